@@ -21,7 +21,8 @@ use crate::error::{Error, Result};
 use crate::query::{self, BoundQuery, Query};
 use crate::script::BoundScript;
 
-/// What the answer needs to know of a shard's field: how values are shown and what dates and ranges mean.
+/// What the answer needs to know about the aggregation's field on a shard: how values are shown, and what
+/// dates and ranges mean.
 #[derive(Debug, Clone)]
 pub struct Shape {
     pub format: Format,
@@ -31,7 +32,7 @@ pub struct Shape {
     pub sources: Vec<Source>,
     pub date: Option<DateShape>,
     pub ranges: Vec<ShownRange>,
-    /// What makes the answer of all shards' findings, or why nothing does.
+    /// The script that combines the findings of all shards, or the error that keeps it from running.
     pub reduce_script: Option<std::result::Result<ContextScript, RequestError>>,
     pub subs: Vec<Shape>,
 }
@@ -43,39 +44,40 @@ pub struct Bound {
     kind: Kind,
     pub filter: TermFilter,
     pub queries: Vec<BoundQuery>,
-    /// Those of [`Definition::scripts`], in its order.
+    /// The scripts of [`Definition::scripts`], in its order.
     pub(crate) scripts: Vec<BoundScript>,
-    /// The query of the search, where hits are shown.
+    /// The query of the search, for aggregations that show hits.
     pub search_query: Option<BoundQuery>,
-    /// Who reads hits that are shown.
+    /// Reads the hits that are shown.
     pub(crate) hit_reader: &'static dyn HitReader,
     pub shape: Shape,
-    /// The documents that `subs` see, where those are not the shard's own.
+    /// The snapshot that `subs` collect from, where it is not the shard's own.
     pub inner: Option<ShardSnapshot>,
-    /// The nearest buckets around that are made of dates, and whether it is directly below them.
+    /// The width of the nearest enclosing buckets that are made of dates, and whether this aggregation is
+    /// directly below them.
     pub around: Option<(Width, bool)>,
     subs: Vec<Bound>,
-    /// What measures it, where the search is profiled.
+    /// What its execution times are added to, if the search is profiled.
     times: Option<Arc<AggregationTimes>>,
 }
 
 impl Bound {
-    /// What measures it, where the search is profiled.
+    /// Returns what its execution times are added to, if the search is profiled.
     pub fn times(&self) -> Option<&Arc<AggregationTimes>> {
         self.times.as_ref()
     }
 
-    /// The fields of a [`Definition`].
+    /// The fields that [`Definition`] names.
     pub fn sources(&self) -> &[Source] {
         &self.shape.sources
     }
 }
 
-/// How long buckets are that are made of dates.
+/// The width of buckets that are made of dates.
 #[derive(Debug, Clone)]
 pub enum Width {
     Dates(Rounding),
-    /// They have no length, and why not.
+    /// The buckets have no width, for this reason.
     Unknown(RequestError),
 }
 
@@ -85,13 +87,14 @@ pub struct Binding<'b> {
     pub shard: &'b ShardSnapshot,
     pub context: &'b SearchContext,
     pub search_query: Option<&'b Query>,
-    /// Who reads hits that are shown.
+    /// Reads the hits that are shown.
     pub(crate) hit_reader: &'static dyn HitReader,
-    /// The nearest buckets around that are made of dates, and whether what is bound is directly below them.
+    /// The width of the nearest enclosing buckets that are made of dates, and whether the aggregation being
+    /// bound is directly below them.
     pub around: Option<(&'b Width, bool)>,
 }
 
-/// Binds each aggregation of a level, with those below it.
+/// Binds the aggregations of a level and their sub-aggregations.
 pub fn bind_all(list: &[Aggregation], binding: &Binding<'_>) -> Result<Vec<Bound>> {
     list.iter().map(|aggregation| bind(aggregation, binding)).collect()
 }
@@ -145,7 +148,7 @@ fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
     Ok(bound)
 }
 
-/// The fields, and what the answer must know of them.
+/// Resolves the fields, and what the answer must know about them.
 fn bind_fields(
     definition: &dyn Definition,
     aggregation: &Aggregation,
@@ -156,7 +159,8 @@ fn bind_fields(
     for (place, (values, accepts)) in definition.values().into_iter().enumerate() {
         let type_name = definition.type_name_of(place).unwrap_or(aggregation.type_name);
         let source = Source::bind(values, accepts, type_name, shard, context.now_millis)?;
-        // A source of `composite` is named as a histogram that goes over ranges, and does not.
+        // A source of `composite` is refused under the name of a histogram, which reads ranges where the
+        // source does not.
         let range = source.field.as_deref().filter(|field| field.range_kind().is_some());
         if let Some(field) = range.filter(|_| !definition.reads_ranges()) {
             return Err(not_supported(field, type_name).into());
@@ -173,7 +177,7 @@ fn bind_fields(
     definition.complete_shape(shape)
 }
 
-/// Queries and scripts, and what is wrong with the aggregation on this shard.
+/// Binds queries and scripts, and reports why the aggregation cannot run on this shard.
 fn bind_parts(
     definition: &dyn Definition,
     aggregation: &Aggregation,
@@ -198,8 +202,8 @@ fn bind_parts(
     definition.check_on_shard(bound, shard)
 }
 
-/// The collectors of one level.
-/// `is_alone`: there is one bucket around.
+/// Makes the collectors of one level.
+/// `is_alone`: there is only one parent bucket.
 pub fn collectors<'s>(
     list: &'s [Bound],
     shard: &'s ShardSnapshot,
@@ -229,7 +233,7 @@ fn collector<'s>(
     }
 }
 
-/// What is wrong with a filter, without the words that a search puts around what is wrong with its query.
+/// Returns the error of a filter without the exception that a search wraps errors of its query in.
 fn unwrapped(error: Error) -> Error {
     match error {
         Error::Request(RequestError {

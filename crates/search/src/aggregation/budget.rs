@@ -1,4 +1,4 @@
-//! Memory of one shard's buckets, charged to the ledger before it grows far.
+//! Memory of one shard's buckets, charged in advance in larger steps.
 
 use std::cell::{Cell, RefCell};
 
@@ -7,12 +7,12 @@ use limber_store::Charge;
 use crate::context::SearchContext;
 use crate::error::{Error, Result};
 
-/// Bytes that may be used before they are charged; saves a shared counter per bucket.
+/// Bytes that may be used before they are charged, to avoid updating a shared counter for every bucket.
 const STEP_BYTES: u64 = 64 << 10;
 
 const LABEL: &str = "<aggregation buckets>";
 
-/// What the collectors of one shard share.
+/// The memory budget that the collectors of one shard share.
 #[derive(Debug)]
 pub struct Budget {
     charge: RefCell<Charge>,
@@ -27,18 +27,18 @@ impl Budget {
         Ok(Budget { charge: RefCell::new(charge), uncharged_bytes: Cell::new(0), context: context.clone() })
     }
 
-    /// What was charged, for who holds what the collectors made.
+    /// Returns the charge, for the owner of the collectors' results.
     pub fn into_charge(self) -> Charge {
         self.charge.into_inner()
     }
 
-    /// What was spent, up to the byte.
+    /// Returns the number of bytes that were spent.
     pub fn spent_bytes(&self) -> u64 {
         self.charge.borrow().bytes() - STEP_BYTES + self.uncharged_bytes.get()
     }
 
-    /// Ends long work when the task was cancelled, or holds more than there is memory for. The deadline is
-    /// left to who feeds the collectors.
+    /// Fails if the task was cancelled or if there is no memory left. Deadlines are checked by the code that
+    /// feeds the collectors.
     pub fn check(&self) -> Result<()> {
         match self.context.check() {
             Err(Error::TimedOut) => Ok(()),
@@ -46,7 +46,7 @@ impl Budget {
         }
     }
 
-    /// Accounts for `bytes` more. `circuit_breaking_exception` when the pool is full.
+    /// Accounts for `bytes` more. Fails with `circuit_breaking_exception` when the pool is full.
     #[inline]
     pub fn spend(&self, bytes: u64) -> Result<()> {
         let uncharged = self.uncharged_bytes.get() + bytes;

@@ -1,4 +1,4 @@
-//! Collecting one shard: batches of matching documents in, one [`ShardAggregations`] out.
+//! Collects one shard: takes batches of matching documents, and makes one [`ShardAggregations`].
 
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
@@ -21,19 +21,19 @@ use crate::error::Result;
 use crate::geo;
 use crate::query::Query;
 
-/// One aggregation at work. Every method works on all buckets of its parent at once.
+/// Collects one aggregation. Every method works on all buckets of the parent at once.
 pub trait Collector<'s>: Debug {
-    /// The next segment's documents follow.
+    /// Starts a segment, which the next documents belong to.
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()>;
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()>;
-    /// Takes every document of the segment at once, from what the segment knows about itself. False: not
-    /// possible, nothing was done.
+    /// Collects every document of the segment at once, from the statistics of the segment. Returns false if
+    /// that is not possible; then nothing was collected.
     fn collect_whole_segment(&mut self) -> Result<bool> {
         Ok(false)
     }
-    /// Whether [`Self::count_numbers`] can answer from the index of this field's values, of which each
-    /// document has at most one, and is faster than looking at the documents: when there are few buckets and
-    /// only their counts are wanted.
+    /// Whether [`Self::count_numbers`] can answer from the points of this field, of which each document has
+    /// at most one value, and is faster than reading documents: if there are few buckets and only their
+    /// document counts are needed.
     fn counts_numbers(
         &self,
         _path: &str,
@@ -42,57 +42,57 @@ pub trait Collector<'s>: Debug {
     ) -> Result<bool> {
         Ok(false)
     }
-    /// Takes all documents of the segment whose value lies in the range.
+    /// Collects all documents of the segment whose value lies in the range.
     fn count_numbers(&mut self, _points: &Points<'_>, _range: RangeInclusive<i64>) -> Result<()> {
         Ok(())
     }
-    /// Whether [`Self::count_places`] can answer from the places of this field, of which each document has at
-    /// most one: when only counts are wanted.
+    /// Whether [`Self::count_places`] can answer from the geo points of this field, of which each document
+    /// has at most one: if only document counts are needed.
     fn counts_places(&self, _path: &str) -> bool {
         false
     }
-    /// Takes documents of the segment with these places, as they are stored.
+    /// Collects documents of the segment by their encoded geo points.
     fn count_places(&mut self, _places: &[i64]) -> Result<()> {
         Ok(())
     }
     fn end_segment(&mut self) -> Result<()> {
         Ok(())
     }
-    /// What a parent orders its buckets by; `path` is what is left of the way from here.
+    /// Returns the value by which a parent orders its buckets; `path` is the rest of the path from here on.
     fn order_value(&self, _path: &[String], _value: Option<&str>, _bucket: u32) -> f64 {
         f64::NAN
     }
-    /// Whether parts of the documents may be collected by several collectors like this one, whose findings
-    /// one of them then absorbs.
+    /// Whether parts of the documents may be collected by several collectors of this kind, whose findings are
+    /// then absorbed by one of them.
     fn can_split(&self) -> bool {
         false
     }
-    /// Whether documents of one window may come in several batches, each ascending, and what was found does
-    /// not depend on it but for the last digit of a sum of doubles.
+    /// Whether the documents of one window may come in several batches, each ascending, without changing the
+    /// findings, except for rounding errors in sums of doubles.
     fn takes_windows_again(&self) -> bool {
         false
     }
-    /// Gives away what was found, after the last segment; nothing else is asked afterwards.
+    /// Takes the findings after the last segment. Nothing else may be called afterwards.
     fn take_findings(&mut self) -> Result<Findings> {
         Ok(Findings::Nothing)
     }
-    /// Adds what another collector of the same aggregation found, whose parent's bucket `b` is `bucket_of[b]`
-    /// here. Called between segments.
+    /// Adds the findings of another collector of the same aggregation, whose parent bucket `b` is
+    /// `bucket_of[b]` here. Called between segments.
     fn absorb(&mut self, _findings: Findings, _bucket_of: &[u32]) -> Result<()> {
         Ok(())
     }
-    /// The parent tells the keys of its `buckets`, where those are numbers: of dates the instants that they
-    /// begin at. Called before [`Collector::finish`].
+    /// Passes the keys of the parent's `buckets` if these are numeric; for dates they are the instants at
+    /// which the buckets start. Called before [`Collector::finish`].
     fn take_keys(&mut self, _buckets: &[u32], _key_of: &dyn Fn(u32) -> i64) {}
-    /// Everything was collected: makes ready what [`Collector::order_value`] asks for, where that takes work.
+    /// Called when everything was collected: prepares what [`Collector::order_value`] needs.
     fn settle(&mut self) -> Result<()> {
         Ok(())
     }
-    /// The result for each of the parent's `buckets` (ascending, each once); called once.
+    /// Makes the result for each of the parent's `buckets` (ascending and without duplicates). Called once.
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>>;
 }
 
-/// Sees no documents: the place of a pipeline among its siblings.
+/// Collects nothing. Keeps the position of a pipeline aggregation among its siblings.
 #[derive(Debug)]
 pub struct NoCollector;
 
@@ -130,28 +130,28 @@ impl<'s> Collector<'s> for NoCollector {
     }
 }
 
-/// What a bucket is turned into when a shard is done, beside its results: numbers by which it is sorted, and
-/// its own place in a list.
+/// Memory of a bucket when a shard is finished, without its results: the numbers by which it is sorted, and
+/// its index in a list.
 const BUCKET_BYTES: usize = 2 * size_of::<u32>() + size_of::<usize>() + size_of::<Bucket>();
 
-/// The aggregations below one bucket aggregation, or of the whole request.
+/// The sub-aggregations of a bucket aggregation, or the top-level aggregations of a request.
 #[derive(Debug)]
 pub struct Subs<'s> {
     list: Vec<(String, Box<dyn Collector<'s> + 's>)>,
 }
 
 impl<'s> Subs<'s> {
-    /// The collectors of the aggregations below one, with the names of those aggregations.
+    /// Takes the collectors of the sub-aggregations, with their names.
     pub fn new(list: Vec<(String, Box<dyn Collector<'s> + 's>)>) -> Subs<'s> {
         Subs { list }
     }
 
-    /// Whether no aggregation is below.
+    /// Whether there are no sub-aggregations.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// See [`Collector::begin_segment`], asked of each of them; the methods below do likewise.
+    /// Calls [`Collector::begin_segment`] of each of them. The methods below do likewise.
     pub fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
         self.list.iter_mut().try_for_each(|(_, sub)| sub.begin_segment(view))
     }
@@ -161,9 +161,9 @@ impl<'s> Subs<'s> {
         self.list.iter_mut().try_for_each(|(_, sub)| sub.collect(entries))
     }
 
-    /// Takes all documents of the begun segment, none of which is deleted, for the only bucket: those
-    /// aggregations do that can answer from the segment's statistics. Answers the places of the others, which
-    /// are still to be fed.
+    /// Collects all documents of the current segment, none of which is deleted, in the only bucket, with
+    /// those aggregations that can answer from the statistics of the segment. Returns the indexes of the
+    /// others, which must get the documents.
     pub fn collect_known(&mut self) -> Result<Vec<usize>> {
         let mut rest = Vec::new();
         for (place, (_, sub)) in self.list.iter_mut().enumerate() {
@@ -174,7 +174,7 @@ impl<'s> Subs<'s> {
         Ok(rest)
     }
 
-    /// As [`Self::collect_known`], and feeds the others.
+    /// Does the same as [`Self::collect_known`], and passes all documents to the other aggregations.
     pub fn collect_whole_segment(&mut self, doc_count: u32) -> Result<()> {
         let rest = self.collect_known()?;
         let mut docs = Vec::with_capacity(4096);
@@ -186,7 +186,7 @@ impl<'s> Subs<'s> {
         Ok(())
     }
 
-    /// Feeds those of the aggregations.
+    /// Passes a batch to the aggregations at these indexes.
     fn feed(&mut self, places: &[usize], entries: &Entries<'_>) -> Result<()> {
         places.iter().try_for_each(|&place| self.list[place].1.collect(entries))
     }
@@ -201,12 +201,12 @@ impl<'s> Subs<'s> {
         self.list.iter().all(|(_, sub)| sub.takes_windows_again())
     }
 
-    /// Of each of the aggregations.
+    /// Takes the findings of each of the aggregations.
     pub fn take_findings(&mut self) -> Result<Vec<Findings>> {
         self.list.iter_mut().map(|(_, sub)| sub.take_findings()).collect()
     }
 
-    /// See [`Collector::absorb`]. `findings`: one for each of them.
+    /// See [`Collector::absorb`]. `findings` has one item for each of them.
     pub fn absorb(&mut self, findings: Vec<Findings>, bucket_of: &[u32]) -> Result<()> {
         self.list.iter_mut().zip(findings).try_for_each(|((_, sub), found)| sub.absorb(found, bucket_of))
     }
@@ -221,20 +221,20 @@ impl<'s> Subs<'s> {
         self.list.iter_mut().try_for_each(|(_, sub)| sub.settle())
     }
 
-    /// The number that buckets are ordered by, from the aggregation that the path names.
+    /// Returns the value that buckets are ordered by, from the aggregation that the path names.
     pub fn order_value(&self, path: &OrderPath, bucket: u32) -> f64 {
         self.order_value_below(&path.names, path.value.as_deref(), bucket)
     }
 
-    /// As [`Subs::order_value`], of an aggregation further down. `names`: the rest of the path.
+    /// Does the same as [`Subs::order_value`] for the rest of a path.
     pub fn order_value_below(&self, names: &[String], value: Option<&str>, bucket: u32) -> f64 {
         let Some((first, rest)) = names.split_first() else { return f64::NAN };
         let sub = self.list.iter().find(|(name, _)| name == first);
         sub.map_or(f64::NAN, |(_, sub)| sub.order_value(rest, value, bucket))
     }
 
-    /// As [`Subs::order_value_below`], for an aggregation of one bucket a parent with these document counts:
-    /// without a path they count.
+    /// Does the same as [`Subs::order_value_below`] for a single-bucket aggregation with these document
+    /// counts, which are the values if the path ends here.
     pub fn order_value_of_single(
         &self,
         counts: &[u64],
@@ -248,7 +248,7 @@ impl<'s> Subs<'s> {
         }
     }
 
-    /// [`Subs::finish`] of buckets that have such keys.
+    /// [`Subs::finish`] for buckets that have numeric keys.
     pub fn finish_keyed(
         &mut self,
         buckets: &[u32],
@@ -258,10 +258,10 @@ impl<'s> Subs<'s> {
         self.finish(buckets)
     }
 
-    /// For each of `buckets` (any order, each once) the results of all aggregations.
+    /// Returns the results of all aggregations for each of `buckets` (in any order, without duplicates).
     ///
     /// # Errors
-    /// There is no memory for as many results.
+    /// Fails if there is no memory for that many results.
     pub fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Vec<Partial>>> {
         let results_bytes = size_of::<Vec<Partial>>() + self.list.len() * size_of::<Partial>();
         work::claim((buckets.len() * (BUCKET_BYTES + results_bytes)) as u64)?;
@@ -293,14 +293,14 @@ pub struct ShardCollector<'s> {
     shapes: Vec<Shape>,
     budget: &'s Budget,
     needs_scores: bool,
-    /// The begun segment's place in the snapshot.
+    /// The index of the current segment in the snapshot.
     current: Option<usize>,
-    /// The aggregations that still wait for its documents; the others have answered from what the segment
-    /// knows.
+    /// The aggregations that still need the documents of the current segment; the others have answered from
+    /// its statistics.
     rest: Option<Vec<usize>>,
 }
 
-/// What one shard hands to [`super::reduce`].
+/// What one shard passes to [`super::reduce`].
 #[derive(Debug, Clone)]
 pub struct ShardAggregations {
     pub(super) partials: Vec<Partial>,
@@ -319,15 +319,15 @@ impl<'s> ShardCollector<'s> {
         Ok(ShardCollector { shard, subs, shapes, budget, needs_scores, current: None, rest: None })
     }
 
-    /// `number` is the segment's place in the snapshot.
+    /// `number` is the index of the segment in the snapshot.
     pub fn begin_segment(&mut self, number: usize) -> Result<()> {
         self.end_segment()?;
         (self.current, self.rest) = (Some(number), None);
         self.subs.begin_segment(&self.shard.segments[number])
     }
 
-    /// `docs`: ascending, live, all of one window of 4,096; `scores`: theirs, or none where
-    /// [`Self::needs_scores`] says so.
+    /// Collects documents. `docs` are ascending and live, and are all in one window of 4,096; `scores` has
+    /// their scores, or is empty if [`Self::needs_scores`] returns false.
     pub fn collect(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
         if docs.is_empty() {
             return Ok(());
@@ -341,43 +341,43 @@ impl<'s> ShardCollector<'s> {
         }
     }
 
-    /// Whether parts of the shard may be collected apart ([`ShardPart`]).
+    /// Whether parts of the shard may be collected separately ([`ShardPart`]).
     pub fn can_split(&self) -> bool {
         self.subs.can_split()
     }
 
-    /// Ends the collection of a part of the shard.
+    /// Finishes the collection of a part of the shard.
     pub fn into_part(mut self) -> Result<ShardPart> {
         self.end_segment()?;
         Ok(ShardPart(self.subs.take_findings()?))
     }
 
-    /// Adds what was found in a part of the shard.
+    /// Adds the findings of a part of the shard.
     pub fn absorb(&mut self, part: ShardPart) -> Result<()> {
         self.end_segment()?;
         self.subs.absorb(part.0, &[0])
     }
 
-    /// Whether any of the aggregations looks at scores.
+    /// Whether any of the aggregations needs scores.
     pub fn needs_scores(&self) -> bool {
         self.needs_scores
     }
 
-    /// Offers all documents of the begun segment at once; only for segments without deletes under a query
-    /// that matches everything. Those aggregations that can answer from the segment's statistics do. Answers
-    /// which are still to be fed with [`Self::collect`].
+    /// Collects all documents of the current segment at once, in those aggregations that can answer from its
+    /// statistics. The segment must not have deleted documents, and the query must match everything. Returns
+    /// the aggregations that must still get the documents by [`Self::collect`].
     pub fn collect_whole_segment(&mut self) -> Result<&[usize]> {
         let rest = self.subs.collect_known()?;
         Ok(self.rest.insert(rest))
     }
 
-    /// Of the begun segment, only these aggregations are to be fed; others were answered in another way.
+    /// Limits the current segment's documents to these aggregations; the others have already been answered.
     pub fn feed_only(&mut self, rest: &[usize]) {
         self.rest = Some(rest.to_vec());
     }
 
-    /// Takes the documents of the begun segment whose value of `path` lies in the range, if all aggregations
-    /// can; otherwise nothing was done.
+    /// Collects the documents of the current segment whose value of `path` lies in the range, if all
+    /// aggregations can do that; otherwise does nothing and returns false.
     pub fn count_numbers(&mut self, path: &str, range: RangeInclusive<i64>) -> Result<bool> {
         let Some(number) = self.current else { return Ok(false) };
         let Some(points) = self.shard.segments[number].segment.points(path)? else { return Ok(false) };
@@ -394,8 +394,8 @@ impl<'s> ShardCollector<'s> {
         Ok(true)
     }
 
-    /// Takes the documents of the begun segment whose place of `path` lies in the shape, if all aggregations
-    /// can, and tells how many they are; otherwise nothing was done.
+    /// Collects the documents of the current segment whose geo point in `path` lies in the shape, if all
+    /// aggregations can do that, and returns their number; otherwise does nothing.
     pub(crate) fn count_places(&mut self, path: &str, shape: &geo::Shape) -> Result<Option<u64>> {
         let Some(number) = self.current else { return Ok(None) };
         let Some(points) = self.shard.segments[number].segment.spatial_points(path)? else { return Ok(None) };
@@ -423,7 +423,7 @@ impl<'s> ShardCollector<'s> {
         Ok(())
     }
 
-    /// What the shard answers, once all segments were collected.
+    /// Makes the result of the shard. All segments must have been collected.
     pub fn finish(mut self) -> Result<ShardAggregations> {
         self.end_segment()?;
         let partials = self.subs.finish(&[0])?.pop().unwrap_or_default();
@@ -431,11 +431,11 @@ impl<'s> ShardCollector<'s> {
     }
 }
 
-/// What was found in a part of a shard's documents.
+/// The findings of a part of a shard's documents.
 #[derive(Debug)]
 pub struct ShardPart(Vec<Findings>);
 
-/// Aggregations bound to one shard: fields resolved, queries bound. Must outlive the collector made from it.
+/// Aggregations bound to one shard: fields are resolved, queries are bound. They must outlive the collector.
 #[derive(Debug)]
 pub struct BoundAggregations {
     pub(super) list: Vec<Bound>,
@@ -443,8 +443,8 @@ pub struct BoundAggregations {
 }
 
 impl BoundAggregations {
-    /// Resolves fields and queries on `shard`; `search_query` is the one that finds the documents,
-    /// `hit_reader` reads those that are shown.
+    /// Resolves fields and queries on `shard`. `search_query` is the query of the search, and `hit_reader`
+    /// reads the hits that are shown.
     ///
     /// # Errors
     /// Those of the shard: unsupported fields, wrong formats, a full memory pool.
@@ -460,12 +460,13 @@ impl BoundAggregations {
         Ok(BoundAggregations { list, needs_scores: request.needs_scores() })
     }
 
-    /// What measures the aggregations, where the search is profiled.
+    /// Returns the execution times of the aggregations, if the search is profiled.
     pub fn times(&self) -> Vec<Arc<AggregationTimes>> {
         self.list.iter().filter_map(|bound| bound.times().cloned()).collect()
     }
 
-    /// About what the finished [`ShardAggregations`] take: an object each, and what was spent on buckets.
+    /// Estimates the memory of the finished [`ShardAggregations`]: an object each, and what was spent on
+    /// buckets.
     pub fn spent_bytes(&self, budget: &Budget) -> u64 {
         const AGGREGATION_BYTES: u64 = 256;
         budget.spent_bytes() + self.list.len() as u64 * AGGREGATION_BYTES

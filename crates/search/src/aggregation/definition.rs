@@ -1,9 +1,8 @@
-//! What an aggregation type says about itself, in four parts: what it [asks for](Request), how it
-//! [collects](Collect) a shard, how findings are [put together](Reduce), and how the answer is
-//! [shown](Render).
+//! The interface of an aggregation type, in four parts: what it [asks for](Request), how it
+//! [collects](Collect) a shard, how findings are [reduced](Reduce), and how the answer is [rendered](Render).
 //!
-//! Findings are of the aggregation's own type ([`Reduce::Finding`]); [`Definition`] is the same behind one
-//! type for all.
+//! Findings have the aggregation's own type ([`Reduce::Finding`]); [`Definition`] has the same methods with
+//! one type for all aggregations.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -27,39 +26,39 @@ use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::query::Query;
 
-/// One aggregation as asked for: what it reads, where it may stand, what is wrong with it.
+/// One aggregation as given in the request: what it reads, where it may occur, and how it is validated.
 pub trait Request: Any + Debug + Send + Sync {
     /// The fields it reads; [`Bound::sources`] and [`Shape::sources`] are in this order.
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         Vec::new()
     }
 
-    /// The type that errors name for the field at this place, where it is not the aggregation's own.
+    /// The type that errors name for the field at this index, if it is not the aggregation's own.
     fn type_name_of(&self, _place: usize) -> Option<&'static str> {
         None
     }
 
-    /// Whether it reads the ranges of range fields; the others refuse such a field.
+    /// Whether it reads range fields; others refuse such fields.
     fn reads_ranges(&self) -> bool {
         false
     }
 
-    /// Whether it shows documents, or terms of documents, that the query does not match.
+    /// Whether it shows documents, or terms of documents, that do not match the query.
     fn sees_all_docs(&self) -> bool {
         false
     }
 
-    /// The queries it needs bound; [`Bound::queries`] are in this order.
+    /// The queries that must be bound; [`Bound::queries`] is in this order.
     fn queries(&self) -> Vec<&Query> {
         Vec::new()
     }
 
-    /// The scripts it runs on a shard.
+    /// The scripts that it runs on a shard.
     fn scripts(&self, _own: &Aggregation, _shard: &ShardSnapshot) -> Result<Vec<(Script, ScriptContext)>> {
         Ok(Vec::new())
     }
 
-    /// The script it runs over what all shards found.
+    /// The script that it runs on the findings of all shards.
     fn reduce_script(
         &self,
         _shard: &ShardSnapshot,
@@ -67,38 +66,39 @@ pub trait Request: Any + Debug + Send + Sync {
         None
     }
 
-    /// The documents that the aggregations below it see, where those are not the shard's own.
+    /// The snapshot that its sub-aggregations collect from, if it is not the shard's own.
     fn scope(&self, _own: &Aggregation, _shard: &ShardSnapshot) -> Result<Option<ShardSnapshot>> {
         Ok(None)
     }
 
-    /// Adds what the answer must know of the shard beyond fields and formats; the shape's sources are there.
+    /// Adds what the answer must know about the shard beyond fields and formats. The shape already has its
+    /// sources.
     fn complete_shape(&self, _shape: &mut Shape) -> Result<()> {
         Ok(())
     }
 
-    /// How long its buckets are, where they are made of dates.
+    /// The width of its buckets, if they are made of dates.
     fn width(&self, _own: &Aggregation, _shape: &Shape) -> Result<Option<Width>> {
         Ok(None)
     }
 
-    /// Whether aggregations may be below it.
+    /// Whether it can have sub-aggregations.
     fn takes_subs(&self) -> bool {
         true
     }
 
-    /// Which values may have buckets; [`Bound::filter`] is made of it with the first field.
+    /// Which values may have buckets; [`Bound::filter`] is made from it and the first field.
     fn includes(&self) -> (&Option<Include>, &Option<Include>) {
         (&None, &None)
     }
 
-    /// The order of its buckets, where that may name aggregations below.
+    /// The order of its buckets, if that may name sub-aggregations.
     fn order(&self) -> Option<&BucketOrder> {
         None
     }
 
-    /// What is wrong on a shard with the paths of its order; the query of the search is the one of all
-    /// documents without one.
+    /// Validates the paths of its order on a shard. `search_query` is the query of the search, or the query
+    /// for all documents if it has none.
     fn check_order(
         &self,
         own: &Aggregation,
@@ -108,17 +108,18 @@ pub trait Request: Any + Debug + Send + Sync {
         self.order().map_or(Ok(()), |order| order.check_on_shard(&own.subs))
     }
 
-    /// The least documents of a bucket, of a histogram: at 0 its buckets follow one another without gaps.
+    /// The `min_doc_count` of a histogram; 0 means that its buckets are without gaps.
     fn histogram_min_doc_count(&self) -> Option<u64> {
         None
     }
 
-    /// Whether Elasticsearch counts the terms around it by filters, where all documents are counted.
+    /// Whether Elasticsearch counts the terms of an enclosing aggregation with filters if all documents are
+    /// counted.
     fn goes_below_filters(&self) -> bool {
         true
     }
 
-    /// Whether a shard has what it looks at, where that is not one of [`Request::values`].
+    /// Whether a shard has the data that it reads, if that is not one of [`Request::values`].
     fn is_mapped(&self, _shard: &ShardSnapshot) -> bool {
         true
     }
@@ -127,22 +128,22 @@ pub trait Request: Any + Debug + Send + Sync {
         false
     }
 
-    /// Whether it shows hits, for which the search's own query is bound once more.
+    /// Whether it shows hits, for which the query of the search is bound once more.
     fn needs_search_query(&self) -> bool {
         false
     }
 
-    /// Whether it is one bucket, so that paths may lead through it.
+    /// Whether it is a single-bucket aggregation, so that paths may lead through it.
     fn is_single_bucket(&self) -> bool {
         false
     }
 
-    /// Whether paths may lead to all of its buckets at once.
+    /// Whether it is a multi-bucket aggregation, all of whose buckets a path may lead to.
     fn has_several_buckets(&self) -> bool {
         self.takes_subs() && !self.is_single_bucket()
     }
 
-    /// What is wrong with its place in the request; `parents` from the outermost on.
+    /// Validates its position in the request; `parents` starts with the outermost.
     fn check_place(
         &self,
         _own: &Aggregation,
@@ -151,17 +152,17 @@ pub trait Request: Any + Debug + Send + Sync {
         Ok(())
     }
 
-    /// What is wrong with what is below it on a shard.
+    /// Validates its sub-aggregations on a shard.
     fn check_subs(&self, _own: &Aggregation, _bound: &Bound) -> std::result::Result<(), RequestError> {
         Ok(())
     }
 
-    /// What is wrong with it on a shard.
+    /// Validates it on a shard.
     fn check_on_shard(&self, _bound: &Bound, _shard: &ShardSnapshot) -> Result<()> {
         Ok(())
     }
 
-    /// What is wrong with a path that ends here, at the number of this name.
+    /// Validates a path that ends here, at the value with this name.
     fn check_number(
         &self,
         _own: &Aggregation,
@@ -170,7 +171,7 @@ pub trait Request: Any + Debug + Send + Sync {
         Ok(())
     }
 
-    /// What the buckets around it can be ordered by.
+    /// What an enclosing aggregation can order its buckets by.
     fn order_values(&self) -> OrderValues {
         match self.is_single_bucket() {
             true => OrderValues::Documents,
@@ -178,23 +179,23 @@ pub trait Request: Any + Debug + Send + Sync {
         }
     }
 
-    /// Whether it has a number of this name, where it has several; `own`: its name.
+    /// Checks whether it has a value with this name, if it has several; `own` is its own name.
     fn check_order_name(&self, _own: &str, _name: &str) -> NameCheck {
         NameCheck::known()
     }
 }
 
-/// How it collects the documents of a shard.
+/// Collects the documents of a shard.
 pub trait Collect {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>>;
 }
 
-/// How the findings of shards (or of buckets that become one) are put together.
+/// Reduces the findings of shards, or of buckets that are merged.
 pub trait Reduce {
-    /// What is found in one bucket of the parent.
+    /// The finding in one bucket of the parent.
     type Finding: Finding;
 
-    /// No parts: an empty bucket.
+    /// Reduces the findings. Without parts the result is that of an empty bucket.
     fn reduce(
         &self,
         own: &Aggregation,
@@ -203,10 +204,10 @@ pub trait Reduce {
     ) -> Result<Self::Finding>;
 }
 
-/// How the answer is shown: as JSON, and as the numbers that paths lead to.
+/// Renders the answer: as JSON, and as the values that paths lead to.
 pub trait Render: Reduce {
-    /// Writes the body of the answer. Buckets are written by [`Renderer::bucket`], which refuses what there
-    /// is no memory for.
+    /// Writes the body of the answer. Buckets must be written by [`Renderer::bucket`], which checks the
+    /// memory limit.
     fn render(
         &self,
         finding: &Self::Finding,
@@ -214,39 +215,38 @@ pub trait Render: Reduce {
         out: &mut Map<String, Value>,
     ) -> Result<()>;
 
-    /// The type's name in `type#name`.
+    /// The name of the type in `type#name`.
     fn typed_name(&self, own: &Aggregation, _finding: &Self::Finding, _shape: &Shape) -> String {
         own.type_name.to_owned()
     }
 
-    /// Objects that its body is shown as, about: what an answer takes is charged by it.
+    /// About how many objects its body is shown as; the memory of an answer is estimated from it.
     fn object_count(&self) -> u64 {
         1
     }
 
-    /// The number that a path such as `name` or `name.value` leads to.
+    /// Returns the value that a path such as `name` or `name.value` leads to.
     fn number(&self, _finding: &Self::Finding, _value: Option<&str>) -> Option<f64> {
         None
     }
 
-    /// What Elasticsearch calls the result that a path leads to, where that is no number.
+    /// Elasticsearch's class name of the result that a path leads to, if it is not a number.
     fn java_name(&self, _finding: &Self::Finding, _value: Option<&str>) -> &'static str {
         "Object[]"
     }
 
-    /// The key of the bucket at a place, where buckets are known by their place.
+    /// The key of the bucket at an index, if buckets are identified by their index.
     fn bucket_text(&self, _place: usize, _shape: &Shape) -> Option<String> {
         None
     }
 
-    /// The key that a histogram's bucket of this number has, where that is no whole number.
+    /// The key of the histogram bucket with this number, if keys are not integers.
     fn double_key(&self, _number: i64) -> Option<f64> {
         None
     }
 }
 
-/// Any aggregation that collects documents. Its methods are those of [`Reduce`] and [`Render`] over
-/// [`Partial`].
+/// Any aggregation that collects documents. Has the methods of [`Reduce`] and [`Render`] for [`Partial`].
 pub trait Definition: Request + Collect {
     fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial>;
     fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()>;
@@ -300,13 +300,13 @@ impl<T: Request + Collect + Render> Definition for T {
     }
 }
 
-/// Where a collector works.
+/// What a collector is made from.
 #[derive(Debug)]
 pub struct Place<'s> {
     pub bound: &'s Bound,
     pub subs: Subs<'s>,
     pub shard: &'s ShardSnapshot,
-    /// There is one bucket around.
+    /// Whether there is only one parent bucket.
     pub is_alone: bool,
     pub budget: &'s Budget,
 }

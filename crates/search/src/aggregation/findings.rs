@@ -1,9 +1,10 @@
-//! What a collector found in a part of a shard, on its way to the one that puts the parts together.
+//! The findings of a collector for a part of a shard, before they are merged with those of other parts.
 //!
-//! Parts are searched side by side, each by collectors of its own ([`super::Collector::take_findings`]); one
-//! that stands for the whole shard [absorbs](super::Collector::absorb) them afterwards, and goes on as if it
-//! had seen all documents itself. So a shard's answer, what it hands in and what it leaves out included, does
-//! not depend on how the shard was cut.
+//! Parts of a shard are searched in parallel, each by its own collectors
+//! ([`super::Collector::take_findings`]). Afterwards the collector of the whole shard
+//! [absorbs](super::Collector::absorb) the findings, and continues as if it had seen all documents itself. So
+//! the result of a shard, including which buckets it leaves out, does not depend on how the shard was
+//! divided.
 
 use super::answer::partial::Partial;
 use super::bucket::{AutoDateFindings, CombinedFindings};
@@ -11,36 +12,36 @@ use super::buckets::bucket_table::BucketTable;
 use super::metric::{Counted, MetricFindings, Sketch, TopHitsBest, WeightedSums};
 use super::terms::{MultiFindings, TermsFindings};
 
-/// Findings by bucket of the parent, in the numbers of the collectors that made them.
+/// Findings by parent bucket; buckets have the ordinals of the collectors that made the findings.
 #[derive(Debug)]
 pub enum Findings {
-    /// Sees no documents.
+    /// There are none, because the aggregation sees no documents.
     Nothing,
     Metric(Box<MetricFindings>),
     Weighted(Vec<WeightedSums>),
-    /// Of one bucket.
+    /// Counted values of one bucket.
     Counted(Box<Counted>),
-    /// What each bucket came to, in the form in which shards are put together.
+    /// The finding in each bucket, in the form in which shards are reduced.
     Own(Vec<Partial>),
     /// The best hits.
     Hits(Vec<TopHitsBest>),
     Sketches(Vec<Option<Box<Sketch>>>),
-    /// As many buckets for each parent as there are ranges, filters and so on: documents of each, and what is
-    /// below.
+    /// A fixed number of buckets for each parent, such as ranges and filters: the document counts, and the
+    /// findings of the sub-aggregations.
     Fixed(Vec<u64>, Vec<Findings>),
     /// Buckets by key.
     Keyed(Box<BucketTable>, Vec<Findings>),
-    /// As those, and sorted numbers that are still to be counted.
+    /// Buckets by key, and sorted numbers that are still to be counted.
     Numbers(Box<BucketTable>, Vec<i64>, Vec<Findings>),
     Terms(Box<TermsFindings>),
-    /// Buckets by the combination of several keys.
+    /// The buckets of an `auto_date_histogram`, and the rung that each parent has reached.
     AutoDate(Box<AutoDateFindings>),
     Combined(Box<CombinedFindings>),
     Multi(Box<MultiFindings>),
 }
 
-/// Adds counts of `width` buckets for each parent; parent `p` is `bucket_of[p]` in `counts`. Answers what
-/// each bucket is there.
+/// Adds counts of `width` buckets for each parent; parent `p` is `bucket_of[p]` in `counts`. Returns the
+/// bucket in `counts` for each of the other's buckets.
 pub fn absorb_fixed(counts: &mut Vec<u64>, other: &[u64], width: usize, bucket_of: &[u32]) -> Vec<u32> {
     let own = |bucket: usize| bucket_of[bucket / width] as usize * width + bucket % width;
     let buckets: Vec<u32> = (0..other.len()).map(|bucket| own(bucket) as u32).collect();

@@ -1,5 +1,4 @@
-//! Aggregations as part of a search request: how a request with them is read, and how they are got back from
-//! it.
+//! Parses a search request with its aggregations, and gets the aggregations back from it.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -17,7 +16,7 @@ impl AggregationsRequest for Aggregations {
 }
 
 impl Aggregations {
-    /// The aggregations of a request; `None`: it has none, or an empty list.
+    /// The aggregations of a request; `None` if it has none or an empty list.
     pub(crate) fn in_request(request: &SearchRequest) -> Option<&Aggregations> {
         let kept: &dyn Any = &**request.aggregations.as_ref()?;
         let list: &Aggregations = kept.downcast_ref().expect("requests keep what this file reads");
@@ -26,11 +25,11 @@ impl Aggregations {
 }
 
 impl SearchRequest {
-    /// Parses the body of a `_search` (`{}` or `null` when there is none) and the URL's parameters over it.
+    /// Parses the body of a `_search` (`{}` or `null` when there is none); the URL's parameters override it.
     ///
     /// # Errors
-    /// Those of Elasticsearch: `parsing_exception` for unknown keys, `illegal_argument_exception` for values
-    /// out of range and for features that do not exist here yet, by name.
+    /// Those of Elasticsearch: `parsing_exception` for unknown keys; `illegal_argument_exception` for values
+    /// out of range, and for features that do not exist here yet, with their names.
     pub fn parse(body: &Value, url: &UrlParameters) -> Result<SearchRequest, RequestError> {
         SearchRequest::read(body, url, Some(|aggs| Ok(Arc::new(Aggregations::parse(aggs)?))))
     }

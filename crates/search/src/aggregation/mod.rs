@@ -1,16 +1,16 @@
-//! Aggregations: "what do the matching documents look like as a whole?"
+//! Aggregations: summaries of the documents that match a query.
 //!
-//! Parsed once a request ([`Aggregations`]), bound once a shard ([`BoundAggregations`]: fields, formats,
-//! queries), fed with the matching documents window by window ([`ShardCollector`]), put together ([`reduce`])
-//! and shown ([`ReducedAggregations::to_json`]).
+//! They are parsed once per request ([`Aggregations`]), bound once per shard ([`BoundAggregations`]: fields,
+//! formats, queries), collect the matching documents window by window ([`ShardCollector`]), and are reduced
+//! ([`reduce`]) and rendered ([`ReducedAggregations::to_json`]).
 //!
-//! **Invariants**: columns are read for a whole batch of documents; buckets are numbers, and what is kept of
-//! them are arrays by that number; memory is charged to the ledger as buckets are made, and the answer's
-//! buckets are counted before they are.
+//! **Invariants**: columns are read for a whole batch of documents. Buckets are numbered, and their state is
+//! kept in arrays by that number. Memory is charged as buckets are made, and the buckets of the answer are
+//! counted before they are made.
 //!
-//! Adding one is a file with its request, which says in the four parts of a [`definition::Definition`] what
-//! it asks for, how it collects, how findings are put together and how they are shown, and a line in
-//! [`table::AGGREGATIONS`] (`CONTRIBUTING.md`, "An aggregation, step by step").
+//! To add an aggregation, add a file with its request and the four parts of a [`definition::Definition`]
+//! (request, collect, reduce, render), and a line in [`table::AGGREGATIONS`] (`CONTRIBUTING.md`, "An
+//! aggregation, step by step").
 
 mod answer;
 mod bind;

@@ -1,7 +1,7 @@
-//! Options of one aggregation as the user wrote them: "what is configured, and is anything wrong with it?"
+//! The options of one aggregation in a request: parses and validates them.
 //!
-//! Options are taken one by one; whatever is left at the end is refused. Wording: Elasticsearch's
-//! `ObjectParser` and `ValuesSourceAggregationBuilder`, without the position in the text.
+//! Options are taken one by one; any that are left at the end are refused. The messages are those of
+//! Elasticsearch's `ObjectParser` and `ValuesSourceAggregationBuilder`, without positions in the text.
 
 use limber_mapping::RequestError;
 use limber_script::Script;
@@ -18,12 +18,13 @@ type Result<T> = std::result::Result<T, RequestError>;
 pub struct Options {
     /// The aggregation's type, such as `terms`.
     pub kind: &'static str,
-    /// The name the user gave it.
+    /// The name that the request gave it.
     pub name: String,
     map: Map<String, Value>,
-    /// `field` is not there, of which one of these may stand: said after unknown options are.
+    /// Set if the required `field` is missing: the options that could replace it. Reported after unknown
+    /// options.
     has_no_field: Option<&'static str>,
-    /// Options that were asked for: those that there are.
+    /// The names of all options that were asked for, which are the valid ones.
     known: Vec<String>,
 }
 
@@ -33,29 +34,29 @@ impl Options {
         Options { kind, name: name.to_owned(), map, has_no_field: None, known: Vec::new() }
     }
 
-    /// `x_content_parse_exception` "[terms] failed to parse field [size]" with its cause.
+    /// Makes the `x_content_parse_exception` "[terms] failed to parse field [size]" with its cause.
     pub fn failed(&self, option: &str, cause: RequestError) -> RequestError {
         let reason = format!("[{}] failed to parse field [{option}]", self.kind);
         RequestError::bad_request("x_content_parse_exception", reason).caused_by(cause)
     }
 
-    /// [`Self::failed`] by an `illegal_argument_exception`.
+    /// Makes [`Self::failed`] with an `illegal_argument_exception` as its cause.
     pub fn refused(&self, option: &str, reason: impl Into<String>) -> RequestError {
         self.failed(option, RequestError::illegal_argument(reason))
     }
 
-    /// The raw option; JSON `null` counts as absent.
+    /// Takes the raw option; JSON `null` counts as absent.
     pub fn take(&mut self, option: &str) -> Option<Value> {
         self.known.push(option.to_owned());
         self.map.shift_remove(option).filter(|value| !value.is_null())
     }
 
-    /// Everything that is left.
+    /// Takes all remaining options.
     pub fn take_all(&mut self) -> Map<String, Value> {
         std::mem::take(&mut self.map)
     }
 
-    /// The raw option; JSON `null` is refused.
+    /// Takes the raw option; JSON `null` is refused.
     pub fn take_typed(&mut self, option: &str) -> Result<Option<Value>> {
         self.known.push(option.to_owned());
         match self.map.shift_remove(option) {
@@ -64,39 +65,39 @@ impl Options {
         }
     }
 
-    /// The first option that no one took.
+    /// The first option that was not taken.
     pub fn first_left(&self) -> Option<&str> {
         self.map.keys().next().map(String::as_str)
     }
 
-    /// Options that no one took, with what they were given.
+    /// The options that were not taken, with their values.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.map.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// Options that no one took.
+    /// The names of the options that were not taken.
     pub fn names_left(&self) -> impl Iterator<Item = &str> {
         self.map.keys().map(String::as_str)
     }
 
-    /// Whether an option is there and is a number.
+    /// Whether an option is present and is a number.
     pub fn is_number(&self, option: &str) -> bool {
         self.map.get(option).is_some_and(Value::is_number)
     }
 
-    /// Whether an option is there. It is not taken.
+    /// Whether an option is present. It is not taken.
     pub fn has(&self, option: &str) -> bool {
         self.map.contains_key(option)
     }
 
-    /// `x_content_parse_exception` "[terms] order doesn't support values of type: VALUE_BOOLEAN".
+    /// Makes the `x_content_parse_exception` "[terms] order doesn't support values of type: VALUE_BOOLEAN".
     pub fn wrong_type(&self, option: &str, value: &Value) -> RequestError {
         let reason =
             format!("[{}] {option} doesn't support values of type: {}", self.kind, json::token(value));
         RequestError::bad_request("x_content_parse_exception", reason)
     }
 
-    /// Takes an option that is a text.
+    /// Takes an option that is a string.
     pub fn text(&mut self, option: &str) -> Result<Option<String>> {
         match self.take_typed(option)? {
             None => Ok(None),
@@ -105,7 +106,7 @@ impl Options {
         }
     }
 
-    /// Takes an option that is true or false; `None`: it is not there.
+    /// Takes an option that is a boolean; `None` if it is absent.
     pub fn boolean(&mut self, option: &str) -> Result<Option<bool>> {
         match self.take_typed(option)? {
             None => Ok(None),
@@ -114,7 +115,7 @@ impl Options {
         }
     }
 
-    /// Takes an option that is a whole number of 32 bits, or a text of one.
+    /// Takes an option that is a 32-bit integer, or a string of one.
     pub fn int(&mut self, option: &str) -> Result<Option<i32>> {
         match self.take_typed(option)? {
             None => Ok(None),
@@ -123,7 +124,7 @@ impl Options {
         }
     }
 
-    /// Takes an option that is a whole number of 64 bits, or a text of one.
+    /// Takes an option that is a 64-bit integer, or a string of one.
     pub fn long(&mut self, option: &str) -> Result<Option<i64>> {
         let Some(value) = self.take_typed(option)? else { return Ok(None) };
         let number = value.as_i64().or_else(|| value.as_f64().map(|double| double as i64));
@@ -133,7 +134,7 @@ impl Options {
         number.map(Some).ok_or_else(wrong)
     }
 
-    /// Takes an option that is a number, or a text of one.
+    /// Takes an option that is a number, or a string of one.
     pub fn double(&mut self, option: &str) -> Result<Option<f64>> {
         let Some(value) = self.take_typed(option)? else { return Ok(None) };
         let number = value.as_f64().or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()));
@@ -151,7 +152,7 @@ impl Options {
         }
     }
 
-    /// Refuses what no one took.
+    /// Refuses options that were not taken.
     pub fn finish(&self) -> Result<()> {
         match self.map.keys().next() {
             None => match self.has_no_field {
@@ -164,8 +165,8 @@ impl Options {
         }
     }
 
-    /// An option of an aggregation whose options may name a heuristic: what is no option is no heuristic
-    /// either.
+    /// The error for an unknown option of an aggregation in which a heuristic can be given by its name: the
+    /// option is neither an option nor a heuristic.
     pub fn no_heuristic(&self, option: &str, heuristics: &[&str]) -> RequestError {
         self.unknown(option, heuristics).caused_by(RequestError::bad_request(
             "named_object_not_found_exception",
@@ -175,8 +176,8 @@ impl Options {
 }
 
 impl Options {
-    /// [`unknown_field`] with the options that may have been meant; `others` are options besides those that
-    /// were asked for.
+    /// Makes [`unknown_field`] with suggestions of similar options. `others` are valid options besides those
+    /// that were asked for.
     fn unknown(&self, option: &str, others: &[&str]) -> RequestError {
         let known = self.known.iter().map(String::as_str).chain(others.iter().copied());
         let mut error = unknown_field(self.kind, option);
@@ -185,26 +186,26 @@ impl Options {
     }
 }
 
-/// `x_content_parse_exception` "[terms] unknown field [foo]".
+/// Makes the `x_content_parse_exception` "[terms] unknown field [foo]".
 pub fn unknown_field(kind: &str, option: &str) -> RequestError {
     RequestError::bad_request("x_content_parse_exception", format!("[{kind}] unknown field [{option}]"))
 }
 
-/// Where an aggregation's values come from, as written.
+/// Where an aggregation's values come from, as given in the request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ValuesOptions {
     pub field: String,
-    /// What stands in for documents without a value.
+    /// The value of documents without a value.
     pub missing: Option<Value>,
     pub format: Option<String>,
     pub time_zone: Option<String>,
-    /// Makes the values, or changes those of `field`.
+    /// Computes the values, or changes those of `field`.
     pub script: Option<Script>,
-    /// What an unmapped field counts as; a mapped one must be of it.
+    /// The type of an unmapped field; a mapped field must be compatible with it.
     pub value_type: Option<ValueType>,
 }
 
-/// Aggregations whose values a script may make.
+/// Aggregations whose values can come from a script.
 const SCRIPTED: &[&str] = &[
     "auto_date_histogram",
     "avg",
@@ -263,20 +264,20 @@ impl ValuesOptions {
         Ok(ValuesOptions { field, missing, format, time_zone: None, script, value_type })
     }
 
-    /// As [`ValuesOptions::parse`]; `None` without field and script.
+    /// Reads the same as [`ValuesOptions::parse`]; returns `None` if there is neither a field nor a script.
     pub fn parse_optional(options: &mut Options) -> Result<Option<ValuesOptions>> {
         let values = ValuesOptions::parse(options)?;
         Ok(options.has_no_field.take().is_none().then_some(values))
     }
 
-    /// As [`ValuesOptions::parse`], without scripts and formats.
+    /// Reads the same as [`ValuesOptions::parse`], without scripts and formats.
     pub fn parse_only_field(options: &mut Options) -> Result<ValuesOptions> {
         let values = ValuesOptions::parse_plain(options)?;
         options.has_no_field = values.field.is_empty().then_some("field");
         Ok(values)
     }
 
-    /// Reads `field` and `missing`; without a field its name is empty.
+    /// Reads `field` and `missing`. Without a field, its name is empty.
     pub fn parse_plain(options: &mut Options) -> Result<ValuesOptions> {
         let field = options.text("field")?.unwrap_or_default();
         let missing = options.take("missing");
@@ -286,8 +287,8 @@ impl ValuesOptions {
         Ok(ValuesOptions { field, missing, ..ValuesOptions::default() })
     }
 
-    /// Reads `field` and `missing` of an aggregation over places; `wanted` is what Elasticsearch asks for
-    /// without a field.
+    /// Reads `field` and `missing` of an aggregation of geo points. `wanted` is what Elasticsearch's error
+    /// names if there is no field.
     pub fn parse_places(options: &mut Options, wanted: &'static str) -> Result<ValuesOptions> {
         if wanted != "field" && options.has("script") {
             return Err(RequestError::unsupported(format!("[script] in the aggregation [{}]", options.kind)));
@@ -302,7 +303,7 @@ impl ValuesOptions {
         Ok(ValuesOptions { field: field.unwrap_or_default(), missing, ..ValuesOptions::default() })
     }
 
-    /// Also reads `time_zone`.
+    /// Reads the same as [`ValuesOptions::parse`], and `time_zone`.
     pub fn parse_with_zone(options: &mut Options) -> Result<ValuesOptions> {
         let mut values = ValuesOptions::parse(options)?;
         values.time_zone = match options.take("time_zone") {

@@ -1,8 +1,7 @@
-//! What an aggregation and each below it cost (`profile`): "how long did it take to collect and to build its
-//! answer?"
+//! Measures how long each aggregation takes to collect and to build its result (`profile`).
 //!
 //! Source: Elasticsearch's `ProfilingAggregator` and `AggregationProfileBreakdown`. A profiled aggregation
-//! looks at every document: what it may otherwise answer from a segment's statistics it does not.
+//! collects every document; it never answers from the statistics of a segment.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +18,7 @@ use super::source::Source;
 use crate::error::Result;
 use crate::timers::Timers;
 
-/// A step of an aggregation.
+/// A step in the execution of an aggregation.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
     Initialize,
@@ -33,10 +32,10 @@ pub(super) enum Step {
 const STEPS: [&str; 5] =
     ["initialize", "build_leaf_collector", "collect", "post_collection", "build_aggregation"];
 
-/// Shards' answers are put together after all of them; Elasticsearch shows nothing for it, either.
+/// The reduce is not part of a shard's profile; Elasticsearch shows nothing for it, either.
 const NO_STEP: &str = "reduce";
 
-/// How the values of a segment are read.
+/// Counts how the values of segments are read.
 #[derive(Debug, Default)]
 struct Segments {
     numbers: AtomicU64,
@@ -45,7 +44,7 @@ struct Segments {
     empty: AtomicU64,
 }
 
-/// What one aggregation of a tree took on a shard.
+/// The execution times of one aggregation on a shard.
 #[derive(Debug)]
 pub struct AggregationTimes {
     name: String,
@@ -54,7 +53,7 @@ pub struct AggregationTimes {
     field: Option<Arc<limber_mapping::Field>>,
     timers: Timers<{ STEPS.len() }>,
     segments: Segments,
-    /// Answers built, one for each bucket around.
+    /// Number of results that were built, one for each parent bucket.
     built: AtomicU64,
     pub(super) children: Vec<Arc<AggregationTimes>>,
 }
@@ -83,12 +82,12 @@ impl AggregationTimes {
         self.timers.measure(step as usize, count, body)
     }
 
-    /// All of its steps, those of the aggregations below included.
+    /// Returns the time of all steps, including those of the sub-aggregations.
     pub fn nanos(&self) -> u64 {
         self.timers.nanos()
     }
 
-    /// The steps while documents are looked at.
+    /// Returns the time of the steps that collect documents.
     pub fn nanos_of_collecting(&self) -> u64 {
         let steps = [Step::BuildLeafCollector, Step::Collect];
         steps.into_iter().map(|step| self.timers.nanos_of(step as usize)).sum()
@@ -145,7 +144,7 @@ impl AggregationTimes {
         debug
     }
 
-    /// As Elasticsearch shows it.
+    /// Renders the times as Elasticsearch does.
     pub fn to_json(&self) -> Value {
         let breakdown = self.timers.breakdown(&STEPS, NO_STEP);
         let mut shown = json!({
@@ -162,7 +161,7 @@ impl AggregationTimes {
     }
 }
 
-/// What Elasticsearch calls the aggregator of this type over such a field.
+/// Returns Elasticsearch's class name of the aggregator of this type for such a field.
 fn class_of(type_name: &str, field: Option<&limber_mapping::Field>) -> String {
     let is_number = field.is_some_and(limber_mapping::Field::is_numeric);
     let is_range = field.is_some_and(|field| field.range_kind().is_some());
@@ -206,7 +205,7 @@ fn class_of(type_name: &str, field: Option<&limber_mapping::Field>) -> String {
     }
 }
 
-/// A collector that is measured.
+/// A collector whose steps are measured.
 #[derive(Debug)]
 pub(super) struct ProfiledCollector<'s> {
     pub inner: Box<dyn Collector<'s> + 's>,

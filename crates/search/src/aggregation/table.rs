@@ -1,4 +1,4 @@
-//! The aggregations there are, by their names in a request.
+//! The table of aggregation types by name.
 
 use limber_mapping::RequestError;
 
@@ -6,7 +6,7 @@ use super::options::Options;
 use super::tree::Kind;
 use super::{bucket, categorize, frequent, metric, pipeline, sampling, significant, terms};
 
-/// Reads the options of one type.
+/// Parses the options of one type.
 type Parse = fn(&mut Options) -> Result<Kind, RequestError>;
 
 /// Every aggregation type.
@@ -87,12 +87,12 @@ pub(super) const AGGREGATIONS: &[(&str, Parse)] = &[
     ("weighted_avg", metric::WeightedAvg::parse),
 ];
 
-/// Names of the aggregations there are, in order.
+/// Returns the names of all aggregation types, in order.
 pub fn names() -> impl Iterator<Item = &'static str> {
     AGGREGATIONS.iter().map(|(name, _)| *name)
 }
 
-/// Aggregations that Elasticsearch has and this server does not: refused by name, so that nobody thinks of a
-/// typing error.
+/// Aggregations that Elasticsearch has and this server does not have. They are refused by name, so that they
+/// are not mistaken for typing errors.
 pub(super) const KNOWN_ELSEWHERE: &[&str] =
     &["bucket_correlation", "bucket_count_ks_test", "inference", "ip_prefix", "time_series"];

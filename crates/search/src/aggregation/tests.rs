@@ -1,4 +1,4 @@
-//! What is refused when aggregations are parsed. Answers are tested against Elasticsearch's in
+//! Tests of errors in the parsing of aggregations. Results are tested against Elasticsearch's in
 //! `tests/aggregations.rs` and against a model in `tests/aggregation_model.rs`.
 
 use serde_json::{Value, json};

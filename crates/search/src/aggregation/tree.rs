@@ -1,4 +1,4 @@
-//! Aggregations as parsed: "what is asked for, before any index is looked at?"
+//! The tree of parsed aggregations, before they are bound to an index.
 //!
 //! Source: Elasticsearch's `AggregatorFactories.parseAggregators`.
 
@@ -14,28 +14,28 @@ use super::pipeline::{self, Pipeline};
 use super::table::{AGGREGATIONS, KNOWN_ELSEWHERE};
 use crate::json;
 
-/// Aggregations inside of aggregations.
+/// Largest depth of nested aggregations.
 const DEPTH_MAX: usize = 50;
 
-/// Aggregations of one request.
+/// Largest number of aggregations in a request.
 const COUNT_MAX: usize = 5_000;
 
-/// What one aggregation does.
+/// The type of an aggregation, with its options.
 #[derive(Debug, Clone)]
 pub enum Kind {
     /// Collects documents.
     Own(Arc<dyn Definition>),
-    /// Looks at the results of others.
+    /// Computes its results from those of other aggregations.
     Pipeline(Arc<dyn Pipeline>),
 }
 
 impl Kind {
-    /// What [`AGGREGATIONS`] is given for a definition.
+    /// Makes the [`AGGREGATIONS`] entry's result for a pipeline aggregation.
     pub fn pipeline(pipeline: impl Pipeline + 'static) -> Kind {
         Kind::Pipeline(Arc::new(pipeline))
     }
 
-    /// What [`AGGREGATIONS`] is given for an aggregation that collects documents.
+    /// Makes the [`AGGREGATIONS`] entry's result for an aggregation that collects documents.
     pub fn own(definition: impl Definition + 'static) -> Kind {
         Kind::Own(Arc::new(definition))
     }
@@ -45,7 +45,7 @@ impl Kind {
 #[derive(Debug, Clone)]
 pub struct Aggregation {
     pub name: String,
-    /// The type's name as written, such as `date_histogram`.
+    /// The name of the type in the request, such as `date_histogram`.
     pub type_name: &'static str,
     pub kind: Kind,
     /// Echoed in the answer.
@@ -54,12 +54,12 @@ pub struct Aggregation {
 }
 
 impl Aggregation {
-    /// Whether it is made of the buckets and numbers of others and sees no documents.
+    /// Whether it is a pipeline aggregation, which reads the results of others and no documents.
     pub fn is_pipeline(&self) -> bool {
         matches!(self.kind, Kind::Pipeline(_))
     }
 
-    /// What it says about itself, unless it is a pipeline.
+    /// Returns its definition, unless it is a pipeline.
     pub fn definition(&self) -> Option<&dyn Definition> {
         match &self.kind {
             Kind::Own(definition) => Some(&**definition),
@@ -67,14 +67,14 @@ impl Aggregation {
         }
     }
 
-    /// What it asks for, if it is an aggregation of this type: for pipelines that go on with another's
+    /// Returns its options if it is of type `T`; used by pipelines that process another aggregation's
     /// findings.
     pub fn request<T: Definition>(&self) -> Option<&T> {
         let definition: &dyn Any = self.definition()?;
         definition.downcast_ref()
     }
 
-    /// Whether aggregations may be below it.
+    /// Whether it can have sub-aggregations.
     pub fn takes_subs(&self) -> bool {
         self.definition().is_some_and(|definition| definition.takes_subs())
     }
@@ -87,8 +87,8 @@ pub struct Aggregations {
 }
 
 impl Aggregations {
-    /// Parses the body of `aggs`. Errors are `parsing_exception`s and `x_content_parse_exception`s, worded as
-    /// Elasticsearch words them.
+    /// Parses the body of `aggs`. Fails with `parsing_exception` or `x_content_parse_exception`, with the
+    /// messages of Elasticsearch.
     pub fn parse(body: &Value) -> Result<Aggregations, RequestError> {
         json::check_depth(body)?;
         let Value::Object(body) = body else {
@@ -101,12 +101,12 @@ impl Aggregations {
         Ok(Aggregations { list })
     }
 
-    /// Whether one of them, on whatever level, looks at scores.
+    /// Whether one of them, on any level, needs scores.
     pub fn needs_scores(&self) -> bool {
         needs_scores(&self.list)
     }
 
-    /// Whether nothing is asked for.
+    /// Whether there are no aggregations.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

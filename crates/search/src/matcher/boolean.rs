@@ -1,4 +1,4 @@
-//! Documents of a boolean combination.
+//! Matches documents of a boolean combination.
 
 use limber_segment::{DocId, NO_MORE_DOCS};
 
@@ -7,14 +7,14 @@ use super::{Bits, BoxedMatcher, Matcher};
 use crate::error::Result;
 
 pub(crate) struct BoolDocs<'a> {
-    /// `must` and `filter`, cheapest first.
+    /// The `must` and `filter` clauses, cheapest first.
     required: Vec<BoxedMatcher<'a>>,
     optional: Option<Optional<'a>>,
     prohibited: Vec<BoxedMatcher<'a>>,
     doc_count: u32,
 }
 
-/// `should`, when some of it is required.
+/// The `should` clauses, if some of them are required.
 enum Optional<'a> {
     Any(Union<'a>),
     AtLeast(usize, Vec<BoxedMatcher<'a>>),
@@ -41,7 +41,7 @@ impl<'a> BoolDocs<'a> {
         BoolDocs { required, optional, prohibited, doc_count }
     }
 
-    /// Clears what does not match, given that the first `from` required parts do.
+    /// Clears documents that do not match, given that the first `from` required clauses do.
     fn restrict_from(&mut self, from: usize, start: DocId, bits: &mut Bits) -> Result<()> {
         for part in &mut self.required[from..] {
             if bits.is_empty() {
@@ -80,7 +80,7 @@ impl Optional<'_> {
         match self {
             Optional::Any(union) => union.next(target),
             Optional::AtLeast(count, parts) => {
-                // No document before the `count`-th smallest of the parts' next ones can match.
+                // No document before the `count`-th smallest of the clauses' next documents can match.
                 let mut nexts = parts.iter_mut().map(|part| part.next(target)).collect::<Result<Vec<_>>>()?;
                 nexts.sort_unstable();
                 Ok(nexts.get(*count - 1).copied().unwrap_or(NO_MORE_DOCS))
@@ -132,7 +132,7 @@ impl Matcher for BoolDocs<'_> {
 
     fn next(&mut self, target: DocId) -> Result<DocId> {
         let mut target = target;
-        // One round of leap-frog: what is left is decided by bit sets.
+        // Advances each clause once (leap-frog); the rest is decided by bit sets.
         for part in &mut self.required {
             target = part.next(target)?;
             if target == NO_MORE_DOCS {
@@ -171,14 +171,14 @@ impl Matcher for BoolDocs<'_> {
     }
 }
 
-/// Counts, for each document of a window, how many bit sets hold it: bit `i` of the count is in plane `i`.
+/// Counts for each document of a window how many bit sets contain it. Bit `i` of the count is in plane `i`.
 #[derive(Default)]
 pub(crate) struct Counter {
     planes: Vec<Bits>,
 }
 
 impl Counter {
-    /// Counts one more clause for each of these documents.
+    /// Adds one to the count of each of these documents.
     pub fn add(&mut self, bits: &Bits) {
         let mut carry = bits.clone();
         for plane in &mut self.planes {
@@ -191,19 +191,19 @@ impl Counter {
         }
     }
 
-    /// How often a document was counted.
+    /// Returns the count of a document.
     pub fn count(&self, index: u32) -> u64 {
         let bit = |(place, plane): (usize, &Bits)| u64::from(plane.contains(index)) << place;
         self.planes.iter().enumerate().map(bit).sum()
     }
 
-    /// Documents counted `count` times or more.
+    /// Returns the documents that were counted at least `count` times.
     pub fn at_least(&self, count: usize) -> Bits {
         let mut result = Bits::default();
         if count >= 1 << self.planes.len().min(usize::BITS as usize - 1) {
             return result;
         }
-        // Compares from the highest bit down: greater so far, or equal so far.
+        // Compares from the highest bit down: the count is greater so far, or it is equal so far.
         for (at, word) in result.0.iter_mut().enumerate() {
             let (mut greater, mut equal) = (0u64, u64::MAX);
             for (bit, plane) in self.planes.iter().enumerate().rev() {
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn counters_count() {
         let mut counter = Counter::default();
-        // Document n is in the sets 1..=n.
+        // Document n is in the sets 1 to n.
         for set in 1..=9u32 {
             let mut bits = Bits::default();
             bits.set_range(set, 10);

@@ -1,4 +1,4 @@
-//! Documents of a set that is kept, or worth keeping.
+//! Documents of a cached filter, or of one that is about to be cached.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::error::Result;
 
 pub(super) struct KeptDocs {
     set: Arc<FilterSet>,
-    /// Place in a sparse set.
+    /// Current index in a sparse set.
     at: usize,
 }
 
@@ -62,12 +62,12 @@ impl Matcher for KeptDocs {
     }
 }
 
-/// The documents of a set that is kept.
+/// Matches the documents of a cached set.
 pub(crate) fn kept<'a>(set: Arc<FilterSet>) -> BoxedMatcher<'a> {
     Box::new(KeptDocs { set, at: 0 })
 }
 
-/// Reads a whole filter of a segment with so many documents.
+/// Reads all documents that match a filter in a segment with this number of documents.
 pub(crate) fn read_all(mut matcher: BoxedMatcher<'_>, doc_count: u32) -> Result<FilterSet> {
     let mut words = vec![0u64; (doc_count as usize).div_ceil(64)];
     let mut start = 0;

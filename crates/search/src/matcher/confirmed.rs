@@ -1,20 +1,20 @@
-//! Documents that an index suggests and that are looked at one by one.
+//! Matches candidates of an index after confirming them one by one.
 
 use limber_segment::DocId;
 
 use super::{Bits, BoxedMatcher, Matcher};
 use crate::error::Result;
 
-/// Says of a candidate whether it matches. Documents ascend from call to call.
+/// Confirms whether a candidate matches. Documents must ascend from call to call.
 pub(crate) trait Confirm {
-    /// How much dearer a document is than one of the candidates' matcher.
+    /// How much more expensive it is to confirm a document than to find it with the candidates' matcher.
     const DEARNESS: u64;
 
     fn holds(&mut self, doc: DocId) -> Result<bool>;
 }
 
 pub(crate) struct ConfirmedDocs<'a, C> {
-    /// All that match are among them.
+    /// The candidates, which include all matching documents.
     pub candidates: BoxedMatcher<'a>,
     pub confirm: C,
 }

@@ -1,18 +1,18 @@
-//! What every matcher can be asked.
+//! The interface of all matchers.
 
 use limber_segment::DocId;
 
 use super::Bits;
 use crate::error::Result;
 
-/// The matching documents of one segment, window after window. Windows are asked for in ascending order, each
-/// at most once, by either [`Matcher::fill`] or [`Matcher::restrict`].
+/// Matches documents of one segment, window by window. Windows are requested in ascending order, each at most
+/// once, by either [`Matcher::fill`] or [`Matcher::restrict`].
 pub(crate) trait Matcher {
-    /// About how many documents match; orders the parts of a conjunction.
+    /// About how many documents match; used to order the clauses of a conjunction.
     fn cost(&self) -> u64;
 
-    /// A document at or after `target` before which none matches; [`limber_segment::NO_MORE_DOCS`] when none
-    /// is left.
+    /// Returns a document at or after `target` such that no earlier one from `target` on matches;
+    /// [`limber_segment::NO_MORE_DOCS`] if there are no more.
     fn next(&mut self, target: DocId) -> Result<DocId> {
         Ok(target)
     }
@@ -29,5 +29,5 @@ pub(crate) trait Matcher {
     }
 }
 
-/// One part of a bound query on a segment.
+/// One clause of a bound query, opened on a segment.
 pub(crate) type BoxedMatcher<'a> = Box<dyn Matcher + 'a>;

@@ -1,4 +1,4 @@
-//! Documents that match as many of several queries as they need.
+//! Matches documents of `terms_set`: each must match a minimum number of several queries.
 
 use std::sync::Arc;
 
@@ -21,9 +21,9 @@ pub(crate) struct CoveredDocs<'a> {
     counts: Vec<i64>,
 }
 
-/// How many each document needs.
+/// The minimum number of matching clauses of each document.
 pub(crate) enum OpenNeeded<'a> {
-    /// The first of the field's values; none: the document never matches.
+    /// The first value of the field. A document without a value never matches.
     Field {
         field: Arc<Field>,
         numbers: Option<Box<NumberSource<'a>>>,
@@ -34,7 +34,7 @@ pub(crate) enum OpenNeeded<'a> {
 }
 
 impl<'a> OpenNeeded<'a> {
-    /// Opens on a segment how many clauses each document needs.
+    /// Opens the minimum number of matching clauses on a segment.
     pub fn open(needed: &'a BoundNeeded, segment: &'a Segment) -> Result<OpenNeeded<'a>> {
         Ok(match needed {
             BoundNeeded::Field { field, runtime } => OpenNeeded::Field {
@@ -47,7 +47,7 @@ impl<'a> OpenNeeded<'a> {
         })
     }
 
-    /// One number for each of `docs`, which ascend: at least 1.
+    /// Reads the minimum number for each of `docs`, which must ascend. It is at least 1.
     pub fn read(&mut self, docs: &[DocId], out: &mut Vec<i64>) -> Result<()> {
         out.clear();
         match self {
@@ -74,7 +74,7 @@ impl<'a> OpenNeeded<'a> {
     }
 }
 
-/// A stored number without its fraction.
+/// Truncates a stored number to an integer.
 fn whole(field: &Field, stored: i64) -> i64 {
     match field.number_form() {
         _ if field.is_floating() => field.decode_f64(stored) as i64,
@@ -88,7 +88,7 @@ impl<'a> CoveredDocs<'a> {
         CoveredDocs { any, needed, docs: Vec::new(), counts: Vec::new() }
     }
 
-    /// Adds those of the counted documents that have enough.
+    /// Adds the counted documents that reach their minimum.
     fn add(&mut self, start: DocId, counter: &Counter, bits: &mut Bits) -> Result<()> {
         self.docs.clear();
         counter.at_least(1).append_to(start, &mut self.docs);

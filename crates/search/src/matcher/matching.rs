@@ -1,5 +1,5 @@
-//! Scores and documents of two parts that know each other: only what matches is scored, only what scores
-//! enough matches.
+//! Combines a matcher with a scorer: only matching documents are scored, or only documents with a minimum
+//! score match.
 
 use limber_segment::DocId;
 
@@ -7,7 +7,7 @@ use super::scorer::{BoxedScorer, Scorer, each_match};
 use super::{Bits, BoxedMatcher, Matcher};
 use crate::error::Result;
 
-/// Documents of `query` that score enough.
+/// Documents that match `query` and have at least the minimum score.
 pub(crate) struct ScoredEnough<'a> {
     query: BoxedMatcher<'a>,
     scorer: BoxedScorer<'a>,
@@ -17,7 +17,7 @@ pub(crate) struct ScoredEnough<'a> {
 }
 
 impl<'a> ScoredEnough<'a> {
-    /// `scorer`: of documents that `query` matches.
+    /// `scorer` scores documents that `query` matches.
     pub fn new(query: BoxedMatcher<'a>, scorer: BoxedScorer<'a>, min_score: f32) -> ScoredEnough<'a> {
         ScoredEnough { query, scorer, min_score, docs: Vec::new(), sums: Vec::new() }
     }
@@ -42,7 +42,7 @@ impl ScoredEnough<'_> {
 
 impl Matcher for ScoredEnough<'_> {
     fn cost(&self) -> u64 {
-        // Scores are dear: asked for last.
+        // Computing scores is expensive, so this is evaluated last.
         self.query.cost().saturating_mul(1000).min(u64::MAX >> 16)
     }
 
@@ -64,7 +64,7 @@ impl Matcher for ScoredEnough<'_> {
     }
 }
 
-/// Scores documents of `matcher` only.
+/// Scores only the documents that `matcher` matches.
 pub(crate) struct MatchingScorer<'a> {
     matcher: BoxedMatcher<'a>,
     scorer: BoxedScorer<'a>,
@@ -74,7 +74,7 @@ pub(crate) struct MatchingScorer<'a> {
 }
 
 impl<'a> MatchingScorer<'a> {
-    /// `scorer`: of documents that `matcher` finds.
+    /// `scorer` scores documents that `matcher` matches.
     pub fn new(matcher: BoxedMatcher<'a>, scorer: BoxedScorer<'a>) -> MatchingScorer<'a> {
         MatchingScorer { matcher, scorer, at: Vec::new(), docs: Vec::new(), sums: Vec::new() }
     }

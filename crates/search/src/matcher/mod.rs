@@ -1,8 +1,9 @@
-//! A bound query opened on one segment: "which documents of this window match?"
+//! Bound queries opened on one segment, which match the documents of a window.
 //!
-//! Work goes by windows of 4,096 documents, one virtual call a window and node. A conjunction lets its rarest
-//! part choose the candidates and the others cross them out; a disjunction ORs bit sets. Scores are a second,
-//! separate pass ([`Scorer`]) over the documents that are left.
+//! Documents are processed in windows of 4,096, with one virtual call per window and node. In a conjunction
+//! the rarest clause proposes candidates and the others remove those that do not match; a disjunction is the
+//! union of bit sets. Scores are computed in a separate second pass ([`Scorer`]) over the remaining
+//! documents.
 
 mod boolean;
 mod cached;

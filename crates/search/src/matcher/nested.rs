@@ -1,7 +1,7 @@
-//! Documents by what their nested documents match, and their scores.
+//! Matches and scores documents by their matching nested documents.
 //!
-//! Source: Lucene's `ToParentBlockJoinQuery`. Windows of parents and of children do not end at the same
-//! place, so that the window of children at hand is kept until the next one is asked for.
+//! Source: Lucene's `ToParentBlockJoinQuery`. Windows of parents and windows of children end at different
+//! documents, so the current window of children is kept until the next one is requested.
 
 use limber_segment::nested::{ChildrenCursor, Lineage, LineageCursor};
 use limber_segment::{DocId, NO_MORE_DOCS};
@@ -11,10 +11,10 @@ use super::{Bits, BoxedMatcher, Matcher, WINDOW};
 use crate::error::Result;
 use crate::primitives::NestedScore;
 
-/// Nested documents that a query matches, ascending.
+/// The nested documents that match a query, in ascending order.
 pub(crate) struct MatchingChildren<'a> {
     matcher: BoxedMatcher<'a>,
-    /// Of the window at hand; [`NO_MORE_DOCS`] before the first.
+    /// The start of the current window; [`NO_MORE_DOCS`] before the first one.
     start: DocId,
     bits: Bits,
 }
@@ -24,13 +24,13 @@ impl<'a> MatchingChildren<'a> {
         MatchingChildren { matcher, start: NO_MORE_DOCS, bits: Bits::default() }
     }
 
-    /// About how many documents the matcher looks at.
+    /// About how many documents the matcher examines.
     pub fn cost(&self) -> u64 {
         self.matcher.cost()
     }
 
-    /// The first match at or after `target`; [`NO_MORE_DOCS`] when there is none. A target before the window
-    /// at hand stands for that window's start: what lies between has been found to hold no match.
+    /// Returns the first match at or after `target`; [`NO_MORE_DOCS`] if there is none. A target before the
+    /// current window is moved to the start of that window: no document in between matches.
     pub fn next(&mut self, target: DocId) -> Result<DocId> {
         let mut target = target;
         if self.start != NO_MORE_DOCS {
@@ -56,7 +56,7 @@ impl<'a> MatchingChildren<'a> {
     }
 }
 
-/// Documents with a nested document that matches.
+/// Documents that have a matching nested document.
 pub(crate) struct NestedDocs<'a> {
     children: MatchingChildren<'a>,
     lineage: Lineage<'a>,
@@ -65,11 +65,11 @@ pub(crate) struct NestedDocs<'a> {
     doc_count: u32,
 }
 
-/// Up to this many candidates of a window are asked one by one.
+/// Up to this number of candidates in a window are checked one by one.
 const ONE_BY_ONE_MAX: u32 = 64;
 
 impl<'a> NestedDocs<'a> {
-    /// `doc_count`: of the documents around.
+    /// `doc_count` is the number of parent documents.
     pub fn new(children: BoxedMatcher<'a>, lineage: Lineage<'a>, doc_count: u32) -> NestedDocs<'a> {
         let (cursor, inside) = (lineage.cursor(), lineage.children_cursor());
         NestedDocs { children: MatchingChildren::new(children), lineage, cursor, inside, doc_count }
@@ -78,7 +78,7 @@ impl<'a> NestedDocs<'a> {
 
 impl Matcher for NestedDocs<'_> {
     fn cost(&self) -> u64 {
-        // A match costs a step to the parent as well.
+        // For each match its parent must be looked up as well.
         self.children.cost().saturating_mul(2)
     }
 
@@ -122,7 +122,7 @@ impl Matcher for NestedDocs<'_> {
     }
 }
 
-/// Scores of documents from those of their nested documents that match.
+/// Scores documents by the scores of their matching nested documents.
 pub(crate) struct NestedScorer<'a> {
     pub children: BoxedMatcher<'a>,
     pub scorer: BoxedScorer<'a>,
@@ -131,17 +131,17 @@ pub(crate) struct NestedScorer<'a> {
     pub window: ScoredWindow,
 }
 
-/// The matches of a window of nested documents with their scores.
+/// The matches in a window of nested documents, with their scores.
 #[derive(Default)]
 pub(crate) struct ScoredWindow {
-    /// First document of the window behind it: all before were asked for.
+    /// The end of the window (excluded); all earlier documents were requested before.
     end: DocId,
     docs: Vec<DocId>,
     scores: Vec<f64>,
 }
 
 impl NestedScorer<'_> {
-    /// Goes to the window of `child` unless it is the one at hand.
+    /// Loads the window of `child`, unless it is the current one.
     fn load(&mut self, child: DocId) -> Result<()> {
         let start = child / WINDOW * WINDOW;
         if start < self.window.end {
@@ -183,7 +183,8 @@ impl Scorer for NestedScorer<'_> {
     }
 
     fn max_score(&mut self, _: DocId, _: DocId) -> Result<f32> {
-        // Ranges of children begin in windows that were scored.
+        // The children of a range can begin in a window that was already scored, for which there is no bound
+        // any more.
         Ok(f32::INFINITY)
     }
 }

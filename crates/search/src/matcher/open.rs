@@ -25,11 +25,11 @@ use crate::automaton::walk;
 use crate::error::Result;
 use crate::primitives::{Docs, PhraseNode};
 
-/// Up to this many terms are read as postings side by side; more are merged into one bit set first (Lucene's
-/// `TermInSetQuery` draws the line at 16).
+/// Up to this many terms, postings are iterated in parallel; more are first merged into one bit set. Lucene's
+/// `TermInSetQuery` has a limit of 16.
 const POSTINGS_SIDE_BY_SIDE: usize = 16;
 
-/// The postings of a term; `None`: the segment does not have it.
+/// Opens the postings of a term; `None` if the segment does not have the term.
 pub(crate) fn open_postings(
     segment: &Segment,
     field: &Field,
@@ -41,7 +41,7 @@ pub(crate) fn open_postings(
     Ok(Some(segment.postings(&field.path, &info, want)?))
 }
 
-/// The documents with a term.
+/// Matches the documents with a term.
 pub(crate) fn term<'a>(segment: &'a Segment, field: &Field, term: &[u8]) -> Result<BoxedMatcher<'a>> {
     Ok(match open_postings(segment, field, term, Want::Docs)? {
         Some(postings) => Box::new(TermDocs::new(postings, segment.doc_count())),
@@ -49,7 +49,7 @@ pub(crate) fn term<'a>(segment: &'a Segment, field: &Field, term: &[u8]) -> Resu
     })
 }
 
-/// The documents of a set.
+/// Matches the documents of a set.
 pub(crate) fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
     let doc_count = segment.doc_count();
     match docs {
@@ -100,7 +100,7 @@ pub(crate) fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatch
             if let Some(column) = segment.ordinals(&field.path)?
                 && (is_many || !field.index)
             {
-                // Ordinals are positions in this dictionary, so a range of terms is a range of ordinals.
+                // Ordinals are indexes in this dictionary, so a range of terms is a range of ordinals.
                 let first = match lower {
                     None => 0,
                     Some((term, included)) => match dictionary.ordinal(term)? {
@@ -223,7 +223,7 @@ pub(crate) fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatch
     }
 }
 
-/// Calls `found` on every term of a set of terms that the segment has, ascending.
+/// Calls `found` for every term of a set that the segment has, in ascending order.
 pub(crate) fn each_term(
     docs: &Docs,
     segment: &Segment,
@@ -273,7 +273,7 @@ fn bound(end: &Option<(Vec<u8>, bool)>) -> Bound<&[u8]> {
     }
 }
 
-/// The documents with a value of the field at `path`.
+/// Matches the documents with a value of the field at `path`.
 pub(crate) fn with_field<'a>(segment: &'a Segment, path: &str) -> Result<BoxedMatcher<'a>> {
     Ok(match segment.presence(path)? {
         Some(presence) => Box::new(HasField::new(presence, segment.doc_count())?),
@@ -281,7 +281,7 @@ pub(crate) fn with_field<'a>(segment: &'a Segment, path: &str) -> Result<BoxedMa
     })
 }
 
-/// Documents with any term of the cursor that passes.
+/// Matches the documents with any term of the cursor that is accepted.
 fn postings_of<'a>(
     segment: &'a Segment,
     field: &Field,
@@ -298,8 +298,8 @@ fn postings_of<'a>(
     Ok(any.finish())
 }
 
-/// The union of postings: a few side by side, more as one bit set, so that memory does not grow with their
-/// number.
+/// The union of postings. A few are iterated in parallel; more are merged into one bit set, so that memory
+/// does not grow with their number.
 pub(super) struct AnyPostings {
     doc_count: u32,
     few: Vec<Postings>,
@@ -311,13 +311,13 @@ impl AnyPostings {
         AnyPostings { doc_count, few: Vec::new(), bits: None }
     }
 
-    /// For more postings than are read side by side.
+    /// Makes a union of more postings than are iterated in parallel.
     fn as_bits(doc_count: u32) -> AnyPostings {
         AnyPostings { bits: Some(DocBits::new(doc_count)), ..AnyPostings::new(doc_count) }
     }
 
-    /// Takes the document of a term that is in one only, which needs no postings; false: it has to be added
-    /// by them.
+    /// Adds the document of a term that occurs in only one, without opening postings. Returns false if the
+    /// term's postings must be added instead.
     fn add_only(&mut self, info: &TermInfo) -> bool {
         match &mut self.bits {
             Some(bits) if info.doc_freq == 1 && info.location.single_doc < self.doc_count => {
@@ -328,7 +328,7 @@ impl AnyPostings {
         }
     }
 
-    /// Adds the documents of a term.
+    /// Adds the postings of a term.
     pub fn add(&mut self, postings: Postings) -> Result<()> {
         self.few.push(postings);
         if self.few.len() <= POSTINGS_SIDE_BY_SIDE && self.bits.is_none() {
@@ -345,7 +345,7 @@ impl AnyPostings {
         Ok(())
     }
 
-    /// A matcher of the documents that have one of the terms.
+    /// Makes a matcher of the documents that have one of the terms.
     pub fn finish<'a>(self) -> BoxedMatcher<'a> {
         let doc_count = self.doc_count;
         if let Some(bits) = self.bits {
@@ -361,7 +361,7 @@ impl AnyPostings {
     }
 }
 
-/// The documents with a phrase.
+/// Matches the documents with a phrase.
 pub(crate) fn phrase<'a>(node: &'a PhraseNode, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
     if let Some(exact) = Conjunction::of_phrase(node, segment)? {
         return Ok(Box::new(exact));
@@ -386,7 +386,7 @@ pub(crate) fn phrase<'a>(node: &'a PhraseNode, segment: &'a Segment) -> Result<B
     })
 }
 
-/// `None` when a term of the phrase is missing in the segment.
+/// Opens the positions of a phrase; `None` if the segment lacks one of the terms.
 pub(crate) fn phrase_cursor(node: &PhraseNode, segment: &Segment) -> Result<Option<PhraseCursor>> {
     let mut slots = Vec::with_capacity(node.slots.len());
     for ((offset, alternatives), group) in node.slots.iter().zip(node.groups()) {

@@ -1,4 +1,4 @@
-//! Scores of documents that are known to be hits.
+//! Scores documents that are known to be hits.
 
 use limber_segment::norms::Norms;
 use limber_segment::postings::{KnownBounds, Postings};
@@ -9,16 +9,17 @@ use super::{Bits, BoxedMatcher, SegmentBits, WINDOW};
 use crate::error::Result;
 use crate::score::Bm25;
 
-/// Adds a node's score to hits, window after window, ascending.
+/// Adds a node's score to those of hits, window by window in ascending order.
 pub(crate) trait Scorer {
-    /// Adds to `sums[i]` the score of `docs[i]`, all of one window, for those that the node matches.
+    /// Adds the score of `docs[i]` to `sums[i]` if the node matches; all documents are in one window.
     fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()>;
 
-    /// No document of `start..end` scores more. Ranges ascend and lie after all documents scored so far.
+    /// Returns an upper bound of the scores in `start..end`. Ranges must ascend, and must be after all
+    /// documents scored so far.
     fn max_score(&mut self, start: DocId, end: DocId) -> Result<f32>;
 
-    /// The documents of the segment that may score as much as `score`; `None`: this cannot be told without
-    /// looking at them.
+    /// Returns the documents of the segment that can have at least the score `score`; `None` if they cannot
+    /// be determined without examining them.
     fn contenders(&self, _score: f32, _segment: &Segment) -> Result<Option<SegmentBits>> {
         Ok(None)
     }
@@ -81,7 +82,7 @@ impl Scorer for TermScorer<'_> {
 /// The same score for every match.
 pub(crate) struct ConstantScorer<'a> {
     pub score: f32,
-    /// `None` where the documents to be scored are known to match.
+    /// `None` if all documents to be scored are known to match.
     pub matcher: Option<BoxedMatcher<'a>>,
 }
 
@@ -105,7 +106,7 @@ impl Scorer for ConstantScorer<'_> {
     }
 }
 
-/// Calls `found` with the index of each of `docs` (all of one window) that matches.
+/// Calls `found` with the index of each of `docs` that matches; all documents are in one window.
 pub(crate) fn each_match(
     matcher: &mut BoxedMatcher<'_>,
     docs: &[DocId],
@@ -147,12 +148,12 @@ impl Scorer for PhraseScorer<'_> {
     }
 }
 
-/// The sum of `must`, plus the sum of `should`; each summed in double, then rounded to float, as Lucene's
-/// scorers do.
+/// The sum of `must` plus the sum of `should`. Each sum is computed as a double and rounded to a float, as in
+/// Lucene's scorers.
 pub(crate) struct BoolScorer<'a> {
     pub must: Vec<BoxedScorer<'a>>,
     pub should: Vec<BoxedScorer<'a>>,
-    /// `None` where the documents to be scored are known to match.
+    /// `None` if all documents to be scored are known to match.
     pub matcher: Option<BoxedMatcher<'a>>,
     pub sums: Vec<f64>,
     pub hits: Vec<DocId>,
@@ -160,7 +161,7 @@ pub(crate) struct BoolScorer<'a> {
 }
 
 impl<'a> BoolScorer<'a> {
-    /// The scores of those of `should` that match, added up.
+    /// Adds the scores of the matching clauses of `should`.
     pub fn sum_of(should: Vec<BoxedScorer<'a>>) -> BoolScorer<'a> {
         let (sums, hits, at) = (Vec::new(), Vec::new(), Vec::new());
         BoolScorer { must: Vec::new(), should, matcher: None, sums, hits, at }
@@ -223,16 +224,16 @@ impl Scorer for BoolScorer<'_> {
         for scorer in self.must.iter_mut().chain(&mut self.should) {
             sum += f64::from(scorer.max_score(start, end)?);
         }
-        // Rounded up, so that no rounding below can exceed it.
+        // Rounded up, so that rounded scores cannot exceed it.
         Ok((sum as f32).next_up())
     }
 }
 
-/// The best score of several, plus a share of the others (Lucene's `DisjunctionMaxScorer`).
+/// The best of several scores, plus a fraction of the others (Lucene's `DisjunctionMaxScorer`).
 pub(crate) struct DisMaxScorer<'a> {
     pub parts: Vec<BoxedScorer<'a>>,
     pub tie_breaker: f32,
-    /// By document: the best score so far, and the sum of the others.
+    /// For each document, the best score so far and the sum of the others.
     pub scores: Vec<(f32, f64)>,
 }
 
@@ -268,7 +269,7 @@ impl Scorer for DisMaxScorer<'_> {
             sum += f64::from(score);
         }
         let most = f64::from(best) + (sum - f64::from(best)) * f64::from(self.tie_breaker.max(0.0));
-        // Rounded up, so that no rounding below can exceed it.
+        // Rounded up, so that rounded scores cannot exceed it.
         Ok((most as f32).next_up())
     }
 }

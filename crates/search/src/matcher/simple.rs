@@ -28,7 +28,7 @@ impl Matcher for NoDocs {
     }
 }
 
-/// Every document of a segment of so many.
+/// Matches every document of a segment with this number of documents.
 pub(crate) struct AllDocs(pub u32);
 
 impl Matcher for AllDocs {
@@ -50,7 +50,7 @@ impl Matcher for AllDocs {
     }
 }
 
-/// Documents in ascending order.
+/// Matches a list of documents in ascending order.
 pub(crate) struct DocList {
     docs: Vec<DocId>,
     at: usize,
@@ -84,7 +84,7 @@ impl Matcher for DocList {
     }
 }
 
-/// A bit a document of the segment.
+/// Matches the documents of a bit set over the whole segment.
 pub(crate) struct DocBits {
     pub words: Vec<u64>,
     pub count: u64,
@@ -95,13 +95,13 @@ impl DocBits {
         DocBits { words: vec![0; (doc_count as usize).div_ceil(64)], count: 0 }
     }
 
-    /// Adds a document of the segment, in any order.
+    /// Adds a document. Documents can be added in any order.
     #[inline]
     pub fn set(&mut self, doc: DocId) {
         self.words[doc as usize / 64] |= 1 << (doc % 64);
     }
 
-    /// A matcher of the documents that were set.
+    /// Makes a matcher of the added documents.
     pub fn finish(mut self) -> DocBits {
         self.count = self.words.iter().map(|word| u64::from(word.count_ones())).sum();
         self
@@ -134,7 +134,7 @@ impl Matcher for DocBits {
     }
 }
 
-/// Documents that have a field.
+/// Matches documents that have a value of a field.
 pub(crate) struct HasField<'a> {
     presence: Presence<'a>,
     count: u32,
@@ -165,7 +165,7 @@ impl Matcher for HasField<'_> {
     }
 }
 
-/// Documents that match any of several.
+/// Matches documents that match any of several matchers.
 pub(crate) struct Union<'a> {
     pub parts: Vec<BoxedMatcher<'a>>,
 }

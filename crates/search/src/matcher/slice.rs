@@ -1,5 +1,5 @@
-//! Documents of one slice of a scroll or point in time: a run of them, or those whose id or number hashes to
-//! it.
+//! Matches the documents of one slice of a scroll or point in time: a contiguous range, or those whose id or
+//! number has a hash that belongs to the slice.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use limber_segment::{DocId, NO_MORE_DOCS, Segment, StoredReader};
 use super::{Bits, Matcher, WINDOW};
 use crate::error::Result;
 
-/// A run of documents.
+/// A contiguous range of documents.
 pub(super) struct DocRange(pub Range<u32>);
 
 impl Matcher for DocRange {
@@ -30,7 +30,7 @@ impl Matcher for DocRange {
     }
 }
 
-/// Documents by the hash of their `_id`, as Elasticsearch writes it.
+/// Documents by the hash of their `_id`, in the encoding of Elasticsearch.
 pub(super) struct IdSlice<'a> {
     pub segment: &'a Segment,
     pub part: u32,
@@ -71,8 +71,9 @@ impl Matcher for IdSlice<'_> {
     }
 }
 
-/// The bytes by which Elasticsearch indexes an id: digits two a byte, unpadded base64 decoded, anything else
-/// as it is, each told apart by its first byte. Source: `org.elasticsearch.index.mapper.Uid#encodeId`.
+/// Encodes an id as Elasticsearch indexes it: digits as two per byte, unpadded base64 decoded, and anything
+/// else unchanged. The first byte distinguishes these cases. Source:
+/// `org.elasticsearch.index.mapper.Uid#encodeId`.
 fn encode_id(id: &[u8], term: &mut Vec<u8>) {
     use base64::Engine as _;
     use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -139,7 +140,7 @@ impl Matcher for NumberSlice<'_> {
     }
 }
 
-/// David Stafford's mixer of 64 bits, variant 9, which Elasticsearch takes.
+/// David Stafford's 64-bit mixer, variant 9, which Elasticsearch uses.
 fn mix(value: i64) -> i64 {
     let mut bits = value as u64;
     bits = (bits ^ (bits >> 32)).wrapping_mul(0x4cd6_944c_5cc2_0b6d);
@@ -151,7 +152,7 @@ fn mix(value: i64) -> i64 {
 mod tests {
     use super::*;
 
-    /// Half of the documents of a shard, as Elasticsearch 9.4.3 deals them out.
+    /// Half of the documents of a shard, as Elasticsearch 9.4.3 assigns them to slices.
     #[test]
     fn ids_are_dealt_out_as_elasticsearch_does() {
         let mut term = Vec::new();

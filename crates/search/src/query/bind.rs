@@ -1,4 +1,4 @@
-//! From a query tree to a bound one: "what does this query mean on this shard?"
+//! Binds query trees to a shard.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -20,13 +20,13 @@ use crate::json;
 use crate::primitives::PhraseNode;
 use crate::score::NormCache;
 
-/// Binds a query to a shard. Wraps failures in `query_shard_exception` as Elasticsearch does.
+/// Binds a query to a shard. Wraps errors in `query_shard_exception` as Elasticsearch does.
 pub fn bind(query: &Query, shard: &ShardSnapshot, now_millis: i64) -> Result<BoundQuery, Error> {
     bind_with(query, &Binder::new(shard, now_millis))
 }
 
-/// As [`bind`], for a search: the search is charged for what the query holds, and work that takes long checks
-/// its deadline.
+/// Does the same as [`bind`] for a search: the memory of the query is charged to it, and long work checks its
+/// deadline.
 pub(crate) fn bind_in(
     query: &Query,
     shard: &ShardSnapshot,
@@ -35,8 +35,8 @@ pub(crate) fn bind_in(
     bind_with(query, &Binder { context: Some(context), ..Binder::new(shard, context.now_millis) })
 }
 
-/// As [`bind`], for a query that is going to be kept and run over other documents than the shard's: it may
-/// name no field that is not mapped, and clauses that match none of the shard's documents stay in it.
+/// Does the same as [`bind`] for a query that is stored and will be run on other documents than the shard's.
+/// All its fields must be mapped, and clauses that match none of the shard's documents are kept.
 pub(crate) fn bind_to_mapped(
     query: &Query,
     shard: &ShardSnapshot,
@@ -65,15 +65,15 @@ fn bind_with(query: &Query, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
     })
 }
 
-/// What a query node may ask while it is bound to a shard.
+/// The interface to the shard that query nodes use while they are bound.
 #[derive(Debug)]
 pub struct Binder<'a> {
     pub(super) shard: &'a ShardSnapshot,
     now_millis: i64,
     pub(super) norms: RefCell<HashMap<Arc<str>, Arc<NormCache>>>,
-    /// Scored terms so far: many texts of few terms are as much work as one of many.
+    /// Number of scored terms so far: many texts with few terms are as much work as one with many terms.
     pub(super) terms: Cell<u32>,
-    /// The first field that was asked for and is not mapped.
+    /// The first requested field that is not mapped.
     unmapped: RefCell<Option<String>>,
     is_to_be_kept: bool,
     pub(super) context: Option<&'a SearchContext>,
@@ -92,7 +92,7 @@ impl<'a> Binder<'a> {
         let mut bound = query.node.bind(boost * query.boost, self)?;
         bound.bind_nanos = started.elapsed().as_nanos() as u64;
         if query.name.is_some() {
-            // A name on a node that already has one belongs to a wrapper that left no trace.
+            // If the node already has a name, that belongs to a wrapper that has no node of its own.
             bound.name = query.name.clone();
         }
         Ok(bound)
@@ -106,18 +106,19 @@ impl<'a> Binder<'a> {
         self.shard
     }
 
-    /// The search that the query is bound for, if it is one.
+    /// The search that the query is bound for, if any.
     pub(crate) fn context(&self) -> Option<&SearchContext> {
         self.context
     }
 
-    /// For a query on the nested documents of this one's; `shard` is [`ShardSnapshot::within`] of this one's.
+    /// Makes the binder of a query on nested documents; `shard` is the [`ShardSnapshot::within`] of this
+    /// one's shard.
     pub(crate) fn inside<'b>(&'b self, shard: &'b ShardSnapshot) -> Binder<'b> {
         let (terms, is_to_be_kept, context) = (self.terms.clone(), self.is_to_be_kept, self.context);
         Binder { terms, is_to_be_kept, context, ..Binder::new(shard, self.now_millis) }
     }
 
-    /// Whether a clause adds nothing to a disjunction, now and later.
+    /// Whether a clause can be left out of a disjunction because it never matches anything.
     pub(crate) fn is_idle(&self, clause: &BoundQuery) -> bool {
         clause.is_nothing() && !self.is_to_be_kept
     }
@@ -126,12 +127,12 @@ impl<'a> Binder<'a> {
         self.now_millis
     }
 
-    /// `search.allow_expensive_queries`.
+    /// The setting `search.allow_expensive_queries`.
     pub(crate) fn allows_expensive(&self) -> bool {
         self.context.is_none_or(|context| context.allow_expensive_queries)
     }
 
-    /// Refuses queries of a kind that may have to look at very many terms or documents, where they are not
+    /// Refuses a query of a kind that may examine a great number of terms or documents, if those are not
     /// allowed.
     pub(crate) fn check_expensive(&self, kind: &str) -> Result<(), Error> {
         if self.allows_expensive() {
@@ -149,7 +150,7 @@ impl<'a> Binder<'a> {
         .into())
     }
 
-    /// [`Binder::check_expensive`] of queries that need a runtime field's values.
+    /// Does the same as [`Binder::check_expensive`] for queries that need the values of a runtime field.
     pub(crate) fn check_runtime_field(&self, field: &Field) -> Result<(), Error> {
         match self.allows_expensive() || field.runtime.is_none() || field.constant().is_some() {
             true => Ok(()),
@@ -157,12 +158,12 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// Refuses fields without a column.
+    /// Refuses fields without doc values.
     pub(crate) fn check_column(&self, field: &Field) -> Result<(), Error> {
         crate::columns::check_column(field, self.shard)
     }
 
-    /// Refuses fields whose column does not hold numbers.
+    /// Refuses fields without numeric doc values.
     pub(crate) fn check_numeric_column(&self, field: &Field, what: &str) -> Result<(), Error> {
         self.check_column(field)?;
         if field.number_form().is_none() {
@@ -176,7 +177,7 @@ impl<'a> Binder<'a> {
         Ok(())
     }
 
-    /// The field, if mapped. Errors when it can be searched neither by index nor by doc values.
+    /// Returns the field if it is mapped. Fails if it can be searched neither by index nor by doc values.
     pub(crate) fn searchable_field(&self, path: &str) -> Result<Option<Arc<Field>>, Error> {
         let Some(field) = self.field(path) else { return Ok(None) };
         if !self.allows_expensive() {
@@ -201,8 +202,8 @@ impl<'a> Binder<'a> {
         Ok(Some(field))
     }
 
-    /// Paths of the fields that `exists` on `path` asks about: the field itself, all under an object, or
-    /// those that fit a pattern.
+    /// Returns the paths of the fields that `exists` on `path` tests: the field itself, all fields of an
+    /// object, or those that match a pattern.
     pub(crate) fn paths_with_values(&self, path: &str) -> Vec<Arc<str>> {
         let mapping = &self.shard.mapping;
         let below =
@@ -216,10 +217,10 @@ impl<'a> Binder<'a> {
         below(&format!("{path}.*"))
     }
 
-    /// Fields by name or pattern, each with its boost. A pattern stands for the searchable fields it fits, a
-    /// name for itself, mapped or not.
+    /// Expands names and patterns to fields with boosts. A pattern stands for the searchable fields that
+    /// match it; a name stands for itself, mapped or not.
     pub(crate) fn expand_fields(&self, wanted: &[(String, f32)]) -> Result<Vec<(Arc<str>, f32)>, Error> {
-        /// `indices.query.bool.max_clause_count` in a small node of Elasticsearch.
+        /// `indices.query.bool.max_clause_count` of a small Elasticsearch node.
         const FIELDS_MAX: usize = 1024;
         let mut found: Vec<(Arc<str>, f32)> = Vec::new();
         for (name, boost) in wanted {
@@ -242,7 +243,7 @@ impl<'a> Binder<'a> {
         Ok(found)
     }
 
-    /// The field, if mapped.
+    /// Returns the field if it is mapped.
     pub(crate) fn field(&self, path: &str) -> Option<Arc<Field>> {
         let field = self.shard.mapping.field(path);
         if field.is_none() {
@@ -251,10 +252,10 @@ impl<'a> Binder<'a> {
         field
     }
 
-    /// What a `term` query with this value selects.
+    /// Returns what a `term` query with this value selects.
     pub(crate) fn select_term(&self, field: &Field, value: &Value) -> Result<Selection, Error> {
         let selection = field.select_term(value, &self.dates()).map_err(|error| match error.kind {
-            // A range passes these on as they are, a term wraps them.
+            // A range query passes these errors on unchanged; a term query wraps them.
             "parse_exception" => self.wrapped(error),
             _ if is_beyond_nanos(&error) => self.wrapped(error),
             _ => error,
@@ -262,7 +263,7 @@ impl<'a> Binder<'a> {
         Ok(selection?)
     }
 
-    /// Elasticsearch's `term` on any field type.
+    /// Binds Elasticsearch's `term` query on a field of any type.
     pub(crate) fn term(&self, path: &str, value: &Value, boost: f32) -> Result<BoundQuery, Error> {
         if path == "_id" {
             return super::term_level::ids::bind_ids(
@@ -299,7 +300,8 @@ impl<'a> Binder<'a> {
         let is_plain = slots.iter().all(|(_, alternatives)| alternatives.len() == 1);
         for term in slots.iter().flat_map(|(_, alternatives)| alternatives) {
             let doc_freq = self.doc_freq(field, term)?;
-            // A phrase of alternatives counts each term of the index once (Lucene's `MultiPhraseWeight`).
+            // A phrase with alternatives counts each term that the index has once (Lucene's
+            // `MultiPhraseWeight`).
             if is_plain || (doc_freq > 0 && !terms.iter().any(|(seen, _)| seen == term)) {
                 terms.push((term.clone(), doc_freq));
             }
@@ -323,7 +325,7 @@ impl<'a> Binder<'a> {
         Ok(PhraseNode { field: field.clone(), slots, slop, scorer, confirms_by })
     }
 
-    /// The first `count_max` terms of the shard that start with `prefix`.
+    /// Returns the first `count_max` terms of the shard that start with `prefix`.
     pub(crate) fn expand_prefix(
         &self,
         field: &Arc<Field>,
@@ -346,7 +348,7 @@ impl<'a> Binder<'a> {
         Ok(found)
     }
 
-    /// How dates without a zone or format of their own are read.
+    /// The context in which dates without a zone or format of their own are parsed.
     pub(crate) fn dates(&self) -> DateContext<'static> {
         DateContext::at(self.now_millis)
     }
@@ -359,7 +361,7 @@ impl<'a> Binder<'a> {
         field.type_name()
     }
 
-    /// A `query_shard_exception` of this index.
+    /// Makes a `query_shard_exception` of this index.
     pub(crate) fn query_shard(&self, reason: impl Into<String>) -> RequestError {
         self.shard.query_shard_exception(reason)
     }
@@ -367,7 +369,7 @@ impl<'a> Binder<'a> {
     fn failed_to_create(&self, error: RequestError) -> RequestError {
         match error.kind {
             "query_shard_exception" | "parsing_exception" | "parse_exception" => error,
-            // Of a range; others have wrapped it by now.
+            // This is the error of a range; others have already been wrapped.
             _ if is_beyond_nanos(&error) => error,
             _ => self.wrapped(error),
         }

@@ -17,19 +17,21 @@ use crate::matcher::{BoolDocs, BoxedMatcher, BoxedScorer, Guards, Matcher, Ranke
 use crate::primitives::Docs;
 use crate::score::Explanation;
 
-/// A filter that leaves fewer documents than this part of those with the terms finds them itself.
+/// A filter whose cost is below this fraction of the terms' cost is evaluated first, and then the scores of
+/// its documents.
 const FILTER_LEADS_BELOW: u64 = 8;
 
 /// A bound query. Made by [`super::bind`].
 #[derive(Debug)]
 pub struct BoundQuery {
-    /// What it says about itself.
+    /// The query itself.
     pub(crate) node: Box<dyn BoundNode>,
-    /// `_name`.
+    /// The `_name` of the query.
     pub(crate) name: Option<Arc<str>>,
-    /// What it was made from, where that is a likeness: its terms are chosen anew where they are marked.
+    /// What a `more_like_this` query was made from; highlighters select its terms again for the text that
+    /// they mark.
     pub(crate) likeness: Option<Arc<Likeness>>,
-    /// How long it took to bind it; 0 where it was bound together with the query around it.
+    /// Nanoseconds that it took to bind the query; 0 if it was bound as part of another one.
     pub(crate) bind_nanos: u64,
 }
 
@@ -52,22 +54,22 @@ impl BoundQuery {
         DocsNode { docs, boost, text }.into()
     }
 
-    /// Whether it is known that no document matches.
+    /// Whether the query certainly matches no document.
     pub(crate) fn is_nothing(&self) -> bool {
         self.node.is_nothing()
     }
 
-    /// The documents that match in `segment`, deleted ones included.
+    /// Matches the documents of `segment`, including deleted ones.
     pub(crate) fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
         self.node.matcher(segment)
     }
 
-    /// The scores in `segment`. `is_known`: only documents that match are going to be scored.
+    /// Scores documents of `segment`. `is_known`: only matching documents are going to be scored.
     pub(crate) fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
         self.node.scorer(segment, is_known)
     }
 
-    /// Explains a document that matches.
+    /// Explains the score of a matching document.
     pub(crate) fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation> {
         check_request()?;
         self.node.explain(segment, doc)
@@ -78,7 +80,8 @@ impl BoundQuery {
         self.node.text()
     }
 
-    /// Its documents, of those that live, to be counted by steps; `None`: bit sets are quicker.
+    /// Returns the live matching documents if they are best counted one by one; `None` if bit sets are
+    /// faster.
     pub(crate) fn stepped<'a>(
         &'a self,
         segment: &'a Segment,
@@ -90,9 +93,9 @@ impl BoundQuery {
         }
     }
 
-    /// Its documents, of those that live, and their scores, found in one pass; `None`: it is something else
-    /// than terms or a phrase, or its filters leave so little of them that looking at what is left is
-    /// quicker.
+    /// Returns the live matching documents with their scores, found in one pass. `None` if the query is
+    /// something else than terms or a phrase, or if its filters match so few documents that it is faster to
+    /// score those.
     pub(crate) fn ranked<'a>(
         &'a self,
         segment: &'a Segment,
@@ -121,7 +124,7 @@ impl BoundQuery {
         }
     }
 
-    /// The number of hits where the index knows it without looking at documents.
+    /// Returns the number of hits if the index knows it without examining documents.
     pub(crate) fn known_count(&self, shard: &ShardSnapshot) -> Result<Option<u64>> {
         let mut count = 0;
         for view in &shard.segments {
@@ -131,26 +134,25 @@ impl BoundQuery {
         Ok(Some(count))
     }
 
-    /// Bytes of the sets of documents that may be built as a bit a document while the query runs on a
-    /// segment.
+    /// Returns the bytes of the bit sets that may be built while the query runs on a segment.
     pub(crate) fn bit_set_bytes(&self, segment: &Segment) -> u64 {
         let own = self.node.bit_set_count() * u64::from(segment.doc_count()).div_ceil(8);
         let mut nested = Vec::new();
         self.nested(&mut nested);
-        // Opened for the documents and for their scores.
+        // Nested queries are opened twice, for documents and for scores.
         let inside = |node: &&NestedNode| {
             segment.nested(&node.path).map_or(0, |space| 2 * node.query.bit_set_bytes(&space.segment))
         };
         own + nested.iter().map(inside).sum::<u64>()
     }
 
-    /// The queries on nested documents in it, but not those inside of others.
+    /// Collects the queries on nested documents, without those inside other nested queries.
     fn nested<'a>(&'a self, out: &mut Vec<&'a NestedNode>) {
         out.extend(self.node.as_nested());
         self.node.parts().into_iter().chain(self.node.prohibited()).for_each(|part| part.nested(out));
     }
 
-    /// Names of this query and of those inside it.
+    /// Collects the named queries: this one and those inside it.
     pub(crate) fn named<'a>(&'a self, out: &mut Vec<(&'a str, &'a BoundQuery)>) {
         if let Some(name) = &self.name {
             out.push((name, self));

@@ -1,9 +1,9 @@
-//! What a query says about itself once it is bound to a shard: Lucene's `Weight`.
+//! The interface of a query that is bound to a shard, like Lucene's `Weight`.
 //!
-//! Each query implements [`BoundNode`] in its own file, unless it binds to nodes that are there already. The
-//! rest of the house asks these questions and never which query it has in hand. Calls are made once a segment
-//! or once a request; what is called for documents is what [`BoundNode::matcher`] and [`BoundNode::scorer`]
-//! open, a window of 4,096 documents at a time.
+//! Each query implements [`BoundNode`] in its own file, unless it binds to existing nodes. Other code uses
+//! only these methods and does not depend on the type of query. They are called once per segment or request;
+//! the calls for documents go to what [`BoundNode::matcher`] and [`BoundNode::scorer`] open, with windows of
+//! 4,096 documents.
 
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
@@ -29,17 +29,17 @@ use crate::matcher::{BoxedMatcher, BoxedScorer, ConstantScorer, MatchingScorer};
 use crate::primitives::{Docs, PhraseNode, Source, SpanTree, TermNode};
 use crate::score::Explanation;
 
-/// A query bound to a shard. Five questions must be answered; the others have answers that hold of any query,
-/// and a query answers them where it knows better.
+/// A query bound to a shard. Five methods are required. The others have defaults that are correct for any
+/// query; a query overrides them if it has a better answer.
 pub(crate) trait BoundNode: Debug + Send + Sync {
-    /// Opens the documents that match in `segment`, deleted ones included.
+    /// Opens a matcher of the documents in `segment`, including deleted ones.
     fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>>;
 
-    /// Opens the scores in `segment`. `is_known`: only documents that match are going to be scored; otherwise
-    /// documents that do not match must get nothing ([`only_matching`] sees to it).
+    /// Opens a scorer of the documents in `segment`. `is_known`: only matching documents are going to be
+    /// scored. Otherwise the scorer must add nothing for other documents (see [`only_matching`]).
     fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>>;
 
-    /// Explains the score of a document that matches, in Lucene's words.
+    /// Explains the score of a matching document, in the words of Lucene.
     fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation>;
 
     /// Lucene's class of such a query.
@@ -48,34 +48,34 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
     /// The query as Lucene prints it.
     fn text(&self) -> String;
 
-    /// [`BoundNode::text`] inside of a `bool`, where some need parentheses.
+    /// Returns [`BoundNode::text`] as a clause of a `bool`, where some queries need parentheses.
     fn clause_text(&self) -> String {
         self.text()
     }
 
-    /// The query inside of it whose documents are its own: that one answers what is asked of documents.
+    /// The inner query that matches the same documents. Defaults of other methods use its answers.
     fn matches_as(&self) -> Option<&BoundQuery> {
         None
     }
 
-    /// The queries inside of it that may match a hit: neither those on nested documents nor those that must
-    /// not match.
+    /// The inner queries that may match a hit, without those on nested documents and those that must not
+    /// match.
     fn parts(&self) -> Vec<&BoundQuery> {
         self.matches_as().into_iter().collect()
     }
 
-    /// The queries inside of it that no hit matches.
+    /// The inner queries that must not match.
     fn prohibited(&self) -> &[BoundQuery] {
         &[]
     }
 
-    /// All queries inside of it on the same documents: [`BoundNode::parts`] and [`BoundNode::prohibited`].
+    /// All inner queries on the same documents: [`BoundNode::parts`] and [`BoundNode::prohibited`].
     fn parts_mut(&mut self) -> Vec<&mut BoundQuery> {
         Vec::new()
     }
 
-    /// How many sets of documents it may build as a bit a document while it runs on a segment, opened for
-    /// documents and for scores. Each is charged to the request.
+    /// How many bit sets over a segment it may build while it runs there, opened for documents and for
+    /// scores. Their memory is charged to the request.
     fn bit_set_count(&self) -> u64 {
         if let Some(query) = self.matches_as() {
             return query.node.bit_set_count();
@@ -84,61 +84,63 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         2 * inside.map(|query| query.node.bit_set_count()).sum::<u64>()
     }
 
-    /// Whether anything in the shard could match, told without looking at a document.
+    /// Whether anything in the shard can match, without examining documents.
     fn can_match(&self, shard: &ShardSnapshot) -> Result<bool> {
         self.matches_as().map_or(Ok(true), |query| query.node.can_match(shard))
     }
 
-    /// How many live documents of a segment match, where the index knows it without looking at documents.
+    /// Returns the number of matching live documents of a segment, if the index knows it without examining
+    /// documents.
     fn known_count(&self, view: &SegmentView) -> Result<Option<u64>> {
         self.matches_as().map_or(Ok(None), |query| query.node.known_count(view))
     }
 
-    /// Terms one of which a document must have to match, by which the percolator finds the query.
+    /// Terms of which a matching document must have at least one. The percolator finds queries by them.
     fn required_terms(&self) -> RequiredTerms {
         self.matches_as().map_or(RequiredTerms::Unknown, |query| query.node.required_terms())
     }
 
-    /// The terms, phrases and so on that the query itself matches, for highlighting; those of queries inside
-    /// of it are theirs.
+    /// The terms, phrases and so on that the query itself matches, for highlighting; without those of inner
+    /// queries.
     fn word_parts(&self) -> Vec<WeightedPart<'_>> {
         Vec::new()
     }
 
-    /// The queries inside of it whose words are highlighted as well.
+    /// The inner queries whose terms are highlighted as well.
     fn highlighted_parts(&self) -> Vec<&BoundQuery> {
         self.parts()
     }
 
-    /// Writes a key that tells its documents from those of any other query on the same shard. `false`: the
-    /// query alone does not determine the documents, or they cost nothing to find.
+    /// Writes a key that identifies the matching documents among all queries on the shard. Returns false if
+    /// the query alone does not determine the documents, or if they are cheap to find.
     fn write_key(&self, _key: &mut KeyWriter) -> bool {
         false
     }
 
-    /// How often the query must be used as a filter before its documents are kept; `None`: they never are.
+    /// How often the query must be used as a filter before its documents are cached; `None` if they never
+    /// are.
     fn uses_before_kept(&self) -> Option<u32> {
         None
     }
 
-    /// The queries inside of it that may go through the cache, and whether each is a filter, without a part
-    /// in the score. `is_filter`: this query itself is one.
+    /// The inner queries that may be cached, and whether each is a filter, which does not affect the score.
+    /// `is_filter`: this query itself is a filter.
     fn cacheable_parts(&mut self, _is_filter: bool) -> Vec<(&mut BoundQuery, bool)> {
         Vec::new()
     }
 
-    /// Whether it is known that no document matches.
+    /// Whether it certainly matches no document.
     fn is_nothing(&self) -> bool {
         false
     }
 
-    /// Whether it is known that every document matches.
+    /// Whether it certainly matches every document.
     fn is_everything(&self) -> bool {
         false
     }
 
-    /// What it comes down to where its scores are those of terms or of a phrase; `None`: it is something
-    /// else. Such queries are matched and scored in one pass.
+    /// Its parts if its scores are those of terms or of a phrase; `None` otherwise. Such queries are matched
+    /// and scored in one pass.
     fn by_score(&self) -> Option<ByScore<'_>> {
         let of_term =
             || self.as_term().map(|term| Scored::Terms { required: Vec::new(), optional: vec![term] });
@@ -146,64 +148,64 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         Some(ByScore { scored, filters: Vec::new(), prohibited: Vec::new() })
     }
 
-    /// Itself as a scored phrase.
+    /// Returns itself if it is a scored phrase.
     fn as_phrase(&self) -> Option<&PhraseNode> {
         None
     }
 
-    /// Itself as a scored term.
+    /// Returns itself if it is a scored term.
     fn as_term(&self) -> Option<&TermNode> {
         None
     }
 
-    /// Whether its documents are found so quickly, in postings, points, columns or kept sets, that looking
-    /// for them twice costs little beside what is done with them.
+    /// Whether its documents are found so fast, in postings, points, columns or cached sets, that finding
+    /// them twice costs little compared with what is done with them.
     fn is_quick(&self) -> bool {
         false
     }
 
-    /// What it selects, where aggregations may count that without seeing documents.
+    /// What it selects, if aggregations may count that without examining documents.
     fn whole(&self) -> Option<Whole<'_>> {
         None
     }
 
-    /// Itself as a set of documents that all score alike.
+    /// Returns itself if it is a set of documents with a constant score.
     fn as_docs_mut(&mut self) -> Option<&mut DocsNode> {
         None
     }
 
-    /// Itself as a filter that goes through the query cache.
+    /// Returns itself if it is a filter that may be cached.
     fn as_cached(&self) -> Option<&CachedNode> {
         None
     }
 
-    /// Itself as a query on nested documents.
+    /// Returns itself if it is a query on nested documents.
     fn as_nested(&self) -> Option<&NestedNode> {
         None
     }
 
-    /// The documents on the other side of a join that are shown with hits.
+    /// The documents on the other side of a join that are shown as inner hits.
     fn joined_hits(&self) -> Option<&Arc<JoinedHits>> {
         None
     }
 
-    /// Itself as a query that looks for queries.
+    /// Returns itself if it is a `percolate` query.
     fn as_percolate(&self) -> Option<&PercolateNode> {
         None
     }
 }
 
-/// Documents scored by terms or by a phrase, all of which match some filters.
+/// Documents that are scored by terms or by a phrase, and the filters that they must pass.
 pub(crate) struct ByScore<'q> {
     pub scored: Scored<'q>,
     pub filters: Vec<&'q BoundQuery>,
     pub prohibited: Vec<&'q BoundQuery>,
 }
 
-/// What scores are made from.
+/// What scores are computed from.
 pub(crate) enum Scored<'q> {
-    /// Documents with all of `required`, or with any of `optional` where none is; all that they have are
-    /// added up.
+    /// Documents with all of `required`, or with any of `optional` if `required` is empty. The score is the
+    /// sum over all terms that a document has.
     Terms {
         required: Vec<&'q TermNode>,
         optional: Vec<&'q TermNode>,
@@ -212,13 +214,13 @@ pub(crate) enum Scored<'q> {
 }
 
 impl ByScore<'_> {
-    /// Whether any of several terms is enough.
+    /// Whether any of several terms is sufficient.
     pub fn needs_any(&self) -> bool {
         matches!(&self.scored, Scored::Terms { required, .. } if required.is_empty())
     }
 
-    /// Whether its documents are counted more quickly by steps than by bit sets: all of several terms are
-    /// needed, of which one is rare.
+    /// Whether its documents are counted faster one by one than by bit sets: if several terms are required
+    /// and one of them is rare.
     pub fn is_stepped(&self, segment: &Segment) -> bool {
         let needs_all = match &self.scored {
             Scored::Terms { required, .. } => required.len() > 1,
@@ -227,7 +229,7 @@ impl ByScore<'_> {
         needs_all && self.cost() < u64::from(segment.doc_count()) / STEPPED_BELOW
     }
 
-    /// How many documents may have to be scored, at most; deleted ones included.
+    /// Returns the largest number of documents that may have to be scored, including deleted ones.
     pub fn cost(&self) -> u64 {
         let doc_freq = |term: &&TermNode| term.scorer.doc_freq();
         match &self.scored {
@@ -240,21 +242,21 @@ impl ByScore<'_> {
     }
 }
 
-/// Bit sets cost the same however few documents are in them. Below this part of a segment it is quicker to
-/// step from one to the next.
+/// The cost of bit sets does not depend on the number of documents. If fewer than this fraction of a
+/// segment's documents match, iterating over them is faster.
 const STEPPED_BELOW: u64 = 16;
 
-/// Queries whose documents some aggregations need not see one by one.
+/// Queries whose documents some aggregations need not examine one by one.
 pub(crate) enum Whole<'q> {
     /// Every document.
     Everything,
     /// Documents with a value of the field at this path that lies in the range.
     NumberRange(&'q str, RangeInclusive<i64>),
-    /// Documents with a place of the field at this path in the shape.
+    /// Documents with a geo point in the shape, in the field at this path.
     Places(&'q str, &'q Shape),
 }
 
-/// What words match: the closed set of forms that highlighters look for.
+/// What highlighters look for in a text.
 #[derive(Clone, Copy)]
 pub(crate) enum Part<'q> {
     Term(&'q [u8]),
@@ -262,27 +264,27 @@ pub(crate) enum Part<'q> {
     Phrase(&'q PhraseNode),
     Intervals(&'q Source),
     Spans(&'q SpanTree),
-    /// Which of its terms is told by the text that they are looked for in.
+    /// Its terms are selected according to the text in which they are looked for.
     Likeness(&'q Likeness),
 }
 
 impl Part<'_> {
-    /// Whether it is one of terms that stand to one another in some way, in whichever values.
+    /// Whether it depends on the relative positions of terms, across all values of a field.
     pub fn is_placed(&self) -> bool {
         matches!(self, Part::Intervals(_) | Part::Spans(_))
     }
 }
 
-/// A part of a query that words match, whatever documents it matches.
+/// A part of a query that is highlighted, whatever documents it matches.
 #[derive(Clone, Copy)]
 pub(crate) struct WeightedPart<'q> {
     pub part: Part<'q>,
-    /// The product of all boosts down to it.
+    /// The product of all boosts from the root query down to it.
     pub boost: f32,
     pub field: &'q Field,
 }
 
-/// A scorer that gives `score` to every document that `node` matches.
+/// Makes a scorer that gives `score` to every document that `node` matches.
 pub(super) fn constant_scorer<'a>(
     node: &'a dyn BoundNode,
     score: f32,
@@ -293,7 +295,7 @@ pub(super) fn constant_scorer<'a>(
     Ok(Box::new(ConstantScorer { score, matcher }))
 }
 
-/// `scorer`, asked only for documents that `node` matches.
+/// Restricts `scorer` to documents that `node` matches.
 pub(super) fn only_matching<'a>(
     scorer: BoxedScorer<'a>,
     node: &'a dyn BoundNode,
@@ -306,14 +308,14 @@ pub(super) fn only_matching<'a>(
     }
 }
 
-/// The score of one document that `node` matches.
+/// Returns the score of one matching document.
 pub(super) fn score_of(node: &dyn BoundNode, segment: &Segment, doc: DocId) -> Result<f32> {
     let mut sum = [0.0];
     node.scorer(segment, true)?.score(&[doc], &mut sum)?;
     Ok(sum[0] as f32)
 }
 
-/// A query's text with its boost, as Lucene prints it.
+/// Returns a query's text with its boost, as Lucene prints it.
 pub(super) fn boosted(text: &str, boost: f32) -> String {
     if boost == 1.0 { text.to_owned() } else { format!("{text}^{}", java_float(boost)) }
 }

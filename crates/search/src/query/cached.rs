@@ -1,4 +1,4 @@
-//! Filters that go through the query cache: "whose documents are worth keeping, and under which key?"
+//! Filters that go through the query cache: which are worth caching, and under which key.
 
 use limber_segment::{DocId, Segment};
 
@@ -10,23 +10,23 @@ use crate::error::Result;
 use crate::matcher::{BoxedMatcher, BoxedScorer, NoDocs, kept, read_all};
 use crate::score::Explanation;
 
-// Source of the three: Lucene's `UsageTrackingQueryCachingPolicy#minFrequencyToCache`.
-/// Uses of a filter that reads many terms or documents before they are kept.
+// Source of these three: Lucene's `UsageTrackingQueryCachingPolicy#minFrequencyToCache`.
+/// Number of uses before a filter is cached that reads many terms or documents.
 pub(super) const FREQUENCY_OF_COSTLY: u32 = 2;
-/// Of one that combines others.
+/// The same for a filter that combines others.
 pub(super) const FREQUENCY_OF_COMBINED: u32 = 4;
-/// Of any other.
+/// The same for any other filter.
 pub(super) const FREQUENCY_OF_OTHERS: u32 = 5;
 
-/// A filter that goes through the query cache. Its name is the query's around it.
+/// A filter that goes through the query cache. It has the name of the query that it wraps.
 #[derive(Debug)]
 pub(crate) struct CachedNode {
     pub inner: BoundQuery,
     pub filter: FilterUse,
 }
 
-/// Wraps the filters of a bound query, those without a part in the score, so that they go through the cache.
-/// `is_filter`: the query itself is one.
+/// Wraps the filters in a bound query, which do not affect the score, so that they go through the cache.
+/// `is_filter`: the query itself is a filter.
 pub(crate) fn cache_filters(query: BoundQuery, shard: &ShardSnapshot, is_filter: bool) -> BoundQuery {
     match &shard.caches {
         Some(caches) if caches.queries.is_some() => wrap(query, shard, caches, is_filter),
@@ -104,7 +104,7 @@ impl BoundNode for CachedNode {
     }
 }
 
-/// A filter on its own.
+/// Opens a filter that is not part of a conjunction.
 fn cached<'a>(node: &'a CachedNode, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
     if let Some(set) = node.filter.get(segment) {
         return Ok(kept(set));
@@ -116,8 +116,8 @@ fn cached<'a>(node: &'a CachedNode, segment: &'a Segment) -> Result<BoxedMatcher
     Ok(inner)
 }
 
-/// The parts of a conjunction: a filter is read in full only where the others do not leave it hardly anything
-/// to do.
+/// Opens the clauses of a conjunction. A filter is only read completely (and cached) if the other clauses do
+/// not already leave very few documents.
 pub(super) fn conjunction<'a>(
     clauses: impl Iterator<Item = &'a BoundQuery>,
     segment: &'a Segment,
@@ -143,7 +143,7 @@ pub(super) fn conjunction<'a>(
     Ok(parts)
 }
 
-/// Reads all that the filter matches in a segment, keeps it, and gives it back.
+/// Reads all documents that the filter matches in a segment, caches the set and returns a matcher of it.
 fn keep<'a>(node: &CachedNode, inner: BoxedMatcher<'_>, segment: &Segment) -> Result<BoxedMatcher<'a>> {
     let set = read_all(inner, segment.doc_count())?;
     Ok(kept(node.filter.keep(set, segment)))

@@ -1,4 +1,4 @@
-//! What a value or range selects, as a set of documents, and how Lucene would print it.
+//! Converts selections of values and ranges to sets of documents, with the text that Lucene prints.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::bound::BoundQuery;
 use crate::automaton::RangeEnds;
 use crate::primitives::{Docs, TermEnd};
 
-/// A selection as a query that scores `boost` for every match.
+/// Makes a query that scores `boost` for every match of a selection.
 pub(super) fn constant(field: &Arc<Field>, selection: Selection, boost: f32) -> BoundQuery {
     let path = &field.path;
     let (docs, text) = match selection {
@@ -38,7 +38,7 @@ pub(super) fn constant(field: &Arc<Field>, selection: Selection, boost: f32) -> 
         Selection::Number(number) => {
             return constant(field, Selection::Numbers { lower: number, upper: number }, boost);
         }
-        // Lucene prints a range over doubles by their sortable bits.
+        // Lucene prints a range of doubles by their sortable bits.
         Selection::Numbers { lower, upper }
             if lower != upper && field.number_form() == Some(NumberForm::Double) =>
         {
@@ -60,7 +60,7 @@ fn constant_ranges(field: &Arc<Field>, wanted: RangesWanted, boost: f32) -> Boun
     BoundQuery::constant(ranges(field, wanted), boost, text)
 }
 
-/// Documents with a range whose ends lie where they are wanted.
+/// Returns the documents with a range whose ends are where `wanted` says.
 pub(super) fn ranges(field: &Arc<Field>, wanted: RangesWanted) -> Docs {
     Docs::Automaton { field: field.clone(), automaton: Arc::new(RangeEnds(wanted)) }
 }
@@ -80,7 +80,7 @@ fn shown_end(field: &Field, bound: &Bound<Vec<u8>>) -> String {
     }
 }
 
-/// A number as Lucene's queries print it.
+/// Formats a number as Lucene's queries print it.
 pub(super) fn shown_number(field: &Field, number: i64) -> String {
     match field.number_form() {
         Some(NumberForm::Double) => java_double(f64_from_sortable(number)),

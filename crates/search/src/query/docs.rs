@@ -1,4 +1,4 @@
-//! Sets of documents that all score alike: the closed set of forms that most queries are bound to.
+//! Sets of documents with a constant score, which most queries are bound to.
 
 use limber_segment::{DocId, Segment, SegmentView};
 
@@ -13,25 +13,25 @@ use crate::matcher::{self, BoxedMatcher, BoxedScorer};
 use crate::primitives::{Docs, TermEnd};
 use crate::score::Explanation;
 
-/// Documents of a set that all score alike.
+/// A set of documents with a constant score.
 #[derive(Debug)]
 pub(crate) struct DocsNode {
     pub docs: Docs,
     pub boost: f32,
-    /// Lucene's name for it in explanations.
+    /// The query in explanations.
     pub text: DocsName,
 }
 
-/// Lucene's name for a set of documents, in explanations.
+/// How Lucene prints the query of a set of documents in explanations.
 #[derive(Debug, Clone)]
 pub(crate) enum DocsName {
     Text(String),
-    /// That of a list of values of this field, which may be long: made from the values when it is asked for.
+    /// A list of values of this field. It can be long, so it is only formatted when it is needed.
     ValuesOf(String),
 }
 
 impl DocsName {
-    /// The documents as Lucene prints the query that finds them.
+    /// Returns the query as Lucene prints it.
     pub fn of(&self, docs: &Docs) -> String {
         match (self, docs) {
             (DocsName::Text(text), _) => text.clone(),
@@ -54,7 +54,7 @@ impl DocsName {
 }
 
 impl Docs {
-    /// Lucene's class of a query for such documents; `text`: as it prints that.
+    /// Returns Lucene's class of the query; `name` is how the query is printed.
     fn class(&self, name: &DocsName) -> &'static str {
         if matches!(name, DocsName::Text(text) if text.starts_with("ConstantScore(")) {
             return "ConstantScoreQuery";
@@ -114,7 +114,7 @@ impl BoundNode for DocsNode {
         }
     }
 
-    /// Source: Elasticsearch's `SearchService#canMatch`, which knows ranges of dates alone.
+    /// Source: Elasticsearch's `SearchService#canMatch`, which only examines ranges of dates.
     fn can_match(&self, shard: &ShardSnapshot) -> Result<bool> {
         let Docs::NumberRange { field, min, max } = &self.docs else { return Ok(true) };
         if !field.index || field.date().is_none() {
@@ -150,7 +150,7 @@ impl BoundNode for DocsNode {
 
     fn required_terms(&self) -> RequiredTerms {
         match &self.docs {
-            // A key of a flattened field is part of its terms, under another path.
+            // The terms of a flattened field's key are indexed in another field, with the key as a prefix.
             Docs::Terms { field, terms } if field.index && field.flattened.is_none() => {
                 RequiredTerms::exactly(terms.iter().map(|term| (field.path.clone(), term.clone())).collect())
             }
@@ -217,9 +217,9 @@ pub(super) fn write_key(docs: &Docs, key: &mut KeyWriter) -> bool {
         }
     };
     match docs {
-        // Scripts may depend on more than the documents, and fields change with the mapping.
+        // Scripts can depend on more than the documents, and fields change with the mapping.
         Docs::Runtime { .. } => return false,
-        // Known by more than can be written down.
+        // An automaton cannot be written as a key.
         Docs::Automaton { .. } => return false,
         Docs::Terms { field, terms } => {
             key.tag(b'T');

@@ -1,10 +1,10 @@
-//! Documents that a query names instead of saying what they hold: "what is in that document?"
+//! Documents that a query refers to by name, such as the terms of a `terms` lookup.
 //!
-//! A query that names one keeps a [`Lookup`] and asks [`Binder::look_up`] when it is bound. Every way of
-//! running a query binds it, so that none can forget to look up, and what was found is kept with the parsed
-//! query, so that all shards of a request see the same.
+//! Such a query has a [`Lookup`] and calls [`Binder::look_up`] when it is bound. Every way of running a query
+//! binds it, so the lookup cannot be forgotten. The result is kept with the parsed query, so that all shards
+//! of a request use the same.
 //!
-//! Source: Elasticsearch's `QueryBuilder#doRewrite`, which reads such documents before the shards are asked.
+//! Source: Elasticsearch's `QueryBuilder#doRewrite`, which reads such documents before shards are searched.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::bind::Binder;
 use crate::documents::{DocumentName, NamedDocument};
 use crate::error::{Error, check_request};
 
-/// What a query keeps of the documents that it names, by index.
+/// What a query has read from the documents that it refers to, by index.
 #[derive(Debug)]
 pub(crate) struct Lookup<F>(Mutex<Vec<(String, Arc<F>)>>);
 
@@ -27,15 +27,17 @@ impl<F> Default for Lookup<F> {
     }
 }
 
-/// What a byte of JSON takes as a tree, about: a number of two digits and its comma become 72 bytes.
+/// About how many bytes of memory a parsed byte of JSON takes: a number of two digits and its comma take 72
+/// bytes.
 const TREE_BYTES_A_BYTE: u64 = 24;
 
 impl Binder<'_> {
-    /// What `read` finds in the document of this name, which is read once a request. `what`: the part of the
-    /// query that names it.
+    /// Returns what `read` finds in the document of this name, which is read once per request. `what` is the
+    /// part of the query that names the document.
     ///
     /// # Errors
-    /// Those of `read`, which are the request's and not the shard's; queries that are kept name no documents.
+    /// Those of `read`, which are errors of the request and not of the shard. Stored queries must not refer
+    /// to documents.
     pub(crate) fn look_up<F>(
         &self,
         lookup: &Lookup<F>,
@@ -43,7 +45,7 @@ impl Binder<'_> {
         name: &DocumentName,
         read: impl FnOnce(Result<Option<NamedDocument>, RequestError>) -> Result<F, RequestError>,
     ) -> Result<Arc<F>, Error> {
-        // Held while the document is read: the other shards wait for it.
+        // The lock is held while the document is read, so that the other shards wait for the result.
         let mut known = lookup.0.lock();
         if let Some((_, found)) = known.iter().find(|(index, _)| *index == name.index) {
             return Ok(found.clone());
@@ -63,7 +65,7 @@ impl Binder<'_> {
     }
 }
 
-/// A document as JSON.
+/// Parses the source of a document.
 pub(super) fn tree(document: &NamedDocument) -> Result<Value, RequestError> {
     serde_json::from_slice(&document.source)
         .map_err(|error| RequestError::internal("exception", error.to_string()))

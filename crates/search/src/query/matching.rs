@@ -1,4 +1,4 @@
-//! A bound query as a filter over batches of documents: what aggregations such as `filter` ask.
+//! Bound queries as filters on batches of documents, for aggregations such as `filter`.
 
 use limber_segment::{DocId, Segment, SegmentView};
 use limber_work as work;
@@ -8,25 +8,25 @@ use crate::bits::{Bits, WINDOW};
 use crate::error::Result;
 use crate::matcher::BoxedMatcher;
 
-/// The documents of one segment that a query matches, asked for batch by batch.
+/// The matching documents of one segment, for batches of documents.
 pub struct MatchingDocs<'a> {
     matcher: BoxedMatcher<'a>,
 }
 
 impl<'a> MatchingDocs<'a> {
-    /// Opens a query on a segment, whose documents are asked about in windows that ascend.
+    /// Opens a query on a segment. Windows of documents must ascend.
     pub fn open(query: &'a BoundQuery, segment: &'a Segment) -> Result<MatchingDocs<'a>> {
         Ok(MatchingDocs { matcher: query.matcher(segment)? })
     }
 
-    /// Clears the bits of those documents of the window at `start` that do not match; windows as for
+    /// Clears the bits of the documents in the window at `start` that do not match. Windows are as for
     /// [`Self::retain`].
     pub(crate) fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
         self.matcher.restrict(start, bits)
     }
 
-    /// Replaces `out` by those of `docs` that match. `docs`: ascending, all of one window of 4,096 (as
-    /// collectors receive them), windows ascending from call to call and each asked for once.
+    /// Replaces the contents of `out` by those of `docs` that match. `docs` must ascend and all be in one
+    /// window of 4,096, as in collectors; windows must ascend from call to call and be distinct.
     pub fn retain(&mut self, docs: &[DocId], out: &mut Vec<DocId>) -> Result<()> {
         out.clear();
         let Some(first) = docs.first() else { return Ok(()) };
@@ -44,7 +44,7 @@ impl BoundQuery {
         Ok(!self.matching_docs(segment, &[doc])?.is_empty())
     }
 
-    /// Whether any live document of the segment matches; no more of it is looked at than that needs.
+    /// Whether any live document of the segment matches. Stops at the first one.
     pub(crate) fn matches_any(&self, view: &SegmentView) -> Result<bool> {
         let (mut opened, count) = (self.matcher(&view.segment)?, view.doc_count());
         let (mut target, mut docs) = (0, Vec::new());
@@ -67,7 +67,7 @@ impl BoundQuery {
         Ok(false)
     }
 
-    /// Those of `docs` (ascending) that match.
+    /// Returns those of `docs` (ascending) that match.
     pub(crate) fn matching_docs(&self, segment: &Segment, docs: &[DocId]) -> Result<Vec<DocId>> {
         let mut matching = Vec::new();
         if docs.is_empty() {
@@ -83,7 +83,7 @@ impl BoundQuery {
         Ok(matching)
     }
 
-    /// The scores of `docs`, which ascend and match.
+    /// Returns the scores of `docs`, which must ascend and match.
     pub(crate) fn scores_of(&self, segment: &Segment, docs: &[DocId]) -> Result<Vec<f32>> {
         let mut scorer = self.scorer(segment, true)?;
         let mut scores = Vec::with_capacity(docs.len());

@@ -1,10 +1,10 @@
-//! Queries: "which documents, with which score?"
+//! Queries: which documents match, and with which score.
 //!
-//! A query is parsed once a request ([`parse_query`]), bound once a shard ([`bind`]: fields, statistics,
-//! terms), and opened once a segment ([`crate::matcher`]). Each query is one file with its parser and its
+//! A query is parsed once per request ([`parse_query`]), bound once per shard ([`bind`]: fields, statistics,
+//! terms), and opened once per segment ([`crate::matcher`]). Each query is one file with its parser and its
 //! binding, and one line in [`table::QUERIES`].
 //!
-//! The rooms hold the queries, grouped as in Elasticsearch's reference; the files beside the rooms are shared
+//! The folders contain the queries, grouped as in Elasticsearch's reference; the files beside them are shared
 //! by all queries.
 
 mod compound;

@@ -1,4 +1,4 @@
-//! From JSON to a query tree, with limits on depth and on the number of clauses.
+//! Parses JSON to a query tree, with limits on the depth and on the number of clauses.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use super::table::{QUERIES, UNSUPPORTED};
 use crate::error::Error;
 use crate::json;
 
-/// Limits on a query tree, and how what is no query in it is read.
+/// Limits of a query tree, and how the parts of it that are not queries are parsed.
 #[derive(Debug, Clone)]
 pub(crate) struct QueryLimits {
     /// `indices.query.bool.max_nested_depth`.
     pub depth_max: u32,
-    /// `indices.query.bool.max_clause_count`: leaves of one tree. Elasticsearch computes it from heap and
-    /// threads.
+    /// `indices.query.bool.max_clause_count`: the number of leaves of a tree. Elasticsearch computes it from
+    /// the sizes of the heap and of the thread pool.
     pub clauses_max: u32,
-    /// Reads `inner_hits`. `None`: nobody shows the hits of this query, and it is read without them.
+    /// Parses `inner_hits`. `None`: the hits of this query are not shown, and `inner_hits` are ignored.
     pub inner_hits: Option<ReadInnerHits>,
 }
 
@@ -33,24 +33,24 @@ impl Default for QueryLimits {
     }
 }
 
-/// What a query does once it meets a shard.
+/// A parsed query before it is bound to a shard.
 pub trait QueryNode: Debug + Send + Sync {
-    /// Resolves fields, converts values, and collects the statistics that scores need. `boost` is the product
-    /// of all boosts from the root down to this node.
+    /// Resolves fields, converts values, and collects the statistics that scores depend on. `boost` is the
+    /// product of all boosts from the root down to this node.
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error>;
 
-    /// Whether it surely finds every document of whatever shard it meets.
+    /// Whether it certainly matches every document of any shard.
     fn is_match_all(&self) -> bool {
         false
     }
 
-    /// Itself as a query that finds spans, if it is one.
+    /// Returns itself if it is a span query.
     #[expect(private_interfaces, reason = "implemented and asked for by queries alone")]
     fn as_span(&self) -> Option<&dyn SpanQuery> {
         None
     }
 
-    /// Itself as a query that stands for terms, if it is one.
+    /// Returns itself if it is a query that stands for a set of terms.
     #[expect(private_interfaces, reason = "implemented and asked for by queries alone")]
     fn as_multi_term(&self) -> Option<&dyn MultiTermQuery> {
         None
@@ -60,11 +60,11 @@ pub trait QueryNode: Debug + Send + Sync {
 /// A parsed query. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Query {
-    /// By what its scores are multiplied.
+    /// The factor of its scores.
     pub(crate) boost: f32,
     /// `_name`, reported in `matched_queries`.
     pub(crate) name: Option<Arc<str>>,
-    /// What it is.
+    /// The query itself.
     pub(crate) node: Arc<dyn QueryNode>,
 }
 
@@ -77,13 +77,13 @@ impl Query {
         Query::new(super::compound::match_all::MatchNone)
     }
 
-    /// Finds every document, all with the score of its boost.
+    /// Makes a query that matches every document with its boost as the score.
     pub fn match_all() -> Query {
         Query::new(super::compound::match_all::MatchAll)
     }
 
-    /// Whether it surely finds every document of whatever shard it meets; false for queries that only happen
-    /// to.
+    /// Whether it certainly matches every document of any shard. False for queries that match all documents
+    /// only by chance.
     pub fn is_match_all(&self) -> bool {
         self.node.is_match_all()
     }
@@ -92,7 +92,7 @@ impl Query {
 /// Parses one query object such as `{"term": {"user": "kimchy"}}`.
 ///
 /// # Errors
-/// `parsing_exception` and friends, worded as Elasticsearch words them.
+/// `parsing_exception` and similar ones, with Elasticsearch's messages.
 pub(crate) fn parse_query(value: &Value, limits: &QueryLimits) -> Result<Query, RequestError> {
     Parser { limits, depth: 0, clauses: 0 }.query(value)
 }
@@ -106,7 +106,7 @@ pub(crate) struct Parser<'l> {
 }
 
 impl Parser<'_> {
-    /// What the parse keeps to.
+    /// The limits of this parse.
     pub(super) fn limits(&self) -> &QueryLimits {
         self.limits
     }
@@ -146,10 +146,10 @@ impl Parser<'_> {
         Ok(query)
     }
 
-    /// Reads the `inner_hits` of a query; `None` where nobody shows its hits.
+    /// Parses the `inner_hits` of a query; `None` if its hits are not shown.
     ///
     /// # Errors
-    /// In Elasticsearch's words.
+    /// Fails with Elasticsearch's messages.
     pub(super) fn inner_hits(
         &self,
         body: &Map<String, Value>,
@@ -166,7 +166,7 @@ impl Parser<'_> {
     }
 }
 
-/// Refuses more clauses than a query may have: its work and memory grow with their count (Lucene's
+/// Refuses more clauses than a query may have, because they determine its work and memory (Lucene's
 /// `BooleanQuery`).
 ///
 /// # Errors
@@ -199,7 +199,7 @@ fn unknown_query(name: &str) -> RequestError {
     ))
 }
 
-/// `boost` and `_name`, which every query takes.
+/// The options `boost` and `_name`, which every query has.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Common {
     boost: Option<f32>,
@@ -207,7 +207,7 @@ pub(super) struct Common {
 }
 
 impl Common {
-    /// Whether `key` was one of the two.
+    /// Takes `key` if it is one of the two options. Returns whether it did.
     pub fn take(&mut self, key: &str, value: &Value) -> Result<bool, RequestError> {
         match key {
             "boost" => {
@@ -230,7 +230,7 @@ impl Common {
         self.boost.is_some()
     }
 
-    /// `node` with the boost and the name that were taken.
+    /// Makes a query of `node` with the boost and the name.
     pub fn query(self, node: impl QueryNode + 'static) -> Query {
         Query { boost: self.boost.unwrap_or(1.0), name: self.name, node: Arc::new(node) }
     }
@@ -240,8 +240,8 @@ pub(super) fn does_not_support(query: &str, key: &str) -> RequestError {
     RequestError::parsing(format!("[{query}] query does not support [{key}]"))
 }
 
-/// The one field of a query such as `{"term": {"user": ...}}`; `_name` and `boost` beside it are taken when
-/// they are no objects.
+/// Returns the only field of a query such as `{"term": {"user": ...}}`. `_name` and `boost` beside it are
+/// taken if they are not objects.
 pub(super) fn single_field<'a>(
     query: &str,
     members: &'a Map<String, Value>,
@@ -279,7 +279,7 @@ mod tests {
         parse_query(&query, &QueryLimits::default()).unwrap_err().reason
     }
 
-    /// Reasons recorded from Elasticsearch 8.19.13 (without the `[line:column]` that only its parser knows).
+    /// Error messages recorded from Elasticsearch 8.19.13, without the `[line:column]` of its parser.
     #[test]
     fn refusals_are_worded_as_elasticsearch_words_them() {
         for (query, expected) in [

@@ -1,10 +1,9 @@
-//! What a query and each query in it cost (`profile`): "how long did it look for documents, and how long did
-//! it score?"
+//! Measures how long a query and each inner query takes to find and score documents (`profile`).
 //!
-//! Every query of a tree is put into a node that measures what it is asked, as Elasticsearch's
-//! `ProfileWeight` and `ProfileScorer` do. The steps have Elasticsearch's names. A step of theirs that goes
-//! from document to document is one that takes a window of 4,096 here, so of `advance` and `match` windows
-//! are counted, of `next_doc` and `score` documents.
+//! Every query of a tree is wrapped in a node that measures its steps, as in Elasticsearch's `ProfileWeight`
+//! and `ProfileScorer`. The steps have Elasticsearch's names. A step that is executed for each document there
+//! is executed for each window of 4,096 documents here. So the counts of `advance` and `match` are numbers of
+//! windows, and those of `next_doc` and `score` are numbers of documents.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,7 +18,7 @@ use crate::matcher::{Bits, BoxedMatcher, BoxedScorer, Matcher, Scorer, SegmentBi
 use crate::score::Explanation;
 use crate::timers::Timers;
 
-/// A step of a query.
+/// A step in the execution of a query.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     CreateWeight,
@@ -46,10 +45,10 @@ const STEPS: [&str; 9] = [
     "set_min_competitive_score",
 ];
 
-/// A step of Lucene's that there is none of: bounds of scores are looked up together with the scores.
+/// A step of Lucene's that does not exist here: bounds of scores are looked up together with the scores.
 const NO_STEP: &str = "shallow_advance";
 
-/// What one query of a tree took on a shard.
+/// The execution times of one query on a shard.
 #[derive(Debug)]
 pub(crate) struct QueryTimes {
     class: &'static str,
@@ -67,17 +66,17 @@ impl QueryTimes {
         self.timers.measure(step as usize, 1, body)
     }
 
-    /// All of its steps, those of the queries in it included.
+    /// Returns the time of all steps, including those of inner queries.
     pub fn nanos(&self) -> u64 {
         self.timers.nanos()
     }
 
-    /// The steps after the query was bound.
+    /// Returns the time of the steps after the query was bound.
     pub fn nanos_of_search(&self) -> u64 {
         self.nanos() - self.timers.nanos_of(Step::CreateWeight as usize)
     }
 
-    /// As Elasticsearch shows it.
+    /// Renders the times as Elasticsearch does.
     pub fn to_json(&self) -> Value {
         let breakdown = self.timers.breakdown(&STEPS, NO_STEP);
         let mut shown = json!({
@@ -93,15 +92,15 @@ impl QueryTimes {
     }
 }
 
-/// A query that is measured. Its name is the query's around it.
+/// A query that is measured. It has the name of the query that it wraps.
 #[derive(Debug)]
 struct ProfiledNode {
     inner: BoundQuery,
     times: Arc<QueryTimes>,
 }
 
-/// Puts a query and all that are in it into nodes that measure them; what they measure, the query's own
-/// first.
+/// Wraps a query and its inner queries in nodes that measure them. Returns the execution times, with those of
+/// the query itself first.
 pub(crate) fn profiled(mut query: BoundQuery) -> (BoundQuery, Vec<Arc<QueryTimes>>) {
     let mut children = Vec::new();
     for part in query.node.parts_mut() {
@@ -109,7 +108,7 @@ pub(crate) fn profiled(mut query: BoundQuery) -> (BoundQuery, Vec<Arc<QueryTimes
         *part = measured;
         children.extend(times);
     }
-    // A filter that goes through the cache is not a query of its own.
+    // A filter that goes through the cache is not shown as a query of its own.
     if query.node.as_cached().is_some() {
         return (query, children);
     }

@@ -1,8 +1,8 @@
-//! Terms of a query: "one of which must a document have to match it?"
+//! Terms of a query of which a matching document must have at least one.
 //!
-//! Source: Elasticsearch's `QueryAnalyzer`. It also takes ranges and counts how many of the terms a document
-//! needs; here a conjunction is known by the clause whose shortest term is longest, which is the choice that
-//! `QueryAnalyzer` falls back to as well.
+//! Source: Elasticsearch's `QueryAnalyzer`. That also extracts ranges, and counts how many of the terms a
+//! document needs. Here the terms of a conjunction are those of the clause whose shortest term is the
+//! longest, which is also the fallback of `QueryAnalyzer`.
 
 use std::sync::Arc;
 
@@ -10,33 +10,33 @@ use limber_mapping::Field;
 
 use super::bound::BoundQuery;
 
-/// Path of a field and a term of it.
+/// The path of a field and one of its terms.
 pub(crate) type FieldTerm = (Arc<str>, Box<[u8]>);
 
-/// What a document must have to match a query that was bound to a shard without documents.
+/// What a document needs to match a query, which was bound to a shard without documents.
 pub(crate) enum RequiredTerms {
-    /// Whatever matches has one of these. None: nothing matches.
+    /// A matching document has at least one of these terms. If there are none, nothing matches.
     AnyOf {
         terms: Vec<FieldTerm>,
-        /// Whatever has one matches.
+        /// Whether every document with one of the terms matches.
         is_exact: bool,
     },
-    /// It cannot be told.
+    /// Nothing is known about matching documents.
     Unknown,
 }
 
 impl RequiredTerms {
-    /// Whatever has one of these terms matches, and nothing else.
+    /// Documents with one of these terms match, and no others.
     pub fn exactly(terms: Vec<FieldTerm>) -> RequiredTerms {
         RequiredTerms::AnyOf { terms, is_exact: true }
     }
 
-    /// Only what has this term may match.
+    /// A matching document has this term, but not every document with it matches.
     pub fn one(field: &Field, term: &[u8]) -> RequiredTerms {
         RequiredTerms::AnyOf { terms: vec![(field.path.clone(), term.into())], is_exact: false }
     }
 
-    /// The same terms, of which having one is not enough.
+    /// Returns the same terms; having one is no longer sufficient.
     pub fn inexact(self) -> RequiredTerms {
         match self {
             RequiredTerms::AnyOf { terms, .. } => RequiredTerms::AnyOf { terms, is_exact: false },
@@ -44,7 +44,7 @@ impl RequiredTerms {
         }
     }
 
-    /// Of several parts that all must be there: that of the part whose shortest term is longest, with its
+    /// Combines parts that must all match: returns the part whose shortest term is the longest, with its
     /// exactness.
     pub fn longest(parts: impl Iterator<Item = RequiredTerms>) -> RequiredTerms {
         let mut best: Option<(Vec<FieldTerm>, bool)> = None;
@@ -58,7 +58,7 @@ impl RequiredTerms {
         best.map_or(RequiredTerms::Unknown, |(terms, is_exact)| RequiredTerms::AnyOf { terms, is_exact })
     }
 
-    /// Of several parts one of which must be there: the terms of all.
+    /// Combines parts of which one must match: returns the terms of all.
     pub fn union(parts: impl Iterator<Item = RequiredTerms>) -> RequiredTerms {
         let (mut all, mut all_exact) = (Vec::new(), true);
         for part in parts {
@@ -73,7 +73,7 @@ impl RequiredTerms {
         RequiredTerms::AnyOf { terms: all, is_exact: all_exact }
     }
 
-    /// [`RequiredTerms::union`] of queries.
+    /// Returns the [`RequiredTerms::union`] of queries.
     pub fn any_of(queries: &[BoundQuery]) -> RequiredTerms {
         RequiredTerms::union(queries.iter().map(|query| query.node.required_terms()))
     }

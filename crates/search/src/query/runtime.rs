@@ -1,4 +1,4 @@
-//! Queries on runtime fields: what they select is asked of the field's values instead of the index.
+//! Queries on runtime fields, which are evaluated on the field's values instead of an index.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::matcher::selects_constant;
 use crate::primitives::Docs;
 use crate::script::RuntimeField;
 
-/// Makes every set of documents below `query` that is about a runtime field one that asks the field. Queries
-/// on nested documents are bound as a whole on those, and left alone.
+/// Replaces every set of documents below `query` that depends on a runtime field by one that evaluates the
+/// field. Queries on nested documents are left unchanged, because they are bound separately.
 pub(super) fn attach(query: &mut BoundQuery, shard: &ShardSnapshot) -> Result<()> {
     let Some(node) = query.node.as_docs_mut() else {
         return query.node.parts_mut().into_iter().try_for_each(|part| attach(part, shard));
@@ -45,7 +45,7 @@ fn attach_docs(docs: &mut Docs, shard: &ShardSnapshot) -> Result<()> {
     }
 }
 
-/// The one field that a set is about.
+/// Returns the only field that a set depends on.
 fn only_field(docs: &Docs, shard: &ShardSnapshot) -> Option<Arc<Field>> {
     match docs {
         Docs::Terms { field, .. }

@@ -1,4 +1,4 @@
-//! Scorers of terms: "how frequent are they in this shard?"
+//! Makes the scorers of terms from their frequencies in the shard.
 
 use std::sync::Arc;
 
@@ -14,21 +14,21 @@ use crate::primitives::{Docs, TermNode};
 use crate::score::{Bm25, FieldStatistics, NormCache, TermStatistics};
 
 impl<'a> Binder<'a> {
-    /// Every segment of the shard and the nested ones in it: a field that nested documents share with those
-    /// around them (`include_in_parent`) has one set of statistics, as in Lucene.
+    /// Returns every segment of the shard, including those of nested documents. A field that nested documents
+    /// share with their parents (`include_in_parent`) has common statistics, as in Lucene.
     fn with_nested(&self) -> impl Iterator<Item = &'a Segment> {
         with_nested(std::slice::from_ref(self.shard))
     }
 
-    /// The segments whose terms count for scores: those of all shards where the search asks for that.
+    /// Returns the segments whose terms count for scores; those of all shards if the search requires that.
     fn counted(&self) -> impl Iterator<Item = &'a Segment> {
         let own: &'a [ShardSnapshot] = std::slice::from_ref(self.shard);
         let all = self.context.and_then(|context| context.statistics.as_deref());
         with_nested(all.unwrap_or(own))
     }
 
-    /// What BM25 gives to a boolean, which Lucene holds as a term without frequencies and norms; here it is a
-    /// number.
+    /// Returns the BM25 score of a boolean. Lucene indexes booleans as terms without frequencies and norms;
+    /// here they are numbers.
     pub(super) fn boolean_score(&self, field: &Field, number: i64, boost: f32) -> Result<f32, Error> {
         let (mut statistics, mut doc_freq) = (FieldStatistics::default(), 0);
         for segment in self.counted() {
@@ -50,7 +50,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// The scorer of terms of a field, by its similarity.
+    /// Makes the scorer of a field's terms, using the similarity of the field.
     pub(super) fn field_scorer(
         &self,
         field: &Field,
@@ -69,8 +69,8 @@ impl<'a> Binder<'a> {
         Ok(Bm25::measured(boost, &counted, norms))
     }
 
-    /// The scorer of terms that stand for each other: the one in most documents says how rare they are, all
-    /// how frequent.
+    /// Makes the scorer of synonyms: the document frequency is that of the most frequent term, and term
+    /// frequencies are added.
     pub(super) fn synonym_scorer(
         &self,
         field: &Field,
@@ -103,7 +103,7 @@ impl<'a> Binder<'a> {
         Ok(total_term_freq)
     }
 
-    /// A term of a text or keyword field, scored by BM25.
+    /// Makes a query for a term of a text or keyword field, scored by BM25.
     pub(crate) fn scored_term(
         &self,
         field: &Arc<Field>,
@@ -122,7 +122,7 @@ impl<'a> Binder<'a> {
         self.bm25_term(field, term, boost, self.doc_freq(field, term)?)
     }
 
-    /// As [`Binder::scored_term`], as if the term were in `doc_freq` documents.
+    /// Does the same as [`Binder::scored_term`] with the given `doc_freq` instead of the actual one.
     pub(crate) fn scored_term_among(
         &self,
         field: &Arc<Field>,
@@ -150,7 +150,8 @@ impl<'a> Binder<'a> {
         Ok(TermNode { field: field.clone(), term: term.into(), scorer }.into())
     }
 
-    /// The scorer of a term of so many fields that are taken for one, of which `statistics` tells.
+    /// Makes the scorer of a term in several fields that are searched as one; `statistics` are the combined
+    /// ones.
     pub(crate) fn combined_scorer(
         &self,
         term: &[u8],
@@ -167,7 +168,7 @@ impl<'a> Binder<'a> {
         ))
     }
 
-    /// Errors with `too_many_nested_clauses` as Lucene's `IndexSearcher#rewrite` does.
+    /// Fails with `too_many_nested_clauses` like Lucene's `IndexSearcher#rewrite`.
     pub(super) fn count_terms(&self, count: usize) -> Result<(), Error> {
         let clauses_max = QueryLimits::default().clauses_max;
         self.terms.set(self.terms.get().saturating_add(count as u32));
@@ -187,12 +188,12 @@ impl<'a> Binder<'a> {
         Ok(doc_freq)
     }
 
-    /// What BM25 needs to know of a field in the shard.
+    /// Returns the statistics of a field in the shard that BM25 needs.
     pub(crate) fn statistics(&self, field: &Field) -> Result<FieldStatistics, Error> {
         Ok(self.norms(field)?.statistics)
     }
 
-    /// Documents of the shard, nested ones included, that are not deleted.
+    /// Returns the number of live documents in the shard, including nested ones.
     pub(crate) fn live_count(&self) -> u64 {
         let shard = self.shard;
         let whole = shard.nested.as_ref().map_or(&shard.segments[..], |scope| &scope.whole);
@@ -200,7 +201,8 @@ impl<'a> Binder<'a> {
         self.doc_count().saturating_sub(deleted)
     }
 
-    /// Documents of the shard, nested and deleted ones included, as Lucene counts them.
+    /// Returns the number of documents in the shard, including nested and deleted ones, as Lucene counts
+    /// them.
     pub(crate) fn doc_count(&self) -> u64 {
         self.with_nested().map(|segment| u64::from(segment.doc_count())).sum()
     }
@@ -213,7 +215,7 @@ impl<'a> Binder<'a> {
         for segment in self.counted() {
             if let Some(terms) = segment.terms(&field.path)? {
                 statistics.doc_count += u64::from(terms.doc_count_with_field());
-                // Without frequencies Lucene takes every occurrence for one.
+                // Without frequencies Lucene counts one occurrence per document.
                 statistics.sum_total_term_freq +=
                     if field.frequencies { terms.sum_total_term_freq() } else { terms.sum_doc_freq() };
             }
@@ -224,7 +226,7 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// The segments of shards, and the nested ones in them.
+/// Returns the segments of shards, including those of nested documents.
 fn with_nested(shards: &[ShardSnapshot]) -> impl Iterator<Item = &Segment> {
     shards.iter().flat_map(|shard| {
         let whole = shard.nested.as_ref().map_or(&shard.segments[..], |scope| &scope.whole);
@@ -235,7 +237,7 @@ fn with_nested(shards: &[ShardSnapshot]) -> impl Iterator<Item = &Segment> {
     })
 }
 
-/// The norm of a document in the field at `path`, if it has norms.
+/// Returns the norm of a document in the field at `path`, if it has norms.
 pub(super) fn norm_of(segment: &Segment, path: &str, doc: DocId) -> Result<Option<u8>, Error> {
     Ok(segment.norms(path)?.map(|norms| norms.get(doc)))
 }

@@ -1,7 +1,7 @@
-//! `slice` bound to a shard: "which of its documents belong to this part?"
+//! `slice` bound to a shard: restricts a query to the documents of one slice.
 //!
-//! Source: Elasticsearch's `SliceBuilder`, `DocIdSliceQuery`, `TermsSliceQuery` and `DocValuesSliceQuery`, by
-//! which parts are dealt out: whole shards while there are enough of them, documents of a shard beyond that.
+//! Source: Elasticsearch's `SliceBuilder`, `DocIdSliceQuery`, `TermsSliceQuery` and `DocValuesSliceQuery`.
+//! Slices are assigned whole shards if there are enough of them, otherwise parts of a shard's documents.
 
 use std::ops::Range;
 
@@ -14,20 +14,21 @@ use crate::context::{ShardPlace, ShardSnapshot};
 use crate::error::Result;
 use crate::primitives::Docs;
 
-/// Part `id` of `max`.
+/// Slice `id` of `max`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slice {
-    /// `_id` or a field of numbers by whose hash documents are dealt out; `None`: `_id` in a scroll, the
-    /// place in the shard in a point in time.
+    /// The field whose hash assigns documents to slices: `_id` or a numeric field. `None` stands for `_id` in
+    /// a scroll, and for the document's number in a point in time.
     pub field: Option<String>,
-    /// Below `max`.
+    /// Less than `max`.
     pub id: u32,
     /// At least 2.
     pub max: u32,
 }
 
-/// `query` within a slice. `place` is the shard's among those that are searched. Slices of a scroll
-/// have a limit and go by id unless they name a field, those of a point in time by place.
+/// Restricts `query` to a slice. `place` is the position of the shard among those that are searched. The
+/// number of slices of a scroll is limited. Without a field, documents are assigned by `_id` in a scroll, and
+/// by number in a point in time.
 pub(crate) fn within_slice(
     query: BoundQuery,
     slice: &Slice,
@@ -56,7 +57,7 @@ pub(crate) fn within_slice(
             let Some(field) = shard.mapping.field(path).filter(|_| path != "_doc") else {
                 return Err(RequestError::illegal_argument(format!("field {path} not found")).into());
             };
-            // Of the fields that every mapping has, the sequence number is a number with a column.
+            // Of the built-in fields, only the sequence number is numeric and has doc values.
             let is_hidden = (field.id.0 as usize) < reserved::COUNT && path != "_seq_no";
             let has_column = field.doc_values && field.runtime.is_none();
             let is_number = field.number_form().is_some() && has_column;
@@ -96,7 +97,8 @@ fn share(slice: &Slice, place: ShardPlace) -> Share {
     }
 }
 
-/// Equal runs of the shard's documents; the first parts have one more.
+/// Returns part `part` of `parts` equal contiguous ranges of the shard's documents; the first ones have one
+/// document more.
 fn ranges(part: u32, parts: u32, shard: &ShardSnapshot) -> Vec<(SegmentId, Range<u32>)> {
     let (doc_count, part, parts) = (shard.doc_count(), u64::from(part), u64::from(parts));
     let (least, more) = (doc_count / parts, doc_count % parts);

@@ -1,4 +1,4 @@
-//! All queries by name, and those that Elasticsearch has and Limber lacks.
+//! The queries by name, and those that Elasticsearch has but Limber does not.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
@@ -78,11 +78,11 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("wrapper", wrapper::parse),
 ];
 
-/// Elasticsearch's other queries, refused by name.
+/// Elasticsearch's other queries, which are refused by name.
 pub(super) const UNSUPPORTED: &[&str] =
     &["knn", "semantic", "shape", "sparse_vector", "text_expansion", "weighted_tokens"];
 
-/// Names of the queries there are, in order.
+/// Returns the names of all queries, in order.
 pub fn names() -> impl Iterator<Item = &'static str> {
     QUERIES.iter().map(|(name, _)| *name)
 }

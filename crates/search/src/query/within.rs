@@ -1,4 +1,4 @@
-//! A query within a filter: what a search through a filtered alias becomes.
+//! Restricts a query by filters, for searches through filtered aliases.
 
 use std::collections::BTreeSet;
 
@@ -8,16 +8,16 @@ use super::compound::bool_query::Bool;
 use super::parse::{Query, QueryNode};
 use crate::error::Error;
 
-/// `query` (absent: everything) among the documents that the filters let through, each in the indices of its
-/// names; all documents of other indices are let through. No index is in two of them.
+/// Restricts `query` (`None`: all documents) to the documents that pass the filters. Each filter applies in
+/// the indices with the given names; all documents of other indices pass. An index must not have two filters.
 pub(crate) fn within_indices(query: Option<Query>, filters: Vec<(BTreeSet<String>, Query)>) -> Query {
     within(query, Query::new(ByIndex { filters }))
 }
 
-/// Stands for another query in each index. A filter may not even be sound in another index than its own.
+/// A different query in each index. A filter may be invalid in other indices than its own.
 #[derive(Debug)]
 struct ByIndex {
-    /// Everything is found in an index that is in none.
+    /// All documents match in an index that has no filter.
     filters: Vec<(BTreeSet<String>, Query)>,
 }
 
@@ -31,12 +31,13 @@ impl QueryNode for ByIndex {
     }
 }
 
-/// The documents that `filter` lets through, without scores.
+/// Makes a query for the documents that match `filter`, without scores.
 pub(crate) fn only_filter(filter: Query) -> Query {
     Query::new(Bool { filter: vec![filter], adjust_pure_negative: true, ..Bool::default() })
 }
 
-/// `query` (absent: everything) among the documents that `filter` lets through; scores are those of `query`.
+/// Restricts `query` (`None`: all documents) to the documents that match `filter`; the scores are those of
+/// `query`.
 pub fn within(query: Option<Query>, filter: Query) -> Query {
     Query::new(Bool {
         must: vec![query.unwrap_or_else(Query::match_all)],

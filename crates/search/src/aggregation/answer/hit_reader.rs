@@ -1,5 +1,5 @@
-//! Hits that aggregations show: "what do these documents look like?" Documents are read above aggregations,
-//! by whoever searches.
+//! Reads the hits that an aggregation such as `top_hits` shows. The aggregations do not read documents
+//! themselves: the caller of the search passes in a reader.
 
 use std::fmt::Debug;
 
@@ -11,31 +11,31 @@ use crate::query::BoundQuery;
 use crate::request::SearchRequest;
 use crate::response::SearchHit;
 
-/// Hits of a shard that are to be shown, and how they were found.
+/// Hits of one shard that are to be shown, and how they were found.
 pub(crate) struct WantedHits<'h> {
-    /// The shard that they are of.
+    /// The shard that the hits come from.
     pub shard: &'h ShardSnapshot,
-    /// The query of the search around the aggregation.
+    /// The query of the search that the aggregation belongs to.
     pub query: &'h BoundQuery,
-    /// How they were sorted. Empty: by score.
+    /// The sort of the hits; empty when they were sorted by score.
     pub sorts: &'h [BoundSort],
-    /// What is shown of the nested documents of each.
+    /// The inner hits that are shown with each hit.
     pub inner: &'h [InnerSearch<'h>],
     /// The hits, in the order in which they are shown.
     pub hits: &'h [Hit],
-    /// What of each document is shown.
+    /// Which parts of each document are shown.
     pub request: &'h SearchRequest,
     /// Whether sort values are shown.
     pub shows_sort: bool,
-    /// The search around.
+    /// The search that the aggregation belongs to.
     pub context: &'h SearchContext,
 }
 
 /// Reads the documents of hits.
 pub(crate) trait HitReader: Debug + Sync {
-    /// One for each of the hits, in their order.
+    /// Reads the hits, in the order of [`WantedHits::hits`].
     ///
     /// # Errors
-    /// Those of reading, and of the scripts that make values that are shown.
+    /// Fails when a document cannot be read, or when a script that makes a shown value fails.
     fn read(&self, wanted: &WantedHits<'_>) -> Result<Vec<SearchHit>>;
 }

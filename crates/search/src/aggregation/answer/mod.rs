@@ -1,4 +1,4 @@
-//! Makes the answer of what shards found: puts it together, orders it and renders it.
+//! Makes the answer from what the shards found: reduces, orders and renders it.
 
 pub(super) mod hit_reader;
 pub(super) mod order;

@@ -1,5 +1,4 @@
-//! The order of buckets: "which bucket comes first?" Source: Elasticsearch's `InternalOrder`, `BucketOrder`,
-//! `AggregationPath`.
+//! The order of buckets. Source: Elasticsearch's `InternalOrder`, `BucketOrder`, `AggregationPath`.
 
 use std::collections::HashSet;
 
@@ -18,7 +17,8 @@ pub enum OrderBy {
     Path(OrderPath),
 }
 
-/// `a>b.max`: single-bucket aggregations on the way, the last one's name, and which of its values.
+/// A path such as `a>b.max`: the names of single-bucket aggregations, the name of the last aggregation, and
+/// which of its values is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderPath {
     pub text: String,
@@ -27,46 +27,46 @@ pub struct OrderPath {
     pub value: Option<String>,
 }
 
-/// One of the keys by which buckets are ordered, and its direction.
+/// One comparison of buckets, and its direction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderKey {
     pub by: OrderBy,
     pub ascending: bool,
 }
 
-/// The comparisons to make, first one first. Ties fall to ascending keys, as Elasticsearch's do.
+/// The comparisons in order of precedence. Ties are broken by ascending key, as in Elasticsearch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BucketOrder {
     pub keys: Vec<OrderKey>,
 }
 
 impl BucketOrder {
-    /// The buckets with most documents first, and ties by ascending key: the default of `terms`.
+    /// Orders by descending document count, ties by ascending key: the default of `terms`.
     pub fn count_descending() -> BucketOrder {
         BucketOrder { keys: vec![OrderKey { by: OrderBy::Count, ascending: false }] }
     }
 
-    /// By ascending key: the default of histograms.
+    /// Orders by ascending key: the default of histograms.
     pub fn key_ascending() -> BucketOrder {
         BucketOrder { keys: vec![OrderKey { by: OrderBy::Key, ascending: true }] }
     }
 
-    /// Whether keys alone decide, the least first.
+    /// Whether buckets are ordered by ascending key alone.
     pub fn is_key_ascending(&self) -> bool {
         matches!(self.keys.first(), Some(OrderKey { by: OrderBy::Key, ascending: true }))
     }
 
-    /// Ordered by key in either direction.
+    /// Whether buckets are ordered by key, in either direction.
     pub fn is_key(&self) -> bool {
         matches!(self.keys.first(), Some(OrderKey { by: OrderBy::Key, .. }))
     }
 
-    /// Whether the buckets with most documents come first, and ties by ascending key.
+    /// Whether buckets are ordered by descending document count, ties by ascending key.
     pub fn is_count_descending(&self) -> bool {
         matches!(self.keys.first(), Some(OrderKey { by: OrderBy::Count, ascending: false }))
     }
 
-    /// The paths of the aggregations below whose numbers decide.
+    /// Returns the paths of the sub-aggregations whose values decide.
     pub fn paths(&self) -> impl Iterator<Item = &OrderPath> {
         self.keys.iter().filter_map(|key| match &key.by {
             OrderBy::Path(path) => Some(path),
@@ -74,7 +74,7 @@ impl BucketOrder {
         })
     }
 
-    /// Reads the option `order`: an object or a list of objects of one member each.
+    /// Reads the option `order`: an object, or a list of objects, with one member each.
     pub fn parse(options: &mut Options) -> Result<Option<BucketOrder>, RequestError> {
         let Some(value) = options.take("order") else { return Ok(None) };
         if !matches!(value, Value::Array(_) | Value::Object(_)) {
@@ -101,7 +101,7 @@ impl BucketOrder {
                     return Err(options.failed("order", RequestError::parsing(reason)));
                 }
             };
-            // What is equal by a key is so by the same key again.
+            // A second comparison by the same key never decides anything.
             if !seen.insert(by.as_str()) {
                 continue;
             }
@@ -115,7 +115,7 @@ impl BucketOrder {
         Ok((!keys.is_empty()).then_some(BucketOrder { keys }))
     }
 
-    /// Checks every path against `subs`, in the words of a shard that collects.
+    /// Checks every path against `subs`, with the error messages of a shard.
     pub fn check_on_shard(&self, subs: &[Aggregation]) -> Result<(), RequestError> {
         self.paths().try_for_each(|path| {
             path.check_on_shard(subs).map_err(|reason| {
@@ -125,7 +125,7 @@ impl BucketOrder {
         })
     }
 
-    /// Checks every path against `subs`, in the words of what puts shards together.
+    /// Checks every path against `subs`, with the error messages of the reduce phase.
     pub fn check(&self, subs: &[Aggregation]) -> Result<(), RequestError> {
         self.paths().try_for_each(|path| {
             path.check(subs).map_err(|reason| {
@@ -136,29 +136,29 @@ impl BucketOrder {
     }
 }
 
-/// What the buckets around an aggregation can be ordered by.
+/// Which values of an aggregation its parent's buckets can be ordered by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderValues {
     Nothing,
-    /// Its documents.
+    /// Its document count.
     Documents,
-    /// Its documents, where Elasticsearch's shards know no other name for them than none and `doc_count`.
+    /// Its document count, where Elasticsearch's shards accept only `doc_count` or no name at all.
     FilteredDocuments,
-    /// Its number.
+    /// Its single value.
     One,
-    /// Its numbers by name.
+    /// Its values, chosen by name.
     Several,
 }
 
 impl OrderValues {
-    /// Whether there is one bucket, through which paths may lead on.
+    /// Whether this is a single-bucket aggregation, which a path may lead through.
     pub fn are_documents(self) -> bool {
         matches!(self, OrderValues::Documents | OrderValues::FilteredDocuments)
     }
 }
 
-/// Whether an aggregation has a number of some name: the reasons why not, as a shard and as the reduce give
-/// them.
+/// Whether an aggregation has a value of a given name. The error messages of a shard and of the reduce phase
+/// differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameCheck {
     pub on_shard: Result<(), String>,
@@ -166,17 +166,17 @@ pub struct NameCheck {
 }
 
 impl NameCheck {
-    /// A name that shards and the reduce can order by.
+    /// The name is known to shards and to the reduce phase.
     pub fn known() -> NameCheck {
         NameCheck { on_shard: Ok(()), in_reduce: Ok(()) }
     }
 
-    /// Refused with the same reason by both.
+    /// Both refuse the name, with the same message.
     pub fn refused(reason: String) -> NameCheck {
         NameCheck { on_shard: Err(reason.clone()), in_reduce: Err(reason) }
     }
 
-    /// No such number; the reduce gives a reason of its own.
+    /// The name is unknown; the reduce phase has a message of its own.
     pub fn unknown(aggregation: &str, name: &str, in_reduce: String) -> NameCheck {
         let on_shard =
             format!("Unknown metric name [{name}] on multi-value metrics aggregation [{aggregation}]");
@@ -184,7 +184,7 @@ impl NameCheck {
     }
 }
 
-/// How Elasticsearch says on a shard that a path leads to nothing that can be compared.
+/// Elasticsearch's message on a shard for a path that leads to nothing comparable.
 const NO_VALUE: &str = "Buckets can only be sorted on a sub-aggregator path that is built out of zero or more single-bucket aggregations \
                         within the path and a final single-bucket or a metrics aggregation at the path end.";
 
@@ -216,7 +216,7 @@ impl OrderPath {
         format!("Invalid aggregation order path [{}]. {reason}", self.text)
     }
 
-    /// The error is a shard's reason.
+    /// Checks the path; the error is the message of a shard.
     fn check_on_shard(&self, subs: &[Aggregation]) -> Result<(), String> {
         let mut level = subs;
         for (position, name) in self.names.iter().enumerate() {
@@ -258,7 +258,7 @@ impl OrderPath {
         Err(NO_VALUE.to_owned())
     }
 
-    /// The error is the reason that the reduce gives.
+    /// Checks the path; the error is the message of the reduce phase.
     fn check(&self, subs: &[Aggregation]) -> Result<(), String> {
         let mut level = subs;
         for (position, name) in self.names.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What one shard found, and what is left after all shards are put together.
+//! What one shard found, and what all shards found together.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -12,12 +12,12 @@ pub enum TermKey {
     Long(i64),
     Double(f64),
     Term(Box<[u8]>),
-    /// Of `multi_terms`: one for each field.
+    /// One key for each field of a `multi_terms`.
     Several(Box<[Key]>),
 }
 
 impl TermKey {
-    /// Ascending: numbers by value, terms by bytes.
+    /// Compares keys in ascending order: numbers by value, terms by bytes.
     pub fn compare(&self, other: &TermKey) -> std::cmp::Ordering {
         match (self, other) {
             (TermKey::Long(left), TermKey::Long(right)) => left.cmp(right),
@@ -27,7 +27,7 @@ impl TermKey {
         }
     }
 
-    /// The number that pipelines and orders go on with.
+    /// The key as the number that pipeline aggregations and orders use.
     pub fn as_double(&self) -> f64 {
         match self {
             TermKey::Long(value) => *value as f64,
@@ -42,18 +42,18 @@ impl TermKey {
 pub struct TermBucket {
     pub key: TermKey,
     pub doc_count: u64,
-    /// Upper bound of the documents that shards did not report; -1: unbounded.
+    /// Upper bound of the number of documents that shards did not report; -1 when it is unbounded.
     pub error: i64,
     pub subs: Vec<Partial>,
 }
 
-/// What a shard, or all of them, found of `terms`: buckets, and what is not in them.
+/// What one shard, or all of them, found for `terms`: the buckets, and what the other documents add up to.
 #[derive(Debug, Clone, Default)]
 pub struct TermsPartial {
     /// In the order of the request.
     pub buckets: Vec<TermBucket>,
     pub other_doc_count: u64,
-    /// -1: unbounded.
+    /// Sum of the shards' bounds of unreported documents; -1 when it is unbounded.
     pub error: i64,
 }
 
@@ -71,23 +71,23 @@ pub struct ListBucket {
     /// One key for each source.
     pub keys: Box<[Key]>,
     pub doc_count: u64,
-    /// Documents with the key in the background set; 0 where there is none.
+    /// Documents with the key in the background set; 0 without a background set.
     pub background: u64,
-    /// How much the bucket matters, or another number that belongs to it.
+    /// The bucket's score, or another number that the aggregation keeps with it.
     pub score: f64,
-    /// Upper bound of the documents that shards did not report; -1: unbounded.
+    /// Upper bound of the number of documents that shards did not report; -1 when it is unbounded.
     pub error: i64,
     pub subs: Vec<Partial>,
 }
 
 impl ListBucket {
-    /// A bucket without background and error.
+    /// Makes a bucket without background documents and without an error.
     pub fn new(keys: Box<[Key]>, doc_count: u64, subs: Vec<Partial>) -> ListBucket {
         ListBucket { keys, doc_count, background: 0, score: 0.0, error: 0, subs }
     }
 }
 
-/// One part of a bucket's key. Ascending: nothing, numbers by value, terms by bytes.
+/// One part of a bucket's key.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Key {
     Missing,
@@ -97,7 +97,7 @@ pub enum Key {
 }
 
 impl Key {
-    /// The order of keys: missing ones first, numbers by value, terms by bytes.
+    /// Compares keys: missing ones come first, then numbers by value and terms by bytes.
     pub fn compare(&self, other: &Key) -> std::cmp::Ordering {
         match (self, other) {
             (Key::Missing, Key::Missing) => std::cmp::Ordering::Equal,
@@ -118,7 +118,7 @@ impl Key {
     }
 }
 
-/// Orders lists of keys part by part.
+/// Compares lists of keys part by part.
 pub fn compare_keys(left: &[Key], right: &[Key]) -> std::cmp::Ordering {
     left.iter()
         .zip(right)
@@ -132,25 +132,25 @@ pub fn compare_keys(left: &[Key], right: &[Key]) -> std::cmp::Ordering {
 pub struct ListPartial {
     pub buckets: Vec<ListBucket>,
     pub other_doc_count: u64,
-    /// -1: unbounded.
+    /// Upper bound of the number of unreported documents; -1 when it is unbounded.
     pub error: i64,
-    /// Documents looked at, and those of the background set.
+    /// Documents that were collected; `background`: those of the background set.
     pub doc_count: u64,
     pub background: u64,
-    /// Hashes of keys that may have no bucket.
+    /// Hashes of keys that must not have a bucket.
     pub refused: Vec<u64>,
-    /// A number of the whole: a rounding's place in its ladder, an interval.
+    /// A number for the whole aggregation, such as the index of the rounding in use, or an interval.
     pub number: i64,
 }
 
 impl ListPartial {
-    /// Nothing but buckets.
+    /// Makes a list with nothing but buckets.
     pub fn of(buckets: Vec<ListBucket>) -> ListPartial {
         ListPartial { buckets, ..ListPartial::default() }
     }
 }
 
-/// A bucket whose place says what it is.
+/// A bucket that is identified by its position.
 #[derive(Debug, Clone, Default)]
 pub struct Bucket {
     pub doc_count: u64,
@@ -164,27 +164,27 @@ pub enum Partial {
     Cardinality(Box<Sketch>),
     Distribution(Box<Distribution>),
     Terms(TermsPartial),
-    /// Grids, in the order of their answer; histogram and date histogram, by ascending key until the last
-    /// reduce.
+    /// Histograms and date histograms, by ascending key until the last reduce; grids in the order of their
+    /// answer.
     Histogram(Vec<KeyedBucket>),
-    /// Range, date range and filters, in the order of the definition.
+    /// Ranges, date ranges and filters, in the order of the definition.
     Fixed(Vec<Bucket>),
-    /// Filter, missing, and others of one bucket.
+    /// `filter`, `missing` and other single-bucket aggregations.
     Single(Bucket),
-    /// Buckets that say of themselves what they are.
+    /// Buckets that carry their own keys.
     List(ListPartial),
-    /// A finding that only its aggregation knows.
+    /// A finding whose type only its aggregation knows.
     Own(Box<dyn AnyFinding>),
-    /// What a pipeline made of others.
+    /// The result of a pipeline aggregation.
     Pipeline(Box<PipelineValue>),
-    /// Nothing is shown.
+    /// The aggregation is not shown.
     Absent,
 }
 
-/// What an aggregation finds and puts together, in its own type; [`Partial`] holds any of them.
+/// The result of an aggregation in its own type; [`Partial`] can hold any of them.
 pub trait Finding: Sized {
     fn into_partial(self) -> Partial;
-    /// The finding in a partial result; nothing where that is of another type.
+    /// Returns the finding in a partial result, or `None` where the result is of another type.
     fn from_partial(partial: Partial) -> Option<Self>;
     fn in_partial(partial: &Partial) -> Option<&Self>;
 }
@@ -224,19 +224,20 @@ finding! {
     ListPartial => List,
 }
 
-/// A finding of one aggregation alone.
+/// A finding whose type belongs to a single aggregation.
 pub trait OwnFinding: Any + Clone + Debug + Send + Sync {
-    /// Its only bucket, where paths lead through it.
+    /// Its only bucket, if paths can lead through it.
     fn single(&self) -> Option<&Bucket> {
         None
     }
 
-    /// The results below each of its buckets.
+    /// The sub-aggregations' results of each of its buckets.
     fn buckets_mut(&mut self) -> Vec<&mut Vec<Partial>> {
         Vec::new()
     }
 
-    /// Makes counts of a sample those of everything: `probability` is a document's of being in the sample.
+    /// Scales counts of a sample up to the whole set; `probability` is that of a document being in the
+    /// sample.
     fn scale(&mut self, _probability: f64) {}
 }
 

@@ -1,4 +1,4 @@
-//! What the shards found, put together: "which buckets and values does the whole search have?"
+//! Reduces what the shards found to the buckets and values of the whole search.
 
 use limber_mapping::RequestError;
 use limber_script::ContextScript;
@@ -19,22 +19,23 @@ pub struct ReducedAggregations {
     pub(in crate::aggregation) partials: Vec<Partial>,
     pub(in crate::aggregation) shapes: Vec<Shape>,
     bucket_count: u64,
-    /// What buckets hold beside objects, as JSON.
+    /// Bytes of JSON that buckets take beyond their objects.
     value_bytes: u64,
 }
 
-/// An object of one to three members as a tree: three places of 112 bytes, a table, and the names.
+/// About the size of a JSON object of one to three members: three slots of 112 bytes, a table, and the names.
 const OBJECT_BYTES: u64 = 448;
 
 impl ReducedAggregations {
-    /// About what [`ReducedAggregations::to_json`] takes: an object a bucket, and one or more for each
-    /// aggregation in it.
+    /// Estimates the memory that [`ReducedAggregations::to_json`] takes: an object for each bucket, and one
+    /// or more for each aggregation in it.
     pub fn json_bytes(&self, request: &Aggregations) -> u64 {
         (1 + self.bucket_count) * (1 + object_count(&request.list)) * OBJECT_BYTES + self.value_bytes
     }
 }
 
-/// Objects that the aggregations of one bucket are shown as, about; those with many members count as several.
+/// About how many objects the aggregations of one bucket are shown as; an object with many members counts as
+/// several.
 fn object_count(list: &[Aggregation]) -> u64 {
     let own = |aggregation: &Aggregation| {
         aggregation.definition().map_or(1, |definition| definition.object_count())
@@ -42,11 +43,11 @@ fn object_count(list: &[Aggregation]) -> u64 {
     list.iter().map(|aggregation| own(aggregation).max(object_count(&aggregation.subs))).sum()
 }
 
-/// Puts the shards' findings together.
+/// Reduces the shards' findings.
 ///
 /// # Errors
-/// `too_many_buckets_exception` beyond `search.max_buckets`; an order path that leads nowhere; a full memory
-/// pool.
+/// Fails with `too_many_buckets_exception` beyond `search.max_buckets`, for an order path that leads nowhere,
+/// and when the memory pool is full.
 pub fn reduce(
     request: &Aggregations,
     shards: Vec<ShardAggregations>,
@@ -80,7 +81,7 @@ fn check_orders(list: &[Aggregation]) -> std::result::Result<(), RequestError> {
     Ok(())
 }
 
-/// A shard that has the field knows better how its values are shown.
+/// Prefers the shape of a shard that maps the field: it knows how the values are shown.
 fn prefer_mapped(own: &mut Shape, other: Shape) {
     if !own.is_mapped && other.is_mapped {
         *own = other;
@@ -96,7 +97,7 @@ pub struct Reducer<'r> {
     bucket_count: u64,
     value_bytes: u64,
     shapes: &'r [Shape],
-    /// Places from the root down to the aggregation at hand.
+    /// Indexes of the aggregations from the root down to the current one.
     path: Vec<usize>,
 }
 
@@ -111,12 +112,12 @@ impl Reducer<'_> {
         u64::from(self.context.max_buckets)
     }
 
-    /// Tells what a bucket of the answer takes as JSON beyond an object, in bytes.
+    /// Adds the bytes of JSON that a bucket of the answer takes beyond its object.
     pub fn count_bytes(&mut self, bytes: u64) {
         self.value_bytes = self.value_bytes.saturating_add(bytes);
     }
 
-    /// Counts buckets of the answer before they are made.
+    /// Counts buckets of the answer, before they are made.
     pub fn count_buckets(&mut self, count: usize) -> Result<()> {
         work::check_beyond_deadline()?;
         self.bucket_count = self.bucket_count.saturating_add(count as u64);
@@ -126,12 +127,12 @@ impl Reducer<'_> {
         Ok(())
     }
 
-    /// The fields of the aggregation at hand, as the shards know them.
+    /// The fields of the current aggregation, as the shards know them.
     pub fn sources(&self) -> &[Source] {
         self.shape().map_or(&[], |shape| &shape.sources)
     }
 
-    /// Refuses to go on when `count` buckets more would be too many.
+    /// Fails when `count` more buckets would be too many.
     pub fn check_buckets(&self, count: usize) -> Result<()> {
         match self.bucket_count.saturating_add(count as u64) > self.max_buckets() {
             true => Err(too_many_buckets(self.max_buckets()).into()),
@@ -139,18 +140,19 @@ impl Reducer<'_> {
         }
     }
 
-    /// [`Shape::reduce_script`] of the aggregation at hand.
+    /// The [`Shape::reduce_script`] of the current aggregation.
     pub fn script(&self) -> Option<&std::result::Result<ContextScript, RequestError>> {
         self.shape().and_then(|shape| shape.reduce_script.as_ref())
     }
 
-    /// What the shards know of the aggregation at hand.
+    /// What the shards know about the current aggregation.
     pub fn shape(&self) -> Option<&Shape> {
         let (first, rest) = self.path.split_first()?;
         rest.iter().try_fold(self.shapes.get(*first)?, |shape, &place| shape.subs.get(place))
     }
 
-    /// The aggregations of one level in one bucket, from the shards (or merged buckets) that have the bucket.
+    /// Reduces the sub-aggregations of one bucket; `parts` comes from the shards (or merged buckets) that
+    /// have the bucket.
     pub fn subs(&mut self, list: &[Aggregation], mut parts: Vec<Vec<Partial>>) -> Result<Vec<Partial>> {
         if list.is_empty() {
             return Ok(Vec::new());
@@ -177,21 +179,21 @@ impl Reducer<'_> {
         }
     }
 
-    /// One bucket of several.
+    /// Merges several buckets into one.
     pub fn bucket(&mut self, aggregation: &Aggregation, buckets: Vec<Bucket>) -> Result<Bucket> {
         let doc_count = buckets.iter().map(|bucket| bucket.doc_count).sum();
         let subs = buckets.into_iter().map(|bucket| bucket.subs).collect();
         Ok(Bucket { doc_count, subs: self.subs(&aggregation.subs, subs)? })
     }
 
-    /// Buckets by their place, of which there are `width`.
+    /// Merges buckets by their position; there are `width` positions.
     pub fn fixed(
         &mut self,
         aggregation: &Aggregation,
         parts: Vec<Vec<Bucket>>,
         width: usize,
     ) -> Result<Vec<Bucket>> {
-        // Without any part (a bucket that only fills a histogram's gap) all buckets are empty.
+        // Without any part, as for a bucket that fills a gap in a histogram, all buckets are empty.
         let mut columns: Vec<Vec<Bucket>> = vec![Vec::new(); width];
         for part in parts {
             columns.iter_mut().zip(part).for_each(|(column, bucket)| column.push(bucket));
@@ -201,7 +203,7 @@ impl Reducer<'_> {
     }
 }
 
-/// A page of [composite] larger than all buckets may be.
+/// The error for a [composite] page that is larger than the limit of buckets.
 pub fn too_many_composite_buckets(limit: u64, size: u64) -> RequestError {
     RequestError::bad_request("too_many_buckets_exception",
         format!(
@@ -212,7 +214,7 @@ pub fn too_many_composite_buckets(limit: u64, size: u64) -> RequestError {
     .with("max_buckets", limit)
 }
 
-/// What a pipeline could not do, in what Elasticsearch wraps it in.
+/// Wraps the error of a pipeline aggregation as Elasticsearch does.
 fn failed_in_reduce(error: Error) -> Error {
     match error {
         Error::Request(cause) => in_reduce(cause).into(),
@@ -220,7 +222,7 @@ fn failed_in_reduce(error: Error) -> Error {
     }
 }
 
-/// Elasticsearch's `TooManyBucketsException`, inside of the exception of the phase that found it.
+/// Elasticsearch's `TooManyBucketsException`, wrapped in the exception of the phase that throws it.
 fn too_many_buckets(limit: u64) -> RequestError {
     let cause = RequestError::bad_request("too_many_buckets_exception",
         format!(
@@ -232,7 +234,7 @@ fn too_many_buckets(limit: u64) -> RequestError {
     in_reduce(cause)
 }
 
-/// What Elasticsearch wraps errors of the last reduce in.
+/// The exception that Elasticsearch wraps errors of the last reduce in.
 pub fn in_reduce(cause: RequestError) -> RequestError {
     RequestError::bad_request("search_phase_execution_exception", "")
         .with("phase", "fetch")

@@ -13,10 +13,10 @@ use crate::aggregation::values::format::Format;
 use crate::error::Result;
 
 impl ReducedAggregations {
-    /// The object by aggregation name; with `typed_keys`, names are `type#name`.
+    /// Makes the object with an entry for each aggregation; with `typed_keys`, the names are `type#name`.
     ///
     /// # Errors
-    /// There is no memory for it, or its client is gone.
+    /// Fails when there is no memory for the object, or when the client has disconnected.
     pub fn to_json(&self, request: &Aggregations, typed_keys: bool, node_id: &str) -> Result<Value> {
         let mut out = Map::new();
         level(&request.list, &self.partials, &self.shapes, Writing { typed_keys, node_id }, &mut out)?;
@@ -24,7 +24,7 @@ impl ReducedAggregations {
     }
 }
 
-/// What holds for the whole answer.
+/// Settings of the whole answer.
 #[derive(Debug, Clone, Copy)]
 struct Writing<'w> {
     typed_keys: bool,
@@ -39,8 +39,8 @@ fn level(
     out: &mut Map<String, Value>,
 ) -> Result<()> {
     for ((aggregation, partial), shape) in list.iter().zip(partials).zip(shapes) {
-        // What each bucket of the answer shows once more (names, metadata, formats, keys) is measured here,
-        // whatever it is.
+        // Everything that is repeated in each bucket of the answer (names, metadata, formats, keys) is
+        // counted against the memory limit here.
         work::check_beyond_deadline()?;
         if matches!(partial, Partial::Absent) {
             continue;
@@ -64,7 +64,7 @@ fn level(
     Ok(())
 }
 
-/// A bucket that a pipeline of this level shows.
+/// Renders a bucket that a pipeline aggregation of this level has picked.
 fn picked(
     list: &[Aggregation],
     shapes: &[Shape],
@@ -96,7 +96,7 @@ fn typed_name(aggregation: &Aggregation, partial: &Partial, shape: &Shape) -> St
 pub struct Renderer<'r> {
     pub aggregation: &'r Aggregation,
     pub shape: &'r Shape,
-    /// For explanations of hits.
+    /// Shown in explanations of hits.
     pub node_id: &'r str,
     writing: Writing<'r>,
 }
@@ -113,19 +113,19 @@ impl Renderer<'_> {
         }
     }
 
-    /// One bucket without a key.
+    /// Writes one bucket without a key.
     ///
     /// # Errors
-    /// As [`Renderer::bucket`].
+    /// As for [`Renderer::bucket`].
     pub fn single(&self, bucket: &Bucket, out: &mut Map<String, Value>) -> Result<()> {
         out.extend(self.bucket(Map::new(), bucket.doc_count, &bucket.subs)?);
         Ok(())
     }
 
-    /// `head`, then the number of documents and the results below.
+    /// Adds the document count and the sub-aggregations' results to `head`.
     ///
     /// # Errors
-    /// There is no memory for all the buckets so far, or the client is gone.
+    /// Fails when there is no memory for all the buckets so far, or when the client has disconnected.
     pub fn bucket(
         &self,
         mut head: Map<String, Value>,
@@ -138,16 +138,16 @@ impl Renderer<'_> {
         Ok(head)
     }
 
-    /// The results below a bucket.
+    /// Writes the results of the sub-aggregations of a bucket.
     ///
     /// # Errors
-    /// As [`Renderer::bucket`].
+    /// As for [`Renderer::bucket`].
     pub fn subs(&self, subs: &[Partial], out: &mut Map<String, Value>) -> Result<()> {
         level(&self.aggregation.subs, subs, &self.shape.subs, self.writing, out)
     }
 }
 
-/// Buckets with their keys, by key or as a list.
+/// Renders buckets with their keys, as an object by key or as a list.
 pub fn shown(bodies: impl Iterator<Item = Result<(String, Value)>>, keyed: bool) -> Result<Value> {
     match keyed {
         true => Ok(Value::Object(bodies.collect::<Result<_>>()?)),
@@ -155,7 +155,7 @@ pub fn shown(bodies: impl Iterator<Item = Result<(String, Value)>>, keyed: bool)
     }
 }
 
-/// A term as text.
+/// Formats a term as a string.
 pub fn term_text(term: &[u8], format: &Format) -> String {
     match format {
         Format::Coded(codec) => codec.decode(term),

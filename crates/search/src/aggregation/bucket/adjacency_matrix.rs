@@ -1,4 +1,5 @@
-//! `adjacency_matrix`: the documents of every filter and of every two of them together.
+//! `adjacency_matrix`: a bucket for the documents of each filter, and for the intersection of each two
+//! filters.
 //!
 //! Source: Elasticsearch's `AdjacencyMatrixAggregationBuilder`, `AdjacencyMatrixAggregator`.
 
@@ -23,10 +24,10 @@ use crate::error::Result;
 use crate::query::Query;
 use crate::request::read_query;
 
-/// Filters of one aggregation.
+/// Largest number of filters of one aggregation.
 const FILTER_COUNT_MAX: usize = 1024;
 
-/// The options of an `adjacency_matrix`: named filters, of which each and each pair is a bucket.
+/// The options of an `adjacency_matrix`: named filters; each filter and each pair of filters is a bucket.
 #[derive(Debug, Clone)]
 pub struct AdjacencyMatrix {
     /// By ascending name.
@@ -68,7 +69,7 @@ impl AdjacencyMatrix {
         Ok(Kind::own(AdjacencyMatrix { filters, separator }))
     }
 
-    /// The name of the bucket at a place of [`MatrixCollector`].
+    /// The name of the bucket at an index of [`MatrixCollector`].
     fn key(&self, place: usize) -> Key {
         let count = self.filters.len();
         if place < count {
@@ -130,7 +131,7 @@ impl Render for AdjacencyMatrix {
     }
 }
 
-/// Places of a parent's buckets: the filters, then the pairs (0, 1), (0, 2), ..., (1, 2), ...
+/// Collects a parent's buckets in this order: the filters, then the pairs (0, 1), (0, 2), ..., (1, 2), ...
 #[derive(Debug)]
 struct MatrixCollector<'s> {
     definition: &'s AdjacencyMatrix,
@@ -150,7 +151,7 @@ impl MatrixCollector<'_> {
 }
 
 impl MatrixCollector<'_> {
-    /// Takes a batch filter by filter, then pair by pair.
+    /// Collects a batch filter by filter, then pair by pair.
     fn collect_by_filter(&mut self, entries: &Entries<'_>) -> Result<()> {
         let (width, count) = (self.width(), self.marks.filter_count());
         let mut place = 0;

@@ -1,5 +1,5 @@
-//! Finds the buckets of `auto_date_histogram`: on the finest rung of a ladder of roundings on which there are
-//! few enough.
+//! Collects the buckets of `auto_date_histogram`. Roundings form a ladder from fine to coarse; a parent is on
+//! the finest rung on which it has few enough buckets.
 
 use std::ops::RangeInclusive;
 
@@ -22,20 +22,20 @@ use super::date_buckets::{DateBuckets, Span};
 use super::histogram_collector::stored_range;
 use crate::error::Result;
 
-/// What is known of one parent.
+/// The state of one parent.
 #[derive(Debug, Clone)]
 struct Climb {
     rung: usize,
-    /// All buckets, those of lower rungs included.
+    /// All buckets, including those made on lower rungs.
     buckets: Vec<u32>,
-    /// Buckets there would be had all been made on this rung.
+    /// The number of buckets if all had been made on this rung.
     bucket_count: i64,
     min: i64,
     max: i64,
 }
 
-/// Makes buckets on the rung that the parent has reached; those made further down stay and are merged at the
-/// end.
+/// Makes buckets on the rung that the parent has reached. Buckets of lower rungs stay as they are and are
+/// merged at the end.
 #[derive(Debug)]
 pub struct AutoDateCollector<'s> {
     request: &'s AutoDateHistogram,
@@ -46,12 +46,12 @@ pub struct AutoDateCollector<'s> {
     /// By parent.
     rungs: Vec<Climb>,
     table: BucketTable,
-    /// Buckets of the only parent by their places on this rung.
+    /// The buckets of the only parent by their indexes on this rung.
     known: KnownBuckets,
     known_rung: usize,
     places: Vec<u32>,
-    /// What is below buckets can be put together when those become one; otherwise documents wait until all
-    /// buckets are known.
+    /// Whether the sub-aggregations can be merged when their buckets are. Otherwise documents are deferred
+    /// until all buckets are known.
     merges: bool,
     deferred: Deferred<'s>,
     subs: Subs<'s>,
@@ -64,7 +64,7 @@ impl AutoDateCollector<'_> {
     /// Bytes of one parent's state.
     const PARENT_BYTES: u64 = size_of::<Climb>() as u64;
 
-    /// Climbs until there is room; the buckets of `parent` are counted anew on every rung.
+    /// Climbs until the buckets fit; the buckets of the parent are counted again on every rung.
     fn climb(request: &AutoDateHistogram, dates: &mut [DateBuckets], table: &BucketTable, climb: &mut Climb) {
         let span_fits = |rung: usize, climb: &Climb| {
             let rung = &request.ladder[rung];
@@ -78,7 +78,7 @@ impl AutoDateCollector<'_> {
         }
     }
 
-    /// Buckets that a parent's buckets make on its rung.
+    /// Counts the buckets that a parent's buckets make on its rung.
     fn count_on_rung(dates: &mut [DateBuckets], table: &BucketTable, climb: &Climb) -> i64 {
         let dates = &mut dates[climb.rung];
         let own = climb.buckets.iter();
@@ -90,7 +90,8 @@ impl AutoDateCollector<'_> {
 }
 
 impl AutoDateCollector<'_> {
-    /// The bucket of an instant, and the instants that are in it while the parent stays on its rung.
+    /// Returns the bucket of an instant, and the span of instants that belong to it while the parent stays on
+    /// its rung.
     fn bucket(
         request: &AutoDateHistogram,
         dates: &mut [DateBuckets],
@@ -111,7 +112,7 @@ impl AutoDateCollector<'_> {
         (climb.min, climb.max) = (climb.min.min(span.start), climb.max.max(span.start));
         let rung = climb.rung;
         Self::climb(request, dates, table, climb);
-        // After a climb the next instant is looked at anew.
+        // After a climb the span is no longer valid: the next instant is looked up again.
         Ok((bucket, if climb.rung == rung { span } else { Span::NONE }))
     }
 
@@ -124,7 +125,7 @@ impl AutoDateCollector<'_> {
         Ok(())
     }
 
-    /// The rung that a parent needs at least to hold instants this far apart.
+    /// Returns the lowest rung that fits instants this far apart.
     fn rung_of_length(&self, length: i64) -> usize {
         let ladder = self.request.ladder;
         let holds = |rung: &Rung| length <= self.request.target * rung.millis * rung.step_max();
@@ -158,8 +159,8 @@ impl<'s> AutoDateCollector<'s> {
         })
     }
 
-    /// Takes documents of the only parent, which have one value at most, by the places of the rung's buckets.
-    /// False: there are none.
+    /// Collects documents of the only parent, if they have at most one value, by the bucket indexes of the
+    /// rung's buckets. Returns false where there are no bucket indexes.
     fn collect_places(&mut self, entries: &Entries<'_>) -> Result<bool> {
         let is_simple = self.reader.has_one_at_most() && !self.reader.has_missing();
         if entries.only_bucket() != Some(0) || !is_simple {
@@ -190,7 +191,7 @@ impl<'s> AutoDateCollector<'s> {
         Ok(true)
     }
 
-    /// Hands the batch to what is below, or puts it aside.
+    /// Passes the batch to the sub-aggregations, or defers it.
     fn hand_on(&mut self, entries: &Entries<'_>) -> Result<()> {
         if self.subs.is_empty() || self.table.len() == 0 {
             return Ok(());
@@ -203,7 +204,7 @@ impl<'s> AutoDateCollector<'s> {
     }
 }
 
-/// What a part of a shard's documents came to.
+/// The findings of one part of a shard's documents.
 #[derive(Debug)]
 pub struct AutoDateFindings {
     rungs: Vec<Climb>,
@@ -239,7 +240,7 @@ impl<'s> Collector<'s> for AutoDateCollector<'s> {
             (&mut self.table, &mut self.emitted, self.budget, &mut self.rungs);
         let (request, dates) = (self.request, &mut self.dates);
         let mut failed = Ok(());
-        // The bucket met last, under one parent.
+        // The last bucket, and its parent.
         let (mut span, mut span_parent, mut span_bucket) = (Span::NONE, u32::MAX, 0u32);
         let mut last = (usize::MAX, u32::MAX);
         values.join(entries, &mut self.starts, |entry, parent, value| {
@@ -294,7 +295,7 @@ impl<'s> Collector<'s> for AutoDateCollector<'s> {
         let rung = self.rung_of_length(last.saturating_sub(first));
         let climb = &mut self.rungs[0];
         if climb.rung < rung {
-            // Those instants alone need this rung, whatever the buckets so far do.
+            // These instants alone need this rung, whatever buckets there are so far.
             climb.rung = rung - 1;
             (climb.min, climb.max) = (climb.min.min(first), climb.max.max(last));
             Self::climb(self.request, &mut self.dates, &self.table, climb);
@@ -357,7 +358,7 @@ impl<'s> Collector<'s> for AutoDateCollector<'s> {
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
-        // Buckets of lower rungs go into those of the parent's last one.
+        // Buckets of lower rungs are merged into those of the parent's final rung.
         let mut target = vec![u32::MAX; self.table.len()];
         let mut lists: Vec<Vec<(i64, u64, u32)>> = Vec::with_capacity(parents.len());
         for (&parent, buckets) in parents.iter().zip(self.table.by_parent(parents)) {

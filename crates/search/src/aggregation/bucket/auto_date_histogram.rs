@@ -1,8 +1,8 @@
-//! `auto_date_histogram`: a date histogram of at most so many buckets, whatever interval that takes.
+//! `auto_date_histogram`: a date histogram with a target number of buckets, from which the interval follows.
 //!
 //! Source: Elasticsearch's `AutoDateHistogramAggregationBuilder`, `AutoDateHistogramAggregator`,
-//! `InternalAutoDateHistogram`. A ladder of roundings is climbed while there are too many buckets; on the
-//! last one consecutive buckets are merged by one of the rounding's steps.
+//! `InternalAutoDateHistogram`. While there are too many buckets, the next coarser rounding of a ladder is
+//! taken; on the final one, consecutive buckets are merged by one of the steps of the rounding.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
@@ -29,14 +29,14 @@ pub(super) struct Rung {
     interval: Interval,
     name: &'static str,
     unit: &'static str,
-    /// About how long the interval is.
+    /// The approximate length of the interval in milliseconds.
     pub millis: i64,
-    /// How many consecutive buckets may be one.
+    /// How many consecutive buckets can be merged into one.
     steps: &'static [i64],
 }
 
 impl Rung {
-    /// The largest number of its units that are merged into one bucket.
+    /// The largest number of consecutive buckets that are merged into one.
     pub fn step_max(&self) -> i64 {
         *self.steps.last().unwrap_or(&1)
     }
@@ -47,7 +47,7 @@ const LADDER: [Rung; 6] = [
     Rung { interval: Interval::Minute, name: "minute", unit: "m", millis: 60_000, steps: &[1, 5, 10, 30] },
     Rung { interval: Interval::Hour, name: "hour", unit: "h", millis: 3_600_000, steps: &[1, 3, 12] },
     Rung { interval: Interval::Day, name: "day", unit: "d", millis: 86_400_000, steps: &[1, 7] },
-    // Twelfths of the mean Gregorian year, and that year.
+    // A twelfth of the mean Gregorian year, and that year.
     Rung { interval: Interval::Month, name: "month", unit: "M", millis: 2_629_746_000, steps: &[1, 3] },
     Rung {
         interval: Interval::Year,
@@ -58,7 +58,7 @@ const LADDER: [Rung; 6] = [
     },
 ];
 
-/// The options of an `auto_date_histogram`: how many buckets are wanted, from which their interval follows.
+/// The options of an `auto_date_histogram`: the target number of buckets determines the interval.
 #[derive(Debug, Clone)]
 pub struct AutoDateHistogram {
     values: ValuesOptions,
@@ -87,7 +87,7 @@ impl AutoDateHistogram {
             },
         };
         let values = ValuesOptions::parse_with_zone(options)?;
-        // The last rung's steps do not count, as in Elasticsearch.
+        // The steps of the last rung do not count, as in Elasticsearch.
         let steps = ladder[..ladder.len() - 1].iter().map(Rung::step_max);
         let most = i64::from(BUCKETS_MAX) / steps.max().unwrap_or(1);
         if i64::from(target) > most {
@@ -107,16 +107,17 @@ impl AutoDateHistogram {
         })
     }
 
-    /// Whether a rung has room for so many buckets.
+    /// Whether this many buckets fit on a rung.
     pub(super) fn fits(&self, rung: usize, bucket_count: usize) -> bool {
         rung + 1 >= self.ladder.len() || bucket_count as i64 <= self.target * self.ladder[rung].step_max()
     }
 
-    /// The rung on which all buckets from `first` to `last`, empty ones included, have room.
+    /// Returns the lowest rung, from `from` on, that fits all buckets between `first` and `last`, empty ones
+    /// included.
     fn rung_of_range(&self, first: i64, last: i64, from: usize, source: &Source) -> Result<usize> {
         let count = self.ladder.len();
         let mut rung = from;
-        // A guess by length saves counting very many short buckets.
+        // Starting from an estimate by length avoids counting a great number of short buckets.
         for next in from + 1..count {
             let room = self.target.saturating_mul(self.ladder[next].step_max());
             if last.saturating_sub(first) / self.ladder[next].millis < room {
@@ -141,10 +142,10 @@ impl AutoDateHistogram {
     }
 }
 
-/// Elasticsearch's default of `search.max_buckets`, which bounds the target whatever the setting is.
+/// Elasticsearch's default of `search.max_buckets`, which limits the target whatever the actual setting is.
 const BUCKETS_MAX: i32 = 65_536;
 
-/// Groups whose keys are equal once rounded.
+/// Rounds the keys of the groups, and merges groups whose keys become equal.
 fn rounded(groups: Vec<Group>, rounding: &Rounding) -> Vec<Group> {
     let mut merged: Vec<Group> = Vec::new();
     for mut group in groups {
@@ -216,8 +217,8 @@ impl Reduce for AutoDateHistogram {
                 while let Some(last) = filled.last()
                     && rounding.next(instant(last)) < instant(&group)
                 {
-                    // What lies between buckets of the ladder's last rung is bounded only by the answer's
-                    // buckets.
+                    // On the last rung the number of gaps is limited only by the number of buckets in an
+                    // answer.
                     reducer.check_buckets(filled.len())?;
                     let key = rounding.next(instant(last));
                     let bucket = ListBucket::new([Key::Long(key)].into(), 0, Vec::new());

@@ -1,11 +1,11 @@
-//! `extended_bounds` and `hard_bounds`: up to where are there buckets?
+//! `extended_bounds` and `hard_bounds`: the range of keys that has buckets.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::super::options::{Options, unknown_field};
 
-/// Either end may be open.
+/// A range; either end may be open.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Bounds<T> {
     pub min: Option<T>,
@@ -28,7 +28,7 @@ impl Bounds<Value> {
 }
 
 impl<T: PartialOrd + Copy> Bounds<T> {
-    /// Refuses a minimum above the maximum; `shown` is how an end is shown.
+    /// Refuses a minimum above the maximum; `shown` formats an end for the error message.
     pub fn check(
         &self,
         name: &str,

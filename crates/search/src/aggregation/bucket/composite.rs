@@ -1,8 +1,8 @@
 //! `composite`: a bucket for every combination of values, page by page in the order of the combinations.
 //!
 //! Source: Elasticsearch's `CompositeAggregationBuilder`, `CompositeAggregator`, `InternalComposite`.
-//! Combinations are numbered as they are met; once there are many more than the page holds, those that cannot
-//! be on it any more are dropped, and so is whatever comes behind.
+//! Combinations are numbered in the order in which they are met. Once there are many more than fit on the
+//! page, those that can no longer be on it are dropped, and so are later ones that sort after it.
 
 use std::cmp::Ordering;
 
@@ -27,10 +27,10 @@ use crate::json;
 
 const SIZE: i32 = 10;
 
-/// Sources of one aggregation.
+/// Largest number of sources of one aggregation.
 const SOURCE_COUNT_MAX: usize = 64;
 
-/// The options of a `composite`: pages of buckets by the values of several sources together.
+/// The options of a `composite`: pages of buckets for the combinations of values of several sources.
 #[derive(Debug, Clone)]
 pub struct Composite {
     name: String,
@@ -76,7 +76,7 @@ impl Composite {
         Ok(Kind::own(Composite { name: options.name.clone(), sources, size, after }))
     }
 
-    /// `after` as keys.
+    /// Converts `after` to keys.
     fn after_keys(&self, sources: &[Source]) -> Result<Option<Vec<Key>>> {
         let Some(after) = &self.after else { return Ok(None) };
         if after.len() != self.sources.len() {
@@ -163,7 +163,7 @@ impl Request for Composite {
         }
     }
 
-    /// As Elasticsearch has it, a page does not count.
+    /// In Elasticsearch a page does not count as several buckets.
     fn has_several_buckets(&self) -> bool {
         false
     }
@@ -248,7 +248,7 @@ impl Render for Composite {
     }
 }
 
-/// The name of the Java class that makes an aggregation of this type.
+/// Returns the name of the Java class that makes an aggregation of this type.
 fn factory_name(type_name: &str) -> String {
     let mut name: String = type_name
         .split('_')

@@ -1,4 +1,4 @@
-//! The combinations of several sources' values on one page of `composite`. Source: Elasticsearch's
+//! Collects the combinations of several sources' values for one page of `composite`. Source: Elasticsearch's
 //! `CompositeAggregator`.
 
 use std::cmp::Ordering;
@@ -19,25 +19,25 @@ use super::super::findings::Findings;
 use super::composite_source::SourceReader;
 use crate::error::Result;
 
-/// Combinations that one document may make.
+/// The largest number of combinations of one document.
 const COMBINATIONS_MAX: usize = 1 << 20;
 
-/// Combinations beyond the page that are kept before those that cannot be on it are dropped.
+/// How many combinations beyond the page are kept before those that cannot be on it are dropped.
 const SPARE_COUNT: usize = 1 << 15;
 
-/// What a part of a shard's documents came to.
+/// The findings of one part of a shard's documents.
 #[derive(Debug)]
 pub struct CombinedFindings {
-    /// The combinations that can be on the page: numbers, cells and keys.
+    /// The combinations that can be on the page: their numbers, cells and keys.
     numbers: Vec<u32>,
     cells: Vec<i64>,
     keys: Vec<Box<[Key]>>,
-    /// Documents by combination.
+    /// Document counts by number of the combination.
     counts: Vec<u64>,
     below: Vec<Findings>,
 }
 
-/// Places of the first source whose combinations can be on the page.
+/// The range of key indexes of the first source whose combinations can be on the page.
 #[derive(Debug)]
 struct Page {
     first: u32,
@@ -51,7 +51,7 @@ impl Default for Page {
 }
 
 impl Page {
-    /// Between two keys, which may be on it: the place of each, or of the first key after it.
+    /// Makes the page between two keys. Each is given by its key index, or by that of the first key after it.
     fn between(least: PlaceOfKey, most: PlaceOfKey) -> Page {
         Page {
             first: least.map_or(0, |(Ok(place) | Err(place))| place),
@@ -66,34 +66,35 @@ impl Page {
 
 type PlaceOfKey = Option<std::result::Result<u32, u32>>;
 
-/// 2^this combinations are remembered.
+/// 2^`RECENT_BITS` combinations are cached.
 const RECENT_BITS: u32 = 10;
 
-/// Finds the combinations of one page.
+/// Collects the combinations of one page.
 #[derive(Debug)]
 pub struct CompositeCollector<'s> {
     size: usize,
     readers: Vec<SourceReader<'s>>,
     columns: Vec<IdColumn>,
-    /// Cells of a combination: a bit for each source without a value, then an id for each source.
+    /// Number of cells of a combination: a bit set of the sources without a value, then one id for each
+    /// source.
     width: usize,
     after: Option<Vec<i64>>,
-    /// The last combination that can be on the page, once there are enough.
+    /// The last combination that can be on the page; `None` until there are enough.
     worst: Option<Vec<i64>>,
-    /// Combinations by number.
+    /// The cells of the combinations, by number.
     cells: Vec<i64>,
     counts: Vec<u64>,
-    /// Numbers of the combinations that can be on the page.
+    /// The numbers of the combinations that can be on the page.
     table: HashTable<u32>,
     kept_count: usize,
     /// See [`CompositeCollector::aside`].
     aside: Option<u32>,
     combined: CombinedPlaces,
-    /// By source, of the batch at hand.
+    /// Key indexes of the current batch, by source.
     places: Vec<Vec<u32>>,
-    /// Places of the first source outside of which no combination can be on the page.
+    /// Outside these key indexes of the first source, no combination can be on the page.
     page: Page,
-    /// Numbers of combinations without missing values that were met lately, by their ids mixed.
+    /// The numbers of recently met combinations without missing values, by a hash of their ids.
     recent: Vec<Option<u32>>,
     hasher: FixedState,
     subs: Subs<'s>,
@@ -151,11 +152,11 @@ impl<'s> CompositeCollector<'s> {
         &self.cells[number as usize * self.width..(number as usize + 1) * self.width]
     }
 
-    /// The number of a combination; `None`: it is not on the page.
+    /// Returns the number of a combination, or `None` if it is not on the page.
     fn number(&mut self, wanted: &[i64]) -> Result<Option<u32>> {
         let hash = self.hasher.hash_one(wanted);
         let (cells, width) = (&self.cells, self.width);
-        // A few cells: faster one by one than by a call.
+        // For a few cells a loop is faster than a call of `memcmp`.
         let is_it = |number: &u32| {
             let found = &cells[*number as usize * width..(*number as usize + 1) * width];
             found.iter().zip(wanted).all(|(found, wanted)| found == wanted)
@@ -180,7 +181,8 @@ impl<'s> CompositeCollector<'s> {
         Ok(Some(number))
     }
 
-    /// Takes documents that have one value of every source with places. False: they do not.
+    /// Collects documents that have exactly one value in every source, if all sources have key indexes.
+    /// Returns false otherwise.
     fn collect_places(&mut self, entries: &Entries<'_>) -> Result<bool> {
         for (reader, places) in self.readers.iter_mut().zip(&mut self.places) {
             if reader.place_count() == 0 || !reader.load_places(entries.docs, places)? {
@@ -216,7 +218,7 @@ impl<'s> CompositeCollector<'s> {
         Ok(is_taken)
     }
 
-    /// What was known of places is forgotten: the segment's are other ones, or combinations have left the
+    /// Forgets what is known about key indexes: either the segment has changed, or combinations have left the
     /// page.
     fn begin_places(&mut self) -> Result<()> {
         self.combined.begin(self.readers.iter().map(SourceReader::place_count));
@@ -234,7 +236,7 @@ impl<'s> CompositeCollector<'s> {
         Ok(())
     }
 
-    /// Takes documents that have one value of every source.
+    /// Collects documents that have exactly one value in every source.
     fn collect_single(&mut self, entries: &Entries<'_>) -> Result<()> {
         let columns = std::mem::take(&mut self.columns);
         let mut combination = vec![0i64; self.width];
@@ -244,7 +246,7 @@ impl<'s> CompositeCollector<'s> {
                 (mixed ^ column.ids[entry] as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
             });
             let recent = (mixed >> (64 - RECENT_BITS)) as usize;
-            // Most documents repeat a combination that was met a moment ago.
+            // Most documents repeat a combination that was met recently.
             let known = self.recent[recent].filter(|number| is_here(&self.combination(*number)[1..]));
             let number = match known {
                 Some(number) => Some(number),
@@ -273,7 +275,7 @@ impl<'s> CompositeCollector<'s> {
         self.subs.collect(&self.emitted.batch(entries, self.counts.len()))
     }
 
-    /// Combinations of the page so far, in order.
+    /// Returns the numbers of the page's combinations so far, in order.
     fn best(&self) -> Vec<u32> {
         let mut numbers: Vec<u32> = self.table.iter().copied().collect();
         let compare =
@@ -295,7 +297,8 @@ impl<'s> CompositeCollector<'s> {
         self.readers.iter().enumerate().map(key).collect()
     }
 
-    /// The number of no combination, for findings that are not on the page.
+    /// Returns a number that belongs to no combination, for the findings of combinations that are not on the
+    /// page.
     fn aside(&mut self) -> Result<u32> {
         if let Some(aside) = self.aside {
             return Ok(aside);
@@ -308,7 +311,7 @@ impl<'s> CompositeCollector<'s> {
         Ok(number)
     }
 
-    /// Forgets what cannot be on the page any more.
+    /// Drops the combinations that can no longer be on the page.
     fn drop_rest(&mut self) -> Result<()> {
         if self.kept_count < 2 * self.size + SPARE_COUNT {
             return Ok(());
@@ -353,7 +356,7 @@ impl<'s> Collector<'s> for CompositeCollector<'s> {
         }
         let mut combination = vec![0i64; self.width];
         let mut places = vec![0usize; self.readers.len()];
-        // Neighbours often repeat a combination.
+        // Consecutive documents often have the same combination.
         let (mut last, mut last_number) = (Vec::new(), None);
         for entry in 0..entries.len() {
             let position = entries.position(entry);
@@ -392,7 +395,7 @@ impl<'s> Collector<'s> for CompositeCollector<'s> {
                     self.counts[number as usize] += 1;
                     self.emitted.push(entry, number);
                 }
-                // The next combination: the last source turns fastest.
+                // Advances to the next combination; the last source changes fastest.
                 for (place, column) in self.columns.iter().enumerate().rev() {
                     let (start, end) =
                         (column.starts[position] as usize, column.starts[position + 1] as usize);
@@ -438,7 +441,7 @@ impl<'s> Collector<'s> for CompositeCollector<'s> {
             combination.copy_from_slice(cells);
             let cells = combination[1..].iter_mut();
             for ((reader, key), cell) in self.readers.iter_mut().zip(keys).zip(cells) {
-                // Numbers of terms are the collector's own.
+                // The ids of terms are local to a collector, so the id is looked up again from the key.
                 if matches!(key, Key::Term(_)) {
                     *cell = reader.id(key, self.budget)?;
                 }
@@ -452,7 +455,7 @@ impl<'s> Collector<'s> for CompositeCollector<'s> {
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
-        // Only single buckets may be above: there is one parent.
+        // The parents are single buckets only, so there is just one.
         let best = self.best();
         let (cells, width) = (&self.cells, self.width);
         let subs = match self.readers.iter().position(|reader| reader.request.is_dates()) {

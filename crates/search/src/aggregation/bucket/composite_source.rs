@@ -1,4 +1,4 @@
-//! Sources of `composite`: "which values does a document have here, and which comes first?"
+//! Sources of `composite`: the values of a document, and their order.
 //!
 //! Source: Elasticsearch's `TermsValuesSourceBuilder`, `HistogramValuesSourceBuilder`,
 //! `DateHistogramValuesSourceBuilder`.
@@ -37,7 +37,7 @@ enum SourceKind {
     Tiles(GridCells),
 }
 
-/// Where documents without a value go.
+/// Where documents without a value are sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MissingOrder {
     Default,
@@ -45,7 +45,7 @@ enum MissingOrder {
     Last,
 }
 
-/// One source as written.
+/// One source as given in the request.
 #[derive(Debug, Clone)]
 pub struct CompositeSource {
     pub name: String,
@@ -56,7 +56,7 @@ pub struct CompositeSource {
     missing_order: MissingOrder,
 }
 
-/// The one member of an object.
+/// Returns the only member of an object.
 fn only_member(value: Value) -> Parsed<(String, Value)> {
     let Value::Object(map) = value else { return Err(unexpected("START_OBJECT", json::token(&value))) };
     let mut members = map.into_iter();
@@ -148,7 +148,7 @@ impl CompositeSource {
         })
     }
 
-    /// Refuses options that do not fit the kind of the source, in Elasticsearch's words.
+    /// Refuses options that do not fit the kind of the source, with Elasticsearch's messages.
     pub fn check(&self) -> Parsed<()> {
         if self.missing_order != MissingOrder::Default && !self.missing_bucket {
             return Err(RequestError::illegal_argument(
@@ -158,7 +158,8 @@ impl CompositeSource {
         Ok(())
     }
 
-    /// Which fields it takes its values from, and the aggregation that refusals of other fields name.
+    /// The fields that the source takes its values from, and the aggregation that is named where other fields
+    /// are refused.
     pub fn accepts(&self) -> (Accepts, Option<&'static str>) {
         match self.kind {
             SourceKind::Terms => (Accepts::Anything, None),
@@ -168,12 +169,12 @@ impl CompositeSource {
         }
     }
 
-    /// Whether its keys are dates.
+    /// Whether the source's keys are dates.
     pub fn is_dates(&self) -> bool {
         matches!(self.kind, SourceKind::Dates { .. })
     }
 
-    /// How dates become the keys of buckets; `None`: its values are no dates.
+    /// How dates are rounded to keys; `None` where the values are no dates.
     pub fn rounding(&self, source: &Source) -> Result<Option<Rounding>> {
         let SourceKind::Dates { interval, offset_millis } = &self.kind else { return Ok(None) };
         let interval = interval.ok_or_else(|| {
@@ -186,7 +187,7 @@ impl CompositeSource {
         Ok(Some(Rounding { interval, zone, offset_millis: *offset_millis }))
     }
 
-    /// Order of two values, one of which is missing or both are there.
+    /// Compares two values; either may be missing, and `values` is called when neither is.
     pub fn compare(
         &self,
         left_missing: bool,
@@ -207,12 +208,12 @@ impl CompositeSource {
         }
     }
 
-    /// The order of two of its keys in the answer, with missing values where the request wants them.
+    /// Compares two keys in the answer, with missing values sorted as the request wants.
     pub fn compare_keys(&self, left: &Key, right: &Key) -> Ordering {
         self.compare(*left == Key::Missing, *right == Key::Missing, || left.compare(right))
     }
 
-    /// A key as it is shown: dates as numbers unless a format was asked for.
+    /// Formats a key: dates as numbers, unless a format was given.
     pub fn show(&self, key: &Key, source: Option<&Source>) -> Value {
         if let (SourceKind::Tiles(cells), Key::Long(cell)) = (&self.kind, key) {
             return cells.grid.name(*cell as u64).into();
@@ -236,7 +237,7 @@ impl CompositeSource {
         }
     }
 
-    /// A value of `after` as a key. The error is the reason alone.
+    /// Converts a value of `after` to a key. The error is only the reason.
     pub fn key_of(&self, value: &Value, source: &Source) -> std::result::Result<Key, String> {
         if value.is_null() {
             return match self.missing_bucket {
@@ -309,7 +310,7 @@ enum Reader<'s> {
     Numbers(Box<NumberReader<'s>>),
 }
 
-/// One source at work: values as ids whose equality is that of the keys.
+/// Reads one source; each value becomes an id, and ids are equal where the keys are.
 #[derive(Debug)]
 pub struct SourceReader<'s> {
     pub request: &'s CompositeSource,
@@ -319,7 +320,7 @@ pub struct SourceReader<'s> {
     ids: Vec<i64>,
     positions: Vec<u32>,
     memory: CellMemory,
-    /// The bucket met last.
+    /// The span of the last bucket.
     span: Span,
 }
 
@@ -352,7 +353,8 @@ impl<'s> SourceReader<'s> {
         })
     }
 
-    /// The next documents are of this segment. What it keeps of the segment's terms is charged.
+    /// Starts a segment, whose documents come next. The memory kept for the segment's terms is charged to
+    /// `budget`.
     pub fn begin(&mut self, view: &'s SegmentView, budget: &Budget) -> Result<()> {
         match &mut self.reader {
             Reader::Keys(reader) => reader.begin(view, budget),
@@ -360,7 +362,7 @@ impl<'s> SourceReader<'s> {
         }
     }
 
-    /// Places that ids of the begun segment have among few; 0: they have none.
+    /// Upper bound of the key indexes in the current segment; 0 if ids have no indexes.
     pub fn place_count(&self) -> usize {
         match (&self.reader, &self.dates) {
             (Reader::Keys(reader), _) => reader.place_count(),
@@ -369,7 +371,8 @@ impl<'s> SourceReader<'s> {
         }
     }
 
-    /// Replaces `out` by the place of each document's id. False: some document has none or several.
+    /// Replaces the contents of `out` by the key index of each document's id. Returns false if a document
+    /// does not have exactly one.
     pub fn load_places(&mut self, docs: &[DocId], out: &mut Vec<u32>) -> Result<bool> {
         out.clear();
         match (&mut self.reader, &self.dates) {
@@ -383,7 +386,7 @@ impl<'s> SourceReader<'s> {
         }
     }
 
-    /// The id at a place.
+    /// Returns the id of the key with this index.
     pub fn id_at(&mut self, place: u32, budget: &Budget) -> Result<i64> {
         match (&mut self.reader, &self.dates) {
             (Reader::Keys(reader), _) => reader.id_at(place, budget),
@@ -392,7 +395,7 @@ impl<'s> SourceReader<'s> {
         }
     }
 
-    /// As [`KeyReader::place_of`].
+    /// See [`KeyReader::place_of`].
     pub fn place_of(&self, id: i64) -> Result<Option<std::result::Result<u32, u32>>> {
         match &self.reader {
             Reader::Keys(reader) => reader.place_of(id),
@@ -400,7 +403,7 @@ impl<'s> SourceReader<'s> {
         }
     }
 
-    /// The ids of `docs`, each once a document.
+    /// Returns the ids of `docs`; an id occurs once in a document.
     pub fn load(&mut self, docs: &[DocId], budget: &Budget) -> Result<Values<'_, i64>> {
         let reader = match &mut self.reader {
             Reader::Keys(reader) => return reader.load(docs, budget),
@@ -432,7 +435,7 @@ impl<'s> SourceReader<'s> {
             }
             self.ids.clear();
         }
-        // Several places of a document come in no order of tiles.
+        // Several points of a document are not sorted by tile.
         let is_ordered = !matches!(self.request.kind, SourceKind::Tiles(_));
         for (at, &stored) in values.values.iter().enumerate() {
             let position = values.positions.map_or(at as u32, |positions| positions[at]);
@@ -456,7 +459,7 @@ impl<'s> SourceReader<'s> {
         Ok(Values { values: &self.ids, positions: Some(&self.positions) })
     }
 
-    /// The key for a number that this source has given out.
+    /// Returns the key of an id.
     pub fn key(&self, id: i64) -> Key {
         match (&self.reader, &self.request.kind) {
             (Reader::Keys(reader), _) => reader.key(id),
@@ -465,7 +468,7 @@ impl<'s> SourceReader<'s> {
         }
     }
 
-    /// The order of two numbers that it gave out, which is that of their keys.
+    /// Compares two ids by their keys.
     pub fn compare(&self, left: i64, right: i64) -> Ordering {
         match &self.reader {
             Reader::Keys(reader) => reader.compare(left, right),
@@ -473,7 +476,7 @@ impl<'s> SourceReader<'s> {
         }
     }
 
-    /// The id of a key, so that what comes after one comes after the other.
+    /// Returns the id of a key. Ids and keys have the same order.
     pub fn id(&mut self, key: &Key, budget: &Budget) -> Result<i64> {
         Ok(match (&mut self.reader, &self.request.kind, key) {
             (Reader::Keys(reader), _, Key::Double(value)) => {

@@ -1,21 +1,21 @@
-//! Buckets of a number counted from the index of its values: "is that faster than looking at the documents,
-//! and can all be counted so?"
+//! Counts the documents of numeric buckets from the field's points (BKD tree) where that is faster than
+//! reading the documents, and where every bucket can be counted that way.
 
 use limber_segment::Segment;
 
 use super::super::collector::Collector;
 use crate::error::Result;
 
-/// Documents that are looked at in the time that it takes to count one bucket: the values of a leaf of points
+/// Reading this many documents takes as long as counting one bucket, for which the values of a leaf of points
 /// are decoded.
 const DOCS_PER_COUNT: u64 = 128;
 
-/// Whether documents are counted from postings rather than collected: whether there are many for each bucket.
+/// Whether counting from points is faster than collecting: whether buckets have many documents on average.
 pub fn is_worth_counting(doc_count: u64, bucket_count: u64) -> bool {
     bucket_count.saturating_mul(DOCS_PER_COUNT) <= doc_count
 }
 
-/// [`Collector::collect_whole_segment`] by [`Collector::count_numbers`].
+/// Implements [`Collector::collect_whole_segment`] with [`Collector::count_numbers`].
 pub fn count_all_numbers<'s>(
     collector: &mut impl Collector<'s>,
     path: &str,

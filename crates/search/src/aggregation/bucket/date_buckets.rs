@@ -1,20 +1,20 @@
-//! Buckets of dates with a memory: "in which bucket is this instant, when most are where the last one was?"
+//! Finds the buckets of instants quickly, since most instants are in the same bucket as the one before.
 //!
-//! Rounding an instant costs tens of nanoseconds in UTC and some hundred where clocks change. The starts of
-//! all buckets between a field's first and last instant are computed once, if they are few; then an instant
-//! costs a comparison, or a search. Between two changes of its clock a region is rounded like a fixed offset.
+//! Rounding an instant costs tens of nanoseconds in UTC, and some hundreds in a region where clocks change.
+//! If a field's range of instants has few buckets, their starts are all computed in advance; an instant then
+//! costs a comparison or a search. Between two clock changes a region is rounded like a fixed offset.
 
 use limber_mapping::date::Zone;
 
 use super::rounding::Rounding;
 
-/// Bucket starts that are computed ahead.
+/// Largest number of bucket starts that are computed in advance.
 const STARTS_MAX: u64 = 1 << 12;
 
-/// Where there is a document for each of them at least, and they are equally far apart: 3.7 years of hours.
+/// The same if all buckets are equally long and there are at least as many documents: 3.7 years of hours.
 const REGULAR_STARTS_MAX: u64 = 1 << 15;
 
-/// Instants of one bucket: from `start` to before `end`.
+/// The instants of one bucket: from `start` (included) to `end` (excluded).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     pub start: i64,
@@ -22,68 +22,70 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span that holds no instant.
+    /// A span that contains no instant.
     pub const NONE: Span = Span { start: 0, end: 0 };
 
-    /// Whether an instant lies in it: the start does, the end does not.
+    /// Whether the span contains an instant.
     #[inline]
     pub fn contains(self, instant: i64) -> bool {
         instant >= self.start && instant < self.end
     }
 }
 
-/// A time without changes of the clock, from `start` to before `end`.
+/// A time between two clock changes, from `start` (included) to `end` (excluded).
 #[derive(Debug)]
 struct Season {
     start: i64,
     end: i64,
-    /// With the offset of the season.
+    /// Uses the fixed offset of the season.
     rounding: Rounding,
 }
 
-/// Finds the bucket of an instant, and knows the bucket that was found last.
+/// Finds the bucket of an instant, and remembers the last one.
 #[derive(Debug)]
 pub struct DateBuckets {
     pub rounding: Rounding,
-    /// Starts of all buckets of the range, ascending, and the end of the last one; empty when they are not
-    /// known.
+    /// The starts of all buckets of the range in ascending order, then the end of the last one. Empty when
+    /// they were not computed.
     starts: Vec<i64>,
-    /// Where the bucket asked for last begins in `starts`.
+    /// The index in `starts` of the last bucket that was found.
     at: usize,
-    /// Buckets of `starts` a millisecond.
+    /// Mean number of buckets in a millisecond.
     per_milli: f64,
-    /// How places are found where all buckets are of one length.
+    /// How a bucket's index (its place) is computed if all buckets are equally long.
     equal: Option<Equal>,
-    /// Places in `starts` by instant; `None`: those are not known, or their lengths differ too much.
+    /// Looks up a bucket's index by instant. `None`: there are no starts, or bucket lengths differ too much.
     cells: Option<Cells>,
-    /// Of a region, those met so far.
+    /// The seasons of a region that were met so far.
     seasons: Vec<Season>,
 }
 
-/// Time cut into equal cells, none longer than the shortest bucket: at most one bucket begins within a cell.
+/// Time divided into equal cells, none longer than the shortest bucket, so that at most one bucket begins
+/// within a cell.
 #[derive(Debug)]
 struct Cells {
     first: i64,
-    /// Instants of a cell, as a power of two.
+    /// Binary logarithm of the number of instants in a cell.
     bits: u32,
-    /// Of each cell: the place of the bucket at its beginning in the upper half; in the lower half how far
-    /// into the cell the next bucket begins, the cell's length or more where none does.
+    /// For each cell: the upper half is the index of the bucket that its first instant is in; the lower half
+    /// is the offset in the cell at which the next bucket begins, or the length of the cell if none does.
     cells: Vec<u64>,
 }
 
-/// Buckets of one length: a place is a distance divided by it, which a multiplication does.
+/// Buckets of one length. A bucket's index is the distance from `first` divided by the length, which is
+/// computed by a multiplication and shifts.
 #[derive(Debug, Clone, Copy)]
 struct Equal {
     first: i64,
-    /// The power of two in the length.
+    /// Exponent of the power of two that divides the length.
     bits: u32,
-    /// What is left of the length divides as a multiplication by this and a shift.
+    /// Dividing by the odd part of the length is multiplying by `factor` and shifting right by `shift`.
     factor: u64,
     shift: u32,
 }
 
 impl Equal {
-    /// `starts` has the end of the last bucket, too.
+    /// `starts` includes the end of the last bucket.
     fn of(starts: &[i64]) -> Option<Equal> {
         let (first, end) = (*starts.first()?, *starts.last()?);
         let length = starts.get(1)?.checked_sub(first)?;
@@ -115,7 +117,7 @@ impl Equal {
 impl Cells {
     const COUNT_MAX: u64 = 1 << 16;
 
-    /// `starts` has the end of the last bucket, too.
+    /// `starts` includes the end of the last bucket.
     fn of(starts: &[i64]) -> Option<Cells> {
         let (first, end) = (*starts.first()?, *starts.last()?);
         let shortest = starts.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).min()?;
@@ -136,7 +138,7 @@ impl Cells {
         Some(Cells { first, bits, cells: (0..count).map(cell).collect() })
     }
 
-    /// Replaces `out` by the place of each instant, which all lie within the range.
+    /// Appends the bucket index of each instant to `out`. All instants must be within the range.
     fn places(&self, instants: &[i64], out: &mut Vec<u32>) {
         let (cells, mask) = (self.cells.as_slice(), (1u64 << self.bits) - 1);
         out.extend(instants.iter().map(|instant| {
@@ -148,8 +150,8 @@ impl Cells {
 }
 
 impl DateBuckets {
-    /// `range`: the first and the last instant that will be asked for most; `doc_count`: for how many
-    /// documents at most.
+    /// `range`: the first and the last instant that most requests are between; `doc_count`: upper bound of
+    /// the number of documents.
     pub fn new(rounding: Rounding, range: Option<(i64, i64)>, doc_count: u64) -> DateBuckets {
         let starts_max = match rounding.is_regular() {
             true => doc_count.clamp(STARTS_MAX, REGULAR_STARTS_MAX),
@@ -162,7 +164,8 @@ impl DateBuckets {
         if let Some((first, last)) = few {
             let mut starts = Vec::new();
             let mut start = buckets.rounding.round(first);
-            // Twice as many as there can be by their mean length: buckets at the ends of time are shorter.
+            // Twice the number of buckets of mean length: buckets at the ends of the representable time are
+            // shorter.
             while start <= last && starts.len() as u64 <= 2 * starts_max {
                 starts.push(start);
                 let next = buckets.next(start);
@@ -174,7 +177,7 @@ impl DateBuckets {
             if start <= last {
                 return DateBuckets { starts: Vec::new(), ..buckets };
             }
-            // The end of the last one.
+            // The end of the last bucket.
             starts.push(start);
             buckets.per_milli = (starts.len() - 1) as f64 / start.saturating_sub(starts[0]).max(1) as f64;
             buckets.equal = Equal::of(&starts);
@@ -184,12 +187,12 @@ impl DateBuckets {
         buckets
     }
 
-    /// How many buckets have a place; 0 when places are not known.
+    /// The number of buckets that have an index; 0 when indexes are not known.
     pub fn place_count(&self) -> usize {
         self.cells.as_ref().map_or(0, |_| self.starts.len() - 1)
     }
 
-    /// Appends the place of each instant to `out`; all lie within the range.
+    /// Appends the bucket index of each instant to `out`. All instants must be within the range.
     pub fn places(&self, instants: &[i64], out: &mut Vec<u32>) {
         match (&self.equal, &self.cells) {
             (Some(equal), Some(_)) => equal.places(instants, out),
@@ -198,13 +201,13 @@ impl DateBuckets {
         }
     }
 
-    /// The start of the bucket at a place.
+    /// The start of the bucket at an index.
     pub fn start_at(&self, place: u32) -> i64 {
         self.starts[place as usize]
     }
 
-    /// The bucket of an instant. Of a bucket that was not computed ahead `end` may come too early, never too
-    /// late.
+    /// Returns the bucket of an instant. For a bucket that was not computed in advance, `end` may be too
+    /// early but is never too late.
     #[inline]
     pub fn span_of(&mut self, instant: i64) -> Span {
         match self.place_of(instant) {
@@ -213,7 +216,7 @@ impl DateBuckets {
         }
     }
 
-    /// The start of the bucket after the one that starts at `start`.
+    /// Returns the start of the bucket after the one that starts at `start`.
     pub fn next(&mut self, start: i64) -> i64 {
         match self.span_of_season(start) {
             Some(span) => span.end.max(start.saturating_add(1)),
@@ -221,7 +224,7 @@ impl DateBuckets {
         }
     }
 
-    /// The instant's bucket among those computed ahead.
+    /// Returns the index of the instant's bucket, if it was computed in advance.
     #[inline]
     fn place_of(&mut self, instant: i64) -> Option<usize> {
         let is_in = |at: usize| match self.starts.get(at..at.saturating_add(2)) {
@@ -231,7 +234,7 @@ impl DateBuckets {
         if is_in(self.at) {
             return Some(self.at);
         }
-        // Buckets are about equally long: a guess is mostly right or one off.
+        // Bucket lengths are similar, so the estimate is mostly right or one off.
         let guess = (instant.wrapping_sub(*self.starts.first()?) as f64 * self.per_milli) as usize;
         for at in [guess, guess.wrapping_sub(1), guess.saturating_add(1)] {
             if is_in(at) {
@@ -252,7 +255,7 @@ impl DateBuckets {
             return span;
         }
         let start = self.rounding.round(instant);
-        // Only what is known for sure: the next start may lie beyond a change of the clock.
+        // In a region only this instant is certain: the clock may change before the next start.
         let end = match self.rounding.zone {
             Zone::Region(_) => instant.saturating_add(1),
             _ => self.rounding.next(start).max(instant.saturating_add(1)),
@@ -260,7 +263,7 @@ impl DateBuckets {
         Span { start, end }
     }
 
-    /// The bucket of an instant in a region, if it lies within a season.
+    /// Returns the bucket of an instant in a region, if the bucket lies within one season.
     fn span_of_season(&mut self, instant: i64) -> Option<Span> {
         if !matches!(self.rounding.zone, Zone::Region(_)) {
             return None;

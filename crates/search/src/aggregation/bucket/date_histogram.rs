@@ -49,13 +49,13 @@ pub struct DateHistogram {
     pub order: BucketOrder,
 }
 
-/// What the request means on a shard, where dates have a format.
+/// The request resolved on a shard, where the field's date format is known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DateShape {
     pub rounding: Rounding,
-    /// Rounded.
+    /// The bounds after rounding.
     pub extended_bounds: Bounds<i64>,
-    /// The minimum rounded.
+    /// The bounds, of which the minimum is rounded.
     pub hard_bounds: Bounds<i64>,
 }
 
@@ -83,7 +83,7 @@ impl DateHistogram {
         }))
     }
 
-    /// Resolves interval, zone and bounds.
+    /// Resolves interval, zone and bounds of the request.
     fn dates(&self, source: &Source) -> Result<DateShape> {
         let interval = self.interval;
         let interval = interval.ok_or_else(|| {
@@ -187,29 +187,29 @@ impl Render for DateHistogram {
     }
 }
 
-/// Counts the documents of each interval of time on a shard.
+/// Collects the documents of each date interval on a shard.
 #[derive(Debug)]
 pub struct DateHistogramCollector<'s> {
     shape: &'s DateShape,
     source: &'s Source,
     reader: NumberReader<'s>,
-    /// The column holds doubles, whose whole part is a time, and not longs.
+    /// Whether the column holds doubles instead of longs; the integer part of a double is the instant.
     holds_doubles: bool,
     dates: DateBuckets,
     buckets: KeyedBuckets<'s>,
-    /// Of the batch at hand.
+    /// Bucket indexes of the current batch.
     places: Vec<u32>,
     starts: Vec<u32>,
-    /// The bucket met last.
+    /// The span of the last bucket.
     span: Span,
     budget: &'s Budget,
 }
 
-/// Values of a column's block.
+/// Number of values in a block of a column.
 const BLOCK: usize = 128;
 
-/// Where a window's values are spread over fewer buckets than this, most blocks of dates that ascend lie
-/// within one.
+/// Where the values of a window fall into fewer buckets than this, most blocks of ascending dates lie within
+/// one bucket.
 const BUCKETS_BY_BLOCK_MAX: u32 = 32;
 
 impl<'s> DateHistogramCollector<'s> {
@@ -240,8 +240,8 @@ impl<'s> DateHistogramCollector<'s> {
         })
     }
 
-    /// Takes documents that are all under one parent and in one bucket. False: they are not, or that is not
-    /// known.
+    /// Collects documents that all have one parent and are all in one bucket. Returns false if they are not,
+    /// or if that is not known.
     fn collect_one(&mut self, entries: &Entries<'_>) -> Result<bool> {
         let Some(parent) = entries.only_bucket().filter(|_| !self.holds_doubles) else { return Ok(false) };
         let Some((min, max)) = self.reader.window_range(entries.docs[0])? else { return Ok(false) };
@@ -256,7 +256,7 @@ impl<'s> DateHistogramCollector<'s> {
         Ok(true)
     }
 
-    /// Takes documents that have one value at most, by the place of its bucket.
+    /// Collects documents that have at most one value, by bucket index.
     fn collect_places(&mut self, entries: &Entries<'_>) -> Result<()> {
         self.places.clear();
         let positions = match self.fill_by_block(entries)? {
@@ -274,8 +274,8 @@ impl<'s> DateHistogramCollector<'s> {
         })
     }
 
-    /// Fills the places of a run of a column whose dates are close together, block by block: many lie within
-    /// one bucket and are not even decoded. False: it is no such run.
+    /// Fills the bucket indexes of a contiguous run of a column whose dates are close together. A block that
+    /// lies within one bucket is not even decoded. Returns false if the documents are not such a run.
     fn fill_by_block(&mut self, entries: &Entries<'_>) -> Result<bool> {
         let (Some(run), Some(column)) = (self.reader.run(entries.docs), self.reader.column()) else {
             return Ok(false);
@@ -333,7 +333,7 @@ impl<'s> Collector<'s> for DateHistogramCollector<'s> {
         let (dates, hard_bounds) = (&mut self.dates, &self.shape.hard_bounds);
         let mut failed = Ok(());
         let mut span = self.span;
-        // Bucket of `span` under `cached_parent`.
+        // The bucket of `span` under `cached_parent`.
         let (mut cached_parent, mut cached) = (u32::MAX, 0);
         let (mut last_entry, mut last_start) = (usize::MAX, i64::MIN);
         let (source, holds_doubles) = (self.source, self.holds_doubles);

@@ -1,4 +1,4 @@
-//! Options of histograms of dates: instants, intervals, offsets. Source: Elasticsearch's
+//! Options of date histograms: instants, intervals and offsets. Source: Elasticsearch's
 //! `DateIntervalWrapper`, `LongBounds`.
 
 use limber_mapping::RequestError;
@@ -11,7 +11,7 @@ use super::rounding::Interval;
 use crate::error::Result;
 use crate::json;
 
-/// An instant as a number of milliseconds or a text with date math.
+/// Reads an instant, given as milliseconds or as a string with date math.
 pub(super) fn instant(value: &Option<Value>, source: &Source) -> Result<Option<i64>> {
     let Some(value) = value else { return Ok(None) };
     if let Some(number) = value.as_i64() {
@@ -37,7 +37,7 @@ pub(super) fn instant(value: &Option<Value>, source: &Source) -> Result<Option<i
     }
 }
 
-/// The interval of `calendar_interval` or `fixed_interval`; `None`: neither is given.
+/// Reads the interval of `calendar_interval` or `fixed_interval`; `None` if neither is given.
 pub(super) fn calendar_or_fixed(
     options: &mut Options,
 ) -> std::result::Result<Option<Interval>, RequestError> {
@@ -64,7 +64,7 @@ pub(super) fn calendar_or_fixed(
     })
 }
 
-/// Reads `offset`, a time that may have a sign.
+/// Reads `offset`, a duration that may have a sign.
 pub(super) fn offset_millis(options: &mut Options) -> std::result::Result<i64, RequestError> {
     Ok(match options.take_typed("offset")? {
         None => 0,
@@ -83,7 +83,7 @@ pub(super) fn offset_millis(options: &mut Options) -> std::result::Result<i64, R
 }
 
 fn fixed_interval(options: &Options, text: &str) -> std::result::Result<Interval, RequestError> {
-    // An upper-case M means months, which are no fixed interval.
+    // An upper-case M means months, which are not a fixed interval.
     let checked = if text.ends_with('M') { "unit" } else { text };
     let millis = json::time_millis(checked, "date_histogram.fixedInterval")
         .map_err(|cause| options.failed("fixed_interval", cause))?;

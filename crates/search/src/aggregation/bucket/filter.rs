@@ -24,10 +24,10 @@ use crate::json;
 use crate::query::{BoundQuery, MatchingDocs, Query};
 use crate::request::read_query;
 
-/// Filters of one `filters` aggregation.
+/// Largest number of filters of one `filters` aggregation.
 const FILTER_COUNT_MAX: usize = 1024;
 
-/// The options of a `filter`: one query, whose documents are the only bucket.
+/// The options of a `filter`: one query, whose matches are the only bucket.
 #[derive(Debug, Clone)]
 pub struct Filter {
     query: Query,
@@ -82,18 +82,18 @@ impl Render for Filter {
 /// The options of a `filters`: several queries, each of which is a bucket.
 #[derive(Debug, Clone)]
 pub struct Filters {
-    /// Names are empty for a list of filters.
+    /// The names are empty when the filters were given as a list.
     pub filters: Vec<(String, Query)>,
     pub is_named: bool,
-    /// Named filters: whether buckets are an object.
+    /// Whether named buckets are shown as an object.
     pub keyed: bool,
-    /// Name of the bucket of documents that match no filter.
+    /// The name of the bucket of the documents that match no filter.
     pub other: Option<String>,
 }
 
 impl Filters {
     pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
-        // The one aggregation whose options Elasticsearch reads by hand.
+        // `filters` is the only aggregation whose options Elasticsearch parses by hand, with other errors.
         for (option, value) in options.entries() {
             let fits = match option {
                 "other_bucket" | "keyed" => value.is_boolean(),
@@ -151,7 +151,7 @@ impl Filters {
         self.filters.len() + usize::from(self.other.is_some())
     }
 
-    /// Those of the filters, then that of the other documents.
+    /// The names of the filters' buckets, then the name of the bucket of other documents.
     fn names(&self) -> impl Iterator<Item = &String> {
         self.filters.iter().map(|(name, _)| name).chain(&self.other)
     }
@@ -312,7 +312,7 @@ impl<'s> Collector<'s> for FilterCollector<'s> {
     }
 }
 
-/// One bucket for each parent, of the same number.
+/// Makes the results of a single-bucket aggregation, whose bucket has the same ordinal as its parent.
 pub fn single_partials(counts: &[u64], subs: &mut Subs<'_>, buckets: &[u32]) -> Result<Vec<Partial>> {
     let results = subs.finish(buckets)?;
     let count = |bucket: u32| counts.get(bucket as usize).copied().unwrap_or(0);
@@ -323,8 +323,8 @@ pub fn single_partials(counts: &[u64], subs: &mut Subs<'_>, buckets: &[u32]) -> 
     Ok(partials.collect())
 }
 
-/// Collects documents in a bucket for each filter that they match, and those that match none where they are
-/// wanted.
+/// Collects documents in a bucket for each filter that they match, and the others in a bucket of their own if
+/// that is requested.
 #[derive(Debug)]
 pub struct FiltersCollector<'s> {
     marks: FilterMarks<'s>,
@@ -358,7 +358,7 @@ impl<'s> FiltersCollector<'s> {
         self.marks.filter_count() + usize::from(self.has_other)
     }
 
-    /// Takes a batch filter by filter.
+    /// Collects a batch filter by filter.
     fn collect_by_filter(&mut self, entries: &Entries<'_>) -> Result<()> {
         let (width, filter_count) = (self.width(), self.marks.filter_count());
         for place in 0..filter_count {
@@ -438,7 +438,7 @@ impl<'s> Collector<'s> for FiltersCollector<'s> {
     }
 }
 
-/// `width` buckets for each parent.
+/// Makes the results of an aggregation that has `width` buckets under each parent.
 pub(super) fn fixed_partials(
     counts: &[u64],
     width: usize,

@@ -1,4 +1,4 @@
-//! Which documents of a batch match filters.
+//! Marks the documents of a batch that match filters.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::bits::Bits;
 use crate::error::Result;
 use crate::query::{BoundQuery, MatchingDocs};
 
-/// A matcher that can be shown in debug output.
+/// Matching documents, in a type that implements `Debug`.
 pub struct Docs<'s>(pub Option<MatchingDocs<'s>>);
 
 impl fmt::Debug for Docs<'_> {
@@ -18,7 +18,7 @@ impl fmt::Debug for Docs<'_> {
     }
 }
 
-/// Whether each of `docs` is in `matching`; both ascending.
+/// Marks each of `docs` that is in `matching`; both are ascending.
 pub fn mark(docs: &[DocId], matching: &[DocId], marks: &mut Vec<bool>) {
     marks.clear();
     let mut next = 0;
@@ -29,14 +29,14 @@ pub fn mark(docs: &[DocId], matching: &[DocId], marks: &mut Vec<bool>) {
     }
 }
 
-/// Which of several filters each document of a batch matches.
+/// Which filters each document of a batch matches.
 #[derive(Debug)]
 pub struct FilterMarks<'s> {
     queries: &'s [BoundQuery],
     docs: Vec<Docs<'s>>,
-    /// First document of the window at hand.
+    /// First document of the current window.
     start: DocId,
-    /// By filter: the documents of the batch that match.
+    /// The matching documents of the batch, by filter.
     bits: Vec<Bits>,
 }
 
@@ -45,12 +45,12 @@ impl<'s> FilterMarks<'s> {
         FilterMarks { queries, docs: Vec::new(), start: 0, bits: vec![Bits::default(); queries.len()] }
     }
 
-    /// How many filters each document is asked about.
+    /// The number of filters.
     pub fn filter_count(&self) -> usize {
         self.queries.len()
     }
 
-    /// Opens the filters on a segment, whose documents are asked about next.
+    /// Opens the filters on a segment, whose documents come next.
     pub fn open(&mut self, view: &'s SegmentView) -> Result<()> {
         self.docs.clear();
         for query in self.queries {
@@ -59,7 +59,7 @@ impl<'s> FilterMarks<'s> {
         Ok(())
     }
 
-    /// Looks at a batch; [`FilterMarks::of`] then speaks of it.
+    /// Evaluates the filters on a batch, which [`FilterMarks::of`] then refers to.
     pub fn mark(&mut self, batch: &[DocId]) -> Result<()> {
         let Some((start, all)) = window_bits(batch) else { return Ok(()) };
         self.start = start;
@@ -72,13 +72,13 @@ impl<'s> FilterMarks<'s> {
         Ok(())
     }
 
-    /// The filters that a document of the batch matches, ascending.
+    /// The filters that a document of the batch matches, in ascending order.
     pub fn of(&self, doc: DocId) -> impl Iterator<Item = usize> + '_ {
         let index = doc - self.start;
         (0..self.bits.len()).filter(move |&filter| self.bits[filter].contains(index))
     }
 
-    /// The first document of the window at hand, and the documents of the batch that match a filter.
+    /// The first document of the current window, and the documents of the batch that match a filter.
     pub fn of_filter(&self, filter: usize) -> (DocId, &Bits) {
         (self.start, &self.bits[filter])
     }

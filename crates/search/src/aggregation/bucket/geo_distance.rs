@@ -1,4 +1,4 @@
-//! `geo_distance`: documents by ranges of their distance from a point. Collected as `range` is.
+//! `geo_distance`: documents by ranges of their distance from a point, collected like `range`.
 //!
 //! Source: Elasticsearch's `GeoDistanceAggregationBuilder`.
 
@@ -43,7 +43,7 @@ pub(crate) fn parse_geo_distance(options: &mut Options) -> Result<Kind> {
     Ok(Kind::own(Ranges { name, has_dates: false, values, ranges, keyed, origin }))
 }
 
-/// Distances start at 0, and a range that does is called `*-to`.
+/// Reads one range. Without `from` it starts at 0, and the key of such a range is `*-to`.
 fn parse_range(range: Value) -> Result<Range> {
     let Value::Object(members) = range else {
         return Err(RequestError::parsing(format!("Failed to parse object: {}", json::token(&range))));

@@ -1,5 +1,4 @@
-//! `geohash_grid`, `geotile_grid` and `geohex_grid`: documents by the cell of a grid that their places are
-//! in.
+//! `geohash_grid`, `geotile_grid` and `geohex_grid`: documents by the grid cells of their points and shapes.
 //!
 //! Source: Elasticsearch's `GeoGridAggregationBuilder`, `GeoGridAggregator`, `InternalGeoGrid`.
 
@@ -34,7 +33,7 @@ pub struct GeoGrid {
     shard_size: usize,
 }
 
-/// Cells of an answer when nothing is said.
+/// Default of `size`.
 const SIZE_DEFAULT: i32 = 10_000;
 
 impl GeoGrid {
@@ -80,7 +79,7 @@ impl Collect for GeoGrid {
 impl Reduce for GeoGrid {
     type Finding = Vec<KeyedBucket>;
 
-    /// Cells put together: those of most documents first, then those of the largest number.
+    /// Reduces the cells; those with the most documents come first, ties by descending cell number.
     fn reduce(
         &self,
         own: &Aggregation,
@@ -88,7 +87,7 @@ impl Reduce for GeoGrid {
         reducer: &mut Reducer<'_>,
     ) -> Result<Vec<KeyedBucket>> {
         let mut all: Vec<KeyedBucket> = parts.into_iter().flatten().collect();
-        // Stable: subs of equal keys stay in the order of the shards.
+        // The sort is stable: results of equal keys stay in the order of the shards.
         all.sort_by_key(|bucket| bucket.key);
         let mut cells: Vec<(u64, i64, Vec<Vec<Partial>>)> = Vec::new();
         for bucket in all {
@@ -132,7 +131,7 @@ struct GeoGridCollector<'s> {
     request: &'s GeoGrid,
     source: &'s Source,
     reader: NumberReader<'s>,
-    /// Reads in the place of `reader` where the field has shapes.
+    /// Replaces `reader` where the field has shapes.
     shapes: Option<ShapeReader<'s>>,
     memory: CellMemory,
     buckets: KeyedBuckets<'s>,
@@ -159,7 +158,7 @@ impl<'s> Collector<'s> for GeoGridCollector<'s> {
             let cell = |_: usize, place: i64| cells.cell_of(place, memory).map(|cell| cell as i64);
             return self.buckets.collect(&values, entries, cell);
         }
-        // Cells of the entry at hand: each counts once.
+        // The cells of the current entry, each of which counts once.
         let (mut seen_of, mut seen): (usize, Vec<u64>) = (usize::MAX, Vec::new());
         self.buckets.collect(&values, entries, |entry, place| {
             let cell = cells.cell_of(place, memory)?;
@@ -185,7 +184,7 @@ impl<'s> Collector<'s> for GeoGridCollector<'s> {
 
     fn count_places(&mut self, places: &[i64]) -> Result<()> {
         let (cells, memory) = (&self.request.cells, &mut self.memory);
-        // Neighbours in a leaf are neighbours on the map.
+        // Points that are next to each other in a leaf are near each other on the map, mostly in one cell.
         let (mut cell, mut doc_count) = (None, 0);
         for place in places {
             let next = cells.cell_of(*place, memory);

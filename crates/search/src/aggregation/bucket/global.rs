@@ -76,7 +76,7 @@ impl Render for Global {
     }
 }
 
-/// Looks at nothing that the query found; walks the shard at the end.
+/// Ignores the documents that the query matches, and walks the whole shard at the end.
 #[derive(Debug)]
 struct GlobalCollector<'s> {
     shard: &'s ShardSnapshot,
@@ -124,5 +124,5 @@ impl<'s> Collector<'s> for GlobalCollector<'s> {
     }
 }
 
-/// Documents of a batch.
+/// Number of documents in a batch.
 const WINDOW: u32 = 4096;

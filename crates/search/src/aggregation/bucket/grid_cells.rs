@@ -1,4 +1,4 @@
-//! The cells that a grid aggregation asks for: "in which cell is this place, and is that one wanted?"
+//! The cells that a grid aggregation asks for: finds the cell of a point, and whether the cell is wanted.
 
 use std::collections::HashMap;
 
@@ -22,16 +22,16 @@ pub struct GridCells {
     bounds: Option<Rectangle>,
 }
 
-/// What was found out about cells on the way.
+/// Cached facts about cells.
 #[derive(Debug, Default)]
 pub struct CellMemory {
-    /// Whether cells touch the bounds, as far as asked.
+    /// Whether a cell touches the bounds, for the cells that were asked for.
     touching: HashMap<u64, bool, foldhash::fast::FixedState>,
     rows: TileRows,
 }
 
 impl CellMemory {
-    /// Charges what it may take.
+    /// Makes an empty cache, and charges the memory that it may need.
     pub fn new(cells: &GridCells, budget: &Budget) -> crate::error::Result<CellMemory> {
         if matches!(cells.grid, Grid::Geotile(_)) {
             budget.spend(TileRows::BYTES)?;
@@ -41,7 +41,7 @@ impl CellMemory {
 }
 
 impl GridCells {
-    /// Reads the options of the grid that the type is named for.
+    /// Reads the options; the type of the aggregation determines the grid.
     pub fn parse(options: &mut Options) -> Result<GridCells> {
         let precision = options.take_typed("precision")?;
         let grid = match options.kind {
@@ -64,7 +64,8 @@ impl GridCells {
         Ok(GridCells { grid, bounds })
     }
 
-    /// The cell of a stored place; `None` outside of the bounds, unless the cell reaches into them.
+    /// Returns the cell of a stored point; `None` if the point is outside of the bounds and the cell does not
+    /// touch them.
     #[inline]
     pub fn cell_of(&self, place: i64, memory: &mut CellMemory) -> Option<u64> {
         let cell = self.grid.cell_with(place, &mut memory.rows);
@@ -78,13 +79,13 @@ impl GridCells {
         }
     }
 
-    /// Whether a cell of a shape is wanted.
+    /// Whether a cell that a shape touches is wanted.
     pub fn wants(&self, cell: u64) -> bool {
         self.bounds.as_ref().is_none_or(|bounds| cell_touches(self.grid, cell, bounds))
     }
 }
 
-/// Whether a place lies in the bounds.
+/// Whether a point lies within the bounds.
 fn holds(bounds: &Rectangle, point: GeoPoint) -> bool {
     let is_between = match bounds.west <= bounds.east {
         true => bounds.west < point.longitude && point.longitude < bounds.east,
@@ -93,7 +94,7 @@ fn holds(bounds: &Rectangle, point: GeoPoint) -> bool {
     is_between && bounds.south < point.latitude && point.latitude < bounds.north
 }
 
-/// Characters, or a distance that a cell's sides are not longer than.
+/// Reads a precision: a number of characters, or a distance that is the largest length of a cell's sides.
 fn geohash_precision(value: &Value) -> Result<u32> {
     let text = json::scalar_text(value).unwrap_or_default();
     let chars = match (value, text.parse::<i64>()) {

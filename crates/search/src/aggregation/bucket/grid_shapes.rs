@@ -1,4 +1,4 @@
-//! The cells of a grid that the shapes of documents touch, batch by batch.
+//! The grid cells that the shapes of documents touch.
 
 use limber_mapping::geo::GridShape;
 use limber_segment::columns::Batch;
@@ -11,7 +11,7 @@ use super::grid_cells::GridCells;
 use crate::error::Result;
 use crate::geo::cells_of_shape;
 
-/// Shapes of one segment after another.
+/// Reads the shapes of one segment at a time.
 #[derive(Debug)]
 pub(super) struct ShapeReader<'s> {
     path: &'s str,
@@ -28,13 +28,13 @@ impl<'s> ShapeReader<'s> {
         ShapeReader { path, column, batch, cells: Vec::new(), positions: Vec::new(), budget }
     }
 
-    /// The next documents are of this segment.
+    /// Starts a segment, whose documents come next.
     pub fn begin(&mut self, segment: &'s Segment) -> Result<()> {
         self.column = segment.shapes(self.path)?;
         Ok(())
     }
 
-    /// Cells of `docs`, each once a document.
+    /// Returns the cells of `docs`; a cell occurs once in a document.
     pub fn load(&mut self, docs: &[DocId], wanted: &GridCells) -> Result<Values<'_, i64>> {
         let ShapeReader { column, batch, cells, positions, budget, .. } = self;
         let charged = cells.capacity();
@@ -64,7 +64,7 @@ impl<'s> ShapeReader<'s> {
                 cells.push(cell as i64);
                 Ok(())
             })?;
-            // Parts of a shape may touch the same cell.
+            // Several parts of a shape can touch the same cell.
             cells[start..].sort_unstable();
             let mut kept = start;
             for at in start..cells.len() {

@@ -1,4 +1,4 @@
-//! `histogram` as asked for. Source: Elasticsearch's `HistogramAggregationBuilder`.
+//! The options of `histogram`. Source: Elasticsearch's `HistogramAggregationBuilder`.
 
 use limber_mapping::RequestError;
 use limber_mapping::number::java_double;
@@ -87,21 +87,21 @@ impl Histogram {
         }))
     }
 
-    /// The number of the bucket that holds a value; saturates.
+    /// Returns the number of the bucket that holds a value. Saturates.
     #[inline]
     pub fn number(&self, value: f64) -> i64 {
         let exact = (value - self.offset) / self.interval;
-        // `floor` without the call that it is on plain x86-64.
+        // Computes `floor`, which is a function call on baseline x86-64.
         let truncated = exact as i64;
         truncated.saturating_sub(i64::from(truncated as f64 > exact))
     }
 
-    /// The key shown for a bucket.
+    /// Returns the key that is shown for a bucket.
     pub fn key(&self, number: i64) -> f64 {
         number as f64 * self.interval + self.offset
     }
 
-    /// Whether hard bounds let this bucket be.
+    /// Whether the hard bounds allow the bucket.
     #[inline]
     pub fn allows(&self, number: i64) -> bool {
         let key = number as f64 * self.interval;
@@ -122,7 +122,7 @@ impl Request for Histogram {
         Some(&self.order)
     }
 
-    /// A left out interval is found on the shard.
+    /// A missing interval is reported by the shard.
     fn check_order(&self, own: &Aggregation, _: &Shape, _: Option<&Query>) -> Result<(), RequestError> {
         if self.interval == 0.0 {
             return Err(RequestError::illegal_argument("interval must be positive, got: 0.0"));

@@ -1,4 +1,4 @@
-//! `histogram` at work.
+//! The collector of `histogram`.
 
 use limber_segment::SegmentView;
 
@@ -14,7 +14,7 @@ use super::histogram::Histogram;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
-/// Counts the documents of each interval of numbers on a shard.
+/// Collects the documents of each interval of numbers on a shard.
 #[derive(Debug)]
 pub struct HistogramCollector<'s> {
     request: &'s Histogram,
@@ -23,30 +23,31 @@ pub struct HistogramCollector<'s> {
     buckets: KeyedBuckets<'s>,
     doubles: Vec<f64>,
     known: Places,
-    /// Of the batch at hand.
+    /// Slots of the current batch.
     places: Vec<u32>,
     budget: &'s Budget,
 }
 
-/// What the place of a value is counted from.
+/// How the slot (place) of a value is computed.
 #[derive(Debug, Clone, Copy)]
 enum Places {
-    /// The smallest stored number, where the range of those is narrow: a division less a value.
+    /// A slot for each stored number, counted from the smallest, where their range is narrow. This saves a
+    /// division for each value.
     Stored(i64),
-    /// The number of the first bucket.
+    /// A slot for each bucket, counted from the number of the first bucket.
     Numbers(i64),
-    /// There are too many.
+    /// There would be too many slots.
     Unknown,
 }
 
-/// Stored numbers that have a place each.
+/// Largest range of stored numbers that have slots.
 const STORED_WIDTH_MAX: u64 = 1 << 16;
-/// Buckets that have a place each.
+/// Largest number of buckets that have slots.
 const NUMBERS_MAX: u64 = 1 << 18;
 
 impl Places {
-    /// The places, and how many there are. `stored`: the range of stored numbers; `numbers`: that of their
-    /// buckets.
+    /// Chooses the slots; returns them and their number. `stored` is the range of the stored numbers,
+    /// `numbers` that of their buckets.
     fn of(stored: Option<(i64, i64)>, numbers: Option<(i64, i64)>) -> (Places, usize) {
         let width = |range: Option<(i64, i64)>, most: u64| {
             range.map(|(first, last)| (first, last.abs_diff(first))).filter(|(_, last)| *last < most)
@@ -80,7 +81,7 @@ impl<'s> HistogramCollector<'s> {
         Ok(HistogramCollector { request, source, reader, buckets, doubles, known, places, budget })
     }
 
-    /// Takes documents that have one value at most, by its place.
+    /// Collects documents that have at most one value, by its slot.
     fn collect_places(&mut self, entries: &Entries<'_>) -> Result<()> {
         let (request, source, budget) = (self.request, self.source, self.budget);
         let values = self.reader.load(entries.docs)?;
@@ -108,8 +109,8 @@ impl<'s> HistogramCollector<'s> {
         })
     }
 
-    /// Takes documents that are all under one parent and in one bucket. False: they are not, or that is not
-    /// known.
+    /// Collects documents that all have one parent and are all in one bucket. Returns false if they are not,
+    /// or if that is not known.
     fn collect_one(&mut self, entries: &Entries<'_>) -> Result<bool> {
         let Some(parent) = entries.only_bucket() else { return Ok(false) };
         let Some((min, max)) = self.reader.window_range(entries.docs[0])? else { return Ok(false) };
@@ -125,8 +126,8 @@ impl<'s> HistogramCollector<'s> {
     }
 }
 
-/// Smallest and largest stored number of a field in a shard's segments, and of what stands for `missing`
-/// ones; dates in milliseconds.
+/// Returns the range of a field's stored numbers in a shard's segments, including the replacement for
+/// `missing` values; dates are in milliseconds.
 pub fn stored_range(
     source: &Source,
     shard: &ShardSnapshot,
@@ -166,7 +167,7 @@ impl<'s> Collector<'s> for HistogramCollector<'s> {
         let stored = self.reader.load(entries.docs)?;
         self.source.decode_all(stored.values, &mut self.doubles);
         let values = Values { values: self.doubles.as_slice(), positions: stored.positions };
-        // Values of a document ascend: equal buckets follow one another and count once.
+        // The values of a document ascend, so equal buckets are adjacent and are counted once.
         let (mut last_entry, mut last_number) = (usize::MAX, i64::MIN);
         self.buckets.collect(&values, entries, |entry, value| {
             let number = request.number(value);
@@ -203,7 +204,7 @@ impl<'s> Collector<'s> for HistogramCollector<'s> {
     }
 }
 
-/// The buckets of every parent by ascending key.
+/// Makes the buckets of every parent, by ascending key.
 pub fn keyed_partials(table: &BucketTable, subs: &mut Subs<'_>, parents: &[u32]) -> Result<Vec<Partial>> {
     let mut lists = table.by_parent(parents);
     for list in &mut lists {

@@ -1,4 +1,4 @@
-//! `ip_prefix`: addresses by the network that they are in. Source: Elasticsearch's
+//! `ip_prefix`: addresses by the network that they belong to. Source: Elasticsearch's
 //! `IpPrefixAggregationBuilder`, `IpPrefixAggregator`, `InternalIpPrefix`.
 
 use limber_mapping::RequestError;
@@ -24,10 +24,10 @@ use super::super::tree::{Aggregation, Kind};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
-/// What stands before the bits of an address of IPv4.
+/// The prefix of an IPv4 address that is mapped to IPv6.
 const IPV4: u128 = 0xffff << 32;
 
-/// The options of an `ip_prefix`: how many bits of an address name its network.
+/// The options of an `ip_prefix`: the number of address bits that identify a network.
 #[derive(Debug, Clone)]
 pub struct IpPrefix {
     values: ValuesOptions,
@@ -54,18 +54,18 @@ impl IpPrefix {
                 options.refused("min_doc_count", reason)
             })?;
         let values = ValuesOptions::parse_only_field(options)?;
-        // Elasticsearch looks at it on the shards, and takes one that is not there for -1.
+        // Elasticsearch checks the length on the shards, and reads a missing one as -1.
         let length = length.unwrap_or(-1);
         Ok(Kind::own(IpPrefix { values, length, is_ipv6, shows_length, keyed, min_doc_count }))
     }
 
-    /// The bits that are kept; of the last 32 where networks are IPv4's.
+    /// The mask of the bits that are kept. IPv4 networks apply it to the last 32 bits.
     fn mask(&self) -> u128 {
         let bits = u128::MAX.checked_shl(128 - self.length.max(0) as u32).unwrap_or(0);
         if self.is_ipv6 { bits } else { IPV4 | bits >> 96 }
     }
 
-    /// Of an address of IPv6 the last 32 bits count where networks are IPv4's.
+    /// Returns the network of an address. For IPv4 networks only the last 32 bits of an IPv6 address count.
     fn network(&self, address: &[u8]) -> IpBytes {
         let Ok(address) = IpBytes::try_from(address) else { return [0; 16] };
         let address = u128::from_be_bytes(address);
@@ -115,7 +115,7 @@ impl Collect for IpPrefix {
 impl Reduce for IpPrefix {
     type Finding = ListPartial;
 
-    /// Networks by their addresses.
+    /// Reduces the networks by address.
     fn reduce(
         &self,
         own: &Aggregation,
@@ -158,16 +158,16 @@ struct IpPrefixCollector<'s> {
     request: &'s IpPrefix,
     addresses: KeyReader<'s>,
     networks: TermPool,
-    /// By number of an address: that of its network; [`UNKNOWN`].
+    /// The number of the network, or [`UNKNOWN`], by the id of an address.
     network_of: Vec<u32>,
-    /// Of the batch at hand: numbers of networks, and places among the documents.
+    /// The current batch: network numbers, and their positions among the documents.
     ids: Vec<i64>,
     positions: Vec<u32>,
     buckets: KeyedBuckets<'s>,
     budget: &'s Budget,
 }
 
-/// An address whose network was not looked up yet.
+/// Marks an address whose network was not looked up yet.
 const UNKNOWN: u32 = u32::MAX;
 
 impl<'s> Collector<'s> for IpPrefixCollector<'s> {
@@ -200,7 +200,7 @@ impl<'s> Collector<'s> for IpPrefixCollector<'s> {
         }
         let positions = (!is_single).then_some(&self.positions[..]);
         let networks = Values { values: &self.ids[..], positions };
-        // Addresses of a document ascend: those of one network follow one another.
+        // The addresses of a document ascend, so those of one network are adjacent.
         let mut last = None;
         self.buckets.collect(&networks, entries, |entry, network| {
             let is_new = last.replace((entry, network)) != Some((entry, network));

@@ -21,10 +21,10 @@ use super::filter::fixed_partials;
 use crate::error::Result;
 use crate::json;
 
-/// Ranges of one aggregation.
+/// Largest number of ranges of one aggregation.
 const RANGE_COUNT_MAX: usize = 10_000;
 
-/// `from` included, `to` excluded; an end that is not there is open.
+/// A range of addresses: `from` is included, `to` is excluded, and a missing end is open.
 #[derive(Debug, Clone, PartialEq)]
 struct IpRange {
     key: String,
@@ -36,7 +36,7 @@ struct IpRange {
 #[derive(Debug, Clone)]
 pub struct IpRanges {
     values: ValuesOptions,
-    /// By ascending ends.
+    /// Sorted by start, then by end.
     ranges: Vec<IpRange>,
     keyed: bool,
 }
@@ -193,13 +193,14 @@ struct IpRangeCollector<'s> {
     ranges: &'s [IpRange],
     source: &'s Source,
     reader: OrdinalReader<'s>,
-    /// Of a runtime field.
+    /// The values of a runtime field.
     made: Option<MadeTerms<'s>>,
     missing: Option<Vec<u8>>,
-    /// By range: the ordinals of this segment that lie in it, and whether the value for missing ones does.
+    /// For each range: the ordinals of this segment that lie in it, and whether the replacement for missing
+    /// values does.
     spans: Vec<(std::ops::Range<u32>, bool)>,
     counts: Vec<u64>,
-    /// By range: the entry counted last, plus one; a document counts once in a range.
+    /// For each range, the last counted entry plus one: a document counts once in a range.
     counted: Vec<usize>,
     subs: Subs<'s>,
     emitted: Emitted,

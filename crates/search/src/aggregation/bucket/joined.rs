@@ -1,7 +1,7 @@
-//! `children` and `parent`: from documents to those that a join puts below or above them.
+//! `children` and `parent`: from documents to their children or parents by a join field.
 //!
-//! Source: Elasticsearch's `ParentJoinAggregator`. The documents of one side are collected first, their
-//! parents' ids with the buckets that name them; then the other side is walked.
+//! Source: Elasticsearch's `ParentJoinAggregator`. First the documents of one side are collected, as their
+//! parents' ids with the buckets that they are in; then the documents of the other side are walked.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -26,8 +26,8 @@ use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::json;
 
-/// The options of `children` and `parent`: the relation whose documents are collected instead of those on the
-/// other side of the join.
+/// The options of `children` and `parent`: the relation on whose documents the sub-aggregations run, instead
+/// of those on the other side of the join.
 #[derive(Debug, Clone)]
 pub struct Joined {
     /// The relation of the children.
@@ -77,7 +77,7 @@ impl Joined {
         }
     }
 
-    /// Both sides on a shard; `None`: there is no such relation.
+    /// Resolves both sides on a shard; `None` if there is no such relation.
     fn sides(&self, shard: &ShardSnapshot) -> Option<Sides> {
         let fields = shard.mapping.fields();
         let (join, relations) = fields.iter().find_map(|field| Some((field, field.relations.as_ref()?)))?;
@@ -136,19 +136,19 @@ impl Render for Joined {
     }
 }
 
-/// What is joined with what.
+/// The fields and the relations of a join.
 #[derive(Debug)]
 struct Sides {
-    /// The field with the relations' names.
+    /// The field that holds the names of the relations.
     join: String,
-    /// The field with the parents' ids.
+    /// The field that holds the parents' ids.
     ids: String,
-    /// The relation of the documents that are collected, and of those that are walked.
+    /// The relation of the documents that are collected; `to`: that of the documents that are walked.
     from: String,
     to: String,
 }
 
-/// One side on a segment.
+/// One side of the join on a segment.
 struct OpenSide<'s> {
     relations: OrdinalColumn<'s>,
     /// The ordinal of the side's relation.
@@ -166,7 +166,7 @@ impl fmt::Debug for OpenSide<'_> {
 }
 
 impl<'s> OpenSide<'s> {
-    /// `None`: the segment has no document of the relation.
+    /// Opens the side on a segment; `None` if the segment has no document of the relation.
     fn open(sides: &Sides, relation: &str, segment: &'s Segment) -> Result<Option<OpenSide<'s>>> {
         let (Some(names), Some(relations)) = (segment.terms(&sides.join)?, segment.ordinals(&sides.join)?)
         else {
@@ -180,7 +180,7 @@ impl<'s> OpenSide<'s> {
         Ok(Some(OpenSide { relations, relation: relation as u32, ids, terms, ordinals, term }))
     }
 
-    /// The id of the parent that a document names, where it is of this side.
+    /// Returns the parent id of a document, if the document is on this side.
     fn parent_of(&mut self, doc: DocId) -> Result<Option<&[u8]>> {
         self.ordinals.clear();
         self.relations.values(doc, &mut self.ordinals)?;
@@ -199,9 +199,9 @@ impl<'s> OpenSide<'s> {
 struct JoinedCollector<'s> {
     sides: Option<Sides>,
     shard: &'s ShardSnapshot,
-    /// The side that is collected, on the segment.
+    /// The side that is collected, on the current segment.
     open: Option<OpenSide<'s>>,
-    /// By the parent's id: the buckets that name it, ascending.
+    /// The buckets of each parent id, ascending.
     owners: HashMap<Box<[u8]>, Vec<u32>>,
     bucket_count: usize,
     counts: Vec<u64>,
@@ -211,14 +211,14 @@ struct JoinedCollector<'s> {
     budget: &'s Budget,
 }
 
-/// Documents of a batch.
+/// Number of documents in a batch.
 const WINDOW: u32 = 4096;
 
-/// What a parent takes beside its id.
+/// Estimated bytes that a parent takes beyond its id.
 const OWNER_BYTES: u64 = 80;
 
 impl<'s> JoinedCollector<'s> {
-    /// Feeds the other side to what is below.
+    /// Collects the documents of the other side in the sub-aggregations.
     fn walk(&mut self) -> Result<()> {
         if std::mem::replace(&mut self.is_walked, true) {
             return Ok(());
@@ -261,7 +261,7 @@ impl<'s> JoinedCollector<'s> {
         }
         self.emitted.clear();
         buckets_of.iter().for_each(|&(entry, bucket)| self.emitted.push(entry, bucket));
-        // Who is found by a join scores nothing of its own.
+        // Documents that are found by a join have no score of their own.
         let scores = vec![1.0; found.len()];
         let all = Entries { scores: &scores, ..Entries::of(&found) };
         self.subs.collect(&self.emitted.batch(&all, self.bucket_count))

@@ -1,4 +1,4 @@
-//! The buckets of histograms put together and shown: equal keys merged, gaps filled, in the order asked for.
+//! Reduces and renders the buckets of histograms: merges equal keys, fills gaps, and orders the buckets.
 //!
 //! Source: Elasticsearch's `InternalHistogram`, `InternalDateHistogram`.
 
@@ -13,7 +13,7 @@ use super::super::tree::Aggregation;
 use crate::error::Result;
 
 impl Reducer<'_> {
-    /// Buckets of equal keys put together, by ascending key; those with too few documents left out.
+    /// Merges buckets with equal keys and sorts them by key. Those with too few documents are left out.
     pub fn keyed(
         &mut self,
         aggregation: &Aggregation,
@@ -39,7 +39,7 @@ impl Reducer<'_> {
         Ok(merged)
     }
 
-    /// Puts empty buckets between `first` and `last` (both included) and the buckets that are there.
+    /// Adds empty buckets wherever there is none between `first` and `last` (both included).
     pub fn fill(
         &mut self,
         aggregation: &Aggregation,
@@ -81,7 +81,7 @@ impl Reducer<'_> {
     }
 }
 
-/// The range that extended bounds ask for; an open end is that of the buckets.
+/// The range that extended bounds ask for; at an open end, the range of the buckets.
 pub fn filled_range(min: Option<i64>, max: Option<i64>, buckets: &[KeyedBucket]) -> Option<(i64, i64)> {
     let first = buckets.first().map(|bucket| bucket.key);
     let last = buckets.last().map(|bucket| bucket.key);
@@ -102,7 +102,7 @@ pub(crate) fn sorted(
     buckets
 }
 
-/// Writes the buckets of a histogram; `key` is a bucket's key, and the same as text.
+/// Renders the buckets of a histogram; `key` returns a bucket's key and its formatted string.
 pub fn render_keyed(
     buckets: &[KeyedBucket],
     keyed: bool,

@@ -22,7 +22,7 @@ use crate::bits::{Bits, WINDOW};
 use crate::error::Result;
 use crate::script::{RuntimeReader, RuntimeTerms};
 
-/// The options of a `missing`: the field that documents of the bucket have no value of.
+/// The options of a `missing`: the field that the documents have no value of.
 #[derive(Debug, Clone)]
 pub struct Missing {
     values: ValuesOptions,
@@ -78,9 +78,9 @@ pub struct MissingCollector<'s> {
     path: String,
     source: &'s Source,
     presence: Option<Presence<'s>>,
-    /// Of a runtime field.
+    /// Reads a runtime field.
     reader: Option<RuntimeReader<'s>>,
-    /// Of a script.
+    /// Holds the values of a script.
     made: Option<MadeTerms<'s>>,
     marked: MarkedDocs,
     counts: Vec<u64>,
@@ -145,7 +145,7 @@ impl<'s> Collector<'s> for MissingCollector<'s> {
             self.budget.spend((entries.bucket_count - self.counts.len()) as u64 * 8)?;
             self.counts.resize(entries.bucket_count, 0);
         }
-        // A document's replacement counts as a value.
+        // A replacement for missing values counts as a value.
         if self.source.missing.is_some() {
             return Ok(());
         }
@@ -184,7 +184,7 @@ impl<'s> Collector<'s> for MissingCollector<'s> {
         Ok(())
     }
 
-    /// No document is without a value: nothing is to be taken.
+    /// Collects nothing and returns true if no document is without a value.
     fn collect_whole_segment(&mut self) -> Result<bool> {
         let has_all = matches!(self.presence, Some(Presence::All(_))) && self.reader.is_none();
         Ok(has_all || self.source.missing.is_some())

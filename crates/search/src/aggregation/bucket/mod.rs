@@ -1,5 +1,4 @@
-//! Bucket aggregations other than `terms`: which buckets does a document fall into? What they are built from
-//! is in [`super::buckets`].
+//! Bucket aggregations other than `terms`. Their common parts are in [`super::buckets`].
 
 mod adjacency_matrix;
 mod auto_date_collector;

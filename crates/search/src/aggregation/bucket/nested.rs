@@ -1,4 +1,4 @@
-//! `nested` and `reverse_nested`: from documents to the nested ones inside of them, and back.
+//! `nested` and `reverse_nested`: from documents to the nested documents inside them, and back.
 //!
 //! Source: Elasticsearch's `NestedAggregator`, `ReverseNestedAggregator`.
 
@@ -24,21 +24,20 @@ use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::json;
 
-/// The options of a `nested`: the path of the nested documents that are collected instead of those around
-/// them.
+/// The options of a `nested`: the path of the nested documents that the sub-aggregations run on.
 #[derive(Debug, Clone)]
 pub struct Nested {
     path: String,
 }
 
-/// The options of a `reverse_nested`: the path of the documents around the nested ones that are collected.
+/// The options of a `reverse_nested`: the path of the enclosing documents that the sub-aggregations run on.
 #[derive(Debug, Clone)]
 pub struct ReverseNested {
-    /// `None`: the documents themselves.
+    /// `None` stands for the root documents.
     path: Option<String>,
 }
 
-/// The only option of both.
+/// Reads `path`, the only option of both.
 fn take_path(options: &mut Options) -> std::result::Result<Option<String>, RequestError> {
     let path = match options.take("path") {
         None => None,
@@ -66,7 +65,7 @@ impl Nested {
         }
     }
 
-    /// The nested object; one that nothing has where the path has none.
+    /// Returns the nested object of the path, or one without any documents if nothing is mapped there.
     fn object(&self, shard: &ShardSnapshot) -> Arc<NestedPath> {
         shard.mapping.nested(&self.path).cloned().unwrap_or_else(|| {
             Arc::new(NestedPath {
@@ -182,7 +181,7 @@ impl Render for ReverseNested {
     }
 }
 
-/// The segment of `other` that belongs to a segment of `shard`.
+/// Returns the segment of `other` that corresponds to a segment of `shard`.
 fn counterpart<'s>(
     shard: &ShardSnapshot,
     other: &'s ShardSnapshot,
@@ -192,11 +191,11 @@ fn counterpart<'s>(
     other.segments.get(place)
 }
 
-/// Documents of a batch, and of the windows that they come from.
+/// Number of documents in a window, and the most in a batch.
 const WINDOW: u32 = 4096;
 
-/// (Document, bucket) pairs on their way to the aggregations below, which want each window of documents at
-/// once.
+/// Buffers (document, bucket) pairs for the sub-aggregations, which must get all documents of a window in one
+/// batch.
 #[derive(Debug)]
 struct Out<'s> {
     subs: Subs<'s>,
@@ -229,7 +228,7 @@ impl<'s> Out<'s> {
         Ok(())
     }
 
-    /// Documents ascend; the pairs of one follow each other.
+    /// Adds a pair. Documents must ascend, so the pairs of a document are adjacent.
     #[inline]
     fn push(&mut self, doc: DocId, bucket: u32, score: Option<f32>) -> Result<()> {
         self.counts[bucket as usize] += 1;
@@ -248,7 +247,7 @@ impl<'s> Out<'s> {
         Ok(())
     }
 
-    /// Documents that follow each other, all in the only bucket.
+    /// Adds a contiguous range of documents, all in the only bucket.
     fn push_all(&mut self, docs: Range<DocId>) -> Result<()> {
         self.counts[0] += docs.len() as u64;
         let mut next = docs.start;
@@ -299,9 +298,9 @@ struct NestedCollector<'s> {
     path: &'s str,
     shard: &'s ShardSnapshot,
     inner: &'s ShardSnapshot,
-    /// Of the segment; `None` where it has no nested documents of the path.
+    /// The nested documents of the current segment; `None` if it has none for the path.
     steps: Option<Lineage<'s>>,
-    /// Nested documents of the segment.
+    /// Number of nested documents in the current segment.
     doc_count: u32,
     out: Out<'s>,
 }
@@ -370,13 +369,13 @@ impl<'s> Collector<'s> for NestedCollector<'s> {
 
 #[derive(Debug)]
 struct ReverseCollector<'s> {
-    /// Of the documents that come in.
+    /// Path of the incoming documents.
     path: &'s str,
     shard: &'s ShardSnapshot,
     outer: &'s ShardSnapshot,
     parents: Option<LineageCursor<'s>>,
-    /// The parent of the last document that came in, the buckets that it falls into, and its score: batches
-    /// may end inside of it.
+    /// The parent of the last incoming document, with its buckets and its score. A batch may end between the
+    /// nested documents of a parent.
     parent: Option<DocId>,
     buckets: Vec<u32>,
     score: Option<f32>,
@@ -384,7 +383,7 @@ struct ReverseCollector<'s> {
 }
 
 impl ReverseCollector<'_> {
-    /// Hands the parent at hand on, once to each bucket.
+    /// Adds the current parent once to each of its buckets.
     fn settle_parent(&mut self) -> Result<()> {
         let Some(parent) = self.parent.take() else { return Ok(()) };
         self.buckets.sort_unstable();

@@ -1,4 +1,4 @@
-//! `range` and `date_range` as asked for. Source: Elasticsearch's `RangeAggregationBuilder`,
+//! The options of `range` and `date_range`. Source: Elasticsearch's `RangeAggregationBuilder`,
 //! `DateRangeAggregationBuilder`.
 
 use limber_mapping::RequestError;
@@ -22,10 +22,10 @@ use super::range_collector::RangeCollector;
 use crate::error::Result;
 use crate::json;
 
-/// Ranges of one aggregation.
+/// Largest number of ranges of one aggregation.
 const RANGE_COUNT_MAX: usize = 10_000;
 
-/// One range as written.
+/// One range as given in the request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Range {
     pub key: Option<String>,
@@ -37,16 +37,16 @@ pub struct Range {
 #[derive(Debug, Clone)]
 pub struct Ranges {
     pub name: String,
-    /// `date_range`.
+    /// Whether this is a `date_range`.
     pub has_dates: bool,
     pub values: ValuesOptions,
     pub ranges: Vec<Range>,
     pub keyed: bool,
-    /// `geo_distance`: the values are distances from here.
+    /// The point that distances are measured from, for `geo_distance`.
     pub origin: Option<Origin>,
 }
 
-/// Where distances start.
+/// How distances from the origin are measured.
 #[derive(Debug, Clone, Copy)]
 pub struct Origin {
     pub(crate) from: ArcFrom,
@@ -55,7 +55,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Distances of stored places.
+    /// Replaces the contents of `out` by the distances of stored points.
     pub fn distances(&self, stored: &[i64], out: &mut Vec<f64>) {
         out.clear();
         out.extend(stored.iter().map(|&stored| {
@@ -65,13 +65,13 @@ impl Origin {
     }
 }
 
-/// One range on a shard: `from` included, `to` excluded, both infinite when open.
+/// One range on a shard: `from` is included, `to` is excluded; open ends are infinite.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShownRange {
     pub key: Option<String>,
     pub from: f64,
     pub to: f64,
-    /// What values are compared with: the ends as the field would hold them.
+    /// The ends as the field would store them, for comparisons with values.
     pub stored_from: f64,
     pub stored_to: f64,
 }
@@ -90,7 +90,7 @@ impl Ranges {
         Ok(Kind::own(Ranges { name, has_dates, values, ranges, keyed, origin: None }))
     }
 
-    /// The ranges as numbers, in the order of their ends.
+    /// Resolves the ranges to numbers, sorted by their ends.
     fn bound(&self, source: &Source) -> Result<Vec<ShownRange>> {
         if self.ranges.is_empty() {
             return Err(RequestError::illegal_argument(format!(
@@ -110,7 +110,8 @@ impl Ranges {
         Ok(shown)
     }
 
-    /// An end as a number. The numbers of `date_range` are whole, and texts in the format of the dates.
+    /// Resolves an end to a number. In a `date_range`, numbers are truncated, and strings are in the format
+    /// of the dates.
     fn end(&self, value: &Option<Value>, source: &Source) -> Result<Option<f64>> {
         let number = value.as_ref().filter(|_| self.has_dates).and_then(Value::as_f64);
         match number.filter(|number| number.is_finite()) {
@@ -203,14 +204,14 @@ impl Render for Ranges {
 }
 
 impl ShownRange {
-    /// The bucket's key: its own, or `from-to`.
+    /// Returns the bucket's key: the given one, or `from-to`.
     pub fn key(&self, format: &Format) -> String {
         let shown = |end: f64| if end.is_finite() { format.text(end) } else { "*".to_owned() };
         self.key.clone().unwrap_or_else(|| format!("{}-{}", shown(self.from), shown(self.to)))
     }
 }
 
-/// The list under `ranges`.
+/// Reads the list `ranges`.
 pub(super) fn ranges_of(options: &mut Options) -> std::result::Result<Vec<Value>, RequestError> {
     let list = match options.take_typed("ranges")? {
         None => Vec::new(),
@@ -267,7 +268,7 @@ fn end(value: &Option<Value>, source: &Source) -> Result<Option<f64>> {
     Ok(Some(number))
 }
 
-/// A float field's values were rounded; so must be what they are compared with.
+/// A float field rounds its values, so the ends that are compared with them are rounded, too.
 fn stored(end: f64, source: &Source) -> f64 {
     source.field.as_ref().map_or(end, |field| field.round(end))
 }

@@ -1,4 +1,4 @@
-//! `range` and `date_range` at work.
+//! The collector of `range`, `date_range` and `geo_distance`.
 
 use limber_mapping::geo::DistanceKind;
 use limber_segment::SegmentView;
@@ -15,20 +15,20 @@ use super::range::{Origin, Ranges, ShownRange};
 use crate::error::Result;
 use crate::geo::Ring;
 
-/// Collects documents in each range that one of their values lies in.
+/// Collects documents in each range that contains one of their values.
 #[derive(Debug)]
 pub struct RangeCollector<'s> {
     ranges: &'s [ShownRange],
     origin: Option<Origin>,
-    /// The segment's index of places, for distances.
+    /// The segment's spatial index, for distances.
     places: Option<SpatialPoints<'s>>,
     path: String,
     source: &'s Source,
     reader: NumberReader<'s>,
     counts: Vec<u64>,
-    /// By range: the entry counted last, plus one; a document counts once in a range.
+    /// For each range, the last counted entry plus one: a document counts once in a range.
     counted: Vec<usize>,
-    /// Ranges do not overlap: a value is found by bisection.
+    /// Whether no ranges overlap, so that a value is in at most one of them.
     is_disjoint: bool,
     subs: Subs<'s>,
     emitted: Emitted,
@@ -37,14 +37,13 @@ pub struct RangeCollector<'s> {
     budget: &'s Budget,
 }
 
-/// So many ranges that do not overlap are compared with each value; where there are more, a value's range is
-/// looked for.
+/// Up to this many disjoint ranges are each compared with a value; more of them are searched.
 const COMPARED_MAX: usize = 16;
 
-/// The value is in no range.
+/// Stands for a value that is in no range.
 const OUTSIDE: u32 = u32::MAX;
 
-/// Replaces `out` by the bucket of each value, [`OUTSIDE`] included: ranges do not overlap.
+/// Replaces the contents of `out` by the range of each value, or [`OUTSIDE`]. Ranges must not overlap.
 fn place_all(
     ranges: &[ShownRange],
     values: &[f64],
@@ -153,7 +152,7 @@ impl<'s> Collector<'s> for RangeCollector<'s> {
         Ok(())
     }
 
-    /// Distances from the index of places: only leaves that an edge of a range goes through are read.
+    /// Counts distances from the spatial index: only leaves that the edge of a range crosses are read.
     fn collect_whole_segment(&mut self) -> Result<bool> {
         let (Some(origin), Some(places)) = (&self.origin, &self.places) else { return Ok(false) };
         let is_countable = self.subs.is_empty() && places.is_single_valued() && !self.reader.has_missing();

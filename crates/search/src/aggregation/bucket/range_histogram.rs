@@ -1,5 +1,5 @@
-//! `histogram` and `date_histogram` over ranges: a document is in every bucket that one of its ranges meets,
-//! once.
+//! `histogram` and `date_histogram` of range fields: a document counts once in every bucket that one of its
+//! ranges intersects.
 //!
 //! Source: Elasticsearch's `RangeHistogramAggregator` and `DateRangeHistogramAggregator`.
 
@@ -21,11 +21,11 @@ use super::histogram::Histogram;
 use super::histogram_collector::keyed_partials;
 use crate::error::Result;
 
-/// Most buckets of one range. No answer may have so many (`search.max_buckets`, 65,535 by default), so that
-/// such a request fails either way.
+/// Largest number of buckets of one range. An answer cannot have as many anyway (`search.max_buckets`, by
+/// default 65,536), so the request fails either way.
 const BUCKETS_MAX: u64 = 1 << 17;
 
-/// Which keys the ranges meet.
+/// How the bounds of a range are converted to keys.
 #[derive(Debug)]
 pub enum RangeKeys<'s> {
     Numbers(&'s Histogram),
@@ -33,12 +33,12 @@ pub enum RangeKeys<'s> {
 }
 
 impl<'s> RangeKeys<'s> {
-    /// The buckets of a `date_histogram`, by the instants that they begin at.
+    /// The buckets of a `date_histogram`, whose keys are the instants at which they start.
     pub fn of_dates(shape: &'s DateShape) -> RangeKeys<'s> {
         RangeKeys::Dates { buckets: Box::new(DateBuckets::new(shape.rounding.clone(), None, 0)), shape }
     }
 
-    /// The first and the last key of a range; `None`: outside of the hard bounds.
+    /// Returns the first and the last key of a range; `None` if it is outside of the hard bounds.
     fn of(&self, kind: &RangeKind, term: &[u8]) -> Option<(i64, i64)> {
         let (first, last) = match self {
             RangeKeys::Numbers(histogram) => {
@@ -57,7 +57,7 @@ impl<'s> RangeKeys<'s> {
         (first <= last).then_some((first, last))
     }
 
-    /// How many buckets there are from one key to another.
+    /// Counts the buckets from one key to another.
     fn count(&self, first: i64, last: i64) -> u64 {
         match self {
             RangeKeys::Numbers(_) => last.abs_diff(first),
@@ -73,14 +73,15 @@ impl<'s> RangeKeys<'s> {
     }
 }
 
-/// Collects documents in each interval that a range of theirs meets.
+/// Collects documents in each interval that one of their ranges intersects.
 #[derive(Debug)]
 pub struct RangeHistogramCollector<'s> {
     keys: RangeKeys<'s>,
     kind: &'s RangeKind,
     source: &'s Source,
     reader: OrdinalReader<'s>,
-    /// Of the segment's ranges, by ordinal; the last key before the first where there are none.
+    /// First and last key of each range of the segment, by ordinal. An empty interval if the range has no
+    /// key.
     spans: Vec<RangeInclusive<i64>>,
     buckets: KeyedBuckets<'s>,
     starts: Vec<u32>,
@@ -88,7 +89,7 @@ pub struct RangeHistogramCollector<'s> {
 }
 
 impl<'s> RangeHistogramCollector<'s> {
-    /// `kind`: of the field's ranges.
+    /// `kind`: the type of the field's ranges.
     pub fn new(
         keys: RangeKeys<'s>,
         kind: &'s RangeKind,
@@ -108,7 +109,7 @@ impl<'s> RangeHistogramCollector<'s> {
         }
     }
 
-    /// Puts an entry into the buckets of a range, but for those up to `previous`, and gives the last one.
+    /// Adds an entry to the buckets of a range, except those up to `previous`.
     fn add(
         &mut self,
         entry: usize,
@@ -173,8 +174,8 @@ impl<'s> Collector<'s> for RangeHistogramCollector<'s> {
         let values = self.reader.load(entries.docs)?;
         values.join(entries, &mut starts, |entry, parent, ordinal| wanted.push((entry, parent, ordinal)));
         self.starts = starts;
-        // Ranges of a document come by their lower ends, so that what they share lies before the last key so
-        // far.
+        // Ranges of a document are sorted by their lower ends, so buckets that a range shares with earlier
+        // ones are not after the last key so far.
         let (mut last_entry, mut previous) = (usize::MAX, None);
         for (entry, parent, ordinal) in wanted {
             if entry != last_entry {

@@ -1,8 +1,7 @@
-//! Instants to the start of their bucket: "when does the hour, month or interval begin that holds this
-//! instant?"
+//! Rounds an instant down to the start of its hour, month or other interval.
 //!
-//! Source: Elasticsearch's `Rounding`: calendar units are truncated on the local clock, fixed intervals are
-//! multiples since the local 1970-01-01T00:00.
+//! Source: Elasticsearch's `Rounding`: calendar units are truncated in local time, and fixed intervals are
+//! multiples since local 1970-01-01T00:00.
 
 use limber_mapping::RequestError;
 use limber_mapping::date::{Civil, MILLIS_PER_DAY, Zone, civil_from_days, days_from_civil};
@@ -22,7 +21,7 @@ pub enum Interval {
 }
 
 impl Interval {
-    /// `month` or `1M` and so on.
+    /// Parses a calendar unit, such as `month` or `1M`.
     pub fn calendar(text: &str) -> Option<Interval> {
         Some(match text {
             "second" | "1s" => Interval::Second,
@@ -37,7 +36,7 @@ impl Interval {
         })
     }
 
-    /// Milliseconds of a calendar unit; of months and years on average.
+    /// Milliseconds of a calendar unit; for months and longer units the mean.
     pub fn mean_millis(self) -> Option<i64> {
         const YEAR: i64 = 31_556_952_000;
         Some(match self {
@@ -49,7 +48,7 @@ impl Interval {
         })
     }
 
-    /// Months of the units that are made of months.
+    /// The number of months in units that are multiples of months.
     fn months(self) -> Option<i64> {
         match self {
             Interval::Month => Some(1),
@@ -59,7 +58,7 @@ impl Interval {
         }
     }
 
-    /// Name of a calendar unit.
+    /// The name of a calendar unit.
     fn name(self) -> &'static str {
         match self {
             Interval::Second => "second",
@@ -74,7 +73,7 @@ impl Interval {
         }
     }
 
-    /// Milliseconds of units that are equally long on every clock without changes of its offset.
+    /// Milliseconds of units that always have the same length while the UTC offset does not change.
     fn regular_millis(self) -> Option<i64> {
         Some(match self {
             Interval::Second => 1000,
@@ -87,38 +86,39 @@ impl Interval {
     }
 }
 
-/// Rounds down to the start of an interval.
+/// Rounds instants down to the start of an interval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rounding {
     pub interval: Interval,
     pub zone: Zone,
-    /// Shifts every start, in milliseconds.
+    /// Shifts every start by this many milliseconds.
     pub offset_millis: i64,
 }
 
 impl Rounding {
-    /// The start of the bucket that holds an instant.
+    /// Returns the start of the bucket that contains an instant.
     pub fn round(&self, instant: i64) -> i64 {
         self.round_plain(instant.saturating_sub(self.offset_millis)).saturating_add(self.offset_millis)
     }
 
-    /// The start of the bucket after the one that starts at `start`. Always later than `start`, but for the
-    /// last instant there is: near the ends of time, where calendars and offsets have no more room, buckets
-    /// become as short as a millisecond.
+    /// Returns the start of the bucket after the one that starts at `start`. It is always later than `start`,
+    /// except for the last representable instant. Near the limits of the representable time, where calendars
+    /// and offsets would overflow, buckets can be as short as a millisecond.
     pub fn next(&self, start: i64) -> i64 {
         let plain = start.saturating_sub(self.offset_millis);
         let next = self.next_plain(plain).saturating_add(self.offset_millis);
         next.max(start.saturating_add(1))
     }
 
-    /// How many of a calendar unit a bucket is long: the one that starts at `start`, or any.
+    /// Returns the length of a bucket in calendar units: of the bucket that starts at `start`, or of any
+    /// bucket.
     ///
     /// # Errors
-    /// `illegal_argument_exception` where months are measured in what is not made of months, or any bucket of
-    /// months in days.
+    /// `illegal_argument_exception` if months are to be measured in a unit that is not a multiple of months,
+    /// or if the length of an unspecified month is to be measured in days.
     ///
-    /// Source: Elasticsearch's `Rounding.Prepared#roundingSize`, which leaves out the offset when it looks
-    /// for the end of the bucket.
+    /// Source: Elasticsearch's `Rounding.Prepared#roundingSize`, which ignores the offset when it looks for
+    /// the end of the bucket.
     pub fn size_in(&self, unit: Interval, start: Option<i64>) -> Result<f64, RequestError> {
         let refused = |reason: String| Err(RequestError::illegal_argument(reason));
         let only_short = "only week, day, hour, minute and second are supported for this histogram";
@@ -152,12 +152,12 @@ impl Rounding {
         }
     }
 
-    /// Whether all buckets are equally long.
+    /// Whether all buckets have the same length.
     pub fn is_regular(&self) -> bool {
         self.interval.regular_millis().is_some() && !matches!(self.zone, Zone::Region(_))
     }
 
-    /// About how many buckets there are between two instants.
+    /// Estimates the number of buckets between two instants.
     pub fn buckets_between(&self, first: i64, last: i64) -> u64 {
         let millis = self.interval.mean_millis().unwrap_or(1).max(1);
         (last.saturating_sub(first).max(0) as u64 / millis as u64).saturating_add(2)
@@ -172,7 +172,7 @@ impl Rounding {
         self.truncate(instant.saturating_add(zone_millis)).saturating_sub(zone_millis)
     }
 
-    /// Truncates a local instant.
+    /// Truncates a local time to the start of its unit.
     fn truncate(&self, local: i64) -> i64 {
         if let Some(millis) = self.interval.regular_millis() {
             return local.div_euclid(millis).saturating_mul(millis);
@@ -207,8 +207,8 @@ impl Rounding {
             return start;
         }
         if self.is_shorter_than_day() {
-            // The clock changed since the unit began: the bucket is that of the last millisecond before the
-            // change, unless the unit also begins at or after the change.
+            // The offset changed after the unit began. The bucket is that of the last millisecond before the
+            // change, unless the unit begins at or after the change.
             let change = self.change_between(start, instant);
             return if change <= start { start } else { self.round_in_region(change - 1) };
         }
@@ -222,7 +222,7 @@ impl Rounding {
         self.zone.to_utc(local)
     }
 
-    /// The first instant after `from` at which the offset is that of `to`.
+    /// Returns the first instant after `from` that has the same offset as `to`.
     fn change_between(&self, from: i64, to: i64) -> i64 {
         let wanted = self.zone.offset_seconds_at(to);
         let (mut low, mut high) = (from, to);

@@ -1,9 +1,8 @@
-//! `variable_width_histogram`: buckets around where values gather.
+//! `variable_width_histogram`: buckets whose centres are clusters of values.
 //!
 //! Source: Elasticsearch's `VariableWidthHistogramAggregationBuilder`, `InternalVariableWidthHistogram`. A
-//! shard sorts its first values into clusters, puts later ones into the nearest or, when they lie far away,
-//! into one of their own; the reduce merges the two nearest clusters until as many are left as were asked
-//! for.
+//! shard sorts its first values into clusters, and adds later ones to the nearest cluster or, if that is far
+//! away, to a new one. The reduce merges the two nearest clusters until only the requested number is left.
 
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
@@ -26,11 +25,10 @@ use crate::error::Result;
 
 const BUCKETS: i32 = 10;
 
-/// Clusters of one shard, so that merging the nearest stays quick.
+/// Largest number of clusters of one shard, so that finding the nearest stays fast.
 const CLUSTERS_MAX: i32 = 5_000;
 
-/// The options of a `variable_width_histogram`: how many buckets are wanted, whose bounds follow from the
-/// values.
+/// The options of a `variable_width_histogram`: the number of buckets; their bounds follow from the values.
 #[derive(Debug, Clone)]
 pub struct VariableWidthHistogram {
     values: ValuesOptions,
@@ -90,7 +88,7 @@ impl VariableWidthHistogram {
     }
 }
 
-/// Centre, least and greatest value of a bucket.
+/// The centre, the minimum and the maximum of a bucket.
 fn span(bucket: &ListBucket) -> [f64; 3] {
     [0, 1, 2].map(|place| bucket.keys.get(place).map_or(0.0, Key::as_double))
 }
@@ -178,7 +176,7 @@ impl Reduce for VariableWidthHistogram {
             let second = all.remove(nearest.1 + 1);
             merge(&mut all[nearest.1], second);
         }
-        // Buckets of the same least value are one; those that overlap meet in the middle.
+        // Buckets with equal minima are merged; overlapping ones are separated at the middle of the overlap.
         let mut kept: Vec<Group> = Vec::new();
         for group in all {
             match kept.last_mut() {
@@ -225,7 +223,7 @@ impl Render for VariableWidthHistogram {
     }
 }
 
-/// Puts a bucket into the one before it: the centre is that of both, by their documents.
+/// Merges a bucket into the preceding one. The centre is the mean of both, weighted by document counts.
 fn merge(into: &mut Group, group: Group) {
     let ([left, min, max], [right, other_min, other_max]) = (span(&into.bucket), span(&group.bucket));
     let (count, other) = (into.bucket.doc_count as f64, group.bucket.doc_count as f64);
@@ -256,14 +254,14 @@ struct VariableWidthCollector<'s> {
     request: &'s VariableWidthHistogram,
     source: &'s Source,
     reader: NumberReader<'s>,
-    /// Values until there are enough to tell clusters.
+    /// The first values, until there are enough of them to form clusters.
     buffered: Vec<f64>,
     clusters: Vec<Cluster>,
     /// Clusters by ascending centre.
     by_centre: Vec<u32>,
     is_clustered: bool,
     average_distance: f64,
-    /// Documents by the number of their value.
+    /// Documents with the ordinals of their values; `clusters_of_values` has the clusters.
     deferred: Deferred<'s>,
     value_count: u32,
     clusters_of_values: Vec<u32>,
@@ -275,7 +273,7 @@ struct VariableWidthCollector<'s> {
 }
 
 impl VariableWidthCollector<'_> {
-    /// Makes clusters of what was buffered: runs of equally many of the sorted values.
+    /// Forms clusters from the buffered values: sorted, in runs of equal length.
     fn cluster(&mut self) {
         self.is_clustered = true;
         let values = std::mem::take(&mut self.buffered);
@@ -299,7 +297,8 @@ impl VariableWidthCollector<'_> {
         self.average_distance = range / (self.clusters.len().max(2) - 1) as f64;
     }
 
-    /// The nearest cluster, or a new one when it is far and there is room.
+    /// Adds a value to the nearest cluster, or to a new one if the nearest is far away and there can be more.
+    /// Returns the cluster.
     fn place(&mut self, value: f64) -> u32 {
         let after = self.by_centre.partition_point(|&cluster| self.clusters[cluster as usize].centre < value);
         let distance = |place: usize| {
@@ -369,7 +368,7 @@ impl<'s> Collector<'s> for VariableWidthCollector<'s> {
             ListBucket::new([centre, min, max].map(Key::Double).into(), count, subs)
         };
         let buckets = self.by_centre.iter().zip(subs).map(bucket).collect();
-        // There is one parent.
+        // There is only one parent.
         let mut partials = vec![Partial::List(ListPartial::of(buckets))];
         partials.resize_with(parents.len(), || Partial::List(ListPartial::default()));
         Ok(partials)

@@ -1,4 +1,5 @@
-//! (Bucket of the parent, key) to bucket: dense where the keys' range allows, hashed elsewhere.
+//! Maps (parent bucket, key) to a bucket: with an array where the range of keys is small enough, otherwise
+//! with a hash table.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
@@ -7,18 +8,19 @@ use std::hash::BuildHasher;
 use crate::aggregation::budget::Budget;
 use crate::error::Result;
 
-/// Slots of a dense table: 8 MiB of them.
+/// Largest number of slots of the array, which then has 8 MiB.
 const SLOT_COUNT_MAX: u64 = 1 << 21;
 
-/// Counters that neighbours take turns at in [`BucketTable::count`], and the documents a bucket that it pays
-/// from.
+/// Number of counters in [`BucketTable::count`] that adjacent documents take in turn, and the number of
+/// documents per bucket from which this pays off.
 const LANES: usize = 4;
 const DOCS_PER_BUCKET_OF_LANES: usize = 32;
 
-/// What one bucket costs: its entry here, a slot of the table, and its share of the sub-aggregations' arrays.
+/// Estimated bytes of one bucket: its entry here, a slot of the table, and its share of the sub-aggregations'
+/// arrays.
 const BUCKET_BYTES: u64 = 128;
 
-/// Buckets in order of their first document.
+/// Buckets in the order in which they were first met.
 #[derive(Debug, Default)]
 pub struct BucketTable {
     parents: Vec<u32>,
@@ -27,12 +29,12 @@ pub struct BucketTable {
     dense: Option<Dense>,
     hashed: HashTable<u32>,
     hasher: FixedState,
-    /// Of [`BucketTable::count`], lanes back to back.
+    /// Counters of [`BucketTable::count`], one lane after the other.
     lanes: Vec<u32>,
 }
 
-/// Slots by `parent * width + key - first`; 0 = none, otherwise bucket + 1. Parents whose slots would lie
-/// beyond the most are hashed.
+/// The slot of a key is `parent * width + key - first`. It holds the bucket plus 1, or 0 if there is no
+/// bucket. Parents whose slots would exceed the limit are hashed.
 #[derive(Debug)]
 struct Dense {
     first: i64,
@@ -41,7 +43,7 @@ struct Dense {
 }
 
 impl BucketTable {
-    /// A table for keys in `range` (both included), when that is known and narrow.
+    /// Makes a table for keys in `range` (both ends included), where that is known and small.
     pub fn with_range(range: Option<(i64, i64)>, budget: &Budget) -> Result<BucketTable> {
         let mut table = BucketTable::default();
         if let Some((first, last)) = range
@@ -55,8 +57,8 @@ impl BucketTable {
         Ok(table)
     }
 
-    /// Counts a document in each of `buckets`. Documents of one bucket in a row need not wait for what the
-    /// one before stored.
+    /// Counts one document in each of `buckets`. With several lanes, adjacent documents of one bucket do not
+    /// wait for each other's store.
     pub fn count(&mut self, buckets: &[u32]) {
         let len = self.len();
         let counts = &mut self.counts;
@@ -78,8 +80,8 @@ impl BucketTable {
         }
     }
 
-    /// Adds the buckets of another table: their parent `p` is `parent_of[p]` here, and their key
-    /// `key_of(key)`. Answers what each bucket is here.
+    /// Adds the buckets of another table: its parent `p` is `parent_of[p]` here, and a key becomes
+    /// `key_of(key)`. Returns this table's bucket for each of the other's.
     pub fn absorb(
         &mut self,
         other: &BucketTable,
@@ -96,7 +98,7 @@ impl BucketTable {
         Ok(buckets)
     }
 
-    /// The same buckets under other keys.
+    /// Returns a table with the same buckets under other keys.
     pub fn with_keys(
         &self,
         mut key_of: impl FnMut(i64) -> Result<i64>,
@@ -115,12 +117,12 @@ impl BucketTable {
         self.keys.len()
     }
 
-    /// The key of a bucket. Panics where there is no such bucket.
+    /// Returns the key of a bucket. Panics if there is no such bucket.
     pub fn key(&self, bucket: u32) -> i64 {
         self.keys[bucket as usize]
     }
 
-    /// The bucket, made at the first call; its count stays as it is.
+    /// Returns the bucket of a key, and makes it if it is new. The document count does not change.
     #[inline]
     pub fn bucket(&mut self, parent: u32, key: i64, budget: &Budget) -> Result<u32> {
         if let Some(dense) = &mut self.dense {
@@ -128,7 +130,7 @@ impl BucketTable {
             let slot = u64::from(parent) * dense.width + place;
             if place < dense.width && slot < SLOT_COUNT_MAX {
                 if slot >= dense.slots.len() as u64 {
-                    // Whole rows, twice as many each time.
+                    // Grows by whole rows, to twice what is needed.
                     let rows = (u64::from(parent) + 1) * 2;
                     let wanted = (rows * dense.width).min(SLOT_COUNT_MAX) as usize;
                     budget.spend((wanted - dense.slots.len()) as u64 * 4)?;
@@ -169,7 +171,7 @@ impl BucketTable {
         Ok(bucket)
     }
 
-    /// The buckets of each of `parents`, in order of creation.
+    /// Returns the buckets of each of `parents`, in order of creation.
     pub fn by_parent(&self, parents: &[u32]) -> Vec<Vec<u32>> {
         if let [parent] = parents {
             let own = |bucket: &u32| self.parents[*bucket as usize] == *parent;

@@ -1,32 +1,34 @@
-//! Combinations of several fields' keys: each field's key has a place among few, and (combination so far,
-//! place) leads to the next combination by one load, field after field.
+//! Finds combinations of the keys of several fields, which are given by their key indexes (see
+//! [`super::known_buckets`]). Starting from the parent bucket, (combination so far, key index in the next
+//! field) is looked up field by field, with one load each.
 
 use super::entries::Entries;
 use super::known_buckets::KnownBuckets;
 use crate::aggregation::budget::Budget;
 use crate::error::Result;
 
-/// The combinations of the fields up to one.
+/// The combinations of the first fields, up to and including one.
 #[derive(Debug, Default)]
 struct Level {
     known: KnownBuckets,
-    /// Of each combination: that of the fields before (of the first field the bucket of the parent), and the
-    /// place.
+    /// For each combination: the combination of the preceding fields (for the first field: the parent
+    /// bucket), and the key index in this field.
     origins: Vec<(u32, u32)>,
-    /// Of the batch at hand.
+    /// The combinations of the current batch.
     combinations: Vec<u32>,
 }
 
-/// Combinations of places by number. Documents have one key of every field.
+/// Numbers the combinations of key indexes. Each document has exactly one key in every field.
 #[derive(Debug, Default)]
 pub struct CombinedPlaces {
     levels: Vec<Level>,
-    /// Of the combination that is made.
+    /// The key indexes of the combination that is being made.
     places: Vec<u32>,
 }
 
 impl CombinedPlaces {
-    /// Forgets all: the fields' keys have places below `widths` from now on; 0: they have none.
+    /// Forgets everything. From now on the key indexes of the fields are below `widths`; 0 means that a field
+    /// has no key indexes.
     pub fn begin(&mut self, widths: impl Iterator<Item = usize>) {
         let mut count = 0;
         for width in widths {
@@ -41,10 +43,10 @@ impl CombinedPlaces {
         self.levels.truncate(count);
     }
 
-    /// The number of each document's combination, [`super::known_buckets::REFUSED`] included; `places[f]` are
-    /// those of field `f`, in the order of the entries. `make(parent, places)` gives the number of a
-    /// combination that was not met; `None`: it has none. Answers `None` where there are too many
-    /// combinations.
+    /// Returns the number of each document's combination, or [`super::known_buckets::REFUSED`]. `places[f]`
+    /// has the key indexes in field `f`, in the order of the entries. `make(parent, places)` returns the
+    /// number of a new combination, or `None` if the combination is refused. The result is `None` if there
+    /// are too many combinations.
     pub fn look_up(
         &mut self,
         places: &[Vec<u32>],

@@ -1,8 +1,8 @@
-//! Documents put aside: "which documents belong to the buckets that are left once all were seen?"
+//! Defers documents until it is known which buckets remain.
 //!
-//! Some aggregations know their buckets only at the end (they merge or drop them). They note each (document,
-//! bucket) pair and hand the pairs to the aggregations below afterwards, segment by segment, in the order in
-//! which they came.
+//! Some aggregations know their buckets only at the end, because they merge or drop them. They record each
+//! (document, bucket) pair, and replay the pairs to the sub-aggregations afterwards, segment by segment, in
+//! the order in which they were recorded.
 
 use std::fmt;
 
@@ -13,10 +13,10 @@ use crate::aggregation::budget::Budget;
 use crate::aggregation::collector::Subs;
 use crate::error::Result;
 
-/// Documents of a batch.
+/// Number of documents in a batch.
 const BATCH: usize = 4096;
 
-/// One pair with its score, in bytes.
+/// Bytes of one pair with its score.
 const PAIR_BYTES: u64 = 8;
 
 struct Noted<'s> {
@@ -32,19 +32,19 @@ impl fmt::Debug for Noted<'_> {
     }
 }
 
-/// The pairs of one shard.
+/// The recorded pairs of one shard.
 #[derive(Debug, Default)]
 pub struct Deferred<'s> {
     segments: Vec<Noted<'s>>,
 }
 
 impl<'s> Deferred<'s> {
-    /// The next batches are of this segment.
+    /// Starts a segment, which the next batches belong to.
     pub fn begin_segment(&mut self, view: &'s SegmentView) {
         self.segments.push(Noted { view, docs: Vec::new(), buckets: Vec::new(), scores: Vec::new() });
     }
 
-    /// Notes a batch: all pairs of its entries.
+    /// Records all entries of a batch.
     pub fn note(&mut self, entries: &Entries<'_>, budget: &Budget) -> Result<()> {
         let Some(noted) = self.segments.last_mut() else { return Ok(()) };
         let has_scores = !entries.scores.is_empty();
@@ -60,7 +60,7 @@ impl<'s> Deferred<'s> {
         Ok(())
     }
 
-    /// Notes one pair; documents ascend.
+    /// Records one pair; documents must ascend.
     pub fn push(&mut self, doc: DocId, bucket: u32, score: Option<f32>) {
         if let Some(noted) = self.segments.last_mut() {
             noted.docs.push(doc);
@@ -69,8 +69,8 @@ impl<'s> Deferred<'s> {
         }
     }
 
-    /// Hands every pair to `subs` with the bucket that `bucket` gives for the noted one; pairs without are
-    /// dropped. Called once.
+    /// Replays the pairs to `subs`. `bucket` maps a recorded bucket to its final one; pairs without one are
+    /// dropped. Must be called only once.
     pub fn replay(
         &mut self,
         subs: &mut Subs<'s>,

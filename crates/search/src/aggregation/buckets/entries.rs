@@ -1,4 +1,4 @@
-//! What a collector is handed: documents and the bucket that each belongs to.
+//! The batches that collectors get: documents, and the bucket that each belongs to.
 
 use limber_segment::DocId;
 
@@ -10,55 +10,55 @@ use crate::error::Result;
 /// `docs` and several times in `positions`.
 #[derive(Debug, Clone, Copy)]
 pub struct Entries<'e> {
-    /// Ascending, each once.
+    /// The documents, ascending and without duplicates.
     pub docs: &'e [DocId],
     /// Entry `i` is document `docs[positions[i]]`; ascending. `None`: entry `i` is `docs[i]`.
     pub positions: Option<&'e [u32]>,
     /// Entry `i` belongs to bucket `buckets[i]`. `None`: all belong to `bucket`.
     pub buckets: Option<&'e [u32]>,
-    /// The bucket of all entries, where `buckets` does not tell.
+    /// The bucket of all entries, if `buckets` is `None`.
     pub bucket: u32,
-    /// Every bucket is below this.
+    /// Upper bound of the buckets (excluded).
     pub bucket_count: usize,
-    /// The score of each of `docs`; empty when nobody asked for scores.
+    /// The score of each of `docs`; empty when scores are not needed.
     pub scores: &'e [f32],
 }
 
 impl<'e> Entries<'e> {
-    /// Documents that all belong to the only bucket.
+    /// Makes a batch of documents that all belong to the only bucket.
     pub fn of(docs: &'e [DocId]) -> Entries<'e> {
         Entries { docs, positions: None, buckets: None, bucket: 0, bucket_count: 1, scores: &[] }
     }
 
-    /// The entry's place in `docs`.
+    /// Returns the entry's index in `docs`.
     #[inline]
     pub fn position(&self, entry: usize) -> usize {
         self.positions.map_or(entry, |positions| positions[entry] as usize)
     }
 
-    /// The score of the document at a place in `docs`; 0 when nobody asked for scores.
+    /// Returns the score of the document at an index in `docs`; 0 when scores are not needed.
     #[inline]
     pub fn score(&self, position: usize) -> f32 {
         self.scores.get(position).copied().unwrap_or(0.0)
     }
 
-    /// The number of entries; a document that is in two buckets has two.
+    /// The number of entries; a document that is in two buckets has two entries.
     pub fn len(&self) -> usize {
         self.positions.map_or(self.docs.len(), <[u32]>::len)
     }
 
-    /// The bucket of an entry.
+    /// Returns the bucket of an entry.
     #[inline]
     pub fn bucket(&self, entry: usize) -> u32 {
         self.buckets.map_or(self.bucket, |buckets| buckets[entry])
     }
 
-    /// Whether every entry is in bucket 0 and no document is there twice.
+    /// Whether every entry is in bucket 0 and no document occurs twice.
     pub fn is_single_bucket(&self) -> bool {
         self.only_bucket() == Some(0)
     }
 
-    /// The bucket of all entries, when there is one and no document is there twice.
+    /// The bucket of all entries, if there is only one and no document occurs twice.
     #[inline]
     pub fn only_bucket(&self) -> Option<u32> {
         (self.positions.is_none() && self.buckets.is_none()).then_some(self.bucket)
@@ -74,7 +74,7 @@ pub struct Values<'v, T> {
 }
 
 impl<T: Copy> Values<'_, T> {
-    /// `starts[p]..starts[p + 1]` are the values of the document at position `p`.
+    /// Fills `starts` so that `starts[p]..starts[p + 1]` are the values of the document at position `p`.
     pub fn starts(&self, doc_count: usize, starts: &mut Vec<u32>) {
         match self.positions {
             Some(owners) => ranges(owners, doc_count, starts),
@@ -85,8 +85,8 @@ impl<T: Copy> Values<'_, T> {
         }
     }
 
-    /// Calls `each(entry, bucket, value)` for every value of every entry: entries ascending, values of one
-    /// entry in their order. `starts` is a reused buffer.
+    /// Calls `each(entry, bucket, value)` for every value of every entry: entries in ascending order, and the
+    /// values of an entry in their own order. `starts` is a reused buffer.
     #[inline]
     pub fn join(&self, entries: &Entries<'_>, starts: &mut Vec<u32>, mut each: impl FnMut(usize, u32, T)) {
         match (self.positions, entries.positions) {
@@ -125,7 +125,7 @@ impl<T: Copy> Values<'_, T> {
     }
 }
 
-/// The ids of one of several sources for a batch: those of the document at position `p` are
+/// The ids that one of several sources has for a batch: those of the document at position `p` are
 /// `ids[starts[p]..starts[p + 1]]`.
 #[derive(Debug, Default)]
 pub struct IdColumn {
@@ -134,7 +134,7 @@ pub struct IdColumn {
 }
 
 impl IdColumn {
-    /// Takes the place of what was there.
+    /// Replaces the contents.
     pub fn fill(&mut self, values: &Values<'_, i64>, doc_count: usize) {
         self.ids.clear();
         self.ids.extend_from_slice(values.values);
@@ -142,7 +142,7 @@ impl IdColumn {
     }
 }
 
-/// `starts[p]..starts[p + 1]` are the values of the document at position `p`.
+/// Fills `starts` so that `starts[p]..starts[p + 1]` are the values of the document at position `p`.
 fn ranges(owners: &[u32], doc_count: usize, starts: &mut Vec<u32>) {
     starts.clear();
     starts.reserve(doc_count + 1);
@@ -156,12 +156,12 @@ fn ranges(owners: &[u32], doc_count: usize, starts: &mut Vec<u32>) {
     starts.push(next);
 }
 
-/// (Entry, bucket) pairs made by a bucket aggregation for its sub-aggregations.
+/// The (entry, bucket) pairs that a bucket aggregation makes for its sub-aggregations.
 #[derive(Debug, Default)]
 pub struct Emitted {
-    /// Index of the parent's entry, ascending. Not kept where pair `i` is of entry `i`.
+    /// The parent's entry of each pair, ascending. Unused if `is_each`.
     entries: Vec<u32>,
-    /// Pair `i` is of entry `i`, and there is one for every entry.
+    /// Whether there is exactly one pair for each entry, in order.
     is_each: bool,
     buckets: Vec<u32>,
     docs: Vec<DocId>,
@@ -176,15 +176,15 @@ impl Emitted {
         self.is_each = false;
     }
 
-    /// Adds that the document of `entry` goes into `bucket`.
+    /// Adds the document of `entry` to `bucket`.
     #[inline]
     pub fn push(&mut self, entry: usize, bucket: u32) {
         self.entries.push(entry as u32);
         self.buckets.push(bucket);
     }
 
-    /// Takes the place of what was there: `fill` writes the bucket of every pair, which is of entry
-    /// `positions[i]`, or of entry `i` where there is no list; the buckets that `is_out` tells are left out.
+    /// Replaces the contents. `fill` writes the bucket of every pair, which belongs to entry `positions[i]`,
+    /// or to entry `i` without `positions`. Buckets for which `is_out` returns true are left out.
     pub fn fill(
         &mut self,
         positions: Option<&[u32]>,
@@ -215,12 +215,12 @@ impl Emitted {
         Ok(())
     }
 
-    /// The bucket of each pair.
+    /// Returns the bucket of each pair.
     pub fn buckets(&self) -> &[u32] {
         &self.buckets
     }
 
-    /// The pairs as a batch over the documents of `parent`, without those documents that are in no pair.
+    /// Returns the pairs as a batch of the documents of `parent`, without documents that are in no pair.
     pub fn batch<'e>(&'e mut self, parent: &Entries<'e>, bucket_count: usize) -> Entries<'e> {
         let of_each = |buckets: &'e [u32]| Entries { buckets: Some(buckets), bucket_count, ..*parent };
         if self.is_each {

@@ -1,4 +1,4 @@
-//! Documents into buckets by a key of their values, and on to the aggregations below the buckets.
+//! Sorts documents into buckets by a key of their values, and passes them on to the sub-aggregations.
 
 use super::bucket_table::BucketTable;
 use super::entries::{Emitted, Entries, Values};
@@ -8,14 +8,14 @@ use crate::aggregation::collector::Subs;
 use crate::aggregation::findings::Findings;
 use crate::error::Result;
 
-/// Buckets by key with what is below them.
+/// Buckets by key, with their sub-aggregations.
 #[derive(Debug)]
 pub struct KeyedBuckets<'s> {
     pub table: BucketTable,
     pub subs: Subs<'s>,
     has_subs: bool,
     known: KnownBuckets,
-    /// Of the batch at hand.
+    /// The pairs of the current batch.
     emitted: Emitted,
     starts: Vec<u32>,
     budget: &'s Budget,
@@ -28,22 +28,22 @@ impl<'s> KeyedBuckets<'s> {
         KeyedBuckets { table, subs, has_subs, known, emitted, starts: Vec::new(), budget }
     }
 
-    /// Keys have places below `width` from now on; 0: they have none. What was known of places is forgotten.
+    /// Forgets all key indexes (see [`super::known_buckets`]). From now on they are below `width`; 0 means
+    /// that keys have none.
     pub fn begin_places(&mut self, width: usize) {
         self.known.begin(width);
     }
 
-    /// Whether [`Self::collect_places`] can take a batch.
+    /// Whether [`Self::collect_places`] can collect a batch.
     pub fn takes_places(&mut self, entries: &Entries<'_>) -> Result<bool> {
         Ok(entries.positions.is_none() && self.known.takes(entries, self.budget)?)
     }
 
-    /// Counts documents that have at most one key each, whose place is known: `places[i]` is that of document
-    /// `positions[i]`, or of document `i` where there is no list. `make(table, parent, place)` gives the
-    /// bucket of a place that was not met yet; `None`: it is in no bucket.
+    /// Collects documents that have at most one key each, by the key indexes of the keys: `places[i]` belongs
+    /// to document `positions[i]`, or to document `i` without `positions`. `make(table, parent, place)`
+    /// returns the bucket of a key index that is new, or `None` if it is in no bucket.
     ///
-    /// Places have to be below the width, and [`Self::takes_places`] has to have said that the batch is
-    /// taken.
+    /// Key indexes must be below the width, and [`Self::takes_places`] must have returned true for the batch.
     pub fn collect_places(
         &mut self,
         places: &[u32],
@@ -60,7 +60,7 @@ impl<'s> KeyedBuckets<'s> {
         self.hand_on(entries)
     }
 
-    /// Counts all entries of a batch, which are under one parent and have one key.
+    /// Collects all entries of a batch, which have one parent and one key.
     pub fn collect_one(&mut self, bucket: u32, entries: &Entries<'_>) -> Result<()> {
         self.table.counts[bucket as usize] += entries.len() as u64;
         match self.has_subs {
@@ -72,8 +72,8 @@ impl<'s> KeyedBuckets<'s> {
         }
     }
 
-    /// Counts the values of a batch, each in the bucket of the key that `key_of(entry, value)` gives; `None`:
-    /// it is in no bucket.
+    /// Collects the values of a batch. `key_of(entry, value)` returns the key of a value's bucket, or `None`
+    /// if the value is in no bucket.
     pub fn collect<T: Copy>(
         &mut self,
         values: &Values<'_, T>,
@@ -98,31 +98,31 @@ impl<'s> KeyedBuckets<'s> {
         self.hand_on(entries)
     }
 
-    /// What was found; see [`Findings`].
+    /// Takes the findings; see [`Findings`].
     pub fn take_findings(&mut self) -> Result<Findings> {
         Ok(Findings::Keyed(Box::new(std::mem::take(&mut self.table)), self.subs.take_findings()?))
     }
 
-    /// Adds what was found elsewhere.
+    /// Adds the findings of another collector.
     pub fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
         let Findings::Keyed(table, below) = findings else { return Ok(()) };
         let buckets = self.table.absorb(&table, bucket_of, Ok, self.budget)?;
         self.subs.absorb(below, &buckets)
     }
 
-    /// Counts documents in the bucket of a key, below no other bucket and with nothing below it.
+    /// Adds to the document count of a key, under the only parent and without sub-aggregations.
     pub fn count(&mut self, key: i64, doc_count: u64) -> Result<()> {
         let bucket = self.table.bucket(0, key, self.budget)?;
         self.table.counts[bucket as usize] += doc_count;
         Ok(())
     }
 
-    /// A batch follows, entry by entry.
+    /// Begins a batch whose entries are added one by one with [`Self::add`].
     pub fn begin(&mut self) {
         self.emitted.clear();
     }
 
-    /// Puts the document of `entry` into `bucket`.
+    /// Adds the document of `entry` to `bucket`.
     #[inline]
     pub fn add(&mut self, entry: usize, bucket: u32) {
         self.table.counts[bucket as usize] += 1;
@@ -131,7 +131,7 @@ impl<'s> KeyedBuckets<'s> {
         }
     }
 
-    /// The batch is over.
+    /// Ends the batch and passes it on to the sub-aggregations.
     pub fn hand_on(&mut self, entries: &Entries<'_>) -> Result<()> {
         if !self.has_subs {
             return Ok(());

@@ -1,42 +1,43 @@
-//! (Bucket of the parent, place of a key) to bucket: one load a document, where keys have few places.
+//! Maps (parent bucket, key index) to a bucket with one load per document. A key index is a number that
+//! identifies a key and is small enough for an array, such as an ordinal. The code calls it a place.
 
 use super::entries::Entries;
 use crate::aggregation::budget::Budget;
 use crate::error::Result;
 
-/// A place that was not met yet.
+/// Marks a key index that was not met yet.
 const UNKNOWN: u32 = u32::MAX;
-/// A place that may have no bucket.
+/// Marks a key index that must not have a bucket.
 pub const REFUSED: u32 = u32::MAX - 1;
 
-/// Most slots: 8 MiB of them.
+/// Largest number of slots, which take 8 MiB.
 const SLOTS_MAX: usize = 1 << 21;
 
-/// Buckets met so far, in a row of slots for each parent.
+/// The buckets that were met so far: a row of slots for each parent.
 #[derive(Debug, Default)]
 pub struct KnownBuckets {
-    /// Places of keys; 0: there are too many, or none.
+    /// The number of key indexes; 0 if there are none or too many.
     width: usize,
     slots: Vec<u32>,
-    /// Slots that were charged.
+    /// The number of slots whose memory was charged.
     charged: usize,
 }
 
 impl KnownBuckets {
-    /// Forgets all; keys have places below `width` from now on.
+    /// Forgets everything; from now on keys have key indexes below `width`.
     pub fn begin(&mut self, width: usize) {
         self.width = if width <= SLOTS_MAX { width } else { 0 };
         self.slots.clear();
     }
 
-    /// Makes room for the parents of a batch. False: there is none for so many.
+    /// Makes rows for the parents of a batch. Returns false if there would be too many slots.
     pub fn takes(&mut self, entries: &Entries<'_>, budget: &Budget) -> Result<bool> {
         let wanted = self.width.saturating_mul(entries.bucket_count);
         if self.width == 0 || wanted > SLOTS_MAX {
             return Ok(false);
         }
         if wanted > self.slots.len() {
-            // Parents come one after the other: twice as many rows each time.
+            // Parents appear gradually, so the number of rows doubles each time.
             let rows = wanted.max(self.slots.len() * 2).min(SLOTS_MAX) / self.width;
             let len = rows * self.width;
             budget.spend(len.saturating_sub(self.charged) as u64 * 4)?;
@@ -46,9 +47,9 @@ impl KnownBuckets {
         Ok(true)
     }
 
-    /// Replaces `out` by the bucket of each place, [`REFUSED`] included. `places[i]` is of entry
-    /// `positions[i]`, or of entry `i` where there is no list. `make(parent, place)` tells the bucket of a
-    /// place that was not met; `None`: it may have none.
+    /// Replaces the contents of `out` by the bucket of each key index, or [`REFUSED`]. `places[i]` belongs to
+    /// entry `positions[i]`, or to entry `i` without `positions`. `make(parent, place)` returns the bucket of
+    /// a new key index, or `None` if it must not have one.
     pub fn look_up(
         &mut self,
         places: &[u32],
@@ -80,7 +81,7 @@ impl KnownBuckets {
                 if *bucket == UNKNOWN {
                     let entry = positions.map_or(at, |positions| positions[at] as usize);
                     let parent = entries.bucket(entry);
-                    // It may have come in this very batch.
+                    // An earlier entry of this batch may have added the bucket.
                     let slot = &mut slots[parent as usize * width + place as usize];
                     if *slot == UNKNOWN {
                         *slot = make(parent, place)?.unwrap_or(REFUSED);

@@ -1,5 +1,4 @@
-//! Lists of buckets put together: what the aggregations whose buckets say of themselves what they are have in
-//! common.
+//! The reduce and rendering that aggregations have in common whose buckets carry their own keys.
 
 use serde_json::{Map, Value};
 
@@ -11,23 +10,23 @@ use crate::aggregation::tree::Aggregation;
 use crate::aggregation::values::format::{Format, double};
 use crate::error::Result;
 
-/// Buckets of one key, before the aggregations below them are put together.
+/// The buckets of one key, before their sub-aggregations are reduced.
 #[derive(Debug)]
 pub struct Group {
     pub bucket: ListBucket,
     pub parts: Vec<Vec<Partial>>,
 }
 
-/// [`groups`] of all buckets of several lists.
+/// Returns the [`groups`] of the buckets of several lists.
 pub fn groups_of(lists: Vec<ListPartial>) -> Vec<Group> {
     groups(lists.into_iter().flat_map(|list| list.buckets))
 }
 
-/// Buckets of equal keys together, by ascending key. Documents, background and errors are added up.
+/// Groups buckets with equal keys, by ascending key. Document counts, background counts and errors are added.
 pub fn groups(buckets: impl Iterator<Item = ListBucket>) -> Vec<Group> {
     let mut all: Vec<ListBucket> = buckets.collect();
     promote(&mut all);
-    // Stable: what is below equal keys stays in the order of the shards.
+    // The sort is stable: sub-aggregations of equal keys stay in the order of the shards.
     all.sort_by(|left, right| compare_keys(&left.keys, &right.keys));
     let mut groups: Vec<Group> = Vec::new();
     for mut bucket in all {
@@ -45,7 +44,7 @@ pub fn groups(buckets: impl Iterator<Item = ListBucket>) -> Vec<Group> {
     groups
 }
 
-/// Longs of one index meet doubles of another: all become doubles.
+/// Converts longs to doubles where one index has longs and another one doubles.
 fn promote(buckets: &mut [ListBucket]) {
     let width = buckets.first().map_or(0, |bucket| bucket.keys.len());
     for place in 0..width {
@@ -59,20 +58,20 @@ fn promote(buckets: &mut [ListBucket]) {
 }
 
 impl Reducer<'_> {
-    /// A group as a bucket of the answer. Its count was taken by the caller.
+    /// Makes a bucket of the answer from a group. The caller has already taken the document count.
     pub fn bucket_of(&mut self, aggregation: &Aggregation, group: Group) -> Result<ListBucket> {
         let subs = self.subs(&aggregation.subs, group.parts)?;
         Ok(ListBucket { subs, ..group.bucket })
     }
 
-    /// All groups as buckets of the answer.
+    /// Makes buckets of the answer from all groups.
     pub fn buckets_of(&mut self, aggregation: &Aggregation, groups: Vec<Group>) -> Result<Vec<ListBucket>> {
         self.count_buckets(groups.len())?;
         groups.into_iter().map(|group| self.bucket_of(aggregation, group)).collect()
     }
 }
 
-/// A key as JSON, as `key` shows it.
+/// Formats a key as the JSON of `key`.
 pub fn key_json(key: &Key, format: &Format) -> Value {
     match key {
         Key::Missing => Value::Null,
@@ -82,7 +81,7 @@ pub fn key_json(key: &Key, format: &Format) -> Value {
     }
 }
 
-/// One part of a key of several: what has a form of its own as text, booleans as such.
+/// Formats one part of a compound key: as a string if it has a format of its own, booleans as booleans.
 pub fn part_json(key: &Key, format: &Format) -> Value {
     match (key, format) {
         (Key::Missing, _) => Value::Null,
@@ -94,7 +93,7 @@ pub fn part_json(key: &Key, format: &Format) -> Value {
     }
 }
 
-/// A key as text, as `key_as_string` shows it.
+/// Formats a key as the string of `key_as_string`.
 pub fn key_text(key: &Key, format: &Format) -> String {
     match key {
         Key::Missing => "null".to_owned(),
@@ -104,7 +103,7 @@ pub fn key_text(key: &Key, format: &Format) -> String {
     }
 }
 
-/// `key`, and `key_as_string` where the key's form is not its own.
+/// Adds `key`, and `key_as_string` if the key is formatted.
 pub fn push_key(head: &mut Map<String, Value>, key: &Key, source: Option<&Source>) {
     let format = source.map_or(&Format::Raw, |source| &source.format);
     head.insert("key".into(), key_json(key, format));
@@ -113,7 +112,7 @@ pub fn push_key(head: &mut Map<String, Value>, key: &Key, source: Option<&Source
     }
 }
 
-/// Writes `buckets`: each with what `head` puts before its number of documents.
+/// Renders `buckets`; each starts with what `head` returns for it, followed by its document count.
 pub fn render_buckets(
     list: &ListPartial,
     renderer: &Renderer<'_>,

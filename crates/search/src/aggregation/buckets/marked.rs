@@ -1,9 +1,9 @@
-//! Documents of a window that bits say are in a bucket: handed to the aggregations below, filter by filter.
+//! Collects the documents of a window that are marked in a bit set, filter by filter.
 //!
-//! A document that several filters match is in several buckets. Where the aggregations below take the
-//! documents of a window again and again ([`Subs::takes_windows_again`]), each filter's documents are a batch
-//! of their own: ascending, each once, and all in one bucket where that is so of the parent. That is what
-//! they are fast at.
+//! A document that matches several filters is in several buckets. If the sub-aggregations accept the
+//! documents of a window repeatedly ([`Subs::takes_windows_again`]), the documents of each filter are a batch
+//! of their own: ascending, without duplicates, and all in one bucket if the parent has only one.
+//! Sub-aggregations collect such batches fastest.
 
 use limber_segment::DocId;
 
@@ -12,7 +12,7 @@ use crate::aggregation::collector::Subs;
 use crate::bits::{Bits, WINDOW};
 use crate::error::Result;
 
-/// Batches of marked documents; the buffers are used again.
+/// Makes batches of marked documents, in reused buffers.
 #[derive(Debug, Default)]
 pub struct MarkedDocs {
     docs: Vec<DocId>,
@@ -20,23 +20,23 @@ pub struct MarkedDocs {
     scores: Vec<f32>,
 }
 
-/// Which of a parent's buckets the marked documents are in.
+/// Which of a parent's buckets the marked documents belong to.
 #[derive(Debug, Clone, Copy)]
 pub struct MarkedPlace {
     pub place: usize,
-    /// Buckets of a parent.
+    /// Number of buckets of a parent.
     pub width: usize,
 }
 
-/// The window of a batch, and its documents as bits.
+/// Returns the start of the window that contains a batch, and its documents as a bit set.
 pub fn window_bits(docs: &[DocId]) -> Option<(DocId, Bits)> {
     let start = docs.first()? / WINDOW * WINDOW;
     Some((start, Bits::of(docs, start)))
 }
 
 impl MarkedDocs {
-    /// Counts the entries whose documents are set in `bits`, the window at `start`, and hands them to `subs`.
-    /// No document is in the entries twice.
+    /// Counts the entries whose documents are set in `bits`, for the window at `start`, and passes them on to
+    /// `subs`. Each document must occur only once in the entries.
     pub fn collect(
         &mut self,
         (start, bits): (DocId, &Bits),
@@ -77,7 +77,7 @@ impl MarkedDocs {
         })
     }
 
-    /// The marked documents with their buckets, without a branch a document.
+    /// Collects the marked documents and their buckets without a branch for each document.
     fn keep_docs(
         &mut self,
         start: DocId,

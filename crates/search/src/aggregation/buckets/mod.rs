@@ -1,5 +1,5 @@
-//! What bucket aggregations are built from: tables of keys, batches of documents, lists of buckets. The
-//! aggregations are in [`super::bucket`].
+//! The parts that bucket aggregations are made of: tables of keys, batches of documents, lists of buckets.
+//! The aggregations are in [`super::bucket`].
 
 pub(super) mod bucket_table;
 pub(super) mod combined_places;

@@ -1,8 +1,8 @@
-//! Texts put into categories, one after the other.
+//! Sorts strings into categories, one after the other.
 //!
-//! A text joins the category that it is most like, where that is enough, and the category keeps the tokens
-//! that are common to both: their longest common subsequence by weight. Words weigh more than names and
-//! identifiers, so that those may differ.
+//! A string joins the most similar category, if the similarity is high enough. The category then keeps the
+//! tokens that both have in common: their longest common subsequence by weight. Words weigh more than names
+//! and identifiers, so that the latter may differ.
 
 use std::collections::HashMap;
 
@@ -15,16 +15,16 @@ use crate::error::Result;
 const WORD_WEIGHT: u32 = 3;
 const NAME_WEIGHT: u32 = 1;
 
-/// What a category and its place in the table take beside their tokens, in bytes.
+/// Bytes of a category and its table entry, without its tokens.
 const CATEGORY_BYTES: u64 = 160;
 
-/// How much a token says of the kind of its message.
+/// Returns the weight of a token: how much it says about the kind of its message.
 pub fn weight_of(token: &[u8]) -> u32 {
     let is_word = token.len() > 1 && token.iter().all(u8::is_ascii_alphabetic);
     if is_word { WORD_WEIGHT } else { NAME_WEIGHT }
 }
 
-/// A token by its number, and what it weighs.
+/// A token, given by its number in the pool, and its weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Weighed {
     pub token: u32,
@@ -37,22 +37,22 @@ fn total(tokens: &[Weighed]) -> u64 {
 
 #[derive(Debug)]
 pub struct Category {
-    /// What all of its texts have, in this order.
+    /// The tokens that all of its strings have in common, in this order.
     pub tokens: Vec<Weighed>,
-    /// The total weight of the tokens of its first text.
+    /// The total weight of the tokens of its first string.
     weight: u64,
-    /// Characters of its longest text.
+    /// The number of characters of its longest string.
     pub length_max: u64,
 }
 
 #[derive(Debug)]
 pub struct Categories {
-    /// From 0 to 1: how much of the weight of two texts must be common to both.
+    /// The share of the weight of two strings that must be common to both, from 0 to 1.
     similarity: f64,
     pub list: Vec<Category>,
-    /// Category by the tokens of a text that was seen.
+    /// The category by the tokens of a string that was seen before.
     known: HashMap<Box<[Weighed]>, u32, FixedState>,
-    /// How often each token occurs in the current text.
+    /// How often each token occurs in the current string.
     counts: HashMap<u32, u32, FixedState>,
     /// The two rows of the table from which the longest common subsequence is computed, holding the best
     /// weights.
@@ -70,10 +70,11 @@ impl Categories {
         }
     }
 
-    /// The number of the category that a text with these tokens joins; a new one where it is like none.
+    /// Returns the number of the category that a string with these tokens joins; a new category if it is
+    /// similar to none.
     ///
     /// # Errors
-    /// There is no memory for a new one, or the request is cancelled.
+    /// Fails if there is no memory for a new category, or if the request is cancelled.
     pub fn join(&mut self, tokens: &[Weighed], length: u64, budget: &Budget) -> Result<u32> {
         let number = match self.known.get(tokens) {
             Some(&number) => number,
@@ -100,7 +101,7 @@ impl Categories {
             }
             let of = weight.max(category.weight).max(1) as f64;
             let wanted = best.map_or(self.similarity, |(most, _)| most.max(self.similarity));
-            // What both have in any order is more than what they have in this one.
+            // The tokens in common, in any order, are an upper bound of the longest common subsequence.
             let any_order: u64 = category
                 .tokens
                 .iter()
@@ -128,7 +129,7 @@ impl Categories {
     }
 }
 
-/// Weight of the longest common subsequence. `rows` is scratch.
+/// Returns the weight of the longest common subsequence. `rows` is a scratch buffer.
 fn common_weight(left: &[Weighed], right: &[Weighed], rows: &mut Vec<u64>) -> u64 {
     let width = right.len() + 1;
     rows.clear();
@@ -147,10 +148,10 @@ fn common_weight(left: &[Weighed], right: &[Weighed], rows: &mut Vec<u64>) -> u6
     above[width - 1]
 }
 
-/// The longest common subsequence by weight.
+/// Returns the longest common subsequence by weight.
 fn common(left: &[Weighed], right: &[Weighed]) -> Vec<Weighed> {
     let width = right.len() + 1;
-    // `[left + 1][right + 1]`: the most that the tokens from here on have in common.
+    // `[left + 1][right + 1]`: the largest common weight of the tokens from here on.
     let mut best = vec![0u64; (left.len() + 1) * width];
     for (row, one) in left.iter().enumerate().rev() {
         for (place, other) in right.iter().enumerate().rev() {

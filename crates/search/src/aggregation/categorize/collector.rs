@@ -1,4 +1,4 @@
-//! The texts of a shard's documents, put into categories.
+//! Collects the categories of the strings in a shard's documents.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,12 +25,12 @@ use crate::error::Result;
 #[derive(Debug)]
 pub struct CategorizeCollector<'s> {
     request: &'s CategorizeText,
-    /// The paths of the texts in the source. It is empty where the field is not mapped.
+    /// The source paths that the strings are read from; empty if the field is not mapped.
     paths: Vec<String>,
     messages: Messages<'s>,
-    /// By bucket of the parent.
+    /// By parent bucket.
     categories: HashMap<u32, Categories, FixedState>,
-    /// The category's number by parent.
+    /// The bucket of each (parent, category number).
     table: BucketTable,
     view: Option<View<'s>>,
     shard: &'s ShardSnapshot,
@@ -47,16 +47,16 @@ impl std::fmt::Debug for View<'_> {
     }
 }
 
-/// What texts are cut by, and the tokens found so far.
+/// Splits strings into tokens, and holds those of the current string.
 #[derive(Debug)]
 struct Messages<'s> {
     filters: &'s [Arc<Pattern>],
     analyzer: Option<Arc<Analyzer>>,
     texts: SourceTexts,
     pool: TermPool,
-    /// Of one text.
+    /// The tokens of one string.
     tokens: Vec<Weighed>,
-    /// Characters of that text.
+    /// The number of characters of that string.
     length: u64,
 }
 
@@ -76,7 +76,7 @@ impl Messages<'_> {
             if failed.is_err() || tokens.len() == TOKEN_COUNT_MAX {
                 return;
             }
-            // A category is kept as its tokens with blanks between them.
+            // A category is stored as its tokens separated by spaces, so tokens must not contain any.
             for part in token.split(' ').filter(|part| !part.is_empty()) {
                 match pool.number(part.as_bytes(), budget) {
                     Ok(token) => tokens.push(Weighed { token, weight: weight_of(part.as_bytes()) }),
@@ -123,7 +123,7 @@ impl<'s> CategorizeCollector<'s> {
         }
     }
 
-    /// The category of the text that was cut last.
+    /// Returns the category of the string that was split last.
     fn category(&mut self, parent: u32) -> Result<u32> {
         let similarity = self.request.similarity;
         let categories = self.categories.entry(parent).or_insert_with(|| Categories::new(similarity));
@@ -161,7 +161,7 @@ impl<'s> Collector<'s> for CategorizeCollector<'s> {
             for text in &texts {
                 self.messages.cut(text, self.budget)?;
                 let bucket = self.category(entries.bucket(entry))?;
-                // A document with several such texts counts once.
+                // A document with several strings of a category counts once.
                 if !counted.contains(&bucket) {
                     counted.push(bucket);
                     self.table.counts[bucket as usize] += 1;

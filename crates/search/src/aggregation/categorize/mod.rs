@@ -1,8 +1,8 @@
-//! `categorize_text`: which messages are the same but for their variable parts?
+//! `categorize_text`: groups messages that are equal except for their variable parts.
 //!
-//! A text is cut into tokens ([`tokens`]); texts whose tokens are alike are of one category, which keeps the
-//! tokens that all of them have in this order ([`categories`]). Shards hand in their categories, which
-//! [`request`] puts into categories in the same way.
+//! A string is split into tokens ([`tokens`]). Strings with similar tokens form a category, which keeps the
+//! tokens that all of them have, in their order ([`categories`]). The reduce in [`request`] sorts the
+//! categories of all shards into categories in the same way.
 
 mod categories;
 mod collector;

@@ -1,4 +1,4 @@
-//! Options of `categorize_text`, and what becomes of the categories of all shards.
+//! The options of `categorize_text`, and the reduce of the shards' categories.
 //!
 //! Source: Elasticsearch's documentation of the categorize text aggregation.
 
@@ -28,15 +28,15 @@ use crate::json;
 
 const SIZE: i32 = 10;
 const SIMILARITY_PERCENT: i32 = 70;
-/// Patterns of one request.
+/// Largest number of patterns of one request.
 const FILTER_COUNT_MAX: usize = 100;
 
 #[derive(Debug, Clone)]
 pub struct CategorizeText {
     pub field: String,
-    /// How much of two texts must be alike, from 0 to 1.
+    /// The share of two strings that must be equal, from 0 to 1.
     pub similarity: f64,
-    /// What is taken out of a text before it is cut into tokens.
+    /// Patterns of what is removed from a string before it is split into tokens.
     pub filters: Vec<Arc<Pattern>>,
     analyzer: Option<CutBy>,
     size: usize,
@@ -45,7 +45,7 @@ pub struct CategorizeText {
     pub shard_min_doc_count: u64,
 }
 
-/// What cuts texts, where the request says so.
+/// The analyzer that splits strings, if the request names one.
 #[derive(Debug, Clone)]
 enum CutBy {
     Named(String),
@@ -63,7 +63,7 @@ impl CategorizeText {
             );
             return Err(options.refused("similarity_threshold", reason));
         }
-        // They bound the memory of versions before 8.3, and change nothing since.
+        // These options limited memory before version 8.3; since then they have no effect.
         for limit in ["max_unique_tokens", "max_matched_tokens"] {
             positive(options, limit, 1)?;
         }
@@ -100,7 +100,7 @@ impl CategorizeText {
         }))
     }
 
-    /// What cuts the texts of a shard; nothing: [`super::tokens::message_tokens`].
+    /// Returns the analyzer for the strings of a shard; `None` stands for [`super::tokens::message_tokens`].
     fn bound_analyzer(&self, shard: &ShardSnapshot) -> Result<Option<Arc<Analyzer>>> {
         let analyzers = &shard.mapping.settings().analyzers;
         Ok(match &self.analyzer {
@@ -178,7 +178,7 @@ impl Collect for CategorizeText {
     }
 }
 
-/// The tokens of a category that a shard handed in.
+/// Returns the tokens of a category that a shard found.
 fn tokens_of(bucket: &ListBucket) -> impl Iterator<Item = &[u8]> {
     let text = match &bucket.keys[0] {
         Key::Term(text) => &**text,
@@ -197,7 +197,7 @@ impl Reduce for CategorizeText {
         reducer: &mut Reducer<'_>,
     ) -> Result<ListPartial> {
         let mut buckets: Vec<ListBucket> = parts.into_iter().flat_map(|list| list.buckets).collect();
-        // Stable: those of the first shard come first.
+        // The sort is stable: among equal counts, those of the first shard come first.
         buckets.sort_by_key(|bucket| std::cmp::Reverse(bucket.doc_count));
         let budget = Budget::new(reducer.context())?;
         let (mut pool, mut categories) = (TermPool::default(), Categories::new(self.similarity));
@@ -227,13 +227,13 @@ impl Reduce for CategorizeText {
     }
 }
 
-/// The tokens of a category with blanks between them.
+/// Joins the tokens of a category with spaces.
 pub fn key_of<'t>(tokens: impl Iterator<Item = &'t Weighed>, pool: &TermPool) -> Box<[u8]> {
     let tokens: Vec<&[u8]> = tokens.map(|token| pool.term(token.token)).collect();
     tokens.join(&b' ').into()
 }
 
-/// `regex`: the tokens in order, with anything between them.
+/// Makes `regex`: the tokens in their order, with anything between them.
 fn regex_of(key: &str) -> String {
     if key.is_empty() {
         return ".*".to_owned();
@@ -242,7 +242,7 @@ fn regex_of(key: &str) -> String {
     format!(".*?{}.*?", quoted.join(".+?"))
 }
 
-/// With a backslash before what a pattern would read otherwise.
+/// Escapes the characters of a token that have a meaning in a regular expression.
 fn quoted(token: &str) -> String {
     let mut out = String::with_capacity(token.len());
     for character in token.chars() {
@@ -273,7 +273,7 @@ impl Render for CategorizeText {
             let mut head = Map::new();
             head.insert("doc_count".into(), bucket.doc_count.into());
             head.insert("regex".into(), regex_of(&key).into());
-            // A tenth more than the longest text, so that later ones fit too.
+            // A tenth more than the longest string, so that somewhat longer ones match, too.
             let length = bucket.score as u64;
             head.insert("max_matching_length".into(), (length * 11 / 10).into());
             head.insert("key".into(), key.into());

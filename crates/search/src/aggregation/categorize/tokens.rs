@@ -1,12 +1,12 @@
-//! The tokens of a message where the request names no analyzer: words as log messages have them.
+//! The default tokens of a message: words as they occur in log messages.
 //!
 //! Source: Elasticsearch's documentation of categorization analyzers (`ml_standard` with
 //! `first_line_with_letters`, and a filter of the names of days, months and time zones).
 
-/// Tokens of one text; later ones are passed over.
+/// Largest number of tokens of a string; later ones are ignored.
 pub const TOKEN_COUNT_MAX: usize = 100;
 
-/// Words of times, which tell nothing of a message.
+/// Words of dates and times, which say nothing about a message.
 const TIME_WORDS: &[&str] = &[
     "Monday",
     "Tuesday",
@@ -49,7 +49,7 @@ const TIME_WORDS: &[&str] = &[
     "UTC",
 ];
 
-/// Calls `seen` with the tokens of the first line that has letters.
+/// Calls `seen` with the tokens of the first line that contains letters.
 pub fn message_tokens<'t>(text: &'t str, mut seen: impl FnMut(&'t str)) {
     let line = text.lines().find(|line| line.chars().any(char::is_alphabetic)).unwrap_or_default();
     let is_part = |character: char| character.is_alphanumeric() || "_-.@/".contains(character);
@@ -58,7 +58,7 @@ pub fn message_tokens<'t>(text: &'t str, mut seen: impl FnMut(&'t str)) {
     words.filter(|word| says_something(word)).take(TOKEN_COUNT_MAX).for_each(&mut seen);
 }
 
-/// Whether a word is neither a number, in whatever base, nor part of a time.
+/// Whether a word is neither a number in any base nor part of a date or time.
 fn says_something(word: &str) -> bool {
     let starts_as_name = word.chars().next().is_some_and(|first| !first.is_numeric());
     let has_digits = word.bytes().any(|byte| byte.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! The transactions of a shard's documents.
+//! Collects the transactions of a shard's documents.
 
 use std::collections::HashMap;
 
@@ -18,26 +18,26 @@ use super::transactions::{Item, TransactionTable, Transactions};
 use crate::error::Result;
 use crate::query::{BoundQuery, MatchingDocs};
 
-/// Bytes of a value's number in a table.
+/// Bytes of a table entry for the number of a value.
 const NUMBER_BYTES: u64 = 16;
 
-/// No item of the shard is in a bucket's part yet.
+/// Marks an item of the shard that is not in the current bucket's part.
 const UNUSED: u32 = u32::MAX;
 
-/// One of the aggregation's fields at work.
+/// Reads one of the aggregation's fields.
 #[derive(Debug)]
 struct FieldItems<'s> {
     place: u32,
     reader: KeyReader<'s>,
     /// Which values are items.
     filter: TermFilter,
-    /// Item by the reader's id; `None`: not wanted.
+    /// The item by the reader's id; `None` if the value is excluded.
     numbers: HashMap<i64, Option<u32>, FixedState>,
     column: IdColumn,
 }
 
 impl FieldItems<'_> {
-    /// The item that an id of the reader stands for.
+    /// Returns the item of an id of the reader.
     fn item(&mut self, id: i64, items: &mut Vec<Item>, budget: &Budget) -> Result<Option<u32>> {
         if let Some(&known) = self.numbers.get(&id) {
             return Ok(known);
@@ -66,13 +66,13 @@ impl FieldItems<'_> {
 #[derive(Debug)]
 pub struct FrequentCollector<'s> {
     fields: Vec<FieldItems<'s>>,
-    /// Documents that it does not match count without items.
+    /// Documents that do not match count in the total, but without items.
     query: Option<&'s BoundQuery>,
     docs: Docs<'s>,
     matching: Vec<DocId>,
     marks: Vec<bool>,
     items: Vec<Item>,
-    /// By bucket.
+    /// Number of documents by bucket.
     totals: Vec<u64>,
     table: TransactionTable,
     budget: &'s Budget,
@@ -106,7 +106,8 @@ impl<'s> FrequentCollector<'s> {
         })
     }
 
-    /// The transaction of the document at a place in the batch: items ascending, each once.
+    /// Makes the transaction of the document at an index of the batch; its items are ascending, without
+    /// duplicates.
     fn transaction(&mut self, position: usize, out: &mut Vec<u32>) -> Result<()> {
         out.clear();
         for field in &mut self.fields {
@@ -121,8 +122,8 @@ impl<'s> FrequentCollector<'s> {
         Ok(())
     }
 
-    /// What was found in one bucket; `own` are its transactions, `places` the items' places in it, [`UNUSED`]
-    /// before and after.
+    /// Makes the finding of one bucket. `own` has its transactions; `places` is a buffer for the items'
+    /// indexes in it, filled with [`UNUSED`] before and after.
     fn part(&self, bucket: u32, own: &[u32], places: &mut [u32]) -> Result<Transactions> {
         let total = self.totals.get(bucket as usize).copied().unwrap_or(0);
         let mut part = Transactions::of(total);

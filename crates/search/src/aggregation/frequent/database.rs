@@ -1,22 +1,22 @@
-//! The transactions of all shards, without items that are too rare to matter.
+//! The transactions of all shards, without the items that are too rare.
 
 use super::super::answer::partial::Key;
 use super::transactions::{Item, TransactionTable, Transactions};
 use crate::error::Result;
 
-/// What the miner works on.
+/// The input of the miner.
 #[derive(Debug, Default)]
 pub struct Database {
-    /// Documents of all shards, those without items included.
+    /// Number of documents of all shards, including those without items.
     pub total: u64,
-    /// By rank: the most frequent item first; of equally frequent ones by field and value.
+    /// The items by rank: the most frequent item first, ties by field and value.
     pub items: Vec<Item>,
     /// Sets of ranks, ascending.
     pub transactions: TransactionTable,
 }
 
 impl Database {
-    /// Puts shards together. `charge` is told the bytes of what is made.
+    /// Merges the transactions of shards. `charge` is called with the bytes of what is made.
     ///
     /// An item stays if more documents have it than `minimum_support` times the total, rounded down: strictly
     /// more, as in Elasticsearch's `HashBasedTransactionStore`, so that an item that just reaches the support
@@ -39,7 +39,7 @@ impl Database {
         let too_rare = (minimum_support * total as f64) as u64;
         let mut kept: Vec<u32> =
             (0..merged.len() as u32).filter(|&item| weights[item as usize] > too_rare).collect();
-        // Stable: equally frequent items stay in the order of their fields and values.
+        // The sort is stable: equally frequent items stay in the order of fields and values.
         kept.sort_by_key(|&item| std::cmp::Reverse(weights[item as usize]));
         let mut ranks = vec![None; merged.len()];
         for (rank, &item) in kept.iter().enumerate() {
@@ -58,13 +58,13 @@ impl Database {
         Ok(Database { total, items, transactions })
     }
 
-    /// The least count of documents that a set needs.
+    /// Returns the smallest document count of a set that is frequent enough.
     pub fn min_count(&self, minimum_support: f64) -> u64 {
         (self.total as f64 * minimum_support).ceil() as u64
     }
 }
 
-/// Items by other numbers, ascending and each once.
+/// Renumbers items; the result is ascending and without duplicates.
 fn translate(items: &[u32], number: impl Fn(u32) -> Option<u32>, out: &mut Vec<u32>) {
     out.clear();
     out.extend(items.iter().filter_map(|&item| number(item)));
@@ -72,7 +72,8 @@ fn translate(items: &[u32], number: impl Fn(u32) -> Option<u32>, out: &mut Vec<u
     out.dedup();
 }
 
-/// The items of all parts, each once and in order, and for each part's items their places among them.
+/// Merges the items of all parts, in order and without duplicates. Also returns, for each part, the indexes
+/// of its items among them.
 fn merge_items(
     parts: &[Transactions],
     charge: &mut impl FnMut(u64) -> Result<()>,
@@ -96,7 +97,8 @@ fn merge_items(
     Ok((merged, numbers))
 }
 
-/// A value as an item: doubles without their fraction, as Elasticsearch reads whole numbers of all fields.
+/// Makes an item from a value. Doubles are truncated, as Elasticsearch reads integers from all numeric
+/// fields.
 pub fn item_key(key: Key) -> Key {
     match key {
         Key::Double(value) => Key::Long(value as i64),

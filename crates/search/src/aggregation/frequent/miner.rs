@@ -1,8 +1,10 @@
-//! Closed sets of items: "which sets are in enough documents, and in more than every larger set around them?"
+//! Mines closed item sets: sets that are in enough documents, and in more documents than each of their
+//! supersets.
 //!
-//! Depth first over lists of transactions by item (Eclat: Zaki, "Scalable Algorithms for Association Mining",
-//! 2000), each closed set once by extensions that keep its beginning (LCM: Uno, Kiyomi and Arimura, "LCM ver.
-//! 2", 2004). Once as many sets are found as are wanted, the rarest of them is the bar for what follows.
+//! The search is depth first over lists of transactions by item (Eclat: Zaki, "Scalable Algorithms for
+//! Association Mining", 2000). Prefix-preserving extensions find each closed set once (LCM: Uno, Kiyomi and
+//! Arimura, "LCM ver. 2", 2004). Once as many sets are found as are wanted, new sets must be at least as
+//! frequent as the rarest of them.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -10,38 +12,38 @@ use std::collections::BinaryHeap;
 use super::database::Database;
 use crate::error::Result;
 
-/// Items looked at between two calls of [`Watch::check`].
+/// Number of items that are scanned between two calls of [`Watch::check`].
 const CHECK_ITEMS: usize = 1 << 20;
 
-/// What is looked for.
+/// The requirements for item sets.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
-    /// Documents that a set needs.
+    /// Least number of documents of a set.
     pub min_count: u64,
-    /// Items that a set needs.
+    /// Least number of items of a set.
     pub min_size: usize,
-    /// Sets of the answer.
+    /// Number of sets in the answer.
     pub size: usize,
 }
 
-/// Who is told of the work.
+/// Observes the work.
 pub trait Watch {
-    /// Says what memory is held now, in bytes.
+    /// Reports the memory that is held now, in bytes.
     fn hold(&mut self, bytes: u64) -> Result<()>;
-    /// Whether to go on.
+    /// Fails if the work should stop.
     fn check(&self) -> Result<()>;
 }
 
-/// Values that occur together, and in how many transactions they do.
+/// Values that occur together, and the number of documents in which they do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemSet {
-    /// Ranks, ascending.
+    /// The ranks of the items, ascending.
     pub items: Vec<u32>,
     pub doc_count: u64,
 }
 
 impl ItemSet {
-    /// The bits of the ranks in words, from bit 1 on.
+    /// Returns the bit set of the ranks as words, starting at bit 1.
     fn words(&self) -> Vec<i64> {
         let mut words = vec![0u64; self.items.last().map_or(0, |&last| (last as usize + 1) / 64 + 1)];
         for &rank in &self.items {
@@ -56,8 +58,8 @@ impl ItemSet {
 }
 
 impl Ord for ItemSet {
-    /// The greater is shown first: more documents, then more items, then more frequent ones in the order of
-    /// Elasticsearch's `ItemSetBitSet`.
+    /// The greater set is shown first: the one with more documents, then with more items, then with more
+    /// frequent items, in the order of Elasticsearch's `ItemSetBitSet`.
     fn cmp(&self, other: &ItemSet) -> Ordering {
         let sizes = || self.items.len().cmp(&other.items.len());
         self.doc_count.cmp(&other.doc_count).then_with(sizes).then_with(|| {
@@ -73,7 +75,7 @@ impl PartialOrd for ItemSet {
     }
 }
 
-/// The best closed sets, the best first.
+/// Returns the best closed sets, best first.
 pub fn closed_sets(database: &Database, wanted: Wanted, watch: &mut impl Watch) -> Result<Vec<ItemSet>> {
     let mut miner = Miner {
         database,
@@ -93,16 +95,16 @@ pub fn closed_sets(database: &Database, wanted: Wanted, watch: &mut impl Watch) 
 /// A closed set and the items that may extend it.
 #[derive(Debug)]
 struct Level {
-    /// Ascending.
+    /// The closed set, ascending.
     set: Vec<u32>,
-    /// Ascending, none of `set`.
+    /// Ascending; none of them is in `set`.
     candidates: Vec<u32>,
-    /// Documents with `set` and the candidate.
+    /// Number of documents that have `set` and the candidate.
     counts: Vec<u64>,
-    /// Those with `set` and candidate `c` are `transactions[starts[c]..starts[c + 1]]`.
+    /// The transactions with `set` and candidate `c` are `transactions[starts[c]..starts[c + 1]]`.
     starts: Vec<usize>,
     transactions: Vec<u32>,
-    /// The candidate that is tried next.
+    /// Index of the candidate that is tried next.
     next: usize,
 }
 
@@ -120,14 +122,14 @@ struct Miner<'d> {
     wanted: Wanted,
     best: BinaryHeap<Reverse<ItemSet>>,
     best_bytes: u64,
-    /// By item, of the transactions at hand: documents, and transactions; 0 between two scans.
+    /// For each item, the number of documents and of transactions in the current scan; 0 between two scans.
     counts: Vec<u64>,
     occurrences: Vec<u32>,
-    /// By item: its place among the candidates at hand; `u32::MAX`: none.
+    /// For each item, its index among the current candidates; `u32::MAX` if it is none.
     places: Vec<u32>,
-    /// Items that the transactions at hand have.
+    /// The items that occur in the current scan.
     touched: Vec<u32>,
-    /// Items looked at since the last check.
+    /// Number of items scanned since the last check.
     scanned: usize,
 }
 
@@ -167,7 +169,7 @@ impl Miner<'_> {
         Ok(())
     }
 
-    /// Documents that a set needs now.
+    /// Returns the least number of documents that a new set needs at this time.
     fn bar(&self) -> u64 {
         match self.best.peek() {
             Some(Reverse(worst)) if self.best.len() >= self.wanted.size => worst.doc_count,
@@ -175,8 +177,9 @@ impl Miner<'_> {
         }
     }
 
-    /// The closed set of these transactions, which have `count` documents and `before` and `core` in common:
-    /// kept if it is wanted. `None` where it is found from another set: an item before `core` joined it.
+    /// Computes the closed set of these transactions, which have `count` documents and have `before` and
+    /// `core` in common, and keeps the set if it is wanted. Returns `None` if an item before `core` was added
+    /// to the set, because then the set is found on another path.
     fn extended(
         &mut self,
         transactions: &[u32],
@@ -199,7 +202,7 @@ impl Miner<'_> {
         level
     }
 
-    /// Counts the items of transactions.
+    /// Counts the items of the transactions.
     fn scan(&mut self, transactions: &[u32]) {
         let table = &self.database.transactions;
         for &transaction in transactions {
@@ -231,7 +234,8 @@ impl Miner<'_> {
         }
     }
 
-    /// What may extend `set`: items behind `core` that enough of the scanned transactions have.
+    /// Makes the level of the items that may extend `set`: those after `core` that enough of the scanned
+    /// transactions have.
     fn level(&mut self, transactions: &[u32], set: Vec<u32>, count: u64, core: Option<u32>) -> Level {
         let bar = self.bar();
         let from = core.map_or(0, |core| self.touched.partition_point(|&item| item <= core));
@@ -247,7 +251,7 @@ impl Miner<'_> {
         Level { set, candidates, counts, starts, transactions: own, next: 0 }
     }
 
-    /// The transactions of each candidate, one list after the other.
+    /// Makes the lists of transactions of the candidates, one list after the other.
     fn lists(&mut self, transactions: &[u32], candidates: &[u32], starts: &[usize]) -> Vec<u32> {
         let mut lists = vec![0u32; starts[candidates.len()]];
         let mut ends = starts[..candidates.len()].to_vec();

@@ -1,7 +1,7 @@
-//! `frequent_item_sets`: which values occur together in many documents?
+//! `frequent_item_sets`: finds values that occur together in many documents.
 //!
-//! A document is a transaction, its values are items. Shards hand in each distinct transaction once
-//! ([`transactions`]); [`miner`] looks for closed sets in the transactions of all shards.
+//! A document is a transaction, and its values are items. A shard reports each distinct transaction once
+//! ([`transactions`]); [`miner`] finds closed sets in the transactions of all shards.
 
 mod collector;
 mod database;

@@ -1,8 +1,8 @@
-//! The aggregation as asked for, and as it is shown.
+//! The options, the reduce and the rendering of `frequent_item_sets`.
 //!
 //! Source: Elasticsearch's reference, "Frequent item sets aggregation", and
-//! `FrequentItemSetsAggregationBuilder`. The support of a set is its share of all documents of the bucket;
-//! the `filter` keeps documents from giving items, not from being counted.
+//! `FrequentItemSetsAggregationBuilder`. The support of a set is its share of all documents of the bucket.
+//! Documents that do not match the `filter` contribute no items, but they count in the total.
 
 use limber_mapping::RequestError;
 use limber_mapping::number::java_double;
@@ -33,21 +33,21 @@ use crate::request::read_query;
 
 const NAME: &str = "frequent_item_sets";
 
-/// Fields of one aggregation.
+/// Largest number of fields of one aggregation.
 const FIELD_COUNT_MAX: usize = 64;
 
 const MINIMUM_SUPPORT: f64 = 0.01;
 const SIZE: i32 = 10;
 
-/// A value of an answer as JSON, in bytes.
+/// Estimated bytes of a value in the JSON of the answer.
 const VALUE_BYTES: u64 = 128;
 
-/// Bytes by which the charge grows.
+/// Granularity of the memory charge, in bytes.
 const STEP_BYTES: u64 = 64 << 10;
 
 const LABEL: &str = "<frequent item sets>";
 
-/// The options of a `frequent_item_sets`: fields, and how frequent and how large a set must be.
+/// The options of a `frequent_item_sets`: the fields, and the minimum support and size of a set.
 #[derive(Debug, Clone)]
 pub struct FrequentItemSets {
     name: String,
@@ -87,7 +87,7 @@ impl ItemField {
 
 impl FrequentItemSets {
     pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
-        // The name before 8.7, `frequent_items`, means the same.
+        // Before version 8.7 the aggregation was called `frequent_items`.
         options.kind = NAME;
         let fields = match options.take_typed("fields")? {
             None => return Err(RequestError::illegal_argument("Required [fields]")),
@@ -141,10 +141,10 @@ impl FrequentItemSets {
     }
 }
 
-/// Memory of the mining, given back after it.
+/// The memory of the mining, which is released afterwards.
 struct Memory<'c> {
     charge: Charge,
-    /// Of the transactions and items.
+    /// Bytes of the transactions and items.
     kept_bytes: u64,
     context: &'c SearchContext,
 }
@@ -165,7 +165,7 @@ impl Watch for Memory<'_> {
         }
     }
 
-    /// The time that a search may take is that of its shards.
+    /// Deadlines are not checked here: they apply to the work of the shards.
     fn check(&self) -> Result<()> {
         match self.context.check() {
             Err(Error::Cancelled) => Err(Error::Cancelled),
@@ -174,7 +174,7 @@ impl Watch for Memory<'_> {
     }
 }
 
-/// What is wrong with values that can be read, as Elasticsearch finds it when it has all of them.
+/// Validates the option values after all of them were parsed, as Elasticsearch does.
 fn check(
     name: &str,
     minimum_support: f64,
@@ -265,7 +265,7 @@ impl Render for FrequentItemSets {
         let FrequentFinding::Reduced(found) = finding else { return Ok(()) };
         let bucket = |set: &ShownSet| {
             let mut items: Vec<&Item> = set.items.iter().map(|&rank| &found.items[rank as usize]).collect();
-            // Stable: the values of a field stay in the order of their frequency.
+            // The sort is stable: the values of a field stay in the order of their frequency.
             items.sort_by_key(|item| item.field);
             let mut fields: Map<String, Value> = Map::new();
             for item in items {
@@ -284,7 +284,7 @@ impl Render for FrequentItemSets {
     }
 }
 
-/// What shards find, and what all of it comes to.
+/// The findings of a shard, and the sets that the reduce makes of them.
 #[derive(Debug, Clone)]
 pub enum FrequentFinding {
     Shard(Transactions),
@@ -299,17 +299,17 @@ impl OwnFinding for FrequentFinding {
     }
 }
 
-/// The closed sets of all shards, the best first.
+/// The closed sets of all shards, best first.
 #[derive(Debug, Clone, Default)]
 pub struct FrequentSets {
-    /// By rank.
+    /// The items by rank.
     items: Vec<Item>,
     sets: Vec<ShownSet>,
 }
 
 #[derive(Debug, Clone)]
 struct ShownSet {
-    /// Ranks, ascending.
+    /// The ranks of the items, ascending.
     items: Vec<u32>,
     doc_count: u64,
     support: f64,

@@ -1,5 +1,4 @@
-//! Transactions: which items documents have, and how many documents have exactly these. Equal ones are kept
-//! once.
+//! Transactions: sets of items, each with the number of documents that have exactly these items.
 
 use std::hash::BuildHasher;
 
@@ -8,24 +7,24 @@ use hashbrown::HashTable;
 
 use super::super::answer::partial::Key;
 
-/// Bytes that a transaction takes beside its items: owner, end, count and place in the table.
+/// Bytes of a transaction without its items: owner, end, count and table entry.
 const TRANSACTION_BYTES: u64 = 28;
 
 /// One value of one of the aggregation's fields.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// The field's place in the request.
+    /// The index of the field in the request.
     pub field: u32,
     pub key: Key,
 }
 
 impl Item {
-    /// By field, then by value.
+    /// Compares items by field, then by value.
     pub fn compare(&self, other: &Item) -> std::cmp::Ordering {
         self.field.cmp(&other.field).then_with(|| self.key.compare(&other.key))
     }
 
-    /// What it holds, in bytes, to be charged.
+    /// The memory of the item in bytes, for the memory charge.
     pub fn bytes(&self) -> u64 {
         let term = match &self.key {
             Key::Term(term) => term.len(),
@@ -35,10 +34,11 @@ impl Item {
     }
 }
 
-/// Sets of items by number, of several owners (buckets): each once an owner, with its count of documents.
+/// Numbered sets of items of several owners (buckets). Each set occurs once per owner, with its document
+/// count.
 #[derive(Debug, Default)]
 pub struct TransactionTable {
-    /// Items, ascending: those of transaction `t` are `cells[ends[t - 1]..ends[t]]`.
+    /// Items of all transactions; those of transaction `t` are `cells[ends[t - 1]..ends[t]]`, ascending.
     cells: Vec<u32>,
     ends: Vec<usize>,
     owners: Vec<u32>,
@@ -48,8 +48,8 @@ pub struct TransactionTable {
 }
 
 impl TransactionTable {
-    /// Counts `count` documents of `owner` with exactly these items (ascending, each once). Gives the bytes
-    /// that it takes.
+    /// Counts `count` documents of `owner` that have exactly these items (ascending, without duplicates).
+    /// Returns the number of bytes that this takes.
     pub fn add(&mut self, owner: u32, items: &[u32], count: u64) -> u64 {
         let TransactionTable { cells, ends, owners, counts, table, hasher } = self;
         let hash = hasher.hash_one((owner, items));
@@ -80,12 +80,12 @@ impl TransactionTable {
         slice(&self.cells, &self.ends, transaction)
     }
 
-    /// The bucket of the parent that a transaction belongs to.
+    /// The parent bucket that a transaction belongs to.
     pub fn owner(&self, transaction: usize) -> u32 {
         self.owners[transaction]
     }
 
-    /// How many documents the transaction stands for.
+    /// The number of documents with exactly these items.
     pub fn count(&self, transaction: usize) -> u64 {
         self.counts[transaction]
     }
@@ -96,25 +96,25 @@ fn slice<'c>(cells: &'c [u32], ends: &[usize], transaction: usize) -> &'c [u32] 
     &cells[start..ends[transaction]]
 }
 
-/// What one shard found in one bucket.
+/// The finding of one shard in one bucket.
 #[derive(Debug, Clone, Default)]
 pub struct Transactions {
-    /// Documents, those without items included.
+    /// Number of documents, including those without items.
     pub total: u64,
     pub items: Vec<Item>,
-    /// Places in `items`: those of transaction `t` are `cells[ends[t - 1]..ends[t]]`.
+    /// Indexes in `items`; those of transaction `t` are `cells[ends[t - 1]..ends[t]]`.
     cells: Vec<u32>,
     ends: Vec<usize>,
     counts: Vec<u64>,
 }
 
 impl Transactions {
-    /// Of as many documents, none with items yet.
+    /// Makes a finding of this many documents, without any transactions.
     pub fn of(total: u64) -> Transactions {
         Transactions { total, ..Transactions::default() }
     }
 
-    /// Adds a transaction; gives the bytes that it takes.
+    /// Adds a transaction and returns the number of bytes that it takes.
     pub fn push(&mut self, items: impl Iterator<Item = u32>, count: u64) -> u64 {
         let before = self.cells.len();
         self.cells.extend(items);
@@ -123,7 +123,8 @@ impl Transactions {
         16 + 4 * (self.cells.len() - before) as u64
     }
 
-    /// Each transaction's items, as places in [`Transactions::items`], and its count of documents.
+    /// Iterates over the transactions: their items as indexes in [`Transactions::items`], and their document
+    /// counts.
     pub fn iter(&self) -> impl Iterator<Item = (&[u32], u64)> {
         self.counts
             .iter()

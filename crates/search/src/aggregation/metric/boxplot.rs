@@ -19,7 +19,7 @@ use crate::error::Result;
 
 const COMPRESSION: f64 = 100.0;
 
-/// Whiskers reach to the last value within so many interquartile ranges of the box (Tukey).
+/// Whiskers reach to the farthest value within this many interquartile ranges of the box (Tukey).
 const WHISKER: f64 = 1.5;
 
 const NAMES: [&str; 7] = ["min", "max", "q1", "q2", "q3", "lower", "upper"];
@@ -38,7 +38,7 @@ impl Boxplot {
     }
 }
 
-/// The numbers of [`NAMES`].
+/// Returns the values of [`NAMES`].
 fn numbers(digest: &Digest) -> [f64; NAMES.len()] {
     let values = digest.values();
     let (Some(first), Some(last)) = (values.first(), values.last()) else {

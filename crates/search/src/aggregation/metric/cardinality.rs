@@ -1,4 +1,4 @@
-//! `cardinality`: how many different values. Source: Elasticsearch's `CardinalityAggregator`.
+//! `cardinality`: the number of distinct values. Source: Elasticsearch's `CardinalityAggregator`.
 
 use limber_mapping::RequestError;
 use limber_segment::{Segment, SegmentView};
@@ -22,7 +22,7 @@ use crate::error::Result;
 /// Elasticsearch's default `precision_threshold`.
 const PRECISION_THRESHOLD: i64 = 3000;
 
-/// The options of a `cardinality`: the field, and up to how many values the count is exact.
+/// The options of a `cardinality`: the field, and the number of values up to which the count is exact.
 #[derive(Debug, Clone)]
 pub struct Cardinality {
     pub values: ValuesOptions,
@@ -39,7 +39,7 @@ impl Cardinality {
             );
             return Err(options.refused("precision_threshold", reason));
         }
-        // Accepted by Elasticsearch as hints only; any way of collecting gives the same answer.
+        // Elasticsearch accepts this only as a hint; every way of collecting gives the same answer.
         options.text("execution_hint")?;
         if options.has("rehash") {
             return Err(RequestError::unsupported("[rehash] in the aggregation [cardinality]"));
@@ -53,7 +53,7 @@ impl Cardinality {
         }))
     }
 
-    /// A sketch of the wanted precision that has seen no value.
+    /// Makes an empty sketch of the requested precision.
     pub fn empty_sketch(&self) -> Sketch {
         Sketch::new(self.precision)
     }
@@ -111,22 +111,22 @@ enum Reader<'s> {
     Made(Box<MadeTerms<'s>>),
 }
 
-/// Ordinals of the current segment, and the hashes of their terms.
+/// The ordinals of the current segment, and the hashes of their terms.
 #[derive(Debug)]
 struct TermHashes<'s> {
     reader: OrdinalReader<'s>,
     missing: Option<Vec<u8>>,
     segment: Option<&'s Segment>,
     path: String,
-    /// Which ordinals the only bucket has seen, a bit each; hashed at the segment's end.
+    /// The ordinals that the only bucket has seen, as a bit set. They are hashed at the end of the segment.
     seen: Vec<u64>,
     ordinal_count: usize,
-    /// Hash by ordinal, 0 = not known yet; for several buckets.
+    /// Hash by ordinal, for several buckets; 0 if it is not known yet.
     hashes: Vec<u64>,
     term: Vec<u8>,
 }
 
-/// Counts different values of each bucket in a sketch.
+/// Collects the values of each bucket in a sketch.
 #[derive(Debug)]
 pub struct CardinalityCollector<'s> {
     precision: u32,
@@ -181,7 +181,7 @@ impl<'s> CardinalityCollector<'s> {
     }
 }
 
-/// The bucket's sketch, made and charged at its first value.
+/// Returns the bucket's sketch. It is made and charged at its first value.
 fn sketch<'k>(
     sketches: &'k mut [Option<Box<Sketch>>],
     bucket: u32,
@@ -191,7 +191,8 @@ fn sketch<'k>(
 ) -> &'k mut Sketch {
     let place = &mut sketches[bucket as usize];
     if place.is_none() && failed.is_ok() {
-        // Most sketches of many buckets stay small; a quarter of the most is a fair price for all of them.
+        // Most sketches stay small if there are many buckets, so each is charged a quarter of the largest
+        // size.
         *failed = budget.spend(Sketch::bytes_max(precision) / 4);
     }
     place.get_or_insert_with(|| Box::new(Sketch::new(precision)))
@@ -249,7 +250,7 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
                 let (source, sketches) = (self.source, &mut self.sketches);
                 let mut last = None;
                 values.join(entries, &mut self.starts, |_, bucket, value| {
-                    // Neighbouring documents often repeat a value.
+                    // Consecutive documents often repeat a value.
                     if last == Some((bucket, value)) {
                         return;
                     }

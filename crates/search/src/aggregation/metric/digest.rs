@@ -1,31 +1,32 @@
-//! A t-digest: "what is the value below which this share of all values lies?", in bounded memory.
+//! A t-digest: estimates the quantiles of values in bounded memory.
 //!
-//! As in Elasticsearch 8.9 and later (`HybridDigest`), few values are kept as they are, so that answers are
-//! exact; more are merged into centroids, small ones at both ends and larger ones in the middle. The scale is
-//! k2 of Dunning and Ertl, "Computing extremely accurate quantiles using t-digests": a centroid around the
-//! share q holds about `q (1 - q)` of the values.
+//! As in Elasticsearch 8.9 and later (`HybridDigest`), a small number of values is kept as it is, so that
+//! results are exact. More values are merged into centroids, which are small at both ends and larger in the
+//! middle. The scale function is k2 of Dunning and Ertl, "Computing extremely accurate quantiles using
+//! t-digests": a centroid at the quantile q has a share of the values that is about proportional to
+//! `q (1 - q)`.
 
 use limber_mapping::number::{f64_from_sortable, sortable_from_f64};
 
-/// Values that are kept exactly, per unit of compression. Elasticsearch: `HybridDigest`.
+/// Number of values that are kept exactly, per unit of compression. Elasticsearch: `HybridDigest`.
 const EXACT_PER_COMPRESSION: usize = 20;
 
-/// Less than this leaves too few centroids to say anything. Elasticsearch: `MergingDigest`.
+/// Below this compression there are too few centroids. Elasticsearch: `MergingDigest`.
 const COMPRESSION_MIN: f64 = 10.0;
 
-/// A value that occurs often is cut into parts of about this share of what lies between it and the nearer
-/// end.
+/// A frequent value is divided into centroids, each with about this fraction of the values between it and the
+/// nearer end.
 const COUNTED_PARTS: u64 = 128;
 
-/// Incoming values wait in a buffer of this many times the number of centroids before they are merged.
+/// New values are buffered until there are this many times the number of centroids, then merged.
 const BUFFER_PER_CENTROID: usize = 10;
 
-/// Centroids are this much finer than asked for; the square root of the buffer's spare room. Elasticsearch
-/// makes them coarser again when it sends them on; here they stay (6,000 log-normal values: ranks off by at
-/// most 0.2 %, by 0.8 % there).
+/// The factor by which centroids are finer than requested; it is the square root of the buffer's extra
+/// capacity. Elasticsearch merges them into coarser ones before it sends them; here they stay fine. With
+/// 6,000 log-normal values ranks are off by at most 0.2 %, in Elasticsearch by 0.8 %.
 const WORKING_FINENESS: f64 = 2.0;
 
-/// Several values as one: their mean and their number.
+/// Several values, represented by their mean and their number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Centroid {
     mean: f64,
@@ -34,18 +35,19 @@ struct Centroid {
 
 #[derive(Debug, Clone)]
 enum State {
-    /// All values, in the order they came; sorted on demand.
+    /// All values in their original order; they are sorted on demand.
     Exact(Vec<f64>),
     Merged(Merged),
 }
 
-/// Values as centroids, and those that are still to be merged into them.
+/// The values as centroids, and those that are not merged yet.
 #[derive(Debug, Clone, Default)]
 struct Merged {
-    /// Ascending by mean; the first and the last hold one value each.
+    /// Ascending by mean; the first and the last have one value each.
     centroids: Vec<Centroid>,
     waiting: Vec<Centroid>,
-    /// Single values that wait, as integers of the same order: those are sorted several times as fast.
+    /// Single values that are not merged yet, as integers of the same order, which are sorted several times
+    /// as fast.
     values: Vec<i64>,
     merge_count: u32,
 }
@@ -53,11 +55,11 @@ struct Merged {
 /// The distribution of the values added so far.
 #[derive(Debug, Clone)]
 pub struct Digest {
-    /// How many centroids are kept, about.
+    /// The approximate number of centroids.
     compression: f64,
     exact_max: usize,
     count: u64,
-    /// Sorted, and nothing waits.
+    /// Whether values are sorted and merged.
     is_settled: bool,
     state: State,
 }
@@ -73,7 +75,7 @@ impl Digest {
         }
     }
 
-    /// Bytes that the digest holds.
+    /// Returns the memory of the digest in bytes.
     pub fn bytes(&self) -> u64 {
         let centroid = size_of::<Centroid>();
         (match &self.state {
@@ -85,7 +87,7 @@ impl Digest {
         }) as u64
     }
 
-    /// Takes in a value.
+    /// Adds a value.
     pub fn add(&mut self, value: f64) {
         self.add_all(&[value]);
     }
@@ -105,7 +107,7 @@ impl Digest {
         }
     }
 
-    /// Adds values that ascend, each as often as told.
+    /// Adds ascending values, each with its count.
     pub fn add_counted(&mut self, counted: impl Iterator<Item = (f64, u64)> + Clone) {
         let total: u64 = counted.clone().map(|(_, count)| count).sum();
         if matches!(self.state, State::Exact(_)) && self.count + total < self.exact_max as u64 {
@@ -121,8 +123,8 @@ impl Digest {
         let State::Merged(merged) = &mut self.state else { return };
         let mut done = 0;
         for (mean, count) in counted {
-            // Equal values come in parts, fine at both ends: nothing is interpolated within them, and none is
-            // too large for its place.
+            // Equal values are divided into parts, which are small at both ends. So no interpolation happens
+            // between them, and no centroid is too large for its quantile.
             let end = done + count;
             while done < end {
                 let part = (done.min(total - done) / COUNTED_PARTS).max(1).min(end - done);
@@ -158,7 +160,7 @@ impl Digest {
         self.state = State::Merged(merged);
     }
 
-    /// Adds everything that `other` holds.
+    /// Adds the values of `other`.
     pub fn merge(&mut self, mut other: Digest) {
         if self.count == 0 {
             *self = other;
@@ -177,8 +179,8 @@ impl Digest {
         }
     }
 
-    /// Sorts values, merges what waits. To be called before [`Self::quantile`] and [`Self::share_below`];
-    /// costs nothing the second time.
+    /// Sorts and merges the values. Must be called before [`Self::quantile`] and [`Self::share_below`];
+    /// repeated calls are free.
     pub fn prepare(&mut self) {
         if std::mem::replace(&mut self.is_settled, true) {
             return;
@@ -189,12 +191,12 @@ impl Digest {
         }
     }
 
-    /// How many values it has seen.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Values with their weights, ascending once prepared.
+    /// Returns the values with their weights, in ascending order if the digest is prepared.
     pub fn values(&self) -> Vec<(f64, u64)> {
         match &self.state {
             State::Exact(values) => values.iter().map(|&value| (value, 1)).collect(),
@@ -204,7 +206,7 @@ impl Digest {
         }
     }
 
-    /// How far the values lie from their median, as a digest of its own; prepared.
+    /// Returns the distances of the values from their median as a prepared digest.
     pub fn deviations(&self) -> Digest {
         let median = self.quantile(0.5);
         let mut deviations = Digest::new(self.compression);
@@ -215,7 +217,7 @@ impl Digest {
         deviations
     }
 
-    /// The value at the share `q` (0 to 1) of all values; NaN without any.
+    /// Returns the value at the quantile `q` (0 to 1); NaN without any values.
     pub fn quantile(&self, q: f64) -> f64 {
         match &self.state {
             State::Exact(values) => exact_quantile(values, q),
@@ -223,7 +225,7 @@ impl Digest {
         }
     }
 
-    /// The share of values below `value`, of equal ones half; NaN without any value.
+    /// Returns the share of values below `value`, plus half of those that are equal; NaN without any values.
     pub fn share_below(&self, value: f64) -> f64 {
         match &self.state {
             State::Exact(values) => {
@@ -237,7 +239,7 @@ impl Digest {
     }
 }
 
-/// Linear between the two nearest ranks.
+/// Interpolates linearly between the two nearest ranks.
 fn exact_quantile(sorted: &[f64], q: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
     let rank = (q * last as f64).clamp(0.0, last as f64);
@@ -246,9 +248,9 @@ fn exact_quantile(sorted: &[f64], q: f64) -> f64 {
     low + (rank - rank.floor()) * (high - low)
 }
 
-/// The share of `value` among sorted `(mean, weight)`: every mean's weight is spread evenly up to the middles
-/// between it and its neighbours, as Elasticsearch does (`AVLTreeDigest.cdf`); equal means do not overlap,
-/// and of the extremes half is below themselves.
+/// Returns the share of values below `value` among sorted centroids. The weight of each mean is spread evenly
+/// up to the midpoints between it and its neighbours, as in Elasticsearch (`AVLTreeDigest.cdf`). Equal means
+/// do not overlap. At the first and the last mean, half of the weight is below the mean.
 fn share_below(count: usize, at: impl Fn(usize) -> Centroid, total: f64, value: f64) -> f64 {
     let Some(last) = count.checked_sub(1) else { return f64::NAN };
     let (least, most) = (at(0).mean, at(last).mean);
@@ -266,7 +268,7 @@ fn share_below(count: usize, at: impl Fn(usize) -> Centroid, total: f64, value: 
     for place in 0..count {
         let own = at(place);
         let half = |from: usize, to: usize| (at(to).mean - at(from).mean) / 2.0;
-        // The first and the last reach as far to the outside as to the inside.
+        // The first and the last centroid reach as far outwards as inwards.
         let right = if place == last { half(place - 1, place) } else { half(place, place + 1) };
         if value < own.mean + right {
             let left = if place == 0 { right } else { half(place - 1, place) };
@@ -279,14 +281,14 @@ fn share_below(count: usize, at: impl Fn(usize) -> Centroid, total: f64, value: 
 
 impl Merged {
     fn add(&mut self, part: Centroid, compression: f64) {
-        // Room for the centroids that are there, which are merged along.
+        // The buffer has space for the existing centroids, which take part in the merge.
         if self.room(compression) <= 1 {
             self.settle(compression * WORKING_FINENESS);
         }
         self.waiting.push(part);
     }
 
-    /// How many more may wait.
+    /// Returns how many more values can be buffered.
     fn room(&self, compression: f64) -> usize {
         let buffer_max = BUFFER_PER_CENTROID * (compression as usize + 10);
         buffer_max.saturating_sub(self.waiting.len() + self.values.len() + self.centroids.len())
@@ -304,7 +306,8 @@ impl Merged {
         }
     }
 
-    /// Merges what waits into the centroids, in alternating direction so that no end is favoured.
+    /// Merges the buffered values into the centroids, in alternating directions so that neither end is
+    /// preferred.
     fn settle(&mut self, compression: f64) {
         if self.waiting.is_empty() && self.values.is_empty() {
             return;
@@ -314,7 +317,7 @@ impl Merged {
         self.values.sort_unstable();
         let single = |value| Centroid { mean: f64_from_sortable(value), weight: 1.0 };
         incoming.extend(self.values.drain(..).map(single));
-        // What is sorted already is merged.
+        // The sort makes use of runs that are already sorted.
         incoming.sort_by_key(|part| sortable_from_f64(part.mean));
         let backwards = self.merge_count % 2 == 1;
         self.merge_count += 1;
@@ -330,7 +333,7 @@ impl Merged {
         let last = incoming.len() - 1;
         let mut done = 0.0;
         for (place, &part) in incoming.iter().enumerate() {
-            // The ends stay alone: extremes are known exactly.
+            // The ends are not merged, so the extremes are exact.
             let is_end = place <= 1 || place == last;
             let grown = self.centroids.last_mut().filter(|own| {
                 let weight = own.weight + part.weight;
@@ -354,8 +357,8 @@ impl Merged {
         self.waiting = incoming;
     }
 
-    /// Source: Elasticsearch's `MergingDigest.quantile`: linear between the middles of neighbouring
-    /// centroids.
+    /// Interpolates linearly between the midpoints of neighbouring centroids. Source: Elasticsearch's
+    /// `MergingDigest.quantile`.
     fn quantile(&self, q: f64, total: f64) -> f64 {
         let [first, .., last] = self.centroids.as_slice() else {
             return self.centroids.first().map_or(f64::NAN, |only| only.mean);
@@ -410,9 +413,9 @@ mod tests {
         assert!(digest(&[]).quantile(0.5).is_nan() && digest(&[]).share_below(0.5).is_nan());
     }
 
-    /// How far the answer may be from the true rank, as a share of all values: the widest centroid there, and
-    /// a little. Between the means of two neighbours nothing is known, so a skewed distribution can be that
-    /// far off.
+    /// The largest error of the rank, as a share of all values: the width of the widest centroid around the
+    /// quantile, and a little more. Nothing is known between the means of two neighbours, so in a skewed
+    /// distribution the error can be that large.
     fn tolerance(q: f64, count: usize) -> f64 {
         let compression = 100.0 * WORKING_FINENESS;
         let normalizer = compression / (4.0 * (count as f64 / compression).ln().max(0.0) + 24.0);
@@ -422,7 +425,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
-        /// Many values, in any order and on any number of shards: ranks are off by less than a centroid.
+        /// Many values, in any order and on any number of shards: the ranks are off by less than a centroid.
         #[test]
         fn many_values_are_close(seed in any::<u64>(), count in 100usize..20_000, shards in 1usize..4, spread in 1u32..8) {
             let mut state = seed | 1;

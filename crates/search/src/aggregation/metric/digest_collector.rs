@@ -1,4 +1,4 @@
-//! The values of every bucket as a t-digest: what `median_absolute_deviation` and `boxplot` look at.
+//! Collects the values of each bucket in a t-digest, for `median_absolute_deviation` and `boxplot`.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use super::digest::Digest;
 use super::value_counts::ValueCounts;
 use crate::error::Result;
 
-/// How many times finer `high_accuracy` is, as in `percentiles`.
+/// The factor by which `high_accuracy` is finer, as in `percentiles`.
 const HIGH_ACCURACY: f64 = 10.0;
 
 /// Reads `compression` and `execution_hint`.
@@ -43,7 +43,7 @@ pub fn compression(options: &mut Options, default: f64) -> std::result::Result<f
 
 impl OwnFinding for Digest {}
 
-/// The digests of shards as one.
+/// Merges the digests of the shards.
 pub fn merged(parts: Vec<Digest>, compression: f64) -> Digest {
     let mut all = Digest::new(compression);
     parts.into_iter().for_each(|part| all.merge(part));
@@ -51,30 +51,31 @@ pub fn merged(parts: Vec<Digest>, compression: f64) -> Digest {
     all
 }
 
-/// The numbers that buckets around can be ordered by.
+/// The values that an enclosing aggregation's buckets can be ordered by.
 #[derive(Debug, Clone, Copy)]
 pub struct Numbers {
     pub names: &'static [&'static str],
-    /// One number a name.
+    /// Computes one value for each name.
     pub of: fn(&Digest) -> Box<[f64]>,
 }
 
-/// Of a bucket that was compared, beside its numbers: its place in the table, an allocation's head.
+/// Bytes of an entry in `compared` without its values: the table slot and the overhead of an allocation.
 const COMPARED_BYTES: u64 = 64;
 
-/// Collects the numbers of each bucket in a t-digest.
+/// Collects the values of each bucket in a t-digest.
 #[derive(Debug)]
 pub struct DigestCollector<'s> {
     compression: f64,
     numbers: Numbers,
-    /// [`Numbers::of`] the buckets with values that were compared; charged when everything was collected.
+    /// The [`Numbers::of`] each bucket that was compared and has values; charged when everything was
+    /// collected.
     compared: RefCell<HashMap<u32, Box<[f64]>>>,
     source: &'s Source,
     reader: NumberReader<'s>,
     digests: Vec<Option<Box<Digest>>>,
-    /// Values that are still to be added to those.
+    /// Values that are counted, and are still to be added to the digests.
     counts: ValueCounts<'s>,
-    /// There is one bucket around.
+    /// Whether there is only one parent bucket.
     is_alone: bool,
     doubles: Vec<f64>,
     starts: Vec<u32>,
@@ -101,7 +102,7 @@ impl<'s> DigestCollector<'s> {
 }
 
 impl DigestCollector<'_> {
-    /// Brings what was counted into the digests.
+    /// Adds the counted values to the digests.
     fn pour(&mut self) -> Result<()> {
         let (source, budget, compression) = (self.source, self.budget, self.compression);
         let digests = &mut self.digests;
@@ -131,7 +132,7 @@ impl<'s> Collector<'s> for DigestCollector<'s> {
         }
         let stored = self.reader.load(entries.docs)?;
         self.source.decode_all(stored.values, &mut self.doubles);
-        // A value takes at most its own eight bytes.
+        // A value takes at most eight bytes in a digest.
         self.budget.spend(self.doubles.len() as u64 * 8)?;
         let values = Values { values: self.doubles.as_slice(), positions: stored.positions };
         let (digests, compression) = (&mut self.digests, self.compression);
@@ -142,7 +143,7 @@ impl<'s> Collector<'s> for DigestCollector<'s> {
     }
 
     fn can_split(&self) -> bool {
-        // Digests depend on the order of values, counts do not.
+        // A digest depends on the order in which values are added; counts do not.
         self.is_alone && self.counts.takes_one()
     }
 

@@ -1,9 +1,9 @@
-//! How the values of a bucket are distributed, by either of the ways to keep that.
+//! The distribution of a bucket's values, as a t-digest or as an HDR histogram.
 
 use super::digest::Digest;
 use super::hdr::Histogram;
 
-/// What is kept of the values of one bucket.
+/// The distribution of one bucket's values.
 #[derive(Debug, Clone)]
 pub enum Distribution {
     Digest(Digest),
@@ -11,14 +11,14 @@ pub enum Distribution {
 }
 
 impl Distribution {
-    /// Makes it ready to be asked: percentiles are read from sorted centroids.
+    /// Prepares it for queries: percentiles are computed from sorted centroids.
     pub fn prepare(&mut self) {
         if let Distribution::Digest(digest) = self {
             digest.prepare();
         }
     }
 
-    /// What it holds, in bytes, to be charged.
+    /// Returns its memory in bytes, for the memory charge.
     pub fn bytes(&self) -> u64 {
         match self {
             Distribution::Digest(digest) => digest.bytes(),
@@ -26,7 +26,7 @@ impl Distribution {
         }
     }
 
-    /// False: a value cannot be kept.
+    /// Adds values. Returns false if one of them cannot be stored.
     pub fn add_all(&mut self, values: &[f64]) -> bool {
         match self {
             Distribution::Digest(digest) => {
@@ -37,7 +37,7 @@ impl Distribution {
         }
     }
 
-    /// Adds values that ascend, each as often as told; false: a value cannot be kept.
+    /// Adds ascending values, each with its count. Returns false if one of them cannot be stored.
     pub fn add_counted(&mut self, counted: impl Iterator<Item = (f64, u64)> + Clone) -> bool {
         match self {
             Distribution::Digest(digest) => {
@@ -51,7 +51,7 @@ impl Distribution {
         }
     }
 
-    /// False: the value cannot be kept.
+    /// Adds a value. Returns false if it cannot be stored.
     #[inline]
     pub fn add(&mut self, value: f64) -> bool {
         match self {

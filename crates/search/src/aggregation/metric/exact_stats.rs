@@ -1,22 +1,23 @@
-//! Whole numbers by bucket: added up as integers, so that no sum waits for the one before it.
+//! Integer statistics by bucket. Sums of integers do not have to be computed in order.
 //!
-//! Elasticsearch adds every value to a compensated sum of doubles, a chain of four additions a value.
-//! Integers are exact, whatever their order, and become a double once, at the end. For values with a factor
-//! (`scaled_float`) the last digit of a sum can be another one: nearer to the sum of the decimal numbers.
+//! Elasticsearch adds every value to a compensated sum of doubles, which is a chain of four dependent
+//! additions per value. Sums of integers are exact in any order, and are converted to a double once, at the
+//! end. For values with a factor (`scaled_float`) the last digit of a sum can differ: it is nearer to the sum
+//! of the decimal numbers.
 
 use limber_segment::columns::Moments;
 
-/// Neighbouring values go to different lanes, each with its own statistics of a bucket: values of one bucket
-/// in a row need not wait for what the one before stored. Going through the lanes costs little where a bucket
-/// has this many values.
+/// Adjacent values go to different lanes, each with its own statistics of every bucket, so that adjacent
+/// values of one bucket do not wait for each other's store. Merging the lanes is cheap if a bucket has at
+/// least this many values on average.
 const LANES: usize = 4;
 const VALUES_PER_BUCKET_OF_LANES: usize = 32;
 
-/// Values of one bucket, as they are stored.
+/// Statistics of the stored values of one bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredStats {
     pub count: u64,
-    /// Not kept where only the range is wanted.
+    /// Not computed if only the range is wanted.
     pub sum: i64,
     pub min: i64,
     pub max: i64,
@@ -45,7 +46,7 @@ impl StoredStats {
     }
 }
 
-/// What of the values is kept beside their number.
+/// Which statistics are computed besides the count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
     pub sum: bool,
@@ -53,26 +54,26 @@ pub struct Wanted {
     pub squares: bool,
 }
 
-/// Statistics of stored numbers by bucket. Whoever adds to it makes sure that no bucket's sum leaves 64 bits.
+/// Statistics of stored numbers by bucket. The caller makes sure that no sum of a bucket overflows 64 bits.
 #[derive(Debug)]
 pub struct ExactStats {
     wanted: Wanted,
     by_bucket: Vec<StoredStats>,
-    /// Sums of squares by bucket; empty unless wanted.
+    /// Sums of squares by bucket; empty if they are not wanted.
     squares: Vec<i128>,
-    /// Of the batch at hand, lanes back to back.
+    /// Statistics of the current batch, one lane after the other.
     lanes: Vec<StoredStats>,
 }
 
 impl ExactStats {
-    /// Bytes a bucket at most.
+    /// Upper bound of the bytes of a bucket.
     pub const BUCKET_BYTES: u64 = (size_of::<StoredStats>() + size_of::<i128>()) as u64;
 
     pub(crate) fn new(wanted: Wanted) -> ExactStats {
         ExactStats { wanted, by_bucket: Vec::new(), squares: Vec::new(), lanes: Vec::new() }
     }
 
-    /// Which sums are kept.
+    /// Which statistics are computed.
     pub fn wanted(&self) -> Wanted {
         self.wanted
     }
@@ -82,7 +83,7 @@ impl ExactStats {
         self.by_bucket.len()
     }
 
-    /// Makes room for buckets up to this number, without values.
+    /// Adds empty buckets up to this number.
     pub fn grow(&mut self, bucket_count: usize) {
         self.by_bucket.resize(bucket_count.max(self.len()), EMPTY);
         if self.wanted.squares {
@@ -90,13 +91,13 @@ impl ExactStats {
         }
     }
 
-    /// A bucket's statistics and sum of squares; of an unknown one those of no values.
+    /// Returns a bucket's statistics and its sum of squares; those of no values if the bucket is unknown.
     pub fn get(&self, bucket: usize) -> (StoredStats, i128) {
         let squares = self.squares.get(bucket).copied().unwrap_or(0);
         (self.by_bucket.get(bucket).copied().unwrap_or(EMPTY), squares)
     }
 
-    /// Takes what is known of several values into a bucket.
+    /// Adds precomputed moments of several values to a bucket.
     pub fn add_known(&mut self, bucket: usize, moments: &Moments, range: Option<(i64, i64)>) {
         let (min, max) = range.unwrap_or((EMPTY.min, EMPTY.max));
         self.by_bucket[bucket].merge(&StoredStats {
@@ -110,7 +111,7 @@ impl ExactStats {
         }
     }
 
-    /// Takes values into one bucket.
+    /// Adds values to one bucket.
     pub fn add_all(&mut self, bucket: usize, values: &[i64]) {
         let moments = match self.wanted.sum {
             true => Moments::of(values, self.wanted.squares),
@@ -121,7 +122,7 @@ impl ExactStats {
         self.add_known(bucket, &moments, range);
     }
 
-    /// Takes one value into a bucket.
+    /// Adds one value to a bucket.
     #[inline]
     pub fn add_one(&mut self, bucket: u32, value: i64) {
         let stats = &mut self.by_bucket[bucket as usize];
@@ -134,7 +135,7 @@ impl ExactStats {
         }
     }
 
-    /// Takes `values[i]` into bucket `buckets[i]`.
+    /// Adds `values[i]` to bucket `buckets[i]`.
     pub fn add_each(&mut self, values: &[i64], buckets: &[u32]) {
         match (self.wanted.sum, self.wanted.range) {
             (true, true) => self.add_pairs::<true, true>(values, buckets),
@@ -174,7 +175,7 @@ impl ExactStats {
         }
     }
 
-    /// Adds the buckets of another one, whose bucket `b` is `bucket_of[b]` here.
+    /// Adds the buckets of `other`, whose bucket `b` is `bucket_of[b]` here.
     pub fn absorb(&mut self, other: &ExactStats, bucket_of: &[u32]) {
         for (stats, &bucket) in other.by_bucket.iter().zip(bucket_of) {
             self.by_bucket[bucket as usize].merge(stats);
@@ -184,7 +185,7 @@ impl ExactStats {
         }
     }
 
-    /// Forgets all values.
+    /// Removes all values.
     pub fn clear(&mut self) {
         self.by_bucket.clear();
         self.squares.clear();
@@ -228,7 +229,7 @@ mod tests {
             entries.iter().for_each(|(value, bucket)| single.add_one(*bucket, *value));
             let cut = cut.min(values.len());
             first.add_each(&values[..cut], &buckets[..cut]);
-            // The other part numbers its buckets from the end.
+            // The other part numbers its buckets in reverse.
             let turned: Vec<u32> = buckets[cut..].iter().map(|bucket| 7 - bucket).collect();
             second.add_each(&values[cut..], &turned);
             first.absorb(&second, &[7, 6, 5, 4, 3, 2, 1, 0]);

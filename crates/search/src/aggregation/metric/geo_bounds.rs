@@ -1,5 +1,4 @@
-//! `geo_bounds`: the smallest rectangle around the places of a bucket. Source: Elasticsearch's
-//! `InternalGeoBounds`.
+//! `geo_bounds`: the bounding box of the points of a bucket. Source: Elasticsearch's `InternalGeoBounds`.
 
 use limber_mapping::RequestError;
 use limber_mapping::geo::{
@@ -23,11 +22,11 @@ use super::super::tree::{Aggregation, Kind};
 use super::places::{self, PlacesCollector, PlacesState};
 use crate::error::Result;
 
-/// The options of a `geo_bounds`: the field, and whether the rectangle may cross the date line.
+/// The options of a `geo_bounds`: the field, and whether the box may cross the date line.
 #[derive(Debug, Clone)]
 pub struct GeoBounds {
     values: ValuesOptions,
-    /// Whether the rectangle may go over the date line when it is narrower so.
+    /// Whether the box may cross the date line if it is narrower that way.
     wrap_longitude: bool,
 }
 
@@ -38,7 +37,7 @@ impl GeoBounds {
         Ok(Kind::own(GeoBounds { values, wrap_longitude }))
     }
 
-    /// Nothing without places.
+    /// Renders the bounds; empty without any points.
     fn to_json(&self, state: &BoundsState) -> Map<String, Value> {
         let mut out = Map::new();
         let (east, west) = (state.east, state.west);
@@ -98,7 +97,7 @@ impl Render for GeoBounds {
     }
 }
 
-/// The ends of some numbers.
+/// The smallest and the largest of some numbers.
 #[derive(Debug, Clone, Copy)]
 struct Ends {
     least: f64,
@@ -119,7 +118,7 @@ impl Ends {
     }
 }
 
-/// Ends of latitudes, and of longitudes on either side of Greenwich.
+/// The ranges of the latitudes, and of the longitudes west and east of Greenwich.
 #[derive(Debug, Clone, Copy)]
 pub struct BoundsState {
     latitudes: Ends,
@@ -136,14 +135,14 @@ impl Default for BoundsState {
 }
 
 impl BoundsState {
-    /// Adds the rectangles around the points, lines and polygons of a shape.
+    /// Adds the bounding boxes of the points, lines and polygons of a shape.
     fn add_shape(&mut self, shape: &GridShape) {
         for part in &shape.parts {
             match (part.kind, part.lists.first()) {
                 (PartKind::Points, _) => {
                     part.lists.iter().flatten().for_each(|&(x, y)| self.add_span((x, x), (y, y)))
                 }
-                // The outer ring, or the line.
+                // The outer ring of a polygon, or a line.
                 (_, Some(outer)) => {
                     let bounds = GridBounds::of(outer.iter());
                     self.add_span(bounds.x, bounds.y);
@@ -153,7 +152,8 @@ impl BoundsState {
         }
     }
 
-    /// Adds a rectangle of the grid; one over the date line, whose ends lie beyond the map, is two.
+    /// Adds a box in grid coordinates. A box that crosses the date line has an end beyond the map and is
+    /// divided in two.
     fn add_span(&mut self, x: (i64, i64), y: (i64, i64)) {
         const FIRST: i64 = i32::MIN as i64;
         const LAST: i64 = i32::MAX as i64;
@@ -165,7 +165,7 @@ impl BoundsState {
             self.add_span((x.0 + GRID_TURN, LAST), y);
             return self.add_span((FIRST, x.1), y);
         }
-        // Wholly beyond the map: brought back.
+        // If both ends are beyond the map, they are moved back onto it.
         let turn = if x.0 > LAST {
             -GRID_TURN
         } else if x.1 < FIRST {
@@ -180,7 +180,8 @@ impl BoundsState {
         match (left < 0.0, right < 0.0) {
             (true, true) => self.west.add(left, right),
             (false, _) => self.east.add(left, right),
-            // Over Greenwich, so that going round the other way is never shorter.
+            // Such a box crosses Greenwich; it is divided there, so that going the other way round is never
+            // narrower.
             (true, false) => {
                 self.west.add(left, 0.0);
                 self.east.add(0.0, right);
@@ -189,13 +190,13 @@ impl BoundsState {
     }
 }
 
-/// Shapes into the rectangles of their buckets.
+/// Adds shapes to the bounding boxes of their buckets.
 #[derive(Debug)]
 struct ShapesCollector<'s> {
     path: &'s str,
     column: Option<ShapeColumn<'s>>,
     batch: Batch<i64>,
-    /// Of the batch's documents.
+    /// The bounds of each document in the current batch.
     found: Vec<Option<BoundsState>>,
     states: Vec<BoundsState>,
     budget: &'s Budget,

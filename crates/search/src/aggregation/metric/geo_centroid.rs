@@ -1,4 +1,4 @@
-//! `geo_centroid`: the middle of the places of a bucket, and how many they are. Source: Elasticsearch's
+//! `geo_centroid`: the mean of the points of a bucket, and their number. Source: Elasticsearch's
 //! `InternalGeoCentroid`.
 
 use limber_mapping::RequestError;

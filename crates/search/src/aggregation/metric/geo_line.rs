@@ -1,4 +1,4 @@
-//! `geo_line`: the places of a bucket as a line, in the order of another field. Source: Elasticsearch's
+//! `geo_line`: the points of a bucket as a line, sorted by another field. Source: Elasticsearch's
 //! `GeoLineAggregator`, `InternalGeoLine`.
 
 use limber_mapping::RequestError;
@@ -18,10 +18,10 @@ use super::super::source::{Accepts, NumberReader, Source};
 use super::super::tree::{Aggregation, Kind};
 use crate::error::Result;
 
-/// Most places of a line (`MAX_PATH_SIZE`), and how many there are unless the request says less.
+/// Largest number of points of a line (`MAX_PATH_SIZE`), and the default.
 const PLACES_MAX: i32 = 10_000;
 
-/// The options of a `geo_line`: the field of the points, and that by which they are sorted.
+/// The options of a `geo_line`: the field of the points, and the field by which they are sorted.
 #[derive(Debug, Clone)]
 pub struct GeoLine {
     point: ValuesOptions,
@@ -66,11 +66,11 @@ impl GeoLine {
     }
 }
 
-/// A place by what it is sorted by.
+/// A point with its sort value.
 #[derive(Debug, Clone, Copy)]
 struct Stop {
     sort: f64,
-    /// As a column holds it.
+    /// The point as it is encoded in a column.
     place: i64,
 }
 
@@ -78,16 +78,16 @@ struct Stop {
 #[derive(Debug, Clone, Default)]
 pub struct Line {
     stops: Vec<Stop>,
-    /// Some places were left out.
+    /// Whether points were left out.
     is_cut: bool,
 }
 
 impl OwnFinding for Line {}
 
 impl Line {
-    /// Sorts the places, and leaves out those beyond `places_max`.
+    /// Sorts the points, and drops those beyond `places_max`.
     fn settle(&mut self, descends: bool, places_max: usize) {
-        // Stable: places of the same value stay in the order of the documents.
+        // The sort is stable: points with equal sort values stay in the order of the documents.
         self.stops.sort_by(|left, right| match descends {
             true => right.sort.total_cmp(&left.sort),
             false => left.sort.total_cmp(&right.sort),
@@ -96,7 +96,7 @@ impl Line {
         self.stops.truncate(places_max);
     }
 
-    /// Coordinates have six digits, as in Elasticsearch.
+    /// Returns the coordinates, rounded to six digits as in Elasticsearch.
     fn coordinates(&self) -> Vec<Value> {
         let rounded = |degrees: f64| (degrees * 1e6).round() / 1e6;
         let shown = |stop: &Stop| {
@@ -170,7 +170,7 @@ struct LineCollector<'s> {
     own: &'s GeoLine,
     point: (&'s Source, NumberReader<'s>),
     sort: (&'s Source, NumberReader<'s>),
-    /// What each document of a batch is sorted by; NaN: nothing.
+    /// The sort value of each document in the batch; NaN if it has none.
     sorts: Vec<f64>,
     doubles: Vec<f64>,
     lines: Vec<Line>,

@@ -1,38 +1,39 @@
-//! A histogram of values by their leading digits: "how many values look like this one when only so many
-//! digits are read?"
+//! A histogram of values by their leading significant digits.
 //!
-//! Source: HdrHistogram's `DoubleHistogram`, which Elasticsearch uses for the option `hdr`. A slot is a value
-//! whose lower bits are cut off; HdrHistogram shows a slot by its highest value, which is one step of the
-//! finest slot (that of the smallest value) below the next slot.
+//! Source: HdrHistogram's `DoubleHistogram`, which Elasticsearch uses for the option `hdr`. A slot has the
+//! values that are equal after their lower bits are removed. HdrHistogram shows a slot by its highest value,
+//! which is one step of the finest slot (that of the smallest value) below the next slot.
 
 use std::collections::BTreeMap;
 
-/// Most digits that can be asked for.
+/// Largest number of significant digits.
 pub const DIGITS_MAX: i32 = 5;
 
-/// Bytes of one slot in the tree, about.
+/// About how many bytes a slot of the tree takes.
 const SLOT_BYTES: u64 = 24;
 
-/// Counts of numbers by their first significant digits. Source: HdrHistogram's `DoubleHistogram`.
+/// Counts values by their first significant digits.
 #[derive(Debug, Clone)]
 pub struct Histogram {
-    /// Bits of the mantissa that are read.
+    /// The number of mantissa bits that are kept.
     bits: u32,
     zeros: u64,
     count: u64,
-    /// Number of values by slot: the upper bits of the double, which sort as positive doubles do.
+    /// The number of values by slot. A slot is the upper bits of the double, whose order is that of positive
+    /// doubles.
     slots: BTreeMap<u64, u64>,
 }
 
 impl Histogram {
-    /// `digits`: 0 to [`DIGITS_MAX`]; values apart by more than 1 in 10^digits are told apart.
+    /// `digits` is from 0 to [`DIGITS_MAX`]. Values whose relative difference is more than 10^-digits are in
+    /// different slots.
     pub fn new(digits: i32) -> Histogram {
         let told_apart = 2 * 10u64.pow(digits.clamp(0, DIGITS_MAX) as u32);
         let bits = told_apart.next_power_of_two().ilog2() - 1;
         Histogram { bits, zeros: 0, count: 0, slots: BTreeMap::new() }
     }
 
-    /// What it holds, in bytes, to be charged.
+    /// Returns its memory in bytes, for the memory charge.
     pub fn bytes(&self) -> u64 {
         self.slots.len() as u64 * SLOT_BYTES
     }
@@ -45,13 +46,13 @@ impl Histogram {
         f64::from_bits(slot << (52 - self.bits))
     }
 
-    /// False: `value` is negative and was not added.
+    /// Adds a value. Returns false and does not add it if it is negative.
     #[must_use]
     pub fn add(&mut self, value: f64) -> bool {
         self.add_counted(value, 1)
     }
 
-    /// Adds a value several times; false: it is negative and was not added.
+    /// Adds a value several times. Returns false and does not add it if it is negative.
     #[must_use]
     pub fn add_counted(&mut self, value: f64, times: u64) -> bool {
         if value < 0.0 || value.is_nan() {
@@ -65,14 +66,14 @@ impl Histogram {
         true
     }
 
-    /// Adds everything that `other`, of the same digits, holds.
+    /// Adds the values of `other`, which must have the same number of digits.
     pub fn merge(&mut self, other: &Histogram) {
         self.zeros += other.zeros;
         self.count += other.count;
         other.slots.iter().for_each(|(&slot, count)| *self.slots.entry(slot).or_default() += count);
     }
 
-    /// The value below which (itself included) `percent` of all values lie; NaN without any value.
+    /// Returns the value that `percent` of all values are not greater than; NaN without any values.
     pub fn percentile(&self, percent: f64) -> f64 {
         if self.count == 0 {
             return f64::NAN;
@@ -91,7 +92,7 @@ impl Histogram {
         self.slots.keys().next_back().map_or(0.0, |&slot| self.highest(slot))
     }
 
-    /// The last value of a slot on the grid of the finest slot.
+    /// Returns the highest value of a slot, rounded to the grid of the finest slot.
     fn highest(&self, slot: u64) -> f64 {
         let Some(&least) = self.slots.keys().next() else { return 0.0 };
         let octave = |slot: u64| self.lowest(slot >> self.bits << self.bits);
@@ -99,7 +100,8 @@ impl Histogram {
         self.lowest(slot + 1) - step
     }
 
-    /// The percentage of values not above `value` or in its slot; NaN without any value.
+    /// Returns the percentage of values that are not above `value` or are in its slot; NaN without any
+    /// values.
     pub fn percent_up_to(&self, value: f64) -> f64 {
         if self.count == 0 {
             return f64::NAN;

@@ -1,14 +1,14 @@
-//! Counting distinct hashes in bounded memory.
+//! Counts distinct hashes in bounded memory.
 //!
-//! Few hashes are kept as they are (linear counting over 25 bits), more go to HyperLogLog registers.
-//! Thresholds, precision and the encoding of hashes are those of Elasticsearch's `HyperLogLogPlusPlus`, so
-//! that small cardinalities agree exactly; large ones are estimated with Ertl's improved estimator
-//! (arXiv:1702.01284), which needs no table of corrections and is as accurate.
+//! A small number of hashes is stored directly (linear counting over 25 bits); more go to HyperLogLog
+//! registers. Thresholds, precision and the encoding of hashes are those of Elasticsearch's
+//! `HyperLogLogPlusPlus`, so that small cardinalities agree exactly. Large ones are estimated with Ertl's
+//! improved estimator (arXiv:1702.01284), which needs no correction table and is as accurate.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 
-/// Bits of a hash that a kept hash is exact to.
+/// The number of leading bits that are stored of a hash.
 const KEPT_BITS: u32 = 25;
 
 const PRECISION_MIN: u32 = 4;
@@ -27,7 +27,7 @@ enum Hashes {
     Registers(Vec<u8>),
 }
 
-/// The precision whose memory keeps counts exact up to about `threshold`.
+/// Returns the precision at which counts are exact up to about `threshold`.
 pub fn precision_of(threshold: u64) -> u32 {
     let entries = threshold.saturating_mul(4).div_ceil(3);
     let bits = 64 - entries.saturating_mul(4).leading_zeros();
@@ -39,17 +39,17 @@ impl Sketch {
         Sketch { precision, hashes: Hashes::Kept(HashSet::default()) }
     }
 
-    /// Hashes that are kept before registers take over.
+    /// The number of hashes that are stored before registers are used.
     fn kept_max(&self) -> usize {
         ((1usize << self.precision) / 4) * 3 / 4
     }
 
-    /// Bytes of the registers, the most that a sketch grows to.
+    /// The bytes of the registers, which are the largest size of a sketch.
     pub fn bytes_max(precision: u32) -> u64 {
         1 << precision
     }
 
-    /// Adds a hash whose bits are all well mixed.
+    /// Adds a hash, all of whose bits must be well mixed.
     #[inline]
     pub fn insert(&mut self, hash: u64) {
         match &mut self.hashes {
@@ -67,7 +67,7 @@ impl Sketch {
         }
     }
 
-    /// As [`Sketch::insert`], where most registers hold a longer run already.
+    /// Does the same as [`Sketch::insert`]; faster if most registers already hold a longer run of zeros.
     #[inline]
     pub fn insert_quickly(&mut self, hash: u64) {
         if let Hashes::Registers(registers) = &self.hashes {
@@ -94,7 +94,8 @@ impl Sketch {
         numbers.for_each(|number| {
             let hash = hash_number(number);
             let register = &mut registers[(hash >> shift) as usize];
-            // Registers that hold a run are rarely raised: whether this one is costs less than how far.
+            // Registers in use are rarely raised, and whether this one is can be tested faster than the run
+            // can be counted.
             let rest = hash << precision;
             if rest >> 1 >> (63 - u32::from(*register & 63)) == 0 {
                 *register = (*register).max(1 + rest.leading_zeros().min(run_max) as u8);
@@ -102,7 +103,7 @@ impl Sketch {
         });
     }
 
-    /// Takes in the values of another sketch of the same precision.
+    /// Adds the hashes of another sketch of the same precision.
     pub fn merge(&mut self, other: &Sketch) {
         match &other.hashes {
             Hashes::Kept(kept) => kept.iter().for_each(|&encoded| self.insert_encoded(encoded)),
@@ -140,7 +141,7 @@ impl Sketch {
         self.hashes = Hashes::Registers(registers);
     }
 
-    /// The estimated number of distinct hashes.
+    /// Estimates the number of distinct hashes.
     pub fn cardinality(&self) -> u64 {
         match &self.hashes {
             Hashes::Kept(kept) => {
@@ -152,7 +153,8 @@ impl Sketch {
     }
 }
 
-/// 25 bits of the hash, and the run behind them when the bits between `precision` and 25 do not hold its end.
+/// Encodes 25 bits of the hash, and the length of the run of zeros after them if the bits between `precision`
+/// and 25 are all zero.
 fn encode(hash: u64, precision: u32) -> u32 {
     let top = (hash >> (64 - KEPT_BITS)) as u32;
     if top & ((1 << (KEPT_BITS - precision)) - 1) == 0 {
@@ -225,7 +227,7 @@ fn tau(mut x: f64) -> f64 {
     }
 }
 
-/// Hash of a number (`BitMixer.mix64`).
+/// Hashes a number (`BitMixer.mix64`).
 #[inline]
 pub fn hash_number(number: i64) -> u64 {
     let mut z = number as u64;
@@ -234,7 +236,7 @@ pub fn hash_number(number: i64) -> u64 {
     z ^ (z >> 32)
 }
 
-/// First half of MurmurHash3 x64 128 with seed 0 (Austin Appleby), Elasticsearch's hash of terms.
+/// Returns the first half of MurmurHash3 x64 128 with seed 0 (Austin Appleby), Elasticsearch's hash of terms.
 pub fn hash_term(bytes: &[u8]) -> u64 {
     const C1: u64 = 0x87c3_7b91_1142_53d5;
     const C2: u64 = 0x4cf5_ad43_2745_937f;
@@ -273,7 +275,7 @@ mod tests {
 
     #[test]
     fn known_hashes() {
-        // MurmurHash3_x64_128 of the reference implementation.
+        // The results of the reference implementation's MurmurHash3_x64_128.
         assert_eq!(hash_term(b""), 0);
         assert_eq!(hash_term(b"hello"), 0xcbd8_a7b3_41bd_9b02);
         assert_eq!(hash_term(b"The quick brown fox jumps over the lazy dog"), 0xe34b_bc7b_bc07_1b6c);

@@ -1,6 +1,6 @@
-//! `matrix_stats`: moments of several fields and how they vary together. Source: Elasticsearch's
-//! `MatrixStatsAggregator`, `RunningStats`; the updates are those of Pébay, "Formulas for Robust, One-Pass
-//! Parallel Computation of Covariances and Arbitrary-Order Statistical Moments".
+//! `matrix_stats`: moments, covariances and correlations of several fields. Source: Elasticsearch's
+//! `MatrixStatsAggregator`, `RunningStats`. The update formulas are those of Pébay, "Formulas for Robust,
+//! One-Pass Parallel Computation of Covariances and Arbitrary-Order Statistical Moments".
 
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
@@ -21,10 +21,10 @@ use super::super::values::format::double;
 use crate::error::Result;
 use crate::json;
 
-/// Fields of one aggregation: their pairs are kept for every bucket.
+/// Largest number of fields of one aggregation; every bucket has a state for each pair of them.
 const FIELD_COUNT_MAX: usize = 100;
 
-/// What stands for several values of a document.
+/// Which value represents a document with several values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Mode {
     Avg,
@@ -34,7 +34,7 @@ enum Mode {
     Median,
 }
 
-/// The options of a `matrix_stats`: the fields, whose moments and correlations are wanted.
+/// The options of a `matrix_stats`: the fields, and the mode for several values.
 #[derive(Debug, Clone)]
 pub struct MatrixStats {
     /// By ascending name.
@@ -93,16 +93,17 @@ impl MatrixStats {
     }
 }
 
-/// Moments of one bucket's documents that have all fields which the shard knows.
+/// Moments of the documents of one bucket that have a value in all fields that the shard maps.
 #[derive(Debug, Clone)]
 pub struct Moments {
     doc_count: u64,
-    /// Documents by field; 0 for a field that no shard knows.
+    /// Number of documents by field; 0 for a field that no shard maps.
     counts: Vec<f64>,
     means: Vec<f64>,
-    /// Sums of the second, third and fourth powers of the distances to the mean.
+    /// Sums of the second, third and fourth powers of the differences from the mean.
     powers: Vec<[f64; 3]>,
-    /// Sums of products of distances, by `first * width + second`, where first is before second.
+    /// Sums of products of the differences from the means, at `first * width + second`, where first is less
+    /// than second.
     products: Vec<f64>,
 }
 
@@ -119,7 +120,7 @@ impl Moments {
         }
     }
 
-    /// One document; NaN: the shard does not know the field.
+    /// The moments of one document; NaN stands for a field that the shard does not map.
     fn of(values: &[f64]) -> Moments {
         Moments {
             doc_count: 1,
@@ -129,8 +130,8 @@ impl Moments {
         }
     }
 
-    /// A batch of documents, by field; none lacks a value. Two passes: means, then powers of the distances to
-    /// them.
+    /// Computes the moments of a batch of documents, given by field; all documents have all values. The first
+    /// pass computes the means, the second one the powers of the differences from them.
     fn of_all(columns: &[Vec<f64>]) -> Moments {
         let (width, count) = (columns.len(), columns.first().map_or(0, Vec::len));
         let mut moments = Moments { doc_count: count as u64, ..Moments::new(width) };
@@ -285,7 +286,7 @@ impl Render for MatrixStats {
 struct MatrixCollector<'s> {
     mode: Mode,
     readers: Vec<(&'s Source, NumberReader<'s>)>,
-    /// By field: the value of each document of a batch; NaN: none.
+    /// The value of each document in a batch, by field; NaN if it has none.
     columns: Vec<Vec<f64>>,
     doubles: Vec<f64>,
     moments: Vec<Option<Box<Moments>>>,
@@ -306,7 +307,8 @@ fn one_of(values: &mut [f64], mode: Mode) -> f64 {
     }
 }
 
-/// From so many documents of one bucket on, their moments are taken together: another last digit.
+/// From this number of documents of one bucket on, moments are computed for the batch. Their rounding
+/// differs.
 const BATCH_FROM: usize = 512;
 
 impl MatrixCollector<'_> {
@@ -338,7 +340,7 @@ impl<'s> Collector<'s> for MatrixCollector<'s> {
         for ((source, reader), column) in self.readers.iter_mut().zip(&mut self.columns) {
             let stored = reader.load(entries.docs)?;
             if stored.positions.is_none() {
-                // One value a document stands for itself, whatever the mode.
+                // If documents have one value at most, the mode does not matter.
                 source.decode_all(stored.values, column);
                 continue;
             }

@@ -1,4 +1,4 @@
-//! `median_absolute_deviation`: the median of the distances to the median. Source: Elasticsearch's
+//! `median_absolute_deviation`: the median of the distances from the median. Source: Elasticsearch's
 //! `MedianAbsoluteDeviationAggregator`.
 
 use limber_mapping::RequestError;

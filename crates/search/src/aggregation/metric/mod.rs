@@ -1,4 +1,4 @@
-//! Metrics: one value, or a few, for the documents of a bucket.
+//! Metric aggregations: one or a few values for the documents of a bucket.
 
 mod boxplot;
 mod cardinality;

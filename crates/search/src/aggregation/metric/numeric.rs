@@ -1,8 +1,7 @@
-//! `avg`, `sum`, `min`, `max`, `stats`, `extended_stats`, `value_count`: what is asked, what is kept, how it
-//! is shown.
+//! `avg`, `sum`, `min`, `max`, `stats`, `extended_stats` and `value_count`: options, state and rendering.
 //!
-//! Source: Elasticsearch's `InternalAvg`, `InternalSum`, `InternalStats`, `InternalExtendedStats` and
-//! siblings.
+//! Source: Elasticsearch's `InternalAvg`, `InternalSum`, `InternalStats`, `InternalExtendedStats` and similar
+//! classes.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
@@ -20,7 +19,7 @@ use super::super::values::kahan::KahanSum;
 use super::numeric_collector::MetricCollector;
 use crate::error;
 
-/// Which of the numbers that follow from count, sum, minimum, maximum and squares is wanted.
+/// Which value is shown of those that follow from count, sum, minimum, maximum and sum of squares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetricKind {
     Avg,
@@ -32,12 +31,12 @@ pub enum MetricKind {
     ValueCount,
 }
 
-/// One metric as asked for.
+/// One metric as given in the request.
 #[derive(Debug, Clone)]
 pub struct Metric {
     pub kind: MetricKind,
     pub values: ValuesOptions,
-    /// `extended_stats`: standard deviations between the mean and a bound.
+    /// For `extended_stats`: the number of standard deviations between the mean and a bound.
     pub sigma: f64,
 }
 
@@ -102,7 +101,7 @@ impl Request for Metric {
         true
     }
 
-    /// Where its script may read them.
+    /// A script may read scores.
     fn needs_scores(&self) -> bool {
         self.values
             .script
@@ -132,7 +131,7 @@ impl Request for Metric {
         }
     }
 
-    /// Whether `stats` and `extended_stats` have a number of this name.
+    /// Checks whether `stats` and `extended_stats` have a value with this name.
     fn check_order_name(&self, own: &str, name: &str) -> NameCheck {
         let is_extended = self.kind == MetricKind::ExtendedStats && EXTENDED_NAMES.contains(&name);
         if is_extended || STATS_NAMES.contains(&name) {
@@ -180,10 +179,10 @@ impl Render for Metric {
     }
 }
 
-/// What buckets can be ordered by around `stats`.
+/// The values of `stats` that buckets can be ordered by.
 const STATS_NAMES: [&str; 5] = ["count", "sum", "min", "max", "avg"];
 
-/// What `extended_stats` adds to [`STATS_NAMES`].
+/// The additional values of `extended_stats`.
 const EXTENDED_NAMES: [&str; 13] = [
     "sum_of_squares",
     "variance",
@@ -200,7 +199,7 @@ const EXTENDED_NAMES: [&str; 13] = [
     "std_lower_sampling",
 ];
 
-/// What is kept for one bucket; a metric fills only what it shows.
+/// The state of one bucket. A metric only fills the fields that it shows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MetricState {
     pub count: u64,
@@ -217,7 +216,7 @@ impl Default for MetricState {
 }
 
 impl MetricState {
-    /// Puts the states of several shards together; sums are compensated as in Elasticsearch's reduce.
+    /// Merges the states of several shards, with compensated sums as in Elasticsearch's reduce.
     pub fn reduce<'a>(states: impl Iterator<Item = &'a MetricState>) -> MetricState {
         let (mut sum, mut squares) = (KahanSum::default(), KahanSum::default());
         let mut all = MetricState::default();
@@ -248,7 +247,7 @@ impl MetricState {
         if variance < 0.0 { 0.0 } else { variance }
     }
 
-    /// The value that buckets are ordered by; NaN sorts last.
+    /// Returns the value that buckets are ordered by; NaN sorts last.
     pub fn order_value(&self, kind: MetricKind, name: Option<&str>, sigma: f64) -> f64 {
         let deviation = self.variance_population().sqrt();
         match (kind, name.unwrap_or_default()) {
@@ -270,7 +269,7 @@ impl MetricState {
         }
     }
 
-    /// The body of the answer.
+    /// Renders the body of the answer.
     pub fn to_json(self, metric: &Metric, format: &Format) -> Map<String, Value> {
         let mut out = Map::new();
         match metric.kind {
@@ -336,7 +335,8 @@ impl MetricState {
         out.insert("std_deviation_bounds".into(), shown_bounds.into());
         if self.count > 0 && !format.is_raw() {
             for (position, (name, value)) in values.into_iter().enumerate() {
-                // Elasticsearch writes the deviations as text and the others through the format's own type.
+                // Elasticsearch formats the deviations as strings, and the other values with the format's own
+                // type.
                 let text = if position < 4 { format.value(value) } else { format.text(value).into() };
                 out.insert(format!("{name}_as_string"), text);
             }
@@ -346,7 +346,7 @@ impl MetricState {
     }
 }
 
-/// `value`, and `value_as_string` when the value's form is not its own.
+/// Adds `value`, and `value_as_string` if the value is formatted.
 pub(super) fn single(out: &mut Map<String, Value>, value: f64, has_value: bool, format: &Format) {
     out.insert("value".into(), if has_value { double(value) } else { Value::Null });
     if has_value && !format.is_raw() {

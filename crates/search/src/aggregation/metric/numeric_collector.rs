@@ -1,7 +1,7 @@
-//! The numeric metrics at work: arrays by bucket, filled from a column batch by batch.
+//! The collector of the numeric metrics: fills arrays by bucket from columns, batch by batch.
 //!
-//! Numbers are added up as they are stored, as integers, wherever that is exact ([`ExactStats`]): runs of a
-//! column without decoding them ([`limber_segment::columns::Moments`]). Other numbers go to compensated sums
+//! Wherever that is exact, stored numbers are added as integers ([`ExactStats`]), and runs of a column
+//! without decoding them ([`limber_segment::columns::Moments`]). Other numbers are added to compensated sums
 //! of doubles.
 
 use limber_segment::SegmentView;
@@ -18,26 +18,27 @@ use super::exact_stats::{ExactStats, Wanted};
 use super::numeric::{Metric, MetricKind, MetricState};
 use crate::error::Result;
 
-/// Where values are read from: only their number matters to `value_count` over terms.
+/// Reads the values. A `value_count` of terms only needs their number.
 #[derive(Debug)]
 enum Reader<'s> {
     Numbers(Box<NumberReader<'s>>),
     Ordinals(Box<OrdinalReader<'s>>),
     Made(Box<MadeTerms<'s>>),
-    /// Of shapes, which are one value a document.
+    /// Reads shapes, each of which counts as one value per document.
     Shapes(Option<Presence<'s>>),
 }
 
-/// Adds up the numbers of each bucket.
+/// Collects the statistics of each bucket.
 #[derive(Debug)]
 pub struct MetricCollector<'s> {
     kind: MetricKind,
     sigma: f64,
     source: &'s Source,
     reader: Reader<'s>,
-    /// What could be added up as stored numbers.
+    /// The statistics of stored numbers that could be added as integers.
     exact: ExactStats,
-    /// Whether the begun segment's numbers go there, and what no sum of those taken so far exceeds in size.
+    /// Whether the current segment's numbers are added to `exact`; `exact_bound` is an upper bound of the
+    /// absolute value of each sum so far.
     is_exact: bool,
     exact_bound: u128,
     doubles: Doubles,
@@ -45,7 +46,7 @@ pub struct MetricCollector<'s> {
     budget: &'s Budget,
 }
 
-/// What a part of a shard's documents came to.
+/// The findings of one part of a shard's documents.
 #[derive(Debug)]
 pub struct MetricFindings {
     exact: ExactStats,
@@ -53,31 +54,31 @@ pub struct MetricFindings {
     doubles: Doubles,
 }
 
-/// Doubles by bucket, and the counts of whatever is only counted.
+/// Statistics in doubles by bucket, and the counts of values that are only counted.
 #[derive(Debug, Default)]
 struct Doubles {
     counts: Vec<u64>,
     sums: Vec<KahanSum>,
     squares: Vec<KahanSum>,
     ranges: Vec<(f64, f64)>,
-    /// Of the batch at hand.
+    /// The values of the current batch.
     values: Vec<f64>,
 }
 
 /// Bytes of one bucket's state in the largest metric.
 const BUCKET_BYTES: u64 = 56;
 
-/// No sum of stored numbers reaches this.
+/// Upper bound of the sums of stored numbers.
 const EXACT_SUM_MAX: u128 = 1 << 62;
 
-/// Sums of values with a factor are taken as integers in segments of so many values: where there are fewer,
-/// the last digit is to be that of Elasticsearch's sum of doubles.
+/// The least number of values of a segment for which values with a factor are added as integers. With fewer
+/// values, the last digit must agree with Elasticsearch's sum of doubles.
 const FACTOR_VALUES_MIN: u64 = 1024;
 
-/// From so many values of one bucket on, lanes are summed each by itself.
+/// From this number of values of one bucket on, they are added in several lanes.
 const LANES_FROM: usize = 512;
 
-/// Values that are added up between two looks at whether anybody still waits.
+/// The number of values that are added between two checks for cancellation.
 const CHECKED_VALUES: u64 = 1 << 20;
 
 impl Doubles {
@@ -99,7 +100,7 @@ impl Doubles {
         Ok(())
     }
 
-    /// Takes the values of the batch into one bucket.
+    /// Adds the values of the batch to one bucket.
     fn add_all(&mut self, bucket: usize) {
         self.counts[bucket] += self.values.len() as u64;
         if let Some(sum) = self.sums.get_mut(bucket) {
@@ -115,7 +116,7 @@ impl Doubles {
         }
     }
 
-    /// Adds the buckets of another one, whose bucket `b` is `bucket_of[b]` here.
+    /// Adds the buckets of `other`, whose bucket `b` is `bucket_of[b]` here.
     fn absorb(&mut self, other: &Doubles, bucket_of: &[u32]) {
         for (bucket, &own) in bucket_of.iter().enumerate().take(other.counts.len()) {
             let own = own as usize;
@@ -160,7 +161,7 @@ impl<'s> MetricCollector<'s> {
             true if source.has_shapes() => Reader::Shapes(None),
             true if source.makes_terms() => Reader::Made(Box::new(MadeTerms::new(source)?)),
             true => Reader::Ordinals(Box::new(OrdinalReader::new(path, source.missing.is_some()))),
-            // An unmapped field's replacement is only counted, whatever it is.
+            // For an unmapped field the replacement is only counted, whatever its type.
             false if metric.kind == MetricKind::ValueCount && !source.is_mapped() => {
                 Reader::Ordinals(Box::new(OrdinalReader::new(path, source.missing.is_some())))
             }
@@ -188,11 +189,11 @@ impl<'s> MetricCollector<'s> {
         Ok(())
     }
 
-    /// Whether the begun segment's numbers can be added up as they are stored. Makes room in the sums for
-    /// them.
+    /// Whether the current segment's numbers can be added as they are stored. Settles the sums so far if the
+    /// new ones could overflow.
     fn takes_exact(&mut self, doc_count: u32) -> Result<bool> {
         let Reader::Numbers(reader) = &self.reader else { return Ok(false) };
-        // The order of stored numbers is that of their values.
+        // Minimum and maximum need no sum: stored numbers have the same order as their values.
         if !self.exact.wanted().sum {
             return Ok(true);
         }
@@ -213,7 +214,7 @@ impl<'s> MetricCollector<'s> {
         Ok(true)
     }
 
-    /// Brings what was added up so far into doubles.
+    /// Converts the exact statistics so far to doubles and adds them there.
     fn settle_exact(&mut self) -> Result<()> {
         self.doubles.grow(self.exact.len(), self.exact.wanted(), self.budget)?;
         for bucket in 0..self.exact.len() {
@@ -238,7 +239,7 @@ impl<'s> MetricCollector<'s> {
         Ok(())
     }
 
-    /// What the stored numbers of a bucket are as values.
+    /// Converts the statistics of stored numbers of a bucket to those of the values.
     fn exact_state(&self, bucket: usize) -> MetricState {
         let (stored, squares) = self.exact.get(bucket);
         let Wanted { sum, range, .. } = self.exact.wanted();
@@ -279,7 +280,7 @@ impl<'s> MetricCollector<'s> {
         state
     }
 
-    /// Takes a batch of numbers as they are stored.
+    /// Collects a batch of stored numbers.
     fn collect_exact(&mut self, entries: &Entries<'_>) -> Result<()> {
         self.grow_exact(entries.bucket_count)?;
         let Reader::Numbers(reader) = &mut self.reader else { return Ok(()) };
@@ -309,7 +310,7 @@ fn wanted_of(kind: MetricKind) -> Wanted {
     }
 }
 
-/// Takes a run of a column into a bucket.
+/// Adds a run of a column to a bucket.
 fn add_run(
     exact: &mut ExactStats,
     bucket: usize,
@@ -351,7 +352,7 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
         match &mut self.reader {
             Reader::Ordinals(reader) => {
                 let counts = &mut doubles.counts;
-                // The ranges of a document are one value.
+                // All ranges of a document count as one value.
                 let (is_ranges, mut last) = (self.source.range_kind().is_some(), usize::MAX);
                 reader.load(entries.docs)?.join(entries, starts, |entry, bucket, _| {
                     counts[bucket as usize] += u64::from(!is_ranges || entry != last);
@@ -403,7 +404,7 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
                 let Some(column) = reader.column() else { return Ok(reader.missing_ordinal().is_none()) };
                 let is_all =
                     reader.missing_ordinal().is_none() || column.doc_count_with_value() == column.doc_count();
-                // The ranges of a document are one value.
+                // All ranges of a document count as one value.
                 match self.source.range_kind() {
                     Some(_) => (u64::from(column.doc_count_with_value()), is_all),
                     None => (column.value_count(), is_all),
@@ -422,7 +423,7 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
         let Some(column) = reader.column().copied() else { return Ok(true) };
         let Wanted { sum, range, squares } = self.exact.wanted();
         let resolution = self.source.resolution();
-        // The sum of rounded dates is not that of the stored ones.
+        // The sum of rounded dates is not the rounded sum of the stored ones.
         if sum && !(self.is_exact && resolution.per_milli() == 1) {
             return Ok(false);
         }

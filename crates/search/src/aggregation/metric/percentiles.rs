@@ -1,5 +1,5 @@
-//! `percentiles` and `percentile_ranks`: "which value has this share of all values below it?", and the other
-//! way round.
+//! `percentiles` and `percentile_ranks`: the values at given percentages, and the percentages at given
+//! values.
 //!
 //! Source: Elasticsearch's `PercentilesAggregationBuilder`, `PercentileRanksAggregationBuilder`,
 //! `PercentilesConfig`.
@@ -31,32 +31,31 @@ const PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
 const COMPRESSION: f64 = 100.0;
 const DIGITS: i32 = 3;
 
-/// How many times finer `high_accuracy` is. Elasticsearch changes to another, slower digest instead.
+/// The factor by which `high_accuracy` is finer. Elasticsearch uses another, slower digest instead.
 const HIGH_ACCURACY: f64 = 10.0;
 
-/// How the distribution is kept.
+/// How the distribution is stored.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Method {
     Digest { compression: f64 },
     Hdr { digits: i32 },
 }
 
-/// What is asked of the distribution.
+/// What is computed from the distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
-    /// Values at percents.
+    /// The values at given percentages.
     Values,
-    /// Percents up to values.
+    /// The percentages at given values.
     Ranks,
 }
 
-/// The options of `percentiles` and `percentile_ranks`: the field, what is asked of its values, and how they
-/// are summed up.
+/// The options of `percentiles` and `percentile_ranks`: the field, the percentages or values, and the method.
 #[derive(Debug, Clone)]
 pub struct Percentiles {
     pub values: ValuesOptions,
     asked: Asked,
-    /// Percents or values, ascending.
+    /// The percentages or values, ascending.
     points: Vec<f64>,
     keyed: bool,
     method: Method,
@@ -90,7 +89,7 @@ impl Percentiles {
         let values = numbers(options, "values")?;
         let method = method(options)?;
         match values {
-            // A missing field is said first.
+            // A missing `field` is reported first.
             None if !options.has("field") => Percentiles::finish(options, Asked::Ranks, Vec::new(), method),
             None => Err(unbuilt(options, "[values] must not be null")),
             Some(values) if values.is_empty() => Err(unbuilt(options, "[values] must not be an empty array")),
@@ -109,7 +108,7 @@ impl Percentiles {
         Ok(Kind::own(Percentiles { values, asked, points, keyed, method }))
     }
 
-    /// `tdigest_percentiles` and siblings.
+    /// The name in typed keys, such as `tdigest_percentiles`.
     pub fn full_name(&self) -> &'static str {
         match (self.method, self.asked) {
             (Method::Digest { .. }, Asked::Values) => "tdigest_percentiles",
@@ -119,7 +118,7 @@ impl Percentiles {
         }
     }
 
-    /// A distribution of the wanted kind that has seen no value.
+    /// Makes an empty distribution of the chosen method.
     pub fn empty(&self) -> Distribution {
         match self.method {
             Method::Digest { compression } => Distribution::Digest(Digest::new(compression)),
@@ -127,7 +126,7 @@ impl Percentiles {
         }
     }
 
-    /// Puts the shards' distributions together.
+    /// Merges the distributions of the shards.
     pub fn merged(&self, parts: impl Iterator<Item = Distribution>) -> Distribution {
         let mut all = self.empty();
         for part in parts {
@@ -141,13 +140,13 @@ impl Percentiles {
         all
     }
 
-    /// What buckets are ordered by: the answer for the point of this name.
+    /// Returns the value that buckets are ordered by: the answer for the point with this name.
     pub(super) fn order_value(&self, distribution: &Distribution, name: Option<&str>) -> f64 {
         let point = name.and_then(|name| name.parse().ok());
         point.map_or(f64::NAN, |point| self.answer(distribution, point))
     }
 
-    /// All answers by their points' names.
+    /// Returns all answers by the names of their points.
     pub fn numbers(&self, distribution: &Distribution) -> Vec<(String, f64)> {
         self.points.iter().map(|&point| (java_double(point), self.answer(distribution, point))).collect()
     }
@@ -161,7 +160,7 @@ impl Percentiles {
         }
     }
 
-    /// The body of the answer.
+    /// Renders the body of the answer.
     pub fn to_json(&self, distribution: &Distribution, format: &Format) -> Map<String, Value> {
         let answers = self.points.iter().map(|&point| (point, self.answer(distribution, point)));
         let shown = |answer: f64| if answer.is_nan() { Value::Null } else { double(answer) };
@@ -216,7 +215,7 @@ impl Request for Percentiles {
         OrderValues::Several
     }
 
-    /// A shard knows the points asked for alone.
+    /// On a shard, only the requested points are known names.
     fn check_order_name(&self, own: &str, name: &str) -> NameCheck {
         match name.parse::<f64>() {
             Err(_) => NameCheck::refused(format!("For input string: \"{name}\"")),
@@ -269,7 +268,7 @@ impl Render for Percentiles {
     }
 }
 
-/// A number or a list of numbers, sorted.
+/// Reads a number or a list of numbers, and sorts them.
 fn numbers(options: &mut Options, option: &str) -> std::result::Result<Option<Vec<f64>>, RequestError> {
     let list = match options.take_typed(option)? {
         None => return Ok(None),

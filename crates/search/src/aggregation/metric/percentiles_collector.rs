@@ -1,4 +1,4 @@
-//! `percentiles` and `percentile_ranks` on a shard: "how are the values of each bucket distributed?"
+//! The collector of `percentiles` and `percentile_ranks`.
 
 use std::cell::RefCell;
 
@@ -17,21 +17,21 @@ use super::percentiles::Percentiles;
 use super::value_counts::ValueCounts;
 use crate::error::Result;
 
-/// Collects the numbers of each bucket in a distribution.
+/// Collects the values of each bucket in a distribution.
 #[derive(Debug)]
 pub struct PercentilesCollector<'s> {
     request: &'s Percentiles,
     source: &'s Source,
     reader: NumberReader<'s>,
-    /// By bucket; made at the first value.
+    /// By bucket; made at the bucket's first value.
     distributions: RefCell<Vec<Option<Box<Distribution>>>>,
-    /// Values that are still to be added to those.
+    /// Values that are counted, and are still to be added to the distributions.
     counts: ValueCounts<'s>,
-    /// There is one bucket around.
+    /// Whether there is only one parent bucket.
     is_alone: bool,
     doubles: Vec<f64>,
     starts: Vec<u32>,
-    /// What has been charged for by bucket, and the buckets that got values in this batch.
+    /// The bytes charged for each bucket; `touched`: the buckets that got values in this batch.
     charged_bytes: Vec<u64>,
     touched: Vec<u32>,
     budget: &'s Budget,
@@ -69,7 +69,7 @@ impl<'s> PercentilesCollector<'s> {
         Ok(())
     }
 
-    /// Brings what was counted into the distributions.
+    /// Adds the counted values to the distributions.
     fn pour(&mut self) -> Result<()> {
         let (source, request, distributions) = (self.source, self.request, self.distributions.get_mut());
         let touched = &mut self.touched;
@@ -87,7 +87,7 @@ impl<'s> PercentilesCollector<'s> {
         self.charge()
     }
 
-    /// Charges for what this batch made grow: at most its 4,096 documents' values went uncharged meanwhile.
+    /// Charges the growth of this batch. Until then, the values of at most 4,096 documents are not charged.
     fn charge(&mut self) -> Result<()> {
         self.touched.sort_unstable();
         self.touched.dedup();
@@ -143,7 +143,7 @@ impl<'s> Collector<'s> for PercentilesCollector<'s> {
     }
 
     fn can_split(&self) -> bool {
-        // Digests depend on the order of values, counts do not.
+        // A digest depends on the order in which values are added; counts do not.
         self.is_alone && self.counts.takes_one()
     }
 

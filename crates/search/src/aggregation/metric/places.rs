@@ -1,4 +1,4 @@
-//! What metrics over places share: a state of each bucket that places are added to.
+//! The common parts of metrics of geo points: each bucket has a state that points are added to.
 
 use std::fmt::Debug;
 
@@ -14,13 +14,13 @@ use super::super::findings::Findings;
 use super::super::source::{NumberReader, Source};
 use crate::error::Result;
 
-/// What is known of the places of one bucket.
+/// The state of one bucket's points.
 pub trait PlacesState: OwnFinding + Copy + Default {
     fn add(&mut self, place: GeoPoint);
     fn merge(&mut self, other: &Self);
 }
 
-/// Puts the states of shards together.
+/// Merges the states of the shards.
 pub(super) fn merged<S: PlacesState>(parts: &[S]) -> S {
     let mut merged = S::default();
     parts.iter().for_each(|state| merged.merge(state));

@@ -1,8 +1,8 @@
-//! `rate`: documents, or a field's sum or number of values, a unit of time.
+//! `rate`: the documents, or the sum or number of a field's values, per unit of time.
 //!
 //! Source: Elasticsearch's documentation of the aggregation and its REST tests (`analytics/rate.yml`):
-//! `AbstractRateAggregator`, `InternalRate`. A bucket's length is that of the nearest `date_histogram` or
-//! `composite` around: of months by the calendar where the rate is directly below.
+//! `AbstractRateAggregator`, `InternalRate`. The length of a bucket is that of the nearest enclosing
+//! `date_histogram` or `composite`. Directly below it, the actual length of calendar months is used.
 
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
@@ -27,10 +27,10 @@ use super::numeric_collector::MetricCollector;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
-/// The options of a `rate`: what is counted or added up, and for which unit of time.
+/// The options of a `rate`: what is counted or added, and the unit of time.
 #[derive(Debug, Clone)]
 pub struct Rate {
-    /// `None`: what a bucket holds is the rate.
+    /// `None`: the rate is per bucket.
     unit: Option<Interval>,
     /// `None`: documents are counted.
     metric: Option<Metric>,
@@ -62,11 +62,11 @@ impl Rate {
     }
 }
 
-/// Of one bucket.
+/// The finding in one bucket.
 #[derive(Debug, Clone, Copy)]
 pub struct RateFinding {
     sum: f64,
-    /// How many units the bucket is long; `None`: no shard knows.
+    /// The length of the bucket in units; `None` if no shard knows it.
     divisor: Option<f64>,
 }
 
@@ -147,7 +147,7 @@ impl Render for Rate {
 
 #[derive(Debug)]
 enum Values<'s> {
-    /// Documents by bucket.
+    /// The document counts by bucket.
     Documents(Vec<u64>),
     Metric(Box<MetricCollector<'s>>),
 }
@@ -158,13 +158,13 @@ struct RateCollector<'s> {
     bound: &'s Bound,
     is_mapped: bool,
     values: Values<'s>,
-    /// When each of the parent's buckets begins, by bucket; only directly below buckets of dates.
+    /// The start of each parent bucket; filled only directly below buckets of dates.
     starts: Vec<i64>,
     budget: &'s Budget,
 }
 
 impl RateCollector<'_> {
-    /// Documents, or the field's sum or number of values.
+    /// Returns the number of documents, or the sum or number of the field's values.
     fn sum(&self, bucket: u32) -> f64 {
         match &self.values {
             Values::Documents(counts) => counts.get(bucket as usize).map_or(0.0, |&count| count as f64),
@@ -172,7 +172,7 @@ impl RateCollector<'_> {
         }
     }
 
-    /// How many units a bucket is long.
+    /// Returns the length of a bucket in units.
     fn divisor(&self, bucket: u32) -> std::result::Result<f64, RequestError> {
         let (rounding, is_parent) = match &self.bound.around {
             Some((Width::Dates(rounding), is_parent)) => (rounding, *is_parent),

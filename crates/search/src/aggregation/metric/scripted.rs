@@ -1,9 +1,9 @@
-//! `scripted_metric`: whatever four scripts make of the documents of a bucket.
+//! `scripted_metric`: a metric that is computed by four scripts.
 //!
 //! Source: Elasticsearch's `ScriptedMetricAggregationBuilder`, `ScriptedMetricAggregator`,
-//! `InternalScriptedMetric`, and the answers of a running 9.4. A state a bucket: made by `init_script`,
-//! changed by `map_script` for each document, handed on as what `combine_script` gives; `reduce_script` sees
-//! those of all shards.
+//! `InternalScriptedMetric`, and the answers of a running 9.4. Each bucket has a state: `init_script` makes
+//! it, `map_script` updates it for each document, `combine_script` converts it to the shard's result, and
+//! `reduce_script` gets the results of all shards.
 
 use std::fmt;
 
@@ -35,7 +35,7 @@ pub struct ScriptedMetric {
     map: Script,
     combine: Option<Script>,
     reduce: Option<Script>,
-    /// What all four see beside their own.
+    /// Parameters of all four scripts, in addition to their own.
     params: Map<String, Json>,
 }
 
@@ -69,7 +69,7 @@ impl ScriptedMetric {
         Ok(Kind::own(ScriptedMetric { init, map, combine, reduce, params }))
     }
 
-    /// A script with the parameters of the aggregation.
+    /// Adds the parameters of the aggregation to a script.
     fn with_params(&self, script: &Script) -> std::result::Result<Script, RequestError> {
         let mut script = script.clone();
         for (name, value) in &self.params {
@@ -83,12 +83,12 @@ impl ScriptedMetric {
     }
 }
 
-/// Of one bucket.
+/// The finding in one bucket.
 #[derive(Debug, Clone)]
 pub struct ScriptedFinding {
-    /// What `combine_script` gave, one a shard.
+    /// The results of `combine_script`, one for each shard.
     states: Vec<Settled>,
-    /// What `reduce_script` gave; null before it ran.
+    /// The result of `reduce_script`; null before it has run.
     value: Json,
 }
 
@@ -180,7 +180,7 @@ impl Reduce for ScriptedMetric {
         let found = parts.into_iter();
         let mut states: Vec<Settled> = found.flat_map(|found| found.states).collect();
         if states.is_empty() {
-            // A bucket that no shard has.
+            // A bucket that no shard has collected.
             states.push(Settled::Null);
         }
         let value = match reducer.script() {
@@ -213,29 +213,29 @@ impl Render for ScriptedMetric {
     }
 }
 
-/// The memory of all states, told to the ledger before it grows far.
+/// Tracks the memory of all states, so that it is charged before it grows too far.
 #[derive(Debug, Default)]
 struct Memory {
-    /// When it was last measured.
+    /// The size of all states when they were last measured.
     measured_bytes: u64,
-    /// Made since, whether still there or not.
+    /// What was allocated since, whether it is still in use or not.
     grown_bytes: u64,
     charged_bytes: u64,
 }
 
-/// Growth that is not worth a look at all states.
+/// Growth below this is not worth measuring all states again.
 const GROWTH_BYTES_MIN: u64 = 16 << 10;
 
-/// What an empty state takes.
+/// Estimated bytes of an empty state.
 const STATE_BYTES: u64 = 128;
 
 struct ScriptedCollector<'s> {
     map: &'s BoundScript,
-    /// `map` on the begun segment.
+    /// The map script, opened on the current segment.
     open: Option<OpenScript<'s>>,
     combine: OpenScript<'s>,
     init: Option<OpenScript<'s>>,
-    /// By bucket, made when its first document comes.
+    /// By bucket; made at the bucket's first document.
     states: Vec<Option<Value>>,
     kept: Kept,
     memory: Memory,
@@ -249,7 +249,7 @@ impl fmt::Debug for ScriptedCollector<'_> {
 }
 
 impl ScriptedCollector<'_> {
-    /// The state of a bucket that has none.
+    /// Makes the state of a new bucket with the init script.
     fn new_state(&mut self) -> Result<Value> {
         let state = Value::map(Vec::new(), true);
         self.kept.made.push(state.clone());
@@ -281,7 +281,7 @@ impl ScriptedCollector<'_> {
         Ok(())
     }
 
-    /// What a bucket hands on.
+    /// Converts the state of a bucket to the shard's result.
     fn combined(&mut self, bucket: u32) -> Result<Settled> {
         let state = match self.states.get_mut(bucket as usize).and_then(Option::take) {
             Some(state) => {

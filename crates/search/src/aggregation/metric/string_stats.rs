@@ -1,4 +1,4 @@
-//! `string_stats`: lengths and entropy of texts. Source: Elasticsearch's `StringStatsAggregator`,
+//! `string_stats`: lengths and entropy of strings. Source: Elasticsearch's `StringStatsAggregator`,
 //! `InternalStringStats`.
 
 use std::collections::{BTreeMap, HashMap};
@@ -37,14 +37,14 @@ impl StringStats {
     }
 }
 
-/// Of one bucket. Lengths are in UTF-16 code units, as Java counts.
+/// The finding in one bucket. Lengths are in UTF-16 code units, as in Java.
 #[derive(Debug, Clone, Default)]
 pub struct StringFinding {
     count: u64,
     total_length: u64,
     min_length: u64,
     max_length: u64,
-    /// How often each character occurs.
+    /// The number of occurrences of each character.
     chars: BTreeMap<char, u64>,
 }
 
@@ -72,7 +72,7 @@ impl StringFinding {
         other.chars.into_iter().for_each(|(char, times)| *self.chars.entry(char).or_default() += times);
     }
 
-    /// The share of each character, the most frequent first.
+    /// Returns the relative frequency of each character, the most frequent first.
     fn distribution(&self) -> Vec<(char, f64)> {
         let mut shares: Vec<(char, f64)> = self
             .chars
@@ -83,7 +83,7 @@ impl StringFinding {
         shares
     }
 
-    /// Shannon's, in bits a character.
+    /// Shannon entropy in bits per character.
     fn entropy(&self) -> f64 {
         self.distribution().into_iter().map(|(_, share)| -share * share.log2()).sum()
     }
@@ -178,15 +178,15 @@ impl Render for StringStats {
     }
 }
 
-/// Counts terms; what they consist of is looked at once a term.
+/// Counts the terms of each bucket. The characters of a term are examined once, at the end.
 #[derive(Debug)]
 struct StringCollector<'s> {
     keys: KeyReader<'s>,
-    /// Documents by bucket and term.
+    /// Number of documents by bucket and term.
     counts: HashMap<(u32, i64), u64, FixedState>,
-    /// Documents by term of the first bucket, which is often the only one.
+    /// Number of documents by term of the first bucket, which is often the only one.
     first: Vec<u64>,
-    /// The same by place of the begun segment's terms.
+    /// The same, by ordinal of a term in the current segment.
     by_place: Vec<u32>,
     places: Vec<u32>,
     starts: Vec<u32>,

@@ -1,9 +1,10 @@
-//! Student's t-distribution and Fisher's F: "how likely is a value this far away?"
+//! Probabilities of Student's t-distribution and Fisher's F-distribution.
 
-/// Steps of the continued fraction; it converges in about the square root of the larger parameter.
+/// Largest number of steps of the continued fraction, which converges in about the square root of the larger
+/// parameter.
 const STEP_COUNT_MAX: usize = 10_000;
 
-/// Lanczos' coefficients for g = 7 (Godfrey's).
+/// Lanczos coefficients for g = 7 (Godfrey).
 const LANCZOS: [f64; 9] = [
     0.999_999_999_999_809_9,
     676.520_368_121_885_1,
@@ -16,7 +17,7 @@ const LANCZOS: [f64; 9] = [
     1.505_632_735_149_311_6e-7,
 ];
 
-/// The probability of a t at least this far from zero, in either direction.
+/// Returns the two-sided probability of a t at least this far from zero.
 pub fn two_sided(t: f64, degrees: f64) -> f64 {
     if t.is_nan() || degrees.is_nan() || degrees <= 0.0 {
         return f64::NAN;
@@ -24,7 +25,7 @@ pub fn two_sided(t: f64, degrees: f64) -> f64 {
     incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + t * t))
 }
 
-/// The probability of an F above this one, of these degrees of freedom.
+/// Returns the probability of an F above this one, for these degrees of freedom.
 pub fn above_f(f: f64, (above, below): (f64, f64)) -> f64 {
     if f.is_nan() || above <= 0.0 || below <= 0.0 {
         return f64::NAN;
@@ -42,12 +43,13 @@ fn ln_gamma(x: f64) -> f64 {
     0.5 * std::f64::consts::TAU.ln() + (x + 0.5) * base.ln() - base + series.ln()
 }
 
-/// The regularized incomplete beta function, by its continued fraction (DLMF 8.17.22) in Lentz' way.
+/// The regularized incomplete beta function: the continued fraction DLMF 8.17.22, computed with Lentz's
+/// algorithm.
 fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);
     }
-    // The fraction converges quickly below the mean only.
+    // The fraction converges quickly only below the mean.
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - incomplete_beta(b, a, 1.0 - x);
     }
@@ -79,15 +81,15 @@ mod tests {
 
     #[test]
     fn known_probabilities() {
-        // With one degree of freedom the distribution is Cauchy's, with two it has a closed form.
+        // With one degree of freedom it is the Cauchy distribution; with two there is a closed form.
         for t in [0.0, 0.1, 1.0, 3.5, 40.0f64] {
             let cauchy = 1.0 - 2.0 * t.atan() / std::f64::consts::PI;
             assert!((two_sided(t, 1.0) - cauchy).abs() < 1e-12, "{t}");
             assert!((two_sided(-t, 2.0) - (1.0 - t / (2.0 + t * t).sqrt())).abs() < 1e-12, "{t}");
         }
-        // The square of a t is an F of one degree above.
+        // The square of a t is an F whose numerator has one degree of freedom.
         assert!((above_f(9.0, (1.0, 7.0)) - two_sided(3.0, 7.0)).abs() < 1e-12);
-        // The quantile 0.975 of ten degrees, from tables.
+        // The 0.975 quantile for ten degrees of freedom, from tables.
         assert!((two_sided(2.228_138_851_964_939, 10.0) - 0.05).abs() < 1e-9);
     }
 }

@@ -1,4 +1,4 @@
-//! `t_test`: how likely it is that two means differ by chance. Source: Elasticsearch's
+//! `t_test`: the probability that two means differ by chance. Source: Elasticsearch's
 //! `TTestAggregationBuilder`, `TTestState`.
 
 use limber_mapping::RequestError;
@@ -73,7 +73,7 @@ impl TTest {
     }
 }
 
-/// Values of one population, around their mean.
+/// The count, mean and squared differences of one population's values.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sample {
     count: f64,
@@ -93,7 +93,7 @@ impl Sample {
         self.count = count;
     }
 
-    /// Many values in two passes: their mean, then the squares of the distances to it.
+    /// Adds many values in two passes: the mean first, then the squared differences from it.
     fn add_all(&mut self, values: &[f64]) {
         let count = values.len() as f64;
         if count == 0.0 {
@@ -113,10 +113,10 @@ impl Sample {
     }
 }
 
-/// From so many values of one bucket on, they are taken together: another last digit.
+/// From this number of values of one bucket on, they are added as a batch. The rounding differs.
 const BATCH_FROM: usize = 512;
 
-/// Of one bucket: both populations, or the differences in the first.
+/// The state of one bucket: both populations, or the differences of a paired test in the first one.
 pub type Samples = [Sample; 2];
 
 impl OwnFinding for Samples {}
@@ -135,7 +135,7 @@ fn probability([a, b]: &Samples, kind: TestType) -> f64 {
         }
         TestType::Heteroscedastic => {
             let error = error_a + error_b;
-            // Welch and Satterthwaite's.
+            // The Welch-Satterthwaite equation.
             let degrees =
                 error * error / (error_a * error_a / (a.count - 1.0) + error_b * error_b / (b.count - 1.0));
             two_sided((a.mean - b.mean) / error.sqrt(), degrees)
@@ -213,7 +213,7 @@ struct Population<'s> {
     reader: NumberReader<'s>,
     filter: Option<&'s BoundQuery>,
     docs: Docs<'s>,
-    /// Whether each document of a batch passes the filter.
+    /// Whether each document of a batch matches the filter.
     marks: Vec<bool>,
 }
 
@@ -222,7 +222,7 @@ struct TTestCollector<'s> {
     kind: TestType,
     populations: Vec<Population<'s>>,
     samples: Vec<Samples>,
-    /// Paired: the sum of each document's values; NaN: none.
+    /// The sum of each document's values, for the paired test; NaN if it has none.
     sums: [Vec<f64>; 2],
     matching: Vec<DocId>,
     doubles: Vec<f64>,

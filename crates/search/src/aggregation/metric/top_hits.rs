@@ -97,7 +97,7 @@ impl TopHits {
         })
     }
 
-    /// Whether sort values are shown and decide.
+    /// Whether there is a sort other than by score, whose values are shown.
     fn has_sort(&self) -> bool {
         !self.request.sort.is_empty() && !self.request.is_by_score()
     }
@@ -156,7 +156,7 @@ impl Reduce for TopHits {
             all.hits.extend(part.hits);
         }
         let sorts = std::mem::take(&mut all.sorts);
-        // Stable: equal hits stay in the order of the shards.
+        // The sort is stable: equal hits stay in the order of the shards.
         all.hits.sort_by(|left, right| match sorts.is_empty() {
             true => right.score.total_cmp(&left.score),
             false => compare_keys(&sorts, &left.keys, &right.keys),
@@ -202,13 +202,13 @@ pub(super) struct FoundHit {
     score: f32,
 }
 
-/// The best hits of a bucket, as they were read.
+/// The best hits of a bucket with their documents.
 #[derive(Debug, Clone)]
 pub struct TopHitsFound {
     total: u64,
-    /// Negative infinity: no scores.
+    /// Negative infinity without scores.
     max_score: f32,
-    /// Best first; fetched.
+    /// The hits with their documents, best first.
     pub(super) hits: Vec<FoundHit>,
     sorts: Vec<BoundSort>,
 }
@@ -221,14 +221,14 @@ impl Default for TopHitsFound {
     }
 }
 
-/// One bucket so far.
+/// The state of one bucket.
 #[derive(Debug)]
 pub struct Best {
     total: u64,
     max_score: f32,
-    /// Of the segments before, best first.
+    /// The hits of earlier segments, best first.
     hits: Vec<Hit>,
-    /// Of this segment, best first: keys that sort ascending, document, score.
+    /// The hits of the current segment, best first: ascending sort keys, document, score.
     here: Vec<(Box<[i64]>, DocId, f32)>,
 }
 
@@ -250,10 +250,10 @@ impl fmt::Debug for Readers<'_> {
 pub(super) struct TopHitsCollector<'s> {
     definition: &'s TopHits,
     query: &'s BoundQuery,
-    /// What is shown of the nested documents of each hit.
+    /// The inner hits that are shown with each hit.
     inner: Vec<InnerSearch<'s>>,
     hit_reader: &'static dyn HitReader,
-    /// None: by score.
+    /// Empty: sorted by score.
     sorts: Vec<BoundSort>,
     shard: &'s ShardSnapshot,
     bases: Vec<u64>,
@@ -261,13 +261,13 @@ pub(super) struct TopHitsCollector<'s> {
     readers: Readers<'s>,
     columns: Vec<Vec<i64>>,
     buckets: Vec<Best>,
-    /// By bucket: no document whose first key is larger is among the best of this segment.
+    /// By bucket: a document with a larger first key is not among the best of this segment.
     worst: Vec<i64>,
     budget: &'s Budget,
 }
 
 impl TopHitsCollector<'_> {
-    /// The place of each bucket's best hit in the shard, where it has one: segment and document.
+    /// Returns the best hit of each bucket that has one, as segment and document.
     pub(super) fn best(&self) -> impl Iterator<Item = Option<(u32, DocId)>> {
         self.buckets.iter().map(|best| best.hits.first().map(|hit| (hit.segment, hit.doc)))
     }
@@ -318,7 +318,7 @@ impl<'s> Collector<'s> for TopHitsCollector<'s> {
                     .find(|ordering| ordering.is_ne())
                     .unwrap_or(Ordering::Equal),
             };
-            // Documents ascend: among equals the earlier stays before.
+            // Documents ascend: of equal hits the earlier document comes first.
             if best.here.len() >= kept && best.here.last().is_none_or(|worst| compare(worst).is_le()) {
                 continue;
             }
@@ -423,5 +423,5 @@ impl<'s> Collector<'s> for TopHitsCollector<'s> {
     }
 }
 
-/// Of a hit while it is among the best.
+/// Estimated bytes of a hit.
 const HIT_BYTES: u64 = 128;

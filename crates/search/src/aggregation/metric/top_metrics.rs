@@ -1,5 +1,5 @@
-//! `top_metrics`: values of the first documents in an order. Source: Elasticsearch's
-//! `TopMetricsAggregationBuilder`, `InternalTopMetrics`. The documents are found and read as `top_hits` does.
+//! `top_metrics`: the metrics of the top documents of a sort. Source: Elasticsearch's
+//! `TopMetricsAggregationBuilder`, `InternalTopMetrics`. The documents are found and read as in `top_hits`.
 
 use limber_mapping::RequestError;
 use limber_mapping::date::Resolution;
@@ -29,16 +29,16 @@ use crate::source::SourceFilter;
 /// Elasticsearch's default of `index.top_metrics_max_size`.
 const SIZE_MAX: i32 = 10;
 
-/// Fields of one aggregation.
+/// Largest number of metrics of one aggregation.
 const METRIC_COUNT_MAX: usize = 100;
 
-/// Documents that are read at once.
+/// Number of documents that are read at once.
 const WINDOW: usize = 4096;
 
-/// The options of a `top_metrics`: fields of the documents that come first by a sort.
+/// The options of a `top_metrics`: the metrics that are read from the top documents, and their sort.
 #[derive(Debug, Clone)]
 pub struct TopMetrics {
-    /// The metrics' fields, then the sort's where it is a field.
+    /// The fields of the metrics, then the field of the sort if it has one.
     fields: Vec<ValuesOptions>,
     metric_count: usize,
     hits: TopHits,
@@ -214,8 +214,8 @@ impl Render for TopMetrics {
     }
 }
 
-/// What stands for the values of a document: the mean of several numbers (of whole ones rounded, as by Java),
-/// else the first.
+/// Returns the value that represents the values of a document: the mean of several numbers (rounded as in
+/// Java if they are integers), otherwise the first.
 fn middle(values: &Value) -> Value {
     let Some([first, .., _]) = values.as_array().map(Vec::as_slice) else {
         return values.get(0).cloned().unwrap_or(Value::Null);
@@ -229,15 +229,15 @@ fn middle(values: &Value) -> Value {
     if first.is_f64() { double(mean) } else { ((mean + 0.5).floor() as i64).into() }
 }
 
-/// Collects hits as `top_hits` does, and reads the metrics of each bucket's first document for the order of
-/// the buckets.
+/// Collects hits as `top_hits` does. If buckets can be ordered by the metrics, also reads the metrics of each
+/// bucket's first document.
 #[derive(Debug)]
 struct TopMetricsCollector<'s> {
     hits: TopHitsCollector<'s>,
     names: Vec<&'s str>,
-    /// The metrics' fields; empty where no bucket can be ordered by them.
+    /// The fields of the metrics; empty if no bucket can be ordered by them.
     sources: &'s [Source],
-    /// Numbers of the first documents by metric and bucket; NaN: none.
+    /// The values of the first documents by metric and bucket; NaN if there is none.
     firsts: Vec<Vec<f64>>,
     shard: &'s ShardSnapshot,
     budget: &'s Budget,
@@ -299,8 +299,8 @@ impl<'s> Collector<'s> for TopMetricsCollector<'s> {
     }
 }
 
-/// Writes the mean of each document's values to the place of its bucket; `places`: of one segment, by
-/// document, which may be there for several buckets.
+/// Writes the mean of each document's values to the entry of its bucket. `places` are sorted by document, all
+/// of one segment; a document may occur for several buckets.
 fn read_means(
     reader: &mut NumberReader<'_>,
     source: &Source,

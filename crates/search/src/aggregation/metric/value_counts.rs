@@ -1,8 +1,8 @@
-//! How often each value occurs, where most values of a field lie close together: amounts, sizes, durations,
-//! ratings.
+//! Counts how often each value occurs, for fields whose values are mostly within a small range, such as
+//! amounts, sizes, durations and ratings.
 //!
-//! Counting is an addition in a table, where a digest sorts and merges; what the counts say is exact and does
-//! not depend on the order of documents. Digests and histograms of values are made of them at the end.
+//! Counting is an increment in a table, whereas a digest sorts and merges. Counts are exact and do not depend
+//! on the order of documents. Digests and HDR histograms are made from them at the end.
 
 use std::collections::HashMap;
 
@@ -15,37 +15,37 @@ use super::super::source::Source;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
-/// Values of a bucket that have a slot: 256 KiB of counters stay in the processor's second cache.
+/// Largest number of slots of a bucket: 256 KiB of counters fit in the second-level cache.
 const WIDTH_MAX: u64 = 1 << 16;
 
-/// Slots of all buckets: 16 MiB.
+/// Largest number of slots of all buckets, which take 16 MiB.
 const SLOTS_MAX: usize = 1 << 22;
 
-/// Blocks of a column that are looked at to find where most values lie, and how many of four have to lie
-/// there as a whole.
+/// The number of blocks of a column that are sampled to find the range of most values, and how many out of
+/// four must be entirely within it.
 const BLOCKS_ASKED: u64 = 64;
 const BLOCKS_INSIDE_OF_FOUR: usize = 3;
 
-/// Bytes of a value without a slot.
+/// Estimated bytes of a value without a slot.
 const OTHER_BYTES: u64 = 48;
 
-/// Counts by bucket and value.
+/// The counts by bucket and value.
 #[derive(Debug)]
 pub struct ValueCounts<'s> {
-    /// The value of the first slot.
+    /// The value of the first slot of each bucket.
     first: i64,
-    /// 0: values are not counted.
+    /// Number of slots of a bucket; 0 if values are not counted.
     width: usize,
     counts: Counted,
     budget: &'s Budget,
 }
 
-/// What was counted.
+/// The counts.
 #[derive(Debug, Default)]
 pub struct Counted {
-    /// By `bucket * width + value - first`.
+    /// The counts at `bucket * width + value - first`.
     slots: Vec<u32>,
-    /// Of values that have no slot.
+    /// The counts of values that have no slot.
     others: HashMap<(u32, i64), u64, FixedState>,
 }
 
@@ -55,12 +55,13 @@ impl<'s> ValueCounts<'s> {
         Ok(ValueCounts { first, width, counts: Counted::default(), budget })
     }
 
-    /// Whether values of the only bucket are counted.
+    /// Whether the values of a single bucket can be counted.
     pub fn takes_one(&self) -> bool {
         self.width > 0
     }
 
-    /// Makes room for the buckets of a batch. False: values are not counted, or there are too many buckets.
+    /// Makes slots for the buckets of a batch. Returns false if values are not counted or if there are too
+    /// many buckets.
     pub fn takes(&mut self, bucket_count: usize) -> Result<bool> {
         let wanted = self.width.saturating_mul(bucket_count);
         if self.width == 0 || wanted > SLOTS_MAX {
@@ -99,12 +100,12 @@ impl<'s> ValueCounts<'s> {
         self.budget.spend((self.counts.others.len() - others_before) as u64 * OTHER_BYTES)
     }
 
-    /// Gives away what was counted.
+    /// Takes the counts.
     pub fn take(&mut self) -> Counted {
         std::mem::take(&mut self.counts)
     }
 
-    /// Adds what was counted elsewhere, in the first bucket.
+    /// Adds the counts of another collector, to the first bucket.
     pub fn absorb(&mut self, other: Counted) -> Result<()> {
         if self.counts.slots.is_empty() {
             self.budget.spend(other.slots.len() as u64 * 4)?;
@@ -119,8 +120,8 @@ impl<'s> ValueCounts<'s> {
         self.budget.spend((self.counts.others.len() - before) as u64 * OTHER_BYTES)
     }
 
-    /// Gives away what was counted, bucket by bucket: values with their counts, ascending by value. Buckets
-    /// without values are left out.
+    /// Takes the counts bucket by bucket, as ascending values with their counts. Buckets without values are
+    /// skipped.
     pub fn each(&mut self, mut visit: impl FnMut(u32, &[(i64, u64)]) -> Result<()>) -> Result<()> {
         let Counted { slots, others } = self.take();
         let mut others: Vec<((u32, i64), u64)> = others.into_iter().collect();
@@ -146,8 +147,8 @@ impl<'s> ValueCounts<'s> {
     }
 }
 
-/// The first value and the number of values of a narrow span in which most values of the shard lie; told by
-/// bounds of blocks alone, so that it is the same for every part of the shard.
+/// Returns the first value and the number of values of a small range that contains most values of the shard.
+/// Only the bounds of blocks are used, so that the result is the same for every part of the shard.
 fn span_of_most(source: &Source, shard: &ShardSnapshot) -> Result<Option<(i64, usize)>> {
     if !source.is_column() || !source.is_numeric() || source.resolution().per_milli() != 1 {
         return Ok(None);

@@ -58,7 +58,7 @@ impl WeightedAvg {
     }
 }
 
-/// Of one bucket.
+/// The sums of one bucket.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WeightedSums {
     weighted: KahanSum,
@@ -147,35 +147,36 @@ impl Render for WeightedAvg {
     }
 }
 
-/// From so many documents of one bucket on, sums are those of several lanes: another last digit.
+/// From this number of documents of one bucket on, sums are computed in several lanes. Their rounding
+/// differs.
 const LANES_FROM: usize = 512;
 
-/// Sums of stored numbers stay below this, and are exact.
+/// Upper bound of sums of stored numbers, within which they are exact.
 const EXACT_SUM_MAX: u128 = 1 << 62;
 
-/// Values with a factor are added up as they are stored in segments of so many of them: see
+/// The least number of values of a segment for which values with a factor are added as they are stored; see
 /// `numeric_collector`.
 const FACTOR_VALUES_MIN: u64 = 1024;
 
-/// Sums of one bucket's stored numbers in the begun segment.
+/// The sums of stored numbers of one bucket in the current segment.
 #[derive(Debug, Clone, Copy, Default)]
 struct StoredSums {
     weighted: i64,
     weights: i64,
 }
 
-/// Stands for the weights of a document that has several; no field holds it.
+/// Stands for the weight of a document that has several; no field can have this value.
 const SEVERAL: f64 = f64::NEG_INFINITY;
 
 #[derive(Debug)]
 struct WeightedCollector<'s> {
     value: (&'s Source, NumberReader<'s>),
     weight: (&'s Source, NumberReader<'s>),
-    /// The weight of each document of a batch; NaN: none.
+    /// The weight of each document in a batch; NaN if it has none.
     weights: Vec<f64>,
     doubles: Vec<f64>,
     sums: Vec<WeightedSums>,
-    /// By bucket, while the begun segment's numbers are added up as they are stored.
+    /// By bucket, while the current segment's numbers are added as they are stored.
     stored: Vec<StoredSums>,
     is_exact: bool,
     starts: Vec<u32>,
@@ -183,8 +184,8 @@ struct WeightedCollector<'s> {
 }
 
 impl WeightedCollector<'_> {
-    /// Whether the products of the begun segment's stored numbers, one a document, can be added up without an
-    /// overflow.
+    /// Whether the products of the current segment's stored numbers, one for each document, can be added
+    /// without overflow.
     fn takes_exact(&self) -> bool {
         let size = |(source, reader): &(&Source, NumberReader<'_>)| {
             let column = reader.column().filter(|_| reader.is_single() && source.is_linear())?;
@@ -203,7 +204,7 @@ impl WeightedCollector<'_> {
         }
     }
 
-    /// Takes a batch of which every document has one value and one weight.
+    /// Collects a batch in which every document has one value and one weight.
     fn collect_exact(&mut self, entries: &Entries<'_>) -> Result<()> {
         if entries.bucket_count > self.stored.len() {
             self.budget
@@ -236,7 +237,7 @@ impl WeightedCollector<'_> {
         Ok(())
     }
 
-    /// Brings what was added up as stored numbers into doubles.
+    /// Converts the sums of stored numbers to doubles.
     fn settle_stored(&mut self) {
         let (value, weight) = (self.value.0.factor(), self.weight.0.factor());
         for (sums, stored) in self.sums.iter_mut().zip(&mut self.stored) {
@@ -271,7 +272,7 @@ impl<'s> Collector<'s> for WeightedCollector<'s> {
             && let Some(bucket) = entries.only_bucket()
             && self.value.1.is_single()
         {
-            // One of each for every document.
+            // Every document has exactly one value and one weight.
             std::mem::swap(&mut self.doubles, &mut self.weights);
             self.value.0.decode_all(self.value.1.load(entries.docs)?.values, &mut self.doubles);
             self.doubles.iter_mut().zip(&self.weights).for_each(|(value, weight)| *value *= weight);

@@ -1,5 +1,5 @@
-//! `avg_bucket`, `sum_bucket`, `min_bucket`, `max_bucket`, `stats_bucket`, `extended_stats_bucket`: one value
-//! of all buckets.
+//! `avg_bucket`, `sum_bucket`, `min_bucket`, `max_bucket`, `stats_bucket`, `extended_stats_bucket`: one
+//! metric of the values of all buckets.
 //!
 //! Source: Elasticsearch's `BucketMetricsPipelineAggregator` and its subclasses.
 
@@ -18,7 +18,7 @@ use super::path::{BucketsPath, Element, find, single, value_of, wrong};
 use super::rows::{Row, rows};
 use crate::error::{Result, check_request};
 
-/// The options of the pipelines that make one number of those of all buckets, such as `avg_bucket`.
+/// The options of the pipeline aggregations that compute one metric from the values of all buckets.
 #[derive(Debug, Clone)]
 pub struct BucketMetric {
     path: BucketsPath,
@@ -70,7 +70,7 @@ impl BucketMetric {
         BucketMetric::parse(MetricKind::ExtendedStats, options)
     }
 
-    /// The greatest or least value, and the keys of the buckets that have it.
+    /// Returns the greatest or least value, and the keys of the buckets that have it.
     fn extreme(&self, values: &[(String, f64)]) -> PipelineValue {
         let is_max = self.kind == MetricKind::Max;
         let (mut best, mut keys) = (if is_max { f64::NEG_INFINITY } else { f64::INFINITY }, Vec::new());
@@ -91,21 +91,22 @@ impl BucketMetric {
     }
 }
 
-/// The values of all buckets that the path leads to, with the buckets' keys.
+/// Returns the values of all buckets that the path leads to, with the keys of the buckets.
 pub fn values(path: &BucketsPath, gaps: GapPolicy, level: &Level<'_>) -> Result<Vec<(String, f64)>> {
     let mut out = Vec::new();
     each_value(path, gaps, level, &mut |_, row, value| out.push((row.text, value)))?;
     Ok(out)
 }
 
-/// Where a bucket is: the places from the pipeline's level down to the aggregation that has it, and its own.
+/// The position of a bucket: the indexes from the pipeline's level down to its aggregation, and its own
+/// index.
 #[derive(Debug, Clone, Copy)]
 pub struct BucketPlace<'b> {
     pub aggregation: &'b [usize],
     pub bucket: usize,
 }
 
-/// Takes where a bucket is, the bucket, and its value.
+/// Called with the position of a bucket, the bucket, and its value.
 pub type SeenValue<'v, 'p> = &'v mut dyn FnMut(BucketPlace<'_>, Row<'p>, f64);
 
 /// Calls `seen` with every bucket that the path leads to and that has a value.
@@ -127,7 +128,7 @@ fn collect<'p>(
 ) -> Result<()> {
     let Some((step, rest)) = steps.split_first() else { return Ok(()) };
     let Some((place, value)) = find(level.list, &step.name) else { return Ok(()) };
-    // `range.v` is `range>v`.
+    // The path `range.v` means the same as `range>v`.
     let value = value.map(|name| Element { name: name.to_owned(), key: None });
     let rest: Vec<Element> = value.into_iter().chain(rest.iter().cloned()).collect();
     let rest = rest.as_slice();
@@ -217,7 +218,7 @@ impl Pipeline for BucketMetric {
     }
 }
 
-/// A number as JSON, null where it is none.
+/// Converts a number to JSON; null if it is not finite.
 pub fn shown(value: f64) -> Value {
     if value.is_finite() { double(value) } else { Value::Null }
 }

@@ -1,8 +1,8 @@
-//! `bucket_script` and `bucket_selector`: what a script makes of the values of each bucket, as a value or as
-//! a choice.
+//! `bucket_script` and `bucket_selector`: run a script on the values of each bucket, to compute a value or to
+//! select buckets.
 //!
 //! Source: Elasticsearch's `BucketScriptPipelineAggregator` and `BucketSelectorPipelineAggregator`. Scripts
-//! are compiled with the request.
+//! are compiled when the request is parsed.
 
 use limber_mapping::RequestError;
 use limber_script::{DetachedScript, Script, ScriptContext};
@@ -20,10 +20,10 @@ use super::rows::{keep, rows, subs_mut};
 use crate::error::{Result, check_request};
 use crate::json;
 
-/// Paths of one aggregation.
+/// Largest number of paths of one aggregation.
 const PATH_COUNT_MAX: usize = 64;
 
-/// What both have in common: the script and the values it is given.
+/// The common part of both: the script, and the paths of its parameters.
 #[derive(Debug)]
 struct Scripted {
     /// By the names of the script's parameters.
@@ -37,7 +37,7 @@ impl Scripted {
         let paths = paths(options)?;
         let script = match options.take("script") {
             None => {
-                // A misspelt option is said first.
+                // A misspelt option is reported first.
                 let known = ["gap_policy", "format"];
                 let unknown = options.names_left().find(|name| !known.contains(name));
                 return Err(match unknown {
@@ -54,7 +54,7 @@ impl Scripted {
         })
     }
 
-    /// What the script makes of each bucket; `None` where a value is missing and `needs_all`.
+    /// Returns the script's result for each bucket; `None` if a value is missing and `needs_all` is set.
     fn outcomes(
         &self,
         work: &Enclosing<'_>,
@@ -78,7 +78,8 @@ impl Scripted {
     }
 }
 
-/// `{"name": "path"}`, or paths alone, which are called `_value`, or `_value0`, `_value1`, ...
+/// Reads `{"name": "path"}`, or paths without names, which get the names `_value`, or `_value0`, `_value1`,
+/// ...
 fn paths(options: &mut Options) -> std::result::Result<Vec<(String, BucketsPath)>, RequestError> {
     let read = |value: &Value| json::scalar_text(value).map(|text| BucketsPath::parse(&text));
     let found: Option<Vec<_>> = match options.take("buckets_path") {
@@ -100,7 +101,7 @@ fn paths(options: &mut Options) -> std::result::Result<Vec<(String, BucketsPath)
     }
 }
 
-/// The options of a `bucket_script`: a script that makes a number of those of a bucket.
+/// The options of a `bucket_script`: a script that computes a number from values of a bucket.
 #[derive(Debug)]
 pub struct BucketScript {
     scripted: Scripted,
@@ -135,7 +136,7 @@ impl Pipeline for BucketScript {
     }
 }
 
-/// The options of a `bucket_selector`: a script that says whether a bucket is kept.
+/// The options of a `bucket_selector`: a script that decides whether a bucket is kept.
 #[derive(Debug)]
 pub struct BucketSelector(Scripted);
 

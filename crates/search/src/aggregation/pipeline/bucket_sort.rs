@@ -1,4 +1,4 @@
-//! `bucket_sort`: the buckets around it in another order, and only some of them. Source: Elasticsearch's
+//! `bucket_sort`: sorts and truncates the buckets of its parent. Source: Elasticsearch's
 //! `BucketSortPipelineAggregator`.
 
 use std::cmp::Ordering;
@@ -17,13 +17,13 @@ use super::rows::{keep, rows};
 use crate::error::{Result, check_request};
 use crate::request::{Order, Sort};
 
-/// Sort keys of one aggregation.
+/// Largest number of sort keys of one aggregation.
 const SORT_COUNT_MAX: usize = 64;
 
-/// The options of a `bucket_sort`: the order of the buckets of the parent, and which page of them is kept.
+/// The options of a `bucket_sort`: the order of the parent's buckets, and which page of them is kept.
 #[derive(Debug, Clone)]
 pub struct BucketSort {
-    /// Path, and whether descending.
+    /// The path, and whether the order is descending.
     sorts: Vec<(BucketsPath, bool)>,
     from: usize,
     size: Option<usize>,
@@ -88,7 +88,7 @@ impl Pipeline for BucketSort {
             let mut values = Vec::with_capacity(self.sorts.len());
             for (path, _) in &self.sorts {
                 values.push(match path.text.as_str() {
-                    // Compared by the key itself where it is no number.
+                    // Keys that are not numbers are compared as they are.
                     "_key" => row.key,
                     _ => value_of(path, self.gaps, (&own.subs, &shape.subs), row, &own.name)?
                         .unwrap_or(f64::NAN),
@@ -109,7 +109,7 @@ impl Pipeline for BucketSort {
                         if *descending { ordering.reverse() } else { ordering }
                     }
                     (true, true) => Ordering::Equal,
-                    // Without a value last, whatever the order.
+                    // Buckets without a value come last in either order.
                     (true, false) => Ordering::Greater,
                     (false, true) => Ordering::Less,
                     _ => compare_values(a, b, !descending),

@@ -1,29 +1,30 @@
-//! Where does a series of values change, and how?
+//! Finds where and how a series of values changes.
 //!
-//! Four models are fitted by least squares: one level, one line, two levels, two lines. The one with the
-//! least Bayesian information criterion is believed where an F-test says that it explains more than the
-//! simpler one. What stays around one level may still change how it is spread, which is told by a
-//! Kolmogorov-Smirnov test. A single value far away from all others is looked for first.
+//! Four models are fitted by least squares: one level, one line, two levels, and two lines. Of those that an
+//! F-test finds significantly better than the simpler model, the one with the lowest Bayesian information
+//! criterion is chosen. A series with one level can still change its distribution, which a Kolmogorov-Smirnov
+//! test finds. A single outlier is looked for first.
 
 use super::super::metric::{above_f, two_sided};
 use crate::error::{Result, check_request};
 
-/// Values on either side of a change.
+/// Least number of values on either side of a change.
 const SIDE_COUNT_MIN: usize = 10;
-/// Values that can be judged at all.
+/// Least number of values that can be analysed.
 pub const VALUE_COUNT_MIN: usize = 2 * SIDE_COUNT_MIN + 2;
-/// Values on either side of a spike that do not tell what is usual.
+/// Number of values on either side of a spike that are left out of the comparison.
 const NEIGHBOR_COUNT: usize = 2;
-/// What happens by chance less often than this is a change.
+/// Largest p-value of a change.
 const CHANGE_P_MAX: f64 = 0.01;
-/// The same of a spike: values are seldom spread normally, so that one far away says less.
+/// Largest p-value of a spike. It is smaller because values rarely have a normal distribution, so outliers
+/// are more common than the test assumes.
 const SPIKE_P_MAX: f64 = 1e-4;
-/// Places at which distributions are compared.
+/// Number of positions at which distributions are compared.
 const COMPARED_COUNT: usize = 32;
-/// Less of the squares than this is what rounding leaves.
+/// A smaller share of the sum of squares is a rounding error.
 const ROUNDED: f64 = 1e-12;
 
-/// What a series does. `at` is a place in it.
+/// The kind of change in a series. `at` is an index in the series.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
     Stationary,
@@ -35,10 +36,10 @@ pub enum Change {
     Trend { p_value: f64, r_value: f64, at: usize },
 }
 
-/// Judges at least [`VALUE_COUNT_MIN`] finite values.
+/// Analyses at least [`VALUE_COUNT_MIN`] finite values.
 ///
 /// # Errors
-/// The request is cancelled or late.
+/// Fails if the request is cancelled or beyond its deadline.
 pub fn change(values: &[f64]) -> Result<Change> {
     let largest = values.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
     if largest == 0.0 {
@@ -65,7 +66,7 @@ fn spike_or_dip(values: &[f64]) -> Option<Change> {
     }
 }
 
-/// How likely it is that the farthest of so many values is as far away as this one.
+/// Returns the probability that the farthest of this many values is at least as far away as this one.
 fn outlier(values: &[f64], at: usize) -> f64 {
     let is_other = |place: usize| place.abs_diff(at) > NEIGHBOR_COUNT;
     let others = || values.iter().enumerate().filter(|(place, _)| is_other(*place)).map(|(_, value)| *value);
@@ -81,9 +82,9 @@ fn outlier(values: &[f64], at: usize) -> f64 {
     (one_sided * values.len() as f64).min(1.0)
 }
 
-/// Sums over the first values of a series, so that any part of it is fitted in constant time.
+/// Prefix sums of a series, with which a model of any part of it is fitted in constant time.
 struct Sums {
-    /// `[count + 1]`: of the values, of their squares, and of the values times their places.
+    /// `[count + 1]`: sums of the values, of their squares, and of the values multiplied by their indexes.
     of: Vec<[f64; 3]>,
 }
 
@@ -105,27 +106,27 @@ impl Sums {
         std::array::from_fn(|sum| self.of[end][sum] - self.of[start][sum])
     }
 
-    /// Squares that one level leaves of a part.
+    /// Returns the residual sum of squares of a part around one level.
     fn around_level(&self, start: usize, end: usize) -> f64 {
         let [sum, squares, _] = self.part(start, end);
         squares - sum * sum / (end - start) as f64
     }
 
-    /// How much values go with places, and how much places vary, in a part.
+    /// Returns the covariance sum of values and indexes, and the variance sum of the indexes, of a part.
     fn slope(&self, start: usize, end: usize) -> (f64, f64) {
         let ([sum, _, products], count) = (self.part(start, end), (end - start) as f64);
         let middle = (start + end - 1) as f64 / 2.0;
         (products - sum * middle, count * (count * count - 1.0) / 12.0)
     }
 
-    /// Squares that a line leaves of a part.
+    /// Returns the residual sum of squares of a part around a line.
     fn around_line(&self, start: usize, end: usize) -> f64 {
         let (together, places) = self.slope(start, end);
         self.around_level(start, end) - together * together / places
     }
 }
 
-/// A line, a step or a bend that explains the values; `None`: one level does.
+/// Finds a line, a step or a bend that explains the values; `None` if one level does.
 fn level_or_line(values: &[f64]) -> Result<Option<Change>> {
     let (sums, count) = (Sums::new(values), values.len());
     let level = sums.around_level(0, count);
@@ -147,10 +148,11 @@ fn level_or_line(values: &[f64]) -> Result<Option<Change>> {
     }
     let n = count as f64;
     let split_count = (count - 2 * SIDE_COUNT_MIN + 1) as f64;
-    // Of a model with so many numbers that leaves `squares`; where a model is split is one of its numbers.
+    // The criterion of a model with this many parameters and this residual sum of squares. The position of a
+    // split counts as a parameter.
     let criterion = |squares: f64, numbers: f64| n * (squares / n).ln() + numbers * n.ln();
-    // That `squares` are left of `before` by chance, where the model has `more` numbers, `numbers` in all,
-    // and the best of several places.
+    // The p-value of a model that reduces the residuals from `before` to `squares` with `more` parameters
+    // than the simpler model, `numbers` in all, at the best of `place_count` positions.
     let by_chance = |before: f64, squares: f64, more: f64, numbers: f64, place_count: f64| {
         let f = ((before - squares) / more) / (squares / (n - numbers));
         (above_f(f, (more, n - numbers)) * place_count).min(1.0)
@@ -191,7 +193,7 @@ fn level_or_line(values: &[f64]) -> Result<Option<Change>> {
     Ok(significant.min_by(|left, right| left.0.total_cmp(&right.0)).and_then(|(_, model)| model))
 }
 
-/// The place at which the values before and after it are spread most differently.
+/// Finds the index at which the distributions of the values before and after it differ most.
 fn distribution(values: &[f64]) -> Result<Option<Change>> {
     let count = values.len();
     let mut ascending: Vec<usize> = (0..count).collect();
@@ -210,7 +212,7 @@ fn distribution(values: &[f64]) -> Result<Option<Change>> {
     Ok((best.0 < CHANGE_P_MAX).then_some(Change::Distribution { p_value: best.0, at: best.1 }))
 }
 
-/// How likely both sides are as different by chance (Kolmogorov and Smirnov, with Stephens' correction).
+/// Returns the p-value of the difference of both sides (Kolmogorov-Smirnov test with Stephens' correction).
 fn differently(values: &[f64], ascending: &[usize], at: usize) -> f64 {
     let (before, after) = (at as f64, (values.len() - at) as f64);
     let (mut below_before, mut below_after, mut distance) = (0.0, 0.0, 0.0f64);
@@ -241,7 +243,7 @@ fn differently(values: &[f64], ascending: &[usize], at: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// Numbers from -0.5 to 0.5 that look like noise.
+    /// Returns a pseudo-random number from -0.5 to 0.5.
     fn noise(place: usize) -> f64 {
         (place as f64 * 12.9898).sin().mul_add(43_758.545_3, 0.0).rem_euclid(1.0) - 0.5
     }

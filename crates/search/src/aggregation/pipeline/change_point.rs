@@ -1,7 +1,8 @@
-//! `change_point`: where the values of the buckets change, and how.
+//! `change_point`: finds where and how the values of buckets change.
 //!
-//! Source: Elasticsearch's documentation of the change point aggregation. The tests are Limber's own
-//! ([`super::change`]), so that kinds and places of clear changes are the same, and probabilities are not.
+//! Source: Elasticsearch's documentation of the change point aggregation. The statistical tests are Limber's
+//! own ([`super::change`]), so the kinds and positions of clear changes agree with Elasticsearch, but
+//! p-values do not.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
@@ -31,7 +32,7 @@ impl ChangePoint {
     }
 }
 
-/// The name of a change, what is said of it, and its place in the series.
+/// Returns the name of a change, its properties, and its index in the series.
 fn told(change: Change) -> (&'static str, Vec<(&'static str, Value)>, Option<usize>) {
     let p = |p_value: f64| ("p_value", double(p_value));
     let r = |r_value: f64| ("r_value", double(r_value));

@@ -1,4 +1,4 @@
-//! Is every pipeline where it may be, and is there what it reads? Source: Elasticsearch's
+//! Validates the positions and the paths of pipeline aggregations. Source: Elasticsearch's
 //! `PipelineAggregationBuilder.ValidationContext`,
 //! `AggregatorFactories.Builder.resolvePipelineAggregatorOrder`.
 
@@ -7,13 +7,13 @@ use limber_mapping::RequestError;
 use super::super::tree::{Aggregation, Kind};
 use super::path::{BucketsPath, find};
 
-/// What a bucket says of itself.
+/// Values that every bucket has.
 const OWN_VALUES: &[&str] = &["_count", "_key", "_bucket_count"];
 
-/// Pipelines of one level: each is looked at in every bucket around it.
+/// Largest number of pipeline aggregations on one level; each of them runs in every parent bucket.
 const PIPELINE_COUNT_MAX: usize = 200;
 
-/// Checks the pipelines of a whole request. All faults are told at once
+/// Checks the pipeline aggregations of a request. All errors are reported together
 /// (`action_request_validation_exception`).
 pub fn check(list: &[Aggregation]) -> Result<(), RequestError> {
     let mut faults = Vec::new();
@@ -46,7 +46,7 @@ fn level(list: &[Aggregation], parent: Option<&Aggregation>, faults: &mut Vec<St
     }
 }
 
-/// The first step that leads nowhere.
+/// Returns the first element of a path that leads nowhere.
 fn missing(path: &BucketsPath, list: &[Aggregation]) -> Option<String> {
     let mut level = list;
     for (place, step) in path.elements.iter().enumerate() {
@@ -64,7 +64,7 @@ fn missing(path: &BucketsPath, list: &[Aggregation]) -> Option<String> {
     None
 }
 
-/// A pipeline that reads itself, directly or not.
+/// Returns a pipeline aggregation that depends on itself, directly or indirectly.
 fn cycle(list: &[Aggregation]) -> Option<String> {
     let pipeline = |place: usize| match &list[place].kind {
         Kind::Pipeline(pipeline) => Some(pipeline),
@@ -94,7 +94,7 @@ fn cycle(list: &[Aggregation]) -> Option<String> {
     None
 }
 
-/// Refuses parents whose buckets have no order in time or space.
+/// Refuses parents whose buckets are not sequential.
 pub fn sequential_parent(own: &Aggregation, parent: Option<&Aggregation>) -> Option<String> {
     let kind = own.type_name;
     let name = &own.name;
@@ -113,7 +113,7 @@ pub fn sequential_parent(own: &Aggregation, parent: Option<&Aggregation>) -> Opt
         .then(|| format!("parent histogram of {kind} aggregation [{name}] must have min_doc_count of 0"))
 }
 
-/// Refuses to be at the top.
+/// Refuses a position at the top level.
 pub fn any_parent(own: &Aggregation, parent: Option<&Aggregation>) -> Option<String> {
     let (kind, name) = (own.type_name, &own.name);
     parent
@@ -121,7 +121,7 @@ pub fn any_parent(own: &Aggregation, parent: Option<&Aggregation>) -> Option<Str
         .then(|| format!("{kind} aggregation [{name}] must be declared inside of another aggregation"))
 }
 
-/// Refuses paths without an aggregation of several buckets.
+/// Refuses paths that do not contain a multi-bucket aggregation.
 pub fn several_buckets(own: &Aggregation, path: &BucketsPath, siblings: &[Aggregation]) -> Option<String> {
     let mut level = siblings;
     let mut found = None;
@@ -131,7 +131,7 @@ pub fn several_buckets(own: &Aggregation, path: &BucketsPath, siblings: &[Aggreg
         if has_several_buckets(&level[place]) && step.key.is_none() {
             return None;
         }
-        // Only through single buckets, or one bucket of several, does the path lead on.
+        // A path can only go on through a single-bucket aggregation, or through one bucket of several.
         let is_single = level[place].definition().is_some_and(|definition| definition.is_single_bucket());
         if step.key.is_none() && !is_single {
             break;
@@ -147,12 +147,12 @@ pub fn several_buckets(own: &Aggregation, path: &BucketsPath, siblings: &[Aggreg
     ))
 }
 
-/// Whether an aggregation may have more than one bucket for each of its parent's.
+/// Whether an aggregation is multi-bucket.
 pub fn has_several_buckets(aggregation: &Aggregation) -> bool {
     aggregation.definition().is_some_and(|definition| definition.has_several_buckets())
 }
 
-/// The Java class that builds an aggregation of this type.
+/// Returns the name of the Java class that builds an aggregation of this type.
 fn builder_name(aggregation: &Aggregation) -> String {
     let camel: String = aggregation
         .type_name

@@ -1,4 +1,4 @@
-//! `cumulative_cardinality`: how many different values all buckets so far have. Source: Elasticsearch's
+//! `cumulative_cardinality`: the number of distinct values in all buckets so far. Source: Elasticsearch's
 //! `CumulativeCardinalityPipelineAggregator`.
 
 use limber_mapping::RequestError;
@@ -15,8 +15,8 @@ use super::path::{BucketsPath, find};
 use super::rows::{rows, subs_mut};
 use crate::error::{Result, check_request};
 
-/// The options of a `cumulative_cardinality`: the path of the `cardinality` whose sketches are merged bucket
-/// by bucket.
+/// The options of a `cumulative_cardinality`: the path of the `cardinality` whose sketches are merged from
+/// bucket to bucket.
 #[derive(Debug, Clone)]
 pub struct CumulativeCardinality {
     path: BucketsPath,

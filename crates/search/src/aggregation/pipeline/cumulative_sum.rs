@@ -14,7 +14,7 @@ use super::path::{BucketsPath, values_of};
 use super::rows::subs_mut;
 use crate::error::{Result, check_request};
 
-/// The options of a `cumulative_sum`: the path of the number that is added up bucket by bucket.
+/// The options of a `cumulative_sum`: the path of the value that is added up from bucket to bucket.
 #[derive(Debug, Clone)]
 pub struct CumulativeSum {
     path: BucketsPath,

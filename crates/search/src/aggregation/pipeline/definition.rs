@@ -1,4 +1,4 @@
-//! What a pipeline aggregation says about itself, and what it makes.
+//! The interface of a pipeline aggregation, and its results.
 
 use std::fmt::Debug;
 
@@ -11,12 +11,12 @@ use super::super::values::format::{Format, double};
 use super::path::BucketsPath;
 use crate::error::Result;
 
-/// One pipeline aggregation as asked for.
+/// One pipeline aggregation as given in the request.
 pub trait Pipeline: Debug + Send + Sync {
-    /// What it reads.
+    /// The paths that it reads.
     fn paths(&self) -> Vec<&BucketsPath>;
 
-    /// What is wrong with its place: `parent` is the aggregation it is in.
+    /// Validates its position; `parent` is the aggregation that it is in.
     fn check(
         &self,
         own: &Aggregation,
@@ -24,28 +24,28 @@ pub trait Pipeline: Debug + Send + Sync {
         siblings: &[Aggregation],
     ) -> Option<String>;
 
-    /// Whether it stands beside the aggregation whose buckets it reads, rather than in it.
+    /// Whether it is a sibling of the aggregation whose buckets it reads, rather than inside it.
     fn is_beside(&self) -> bool {
         false
     }
 
-    /// Looks at all buckets of the aggregation it is in.
+    /// Processes the buckets of the aggregation that it is in.
     fn over_buckets(&self, _work: &Enclosing<'_>, _partial: &mut Partial) -> Result<()> {
         Ok(())
     }
 
-    /// Makes one value of the results beside it.
+    /// Computes a result from those of its siblings.
     fn beside(&self, _level: &Level<'_>) -> Result<Partial> {
         Ok(Partial::Absent)
     }
 }
 
-/// The aggregation that a pipeline is in.
+/// The aggregation that a pipeline aggregation is in.
 #[derive(Debug, Clone, Copy)]
 pub struct Enclosing<'e> {
     pub aggregation: &'e Aggregation,
     pub shape: &'e Shape,
-    /// The pipeline's place among the aggregations below.
+    /// The index of the pipeline among the sub-aggregations.
     pub place: usize,
 }
 
@@ -57,30 +57,30 @@ pub struct Level<'l> {
     pub partials: &'l [Partial],
 }
 
-/// What a pipeline made: shown as it is, read by name.
+/// The result of a pipeline aggregation: the JSON that is shown, and the values that paths can read.
 #[derive(Debug, Clone)]
 pub struct PipelineValue {
     pub typed_name: &'static str,
     pub body: Map<String, Value>,
-    /// By name; the first is what a path without a name leads to.
+    /// Values by name. A path without a name leads to the first one.
     pub numbers: Vec<(String, f64)>,
-    /// A bucket of an aggregation beside the pipeline, which is shown first.
+    /// A bucket of a sibling, which is shown first.
     pub bucket: Option<PickedBucket>,
 }
 
-/// One bucket of another aggregation, as a pipeline shows it.
+/// One bucket of another aggregation, as a pipeline aggregation shows it.
 #[derive(Debug, Clone)]
 pub struct PickedBucket {
-    /// Places from the pipeline's own level down to the aggregation whose bucket it is.
+    /// Indexes from the pipeline's own level down to the aggregation that the bucket belongs to.
     pub places: Vec<usize>,
-    /// Its key as text.
+    /// The key as a string.
     pub key: String,
     pub doc_count: u64,
     pub subs: Vec<Partial>,
 }
 
 impl PipelineValue {
-    /// `value`, and `value_as_string` under a format.
+    /// Makes `value`, and `value_as_string` if there is a format.
     pub fn simple(value: f64, format: &Format) -> PipelineValue {
         let mut body = Map::new();
         let has_value = value.is_finite();
@@ -96,8 +96,8 @@ impl PipelineValue {
         }
     }
 
-    /// The number that a `buckets_path` of another pipeline leads to. `name`: what is behind the last dot of
-    /// the path.
+    /// Returns the value that the `buckets_path` of another pipeline leads to. `name` is the part after the
+    /// last dot of the path.
     pub fn number(&self, name: Option<&str>) -> Option<f64> {
         match name {
             None => self.numbers.first(),
@@ -106,7 +106,7 @@ impl PipelineValue {
         .map(|(_, number)| *number)
     }
 
-    /// The result in the form in which all answers of aggregations are kept.
+    /// Converts the result to the form that all aggregation results have.
     pub fn into_partial(self) -> Partial {
         Partial::Pipeline(Box::new(self))
     }

@@ -1,4 +1,4 @@
-//! `derivative`: how much a value changed since the bucket before. Source: Elasticsearch's
+//! `derivative`: the change of a value since the previous bucket. Source: Elasticsearch's
 //! `DerivativePipelineAggregator`.
 
 use limber_mapping::RequestError;
@@ -16,13 +16,13 @@ use super::rows::{rows, subs_mut};
 use crate::error::{Result, check_request};
 use crate::json;
 
-/// The options of a `derivative`: the path of the number, and the unit of time that it is shown for.
+/// The options of a `derivative`: the path of the value, and the unit of time that it is normalized to.
 #[derive(Debug, Clone)]
 pub struct Derivative {
     path: BucketsPath,
     gaps: GapPolicy,
     format: Format,
-    /// Milliseconds of `unit`.
+    /// The milliseconds of `unit`.
     unit_millis: Option<f64>,
 }
 

@@ -1,8 +1,8 @@
-//! Pipeline aggregations: "what follows from the values of other aggregations?"
+//! Pipeline aggregations: computed from the results of other aggregations.
 //!
-//! They see no documents. Once everything is reduced, [`resolve`] walks the results from the innermost bucket
-//! outwards: a pipeline within a bucket aggregation looks at all of its buckets ([`Work::Buckets`]), one
-//! beside a bucket aggregation makes one value of them ([`Work::Beside`]).
+//! They see no documents. When everything is reduced, [`resolve`] walks the results from the innermost bucket
+//! outwards. A parent pipeline, which is inside a bucket aggregation, processes all of its buckets
+//! ([`Pipeline::over_buckets`]); a sibling pipeline computes one result from them ([`Pipeline::beside`]).
 
 mod bucket_metric;
 mod bucket_script;

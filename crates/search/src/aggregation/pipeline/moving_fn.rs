@@ -1,7 +1,7 @@
 //! `moving_fn`: a function of the values in a window that moves along the buckets. Source: Elasticsearch's
 //! `MovFnPipelineAggregator`.
 //!
-//! A script that is one call of a function of `MovingFunctions` is not run as one.
+//! A script that only calls one function of `MovingFunctions` is replaced by that function.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ enum Function {
     Sum,
     UnweightedAvg,
     LinearWeightedAvg,
-    /// Around the mean of the window, or around a given one.
+    /// Around the mean of the window, or around a given mean.
     StdDev(Option<f64>),
     Ewma(f64),
     Holt(f64, f64),
@@ -40,7 +40,7 @@ enum Function {
     },
 }
 
-/// The options of a `moving_fn`: the path of the number, the window and the script that runs over it.
+/// The options of a `moving_fn`: the path of the value, the window, and the script that runs on it.
 #[derive(Debug, Clone)]
 pub struct MovingFn {
     path: BucketsPath,
@@ -51,7 +51,7 @@ pub struct MovingFn {
     script: Chosen,
 }
 
-/// What makes a number of a window.
+/// What computes a number from a window.
 #[derive(Debug, Clone)]
 enum Chosen {
     Function(Function),
@@ -79,7 +79,7 @@ impl MovingFn {
     }
 }
 
-/// Reads `window`, which must be there and positive.
+/// Reads `window`, which is required and must be positive.
 pub fn window(options: &mut Options) -> std::result::Result<i64, RequestError> {
     match options.int("window")? {
         None => Err(RequestError::illegal_argument("Required [window]")),
@@ -90,7 +90,7 @@ pub fn window(options: &mut Options) -> std::result::Result<i64, RequestError> {
     }
 }
 
-/// The values of a window that ends before `place`, moved by `shift`.
+/// Returns the values of the window that ends before `place`, shifted by `shift`.
 pub fn slice<T>(values: &[T], place: usize, window: i64, shift: i64) -> &[T] {
     let clamp = |at: i64| at.clamp(0, values.len() as i64) as usize;
     let (from, to) = (clamp(place as i64 - window + shift), clamp(place as i64 + shift));
@@ -98,7 +98,7 @@ pub fn slice<T>(values: &[T], place: usize, window: i64, shift: i64) -> &[T] {
 }
 
 impl Function {
-    /// The function that a script calls, and nothing else; `None`: it is another script.
+    /// Parses a script that only calls one function; `None` for any other script.
     fn parse(script: &Value) -> Option<Function> {
         let empty = Map::new();
         let (source, params) = match script {
@@ -149,7 +149,7 @@ impl Function {
         (arguments.len() == count).then_some(function)
     }
 
-    /// Seasons need two whole ones to begin with, where there is anything.
+    /// Seasonal models need two complete seasons, unless there are no values.
     fn check(self, values: &[f64]) -> std::result::Result<(), RequestError> {
         match self {
             Function::HoltWinters { period, .. }

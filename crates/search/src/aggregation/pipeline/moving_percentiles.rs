@@ -1,4 +1,4 @@
-//! `moving_percentiles`: percentiles of all values in a window that moves along the buckets. Source:
+//! `moving_percentiles`: percentiles of the values in a window that moves along the buckets. Source:
 //! Elasticsearch's `MovingPercentilesPipelineAggregator`.
 
 use limber_mapping::RequestError;
@@ -15,8 +15,8 @@ use super::path::{BucketsPath, find};
 use super::rows::{rows, subs_mut};
 use crate::error::{Result, check_request};
 
-/// The options of a `moving_percentiles`: the path of the percentiles and the window over which they are
-/// merged.
+/// The options of a `moving_percentiles`: the path of the `percentiles` aggregation, and the window over
+/// which its digests are merged.
 #[derive(Debug, Clone)]
 pub struct MovingPercentiles {
     path: BucketsPath,
@@ -29,7 +29,7 @@ impl MovingPercentiles {
         let window = window(options)?;
         let shift = i64::from(options.int("shift")?.unwrap_or(0));
         let path = buckets_path(options, |_| "Required [buckets_path]".to_owned())?;
-        // Elasticsearch reads both and uses neither.
+        // Elasticsearch parses both options but ignores them.
         GapPolicy::parse(options)?;
         format(options)?;
         Ok(Kind::pipeline(MovingPercentiles { path, window, shift }))

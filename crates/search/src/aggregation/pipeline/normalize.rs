@@ -1,4 +1,4 @@
-//! `normalize`: values of buckets made comparable. Source: Elasticsearch's `NormalizePipelineMethods`.
+//! `normalize`: normalizes the values of buckets. Source: Elasticsearch's `NormalizePipelineMethods`.
 
 use limber_mapping::RequestError;
 
@@ -22,7 +22,7 @@ enum Method {
     Softmax,
 }
 
-/// The options of a `normalize`: the path of the number and what is made of it.
+/// The options of a `normalize`: the path of the value, and the method.
 #[derive(Debug, Clone)]
 pub struct Normalize {
     path: BucketsPath,
@@ -51,7 +51,7 @@ impl Normalize {
     }
 }
 
-/// All values at once; NaN ones count as not there.
+/// Normalizes all values together; NaN stands for a missing value.
 fn normalized(method: Method, values: &[f64]) -> Vec<f64> {
     let known = || values.iter().copied().filter(|value| !value.is_nan());
     let (min, max) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));

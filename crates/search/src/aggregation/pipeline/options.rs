@@ -1,4 +1,4 @@
-//! Options that pipelines share. Source: Elasticsearch's `BucketHelpers.GapPolicy`,
+//! Options that pipeline aggregations have in common. Source: Elasticsearch's `BucketHelpers.GapPolicy`,
 //! `PipelineAggregator.Parser`.
 
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::super::values::format::Format;
 use super::path::BucketsPath;
 use crate::json;
 
-/// What stands for a bucket without a value.
+/// How a bucket without a value is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GapPolicy {
     Skip,
@@ -21,7 +21,7 @@ pub enum GapPolicy {
 }
 
 impl GapPolicy {
-    /// Takes `gap_policy`; by default gaps are skipped.
+    /// Takes `gap_policy`; the default is `skip`.
     pub fn parse(options: &mut Options) -> Result<GapPolicy, RequestError> {
         match options.text("gap_policy")?.as_deref() {
             None | Some("skip") => Ok(GapPolicy::Skip),
@@ -33,7 +33,7 @@ impl GapPolicy {
         }
     }
 
-    /// The value that counts; NaN is none.
+    /// Applies the policy to a value; NaN is a missing value.
     pub fn fill(self, value: f64, is_empty_bucket: bool) -> f64 {
         let is_gap = !value.is_finite() || is_empty_bucket;
         match self {
@@ -45,7 +45,7 @@ impl GapPolicy {
     }
 }
 
-/// Reads `buckets_path`, which must be one path.
+/// Reads `buckets_path`, which must be a single path.
 pub fn buckets_path(
     options: &mut Options,
     missing: impl Fn(&str) -> String,
@@ -74,7 +74,7 @@ pub fn buckets_path(
     }
 }
 
-/// The wording of most.
+/// Makes the message that most pipeline aggregations have for a missing `buckets_path`.
 pub fn missing_for(kind: &'static str) -> impl Fn(&str) -> String {
     move |name| format!("Missing required field [buckets_path] for {kind} aggregation [{name}]")
 }
@@ -87,7 +87,7 @@ pub fn format(options: &mut Options) -> Result<Format, RequestError> {
     })
 }
 
-/// Refuses what is left, in the words of the hand-written parsers.
+/// Refuses the remaining options, with the messages of Elasticsearch's hand-written parsers.
 pub fn finish(options: &mut Options) -> Result<(), RequestError> {
     let left = options.take_all();
     match left.iter().next() {

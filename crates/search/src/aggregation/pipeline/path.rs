@@ -1,4 +1,4 @@
-//! `buckets_path`: "which value is that?" Source: Elasticsearch's `AggregationPath`,
+//! `buckets_path`: finds the value that a path leads to. Source: Elasticsearch's `AggregationPath`,
 //! `BucketHelpers.resolveBucketValue`.
 
 use limber_mapping::RequestError;
@@ -11,15 +11,15 @@ use super::options::GapPolicy;
 use super::rows::{Row, rows};
 use crate::error::Result;
 
-/// One step: `name`, `name['key']`, and on the last one `name.value`.
+/// One element of a path: `name`, `name['key']`, or at the end `name.value`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Element {
-    /// As written, without the bracket.
+    /// The name as written, without brackets.
     pub name: String,
     pub key: Option<String>,
 }
 
-/// A `buckets_path`, cut at its separators: names of aggregations, and the value of the last.
+/// A `buckets_path`, divided at its separators: the names of aggregations, and the value of the last one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BucketsPath {
     pub text: String,
@@ -27,7 +27,7 @@ pub struct BucketsPath {
 }
 
 impl BucketsPath {
-    /// Cuts a path such as `a>b.value` or `a['key']>b`.
+    /// Parses a path such as `a>b.value` or `a['key']>b`.
     pub fn parse(text: &str) -> BucketsPath {
         let element = |step: &str| {
             let step = step.trim();
@@ -42,7 +42,7 @@ impl BucketsPath {
         BucketsPath { text: text.to_owned(), elements: text.split('>').map(element).collect() }
     }
 
-    /// What the whole path says of the bucket itself.
+    /// Whether the path is `_count`, the document count of the bucket itself.
     pub fn is_count(&self) -> bool {
         self.text == "_count"
     }
@@ -52,7 +52,7 @@ fn place_prefix(step: &str, name: &str) -> bool {
     step.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
 }
 
-/// The aggregation that a step names, and which of its values: names may hold dots.
+/// Finds the aggregation that an element names, and which of its values is meant. Names may contain dots.
 pub fn find<'s>(list: &[Aggregation], step: &'s str) -> Option<(usize, Option<&'s str>)> {
     if let Some(place) = list.iter().position(|aggregation| aggregation.name == step) {
         return Some((place, None));
@@ -63,7 +63,7 @@ pub fn find<'s>(list: &[Aggregation], step: &'s str) -> Option<(usize, Option<&'
     Some((longest, Some(&step[list[longest].name.len() + 1..])))
 }
 
-/// The values of all buckets of the aggregation that a pipeline is in; NaN where there is none.
+/// Returns the values of all buckets of the pipeline's parent; NaN if a bucket has none.
 pub fn values_of(
     path: &BucketsPath,
     gaps: GapPolicy,
@@ -75,7 +75,7 @@ pub fn values_of(
     rows(own, shape, partial).iter().map(|row| Ok(value(row)?.unwrap_or(f64::NAN))).collect()
 }
 
-/// A row's value under a gap policy; NaN is a gap, `None` that the path leads nowhere here.
+/// Returns a bucket's value under a gap policy. NaN is a gap; `None` means that the path leads nowhere here.
 pub fn value_of(
     path: &BucketsPath,
     gaps: GapPolicy,
@@ -93,7 +93,7 @@ pub fn value_of(
     Ok(value.map(|value| gaps.fill(value, row.doc_count == 0)))
 }
 
-/// The number that the steps lead to from the results of one bucket.
+/// Returns the value that a path leads to from the results of one bucket.
 pub fn number_at(
     steps: &[Element],
     (list, shapes): (&[Aggregation], &[Shape]),
@@ -106,7 +106,7 @@ pub fn number_at(
     let (Some(partial), below) = (partials.get(place), (own.subs.as_slice(), shape.subs.as_slice())) else {
         return Ok(None);
     };
-    // `stats[avg]` is `stats.avg`.
+    // `stats[avg]` means the same as `stats.avg`.
     let is_metric = !own.takes_subs();
     let value = if is_metric { value.or(step.key.as_deref()) } else { value };
     if rest.is_empty() {
@@ -136,7 +136,7 @@ pub fn number_at(
     }
 }
 
-/// The only bucket of an aggregation that has one.
+/// Returns the only bucket of a single-bucket aggregation.
 pub fn single(partial: &Partial) -> Option<&Bucket> {
     match partial {
         Partial::Single(bucket) => Some(bucket),
@@ -159,7 +159,7 @@ fn number(own: &Aggregation, partial: &Partial, value: Option<&str>) -> Result<f
     found.ok_or_else(|| wrong(name(), &own.name))
 }
 
-/// The refusal of a path that leads to no number, in Elasticsearch's words.
+/// Elasticsearch's error for a path that does not lead to a number.
 pub fn wrong(found: &str, at: &str) -> crate::error::Error {
     RequestError::illegal_argument(format!(
         "buckets_path must reference either a number value or a single value numeric metric aggregation, got: [{found}] at aggregation [{at}]"

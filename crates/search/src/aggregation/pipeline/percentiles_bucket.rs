@@ -1,5 +1,5 @@
-//! `percentiles_bucket`: percentiles of the values of all buckets, each one of them. Source: Elasticsearch's
-//! `PercentilesBucketPipelineAggregator`.
+//! `percentiles_bucket`: percentiles of the values of all buckets. Each percentile is one of these values.
+//! Source: Elasticsearch's `PercentilesBucketPipelineAggregator`.
 
 use limber_mapping::RequestError;
 use limber_mapping::number::java_double;
@@ -18,11 +18,10 @@ use crate::error::Result;
 
 const PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
 
-/// Percents of one aggregation.
+/// Largest number of percentages of one aggregation.
 const PERCENT_COUNT_MAX: usize = 10_000;
 
-/// The options of a `percentiles_bucket`: the path of the number, and which percentiles of all buckets are
-/// wanted.
+/// The options of a `percentiles_bucket`: the path of the value, and the percentages.
 #[derive(Debug, Clone)]
 pub struct PercentilesBucket {
     path: BucketsPath,
@@ -78,7 +77,7 @@ impl Pipeline for PercentilesBucket {
         let mut found: Vec<f64> =
             values(&self.path, self.gaps, level)?.into_iter().map(|(_, value)| value).collect();
         found.sort_unstable_by(f64::total_cmp);
-        // The nearest value there is.
+        // The nearest value, without interpolation.
         let value = |percent: f64| match found.len() {
             0 => f64::NAN,
             count => found[(percent / 100.0 * (count - 1) as f64 + 0.5).floor() as usize],

@@ -1,4 +1,5 @@
-//! Pipelines put to work, the innermost first. Source: Elasticsearch's `InternalAggregation.reducePipelines`.
+//! Runs the pipeline aggregations, innermost first. Source: Elasticsearch's
+//! `InternalAggregation.reducePipelines`.
 
 use super::super::answer::partial::Partial;
 use super::super::bind::Shape;
@@ -8,7 +9,7 @@ use super::path::{BucketsPath, find};
 use super::rows::subs_mut;
 use crate::error::{Result, check_request};
 
-/// Fills in the values of all pipelines of the answer.
+/// Computes the results of all pipeline aggregations in the answer.
 pub fn resolve(list: &[Aggregation], shapes: &[Shape], partials: &mut [Partial]) -> Result<()> {
     if !has_pipelines(list) {
         return Ok(());
@@ -26,7 +27,7 @@ fn has_pipelines(list: &[Aggregation]) -> bool {
         .any(|aggregation| matches!(aggregation.kind, Kind::Pipeline(_)) || has_pipelines(&aggregation.subs))
 }
 
-/// What is inside of the aggregations of one level, in one bucket.
+/// Runs the pipelines inside the aggregations of one level, in one bucket.
 fn level(list: &[Aggregation], shapes: &[Shape], partials: &mut [Partial]) -> Result<()> {
     for ((aggregation, shape), partial) in list.iter().zip(shapes).zip(partials) {
         check_request()?;
@@ -56,13 +57,13 @@ fn inside(own: &Aggregation, shape: &Shape, partial: &mut Partial) -> Result<()>
     Ok(())
 }
 
-/// The pipelines of a level, each after those it reads; what reads itself was refused before.
+/// Returns the pipelines of a level, each after those that it reads. Cycles were refused earlier.
 fn ordered(list: &[Aggregation]) -> Vec<(usize, &dyn Pipeline)> {
     let pipeline = |place: usize| match &list[place].kind {
         Kind::Pipeline(pipeline) => Some(&**pipeline),
         _ => None,
     };
-    // Of each pipeline, the pipelines it reads.
+    // For each pipeline, the pipelines that it reads.
     let mut waiting: Vec<(usize, &dyn Pipeline, Vec<usize>)> = (0..list.len())
         .filter_map(|place| {
             let own = pipeline(place)?;

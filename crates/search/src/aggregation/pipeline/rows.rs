@@ -1,4 +1,4 @@
-//! The buckets of any aggregation alike: key, documents, results below.
+//! A common view of the buckets of any aggregation: key, document count, and sub-aggregations' results.
 
 use super::super::answer::partial::{Partial, TermKey};
 use super::super::answer::render::term_text;
@@ -7,17 +7,17 @@ use super::super::buckets::list::key_text;
 use super::super::tree::Aggregation;
 use super::super::values::format::Format;
 
-/// One bucket. `text` is its key as `key_as_string` would show it.
+/// One bucket. `text` is its key as it would be shown in `key_as_string`.
 #[derive(Debug)]
 pub struct Row<'p> {
-    /// NaN where the key is no number.
+    /// NaN if the key is not a number.
     pub key: f64,
     pub text: String,
     pub doc_count: u64,
     pub subs: &'p [Partial],
 }
 
-/// The buckets in order; none for metrics.
+/// Returns the buckets in their order; empty for metrics.
 pub fn rows<'p>(own: &Aggregation, shape: &Shape, partial: &'p Partial) -> Vec<Row<'p>> {
     let (format, definition) = (&shape.format, own.definition());
     match partial {
@@ -88,7 +88,7 @@ pub fn rows<'p>(own: &Aggregation, shape: &Shape, partial: &'p Partial) -> Vec<R
     }
 }
 
-/// The results below every bucket, single ones included.
+/// Returns the sub-aggregations' results of every bucket, including those of single-bucket aggregations.
 pub fn subs_mut(partial: &mut Partial) -> Vec<&mut Vec<Partial>> {
     match partial {
         Partial::Terms(terms) => terms.buckets.iter_mut().map(|bucket| &mut bucket.subs).collect(),
@@ -101,7 +101,8 @@ pub fn subs_mut(partial: &mut Partial) -> Vec<&mut Vec<Partial>> {
     }
 }
 
-/// Keeps only the buckets of these places, in this order. False: their places say what they are.
+/// Keeps only the buckets at these indexes, in this order. Returns false if buckets are identified by their
+/// index and cannot be removed.
 pub fn keep(partial: &mut Partial, places: &[usize]) -> bool {
     fn pick<T: Clone>(buckets: &mut Vec<T>, places: &[usize]) {
         *buckets = places.iter().map(|&place| buckets[place].clone()).collect();

@@ -1,4 +1,4 @@
-//! `serial_diff`: the difference to the value some buckets before. Source: Elasticsearch's
+//! `serial_diff`: the difference from the value of an earlier bucket. Source: Elasticsearch's
 //! `SerialDiffPipelineAggregator`.
 
 use limber_mapping::RequestError;
@@ -14,7 +14,7 @@ use super::path::{BucketsPath, values_of};
 use super::rows::subs_mut;
 use crate::error::{Result, check_request};
 
-/// The options of a `serial_diff`: the path of the number, and by how many buckets it is compared.
+/// The options of a `serial_diff`: the path of the value, and the lag in buckets.
 #[derive(Debug, Clone)]
 pub struct SerialDiff {
     path: BucketsPath,

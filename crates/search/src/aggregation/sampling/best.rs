@@ -1,4 +1,4 @@
-//! The best documents of every bucket by score, put aside until all were seen.
+//! The best documents of every bucket by score. They are kept until all documents were seen.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,19 +12,20 @@ use super::super::budget::Budget;
 use super::super::collector::Subs;
 use crate::error::Result;
 
-/// Score as bits that sort like it, the earlier segment and document first. Scores are never negative.
+/// A document's rank: the bits of the score, whose order is that of scores since these are never negative; on
+/// a tie the earlier segment and document come first.
 pub type Ranked = (u32, Reverse<u32>, Reverse<DocId>);
 
 pub(crate) fn ranked(score: f32, segment: u32, doc: DocId) -> Ranked {
     (score.max(0.0).to_bits(), Reverse(segment), Reverse(doc))
 }
 
-/// The segments begun so far, in order.
+/// The segments that were begun so far, in order.
 #[derive(Default)]
 pub struct Segments<'s>(pub Vec<&'s SegmentView>);
 
 impl Segments<'_> {
-    /// Place of the segment begun last.
+    /// Returns the index of the current segment.
     pub fn last(&self) -> u32 {
         self.0.len() as u32 - 1
     }
@@ -36,7 +37,7 @@ impl fmt::Debug for Segments<'_> {
     }
 }
 
-/// At most so many documents of one bucket, worst first.
+/// Adds a document to a bucket's heap, which keeps a limited number; the worst is on top.
 pub fn keep(
     heap: &mut BinaryHeap<Reverse<Ranked>>,
     most: usize,
@@ -54,7 +55,7 @@ pub fn keep(
     Ok(())
 }
 
-/// Hands the chosen documents of all buckets to `subs`, segment by segment.
+/// Passes the chosen documents of all buckets to `subs`, segment by segment.
 pub fn replay<'s>(
     chosen: Vec<(u32, Ranked)>,
     segments: &Segments<'s>,
@@ -78,7 +79,7 @@ pub fn replay<'s>(
     deferred.replay(subs, bucket_count, budget, Some)
 }
 
-/// What a batch says of each document: its place in the segment, its bucket and its rank.
+/// Iterates over the entries of a batch: the index of the document, its bucket, and its rank.
 pub fn each<'e>(entries: &'e Entries<'_>, segment: u32) -> impl Iterator<Item = (usize, u32, Ranked)> + 'e {
     (0..entries.len()).map(move |entry| {
         let position = entries.position(entry);

@@ -1,4 +1,4 @@
-//! `diversified_sampler`: the best-scoring documents of every shard, few of them with the same value.
+//! `diversified_sampler`: the best-scoring documents of each shard, with a limit on how many share a value.
 //!
 //! Source: Elasticsearch's `DiversifiedAggregationBuilder`, Lucene's `DiversifiedTopDocsCollector`.
 
@@ -25,8 +25,8 @@ use super::best::{Ranked, Segments, each, keep, replay};
 use super::sampler::{SHARD_SIZE, check_subs, shard_size};
 use crate::error::Result;
 
-/// The options of a `diversified_sampler`: the best documents, and at most so many with the same value of a
-/// field.
+/// The options of a `diversified_sampler`: how many documents are collected, and how many of them may have
+/// the same value of a field.
 #[derive(Debug, Clone)]
 pub struct DiversifiedSampler {
     values: ValuesOptions,
@@ -52,7 +52,7 @@ impl DiversifiedSampler {
             );
             options.refused("max_docs_per_value", reason)
         })?;
-        // Only chooses between ways to the same answer.
+        // The hint only chooses between implementations with the same result.
         if let Some(hint) = options.text("execution_hint")?
             && !matches!(hint.as_str(), "map" | "bytes_hash" | "global_ordinals")
         {
@@ -123,13 +123,13 @@ impl Render for DiversifiedSampler {
         if renderer.shape.is_mapped {
             return renderer.single(bucket, out);
         }
-        // Without the field there is no sample to look into.
+        // Without the field there is no sample, so the sub-aggregations are not shown.
         out.insert("doc_count".into(), bucket.doc_count.into());
         Ok(())
     }
 }
 
-/// A heap's entry in the table, about.
+/// Estimated bytes of a heap's entry in the table.
 const HEAP_BYTES: u64 = 64;
 
 #[derive(Debug)]
@@ -140,10 +140,10 @@ struct DiversifiedCollector<'s> {
     shard_size: usize,
     per_value: usize,
     segments: Segments<'s>,
-    /// By bucket and value; documents without a value are one kind of their own.
+    /// By bucket and value. Documents without a value share one heap.
     heaps: HashMap<(u32, Option<i64>), BinaryHeap<Reverse<Ranked>>, foldhash::fast::FixedState>,
     bucket_count: usize,
-    /// The value of each document of a batch.
+    /// The value of each document in the batch.
     document_keys: Vec<Option<i64>>,
     counts: Vec<u64>,
     subs: Subs<'s>,
@@ -158,13 +158,12 @@ impl<'s> Collector<'s> for DiversifiedCollector<'s> {
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         self.bucket_count = self.bucket_count.max(entries.bucket_count);
-        // Without the field there is nothing to tell apart, and no sample.
+        // Without the field no documents can be told apart, and the sample is empty.
         if !self.is_mapped {
             return Ok(());
         }
         let (is_numeric, is_floating) = (self.source.is_numeric(), self.source.is_floating());
-        // Numbers are told apart by their whole part, and those that are missing count as 0, as in
-        // Elasticsearch.
+        // As in Elasticsearch, numbers are compared by their integer part, and missing ones count as 0.
         let key = |id: i64| if is_floating { self.source.decode(id) as i64 } else { id };
         self.document_keys.clear();
         self.document_keys.resize(entries.docs.len(), None);

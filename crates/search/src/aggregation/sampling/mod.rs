@@ -1,4 +1,4 @@
-//! Aggregations over a part of the documents: which documents speak for all?
+//! Aggregations that run on a sample of the documents.
 
 mod best;
 mod diversified;

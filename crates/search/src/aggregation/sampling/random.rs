@@ -1,8 +1,8 @@
-//! `random_sampler`: documents chosen by chance, counts and sums scaled up again.
+//! `random_sampler`: collects a random sample of the documents; counts and sums are scaled up again.
 //!
 //! Source: Elasticsearch's `RandomSamplerAggregationBuilder`, `InternalRandomSampler`, `SamplingContext`.
-//! Elasticsearch skips documents by geometrically distributed gaps before the query is asked; here each
-//! document's own hash decides, which chooses with the same probability and does not depend on the segments.
+//! Elasticsearch skips geometrically distributed numbers of documents before it evaluates the query. Here a
+//! hash of each document decides, with the same probability and independently of the segments.
 
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
@@ -28,7 +28,7 @@ pub struct RandomSampler {
     shard_seed: Option<i32>,
 }
 
-/// What can be scaled up; the others refuse to be below.
+/// The aggregations whose results can be scaled; others are refused as sub-aggregations.
 const SCALABLE: &[&str] = &[
     "adjacency_matrix",
     "auto_date_histogram",
@@ -68,7 +68,7 @@ impl RandomSampler {
         let probability = options.double("probability")?;
         let seed = options.int("seed")?;
         let shard_seed = options.int("shard_seed")?;
-        // Left out, it is missed once the aggregations below are known.
+        // A missing `probability` is reported when the sub-aggregations have been parsed.
         let probability = probability.unwrap_or(0.0);
         let is_allowed = !is_given || (probability > 0.0 && probability <= 0.5) || probability == 1.0;
         if !is_allowed {
@@ -130,7 +130,7 @@ impl Collect for RandomSampler {
         };
         Ok(Box::new(RandomCollector {
             salt: mixed(u64::from(seed as u32) << 32 ^ shard),
-            // Hashes below this are chosen.
+            // Documents with a hash below this limit are collected.
             limit: (self.probability * 2f64.powi(64)) as u64,
             is_everything: self.probability >= 1.0,
             seed,
@@ -171,7 +171,7 @@ impl Render for RandomSampler {
     }
 }
 
-/// The bucket of a random sample, and the seed by which it was drawn.
+/// The bucket of a random sample, and the seed with which it was drawn.
 #[derive(Debug, Clone)]
 pub struct Sample {
     seed: i32,
@@ -188,14 +188,14 @@ impl OwnFinding for Sample {
     }
 }
 
-/// A count of a sample as one of everything.
+/// Scales a count of a sample up to the whole set.
 pub fn scaled(count: u64, probability: f64) -> u64 {
     (count as f64 / probability).round() as u64
 }
 
 impl Partial {
-    /// Makes counts and sums of a sample those of everything; what does not grow with the number of documents
-    /// stays.
+    /// Scales counts and sums of a sample up to the whole set. Results that do not depend on the number of
+    /// documents stay as they are.
     fn scale(&mut self, probability: f64) {
         let below = |subs: &mut Vec<Partial>| subs.iter_mut().for_each(|sub| sub.scale(probability));
         let count = |count: &mut u64| *count = scaled(*count, probability);
@@ -248,7 +248,7 @@ impl Partial {
     }
 }
 
-/// The number that a [`SplitMix64`](limber_store::random::SplitMix64) with this seed draws first.
+/// Returns the first number of a [`SplitMix64`](limber_store::random::SplitMix64) with this seed.
 fn mixed(seed: u64) -> u64 {
     mix(seed.wrapping_add(INCREMENT))
 }
@@ -264,7 +264,7 @@ struct RandomCollector<'s> {
     limit: u64,
     is_everything: bool,
     seed: i32,
-    /// Number of the segment's first document among those of the shard.
+    /// The number of the segment's first document among those of the shard.
     base: u64,
     next_base: u64,
     doc_count: u64,

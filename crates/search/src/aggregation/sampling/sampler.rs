@@ -21,7 +21,7 @@ use super::super::tree::{Aggregation, Kind};
 use super::best::{Ranked, Segments, each, keep, replay};
 use crate::error::Result;
 
-/// How many documents of a shard are collected by default. Source:
+/// The default number of documents that are collected on a shard. Source:
 /// `SamplerAggregationBuilder#DEFAULT_SHARD_SAMPLE_SIZE`.
 pub const SHARD_SIZE: i32 = 100;
 
@@ -35,7 +35,7 @@ impl Sampler {
     pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let shard_size = match options.is_number("shard_size") {
             true => options.int("shard_size")?.unwrap_or(SHARD_SIZE),
-            // What is no number is no property that it knows.
+            // A value that is not a number is reported as an unknown property.
             false => SHARD_SIZE,
         };
         match options.first_left() {
@@ -48,7 +48,7 @@ impl Sampler {
     }
 }
 
-/// Samples are good only for what is below.
+/// Refuses a sampler without sub-aggregations.
 pub fn check_subs(own: &Aggregation) -> std::result::Result<(), RequestError> {
     match own.subs.is_empty() {
         true => {
@@ -58,7 +58,7 @@ pub fn check_subs(own: &Aggregation) -> std::result::Result<(), RequestError> {
     }
 }
 
-/// A shard's number of documents, which must be one.
+/// Converts `shard_size`, which must not be negative.
 pub fn shard_size(size: i32) -> Result<usize> {
     match usize::try_from(size) {
         Ok(size) if size > 0 => Ok(size),
@@ -114,9 +114,9 @@ impl Render for Sampler {
 struct SamplerCollector<'s> {
     shard_size: usize,
     segments: Segments<'s>,
-    /// By bucket, the worst first.
+    /// By bucket; the worst document is on top.
     heaps: Vec<BinaryHeap<Reverse<Ranked>>>,
-    /// By bucket, once settled.
+    /// Document counts by bucket; filled by `settle`.
     counts: Vec<u64>,
     subs: Subs<'s>,
     budget: &'s Budget,
@@ -138,7 +138,7 @@ impl<'s> Collector<'s> for SamplerCollector<'s> {
             && let Some(Reverse((worst, ..))) = heap.peek()
             && entries.scores.iter().all(|score| score.max(0.0).to_bits() <= *worst)
         {
-            // Later documents of the same score come after it.
+            // Later documents with the same score rank lower.
             return Ok(());
         }
         let segment = self.segments.last();

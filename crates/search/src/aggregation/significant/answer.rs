@@ -1,4 +1,4 @@
-//! What a shard answers: the significant ones among the buckets that were counted.
+//! Selects the significant buckets of a shard among all that were counted.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -10,19 +10,19 @@ use super::super::collector::Subs;
 use super::request::{Candidate, Significance};
 use crate::error::Result;
 
-/// What was counted, of documents found and of the background.
+/// The counts of the foreground and of the background.
 pub(super) struct Counted<'c, H> {
     pub table: &'c BucketTable,
-    /// By parent: its documents.
+    /// Number of documents by parent.
     pub totals: &'c [u64],
-    /// By key: documents of the background.
+    /// Number of background documents by key.
     pub background: &'c HashMap<i64, u64, H>,
     pub background_size: u64,
 }
 
 impl<H: BuildHasher> Counted<'_, H> {
-    /// One list a parent, chosen from its buckets in `lists`. `compare`: the order of the keys of two
-    /// buckets; `key`: that of one.
+    /// Makes one list for each parent, chosen from its buckets in `lists`. `compare` compares the keys of two
+    /// buckets, and `key` returns the key of one.
     pub fn answer(
         &self,
         request: &Significance,

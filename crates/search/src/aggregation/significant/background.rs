@@ -1,4 +1,4 @@
-//! The background: "how many documents are there, and how many have this value?"
+//! Counts the documents of the background set, and those of them that have a value.
 
 use std::collections::HashMap;
 
@@ -12,11 +12,11 @@ use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::query::{BoundQuery, MatchingDocs};
 
-/// Documents of a batch.
+/// Number of documents in a batch.
 const WINDOW: u32 = 4096;
 
-/// Documents of the background set of a shard; deleted ones count unless there is a filter, as in
-/// Elasticsearch.
+/// Returns the number of documents in the background set of a shard. As in Elasticsearch, deleted documents
+/// count unless there is a filter.
 pub fn size(shard: &ShardSnapshot, filter: Option<&BoundQuery>, budget: &Budget) -> Result<u64> {
     let Some(filter) = filter else { return Ok(shard.doc_count()) };
     let mut count = 0;
@@ -27,7 +27,7 @@ pub fn size(shard: &ShardSnapshot, filter: Option<&BoundQuery>, budget: &Budget)
     Ok(count)
 }
 
-/// How many documents of the background have each of the values whose ids are keys of `counts`.
+/// Counts the background documents that have each of the values whose ids are the keys of `counts`.
 pub fn count<'s>(
     keys: &mut KeyReader<'s>,
     source: &Source,
@@ -55,7 +55,7 @@ pub fn count<'s>(
     })
 }
 
-/// Asks dictionaries and points. False: they do not know, and nothing was counted.
+/// Counts with term dictionaries and points. Returns false and counts nothing if these are not sufficient.
 fn count_by_index(
     keys: &KeyReader<'_>,
     source: &Source,
@@ -85,7 +85,7 @@ fn count_by_index(
     Ok(true)
 }
 
-/// The documents of the background, window by window.
+/// Iterates over the documents of the background, window by window.
 fn each_window<'s>(
     shard: &'s ShardSnapshot,
     filter: Option<&BoundQuery>,

@@ -1,13 +1,13 @@
-//! How much a value matters, from four frequencies. Source: Elasticsearch's `SignificanceHeuristic` and its
-//! subclasses; the formulas of chi square and mutual information are those of Manning, Raghavan and Schütze,
-//! "Information Retrieval", chapters 13.5.1 and 13.5.2, that of `gnd` is Cilibrasi and Vitanyi's normalized
+//! Scores the significance of a value from four frequencies. Source: Elasticsearch's `SignificanceHeuristic`
+//! and its subclasses. The formulas of chi square and mutual information are those of Manning, Raghavan and
+//! Schütze, "Information Retrieval", chapters 13.5.1 and 13.5.2; `gnd` is Cilibrasi and Vitanyi's normalized
 //! Google distance.
 
 use limber_mapping::RequestError;
 
 use super::super::options::Options;
 
-/// How the significance of a term is computed from how often it occurs here and elsewhere.
+/// How the significance of a term is computed from its foreground and background frequencies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Heuristic {
     Jlh,
@@ -24,7 +24,7 @@ pub struct Nxy {
     background_is_superset: bool,
 }
 
-/// Documents with a value and documents of all, in the foreground and in the background.
+/// The number of documents with a value, and of all documents, in the foreground and in the background.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Frequencies {
     pub found: u64,
@@ -37,7 +37,7 @@ pub(super) const HEURISTICS: &[&str] =
     &["jlh", "chi_square", "mutual_information", "gnd", "percentage", "script_heuristic", "p_value"];
 
 impl Heuristic {
-    /// Takes the option that names a heuristic.
+    /// Takes the option that names a heuristic, with its own options.
     pub fn parse(options: &mut Options) -> Result<Heuristic, RequestError> {
         let mut chosen = Heuristic::Jlh;
         for &name in HEURISTICS {
@@ -75,7 +75,7 @@ impl Heuristic {
         Ok(chosen)
     }
 
-    /// The score; values that do not stand out have none above 0.
+    /// Returns the score, which is not above 0 for values that are not significant.
     pub fn score(self, counts: Frequencies) -> f64 {
         match self {
             Heuristic::Jlh => jlh(counts),
@@ -104,7 +104,7 @@ fn jlh(counts: Frequencies) -> f64 {
     if counts.size == 0 || counts.background_size == 0 {
         return 0.0;
     }
-    // A value that the background does not have is taken for one that it has once.
+    // A value that is missing in the background counts as if it occurred there once.
     let background_found = counts.background_found.max(1);
     let share = counts.found as f64 / counts.size as f64;
     let background_share = background_found as f64 / counts.background_size as f64;
@@ -112,7 +112,7 @@ fn jlh(counts: Frequencies) -> f64 {
     if change <= 0.0 { 0.0 } else { change * (share / background_share) }
 }
 
-/// Documents by whether they have the value (row 1) and are of the foreground (column 1).
+/// Document counts by whether they have the value (row 1) and whether they are in the foreground (column 1).
 #[derive(Debug)]
 struct Table {
     cells: [[f64; 2]; 2],
@@ -142,7 +142,7 @@ impl Table {
         }
     }
 
-    /// Whether the value is rarer in the foreground than outside of it.
+    /// Whether the value is less frequent in the foreground than outside of it.
     fn is_rarer(&self) -> bool {
         self.cells[1][1] / self.columns[1] < self.cells[1][0] / self.columns[0]
     }
@@ -158,7 +158,7 @@ fn gnd(table: &Table) -> f64 {
     }
     let distance =
         (with.ln().max(foreground.ln()) - both.ln()) / (table.all.ln() - with.ln().min(foreground.ln()));
-    // Near is significant.
+    // A small distance is significant.
     (-distance).exp()
 }
 

@@ -1,4 +1,4 @@
-//! Aggregations by what sets documents apart: which values are more frequent here than elsewhere?
+//! Aggregations of values that are more frequent in the matching documents than in a background set.
 
 mod answer;
 mod background;

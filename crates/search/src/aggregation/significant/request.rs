@@ -1,5 +1,5 @@
-//! What `significant_terms` and `significant_text` have in common: options, choosing on the shard, reducing,
-//! showing.
+//! The common parts of `significant_terms` and `significant_text`: options, selection on a shard, reduce and
+//! rendering.
 //!
 //! Source: Elasticsearch's `SignificantTermsAggregationBuilder`, `InternalSignificantTerms`.
 
@@ -36,7 +36,7 @@ pub struct Significance {
     pub heuristic: Heuristic,
 }
 
-/// A value that may be handed in.
+/// A bucket that a shard may select.
 #[derive(Debug, Clone, Copy)]
 pub struct Candidate {
     pub bucket: u32,
@@ -63,7 +63,7 @@ impl Significance {
         let heuristic = Heuristic::parse(options)?;
         Ok(Significance {
             size,
-            // Elasticsearch's `BucketUtils.suggestShardSideQueueSize`, twice.
+            // Twice Elasticsearch's `BucketUtils.suggestShardSideQueueSize`.
             shard_size: shard_size.unwrap_or(2 * (size + size / 2 + 10)).max(size),
             min_doc_count,
             shard_min_doc_count: shard_min_doc_count.min(min_doc_count),
@@ -74,8 +74,8 @@ impl Significance {
         })
     }
 
-    /// The values that a shard hands in, the most significant first. `found`: of each, its bucket, its
-    /// documents and its rank among keys.
+    /// Selects the values of a shard's result, the most significant first. `found` has the bucket, the
+    /// document count and the rank of the key of each value.
     pub fn select(
         &self,
         found: impl Iterator<Item = (u32, u64, u64)>,
@@ -102,7 +102,7 @@ impl Significance {
         candidates
     }
 
-    /// Puts the terms of all shards together, scores them again and keeps the best.
+    /// Merges the terms of all shards, scores them again and keeps the best.
     pub fn reduce(
         &self,
         own: &Aggregation,
@@ -121,14 +121,14 @@ impl Significance {
             });
         }
         all.retain(|group| group.bucket.score > 0.0 && group.bucket.doc_count >= self.min_doc_count);
-        // Stable: ties stay in the order of keys.
+        // The sort is stable: ties stay in the order of keys.
         all.sort_by(|left, right| right.bucket.score.total_cmp(&left.bucket.score));
         all.truncate(self.size);
         let buckets = reducer.buckets_of(own, all)?;
         Ok(ListPartial { buckets, doc_count, background, ..ListPartial::default() })
     }
 
-    /// Writes the counts of both sets of documents and the buckets.
+    /// Renders the counts of both sets of documents, and the buckets.
     pub fn render(
         &self,
         list: &ListPartial,
@@ -143,7 +143,7 @@ impl Significance {
             let mut head = Map::new();
             let source = renderer.shape.sources.first();
             push_key(&mut head, &bucket.keys[0], source);
-            // Elasticsearch shows truth as such here.
+            // Elasticsearch shows booleans as `true` and `false` here.
             if let (Some(Source { format: Format::Boolean, .. }), Key::Long(value)) =
                 (source, &bucket.keys[0])
             {

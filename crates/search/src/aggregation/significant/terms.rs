@@ -1,4 +1,4 @@
-//! `significant_terms`: over keywords, addresses and whole numbers.
+//! `significant_terms`: the significant values of keyword, IP address and integer fields.
 
 use std::collections::HashMap;
 
@@ -27,7 +27,7 @@ use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::query::{BoundQuery, Query};
 
-/// The options of a `significant_terms`: the field and which of its terms are counted.
+/// The options of a `significant_terms`: the field, and which of its terms are counted.
 #[derive(Debug, Clone)]
 pub struct SignificantTerms {
     values: ValuesOptions,
@@ -37,7 +37,7 @@ pub struct SignificantTerms {
 impl SignificantTerms {
     pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let request = Significance::parse(options)?;
-        // Only chooses between ways to the same answer.
+        // The hint only chooses between implementations with the same result.
         if let Some(hint) = options.text("execution_hint")?
             && !matches!(hint.as_str(), "map" | "global_ordinals")
         {
@@ -133,7 +133,7 @@ struct SignificantCollector<'s> {
     keys: KeyReader<'s>,
     background_filter: Option<&'s BoundQuery>,
     table: BucketTable,
-    /// Documents by parent.
+    /// Number of documents by parent.
     totals: Vec<u64>,
     shard: &'s ShardSnapshot,
     subs: Subs<'s>,

@@ -1,4 +1,5 @@
-//! `significant_text`: over the words of a text, which are read from the source and analysed anew.
+//! `significant_text`: the significant words of a text field, which is read from the source and analysed
+//! again.
 //!
 //! Source: Elasticsearch's `SignificantTextAggregationBuilder`, `SignificantTextAggregatorFactory`.
 
@@ -33,14 +34,15 @@ use crate::error::Result;
 use crate::json;
 use crate::query::{BoundQuery, MatchingDocs, Query};
 
-/// Paths of one aggregation's `source_fields`.
+/// Largest number of paths in `source_fields`.
 const SOURCE_COUNT_MAX: usize = 100;
 
-/// The options of a `significant_text`: the field, whose source is analyzed again.
+/// The options of a `significant_text`: the field, and the paths of the source whose values are analysed
+/// again.
 #[derive(Debug, Clone)]
 pub struct SignificantText {
     field: String,
-    /// Where the text is in the source; empty: where the field is.
+    /// The paths of the text in the source; empty means the path of the field.
     source_fields: Vec<String>,
     request: Significance,
 }
@@ -154,12 +156,12 @@ impl Render for SignificantText {
     }
 }
 
-/// Words of documents by number.
+/// The words of documents, by their numbers in a pool.
 #[derive(Debug, Default)]
 struct Words {
     pool: TermPool,
     texts: SourceTexts,
-    /// Of one document, each once.
+    /// The words of one document, without duplicates.
     found: Vec<u32>,
 }
 
@@ -201,7 +203,7 @@ impl Words {
 #[derive(Debug)]
 struct TextCollector<'s> {
     request: &'s Significance,
-    /// `None`: not mapped here.
+    /// `None` if the field is not mapped on this shard.
     field: Option<Arc<Field>>,
     paths: Vec<String>,
     filter: TermFilter,
@@ -225,12 +227,12 @@ impl std::fmt::Debug for View<'_> {
 }
 
 impl<'s> TextCollector<'s> {
-    /// Documents of the background that have each of the words that are keys of `counts`.
+    /// Counts the background documents that have each of the words whose numbers are the keys of `counts`.
     fn count_background(&self, counts: &mut HashMap<i64, u64, FixedState>) -> Result<()> {
         let Some(field) = &self.field else { return Ok(()) };
         for view in &self.shard.segments {
             let Some(terms) = view.segment.terms(&field.path)? else { continue };
-            // With a filter, the documents of each word that pass it.
+            // With a filter, only matching documents of each word count.
             let mut allowed = limber_segment::LiveDocs::all(view.segment.doc_count());
             if let Some(filter) = self.background_filter {
                 retain_matching(filter, view, &mut allowed, self.budget)?;
@@ -255,7 +257,7 @@ impl<'s> TextCollector<'s> {
     }
 }
 
-/// Marks those of a segment's documents that do not match as not live.
+/// Marks the documents of a segment that do not match as not live.
 fn retain_matching(
     filter: &BoundQuery,
     view: &SegmentView,

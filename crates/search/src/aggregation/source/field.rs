@@ -1,4 +1,4 @@
-//! The field or script of an aggregation on one shard: "what are its values, and how are they shown?"
+//! The field or script of an aggregation on one shard: its values, and how they are formatted.
 
 use std::sync::Arc;
 
@@ -21,46 +21,46 @@ use crate::script::{BoundScript, RuntimeField};
 /// An aggregation's field on one shard.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// The field's name as written.
+    /// The field's name as given in the request.
     pub name: String,
-    /// `None`: not mapped here.
+    /// `None` if the field is not mapped on this shard.
     pub field: Option<Arc<Field>>,
     /// How values are shown.
     pub format: Format,
-    /// What stands in for documents without a value.
+    /// The value of documents without a value.
     pub missing: Option<Value>,
-    /// What `now` means in dates, in milliseconds since 1970.
+    /// The time of `now` in date math, in milliseconds since 1970.
     pub now_millis: i64,
-    /// Makes the values, which are then doubles.
+    /// Computes the values, which are then doubles.
     pub(in crate::aggregation) script: Option<ScriptSource>,
-    /// Makes the values of a runtime field.
+    /// Computes the values of a runtime field.
     pub(in crate::aggregation) runtime: Option<Arc<RuntimeField>>,
 }
 
-/// A script on one shard, and the field whose values it changes as `_value`.
+/// A script on one shard, and the field whose values it gets as `_value`.
 #[derive(Debug, Clone)]
 pub(in crate::aggregation) struct ScriptSource {
-    /// Makes the values of a document.
+    /// Computes the values of a document.
     pub script: Arc<BoundScript>,
-    /// The field whose values it changes; `None`: it makes them of nothing.
+    /// The field whose values it transforms; `None` if it computes values without one.
     pub field: Option<Arc<Field>>,
     pub gives: Gives,
 }
 
-/// What the values of a script are taken for.
+/// The type that a script's values are converted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::aggregation) enum Gives {
     /// Terms.
     Texts,
     /// Doubles.
     Numbers,
-    /// Whole numbers, such as the milliseconds of dates.
+    /// Integers, such as the milliseconds of dates.
     Whole,
 }
 
 impl Gives {
-    /// What an aggregation asks of a script, unless a field or `value_type` says something else. Source:
-    /// `defaultValueSourceType` of Elasticsearch's builders of aggregations.
+    /// Returns the type that an aggregation expects from a script, unless a field or `value_type` says
+    /// otherwise. Source: `defaultValueSourceType` of Elasticsearch's aggregation builders.
     fn of(
         options: &ValuesOptions,
         accepts: Accepts,
@@ -105,16 +105,16 @@ impl Gives {
 /// Aggregations whose script may read `_score`.
 const SCORED: &[&str] = &["avg", "extended_stats", "max", "min", "stats", "sum"];
 
-/// What kind of values an aggregation can work on.
+/// Which kinds of fields an aggregation accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accepts {
     Anything,
-    /// What has an order: anything but places.
+    /// Fields whose values have an order: any except geo points and shapes.
     Keys,
     Numbers,
-    /// Numbers that are no truth values; those of an unmapped field are dates.
+    /// Numbers except booleans; an unmapped field counts as a date.
     Dates,
-    /// Numbers that are neither dates nor truth values.
+    /// Numbers except dates and booleans.
     Quantities,
     Addresses,
     Places,
@@ -136,7 +136,7 @@ impl Accepts {
     }
 }
 
-/// What stands for a truth value. Source: `DocValueFormat.BOOLEAN`.
+/// Converts `missing` of a boolean field to 0 or 1. Source: `DocValueFormat.BOOLEAN`.
 fn truth(value: &Value) -> Result<i64> {
     match value {
         Value::Bool(truth) => Ok(i64::from(*truth)),
@@ -152,7 +152,7 @@ fn truth(value: &Value) -> Result<i64> {
     }
 }
 
-/// The field that is named, or what stands in for one that is not mapped.
+/// Returns the named field, or a substitute if it is not mapped and `value_type` is given.
 fn field_of(
     options: &ValuesOptions,
     accepts: Accepts,
@@ -175,7 +175,7 @@ fn field_of(
     }
 }
 
-/// A field for a name that no mapping knows: of the type that it is said to be of, and without values.
+/// Makes a field without values for a name that is not mapped, of the type that the request gives.
 fn stand_in(
     name: &str,
     value_type: ValueType,
@@ -197,8 +197,8 @@ fn stand_in(
 }
 
 impl Source {
-    /// Resolves the field. Errors as Elasticsearch words them: text fields, fields without doc values, the
-    /// wrong type for `aggregation`.
+    /// Resolves the field. Fails with Elasticsearch's messages for text fields, fields without doc values,
+    /// and types that `aggregation` does not accept.
     pub fn bind(
         options: &ValuesOptions,
         accepts: Accepts,
@@ -266,7 +266,7 @@ impl Source {
         })
     }
 
-    /// A field that no mapping knows.
+    /// Makes the source of a field that is not mapped.
     pub fn unmapped(name: &str) -> Source {
         Source {
             name: name.to_owned(),
@@ -279,42 +279,42 @@ impl Source {
         }
     }
 
-    /// Whether values come from the segments' columns.
+    /// Whether values are read from the segments' columns.
     pub fn is_column(&self) -> bool {
         self.field.is_some() && self.script.is_none() && self.runtime.is_none()
     }
 
-    /// Whether there are terms that no segment holds.
+    /// Whether the values are terms that are not in any segment's dictionary.
     pub fn makes_terms(&self) -> bool {
         (self.runtime.is_some() || self.script.is_some()) && !self.is_numeric()
     }
 
-    /// Whether a script makes whole numbers.
+    /// Whether a script computes integers.
     fn makes_whole(&self) -> bool {
         self.script.as_ref().is_some_and(|script| script.gives == Gives::Whole)
     }
 
-    /// Whether values are shapes.
+    /// Whether the values are shapes.
     pub fn has_shapes(&self) -> bool {
         self.field.as_ref().is_some_and(|field| field.is_shape())
     }
 
-    /// What the ends of its ranges are, where values are ranges.
+    /// The type of the ranges' ends, if the values are ranges.
     pub fn range_kind(&self) -> Option<&RangeKind> {
         self.field.as_ref().and_then(|field| field.range_kind())
     }
 
-    /// The field's full name.
+    /// The full name of the field.
     pub fn path(&self) -> &str {
         self.field.as_ref().map_or(&self.name, |field| &field.path)
     }
 
-    /// Whether the index maps the field.
+    /// Whether the field is mapped, or there is a script.
     pub fn is_mapped(&self) -> bool {
         self.field.is_some() || self.script.is_some()
     }
 
-    /// Whether the field's values are numbers in a column. An unmapped field counts as whatever `missing` is.
+    /// Whether the values are numbers in a column. An unmapped field counts as a number if `missing` is one.
     pub fn is_numeric(&self) -> bool {
         match &self.script {
             Some(script) => script.gives != Gives::Texts,
@@ -322,20 +322,20 @@ impl Source {
         }
     }
 
-    /// Whether values are doubles rather than longs.
+    /// Whether the values are doubles rather than longs.
     pub fn is_floating(&self) -> bool {
         self.script.as_ref().is_some_and(|script| script.gives == Gives::Numbers)
             || self.field.as_ref().is_some_and(|field| field.is_floating())
     }
 
-    /// What the column's dates count. Aggregations take all dates in milliseconds, as Elasticsearch's do:
-    /// what is read of a column is brought into them by [`Resolution::millis`], and [`Source::decode`] is of
-    /// what it became.
+    /// The resolution of the column's dates. Aggregations use milliseconds for all dates, as in
+    /// Elasticsearch: values of a column are converted by [`Resolution::millis`], and [`Source::decode`]
+    /// expects the converted values.
     pub fn resolution(&self) -> Resolution {
         self.field.as_ref().map_or(Resolution::Millis, |field| field.resolution())
     }
 
-    /// Whether values are the stored whole numbers, or those divided by one factor.
+    /// Whether the values are the stored integers, or these divided by a constant factor.
     pub fn is_linear(&self) -> bool {
         self.field.as_ref().is_some_and(|field| {
             self.is_column()
@@ -344,7 +344,7 @@ impl Source {
         })
     }
 
-    /// What whole numbers that are [linear](Source::is_linear) are divided by.
+    /// The factor that stored integers are divided by, if they are [linear](Source::is_linear).
     pub fn factor(&self) -> f64 {
         match self.field.as_ref().and_then(|field| field.number_form()) {
             Some(NumberForm::Scaled(factor)) => factor,
@@ -352,7 +352,7 @@ impl Source {
         }
     }
 
-    /// `missing` as the column would hold it.
+    /// Returns `missing` as the column would store it.
     pub fn missing_number(&self) -> Result<Option<i64>> {
         let Some(value) = &self.missing else { return Ok(None) };
         if self.field.as_ref().is_some_and(|field| field.is_point()) {
@@ -381,7 +381,7 @@ impl Source {
             }
             _ => DateContext::at(self.now_millis),
         };
-        // The lower end: a date such as `2020` is its first millisecond.
+        // The lower end of a range of numbers: a date such as `2020` stands for its first millisecond.
         Ok(match field.select_term(value, &context)? {
             Selection::Number(number) | Selection::Numbers { lower: number, .. } => {
                 Some(self.resolution().millis(number))
@@ -390,7 +390,7 @@ impl Source {
         })
     }
 
-    /// `missing` as a term.
+    /// Returns `missing` as a term.
     pub fn missing_term(&self) -> Result<Option<Vec<u8>>> {
         let Some(value) = &self.missing else { return Ok(None) };
         let text = crate::json::scalar_text(value).unwrap_or_default();
@@ -400,7 +400,7 @@ impl Source {
         }
     }
 
-    /// A stored number as a double; dates are in milliseconds.
+    /// Converts a stored number to a double; dates are in milliseconds.
     #[inline]
     pub fn decode(&self, stored: i64) -> f64 {
         match &self.field {
@@ -411,7 +411,7 @@ impl Source {
         }
     }
 
-    /// Stored numbers as doubles, the field's type looked at once.
+    /// Converts stored numbers to doubles, with a single test of the field's type.
     pub fn decode_all(&self, stored: &[i64], out: &mut Vec<f64>) {
         out.clear();
         let form = match &self.field {

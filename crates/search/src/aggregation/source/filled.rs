@@ -1,8 +1,8 @@
-//! Values with those that stand in for documents without any.
+//! Adds the `missing` value to documents without any value.
 
-/// Replaces `out` by `values` with `missing` for every document that has none. `owners`: for each value the
-/// place of its document among the `doc_count` of the batch, ascending; `out_positions` becomes that of the
-/// new values.
+/// Replaces the contents of `out` by `values`, with `missing` added for every document that has none.
+/// `owners` has the position of each value's document among the `doc_count` documents of the batch,
+/// ascending; `out_positions` gets the positions for the new values.
 pub(super) fn fill<T: Copy>(
     values: &[T],
     owners: &[u32],

@@ -1,5 +1,5 @@
-//! A field's values as numbers that stand for keys: the value itself where it is a number, the term's number
-//! in a pool elsewhere.
+//! Reads a field's values as ids of keys: the value itself if it is a number, otherwise the number of the
+//! term in a pool.
 
 use std::cmp::Ordering;
 
@@ -15,9 +15,9 @@ use super::number_reader::NumberReader;
 use super::ordinal_reader::OrdinalReader;
 use crate::error::Result;
 
-/// An ordinal that was not met in this segment.
+/// Marks an ordinal that was not met in this segment.
 const UNKNOWN: i64 = -1;
-/// An ordinal whose term is not wanted.
+/// Marks an ordinal whose term is excluded by the filter.
 const REFUSED: i64 = -2;
 
 #[derive(Debug)]
@@ -39,21 +39,21 @@ struct Terms<'s> {
     names: Names<'s>,
 }
 
-/// Terms of ordinals by number.
+/// Maps ordinals to the numbers of their terms.
 #[derive(Debug)]
 struct Names<'s> {
     path: String,
     missing: Option<Vec<u8>>,
     missing_ordinal: Option<u32>,
     segment: Option<&'s Segment>,
-    /// Number in the pool by ordinal of this segment.
+    /// The number in the pool by ordinal of the current segment.
     numbers: Vec<i64>,
     pool: TermPool,
     term: Vec<u8>,
 }
 
 impl Names<'_> {
-    /// The number of an ordinal's term, or [`REFUSED`].
+    /// Returns the number of an ordinal's term, or [`REFUSED`].
     #[inline]
     fn id(&mut self, ordinal: u32, filter: Option<&TermFilter>, budget: &Budget) -> Result<i64> {
         match self.numbers[ordinal as usize] {
@@ -81,14 +81,14 @@ impl Names<'_> {
     }
 }
 
-/// Keys of one field, segment after segment. Equal keys have equal ids in the whole shard.
+/// Reads the keys of one field, one segment at a time. Equal keys have equal ids in the whole shard.
 #[derive(Debug)]
 pub struct KeyReader<'s> {
     source: &'s Source,
     reader: Reader<'s>,
     filter: Option<&'s TermFilter>,
     ids: Vec<i64>,
-    /// Place among the documents by id.
+    /// For each id, the position of its document.
     positions: Vec<u32>,
 }
 
@@ -117,7 +117,8 @@ impl<'s> KeyReader<'s> {
         Ok(KeyReader { source, reader, filter, ids: Vec::new(), positions: Vec::new() })
     }
 
-    /// The next documents are of this segment. What it keeps of the segment's terms is charged.
+    /// Starts a segment, whose documents come next. The memory kept for the segment's terms is charged to
+    /// `budget`.
     pub fn begin(&mut self, view: &'s SegmentView, budget: &Budget) -> Result<()> {
         let is_mapped = self.source.is_mapped();
         match &mut self.reader {
@@ -136,7 +137,7 @@ impl<'s> KeyReader<'s> {
         }
     }
 
-    /// Places that keys of the begun segment have among few; 0: they have none.
+    /// Upper bound of the key indexes in the current segment; 0 if keys have no indexes.
     pub fn place_count(&self) -> usize {
         if self.filter.is_some() {
             return 0;
@@ -148,7 +149,8 @@ impl<'s> KeyReader<'s> {
         }
     }
 
-    /// Appends the place of each document's key. False: some document has none or several.
+    /// Appends the key index of each document's key. Returns false if a document does not have exactly one
+    /// key.
     pub fn load_places(&mut self, docs: &[DocId], out: &mut Vec<u32>) -> Result<bool> {
         match &mut self.reader {
             Reader::Numbers(reader) => {
@@ -171,7 +173,7 @@ impl<'s> KeyReader<'s> {
         Ok(true)
     }
 
-    /// The id of the key at a place.
+    /// Returns the id of the key with this index.
     pub fn id_at(&mut self, place: u32, budget: &Budget) -> Result<i64> {
         match &mut self.reader {
             Reader::Numbers(reader) => {
@@ -182,8 +184,8 @@ impl<'s> KeyReader<'s> {
         }
     }
 
-    /// Where the key of an id would be among the terms of the begun segment: its place, or that of the first
-    /// one after it. `None`: keys are no terms in order.
+    /// Looks up the key of an id among the terms of the current segment: returns its key index, or as the
+    /// error the key index of the first greater term. `None` if keys are not sorted terms.
     pub fn place_of(&self, id: i64) -> Result<Option<std::result::Result<u32, u32>>> {
         let Reader::Terms(terms) = &self.reader else { return Ok(None) };
         let Names { missing, segment, path, pool, .. } = &terms.names;
@@ -193,7 +195,8 @@ impl<'s> KeyReader<'s> {
         Ok(Some(place.map(|place| place as u32).map_err(|place| place as u32)))
     }
 
-    /// The ids of `docs`: each once a document, those of a document in the order of the column.
+    /// Returns the ids of `docs`. An id occurs once in a document; the ids of a document are in the order of
+    /// the column.
     pub fn load(&mut self, docs: &[DocId], budget: &Budget) -> Result<Values<'_, i64>> {
         self.ids.clear();
         self.positions.clear();
@@ -218,7 +221,7 @@ impl<'s> KeyReader<'s> {
                 let Made { terms, pool } = &mut **made;
                 let mut last: Option<(usize, &[u8])> = None;
                 for (position, term) in terms.load(docs)?.terms.iter() {
-                    // Terms of a document are sorted: equal ones follow one another.
+                    // The terms of a document are sorted, so equal ones are adjacent.
                     if last == Some((position, term))
                         || filter.is_some_and(|filter| !filter.allows_term(term))
                     {
@@ -248,7 +251,7 @@ impl<'s> KeyReader<'s> {
         Ok(Values { values: &self.ids, positions: Some(&self.positions) })
     }
 
-    /// The key that stands behind a number that it gave out.
+    /// Returns the key of an id that this reader has returned.
     pub fn key(&self, id: i64) -> Key {
         match &self.reader {
             Reader::Numbers(_) if self.source.is_floating() => Key::Double(self.source.decode(id)),
@@ -258,7 +261,7 @@ impl<'s> KeyReader<'s> {
         }
     }
 
-    /// Order of two keys by their ids.
+    /// Compares two keys by their ids.
     pub fn compare(&self, left: i64, right: i64) -> Ordering {
         match &self.reader {
             Reader::Numbers(_) => left.cmp(&right),
@@ -269,7 +272,7 @@ impl<'s> KeyReader<'s> {
         }
     }
 
-    /// The id of a key, whether it was met or not.
+    /// Returns the id of a key, which need not have occurred yet.
     pub fn id(&mut self, key: &Key, budget: &Budget) -> Result<Option<i64>> {
         Ok(match (&mut self.reader, key) {
             (Reader::Numbers(_), Key::Long(value)) => Some(*value),

@@ -1,4 +1,4 @@
-//! Terms that no segment holds: those of runtime fields, and those that a script makes.
+//! Terms that are not in any segment's dictionary: those of runtime fields, and those that a script computes.
 
 use limber_script::Value;
 use limber_segment::{DocId, Segment};
@@ -8,7 +8,7 @@ use super::ordinal_reader::OrdinalReader;
 use crate::error::Result;
 use crate::script::{RuntimeReader, RuntimeTerms};
 
-/// Terms of one segment after another.
+/// Computes the terms of one segment at a time.
 #[derive(Debug)]
 pub struct MadeTerms<'s> {
     source: &'s Source,
@@ -16,13 +16,13 @@ pub struct MadeTerms<'s> {
     reader: Option<RuntimeReader<'s>>,
     segment: Option<&'s Segment>,
     terms: RuntimeTerms,
-    /// With the replacement for documents without a term.
+    /// The terms, including the replacement for documents without one.
     filled: RuntimeTerms,
-    /// 0, 1, ...: what a join by document is over.
+    /// The numbers 0, 1, ..., which stand for the terms when they are joined with the entries of a batch.
     numbers: Vec<u32>,
 }
 
-/// What a batch of documents has.
+/// The terms of a batch of documents.
 pub struct Loaded<'l> {
     pub terms: &'l RuntimeTerms,
     /// The numbers of the terms, in order.
@@ -42,7 +42,7 @@ impl<'s> MadeTerms<'s> {
         })
     }
 
-    /// The next documents are of this segment.
+    /// Starts a segment, whose documents come next.
     pub fn begin(&mut self, segment: &'s Segment) -> Result<()> {
         self.segment = Some(segment);
         self.reader = match &self.source.runtime {
@@ -52,14 +52,14 @@ impl<'s> MadeTerms<'s> {
         Ok(())
     }
 
-    /// Which of `docs` have a term.
+    /// Returns which of `docs` have a term.
     pub fn present(&mut self, docs: &[DocId]) -> Result<Vec<bool>> {
         let mut flags = vec![false; docs.len()];
         self.load(docs)?.terms.positions.iter().for_each(|position| flags[*position as usize] = true);
         Ok(flags)
     }
 
-    /// The terms of `docs`, those of a document sorted.
+    /// Returns the terms of `docs`; those of a document are sorted.
     pub fn load(&mut self, docs: &[DocId]) -> Result<Loaded<'_>> {
         match (&mut self.reader, &self.source.script, self.segment) {
             (Some(reader), _, _) => reader.terms(docs, &mut self.terms)?,
@@ -93,7 +93,7 @@ impl<'s> MadeTerms<'s> {
     }
 }
 
-/// Adds what a script gave, as texts; lists stand for their items.
+/// Adds the result of a script as strings; lists are flattened.
 fn add_texts(value: &Value, texts: &mut Vec<String>) {
     match value {
         Value::Null => {}
@@ -104,7 +104,7 @@ fn add_texts(value: &Value, texts: &mut Vec<String>) {
     }
 }
 
-/// What a script makes of documents.
+/// Runs a script on documents.
 fn scripted(source: &ScriptSource, segment: &Segment, docs: &[DocId], out: &mut RuntimeTerms) -> Result<()> {
     out.clear();
     let mut script = source.script.open(segment)?;
@@ -119,7 +119,7 @@ fn scripted(source: &ScriptSource, segment: &Segment, docs: &[DocId], out: &mut 
     })
 }
 
-/// What a script makes of the terms of a field, one by one as `_value`.
+/// Runs a script on each term of a field, which it gets as `_value`.
 fn changed(
     source: &ScriptSource,
     path: &str,

@@ -1,5 +1,4 @@
-//! Where values come from: "what are the values of these documents, as numbers, as ordinals, or as numbers
-//! that stand for keys?"
+//! Readers of values for a batch of documents: as numbers, as ordinals, or as ids of keys.
 
 mod field;
 mod filled;

@@ -1,4 +1,4 @@
-//! The numbers of a field or script, batch by batch.
+//! Reads the numbers of a field or script, batch by batch.
 
 use limber_mapping::RequestError;
 use limber_mapping::date::Resolution;
@@ -12,10 +12,10 @@ use super::filled::fill;
 use crate::error::Result;
 use crate::script::NumberSource;
 
-/// Values that have places are spread over no more than this.
+/// Largest range of values that can be key indexes, counted from the smallest one.
 const PLACES_MAX: u64 = 1 << 16;
 
-/// Numbers of one segment after another.
+/// Reads the numbers of one segment at a time.
 #[derive(Debug)]
 pub struct NumberReader<'s> {
     path: String,
@@ -27,7 +27,7 @@ pub struct NumberReader<'s> {
     source: &'s Source,
     resolution: Resolution,
     runtime: Option<NumberSource<'s>>,
-    /// Of the documents that are loaded next, where a script reads them.
+    /// The scores of the documents that are loaded next, if a script reads them.
     scores: Vec<f32>,
     segment: Option<&'s Segment>,
 }
@@ -49,7 +49,7 @@ impl<'s> NumberReader<'s> {
         })
     }
 
-    /// The next documents are of this segment.
+    /// Starts a segment, whose documents come next.
     pub fn begin(&mut self, segment: &'s Segment, is_mapped: bool) -> Result<()> {
         self.segment = Some(segment);
         if self.source.runtime.is_some() {
@@ -60,12 +60,12 @@ impl<'s> NumberReader<'s> {
         Ok(())
     }
 
-    /// The begun segment.
+    /// The current segment.
     pub fn segment(&self) -> Option<&'s Segment> {
         self.segment
     }
 
-    /// The column as it is stored.
+    /// The column of the current segment.
     pub fn column(&self) -> Option<&NumberColumn<'s>> {
         self.column.as_ref()
     }
@@ -76,19 +76,19 @@ impl<'s> NumberReader<'s> {
         self.column.as_ref().is_some_and(|column| column.cardinality() == Cardinality::Single)
     }
 
-    /// What stands for documents without a value.
+    /// The replacement for missing values.
     pub fn missing(&self) -> Option<i64> {
         self.missing
     }
 
-    /// Whether no document has several values.
+    /// Whether no document has more than one value.
     pub fn has_one_at_most(&self) -> bool {
         use limber_segment::columns::Cardinality;
         self.column.as_ref().is_some_and(|column| column.cardinality() != Cardinality::Multi)
     }
 
-    /// The smallest value of the begun segment and the number of values up to the largest, where those are
-    /// few.
+    /// Returns the smallest value of the current segment and the number of values up to the largest, if that
+    /// is small.
     pub fn place_range(&self) -> Option<(i64, usize)> {
         let column = self.column.as_ref()?;
         let ends = [column.min()?, column.max()?].map(|end| self.resolution.millis(end));
@@ -97,7 +97,7 @@ impl<'s> NumberReader<'s> {
         (last.abs_diff(first) < PLACES_MAX).then(|| (first, last.abs_diff(first) as usize + 1))
     }
 
-    /// Numbers of the values of `docs`, where those are a run of the column as it is stored.
+    /// Returns the range of the values of `docs`, if they are a contiguous run of the column.
     pub fn run(&self, docs: &[DocId]) -> Option<std::ops::Range<u64>> {
         let (first, last) = (*docs.first()?, *docs.last()?);
         let is_run = (last - first) as usize == docs.len() - 1;
@@ -105,13 +105,13 @@ impl<'s> NumberReader<'s> {
         (is_run && is_stored).then(|| u64::from(first)..u64::from(last) + 1)
     }
 
-    /// Whether documents that the column leaves out may have a value.
+    /// Whether documents without a value in the column can still have one.
     pub fn has_missing(&self) -> bool {
         self.missing.is_some() || self.source.script.is_some() || self.source.runtime.is_some()
     }
 
-    /// Smallest and largest of all values of the 4,096 documents around `doc`; `None` when that is not known
-    /// cheaply or a document has none.
+    /// Returns the smallest and the largest value of the 4,096 documents of the window around `doc`. `None`
+    /// if that cannot be determined quickly, or if a document has no value.
     pub fn window_range(&self, doc: DocId) -> Result<Option<(i64, i64)>> {
         use limber_segment::columns::Cardinality;
         match &self.column {
@@ -123,7 +123,7 @@ impl<'s> NumberReader<'s> {
         }
     }
 
-    /// The scores of the documents that are loaded next.
+    /// Sets the scores of the documents that are loaded next.
     pub fn set_scores(&mut self, scores: &[f32]) {
         if self.source.script.as_ref().is_some_and(|source| source.script.uses_score()) {
             self.scores.clear();
@@ -131,7 +131,7 @@ impl<'s> NumberReader<'s> {
         }
     }
 
-    /// The values of `docs`.
+    /// Returns the values of `docs`.
     pub fn load(&mut self, docs: &[DocId]) -> Result<Values<'_, i64>> {
         if let (Some(script), Some(segment)) = (&self.source.script, self.segment) {
             return self.load_scripted(script, segment, docs);
@@ -165,7 +165,7 @@ impl<'s> NumberReader<'s> {
 }
 
 impl NumberReader<'_> {
-    /// What a script makes of `docs`: one number, several as a list, or none.
+    /// Runs a script on `docs`, which returns one number, a list of numbers, or nothing.
     fn load_scripted(
         &mut self,
         source: &ScriptSource,
@@ -215,7 +215,7 @@ impl NumberReader<'_> {
                 values.push(missing);
                 positions.push(position as u32);
             }
-            // Values of a document ascend.
+            // The values of a document must ascend.
             numbers.sort_by(f64::total_cmp);
             values.extend(numbers.iter().map(stored_of));
             positions.extend(std::iter::repeat_n(position as u32, numbers.len()));

@@ -1,4 +1,4 @@
-//! The terms of a field by their ordinals, batch by batch.
+//! Reads the ordinals of a field's terms, batch by batch.
 
 use limber_segment::columns::{Batch, OrdinalColumn};
 use limber_segment::{DocId, Segment};
@@ -7,11 +7,11 @@ use super::super::buckets::entries::Values;
 use super::filled::fill;
 use crate::error::Result;
 
-/// Ordinals of one segment after another.
+/// Reads the ordinals of one segment at a time.
 #[derive(Debug)]
 pub struct OrdinalReader<'s> {
     path: String,
-    /// Ordinal that stands for `missing`: one past the last term.
+    /// Whether documents without a value get `missing_ordinal`, which is one more than the last ordinal.
     has_missing: bool,
     missing_ordinal: u32,
     column: Option<OrdinalColumn<'s>>,
@@ -33,8 +33,8 @@ impl<'s> OrdinalReader<'s> {
         }
     }
 
-    /// Opens the segment's column and gives the number of ordinals, the one for `missing` (the last)
-    /// included.
+    /// Opens the segment's column. Returns the number of ordinals, including the one for `missing`, which is
+    /// the last.
     pub fn begin(&mut self, segment: &'s Segment, is_mapped: bool) -> Result<usize> {
         self.column = if is_mapped { segment.ordinals(&self.path)? } else { None };
         let terms =
@@ -43,18 +43,18 @@ impl<'s> OrdinalReader<'s> {
         Ok(terms as usize + usize::from(self.has_missing))
     }
 
-    /// The ordinal that documents without a value get: one more than the last of the segment's terms. `None`:
+    /// The ordinal of documents without a value: one more than the last ordinal of the segment. `None` if
     /// they get none.
     pub fn missing_ordinal(&self) -> Option<u32> {
         self.has_missing.then_some(self.missing_ordinal)
     }
 
-    /// The column of the segment that is read; `None`: no document of it has a value.
+    /// The column of the current segment; `None` if no document has a value.
     pub fn column(&self) -> Option<&OrdinalColumn<'s>> {
         self.column.as_ref()
     }
 
-    /// The ordinals of `docs`.
+    /// Returns the ordinals of `docs`.
     pub fn load(&mut self, docs: &[DocId]) -> Result<Values<'_, u32>> {
         match &self.column {
             Some(column) => column.gather(docs, &mut self.batch)?,

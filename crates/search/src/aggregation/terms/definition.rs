@@ -1,5 +1,5 @@
-//! How `terms` is bound, collected, reduced and shown. Source: Elasticsearch's `TermsAggregatorFactory`,
-//! `InternalMappedTerms`.
+//! The [`Definition`](super::super::definition::Definition) of `terms`: binds, collects, reduces and renders
+//! it. Source: Elasticsearch's `TermsAggregatorFactory`, `InternalMappedTerms`.
 
 use limber_mapping::RequestError;
 use limber_work as work;
@@ -46,8 +46,8 @@ impl Request for Terms {
         Some(&self.order)
     }
 
-    /// Elasticsearch counts terms of all documents by filters, which check paths once shards are put
-    /// together.
+    /// When all documents match, Elasticsearch counts terms with filters, and then validates paths only in
+    /// the reduce.
     fn check_order(
         &self,
         own: &Aggregation,

@@ -1,4 +1,4 @@
-//! `include` and `exclude`: may this term have a bucket?
+//! `include` and `exclude`: which terms may have a bucket.
 //!
 //! Source: Elasticsearch's `IncludeExclude`. Patterns are Lucene's, matched against the whole term.
 
@@ -12,22 +12,22 @@ use super::super::values::format::Format;
 use crate::error::Result;
 use crate::json;
 
-/// Values of one list.
+/// Largest number of values in one list.
 const VALUE_COUNT_MAX: usize = 65_536;
 
 /// Elasticsearch's `index.max_regex_length`.
 const PATTERN_CHARS_MAX: usize = 1000;
 
-/// One side as written.
+/// One of both options, as given in the request.
 #[derive(Debug, Clone)]
 pub enum Include {
     Pattern(String),
     Values(Vec<Value>),
-    /// One of several parts of all values, told by their hashes.
+    /// One partition of all values, determined by their hashes.
     Partition(Partition),
 }
 
-/// `partition` of `num_partitions`: the part of the terms, by their hash, that is counted.
+/// `partition` of `num_partitions`: only the terms whose hash is in this partition are counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Partition {
     number: i32,
@@ -103,13 +103,13 @@ impl Partition {
         Ok(Partition { number, count })
     }
 
-    /// By murmur3 with a seed of its own. Source: `IncludeExclude.PartitionedStringFilter`.
+    /// Hashes with Murmur3 and a fixed seed. Source: `IncludeExclude.PartitionedStringFilter`.
     fn has_term(self, term: &[u8]) -> bool {
         const SEED: u32 = 31;
         (limber_codec::murmur3::murmur3_32(term, SEED) as i32).rem_euclid(self.count) == self.number
     }
 
-    /// By David Stafford's ninth variant of murmur3's finalizer. Source:
+    /// Hashes with David Stafford's ninth variant of the Murmur3 finalizer. Source:
     /// `IncludeExclude.PartitionedLongFilter`.
     fn has_number(self, number: i64) -> bool {
         let mut bits = number as u64;
@@ -130,7 +130,7 @@ enum Side {
     Partition(Partition),
 }
 
-/// Both sides on one shard.
+/// Both options on one shard.
 #[derive(Debug, Default)]
 pub struct TermFilter {
     include: Option<Side>,
@@ -138,7 +138,7 @@ pub struct TermFilter {
 }
 
 impl TermFilter {
-    /// The filter on a shard, whose values are those of `source`.
+    /// Binds both options to a shard; `source` has the values.
     pub fn bind(
         include: &Option<Include>,
         exclude: &Option<Include>,
@@ -152,7 +152,7 @@ impl TermFilter {
         Ok(TermFilter { include: side(include)?, exclude: side(exclude)? })
     }
 
-    /// Over the words of a text.
+    /// Binds both options to the words of a text.
     pub fn bind_text(
         include: &Option<Include>,
         exclude: &Option<Include>,
@@ -161,18 +161,18 @@ impl TermFilter {
         TermFilter::bind(include, exclude, &Source::unmapped(field), field)
     }
 
-    /// Whether it lets every value through.
+    /// Whether every value is allowed.
     pub fn allows_all(&self) -> bool {
         self.include.is_none() && self.exclude.is_none()
     }
 
-    /// Whether it lets a term through.
+    /// Whether a term is allowed.
     pub fn allows_term(&self, term: &[u8]) -> bool {
         self.include.as_ref().is_none_or(|side| side.has_term(term))
             && !self.exclude.as_ref().is_some_and(|side| side.has_term(term))
     }
 
-    /// Whether it lets a number through, as columns have it.
+    /// Whether a number is allowed, given as it is stored in columns.
     pub fn allows_number(&self, number: i64) -> bool {
         self.include.as_ref().is_none_or(|side| side.has_number(number))
             && !self.exclude.as_ref().is_some_and(|side| side.has_number(number))

@@ -1,4 +1,4 @@
-//! `terms` over keywords and addresses: counting by ordinal, naming terms as late as possible.
+//! `terms` of keywords and IP addresses: counts by ordinal, and looks terms up as late as possible.
 
 mod aside;
 mod by_ordinal;
@@ -24,32 +24,33 @@ use super::select::{Candidate, finish_kept, select, select_all, term_key, terms_
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
-/// The place of a segment that the snapshot does not list.
+/// The index of a segment that the snapshot does not list.
 const UNLISTED: usize = usize::MAX;
 
-/// Documents by ordinal of one segment.
+/// Document counts by ordinal of one segment.
 #[derive(Debug)]
 struct Held<'s> {
     segment: &'s Segment,
     counts: Vec<u32>,
 }
 
-/// What a part of a shard's documents came to.
+/// The findings of one part of a shard's documents.
 #[derive(Debug)]
 pub struct TermsFindings {
     table: BucketTable,
-    /// The terms that the table's keys are numbers of, where those are not ordinals of one segment.
+    /// The terms whose numbers are the table's keys, if these are not ordinals of one segment.
     pool: TermPool,
     keyed_by: Option<usize>,
-    /// Documents by ordinal of the segment at this place of the snapshot, and none elsewhere.
+    /// Document counts by ordinal of the segment with this index in the snapshot, if no other documents were
+    /// counted.
     held: Option<(usize, Vec<u32>)>,
-    /// Documents set aside; nothing is below yet where there are some.
+    /// Whether documents are deferred; then the sub-aggregations have not collected anything yet.
     sets_aside: bool,
     aside: Vec<AsideWindow>,
     below: Vec<Findings>,
 }
 
-/// Counts terms by their ordinals in each segment, and brings them together by name.
+/// Counts terms by their ordinals in each segment, and merges the counts of segments by term.
 #[derive(Debug)]
 pub struct KeywordTerms<'s> {
     request: &'s Terms,
@@ -59,23 +60,23 @@ pub struct KeywordTerms<'s> {
     segment: Option<&'s Segment>,
     ordinal_count: usize,
     numbers: TermNumbers<'s>,
-    /// Places of keys are ordinals of this segment.
+    /// The key indexes are ordinals of the current segment.
     buckets: KeyedBuckets<'s>,
-    /// The keys of the table are ordinals of the segment at this place, of which alone documents were seen.
-    /// Otherwise numbers of terms.
+    /// If the keys of the table are ordinals: the index of their segment, which is the only one so far.
+    /// Otherwise the keys are numbers of terms.
     keyed_by: Option<usize>,
-    /// Documents by ordinal of this segment, while all belong to the only bucket and nothing is below it.
-    /// Empty: none.
+    /// Document counts by ordinal of the current segment, while all documents belong to the only bucket and
+    /// there is nothing to collect below it. Empty if unused.
     ordinal_counts: Vec<u32>,
-    /// Every document of this segment counts, and `ordinal_counts` is not kept.
+    /// Whether every document of the current segment counts; then `ordinal_counts` is not used.
     is_whole: bool,
-    /// The first segment that was counted by ordinal alone: its terms are named when there is a second, or
-    /// only those that are shown.
+    /// The first segment that was only counted by ordinal. Its terms are looked up when there is a second
+    /// segment; otherwise only those that are shown are looked up.
     held: Option<Held<'s>>,
-    /// Whether documents are set aside until it is known which terms have buckets.
+    /// Whether documents are deferred until it is known which terms have buckets.
     sets_aside: bool,
     aside: Vec<AsideWindow>,
-    /// Place of the begun segment in the snapshot.
+    /// The index of the current segment in the snapshot.
     segment_place: usize,
     starts: Vec<u32>,
     term: Vec<u8>,
@@ -112,7 +113,7 @@ impl<'s> KeywordTerms<'s> {
         })
     }
 
-    /// Names the terms counted by ordinal in this segment.
+    /// Moves the counts of the current segment to the table.
     fn flush_counts(&mut self) -> Result<()> {
         let counts = std::mem::take(&mut self.ordinal_counts);
         let is_whole = std::mem::take(&mut self.is_whole);
@@ -145,8 +146,8 @@ impl<'s> KeywordTerms<'s> {
         self.hold(Held { segment, counts })
     }
 
-    /// Keeps counts by ordinal as long as they are of one segment and nothing else was counted; names their
-    /// terms otherwise.
+    /// Keeps counts by ordinal while they belong to one segment and nothing else was counted. Otherwise moves
+    /// them to the buckets of their terms.
     fn hold(&mut self, next: Held<'s>) -> Result<()> {
         match self.held.take() {
             None if self.buckets.table.len() == 0 => self.held = Some(next),
@@ -163,7 +164,7 @@ impl<'s> KeywordTerms<'s> {
         Ok(())
     }
 
-    /// Gives every counted term its bucket.
+    /// Adds the counts to the buckets of their terms.
     fn name(&mut self, held: &Held<'s>) -> Result<()> {
         self.name_table()?;
         let Some(terms) = held.segment.terms(self.source.path())? else { return Ok(()) };
@@ -179,8 +180,8 @@ impl<'s> KeywordTerms<'s> {
         Ok(())
     }
 
-    /// The answer when one segment was counted and nothing else: chosen by ordinal, and only what is shown is
-    /// named.
+    /// Makes the result if only one segment was counted: buckets are selected by ordinal, and only their
+    /// terms are looked up.
     fn finish_held(&mut self, held: &Held<'s>) -> Result<Partial> {
         let candidates = (0u32..)
             .zip(&held.counts)
@@ -204,7 +205,7 @@ impl<'s> KeywordTerms<'s> {
         terms_partial(selected, key, &mut below.into_iter())
     }
 
-    /// With `min_doc_count: 0` every term of the field has a bucket under every parent.
+    /// Adds a bucket for every term of the field under every parent, which `min_doc_count: 0` asks for.
     fn add_terms_without_documents(&mut self, parents: &[u32]) -> Result<()> {
         if self.request.min_doc_count > 0 || !self.source.is_mapped() {
             return Ok(());
@@ -228,7 +229,7 @@ impl<'s> KeywordTerms<'s> {
         Ok(())
     }
 
-    /// The terms that documents have which may be seen; `None`: all of them.
+    /// Returns the terms of the documents that the user may see; `None` if all may be seen.
     ///
     /// Source: `TermsAggregationBuilder#excludeDeletedDocs`, which document level security sets.
     fn visible_ordinals(&self, view: &SegmentView, term_count: usize) -> Result<Option<Ordinals>> {
@@ -262,7 +263,7 @@ impl<'s> KeywordTerms<'s> {
         Ok(false)
     }
 
-    /// The documents of the segment at this place follow.
+    /// Starts the segment with this index.
     fn begin(&mut self, place: usize) -> Result<()> {
         let view = &self.shard.segments[place];
         self.segment_place = place;
@@ -270,12 +271,12 @@ impl<'s> KeywordTerms<'s> {
         self.segment = Some(&*view.segment);
         self.numbers.begin(&view.segment, self.reader.missing_ordinal());
         self.buckets.begin_places(self.ordinal_count);
-        // Documents that are set aside come later, and with them the segments.
+        // Deferred documents are collected later, with their segments.
         if self.sets_aside { Ok(()) } else { self.buckets.subs.begin_segment(view) }
     }
 }
 
-/// A set of a segment's ordinals, a bit each.
+/// A set of a segment's ordinals, as a bit set.
 struct Ordinals(Vec<u64>);
 
 impl Ordinals {
@@ -290,7 +291,7 @@ impl Ordinals {
     }
 }
 
-/// The documents of a segment that are live, some thousands at a time.
+/// Iterates over the live documents of a segment, some thousands at a time.
 pub(super) fn visible_docs(view: &SegmentView) -> impl Iterator<Item = Vec<DocId>> {
     const DOCS_AT_ONCE: u32 = 4096;
     let count = view.doc_count();
@@ -306,7 +307,7 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
         if let Some(place) = place {
             return self.begin(place);
         }
-        // A segment that the snapshot does not list: nothing can be looked at again.
+        // A segment that the snapshot does not list cannot be collected again later.
         if self.sets_aside {
             self.hand_all_on(None)?;
         }
@@ -377,7 +378,7 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
         if self.reader.missing_ordinal().is_some() && column.doc_count_with_value() < column.doc_count() {
             return Ok(false);
         }
-        // Without postings the dictionary does not know how many documents a term has.
+        // Without postings the dictionary has no document frequencies.
         self.is_whole = self.source.field.as_ref().is_some_and(|field| field.index);
         if self.is_whole && self.sets_aside {
             let windows = AsideWindow::whole(self.segment_place, column.doc_count());

@@ -1,4 +1,4 @@
-//! `terms` over terms that no segment holds: those of runtime fields, and what a script makes.
+//! `terms` of runtime fields and scripts, whose terms are not in any segment's dictionary.
 
 use limber_segment::SegmentView;
 
@@ -14,7 +14,7 @@ use super::request::Terms;
 use super::select::{finish_kept, select_all, terms_partials};
 use crate::error::Result;
 
-/// Counts terms that scripts make, which no segment holds.
+/// Counts the terms of runtime fields and scripts.
 #[derive(Debug)]
 pub struct MadeTermsCollector<'s> {
     request: &'s Terms,

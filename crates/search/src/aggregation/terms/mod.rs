@@ -1,4 +1,4 @@
-//! `terms`: a bucket for every value, the largest first.
+//! `terms`: a bucket for every value, by default those with the most documents first.
 
 mod definition;
 mod include;

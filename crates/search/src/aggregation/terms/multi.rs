@@ -1,4 +1,4 @@
-//! `multi_terms`: `terms` over the combinations of several fields' values.
+//! `multi_terms`: a bucket for every combination of several fields' values.
 //!
 //! Source: Elasticsearch's `MultiTermsAggregationBuilder`, `MultiTermsAggregator`, `InternalMultiTerms`.
 
@@ -32,13 +32,13 @@ use super::request::Terms;
 use super::select::{finish_kept, select_all, terms_partials};
 use crate::error::Result;
 
-/// Fields of one aggregation.
+/// Largest number of fields of one aggregation.
 const FIELD_COUNT_MAX: usize = 64;
 
-/// Combinations that one document may make.
+/// Largest number of combinations of one document.
 const COMBINATIONS_MAX: usize = 1 << 20;
 
-/// The options of a `multi_terms`: several fields, whose values together are the key.
+/// The options of a `multi_terms`: several fields whose values together are the key.
 #[derive(Debug, Clone)]
 pub struct MultiTerms {
     fields: Vec<ValuesOptions>,
@@ -153,7 +153,7 @@ struct MultiCollector<'s> {
     readers: Vec<KeyReader<'s>>,
     columns: Vec<IdColumn>,
     width: usize,
-    /// Combinations by number: an id for each field.
+    /// The cells of each combination: one id for each field.
     cells: Vec<i64>,
     numbers: HashTable<u32>,
     hasher: FixedState,
@@ -161,7 +161,7 @@ struct MultiCollector<'s> {
     subs: Subs<'s>,
     emitted: Emitted,
     combined: CombinedPlaces,
-    /// By field, of the batch at hand.
+    /// Key indexes of the current batch, by field.
     places: Vec<Vec<u32>>,
     budget: &'s Budget,
 }
@@ -200,7 +200,8 @@ impl<'s> MultiCollector<'s> {
 }
 
 impl MultiCollector<'_> {
-    /// Takes documents that have one value of every field with places. False: they do not.
+    /// Collects documents that have exactly one value in every field, if all fields have key indexes. Returns
+    /// false otherwise.
     fn collect_places(&mut self, entries: &Entries<'_>) -> Result<bool> {
         for (reader, places) in self.readers.iter_mut().zip(&mut self.places) {
             places.clear();
@@ -236,11 +237,11 @@ impl MultiCollector<'_> {
     }
 }
 
-/// What a part of a shard's documents came to.
+/// The findings of one part of a shard's documents.
 #[derive(Debug)]
 pub struct MultiFindings {
     table: BucketTable,
-    /// The keys that the table's keys are numbers of, and their ids.
+    /// The keys of the combinations, by the number that the table has for each; `cells` has their ids.
     keys: Vec<Box<[Key]>>,
     cells: Vec<i64>,
     below: Vec<Findings>,
@@ -263,7 +264,7 @@ impl<'s> Collector<'s> for MultiCollector<'s> {
         self.emitted.clear();
         let mut combination = vec![0i64; self.width];
         let mut places = vec![0usize; self.width];
-        // Neighbours often repeat a combination.
+        // Consecutive documents often have the same combination.
         let (mut last, mut last_number) = (Vec::new(), 0);
         for entry in 0..entries.len() {
             let position = entries.position(entry);
@@ -288,7 +289,7 @@ impl<'s> Collector<'s> for MultiCollector<'s> {
                 let bucket = self.table.bucket(entries.bucket(entry), i64::from(last_number), self.budget)?;
                 self.table.counts[bucket as usize] += 1;
                 self.emitted.push(entry, bucket);
-                // The next combination: the last field turns fastest.
+                // Advances to the next combination; the last field changes fastest.
                 for (place, column) in self.columns.iter().enumerate().rev() {
                     let (start, end) =
                         (column.starts[position] as usize, column.starts[position + 1] as usize);
@@ -330,7 +331,7 @@ impl<'s> Collector<'s> for MultiCollector<'s> {
         let mut numbers = Vec::with_capacity(keys.len());
         for (keys, ids) in keys.iter().zip(cells.chunks_exact_mut(self.width)) {
             for ((reader, key), id) in self.readers.iter_mut().zip(keys).zip(ids.iter_mut()) {
-                // Numbers of terms are the collector's own.
+                // The ids of terms are local to a collector, so the id is looked up again from the key.
                 if matches!(key, Key::Term(_)) {
                     *id = reader.id(key, self.budget)?.unwrap_or(*id);
                 }

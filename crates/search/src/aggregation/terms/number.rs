@@ -1,4 +1,4 @@
-//! `terms` over numbers, booleans and dates.
+//! `terms` of numbers, booleans and dates.
 
 use limber_segment::SegmentView;
 use limber_segment::columns::Batch;
@@ -21,13 +21,13 @@ use super::sorted_numbers::{SORTED_FROM, SortedNumbers};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
-/// Places of numbers within a narrow range.
+/// Key indexes of numbers within a narrow range.
 #[derive(Debug, Default)]
 struct Places {
     first: i64,
-    /// 0: the range is too wide.
+    /// 0 if the range is too wide.
     width: usize,
-    /// Of the batch at hand.
+    /// The key indexes of the current batch.
     places: Vec<u32>,
 }
 
@@ -44,7 +44,7 @@ impl Places {
     }
 }
 
-/// The largest number that has a slot where nothing is known of a field's numbers.
+/// The largest number that has a slot if the range of a field's numbers is unknown.
 const SMALL_MAX: i64 = 1023;
 
 /// Counts numbers, booleans and dates as terms.
@@ -56,7 +56,7 @@ pub struct NumberTerms<'s> {
     reader: NumberReader<'s>,
     places: Places,
     buckets: KeyedBuckets<'s>,
-    /// Whether numbers may be put aside to be sorted, and those that were.
+    /// Whether numbers may be counted by sorting, and the numbers that were collected for that.
     can_sort: bool,
     sorted: SortedNumbers,
     shard: &'s ShardSnapshot,
@@ -75,7 +75,7 @@ impl<'s> NumberTerms<'s> {
         let reader = NumberReader::new(source)?;
         let range = stored_range(source, shard, reader.missing())?;
         let places = Places::of(range);
-        // Numbers that no column bounds are often few and small: hours, ratings, truth values.
+        // Numbers of unknown range often have few, small values: hours, ratings, booleans.
         let dense = range.or(Some((0, SMALL_MAX)));
         let mut buckets = KeyedBuckets::new(BucketTable::with_range(dense, budget)?, subs, budget);
         buckets.begin_places(places.width);
@@ -83,7 +83,7 @@ impl<'s> NumberTerms<'s> {
         Ok(NumberTerms { request, filter, source, reader, places, buckets, can_sort, sorted, shard, budget })
     }
 
-    /// With `min_doc_count: 0` every value of the field has a bucket under every parent.
+    /// Adds a bucket for every value of the field under every parent, which `min_doc_count: 0` asks for.
     fn add_values_without_documents(&mut self, parents: &[u32]) -> Result<()> {
         if self.request.min_doc_count > 0 || !self.source.is_column() {
             return Ok(());
@@ -152,7 +152,7 @@ impl<'s> Collector<'s> for NumberTerms<'s> {
             return self.sorted.add(values.values, self.budget);
         }
         let filter = (!self.filter.allows_all()).then_some(self.filter);
-        // Values of a document ascend: equal ones follow one another and count once.
+        // The values of a document ascend, so equal ones are adjacent and count once.
         let mut last = (usize::MAX, 0);
         self.buckets.collect(&values, entries, |entry, value| {
             let is_new = std::mem::replace(&mut last, (entry, value)) != (entry, value);

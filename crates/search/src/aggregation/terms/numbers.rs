@@ -1,4 +1,5 @@
-//! Terms of a segment's ordinals by number, which is theirs in every segment.
+//! Numbers the terms of a shard: maps the ordinals of each segment to numbers that are the same in all of
+//! them.
 
 use limber_segment::Segment;
 
@@ -8,22 +9,22 @@ use super::include::TermFilter;
 use super::pool::TermPool;
 use crate::error::Result;
 
-/// A term that has no number yet.
+/// Marks a term that has no number yet.
 pub const UNKNOWN: u32 = u32::MAX;
-/// A term that may have no bucket.
+/// Marks a term that must not have a bucket.
 pub const REFUSED: u32 = u32::MAX - 1;
 
-/// Gives the terms of all segments of a shard numbers of their own.
+/// Numbers the terms of all segments of a shard.
 #[derive(Debug)]
 pub struct TermNumbers<'s> {
     filter: &'s TermFilter,
     source: &'s Source,
-    /// The term that stands for `missing`.
+    /// The term of documents without a value.
     missing: Option<Vec<u8>>,
     pub pool: TermPool,
     segment: Option<&'s Segment>,
     missing_ordinal: Option<u32>,
-    /// Number in `pool` by ordinal of the segment; [`UNKNOWN`] until it is met.
+    /// The number in `pool` by ordinal of the segment; [`UNKNOWN`] until the ordinal is met.
     by_ordinal: Vec<u32>,
     term: Vec<u8>,
     budget: &'s Budget,
@@ -49,14 +50,14 @@ impl<'s> TermNumbers<'s> {
         }
     }
 
-    /// The next ordinals are of this segment.
+    /// Starts a segment, which the next ordinals belong to.
     pub fn begin(&mut self, segment: &'s Segment, missing_ordinal: Option<u32>) {
         self.segment = Some(segment);
         self.missing_ordinal = missing_ordinal;
         self.by_ordinal.clear();
     }
 
-    /// Room for so many ordinals of the begun segment; to be called before [`Self::number`].
+    /// Makes entries for the ordinals of the current segment. Must be called before [`Self::number`].
     pub fn reserve(&mut self, ordinal_count: usize) -> Result<()> {
         if self.by_ordinal.is_empty() {
             self.budget.spend(ordinal_count as u64 * 4)?;
@@ -65,13 +66,13 @@ impl<'s> TermNumbers<'s> {
         Ok(())
     }
 
-    /// The ordinal itself where keys are ordinals, elsewhere its [`Self::number`].
+    /// Returns the ordinal itself if keys are ordinals, otherwise its [`Self::number`].
     #[inline]
     pub fn key(&mut self, ordinal: u32, by_ordinal: bool) -> Result<u32> {
         if by_ordinal { Ok(ordinal) } else { self.number(ordinal) }
     }
 
-    /// The number of the ordinal's term, or [`REFUSED`].
+    /// Returns the number of the ordinal's term, or [`REFUSED`].
     pub fn number(&mut self, ordinal: u32) -> Result<u32> {
         let known = self.by_ordinal[ordinal as usize];
         if known != UNKNOWN {
@@ -92,7 +93,7 @@ impl<'s> TermNumbers<'s> {
         Ok(number)
     }
 
-    /// The number of what stands for `missing`, or [`REFUSED`].
+    /// Returns the number of the `missing` term, or [`REFUSED`].
     pub fn number_of_missing(&mut self) -> Result<u32> {
         let term = self.missing.as_deref().unwrap_or_default();
         number_of(&mut self.pool, self.filter, term, self.budget)

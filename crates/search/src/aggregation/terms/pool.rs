@@ -1,4 +1,4 @@
-//! Terms of a shard by number: each kept once, whatever segments it is in.
+//! A pool of terms: each distinct term of a shard is stored once and has a number.
 
 use std::hash::BuildHasher;
 
@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 use super::super::budget::Budget;
 use crate::error::Result;
 
-/// Different terms, one after the other in one buffer, by their numbers.
+/// Distinct terms in one buffer, by number.
 #[derive(Debug, Default)]
 pub struct TermPool {
     bytes: Vec<u8>,
@@ -19,12 +19,12 @@ pub struct TermPool {
 }
 
 impl TermPool {
-    /// The bytes of a term by its number. Panics where there is no such number.
+    /// Returns the bytes of a term. Panics if there is no such number.
     pub fn term(&self, number: u32) -> &[u8] {
         term(&self.bytes, &self.ends, number)
     }
 
-    /// The term's number, given at the first call.
+    /// Returns the number of a term, which is added if it is new.
     pub fn number(&mut self, wanted: &[u8], budget: &Budget) -> Result<u32> {
         let hash = self.hasher.hash_one(wanted);
         let (bytes, ends) = (&self.bytes, &self.ends);

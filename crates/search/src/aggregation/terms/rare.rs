@@ -1,8 +1,8 @@
-//! `rare_terms`: values that few documents have. Source: Elasticsearch's `RareTermsAggregationBuilder`,
+//! `rare_terms`: values that occur in few documents. Source: Elasticsearch's `RareTermsAggregationBuilder`,
 //! `InternalRareTerms`.
 //!
-//! Elasticsearch remembers frequent values in cuckoo filters that sometimes take a rare value for a frequent
-//! one; here shards tell of their frequent values by 64-bit hashes, so that `precision` has nothing to trade.
+//! Elasticsearch stores frequent values in cuckoo filters, which sometimes report a rare value as frequent.
+//! Here shards report frequent values by 64-bit hashes, so that `precision` has no effect.
 
 use std::collections::HashSet;
 
@@ -31,7 +31,7 @@ use crate::error::Result;
 
 const DOC_COUNT_MAX: i64 = 100;
 
-/// The options of a `rare_terms`: the field, and up to how many documents a term is rare.
+/// The options of a `rare_terms`: the field, and the largest document count of a rare term.
 #[derive(Debug, Clone)]
 pub struct RareTerms {
     values: ValuesOptions,
@@ -137,7 +137,7 @@ impl Render for RareTerms {
             None => shape.sources.first().is_some_and(|source| source.is_numeric()),
         };
         let name = match (shape.is_mapped, is_number) {
-            // As Elasticsearch has it.
+            // As in Elasticsearch.
             (false, _) => "sterms",
             (_, true) => "lrareterms",
             _ => "srareterms",
@@ -185,7 +185,7 @@ impl<'s> Collector<'s> for RareCollector<'s> {
             Ok(bucket) => {
                 let count = &mut table.counts[bucket as usize];
                 *count += 1;
-                // What is frequent already need not be remembered.
+                // Documents of values that are already frequent are not deferred.
                 if *count <= most {
                     emitted.push(entry, bucket);
                 }

@@ -1,4 +1,4 @@
-//! Terms of several shards put together. Source: Elasticsearch's `AbstractInternalTerms.reduce`.
+//! Reduces the terms of several shards. Source: Elasticsearch's `AbstractInternalTerms.reduce`.
 
 use std::cmp::Ordering;
 
@@ -10,7 +10,7 @@ use super::request::Terms;
 use super::select::compare_values;
 use crate::error::Result;
 
-/// Merges equal keys, sorts, keeps `size` buckets, and bounds what shards may have left out.
+/// Merges equal keys, sorts them, keeps `size` buckets, and computes the bound of what shards left out.
 pub fn reduce_terms(
     request: &Terms,
     aggregation: &Aggregation,
@@ -28,7 +28,7 @@ pub fn reduce_terms(
         all.extend(shard.buckets.into_iter().map(|bucket| TermBucket { error: -error, ..bucket }));
     }
     promote(&mut all);
-    // Stable: subs of equal keys stay in the order of the shards.
+    // The sort is stable: sub-aggregations of equal keys stay in the order of the shards.
     all.sort_by(|left, right| left.key.compare(&right.key));
     let mut merged: Vec<TermBucket> = Vec::new();
     let mut from = all.into_iter().peekable();
@@ -55,7 +55,7 @@ pub fn reduce_terms(
     Ok(TermsPartial { buckets: merged, other_doc_count, error })
 }
 
-/// What one shard may have left out of a term that it did not hand in.
+/// Returns the largest document count on a shard of a term that the shard did not report.
 fn shard_error(request: &Terms, shard: &TermsPartial) -> i64 {
     if shard.buckets.len() < request.shard_size || request.order.is_key() {
         return 0;
@@ -67,7 +67,7 @@ fn shard_error(request: &Terms, shard: &TermsPartial) -> i64 {
     }
 }
 
-/// Longs of one index meet doubles of another: all become doubles.
+/// Converts longs to doubles where one index has longs and another one doubles.
 fn promote(buckets: &mut [TermBucket]) {
     if !buckets.iter().any(|bucket| matches!(bucket.key, TermKey::Double(_))) {
         return;
@@ -89,10 +89,10 @@ fn compare(
     compare_by(order, aggregation, buckets, || left.key.compare(&right.key))
 }
 
-/// A bucket's documents and the results below it.
+/// A bucket's document count and its sub-aggregations' results.
 pub type Compared<'b> = (u64, &'b Vec<Partial>);
 
-/// Compares two buckets in the order asked for; ties fall to ascending keys.
+/// Compares two buckets in the requested order; ties are broken by ascending key.
 pub fn compare_by(
     order: &BucketOrder,
     aggregation: &Aggregation,

@@ -1,4 +1,4 @@
-//! `terms` as asked for. Source: Elasticsearch's `TermsAggregationBuilder`, `BucketCountThresholds`.
+//! The options of `terms`. Source: Elasticsearch's `TermsAggregationBuilder`, `BucketCountThresholds`.
 
 use limber_mapping::RequestError;
 
@@ -7,15 +7,16 @@ use super::super::options::{Options, ValuesOptions};
 use super::super::tree::Kind;
 use super::include::Include;
 
-/// Buckets by default.
+/// Default of `size`.
 const SIZE: i32 = 10;
 
-/// The options of a `terms`: the field, how many buckets are shown and asked of each shard, and their order.
+/// The options of a `terms`: the field, the number of buckets in the answer and of each shard, and their
+/// order.
 #[derive(Debug, Clone)]
 pub struct Terms {
     pub values: ValuesOptions,
     pub size: usize,
-    /// Buckets that a shard hands in.
+    /// Number of buckets that a shard reports.
     pub shard_size: usize,
     pub min_doc_count: u64,
     pub shard_min_doc_count: u64,
@@ -31,7 +32,7 @@ impl Terms {
         Ok(Kind::own(Terms::read(options, values)?))
     }
 
-    /// Everything but where the values come from.
+    /// Reads all options except those of the values.
     pub fn read(options: &mut Options, values: ValuesOptions) -> Result<Terms, RequestError> {
         let size = positive(options, "size", SIZE)?;
         let shard_size = match options.has("shard_size") {
@@ -44,7 +45,7 @@ impl Terms {
         let include = Include::parse(options, "include")?;
         let exclude = Include::parse(options, "exclude")?;
         let show_error = options.boolean("show_term_doc_count_error")?.unwrap_or(false);
-        // Both only choose between ways to the same answer.
+        // Both options only choose between implementations with the same result.
         if let Some(mode) = options.text("collect_mode")?
             && !matches!(mode.as_str(), "depth_first" | "breadth_first")
         {
@@ -61,7 +62,8 @@ impl Terms {
                 format!("Unknown `execution_hint`: [{hint}], expected any of [map, global_ordinals]");
             return Err(RequestError::illegal_argument(reason));
         }
-        // Elasticsearch's `BucketUtils.suggestShardSideQueueSize`; by key no shard can be wrong.
+        // Elasticsearch's `BucketUtils.suggestShardSideQueueSize`; in the order of keys, the shards' results
+        // are exact.
         let suggested = if order.is_key() { size } else { size + size / 2 + 10 };
         let shard_size = shard_size.unwrap_or(suggested).max(size);
         Ok(Terms {
@@ -78,7 +80,7 @@ impl Terms {
     }
 }
 
-/// A number of buckets, above 0.
+/// Reads a number of buckets, which must be above 0.
 pub fn positive(options: &mut Options, name: &str, default: i32) -> Result<usize, RequestError> {
     let value = options.int(name)?.unwrap_or(default);
     match usize::try_from(value) {
@@ -91,7 +93,7 @@ pub fn positive(options: &mut Options, name: &str, default: i32) -> Result<usize
     }
 }
 
-/// A number of documents, not below 0.
+/// Reads a number of documents, which must not be below 0.
 pub fn count(options: &mut Options, name: &str, default: i64) -> Result<u64, RequestError> {
     let value = options.long(name)?.unwrap_or(default);
     u64::try_from(value).map_err(|_| {

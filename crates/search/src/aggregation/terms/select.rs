@@ -1,4 +1,4 @@
-//! The buckets that a shard hands in: the first `shard_size` in the order asked for.
+//! Selects the buckets that a shard reports: the first `shard_size` in the requested order.
 
 use std::cmp::Ordering;
 
@@ -11,23 +11,23 @@ use super::super::collector::Subs;
 use super::request::Terms;
 use crate::error::{Result, check_request};
 
-/// A bucket that may be handed in.
+/// A bucket that may be selected.
 #[derive(Debug, Clone, Copy)]
 pub struct Candidate {
     pub bucket: u32,
     pub doc_count: u64,
 }
 
-/// What was kept, in order, and what was not.
+/// The selected buckets in order, and counts of the others.
 #[derive(Debug, Default)]
 pub struct Selected {
     pub kept: Vec<Candidate>,
     pub other_doc_count: u64,
-    /// Upper bound of the documents of a term that was not kept; -1: unbounded.
+    /// Upper bound of the document count of a term that was not selected; -1 if it is unbounded.
     pub error: i64,
 }
 
-/// Chooses among the buckets of one parent. `compare_keys` orders buckets by ascending key.
+/// Selects buckets of one parent. `compare_keys` compares buckets by ascending key.
 pub fn select(
     mut candidates: Vec<Candidate>,
     request: &Terms,
@@ -78,7 +78,7 @@ pub fn select(
     selected
 }
 
-/// As [`select`], for each of `parents`.
+/// Does the same as [`select`] for each of `parents`.
 pub fn select_all(
     table: &BucketTable,
     parents: &[u32],
@@ -93,21 +93,21 @@ pub fn select_all(
     table.by_parent(parents).into_iter().map(of_parent).collect()
 }
 
-/// What is below the buckets that were kept, in their order.
+/// Returns the sub-aggregations' results of the selected buckets, in their order.
 pub fn finish_kept(subs: &mut Subs<'_>, selected: &[Selected]) -> Result<Vec<Vec<Partial>>> {
     let kept: Vec<u32> =
         selected.iter().flat_map(|selected| selected.kept.iter().map(|kept| kept.bucket)).collect();
     subs.finish(&kept)
 }
 
-/// The key of one bucket: what stands for missing values may be as long as a request and in each of many
-/// buckets.
+/// Makes the key of one bucket. Its memory is claimed, since the value for `missing` can be as long as a
+/// request, and can be in each of many buckets.
 pub fn term_key(term: &[u8]) -> Result<TermKey> {
     work::claim(term.len() as u64)?;
     Ok(TermKey::Term(term.into()))
 }
 
-/// The answers for all parents; `below`: of [`finish_kept`].
+/// Makes the results of all parents; `below` comes from [`finish_kept`].
 pub fn terms_partials(
     selected: Vec<Selected>,
     mut key: impl FnMut(u32) -> TermKey,
@@ -117,14 +117,14 @@ pub fn terms_partials(
     selected.into_iter().map(|selected| terms_partial(selected, &mut key, &mut below)).collect()
 }
 
-/// The answer for one parent; `subs` yields the results of the kept buckets in order.
+/// Makes the result of one parent; `subs` yields the results of the selected buckets in order.
 pub fn terms_partial(
     selected: Selected,
     mut key: impl FnMut(u32) -> TermKey,
     subs: &mut impl Iterator<Item = Vec<Partial>>,
 ) -> Result<Partial> {
     let bucket = |kept: Candidate| {
-        // A key may be as long as what stands for missing values.
+        // Keys can be long, since the value for `missing` is not limited.
         check_request()?;
         let (key, doc_count, subs) = (key(kept.bucket), kept.doc_count, subs.next().unwrap_or_default());
         Ok(TermBucket { key, doc_count, error: 0, subs })
@@ -161,7 +161,7 @@ fn compare_one(
     }
 }
 
-/// Values of a metric as `Double.compare` orders them: NaN is the largest.
+/// Compares values of a metric like `Double.compare`: NaN is the largest.
 pub fn compare_values(left: f64, right: f64, ascending: bool) -> Ordering {
     let ordering = match (left.is_nan(), right.is_nan()) {
         (false, false) => left.total_cmp(&right),

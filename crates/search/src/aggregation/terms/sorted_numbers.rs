@@ -1,5 +1,5 @@
-//! Numbers of which nearly every document has another one: counted by sorting them, where a table would wait
-//! for memory at every document.
+//! Counts numbers by sorting them, if nearly every document has a different one. A hash table would have a
+//! cache miss for each document.
 
 use super::super::buckets::bucket_table::BucketTable;
 use super::super::budget::Budget;
@@ -8,10 +8,10 @@ use super::request::Terms;
 use super::select::{Candidate, Selected, select};
 use crate::error::Result;
 
-/// From so many buckets on, numbers are put aside to be sorted.
+/// From this number of buckets on, numbers are collected and sorted.
 pub const SORTED_FROM: usize = 1 << 15;
 
-/// Keys that wait until the best of them are chosen, beyond those that are wanted.
+/// Number of keys, beyond those that are wanted, that are collected before the best of them are selected.
 const WAITING_MAX: usize = 1 << 14;
 
 /// Numbers that are still to be counted.
@@ -25,21 +25,21 @@ impl SortedNumbers {
         self.numbers.is_empty()
     }
 
-    /// Takes in numbers that ascend. What it holds is charged.
+    /// Adds ascending numbers, and charges their memory.
     pub fn add(&mut self, numbers: &[i64], budget: &Budget) -> Result<()> {
         budget.spend(numbers.len() as u64 * 8)?;
         self.numbers.extend_from_slice(numbers);
         Ok(())
     }
 
-    /// The numbers of a part, sorted.
+    /// Takes the numbers of a part of the shard, sorted.
     pub fn take(&mut self) -> Vec<i64> {
         let mut numbers = std::mem::take(&mut self.numbers);
         numbers.sort_unstable();
         numbers
     }
 
-    /// Adds the numbers of a part.
+    /// Adds the numbers of another part.
     pub fn absorb(&mut self, mut numbers: Vec<i64>, budget: &Budget) -> Result<()> {
         budget.spend(numbers.len() as u64 * 8)?;
         match self.numbers.is_empty() {
@@ -49,8 +49,8 @@ impl SortedNumbers {
         Ok(())
     }
 
-    /// Chooses among those numbers and the keys of a table, and answers the keys that the chosen buckets are
-    /// numbers of.
+    /// Selects the best of those numbers and of the keys of a table. Also returns the keys; the selected
+    /// buckets are indexes of them.
     pub fn select(
         &mut self,
         table: &BucketTable,
@@ -58,7 +58,7 @@ impl SortedNumbers {
         subs: &Subs<'_>,
         budget: &Budget,
     ) -> Result<(Selected, Vec<i64>)> {
-        // What is sorted in parts is merged.
+        // The sort makes use of runs that are already sorted.
         self.numbers.sort();
         let mut met: Vec<(i64, u64)> = (0..table.len() as u32)
             .map(|bucket| (table.key(bucket), table.counts[bucket as usize]))
@@ -85,11 +85,11 @@ impl SortedNumbers {
     }
 }
 
-/// Keys, ascending until the best of them are chosen.
+/// Keys in ascending order, before the best of them are selected.
 struct Waiting {
     keys: Vec<i64>,
     counts: Vec<u64>,
-    /// Documents of the keys that were left out.
+    /// Number of documents with keys that were dropped.
     other_doc_count: u64,
 }
 
@@ -99,7 +99,7 @@ impl Waiting {
         self.counts.push(count);
     }
 
-    /// Leaves the best, whose buckets are numbered in their order.
+    /// Keeps only the best keys; their buckets are numbered in this order.
     fn choose(&mut self, request: &Terms, subs: &Subs<'_>) -> Selected {
         let counted = (0u32..).zip(&self.counts);
         let candidates = counted.map(|(bucket, &doc_count)| Candidate { bucket, doc_count }).collect();

@@ -1,9 +1,8 @@
-//! Number patterns such as `#,##0.00`: "how is this number written?" Source: `java.text.DecimalFormat` in the
-//! ROOT locale.
+//! Number patterns such as `#,##0.00`. Source: `java.text.DecimalFormat` in the ROOT locale.
 
 use limber_mapping::RequestError;
 
-/// A pattern's positive half; negative numbers get a minus sign in front.
+/// A pattern's positive subpattern; negative numbers get a minus sign in front.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecimalFormat {
     prefix: String,
@@ -11,17 +10,17 @@ pub struct DecimalFormat {
     integer_digits_min: usize,
     fraction_digits_min: usize,
     fraction_digits_max: usize,
-    /// Digits between commas; 0: no commas.
+    /// Digits between grouping separators; 0 for no separators.
     group_digits: usize,
     /// 1, 100 (`%`) or 1000 (`‰`).
     multiplier: u32,
 }
 
-/// Digits that a pattern may ask for on either side of the point.
+/// Largest number of digits on either side of the decimal point.
 const DIGIT_COUNT_MAX: usize = 340;
 
 impl DecimalFormat {
-    /// Reads a pattern such as `#,##0.00`.
+    /// Parses a pattern such as `#,##0.00`.
     pub fn parse(pattern: &str) -> Result<DecimalFormat, RequestError> {
         let malformed = || RequestError::illegal_argument(format!("Malformed pattern \"{pattern}\""));
         let positive = pattern.split(';').next().unwrap_or_default();
@@ -81,14 +80,14 @@ impl DecimalFormat {
         Ok(format)
     }
 
-    /// Rounds half to even, as `DecimalFormat` does.
+    /// Formats a number. Rounds half to even, as `DecimalFormat` does.
     pub fn format(&self, value: f64) -> String {
         if value.is_nan() {
             return "NaN".to_owned();
         }
         let scaled = value * f64::from(self.multiplier);
         let mut out = String::new();
-        // Rust, too, rounds the exact decimal expansion half to even.
+        // Rust also rounds the exact decimal expansion half to even.
         let digits = format!("{:.*}", self.fraction_digits_max, scaled.abs());
         let (integer, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
         if value.is_sign_negative() {
@@ -126,7 +125,7 @@ impl DecimalFormat {
     }
 }
 
-/// A pattern's characters, each with whether it stood in quotes.
+/// The characters of a pattern, each with whether it was quoted.
 struct Unquoted {
     chars: Vec<(char, bool)>,
 }

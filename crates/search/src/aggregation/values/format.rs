@@ -1,4 +1,4 @@
-//! How values and keys are shown. Source: Elasticsearch's `DocValueFormat`.
+//! Formats values and keys. Source: Elasticsearch's `DocValueFormat`.
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use serde_json::{Number, Value};
 use super::decimal_format::DecimalFormat;
 use crate::aggregation::options::ValuesOptions;
 
-/// A value's form as text.
+/// How a value is formatted as a string.
 #[derive(Debug, Clone)]
 pub enum Format {
-    /// Numbers and terms as they are; nothing is shown beside them.
+    /// Numbers and terms as they are, without an `..._as_string`.
     Raw,
-    /// As `Raw`, of stored unsigned longs.
+    /// The same, for stored unsigned longs.
     Unsigned,
     Boolean,
-    /// Terms that stand for a text.
+    /// Terms that encode a string.
     Coded(TermCodec),
     Date {
         format: Arc<DateFormat>,
@@ -28,7 +28,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The form of a field's values: the field type's own, changed by `format` and `time_zone`.
+    /// Returns the format of a field's values: that of the field type, modified by `format` and `time_zone`.
     pub fn of(field: Option<&Field>, options: &ValuesOptions) -> Result<Format, RequestError> {
         if let Some((field, codec)) = field.and_then(|field| Some((field, field.term_codec()?))) {
             return refuse(options, field.type_name()).map(|()| Format::Coded(codec));
@@ -62,7 +62,7 @@ impl Format {
         }
     }
 
-    /// The form of dates that no field knows.
+    /// Returns the format of dates without a field.
     pub fn date(options: &ValuesOptions) -> Result<Format, RequestError> {
         let format = match &options.format {
             Some(own) => Arc::new(DateFormat::parse_list(own)?),
@@ -76,7 +76,7 @@ impl Format {
         matches!(self, Format::Raw | Format::Unsigned)
     }
 
-    /// A double as text; dates and booleans read it as Elasticsearch's `format(double)` does.
+    /// Formats a double as a string; dates and booleans convert it as Elasticsearch's `format(double)` does.
     pub fn text(&self, value: f64) -> String {
         match self {
             Format::Raw | Format::Unsigned | Format::Coded(_) => java_double(value),
@@ -86,7 +86,7 @@ impl Format {
         }
     }
 
-    /// A long as text.
+    /// Formats a long as a string.
     pub fn text_of_long(&self, value: i64) -> String {
         match self {
             Format::Raw | Format::Coded(_) => value.to_string(),
@@ -97,7 +97,7 @@ impl Format {
         }
     }
 
-    /// A long as the number it is.
+    /// Converts a long to a JSON number.
     pub fn long(&self, value: i64) -> Value {
         match self {
             Format::Unsigned => u64_from_sortable(value).into(),
@@ -105,8 +105,8 @@ impl Format {
         }
     }
 
-    /// A statistic's `..._as_string`: booleans stay booleans, dates beyond what a long holds are null, as in
-    /// Elasticsearch.
+    /// Formats a statistic's `..._as_string`. As in Elasticsearch, booleans stay booleans, and dates beyond
+    /// the range of a long are null.
     pub fn value(&self, value: f64) -> Value {
         match self {
             Format::Boolean => (value != 0.0).into(),
@@ -127,12 +127,12 @@ fn refuse(options: &ValuesOptions, kind: &str) -> Result<(), RequestError> {
     }
 }
 
-/// The zone of `time_zone`, UTC without one.
+/// Returns the zone of `time_zone`; the default is UTC.
 pub fn zone(options: &ValuesOptions) -> Result<Zone, RequestError> {
     options.time_zone.as_deref().map_or(Ok(Zone::Utc), Zone::parse)
 }
 
-/// A double as JSON; what JSON cannot hold becomes text, as Elasticsearch writes it.
+/// Converts a double to JSON. NaN and infinities become strings, as in Elasticsearch.
 pub fn double(value: f64) -> Value {
     Number::from_f64(value).map_or_else(|| java_double(value).into(), Value::Number)
 }

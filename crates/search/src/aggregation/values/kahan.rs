@@ -1,4 +1,4 @@
-//! Compensated summation, step by step as Elasticsearch does it (`CompensatedSum`), so that sums agree to the
+//! Compensated summation with the same steps as Elasticsearch's (`CompensatedSum`), so that sums agree to the
 //! last digit.
 
 /// A running sum and the low-order bits it has lost so far.
@@ -22,8 +22,8 @@ impl KahanSum {
         }
     }
 
-    /// Adds many values, several at a time: each lane is compensated by itself. The last digit can differ
-    /// from adding one by one.
+    /// Adds many values in parallel lanes, each of which is compensated separately. The last digit can differ
+    /// from that of adding one by one.
     pub fn add_all(&mut self, values: &[f64]) {
         let (chunks, rest) = values.as_chunks::<LANES>();
         let (mut sums, mut deltas) = ([0.0; LANES], [0.0; LANES]);
@@ -43,14 +43,14 @@ impl KahanSum {
         }
     }
 
-    /// Adds another sum with what it has lost.
+    /// Adds another sum and its compensation.
     pub fn add_sum(&mut self, other: &KahanSum) {
         self.add(other.value);
         self.add(other.delta);
     }
 }
 
-/// Additions that do not wait for one another.
+/// Number of sums that are computed independently of each other.
 const LANES: usize = 8;
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! Values and how they are shown: types, formats, compensated sums, fields that are refused, texts of
-//! sources.
+//! Types and formats of values, compensated sums, checks of field types, and strings read from the source.
 
 pub(super) mod decimal_format;
 pub(super) mod format;

@@ -1,11 +1,10 @@
-//! Which aggregations go over fields whose values are no single terms or numbers, and what is said of the
-//! others.
+//! Which aggregations accept shapes and ranges, and the errors of the others.
 
 use limber_mapping::{Field, RangeKind, RequestError};
 
 use crate::aggregation::options::ValuesOptions;
 
-/// Whether an aggregation goes over shapes. Source: Elasticsearch's `SpatialPlugin`.
+/// Checks whether an aggregation accepts shapes. Source: Elasticsearch's `SpatialPlugin`.
 pub(in crate::aggregation) fn check_shapes(
     field: &Field,
     options: &ValuesOptions,
@@ -31,7 +30,7 @@ pub(in crate::aggregation) fn check_shapes(
     })
 }
 
-/// Whether an aggregation goes over ranges.
+/// Checks whether an aggregation accepts ranges.
 pub(in crate::aggregation) fn check_ranges(
     field: &Field,
     kind: &RangeKind,

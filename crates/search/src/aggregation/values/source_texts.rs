@@ -1,4 +1,4 @@
-//! The texts of a field as a document's source has them.
+//! Reads the strings of a field from the source of documents.
 
 use limber_mapping::{Field, Mapping, RequestError};
 use limber_segment::{DocId, SegmentView, StoredReader};
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::json;
 use crate::source::read_source;
 
-/// Where a field's values are in the source: a multi-field's are its parent's.
+/// Returns the path of a field's values in the source; that of a multi-field is its parent's.
 pub fn source_path(shard: &ShardSnapshot, field: &Field) -> String {
     let parent = field.path.rsplit_once('.').map(|(parent, _)| parent);
     let holds = |parent: &&str| {
@@ -18,7 +18,7 @@ pub fn source_path(shard: &ShardSnapshot, field: &Field) -> String {
     parent.filter(holds).unwrap_or(&field.path).to_owned()
 }
 
-/// Reads sources, one after the other.
+/// Reads one source after the other.
 #[derive(Default)]
 pub struct SourceTexts {
     reader: StoredReader,
@@ -31,10 +31,10 @@ impl std::fmt::Debug for SourceTexts {
 }
 
 impl SourceTexts {
-    /// Calls `seen` with every text at one of these paths.
+    /// Calls `seen` with every string at one of these paths.
     ///
     /// # Errors
-    /// The source cannot be read, or `seen` failed.
+    /// Fails if the source cannot be read, or if `seen` fails.
     pub fn each(
         &mut self,
         (mapping, view): (&Mapping, &SegmentView),

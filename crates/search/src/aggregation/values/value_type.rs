@@ -1,4 +1,4 @@
-//! `value_type`: "what is a field that is not mapped, or what does a script make?"
+//! `value_type`: the type of an unmapped field or of a script's values.
 
 use limber_mapping::{Field, RequestError};
 use serde_json::Value;
@@ -17,8 +17,10 @@ pub enum ValueType {
 }
 
 impl ValueType {
+    /// Parses a type.
+    ///
     /// # Errors
-    /// It is no text, or no such type.
+    /// Fails if the value is not a string or not the name of a type.
     pub fn parse(value: &Value, options: &Options) -> Result<ValueType, RequestError> {
         let refused = |what: String| {
             RequestError::bad_request("x_content_parse_exception", format!("[{}] {what}", options.kind))
@@ -41,7 +43,7 @@ impl ValueType {
         })
     }
 
-    /// Its name in Elasticsearch.
+    /// The name in Elasticsearch.
     pub fn name(self) -> &'static str {
         match self {
             ValueType::Text => "string",
@@ -53,11 +55,11 @@ impl ValueType {
         }
     }
 
-    /// A field type with values of the kind.
+    /// The name of a field type with such values.
     pub fn field_type(self) -> &'static str {
         match self {
             ValueType::Text => "keyword",
-            // An unmapped field has whole numbers, as Elasticsearch's empty source of numbers has.
+            // As in Elasticsearch, an unmapped field has integers, even if doubles are asked for.
             ValueType::Whole | ValueType::Floating => "long",
             ValueType::Date => "date",
             ValueType::Address => "ip",
@@ -65,7 +67,7 @@ impl ValueType {
         }
     }
 
-    /// Whether a field's values are of the kind.
+    /// Whether a field's values are of this type.
     pub fn fits(self, field: &Field) -> bool {
         let is_date = field.date().is_some();
         match self {

@@ -1,11 +1,11 @@
-//! Scored conjunctions of terms, and phrases: documents and scores in one pass.
+//! Conjunctions of terms and exact phrases that are matched and scored in one pass.
 //!
-//! The rarest term leads, block by block. A block whose bound cannot reach the threshold is passed over
-//! without being decoded (block-max AND, Lucene's `BlockMaxConjunctionBulkScorer`), and a document is dropped
-//! as soon as what the terms that are left can add does not help. Terms that only add to the score are looked
-//! up last (Lucene's `ReqOptSumScorer`); a single one of them is required as soon as no document without it
-//! can be among the best. A phrase is no more frequent in a document than the rarest of its terms there,
-//! which bounds its score before any position is read.
+//! The rarest term leads, block by block. A block whose bound cannot reach the threshold is skipped without
+//! being decoded (block-max AND, Lucene's `BlockMaxConjunctionBulkScorer`). A document is dropped as soon as
+//! the remaining terms cannot raise its score above the threshold. Optional terms, which only add to the
+//! score, are looked up last (Lucene's `ReqOptSumScorer`); a single optional term becomes required once no
+//! document without it can be among the best. In a document, a phrase cannot be more frequent than the rarest
+//! of its terms, so its score has a bound before any positions are read.
 
 use std::ops::Range;
 
@@ -21,23 +21,22 @@ use crate::matcher::{Bits, Matcher, WINDOW};
 use crate::primitives::{PhraseNode, TermNode};
 
 pub(crate) struct Conjunction<'a> {
-    /// Rarest first; none: one of them is missing in the segment.
+    /// The required terms, rarest first. Empty if one of them is missing in the segment.
     terms: Vec<ScoredTerm<'a>>,
-    /// Terms that only add to the score of documents with all of `terms`.
+    /// Terms that add to the score of documents with all of `terms`.
     optional: Vec<ScoredTerm<'a>>,
-    /// What their positions have to make; `None`: documents need to have the terms, wherever.
+    /// The phrase that the terms must form; `None` if their positions do not matter.
     phrase: Option<ExactPhrase>,
     rounding: Rounding,
-    /// What each term adds at most in the current block of the first.
+    /// Upper bound of each term's score in the current block of the first term.
     bounds: Vec<f32>,
     optional_bounds: Vec<f32>,
-    /// Documents that are to be offered, and their scores.
+    /// Documents to be offered, with their scores.
     docs: Vec<DocId>,
     scores: Vec<f32>,
 }
 
-/// Sums of the scores so far of the documents of a block: of the required terms, and of those that only add
-/// to the score.
+/// Partial sums of the scores of a block's documents: of the required terms, and of the optional ones.
 struct Found {
     sums: [f64; BLOCK],
     added: [f64; BLOCK],
@@ -50,7 +49,7 @@ impl Found {
         (self.sums[at], self.added[at]) = if only_adds { (0.0, score) } else { (score, 0.0) };
     }
 
-    /// Moves the sums of place `at` to place `to` and adds a score.
+    /// Copies the sums at index `at` to index `to`, and adds a score.
     #[inline]
     fn go_on(&mut self, at: usize, to: usize, score: f32, only_adds: bool) {
         (self.sums[to], self.added[to]) = (self.sums[at], self.added[at]);
@@ -63,7 +62,7 @@ impl Found {
         self.sums[at] + self.added[at]
     }
 
-    /// Each of both is rounded, then their sum.
+    /// Returns the score at an index: both sums are rounded, then their sum.
     #[inline]
     fn score(&self, at: usize) -> f32 {
         self.sums[at] as f32 + self.added[at] as f32
@@ -71,7 +70,7 @@ impl Found {
 }
 
 impl<'a> Conjunction<'a> {
-    /// Documents with all terms of `required`, which score more where they have some of `optional`.
+    /// Opens documents that have all terms of `required`; those of `optional` add to their scores.
     pub fn of_terms(
         required: &[&'a TermNode],
         optional: &[&'a TermNode],
@@ -85,7 +84,8 @@ impl<'a> Conjunction<'a> {
         Ok(Conjunction::new(required, optional, None))
     }
 
-    /// Documents with a phrase; `None`: it is not one of single terms, each at its place.
+    /// Opens documents with a phrase; `None` unless it consists of single terms at consecutive fixed
+    /// positions.
     pub fn of_phrase(node: &'a PhraseNode, segment: &'a Segment) -> Result<Option<Conjunction<'a>>> {
         let Some(slots) = node.exact_terms() else { return Ok(None) };
         let mut terms = Vec::with_capacity(slots.len());
@@ -116,7 +116,8 @@ impl<'a> Conjunction<'a> {
         Conjunction { terms, optional, phrase, rounding, bounds, optional_bounds, docs, scores }
     }
 
-    /// A document at or after `target` before which none matches, or [`NO_MORE_DOCS`].
+    /// Returns a document at or after `target` such that no earlier one from `target` on matches, or
+    /// [`NO_MORE_DOCS`].
     pub fn next(&mut self, target: DocId) -> Result<DocId> {
         let mut target = if self.terms.is_empty() { NO_MORE_DOCS } else { target };
         for term in &mut self.terms {
@@ -126,8 +127,8 @@ impl<'a> Conjunction<'a> {
         Ok(target)
     }
 
-    /// Offers the matches of `range` that pass the guards. Those that do not beat the keeper's threshold may
-    /// be missing; answers how many are, where `counts`, else 0.
+    /// Offers the matches of `range` that pass the guards. Matches that do not exceed the keeper's threshold
+    /// can be left out; returns their number if `counts` is set, otherwise 0.
     pub fn best(
         &mut self,
         range: Range<DocId>,
@@ -149,7 +150,7 @@ impl<'a> Conjunction<'a> {
                 }
                 let competing = self.next_competing(doc, end, least);
                 if counts && competing > doc {
-                    // Until there, documents are but counted.
+                    // The documents before the competing one are only counted.
                     left_out += self.count(competing.min(end), guards)?;
                     doc = self.terms[0].postings.doc();
                     continue;
@@ -175,7 +176,7 @@ impl<'a> Conjunction<'a> {
         Ok(left_out)
     }
 
-    /// How many documents of `range` match and pass the guards.
+    /// Counts the documents of `range` that match and pass the guards.
     pub fn count_range(&mut self, range: Range<DocId>, guards: &mut Guards<'_>) -> Result<u64> {
         if let Some(lead) = self.terms.first_mut() {
             lead.postings.advance(range.start);
@@ -187,8 +188,8 @@ impl<'a> Conjunction<'a> {
         self.terms.iter().chain(&self.optional).try_for_each(|term| Ok(term.postings.status()?))
     }
 
-    /// Requires the only optional term, where no document without it can score more than the threshold.
-    /// Whether it did so now.
+    /// Makes the only optional term required if no document without it can score more than the threshold.
+    /// Returns whether it did so.
     fn require_last_optional(&mut self, threshold: f32) -> bool {
         if self.optional.len() != 1 {
             return false;
@@ -204,9 +205,9 @@ impl<'a> Conjunction<'a> {
         true
     }
 
-    /// The first document at or after `doc` whose block may hold one that scores more than the threshold; at
-    /// or after `end`: there is none before it. Nothing is decoded. Leaves the bounds of that block in
-    /// `bounds`.
+    /// Returns the first document at or after `doc` whose block can contain one that scores more than the
+    /// threshold; if there is none before `end`, returns a document at or after `end`. Decodes nothing.
+    /// Leaves the bounds of that block in `bounds`.
     fn next_competing(&mut self, mut doc: DocId, end: DocId, threshold: f32) -> DocId {
         'blocks: while doc < end {
             let last = self.terms[0].postings.shallow_advance(doc).min(end - 1);
@@ -223,7 +224,7 @@ impl<'a> Conjunction<'a> {
                 *bound = if current > last { 0.0 } else { term.bound(doc.max(current), last) };
             }
             let competes = match &self.phrase {
-                // Each bounds the phrase as if it were as frequent as the term.
+                // Each bound assumes that the phrase is as frequent as the term.
                 Some(_) => self.bounds.iter().all(|bound| *bound > threshold),
                 None => {
                     let bounds = self.bounds.iter().chain(&self.optional_bounds);
@@ -238,8 +239,8 @@ impl<'a> Conjunction<'a> {
         doc
     }
 
-    /// Collects the current block of the first term as far as it lies before `end`. `threshold`: what does
-    /// not score more is not wanted.
+    /// Collects the current block of the first term, up to `end` (excluded). Documents that do not score more
+    /// than `threshold` can be left out.
     fn collect_block(&mut self, end: DocId, threshold: Option<f32>, guards: &mut Guards<'_>) -> Result<()> {
         let (mut docs, mut own) = ([0; BLOCK], [0.0; BLOCK]);
         let mut found = Found { sums: [0.0; BLOCK], added: [0.0; BLOCK] };
@@ -290,8 +291,8 @@ impl<'a> Conjunction<'a> {
         Ok(())
     }
 
-    /// Collects the documents with the phrase in the current block of the first term, as far as it lies
-    /// before `end`. Answers how many it left out because of the threshold, where `counts`.
+    /// Collects the documents with the phrase in the current block of the first term, up to `end` (excluded).
+    /// Returns how many it left out because of the threshold if `counts` is set.
     fn collect_phrases(
         &mut self,
         end: DocId,
@@ -323,8 +324,7 @@ impl<'a> Conjunction<'a> {
         Ok(left_out)
     }
 
-    /// Goes to the first document of the first term at or after `end`, and counts the matches before it that
-    /// pass the guards.
+    /// Counts the matches before `end` that pass the guards, and leaves the first term at or after `end`.
     fn count(&mut self, end: DocId, guards: &mut Guards<'_>) -> Result<u64> {
         let (mut count, phrase) = (0, &mut self.phrase);
         each_common(&mut self.terms, end, |terms| {
@@ -337,8 +337,8 @@ impl<'a> Conjunction<'a> {
     }
 }
 
-/// Calls `visit` on each document before `end` that has all terms, from the current one of the first on,
-/// which is left at or after `end`.
+/// Calls `visit` for each document before `end` that has all terms, starting at the current one of the first
+/// term, which is left at or after `end`.
 #[inline]
 fn each_common(
     terms: &mut [ScoredTerm<'_>],
@@ -361,10 +361,10 @@ fn each_common(
     Ok(())
 }
 
-/// A phrase as documents alone.
+/// Matches documents without scoring them, as for a phrase in a filter.
 impl Matcher for Conjunction<'_> {
     fn cost(&self) -> u64 {
-        // Positions make a candidate dear.
+        // Reading the positions of a candidate is expensive.
         self.terms.first().map_or(0, |term| 2 * u64::from(term.postings.doc_freq()))
     }
 

@@ -1,9 +1,9 @@
-//! The documents that can still be among the best, found in the index of the values that their scores are
-//! made from.
+//! Finds the documents that can still be among the best, with the index of the values that scores are
+//! computed from.
 //!
-//! A leaf of points holds neighbouring values of some 500 documents. Where the most that any of them can
-//! score is no more than the worst wanted hit has, none is looked at. Lucene does so for `distance_feature`
-//! alone (`LongDistanceFeatureQuery#setMinCompetitiveScore`).
+//! A leaf of points contains similar values of some 500 documents. If the highest possible score of a leaf is
+//! not above that of the worst wanted hit, its documents are skipped. Lucene does this only for
+//! `distance_feature` (`LongDistanceFeatureQuery#setMinCompetitiveScore`).
 
 use limber_segment::Segment;
 use limber_segment::points::Overlap;
@@ -12,8 +12,8 @@ use crate::error::Result;
 use crate::matcher::SegmentBits;
 use crate::score::{Ceiling, Span};
 
-/// The documents of `segment` whose function value may be one that `beats` holds of; `None`: not known.
-/// `beats` must hold of every number above one it holds of.
+/// Returns the documents of `segment` whose function value can be one for which `beats` returns true; `None`
+/// if they cannot be determined. If `beats` returns true for a number, it must do so for every greater one.
 pub(crate) fn contenders(
     ceiling: &dyn Ceiling,
     segment: &Segment,
@@ -21,7 +21,7 @@ pub(crate) fn contenders(
 ) -> Result<Option<SegmentBits>> {
     let doc_count = segment.doc_count();
     let field = ceiling.field();
-    // Documents without a value, or with several, score by rules of their own.
+    // Documents without a value or with several are scored differently.
     let is_one_each = |is_single: bool, with_value: u32| is_single && with_value == doc_count;
     let mut bits = SegmentBits::none_of(doc_count);
     if field.is_point() {
@@ -42,7 +42,7 @@ pub(crate) fn contenders(
     if !ceiling.is_of_best_value() && !is_one_each(points.is_single_valued(), points.doc_count_with_value()) {
         return Ok(None);
     }
-    // Neighbouring spans are filled as one.
+    // Adjacent spans are filled together.
     let mut open: Option<(i64, i64)> = None;
     for (min, max) in points.spans()? {
         if beats(ceiling.most(&Span::Numbers(min, max))) {

@@ -1,10 +1,10 @@
-//! Scored disjunctions of terms: documents and scores in one pass.
+//! Disjunctions of terms that are matched and scored in one pass.
 //!
-//! Without a threshold every clause adds its scores to an accumulator a document (Lucene's `BooleanScorer`).
-//! With one, the clauses whose bounds together cannot reach it choose no candidates of their own and are
-//! looked up only for those that can still compete (block-max MAXSCORE, Lucene's `MaxScoreBulkScorer`).
-//! Bounds hold in spans of documents that end where a block of a clause that chooses ends, so that they are
-//! as tight as the index knows them; the threshold is asked for anew in each.
+//! Without a threshold every clause adds its scores to an array with an entry for each document (Lucene's
+//! `BooleanScorer`). With a threshold, clauses whose bounds together cannot reach it are non-essential: they
+//! propose no candidates, and are only looked up for candidates that can still compete (block-max MAXSCORE,
+//! Lucene's `MaxScoreBulkScorer`). Bounds are computed for spans of documents that end at a block boundary of
+//! an essential clause, so that they are as tight as possible. The threshold is updated for each span.
 
 use std::ops::Range;
 
@@ -18,30 +18,30 @@ use crate::error::Result;
 use crate::matcher::{Bits, WINDOW};
 use crate::primitives::TermNode;
 
-/// Documents of the first span, before there is a threshold: few, so that there is one soon.
+/// Length of the first span, before there is a threshold: short, so that a threshold is found early.
 const FIRST_SPAN: u32 = 512;
-/// Spans become longer while there are fewer candidates in one than this: bounds cost more than they spare
-/// then.
+/// Spans are made longer while they have fewer candidates than this on average: computing bounds then costs
+/// more than it saves.
 const CANDIDATES_MIN: u64 = 32;
-/// The longest span that is asked for on account of that.
+/// Maximum length of a span that is made longer for that reason.
 const SPAN_MAX: u32 = 2_048;
-/// A span costs a step for each clause, and the more clauses there are, the less is skipped: the shortest
-/// span is so many documents times the square of their number.
+/// The minimum length of a span is this many documents times the square of the number of clauses. Each span
+/// has a cost for each clause, and with more clauses less is skipped.
 const SPAN_OF_CLAUSES: u32 = 16;
 
 pub(crate) struct Disjunction<'a> {
     clauses: Vec<Clause<'a>>,
     rounding: Rounding,
-    /// Scores so far, by place in a span of [`WINDOW`] documents. All are 0 between spans. Empty until it is
-    /// needed.
+    /// Partial sums of scores by index in a span of [`WINDOW`] documents. All are 0 between spans. Empty
+    /// until needed.
     sums: Vec<f64>,
-    /// Documents of the span that were given a score.
+    /// Documents of the span that have a score.
     seen: Bits,
-    /// Documents of the span that are collected, and their scores so far.
+    /// Collected documents of the span, with their partial sums in `kept`.
     docs: Vec<DocId>,
     kept: Vec<f64>,
     scores: Vec<f32>,
-    /// How many of the clauses chose no candidates in the last span.
+    /// The number of non-essential clauses in the last span.
     optional_count: usize,
     span_min: u32,
     spans: u64,
@@ -50,11 +50,11 @@ pub(crate) struct Disjunction<'a> {
 
 struct Clause<'a> {
     term: ScoredTerm<'a>,
-    /// No document of the current span scores more.
+    /// Upper bound of the scores in the current span.
     bound: f32,
 }
 
-/// What documents have to beat, and what clauses that were not looked at may still add.
+/// The threshold, and the sum of the bounds of clauses that were not looked up yet.
 #[derive(Clone, Copy)]
 struct Goal {
     rounding: Rounding,
@@ -70,7 +70,7 @@ impl Goal {
 }
 
 impl<'a> Disjunction<'a> {
-    /// `terms`: of which any is enough.
+    /// Opens documents with any of `terms`.
     pub fn open(terms: &[&'a TermNode], segment: &'a Segment) -> Result<Disjunction<'a>> {
         let mut found = Vec::with_capacity(terms.len());
         for node in terms {
@@ -95,7 +95,7 @@ impl<'a> Disjunction<'a> {
         })
     }
 
-    /// The first document at or after `target`, or [`NO_MORE_DOCS`].
+    /// Returns the first document at or after `target`, or [`NO_MORE_DOCS`].
     pub fn next(&mut self, target: DocId) -> Result<DocId> {
         let mut first = NO_MORE_DOCS;
         for clause in &mut self.clauses {
@@ -105,8 +105,8 @@ impl<'a> Disjunction<'a> {
         Ok(first)
     }
 
-    /// Offers the matches of `range` that pass the guards. Those that do not beat the keeper's threshold may
-    /// be missing.
+    /// Offers the matches of `range` that pass the guards. Matches that do not exceed the keeper's threshold
+    /// can be left out.
     pub fn best(
         &mut self,
         range: Range<DocId>,
@@ -154,7 +154,8 @@ impl<'a> Disjunction<'a> {
         Ok(())
     }
 
-    /// Chooses the span that begins at `start`, and bounds each clause in it. Answers where it ends.
+    /// Chooses the span that begins at `start`, and computes the bounds of the clauses. Returns the end of
+    /// the span.
     fn bound(&mut self, start: DocId, end: DocId) -> DocId {
         if self.spans > 0 && self.candidates < CANDIDATES_MIN * self.spans {
             self.span_min = (2 * self.span_min).min(SPAN_MAX).max(self.span_min);
@@ -174,10 +175,10 @@ impl<'a> Disjunction<'a> {
         until
     }
 
-    /// Collects the documents of a span that can beat the threshold, and their scores.
+    /// Collects the documents of a span that can exceed the threshold, with their scores.
     fn collect(&mut self, start: DocId, end: DocId, threshold: f32) -> Result<()> {
-        // The best choice of clauses that need not choose candidates is the one with most documents. Taking
-        // first what adds little for many documents comes close.
+        // The non-essential clauses should together have as many documents as possible. Choosing clauses with
+        // a low bound per document first comes close to the optimum.
         self.clauses.sort_by(|left, right| left.worth().total_cmp(&right.worth()));
         let mut goal = Goal { rounding: self.rounding, threshold, rest: 0.0 };
         self.optional_count = 0;
@@ -197,7 +198,7 @@ impl<'a> Disjunction<'a> {
         self.candidates += self.docs.len() as u64;
         let (optional, docs, kept) =
             (&mut self.clauses[..self.optional_count], &mut self.docs, &mut self.kept);
-        // The clause that can add most first.
+        // The clause with the highest bound is looked up first.
         optional.sort_by(|left, right| left.bound.total_cmp(&right.bound));
         for at in (0..optional.len()).rev() {
             keep_hopeful(docs, kept, goal);
@@ -216,8 +217,8 @@ impl<'a> Disjunction<'a> {
         Ok(())
     }
 
-    /// Collects the documents of all clauses from number `from` on in `start..end`, at most [`WINDOW`] of
-    /// them.
+    /// Collects the documents in `start..end` (at most [`WINDOW`] of them) of all clauses from index `from`
+    /// on.
     fn add_all(&mut self, from: usize, start: DocId, end: DocId) -> Result<()> {
         self.sums.resize(WINDOW as usize, 0.0);
         for clause in &mut self.clauses[from..] {
@@ -231,7 +232,7 @@ impl<'a> Disjunction<'a> {
     }
 }
 
-/// Removes documents that cannot score enough even if all that is left to look up adds what it can.
+/// Removes documents that cannot reach the threshold even if all remaining clauses add their bounds.
 fn keep_hopeful(docs: &mut Vec<DocId>, sums: &mut Vec<f64>, goal: Goal) {
     let mut kept = 0;
     for read in 0..docs.len() {
@@ -243,7 +244,7 @@ fn keep_hopeful(docs: &mut Vec<DocId>, sums: &mut Vec<f64>, goal: Goal) {
 }
 
 impl Clause<'_> {
-    /// What it adds at most in the span, for each of its documents.
+    /// The bound in the span divided by the number of documents.
     fn worth(&self) -> f32 {
         self.bound / self.term.postings.doc_freq() as f32
     }
@@ -266,8 +267,8 @@ impl Clause<'_> {
         Ok(term.postings.status()?)
     }
 
-    /// Appends the documents of `start..end` that can score enough with what the others may add, and what
-    /// this clause adds in them. Blocks that hold none are passed over without being decoded.
+    /// Appends the documents of `start..end` that can exceed the threshold together with the other clauses,
+    /// and their scores in this clause. Blocks without such documents are skipped without being decoded.
     fn collect_alone(
         &mut self,
         start: DocId,
@@ -296,7 +297,7 @@ impl Clause<'_> {
         Ok(term.postings.status()?)
     }
 
-    /// [`Disjunction::best`] where there is no other clause.
+    /// Does the same as [`Disjunction::best`] if there is no other clause.
     fn best(
         &mut self,
         range: Range<DocId>,

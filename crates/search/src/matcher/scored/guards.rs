@@ -1,17 +1,18 @@
-//! What scored documents must pass without being scored by it: that they live, filters, and queries that must
-//! not match.
+//! Conditions on scored documents that do not affect the score: live documents, filters, and queries that
+//! must not match.
 
 use limber_segment::{DocId, LiveDocs};
 
 use crate::error::Result;
 use crate::matcher::{Bits, BoxedMatcher, WINDOW};
 
-/// Documents are asked for in ascending windows. Each window in which a candidate lies is filled once.
+/// The conditions on documents. Documents must be checked in ascending windows; each window with a candidate
+/// is filled once.
 pub(crate) struct Guards<'a> {
     live: Option<&'a LiveDocs>,
-    /// `None`: documents need not match anything else.
+    /// `None` if there is no filter.
     filter: Option<BoxedMatcher<'a>>,
-    /// The window whose documents `allowed` holds.
+    /// The window whose documents are in `allowed`.
     window: Option<DocId>,
     allowed: Bits,
 }
@@ -21,13 +22,13 @@ impl<'a> Guards<'a> {
         Guards { live, filter, window: None, allowed: Bits::default() }
     }
 
-    /// Whether every document passes.
+    /// Whether there are no conditions.
     #[inline]
     pub fn are_none(&self) -> bool {
         self.live.is_none() && self.filter.is_none()
     }
 
-    /// Whether a document passes. It must not lie in an earlier window than one that was asked about before.
+    /// Whether a document passes. It must not be in an earlier window than one that was checked before.
     #[inline]
     pub fn allow(&mut self, doc: DocId) -> Result<bool> {
         if self.are_none() {
@@ -40,7 +41,7 @@ impl<'a> Guards<'a> {
         Ok(self.allowed.contains(doc - window))
     }
 
-    /// Moves the documents that pass to the front, with their scores. Answers how many they are.
+    /// Moves the documents that pass to the front, with their scores. Returns their number.
     pub fn retain<S: Copy>(&mut self, docs: &mut [DocId], scores: &mut [S]) -> Result<usize> {
         if self.are_none() {
             return Ok(docs.len());

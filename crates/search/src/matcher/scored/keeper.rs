@@ -1,18 +1,17 @@
-//! Who takes the documents that are found with their scores: "how good must the next one be?"
+//! The receiver of scored documents, which sets the threshold for later ones.
 
 use limber_segment::DocId;
 
-/// Takes scored documents, ascending.
+/// Receives scored documents in ascending order.
 pub(crate) trait Keeper {
-    /// A document that is still to come has to score more than this to be wanted; `None`: any is wanted. It
-    /// never falls.
+    /// The score that later documents must exceed; `None` if any document is wanted. It never decreases.
     fn threshold(&self) -> Option<f32>;
 
-    /// Takes documents, each with its score. Some of them may not beat the threshold.
+    /// Receives documents with their scores, some of which may not exceed the threshold.
     fn offer(&mut self, docs: &[DocId], scores: &[f32]);
 }
 
-/// Counts what it is offered.
+/// Counts the documents that it is offered.
 #[derive(Default)]
 pub(crate) struct Counted(pub u64);
 
@@ -26,7 +25,7 @@ impl Keeper for Counted {
     }
 }
 
-/// Keeps what it is offered, for somebody who has to see it first.
+/// Stores the documents that it is offered, for a caller that examines them first.
 pub(crate) struct Gathered<'v> {
     pub threshold: Option<f32>,
     pub docs: &'v mut Vec<DocId>,

@@ -1,5 +1,5 @@
-//! Queries whose documents and scores are found in one pass: terms any or all of which are needed, terms that
-//! add to others, and phrases; each with filters that their documents must pass.
+//! Queries that are matched and scored in one pass: terms of which any or all are required, optional terms,
+//! and phrases; each with filters on their documents.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ enum FoundBy<'a> {
 }
 
 impl<'a> Ranked<'a> {
-    /// Documents with all terms of `required`, or with any of `optional` where none is.
+    /// Documents with all terms of `required`, or with any of `optional` if `required` is empty.
     pub fn by_terms(
         required: &[&'a TermNode],
         optional: &[&'a TermNode],
@@ -37,7 +37,7 @@ impl<'a> Ranked<'a> {
         Ok(Ranked { found_by, guards })
     }
 
-    /// Documents with a phrase; `None`: it is not one of single terms, each at its place.
+    /// Documents with a phrase; `None` unless it consists of single terms at fixed positions.
     pub fn by_phrase(
         phrase: &'a PhraseNode,
         guards: Guards<'a>,
@@ -47,7 +47,7 @@ impl<'a> Ranked<'a> {
         Ok(phrase.map(|phrase| Ranked { found_by: FoundBy::All(Box::new(phrase)), guards }))
     }
 
-    /// How many documents of `range` match; ranges ascend.
+    /// Counts the matches of `range`; ranges must ascend.
     pub fn count(&mut self, range: Range<DocId>) -> Result<u64> {
         match &mut self.found_by {
             FoundBy::Any(any) => {
@@ -59,12 +59,13 @@ impl<'a> Ranked<'a> {
         }
     }
 
-    /// Whether a threshold spares work although all hits have to be counted.
+    /// Whether a threshold saves work even if all hits have to be counted.
     pub fn counts_what_it_skips(&self) -> bool {
         matches!(self.found_by, FoundBy::All(_))
     }
 
-    /// A document at or after `target` before which none matches, or [`limber_segment::NO_MORE_DOCS`].
+    /// Returns a document at or after `target` such that no earlier one from `target` on matches, or
+    /// [`limber_segment::NO_MORE_DOCS`].
     pub fn next(&mut self, target: DocId) -> Result<DocId> {
         match &mut self.found_by {
             FoundBy::Any(any) => any.next(target),
@@ -72,8 +73,8 @@ impl<'a> Ranked<'a> {
         }
     }
 
-    /// Offers the matches of `range`, ascending; ranges ascend as well. Those that do not beat the keeper's
-    /// threshold may be missing. Answers how many are, where `counts`, which needs
+    /// Offers the matches of `range` in ascending order; ranges must ascend as well. Matches that do not
+    /// exceed the keeper's threshold can be left out. Returns their number if `counts` is set, which requires
     /// [`Ranked::counts_what_it_skips`] or a keeper without a threshold.
     pub fn best(&mut self, range: Range<DocId>, counts: bool, keeper: &mut dyn Keeper) -> Result<u64> {
         match &mut self.found_by {

@@ -1,5 +1,5 @@
-//! The postings of a term with what its scores are made from: "how much does it add in these documents, and
-//! at most in those?"
+//! The postings of a term with everything its scores are computed from: its scores in documents, and their
+//! upper bounds.
 
 use limber_mapping::Field;
 use limber_segment::norms::Norms;
@@ -10,23 +10,23 @@ use crate::error::Result;
 use crate::matcher::open::open_postings;
 use crate::score::Bm25;
 
-/// Documents of a block.
+/// Number of documents in a block.
 pub(in crate::matcher) const BLOCK: usize = 128;
 
 pub(in crate::matcher) struct ScoredTerm<'a> {
     pub postings: Postings,
-    /// Whether it is one of the terms that only add to the score of others. Theirs are summed up on their
-    /// own.
+    /// Whether it is an optional term, which only adds to the score of others. Optional terms are summed
+    /// separately.
     pub only_adds: bool,
     norms: Option<&'a Norms>,
     bm25: &'a Bm25,
     known: KnownBounds,
-    /// What no document of the segment exceeds, once it was asked for.
+    /// Upper bound of the scores in the rest of the segment; computed when it is first needed.
     most: Option<f32>,
 }
 
 impl<'a> ScoredTerm<'a> {
-    /// `None`: the segment does not have the term.
+    /// Opens the term; `None` if the segment does not have it.
     pub fn open(
         field: &Field,
         term: &[u8],
@@ -46,23 +46,23 @@ impl<'a> ScoredTerm<'a> {
         }))
     }
 
-    /// No document of `from..=last` scores more. `from` must not lie before the current document.
+    /// Returns an upper bound of the scores in `from..=last`. `from` must not be before the current document.
     #[inline]
     pub fn bound(&mut self, from: DocId, last: DocId) -> f32 {
         self.postings.shallow_advance(from);
         self.postings.max_score(last, &mut self.known, self.bm25).max(0.0)
     }
 
-    /// No document that was left when this was asked for the first time scores more.
+    /// Returns an upper bound of the scores of all documents from that one on that was current at the first
+    /// call.
     pub fn bound_anywhere(&mut self) -> f32 {
         let (bm25, postings, known) = (self.bm25, &mut self.postings, &mut self.known);
         let most = || postings.max_score(NO_MORE_DOCS, known, bm25).max(0.0);
         *self.most.get_or_insert_with(most)
     }
 
-    /// A document at or after `target` and before `end` before which no block holds one whose bound `beats`
-    /// holds of; `None`: no block before `end` does. Nothing is decoded. `target` must not lie before the
-    /// current document.
+    /// Returns the first document in `target..end` whose block has a bound for which `beats` returns true;
+    /// `None` if there is none. Decodes nothing. `target` must not be before the current document.
     #[inline]
     pub fn next_competing(
         &mut self,
@@ -86,23 +86,23 @@ impl<'a> ScoredTerm<'a> {
         None
     }
 
-    /// What the term adds in its current document.
+    /// Returns the score of the term in its current document.
     #[inline]
     pub fn score(&mut self) -> f32 {
         let freq = self.postings.freq();
         self.score_of(freq)
     }
 
-    /// What something that occurs so often in the current document adds.
+    /// Returns the score of something with this frequency in the current document.
     #[inline]
     pub fn score_of(&self, freq: u32) -> f32 {
         let norm = self.norms.map_or(1, |norms| norms.get(self.postings.doc()));
         self.bm25.score(freq as f32, norm)
     }
 
-    /// Copies the documents of the current block that lie before `end`, from the current one on, and what the
-    /// term adds in each. The cursor stays. How many they are: at least one where the current document lies
-    /// before `end`.
+    /// Copies the documents of the current block from the current one up to `end` (excluded), and their
+    /// scores in this term. Does not move the cursor. Returns the number of documents, which is at least one
+    /// if the current document is before `end`.
     #[inline]
     pub fn scored_block(
         &mut self,
@@ -121,7 +121,7 @@ impl<'a> ScoredTerm<'a> {
         count
     }
 
-    /// As [`ScoredTerm::scored_block`], documents alone.
+    /// Does the same as [`ScoredTerm::scored_block`] without scores.
     #[inline]
     pub fn block(&self, end: DocId, docs: &mut [DocId; BLOCK]) -> usize {
         let block = self.postings.block_docs();
@@ -134,7 +134,7 @@ impl<'a> ScoredTerm<'a> {
         count
     }
 
-    /// Goes on after the first `count` documents of the current block, which lie before `end`.
+    /// Skips the first `count` documents of the current block, which are those before `end`.
     #[inline]
     pub fn pass(&mut self, count: usize, end: DocId) {
         if count == self.postings.block_docs().len() {
@@ -145,26 +145,26 @@ impl<'a> ScoredTerm<'a> {
     }
 }
 
-/// How sums of scores are compared with a score that has to be beaten.
+/// How sums of scores are compared with the threshold.
 ///
-/// Scores are added up in double and rounded to float at the end. A score is a multiple of its term's
-/// weight's last bits, so that sums in double are exact unless weights differ by more than 2^20; then an
-/// upper bound of the sum bounds the rounded score, and a bound that is equal to the score to be beaten is
-/// not enough. That matters where many documents are alike and all bounds are as high as the best score.
-/// Where the sums of required and of optional terms are rounded on their own, and their sum once more
-/// (Lucene's `ReqOptSumScorer`), each may have been rounded up.
+/// Scores are added as doubles, and the sum is rounded to a float. A score is a multiple of the last bits of
+/// its term's weight, so sums of doubles are exact unless weights differ by a factor of more than 2^20. Then
+/// an upper bound of the sum is an upper bound of the rounded score, and a bound equal to the threshold is
+/// not enough to compete. That matters if many documents are alike and all bounds are equal to the best
+/// score. The sums of required and of optional terms are rounded separately, and their sum once more
+/// (Lucene's `ReqOptSumScorer`); in that case each of them may have been rounded up.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::matcher) struct Rounding {
-    /// So many floats above a bound may the score be.
+    /// How many floats above its bound a score can be.
     steps: u32,
 }
 
 impl Rounding {
-    /// So many terms are added up at most without a thought about carries.
+    /// Maximum number of terms for which sums of doubles are exact.
     const TERMS_MAX: usize = 64;
     const WEIGHTS_RATIO_MAX: f32 = (1 << 20) as f32;
 
-    /// How far sums of these terms' scores may be off, whatever order they are added in.
+    /// Determines the possible error of sums of these terms' scores, in any order of addition.
     pub fn of(terms: &[ScoredTerm<'_>], optional: &[ScoredTerm<'_>]) -> Rounding {
         if !optional.is_empty() {
             return Rounding { steps: 3 };
@@ -176,7 +176,7 @@ impl Rounding {
         Rounding { steps: u32::from(!is_exact) }
     }
 
-    /// Whether a document whose score is at most `bound` can score more than `threshold`.
+    /// Whether a document whose score has the upper bound `bound` can score more than `threshold`.
     #[inline]
     pub fn beats(self, bound: f64, threshold: f32) -> bool {
         (0..self.steps).fold(bound as f32, |bound, _| bound.next_up()) > threshold

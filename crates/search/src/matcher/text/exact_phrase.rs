@@ -1,14 +1,14 @@
-//! A phrase of single terms, each at its place: "how often do these terms stand so in the document that they
-//! are on?"
+//! Counts the occurrences of a phrase that consists of single terms at fixed positions, in a document that
+//! has all of the terms.
 
 use crate::matcher::scored::scored_term::ScoredTerm;
 
 pub(in crate::matcher) struct ExactPhrase {
-    /// The place of each term in the phrase, in the order of the terms.
+    /// The offset of each term in the phrase, in the order of the terms.
     places: Vec<u32>,
-    /// The terms, rarest in the current document first.
+    /// The terms by ascending frequency in the current document.
     order: Vec<(u32, usize)>,
-    /// Where the phrase may begin, as far as the terms that were looked at allow.
+    /// Possible starts of the phrase, given the terms that were examined so far.
     starts: Vec<u32>,
     positions: Vec<u32>,
 }
@@ -18,24 +18,24 @@ impl ExactPhrase {
         ExactPhrase { places, order: Vec::new(), starts: Vec::new(), positions: Vec::new() }
     }
 
-    /// The phrase scores no more in the document that all terms are on.
+    /// Returns an upper bound of the phrase's score in the current document, which must have all terms.
     #[inline]
     pub fn bound(&self, terms: &mut [ScoredTerm<'_>]) -> f32 {
         let least = terms.iter_mut().map(|term| term.postings.freq()).min().unwrap_or(0);
         terms[0].score_of(least)
     }
 
-    /// Whether the phrase is in the document that all terms are on.
+    /// Whether the current document, which must have all terms, contains the phrase.
     #[inline]
     pub fn holds(&mut self, terms: &mut [ScoredTerm<'_>]) -> bool {
         self.freq(terms) > 0
     }
 
-    /// How often it is there.
+    /// Returns the frequency of the phrase in the current document.
     pub fn freq(&mut self, terms: &mut [ScoredTerm<'_>]) -> u32 {
         self.order.clear();
         self.order.extend(terms.iter_mut().enumerate().map(|(at, term)| (term.postings.freq(), at)));
-        // Few terms: a sort by insertion.
+        // There are few terms, so this is an insertion sort.
         self.order.sort_unstable();
         for (turn, (_, at)) in self.order.iter().enumerate() {
             let (postings, place) = (&mut terms[*at].postings, self.places[*at]);
@@ -56,7 +56,7 @@ impl ExactPhrase {
     }
 }
 
-/// Keeps the starts from which a position lies `place` further on; both ascend.
+/// Keeps the starts that have a position `place` after them; both lists ascend.
 #[inline]
 fn keep_common(starts: &mut Vec<u32>, positions: &[u32], place: u32) {
     let (mut kept, mut at) = (0, 0);

@@ -1,4 +1,4 @@
-//! Matchers that find documents by terms and by the positions of terms.
+//! Matchers of terms and of the positions of terms.
 
 pub(super) mod exact_phrase;
 pub(crate) mod intervals;

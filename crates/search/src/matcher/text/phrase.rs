@@ -1,7 +1,7 @@
-//! Documents with a phrase, and how often it occurs in them.
+//! Matches documents with a phrase, and computes its frequency.
 //!
-//! Source: Lucene's `ExactPhraseMatcher` and `SloppyPhraseMatcher` (the same matches, weights and treatment
-//! of repeated terms).
+//! Source: Lucene's `ExactPhraseMatcher` and `SloppyPhraseMatcher`, with the same matches, weights and
+//! treatment of repeated terms.
 
 use limber_segment::DocId;
 use limber_segment::postings::Postings;
@@ -20,10 +20,10 @@ pub(crate) struct PhraseCursor {
 }
 
 pub(crate) struct Slot {
-    /// Position in the phrase.
+    /// The position in the phrase.
     pub offset: u32,
     pub postings: Vec<Postings>,
-    /// Slots with the same term share a number.
+    /// The group of slots with the same term.
     pub group: Option<u32>,
 }
 
@@ -35,8 +35,8 @@ impl PhraseCursor {
         PhraseCursor { slots, slop, positions, offsets, groups, scratch: Vec::new() }
     }
 
-    /// How often the phrase occurs in `doc`; a sloppy match counts for less than one. Documents ascend from
-    /// call to call.
+    /// Returns the frequency of the phrase in `doc`, in which a sloppy match counts for less than one.
+    /// Documents must ascend from call to call.
     pub fn freq(&mut self, doc: DocId) -> Result<f32> {
         for (slot, positions) in self.slots.iter_mut().zip(&mut self.positions) {
             positions.clear();
@@ -59,9 +59,9 @@ impl PhraseCursor {
     }
 }
 
-/// The frequency of a phrase in a document. `positions[i]`: ascending positions of the i-th term;
-/// `offsets[i]`: its place in the phrase, ascending; `groups[i]`: equal for equal terms that occur in the
-/// phrase more than once.
+/// Returns the frequency of a phrase in a document. `positions[i]` has the ascending positions of the i-th
+/// term; `offsets[i]` is its position in the phrase, ascending; `groups[i]` is the same for equal terms that
+/// occur in the phrase more than once.
 pub(crate) fn phrase_freq(positions: &[Vec<u32>], offsets: &[u32], groups: &[Option<u32>], slop: u32) -> f32 {
     if slop == 0 {
         exact_freq(positions, offsets) as f32
@@ -91,7 +91,7 @@ fn exact_freq(positions: &[Vec<u32>], offsets: &[u32]) -> u32 {
     freq
 }
 
-/// One term's walk through its positions; `position` is relative to its place in the phrase.
+/// One term's cursor in its positions; `position` is relative to the term's offset in the phrase.
 #[derive(Clone, Copy)]
 struct Walk {
     at: usize,
@@ -103,7 +103,7 @@ struct Sloppy<'p> {
     offsets: &'p [u32],
     groups: &'p [Option<u32>],
     walks: Vec<Walk>,
-    /// Terms that wait, least position first.
+    /// The terms that are queued; the one with the least position comes first.
     queue: Vec<usize>,
     end: i64,
 }
@@ -127,7 +127,7 @@ impl<'p> Sloppy<'p> {
         freq
     }
 
-    /// Places every term on its first position; the second and later of equal terms on later ones.
+    /// Moves every term to its first position; repeated terms start at later ones.
     fn start(&mut self) -> bool {
         for term in 0..self.walks.len() {
             let Some(group) = self.groups[term] else { continue };
@@ -188,7 +188,7 @@ impl<'p> Sloppy<'p> {
             }
             let position = self.walks[term].position;
             if position > next {
-                // This match cannot get shorter.
+                // This match cannot become shorter.
                 self.queue.push(term);
                 if length <= slop {
                     return Some(length);
@@ -200,16 +200,16 @@ impl<'p> Sloppy<'p> {
                 length = length.min(self.end - position);
             }
         }
-        // The term that ran out is not queued again, which ends the walk.
+        // The term without a further position is not queued again, which ends the iteration.
         (length <= slop).then_some(length)
     }
 
-    /// Moves equal terms apart that stand on the same position. `term` is the one that moved and is not
-    /// queued.
+    /// Moves equal terms that are at the same position apart. `term` is the one that moved, which is not
+    /// queued; it is replaced by the one that moved last.
     fn advance_equal(&mut self, term: &mut usize) -> bool {
         let mut current = *term;
         while let Some(other) = self.collision(current) {
-            // The lesser of the two goes on.
+            // The lesser of the two moves on.
             let key = |term: usize| (self.walks[term].position, self.offsets[term]);
             current = if key(current) <= key(other) { current } else { other };
             if !self.advance(current) {
@@ -230,7 +230,7 @@ impl<'p> Sloppy<'p> {
 }
 
 impl Confirm for PhraseCursor {
-    /// Positions make a candidate dear.
+    /// Reading the positions of a candidate is expensive.
     const DEARNESS: u64 = 2;
 
     fn holds(&mut self, doc: DocId) -> Result<bool> {
@@ -242,7 +242,7 @@ impl Confirm for PhraseCursor {
 mod tests {
     use super::*;
 
-    /// Positions of each term of `phrase` in `text`, and the groups of equal terms.
+    /// Finds the positions of each term of `phrase` in `text`, and the groups of equal terms.
     fn freq(text: &str, phrase: &str, slop: u32) -> f32 {
         let words: Vec<&str> = text.split(' ').collect();
         let terms: Vec<&str> = phrase.split(' ').collect();
@@ -263,7 +263,7 @@ mod tests {
         phrase_freq(&positions, &(0..terms.len() as u32).collect::<Vec<_>>(), &groups, slop)
     }
 
-    /// Frequencies that Elasticsearch 8.19 explains for these texts.
+    /// The frequencies that Elasticsearch 8.19 explains for these texts.
     #[test]
     fn frequencies_are_lucenes() {
         for (text, phrase, slop, expected) in [

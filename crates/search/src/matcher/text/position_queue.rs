@@ -1,10 +1,10 @@
-//! Which of several parts stands first.
+//! A queue of parts by their positions.
 //!
-//! Of parts that stand alike it gives the one that Lucene's `PriorityQueue` gives, which decides what is
-//! matched next; so it is that heap, step by step.
+//! Among equal parts it returns the one that Lucene's `PriorityQueue` returns, since this decides what is
+//! matched next. So it is the same heap, step by step.
 
-/// Parts by their keys. `precedes` is asked whether the first of two keys goes before the second, also where
-/// they are equal.
+/// Parts by their keys. `precedes` returns whether the first of two keys comes before the second; it is also
+/// called with equal keys.
 pub(crate) struct PositionQueue {
     heap: Vec<((i64, i64), usize)>,
     precedes: fn((i64, i64), (i64, i64)) -> bool,
@@ -15,7 +15,7 @@ impl PositionQueue {
         PositionQueue { heap: Vec::with_capacity(capacity), precedes }
     }
 
-    /// How many parts wait in it.
+    /// The number of queued parts.
     pub fn len(&self) -> usize {
         self.heap.len()
     }
@@ -24,12 +24,12 @@ impl PositionQueue {
         self.heap.clear();
     }
 
-    /// Key and part of the first.
+    /// The key and the part that come first.
     pub fn first(&self) -> Option<((i64, i64), usize)> {
         self.heap.first().copied()
     }
 
-    /// Adds a part that stands at this start and end.
+    /// Adds a part with its start and end.
     pub fn push(&mut self, key: (i64, i64), part: usize) {
         self.heap.push((key, part));
         let mut at = self.heap.len() - 1;
@@ -43,7 +43,7 @@ impl PositionQueue {
         }
     }
 
-    /// Takes out the part that comes first, with its start and end.
+    /// Removes the part that comes first, and returns it with its start and end.
     pub fn pop(&mut self) -> Option<((i64, i64), usize)> {
         let first = self.first()?;
         self.heap.swap_remove(0);
@@ -51,7 +51,7 @@ impl PositionQueue {
         Some(first)
     }
 
-    /// Gives the first another key.
+    /// Changes the key of the first part.
     pub fn replace_first(&mut self, key: (i64, i64)) {
         if let Some(first) = self.heap.first_mut() {
             first.0 = key;
@@ -59,7 +59,7 @@ impl PositionQueue {
         }
     }
 
-    /// Moves the first down to its place.
+    /// Moves the first part down the heap to its position.
     fn sink(&mut self) {
         let mut at = 0;
         loop {

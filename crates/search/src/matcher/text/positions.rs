@@ -1,8 +1,8 @@
-//! Where a term stands in a document: "at which positions, one after the other?"
+//! The positions of a term in a document.
 //!
-//! Intervals and spans are made of leaves. A leaf reads the positions of one document at a time, from the
-//! postings of a segment, or has those of a text that is highlighted; what is above it never sees more than
-//! its current position.
+//! Intervals and spans are built from leaves. A leaf reads the positions of one document at a time from the
+//! postings of a segment, or has those of a text that is highlighted. The nodes above a leaf only see its
+//! current position.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,23 +15,23 @@ use crate::error::Result;
 use crate::matcher::open::{each_term, open_postings};
 use crate::primitives::{PatternTerms, too_many_terms};
 
-/// No further interval or span in the document.
+/// There is no further interval or span in the document.
 pub(crate) const NO_MORE: i64 = i64::MAX;
 
-/// Makes the leaves of a tree of intervals or spans. `None`: the term stands nowhere.
+/// Makes the leaves of a tree of intervals or spans. `None` means that the term does not occur.
 pub(crate) trait Leaves {
     fn term(&mut self, field: &Field, term: &[u8]) -> Result<Option<Leaf>>;
 
-    /// A leaf that stands wherever any of these terms does.
+    /// Makes a leaf with the positions of any of these terms.
     fn terms(&mut self, terms: &PatternTerms) -> Result<Option<Leaf>>;
 }
 
-/// One term, or several that are taken for one.
+/// One term, or several that are treated as one.
 pub(crate) struct Leaf {
     occurrences: Occurrences,
-    /// Of the current document, ascending and distinct.
+    /// The positions in the current document, ascending and distinct.
     positions: Vec<u32>,
-    /// How many of them were passed, the current one included.
+    /// How many of them were passed, including the current one.
     passed: usize,
     scratch: Vec<u32>,
 }
@@ -39,14 +39,14 @@ pub(crate) struct Leaf {
 enum Occurrences {
     Term(Box<Postings>),
     Terms(AnyTerm),
-    /// Those of one text, with the places of their tokens, which are all there is.
+    /// Indexes of the tokens of a single text, in the order of `Leaf::positions`.
     Text(Vec<u32>),
 }
 
-/// Postings of several terms, of which those are moved that lie behind.
+/// The postings of several terms. Only those that are behind the requested document are moved.
 struct AnyTerm {
     postings: Vec<Postings>,
-    /// The next document of each.
+    /// The next document of each term.
     queue: BinaryHeap<Reverse<(DocId, usize)>>,
 }
 
@@ -56,7 +56,7 @@ impl AnyTerm {
         AnyTerm { postings, queue }
     }
 
-    /// Adds the positions of all terms in `doc`, unsorted.
+    /// Appends the positions of all terms in `doc`, unsorted.
     fn read(&mut self, doc: DocId, scratch: &mut Vec<u32>, positions: &mut Vec<u32>) -> Result<()> {
         let mut here = Vec::new();
         while let Some(Reverse((next, at))) =
@@ -74,7 +74,7 @@ impl AnyTerm {
             }
             postings.status()?;
         }
-        // The document may be asked for once more.
+        // The same document may be requested again.
         self.queue.extend(here);
         Ok(())
     }
@@ -85,9 +85,10 @@ impl Leaf {
         Leaf { occurrences, positions: Vec::new(), passed: 0, scratch: Vec::new() }
     }
 
-    /// Of a text whose tokens `places` stand at `positions`, which ascend; `None`: there are none.
+    /// Makes a leaf of a text: the tokens with the indexes `places` have these ascending positions. `None` if
+    /// there are none.
     pub fn of_text(mut positions: Vec<u32>, mut places: Vec<u32>) -> Option<Leaf> {
-        // Of several tokens at a position the first is shown.
+        // Of several tokens at a position, the first is highlighted.
         let mut kept = 0;
         for at in 0..positions.len() {
             if kept == 0 || positions[kept - 1] != positions[at] {
@@ -101,7 +102,8 @@ impl Leaf {
         (kept > 0).then_some(leaf)
     }
 
-    /// Goes to a document, before its first position; false: the term is not in it. Documents ascend.
+    /// Moves to a document, before its first position. Returns false if the document does not have the term.
+    /// Documents must ascend.
     pub fn reset(&mut self, doc: DocId) -> Result<bool> {
         self.passed = 0;
         match &mut self.occurrences {
@@ -123,13 +125,13 @@ impl Leaf {
         Ok(!self.positions.is_empty())
     }
 
-    /// The next position, or [`NO_MORE`].
+    /// Moves to the next position and returns it, or [`NO_MORE`].
     pub fn next(&mut self) -> i64 {
         self.passed = (self.passed + 1).min(self.positions.len() + 1);
         self.position()
     }
 
-    /// -1 before the first.
+    /// The current position; -1 before the first one.
     pub fn position(&self) -> i64 {
         match self.passed.checked_sub(1) {
             None => -1,
@@ -137,7 +139,7 @@ impl Leaf {
         }
     }
 
-    /// The place of the current token, where the leaf is one of a text.
+    /// The index of the current token, if the leaf is one of a text.
     pub fn token(&self) -> Option<u32> {
         match &self.occurrences {
             Occurrences::Text(places) => places.get(self.passed.checked_sub(1)?).copied(),
@@ -146,7 +148,7 @@ impl Leaf {
     }
 }
 
-/// Leaves over the postings of a segment.
+/// Makes leaves from the postings of a segment.
 pub(crate) struct SegmentLeaves<'s>(pub &'s Segment);
 
 impl Leaves for SegmentLeaves<'_> {

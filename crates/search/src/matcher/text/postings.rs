@@ -1,4 +1,4 @@
-//! Documents with a term.
+//! Matches documents with a term.
 
 use limber_segment::DocId;
 use limber_segment::postings::Postings;
@@ -35,7 +35,7 @@ impl Matcher for TermDocs {
     }
 
     fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
-        // Stepping to a candidate costs about as much as decoding eight documents.
+        // Advancing to a candidate costs about as much as decoding eight documents.
         let in_window =
             u64::from(self.postings.doc_freq()) * u64::from(WINDOW) / u64::from(self.doc_count.max(1));
         if u64::from(bits.count()) * 8 >= in_window {

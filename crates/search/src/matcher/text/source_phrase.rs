@@ -1,6 +1,7 @@
-//! Documents with a phrase in a field that has no positions: their sources are read and analysed once more.
+//! Matches documents with a phrase in a field without positions: their sources are read and analysed again.
 //!
-//! Source: `SourceConfirmedTextQuery`. Documents that lack a term of the phrase are never read.
+//! Source: `SourceConfirmedTextQuery`. The sources of documents that lack a term of the phrase are never
+//! read.
 
 use limber_mapping::document::{Scratch, parse};
 use limber_mapping::{Field, FieldSink, Mapping, Nested, SpaceId};
@@ -24,7 +25,7 @@ pub(in crate::matcher) struct SourcePhrase<'a> {
 }
 
 impl<'a> SourcePhrase<'a> {
-    /// `mapping`: by which sources are read.
+    /// `mapping` is used to parse sources.
     pub fn new(node: &'a PhraseNode, mapping: &'a Mapping, segment: &'a Segment) -> Self {
         SourcePhrase {
             node,
@@ -40,7 +41,7 @@ impl<'a> SourcePhrase<'a> {
 }
 
 impl Confirm for SourcePhrase<'_> {
-    /// A source to read and to analyse for each.
+    /// For each candidate a source must be read and analysed.
     const DEARNESS: u64 = 64;
 
     fn holds(&mut self, doc: DocId) -> Result<bool> {
@@ -52,15 +53,15 @@ impl Confirm for SourcePhrase<'_> {
             positions: &mut self.positions,
             found: false,
         };
-        // A source that was accepted once may break rules of a mapping that was changed since; what was read
-        // until then counts.
+        // A source that was accepted once can violate a mapping that was changed since then; the values that
+        // were parsed before the error count.
         let _ = parse(self.mapping, &source, &mut self.scratch, &mut sink);
         Ok(sink.found)
     }
 }
 
-/// Looks for a phrase in each value of its field by itself: one that goes from a value to the next is none,
-/// whatever the slop.
+/// Looks for a phrase in each value of its field separately: a phrase across values does not match, whatever
+/// the slop.
 struct Sink<'s> {
     node: &'s PhraseNode,
     offsets: &'s [u32],

@@ -1,13 +1,14 @@
-//! Documents that no index knows: a window's are asked at once.
+//! Documents that no index can find: those of a window are tested together.
 
 use limber_segment::{DocId, NO_MORE_DOCS};
 
 use crate::error::Result;
 use crate::matcher::{Bits, Matcher, WINDOW};
 
-/// Says which documents match. They may be deleted, as nothing here knows that.
+/// Tests which documents match. They may be deleted, because deletions are not known here.
 pub(crate) trait Ask {
-    /// Sets the bits of those of `docs` (ascending, all of the window that begins at `start`) that match.
+    /// Sets the bits of those of `docs` that match. The documents are ascending, and all in the window that
+    /// begins at `start`.
     fn ask(&mut self, docs: &[DocId], start: DocId, bits: &mut Bits) -> Result<()>;
 }
 
@@ -25,7 +26,7 @@ impl<A: Ask> AskedDocs<A> {
 
 impl<A: Ask> Matcher for AskedDocs<A> {
     fn cost(&self) -> u64 {
-        // Asked last, about what all others have left.
+        // Evaluated last, on the documents that all other clauses have left.
         u64::from(self.doc_count) * 1000
     }
 

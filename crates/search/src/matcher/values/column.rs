@@ -1,4 +1,4 @@
-//! Documents by the values of a column: numbers between two ends or out of a list, terms by their ordinals.
+//! Matches documents by the values of a column: numbers in a range or a list, terms by their ordinals.
 
 use limber_segment::columns::{Batch, Cardinality, Column, ColumnValue};
 use limber_segment::{DocId, NO_MORE_DOCS};
@@ -6,11 +6,11 @@ use limber_segment::{DocId, NO_MORE_DOCS};
 use crate::error::Result;
 use crate::matcher::{Bits, Matcher, WINDOW};
 
-/// Which values are wanted.
+/// The wanted values.
 pub(in crate::matcher) enum Wanted<T> {
-    /// Both ends included.
+    /// Both ends are included.
     Range(T, T),
-    /// Sorted, distinct.
+    /// Sorted and distinct.
     Any(Vec<T>),
 }
 
@@ -45,13 +45,13 @@ impl<'a, T: ColumnValue> ColumnDocs<'a, T> {
         ColumnDocs { column, wanted, cost, docs: Vec::new(), batch: Batch::default() }
     }
 
-    /// Sharpens the estimate by what an index knows.
+    /// Replaces the estimated cost by a better one from an index.
     pub fn with_cost(mut self, cost: u64) -> ColumnDocs<'a, T> {
         self.cost = cost;
         self
     }
 
-    /// Whether a window can hold a wanted value, and whether it surely holds nothing else.
+    /// Whether a window can contain wanted values, and whether it certainly contains no other values.
     fn look(&self, start: DocId) -> Result<(bool, bool)> {
         let Some((low, high)) = self.wanted.ends() else { return Ok((false, false)) };
         let Some((min, max)) = self.column.window_range((start / WINDOW) as usize)? else {
@@ -92,7 +92,7 @@ impl<'a, T: ColumnValue> ColumnDocs<'a, T> {
         Ok(())
     }
 
-    /// Sets the bits of those of `self.docs` that hold a wanted value.
+    /// Sets the bits of those of `self.docs` that have a wanted value.
     fn gather(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
         self.column.gather(&self.docs, &mut self.batch)?;
         for (position, value) in self.batch.iter() {

@@ -1,4 +1,4 @@
-//! Matchers that find documents by their values: columns, points, places, shapes, runtime fields.
+//! Matchers of values: columns, points, geo points, shapes, runtime fields.
 
 pub(super) mod asked;
 pub(super) mod column;

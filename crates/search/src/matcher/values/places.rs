@@ -1,4 +1,4 @@
-//! Documents by where they are: places of a `geo_point` field and a shape.
+//! Matches documents whose `geo_point` has a relation to a shape.
 
 use limber_mapping::Field;
 use limber_segment::columns::{Batch, NumberColumn};
@@ -10,11 +10,11 @@ use crate::geo::{Relation, Shape};
 use crate::matcher::simple::{DocBits, NoDocs};
 use crate::matcher::{Bits, BoxedMatcher, Matcher, WINDOW};
 
-/// Candidates that are fewer than one document in this many are looked up in the column when the index was
-/// not asked yet.
+/// If fewer than one document in this many is a candidate, and the index was not queried yet, the candidates
+/// are looked up in the column.
 const FEW: u32 = 8;
 
-/// The documents of `segment` whose places have this relation to `shape`.
+/// Matches the documents of `segment` whose points have this relation to `shape`.
 pub(in crate::matcher) fn places<'a>(
     segment: &'a Segment,
     field: &Field,
@@ -76,15 +76,15 @@ pub(in crate::matcher) fn present(segment: &Segment, field: &Field) -> Result<Do
     Ok(bits)
 }
 
-/// Where places are read.
+/// Where points are read from.
 enum Source<'a> {
     Index(SpatialPoints<'a>),
-    /// Of a field without an index.
+    /// For a field without an index.
     Column(NumberColumn<'a>),
 }
 
 impl<'a> Source<'a> {
-    /// `None` when no document of the segment has the field.
+    /// Opens the source; `None` if no document of the segment has the field.
     fn open(
         segment: &'a Segment,
         field: &Field,
@@ -103,7 +103,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Documents with any place that `contains` holds of; `relate` tells so of cells.
+    /// Returns the documents with any point for which `contains` returns true. `relate` does the same for
+    /// cells of the index.
     fn bits(
         &self,
         segment: &Segment,
@@ -132,7 +133,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Documents with any place in the shape.
+/// Matches documents with any point in the shape.
 struct PlaceDocs<'a> {
     source: Source<'a>,
     column: Option<NumberColumn<'a>>,
@@ -140,7 +141,7 @@ struct PlaceDocs<'a> {
     cover: Option<Cover>,
     cost: u64,
     doc_count: u32,
-    /// The answer of the index, once it was asked for.
+    /// The result of the index, once it was queried.
     bits: Option<DocBits>,
     docs: Vec<DocId>,
     batch: Batch<i64>,
@@ -156,7 +157,7 @@ impl PlaceDocs<'_> {
         Ok(())
     }
 
-    /// Sets the bits of those of `self.docs` that have a place in the shape, by the column.
+    /// Sets the bits of those of `self.docs` that have a point in the shape, using the column.
     fn gather(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
         let Some(column) = &self.column else { return Ok(()) };
         column.gather(&self.docs, &mut self.batch)?;

@@ -1,5 +1,5 @@
-//! Documents with a number between two ends, by points or by the column, whichever is cheaper when the
-//! question comes (the idea of Lucene's `IndexOrDocValuesQuery`).
+//! Matches documents with a number in a range, by points or by the column, whichever is cheaper at the time
+//! of the request (the idea of Lucene's `IndexOrDocValuesQuery`).
 
 use limber_segment::DocId;
 use limber_segment::points::Points;
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::matcher::simple::DocBits;
 use crate::matcher::{Bits, Matcher};
 
-/// Points that hit fewer than one document in this many are read; above that, scanning the column costs less.
+/// Points are used if fewer than one document in this many matches; otherwise scanning the column is cheaper.
 const SELECTIVE: u64 = 4;
 
 pub(in crate::matcher) struct NumberDocs<'a> {
@@ -18,7 +18,7 @@ pub(in crate::matcher) struct NumberDocs<'a> {
     column: Option<ColumnDocs<'a, i64>>,
     cost: u64,
     doc_count: u32,
-    /// The answer of the points, once it was asked for.
+    /// The result of the points, once they were queried.
     bits: Option<DocBits>,
 }
 
@@ -33,7 +33,7 @@ impl<'a> NumberDocs<'a> {
         NumberDocs { points, range, column, cost, doc_count, bits: None }
     }
 
-    /// The bit set, when it exists or is the cheaper way for a whole window.
+    /// Returns the bit set, if it exists or is the cheaper way for a whole window.
     fn bits(&mut self) -> Result<Option<&mut DocBits>> {
         if self.bits.is_none() && (self.column.is_none() || self.cost * SELECTIVE < u64::from(self.doc_count))
         {

@@ -1,4 +1,5 @@
-//! Documents by the values of a runtime field, which is asked about what all others have left.
+//! Matches documents by the values of a runtime field, which is evaluated for those that all other clauses
+//! have left.
 
 use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
@@ -10,7 +11,7 @@ use crate::matcher::{Bits, BoxedMatcher};
 use crate::primitives::{Docs, TermEnd};
 use crate::script::{RuntimeField, RuntimeReader, RuntimeTerms};
 
-/// The documents of `segment` whose values `wanted` selects.
+/// Matches the documents of `segment` whose values are in the set `wanted`.
 pub(in crate::matcher) fn runtime_docs<'a>(
     field: &'a RuntimeField,
     wanted: &'a Docs,
@@ -75,12 +76,12 @@ impl Ask for RuntimeDocs<'_> {
     }
 }
 
-/// Whether documents that all have this one term are among `docs`.
+/// Whether documents that all have this single term are in the set `docs`.
 pub(crate) fn selects_constant(docs: &Docs, term: Option<&[u8]>) -> bool {
     term.is_some_and(|term| accepts(docs, &mut |docs| selects_term(docs, term)))
 }
 
-/// Whether a document with values is among `docs`; `selects` says so of one set.
+/// Whether a document with values is in the set `docs`; `selects` decides it for a set without parts.
 fn accepts(docs: &Docs, selects: &mut dyn FnMut(&Docs) -> bool) -> bool {
     match docs {
         Docs::AnyOf(parts) => parts.iter().any(|part| accepts(part, selects)),

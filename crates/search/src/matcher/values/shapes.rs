@@ -1,4 +1,5 @@
-//! Documents by their shapes (`geo_shape`): the index gives candidates, whose shapes are then looked at.
+//! Matches documents by their shapes (`geo_shape`): the index returns candidates, whose shapes are then
+//! examined.
 
 use limber_codec::Corrupt;
 use limber_mapping::Field;
@@ -15,7 +16,7 @@ use crate::geo::{ShapeRelation, Target};
 use crate::matcher::simple::NoDocs;
 use crate::matcher::{Bits, BoxedMatcher, Matcher};
 
-/// The documents of `segment` whose shapes have this relation to `target`.
+/// Matches the documents of `segment` whose shapes have this relation to `target`.
 pub(in crate::matcher) fn shapes<'a>(
     segment: &'a Segment,
     field: &Field,
@@ -51,7 +52,8 @@ fn near(cells: &ShapeCells<'_>, target: &Target) -> Result<CellDocs> {
     Ok(cells.docs(&cover, |cell| target.overlap(cell))?)
 }
 
-/// Documents with a cell around each of the places that one must hold to contain the target.
+/// Returns the documents that have a cell around each of the target's anchors, which a shape must contain to
+/// contain the target.
 fn around_anchors(cells: &ShapeCells<'_>, target: &Target, words: usize) -> Result<CellDocs> {
     let mut all: Option<Vec<u64>> = None;
     for anchor in target.anchors() {
@@ -71,12 +73,13 @@ fn around_anchors(cells: &ShapeCells<'_>, target: &Target, words: usize) -> Resu
     Ok(CellDocs { certain: vec![0; words], possible: all.unwrap_or_else(|| vec![0; words]) })
 }
 
-/// Candidates of a segment, looked at when their window is asked for.
+/// The candidates of a segment. They are examined when their window is requested.
 struct ShapeDocs<'a> {
     column: ShapeColumn<'a>,
     target: &'a Target,
     relation: ShapeRelation,
-    /// Of the relation, not of the cells alone.
+    /// Documents that certainly or possibly have the relation; not only those whose cells overlap the
+    /// target's.
     found: CellDocs,
     count: u32,
     docs: Vec<DocId>,
@@ -85,7 +88,8 @@ struct ShapeDocs<'a> {
 }
 
 impl ShapeDocs<'_> {
-    /// The matches among the documents of a window for which `wanted` has a bit; all of them without.
+    /// Returns the matches among the documents of a window that are in `wanted`, or among all of them if it
+    /// is `None`.
     fn matches(&mut self, start: DocId, wanted: Option<&Bits>) -> Result<Bits> {
         let words = start as usize / 64;
         let window = |source: &[u64]| {
@@ -106,7 +110,7 @@ impl ShapeDocs<'_> {
         let ShapeDocs { column, target, relation, docs, batch, decoded, .. } = self;
         let mut open = None;
         decoded.clear();
-        // A shape of many edges and a document of many edges are much work.
+        // Comparing a target of many edges with a shape of many edges takes long.
         let mut stopped = None;
         let mut settle = |position: Option<usize>, decoded: &mut Vec<GridShape>| {
             if let Some(position) = position

@@ -30,8 +30,8 @@ pub(in crate::query) struct Bool {
     pub adjust_pure_negative: bool,
 }
 
-/// Optional terms beside required ones, at most, whose bounds are added up for each block: of more of them
-/// hardly any block could be skipped.
+/// The largest number of optional terms, besides required ones, whose bounds are added for each block: with
+/// more of them hardly any block can be skipped.
 const OPTIONAL_MAX: usize = 16;
 
 /// Clauses that documents must, should or must not match.
@@ -41,7 +41,7 @@ pub(crate) struct BoolNode {
     pub should: Vec<BoundQuery>,
     pub filter: Vec<BoundQuery>,
     pub must_not: Vec<BoundQuery>,
-    /// At least this many of `should`; 0 when they only add to the score.
+    /// How many of `should` must match at least; 0 if they only add to the score.
     pub min_should_match: usize,
 }
 
@@ -128,8 +128,8 @@ impl QueryNode for Bool {
 }
 
 impl BoolNode {
-    /// Itself, or nothing where it cannot match. Names are kept: a clause is dropped only when nothing can be
-    /// reported about it.
+    /// Returns a query that matches nothing if the clauses can never match together, otherwise the query
+    /// itself. Single clauses are never dropped, so that their names can be reported.
     pub fn simplified(self) -> BoundQuery {
         let impossible = self.must.iter().chain(&self.filter).any(BoundQuery::is_nothing)
             || self.min_should_match > self.should.len();
@@ -143,7 +143,7 @@ impl BoolNode {
         self.into()
     }
 
-    /// Whether it is optional clauses alone, one of which is enough.
+    /// Whether there are only optional clauses, of which one is sufficient.
     fn is_disjunction(&self) -> bool {
         self.must.is_empty()
             && self.filter.is_empty()
@@ -164,7 +164,7 @@ impl BoundNode for BoolNode {
     }
 
     fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
-        // A document that matches one optional clause of several need not match the others.
+        // A document that matches one of several optional clauses need not match the others.
         let all_optional = self.min_should_match == self.should.len();
         let open = |clauses: &'a [BoundQuery], is_known: bool| {
             clauses.iter().map(|clause| clause.scorer(segment, is_known)).collect::<Result<Vec<_>>>()
@@ -202,7 +202,7 @@ impl BoundNode for BoolNode {
             }
         }
         for clause in &self.filter {
-            // A filter is not scored: its own score is always 1.
+            // A filter is not scored; its own score is always 1.
             let inner = Explanation::leaf(1.0, clause.text());
             details.push(Explanation::of(
                 0.0,
@@ -248,7 +248,7 @@ impl BoundNode for BoolNode {
     fn bit_set_count(&self) -> u64 {
         let sum =
             |queries: &[BoundQuery]| queries.iter().map(|query| query.node.bit_set_count()).sum::<u64>();
-        // Optional clauses are opened once more where their scores are asked for.
+        // Optional clauses are opened twice, for documents and for scores.
         sum(&self.must) + 2 * sum(&self.should) + sum(&self.filter) + sum(&self.must_not)
     }
 
@@ -269,7 +269,8 @@ impl BoundNode for BoolNode {
         if self.must.is_empty() && self.filter.is_empty() {
             return match RequiredTerms::any_of(&self.should) {
                 terms if self.is_disjunction() => terms,
-                // Without a clause that must match, whatever the others refuse not matches.
+                // Without a required clause, a document matches as long as no prohibited clause does,
+                // whatever terms it has.
                 _ if self.should.is_empty() || self.min_should_match == 0 => RequiredTerms::Unknown,
                 terms => terms.inexact(),
             };
@@ -310,7 +311,7 @@ impl BoundNode for BoolNode {
         let should = || self.should.iter().filter(|clause| !clause.is_nothing());
         let is_optional = self.min_should_match == 0;
         let mut by_score = match (&self.must[..], should().count()) {
-            // What is inside of it is scored, whatever that is.
+            // The only clause determines the score.
             ([only], 0) if is_optional => only.node.by_score()?,
             ([], 1) if self.min_should_match == 1 => should().next()?.node.by_score()?,
             (must, _) => {

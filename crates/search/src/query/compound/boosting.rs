@@ -1,4 +1,4 @@
-//! `boosting`: documents of one query, those that match another too scored lower.
+//! `boosting`: documents of one query, whose scores are lowered if they match another one.
 
 use limber_mapping::RequestError;
 use limber_mapping::number::java_float;
@@ -23,7 +23,7 @@ struct Boosting {
     negative_boost: f32,
 }
 
-/// Documents of one query, lowered where they match another.
+/// Documents of one query, whose scores are lowered if they match another one.
 #[derive(Debug)]
 pub(crate) struct BoostingNode {
     pub positive: BoundQuery,
@@ -156,7 +156,7 @@ impl BoundNode for BoostingNode {
     }
 }
 
-/// Scores times a factor where another query matches too.
+/// Multiplies scores by a factor if another query matches.
 struct BoostingScorer<'a> {
     positive: BoxedScorer<'a>,
     negative: BoxedMatcher<'a>,
@@ -196,7 +196,7 @@ mod tests {
 
     use crate::query::parse::{QueryLimits, parse_query};
 
-    /// Reasons recorded from Elasticsearch 8.19.13.
+    /// Error messages recorded from Elasticsearch 8.19.13.
     #[test]
     fn refusals_are_worded_as_elasticsearch_words_them() {
         let all = json!({"match_all": {}});

@@ -1,4 +1,4 @@
-//! `constant_score`: a filter whose matches all score the boost.
+//! `constant_score`: a filter whose matches all have the boost as their score.
 
 use limber_mapping::RequestError;
 use limber_segment::{DocId, Segment};
@@ -19,7 +19,7 @@ struct ConstantScore {
     filter: Query,
 }
 
-/// Documents that match `inner`; all score alike.
+/// Documents that match `inner`, with a constant score.
 #[derive(Debug)]
 pub(crate) struct ConstantNode {
     pub inner: BoundQuery,

@@ -1,4 +1,4 @@
-//! `dis_max`: documents that match any clause, scored by the best of them.
+//! `dis_max`: documents that match any clause, scored by the best clause.
 
 use limber_mapping::RequestError;
 use limber_mapping::number::java_float;
@@ -21,11 +21,11 @@ use crate::score::Explanation;
 #[derive(Debug)]
 pub(in crate::query) struct DisMax {
     pub queries: Vec<Query>,
-    /// What the clauses beside the best one add, times their scores.
+    /// The factor by which the scores of the other clauses are added to the best one.
     pub tie_breaker: f32,
 }
 
-/// Two clauses or more, of which the best one counts.
+/// At least two clauses, of which the best one determines the score.
 #[derive(Debug)]
 pub(crate) struct DisMaxNode {
     pub queries: Vec<BoundQuery>,
@@ -140,7 +140,7 @@ impl BoundNode for DisMaxNode {
     }
 }
 
-/// Whether any of several queries could match in the shard.
+/// Whether any of several queries can match in the shard.
 pub(in crate::query) fn any_can_match(queries: &[BoundQuery], shard: &ShardSnapshot) -> Result<bool> {
     for query in queries {
         if query.node.can_match(shard)? {

@@ -1,4 +1,4 @@
-//! `function_score`: the scores of a query, combined with functions of the documents.
+//! `function_score`: combines the scores of a query with functions of the documents.
 //!
 //! Source: Elasticsearch's `FunctionScoreQueryBuilder`.
 
@@ -12,7 +12,7 @@ use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::parse::{Common, Parser, Query, QueryNode};
 
-/// How the functions of a document become one factor.
+/// How the values of several functions are combined to one factor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum ScoreMode {
     Multiply,
@@ -36,7 +36,7 @@ impl ScoreMode {
         })
     }
 
-    /// The name of the mode as explanations print it.
+    /// Returns the name of the mode as explanations print it.
     pub fn name(self) -> &'static str {
         match self {
             ScoreMode::Multiply => "multiply",
@@ -49,7 +49,7 @@ impl ScoreMode {
     }
 }
 
-/// How the factor and the query's score become the score.
+/// How the factor is combined with the query's score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum BoostMode {
     Multiply,
@@ -73,7 +73,7 @@ impl BoostMode {
         })
     }
 
-    /// In double, then rounded (`CombineFunction#combine`).
+    /// Combines as doubles, then rounds to a float (`CombineFunction#combine`).
     #[inline]
     pub fn combine(self, score: f32, factor: f64, factor_max: f32) -> f32 {
         let (score, factor) = (f64::from(score), java_min(factor, f64::from(factor_max)));
@@ -89,13 +89,13 @@ impl BoostMode {
     }
 }
 
-/// `Math.min`: not a number when either is not.
+/// Java's `Math.min`, which returns NaN if either number is NaN.
 #[inline]
 fn java_min(left: f64, right: f64) -> f64 {
     if left.is_nan() || right.is_nan() { f64::NAN } else { left.min(right) }
 }
 
-/// `Math.max`: not a number when either is not.
+/// Java's `Math.max`, which returns NaN if either number is NaN.
 #[inline]
 fn java_max(left: f64, right: f64) -> f64 {
     if left.is_nan() || right.is_nan() { f64::NAN } else { left.max(right) }
@@ -113,7 +113,7 @@ fn no_constant(class: &str, text: &str) -> RequestError {
 struct Entry {
     filter: Option<Query>,
     weight: Option<f32>,
-    /// Without one the weight is the value.
+    /// Without a function the weight is the value.
     function: Option<Box<dyn ScoreFunction>>,
 }
 
@@ -154,7 +154,7 @@ pub(in crate::query) fn parse(
         max_boost: f32::MAX,
         min_score: None,
     };
-    // Name of the single function, and what was met before `functions`.
+    // The single function outside of `functions`, and the names that were found before `functions`.
     let (mut single, mut weight): (Option<Entry>, Option<f32>) = (None, None);
     let mut found: Option<String> = None;
     let mut is_list = false;
@@ -284,7 +284,7 @@ impl QueryNode for FunctionScore {
             min_score: self.min_score,
         };
         if node.is_single() {
-            // There is nothing to combine: the function counts as it is, even under `avg`.
+            // There is nothing to combine, so the function's value is used unchanged, even with `avg`.
             node.score_mode = ScoreMode::First;
         }
         Ok(node.into())

@@ -20,16 +20,16 @@ pub(in crate::query) struct MatchAll;
 #[derive(Debug)]
 pub(in crate::query) struct MatchNone;
 
-/// Every document.
+/// Matches every document.
 #[derive(Debug)]
 pub(crate) struct EverythingNode {
     pub boost: f32,
 }
 
-/// No document.
+/// Matches no document.
 #[derive(Debug)]
 pub(crate) struct NothingNode {
-    /// Shown by explain.
+    /// Shown in explanations.
     pub reason: String,
 }
 

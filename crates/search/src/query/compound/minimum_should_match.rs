@@ -1,13 +1,14 @@
-//! `minimum_should_match`: "how many of so many optional clauses?"
+//! `minimum_should_match`: how many of the optional clauses must match.
 
 use limber_mapping::RequestError;
 
 use crate::json;
 
-/// The number asked for by `spec` out of `optional` clauses: `3`, `-1`, `75%`, `-25%`, `2<75%`, `2<-1 5<80%`.
+/// Returns the number that `spec` requires of `optional` clauses. Examples: `3`, `-1`, `75%`, `-25%`,
+/// `2<75%`, `2<-1 5<80%`.
 ///
-/// May exceed `optional` (then nothing matches) but is never negative. Source: Elasticsearch's
-/// `Queries#calculateMinShouldMatch`.
+/// The result can exceed `optional`, in which case nothing matches, but is never negative. Source:
+/// Elasticsearch's `Queries#calculateMinShouldMatch`.
 pub(in crate::query) fn required(spec: &str, optional: usize) -> Result<usize, RequestError> {
     let optional = optional as i64;
     Ok(calculate(optional, spec.trim())?.max(0) as usize)
@@ -18,7 +19,7 @@ fn calculate(optional: i64, spec: &str) -> Result<i64, RequestError> {
         return simple(optional, spec);
     }
     let mut result = optional;
-    // `a < b` may be written with blanks around the sign.
+    // There may be spaces around the `<`.
     let mut joined = spec.replace(" <", "<");
     while joined.contains("< ") {
         joined = joined.replace("< ", "<");
@@ -43,7 +44,7 @@ fn calculate(optional: i64, spec: &str) -> Result<i64, RequestError> {
 fn simple(optional: i64, spec: &str) -> Result<i64, RequestError> {
     let result = match spec.strip_suffix('%') {
         Some(percent) => {
-            // A float multiplication cut off towards zero, as in Java.
+            // Truncates the product of floats towards zero, as Java does.
             let share = optional as f32 * parse(percent)? as f32 * (1.0 / 100.0f32);
             let share = share as i64;
             if share < 0 { optional + share } else { share }

@@ -1,6 +1,6 @@
-//! `pinned`: these documents first, in this order, before those that a query finds.
+//! `pinned`: given documents in a given order, followed by those that a query finds.
 //!
-//! Source: Elasticsearch's `PinnedQueryBuilder`: a pinned document scores more than any other may.
+//! Source: Elasticsearch's `PinnedQueryBuilder`. A pinned document scores higher than any other can.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
@@ -9,13 +9,13 @@ use super::dis_max::DisMax;
 use crate::json;
 use crate::query::parse::{Common, Parser, Query};
 
-/// Most pinned documents of a query (`MAX_NUM_PINNED_HITS`).
+/// Largest number of pinned documents of a query (`MAX_NUM_PINNED_HITS`).
 const PINS_MAX: usize = 100;
 
-/// `Float.intBitsToFloat((0xfe << 23)) - 1`: what other documents score at most.
+/// `Float.intBitsToFloat((0xfe << 23)) - 1`: upper limit of the other documents' scores.
 const ORGANIC_SCORE_MAX: f32 = f32::from_bits(0xfe << 23);
 
-/// A document, and the index that it is in where that is told.
+/// A pinned document, and its index if that is given.
 struct Pin {
     id: String,
     index: Option<String>,

@@ -1,7 +1,7 @@
-//! `rule`: a query, with documents pinned to its top or left out by query rules.
+//! `rule`: a query with documents that query rules pin to the top or exclude.
 //!
-//! Source: Elasticsearch's documentation of the rule query. What the rules say is asked when the query is
-//! bound, once a request, and is then the query `pinned` with what is left out around it.
+//! Source: Elasticsearch's documentation of the rule query. The rules are evaluated when the query is bound,
+//! once per request. The result is a `pinned` query inside a `bool` query that excludes documents.
 
 use limber_mapping::RequestError;
 use limber_store::sync::Mutex;
@@ -15,17 +15,17 @@ use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::parse::{Common, Parser, Query, QueryLimits, QueryNode, parse_query};
 
-/// Sets of one query (`MAX_RULESETS`).
+/// Largest number of rulesets of one query (`MAX_RULESETS`).
 const SETS_MAX: usize = 10;
-/// Documents that `pinned` takes.
+/// Largest number of documents that `pinned` accepts.
 const PINS_MAX: usize = 100;
 
-/// What a byte of JSON takes as a tree, about.
+/// About how many bytes of memory a parsed byte of JSON takes.
 const TREE_BYTES_A_BYTE: u64 = 24;
 
 #[derive(Debug)]
 struct Rule {
-    /// As written: it is parsed once more inside of what the rules make of it.
+    /// The JSON of the query: it is parsed again as part of the query that results from the rules.
     organic: Value,
     sets: Vec<String>,
     said: Map<String, Value>,
@@ -47,7 +47,7 @@ pub(in crate::query) fn parse(
         match (key.as_str(), value) {
             ("organic", Value::Object(_)) => {
                 parser.query(value)?;
-                // Rules in one another each keep what is inside of them.
+                // Nested `rule` queries each keep a copy of what is inside them.
                 work::claim(value.to_string().len() as u64 * TREE_BYTES_A_BYTE)?;
                 organic = Some(value.clone());
             }
@@ -55,7 +55,7 @@ pub(in crate::query) fn parse(
             ("ruleset_ids", Value::Array(ids)) => {
                 sets.extend(ids.iter().filter_map(json::scalar_text));
             }
-            // The name before 8.15, of one set.
+            // The names before version 8.15, with one ruleset.
             ("ruleset_ids" | "ruleset_id", Value::String(id)) => sets.push(id.clone()),
             ("organic" | "match_criteria" | "ruleset_ids" | "ruleset_id", other) => {
                 let token = json::token(other);
@@ -86,7 +86,7 @@ pub(in crate::query) fn parse(
 
 impl Rule {
     fn made(&self, binder: &Binder<'_>) -> Result<Query, Error> {
-        // Held while the rules are asked: the other shards wait for it.
+        // The lock is held while the rules are evaluated, so that the other shards wait for the result.
         let mut made = self.made.lock();
         if let Some(query) = &*made {
             return Ok(query.clone());
@@ -100,7 +100,7 @@ impl Rule {
     }
 }
 
-/// The query with what the rules say.
+/// Applies the results of the rules to the query.
 fn over(organic: &Value, ruled: &RuledDocuments) -> Value {
     let pinned = match ruled.pinned.is_empty() {
         true => organic.clone(),

@@ -1,7 +1,7 @@
-//! `wrapper`: another query, as JSON in base64.
+//! `wrapper`: another query, given as base64 of its JSON.
 //!
-//! Source: Elasticsearch's `WrapperQueryBuilder`. It takes neither boost nor name: those are the inner
-//! query's.
+//! Source: Elasticsearch's `WrapperQueryBuilder`. It has neither a boost nor a name, since the inner query
+//! has its own.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,7 +12,8 @@ use serde_json::{Map, Value};
 use crate::json;
 use crate::query::parse::{Parser, Query};
 
-/// What a byte of JSON takes as a tree, about: a number of two digits and its comma become 72 bytes.
+/// About how many bytes of memory a parsed byte of JSON takes: a number of two digits and its comma take 72
+/// bytes.
 const TREE_BYTES_A_BYTE: u64 = 24;
 
 pub(in crate::query) fn parse(
@@ -69,7 +70,7 @@ mod tests {
     use super::*;
     use crate::query::parse::{QueryLimits, parse_query};
 
-    /// Reasons recorded from Elasticsearch 8.19.13.
+    /// Error messages recorded from Elasticsearch 8.19.13.
     #[test]
     fn a_query_in_base64_is_unwrapped_or_refused() {
         let wrapped = |inner: &str| json!({"wrapper": {"query": STANDARD.encode(inner)}});
@@ -88,7 +89,7 @@ mod tests {
             assert_eq!(parse(query.clone()).expect_err("refused").reason, reason, "{query}");
         }
         assert!(parse(json!({"wrapper": {"query": "!!"}})).is_err());
-        // Wrapping does not go around the limit of depth.
+        // The limit of depth also applies to wrapped queries.
         let deep = (0..40).fold(json!({"match_all": {}}), |inner, _| wrapped(&inner.to_string()));
         assert!(parse(deep).is_err());
     }

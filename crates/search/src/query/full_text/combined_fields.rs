@@ -1,6 +1,6 @@
-//! `combined_fields`: several text fields as if they were one, whose words are those of all.
+//! `combined_fields`: searches several text fields as if they were one field with the words of all of them.
 //!
-//! Frequencies and lengths of the fields are added up, each as often as the field weighs (BM25F). Source:
+//! The frequencies and lengths of the fields are added with the weights of the fields (BM25F). Source:
 //! Elasticsearch's `CombinedFieldsQueryBuilder`, Lucene's `CombinedFieldQuery`.
 
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use crate::score::{Bm25, Explanation, FieldStatistics};
 #[derive(Debug)]
 struct CombinedFields {
     text: String,
-    /// Name or pattern, and weight.
+    /// Names or patterns, with weights.
     fields: Vec<(String, f32)>,
     is_and: bool,
     minimum_should_match: Option<String>,
@@ -40,14 +40,14 @@ struct CombinedFields {
 /// Documents with a term in any of the fields.
 #[derive(Debug)]
 pub(crate) struct CombinedNode {
-    /// With their weights, by path.
+    /// The fields with their weights, sorted by path.
     pub fields: Arc<[(Arc<Field>, f32)]>,
     pub term: Box<[u8]>,
     pub scorer: Bm25,
 }
 
 impl CombinedNode {
-    /// The norm of a document of which each field has one.
+    /// Returns the combined norm of a document, given the norm of each field.
     pub fn norm(&self, norms: impl Iterator<Item = Option<u8>>) -> u8 {
         let lengths = norms.map(|norm| norm.map_or(0.0, |norm| norm::decode(norm) as f32));
         let sum: f32 = self.fields.iter().zip(lengths).map(|((_, weight), length)| weight * length).sum();
@@ -76,7 +76,7 @@ pub(in crate::query) fn parse(
             ("operator", _) => is_and = parse_operator(value).map_err(failed)?,
             ("minimum_should_match", _) => minimum_should_match = json::scalar_text(value),
             ("zero_terms_query", _) => zero_terms_all = zero_terms(value).map_err(failed)?,
-            // Words of synonyms are looked for one by one.
+            // Ignored: synonyms of several words are not searched as phrases.
             ("auto_generate_synonyms_phrase_query", _) => {
                 json::boolean(value).map_err(failed)?;
             }
@@ -101,7 +101,7 @@ fn refused(what: String) -> RequestError {
 }
 
 impl CombinedFields {
-    /// The mapped fields, by path.
+    /// Returns the mapped fields, sorted by path.
     fn mapped(&self, binder: &Binder<'_>) -> Result<Vec<(Arc<Field>, f32)>, Error> {
         let refused = |reason: String| Err(RequestError::illegal_argument(reason).into());
         if self.fields.is_empty() {
@@ -217,10 +217,10 @@ impl BoundNode for CombinedNode {
     }
 }
 
-/// The scores of a term by what all its fields have together.
+/// Scores a term by its combined frequency and norm in all fields.
 struct CombinedScorer<'a> {
     node: &'a CombinedNode,
-    /// By field; `None`: the segment has no such term.
+    /// By field; `None` if the segment does not have the term there.
     postings: Vec<Option<Postings>>,
     norms: Vec<Option<&'a Norms>>,
 }
@@ -235,7 +235,7 @@ impl<'a> CombinedScorer<'a> {
         Ok(CombinedScorer { node, postings, norms })
     }
 
-    /// How often the term is in a document, by the weights of the fields. Documents ascend from call to call.
+    /// Returns the weighted frequency of the term in a document. Documents must ascend from call to call.
     fn freq(&mut self, doc: DocId) -> f32 {
         let mut sum = 0.0;
         for (postings, (_, weight)) in self.postings.iter_mut().zip(self.node.fields.iter()) {
@@ -285,7 +285,7 @@ mod tests {
     use crate::query::parse::{QueryLimits, parse_query};
     use serde_json::json;
 
-    /// Reasons recorded from Elasticsearch 9.4.3.
+    /// Error messages recorded from Elasticsearch 9.4.3.
     #[test]
     fn refusals_are_worded_as_elasticsearch_words_them() {
         for (body, reason, cause) in [

@@ -1,8 +1,8 @@
-//! `cross_fields` of `multi_match`: several fields as one, so that each word may stand in any of them.
+//! `cross_fields` of `multi_match`: searches several fields as one, so that each word may be in any of them.
 //!
-//! Fields with the same analyzer are one group. A word is looked for in all fields of a group, and is as
-//! frequent in each as in the one where it is most frequent, so that the rarest field does not win. Source:
-//! Elasticsearch's `MultiMatchQueryParser`, Lucene's `BlendedTermQuery`.
+//! Fields with the same analyzer form a group. A word is searched in all fields of a group. All of them get
+//! the document frequency of the field where it is highest, so that a match in the rarest field does not
+//! dominate. Source: Elasticsearch's `MultiMatchQueryParser`, Lucene's `BlendedTermQuery`.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(in crate::query) struct CrossFields {
 }
 
 impl CrossFields {
-    /// `alone`: the query on a field that shares its analyzer with no other.
+    /// Binds the query. `alone` makes the query on a field that is the only one of its group.
     pub fn bind(
         &self,
         fields: Vec<(Arc<str>, f32)>,
@@ -57,7 +57,7 @@ impl CrossFields {
         })
     }
 
-    /// The mapped fields, those with the same analyzer together.
+    /// Groups the mapped fields by their analyzers.
     fn groups(&self, fields: Vec<(Arc<str>, f32)>, binder: &Binder<'_>) -> Vec<Vec<Weighted>> {
         let mut groups: Vec<(usize, Vec<Weighted>)> = Vec::new();
         for (path, weight) in fields {
@@ -71,7 +71,7 @@ impl CrossFields {
         groups.into_iter().map(|(_, group)| group).collect()
     }
 
-    /// `None`: the analyzer leaves no word.
+    /// Binds the query on a group of fields; `None` if the analyzer leaves no words.
     fn group(
         &self,
         group: &[Weighted],
@@ -87,7 +87,7 @@ impl CrossFields {
         joined(words, self.is_and, self.minimum_should_match.as_deref())
     }
 
-    /// A word in any field of a group.
+    /// Binds a word in any field of a group.
     fn word(
         &self,
         group: &[Weighted],
@@ -100,7 +100,7 @@ impl CrossFields {
         let mut blended = Vec::with_capacity(scored.len());
         let frequencies = blended_frequencies(&scored, term, binder)?;
         for ((field, weight), frequency) in scored.into_iter().zip(frequencies) {
-            // In Lucene nothing is scored by where a term is not; it matches none the less.
+            // In Lucene, a field without the term does not contribute to the score, but it can match.
             let boost = if frequency == 0 { 0.0 } else { boost * weight };
             blended.push(binder.scored_term_among(field, term, boost, Some(frequency))?);
         }
@@ -127,7 +127,7 @@ impl CrossFields {
     }
 }
 
-/// Equal for fields that read a text alike.
+/// Returns a value that is equal for fields that analyse a text in the same way.
 pub(in crate::query) fn analysis_of(field: &Field) -> usize {
     let analyzer = field.search_analyzer.as_ref().or(field.analyzer.as_ref());
     match (analyzer, &field.normalizer) {
@@ -137,12 +137,12 @@ pub(in crate::query) fn analysis_of(field: &Field) -> usize {
     }
 }
 
-/// Whether a term of the field is scored by how frequent it is.
+/// Whether terms of the field are scored by their frequency.
 fn is_scored(field: &Field) -> bool {
     field.index && field.scores_by_frequency() && !field.match_only
 }
 
-/// As how frequent a term is taken in each of the fields.
+/// Returns the document frequency that is assumed for a term in each of the fields.
 fn blended_frequencies(fields: &[&Weighted], term: &[u8], binder: &Binder<'_>) -> Result<Vec<u64>, Error> {
     let (mut frequencies, mut occurrences) = (Vec::with_capacity(fields.len()), u64::MAX);
     for (field, _) in fields {
@@ -155,9 +155,9 @@ fn blended_frequencies(fields: &[&Weighted], term: &[u8], binder: &Binder<'_>) -
     Ok(frequencies)
 }
 
-/// Makes all frequencies but zeros the greatest one, plus one for each step down from it, so that where the
-/// term is more frequent still counts. `most`: no frequency is greater; 0 where one of the fields has no
-/// values.
+/// Raises all frequencies except zeros to the greatest one, plus one for each smaller distinct frequency, so
+/// that a field with a higher frequency is still distinguished. `most` is an upper limit; it is 0 if one of
+/// the fields has no values.
 fn blend(frequencies: &mut [u64], most: u64) {
     let mut order: Vec<usize> = (0..frequencies.len()).collect();
     order.sort_by_key(|&at| std::cmp::Reverse(frequencies[at]));

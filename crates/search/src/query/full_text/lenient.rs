@@ -1,4 +1,4 @@
-//! A query that matches nothing where its field cannot read its value.
+//! A query that matches nothing if its field cannot parse its value.
 
 use crate::error::Error;
 use crate::query::bind::Binder;
@@ -15,7 +15,7 @@ pub(in crate::query) fn lenient(query: Query) -> Query {
 impl QueryNode for Lenient {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
         match binder.query(&self.0, boost) {
-            // What this server lacks is told, however lenient the query.
+            // Features that this server lacks are reported even if the query is lenient.
             Err(Error::Request(error)) if !error.reason.contains("is not supported by Limber") => {
                 Ok(BoundQuery::nothing(format!("failed query, caused by {}:[{}]", error.kind, error.reason)))
             }

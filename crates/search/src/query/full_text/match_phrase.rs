@@ -1,4 +1,4 @@
-//! `match_phrase` and `match_phrase_prefix`: the terms of a text, next to each other or nearly so.
+//! `match_phrase` and `match_phrase_prefix`: the terms of a text, adjacent or within a slop.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ struct MatchPhrase {
     slop: u32,
     analyzer: Option<String>,
     zero_terms_all: bool,
-    /// The last term is a prefix of at most this many terms.
+    /// If set, the last term is a prefix, which is expanded to at most this many terms.
     expansions_max: Option<usize>,
 }
 
@@ -47,7 +47,7 @@ pub(in crate::query) fn parse(
     parse_as("match_phrase", None, members)
 }
 
-/// Default `max_expansions` as in Elasticsearch's `FuzzyQuery#defaultMaxExpansions`.
+/// The default of `max_expansions` is that of Elasticsearch's `FuzzyQuery#defaultMaxExpansions`.
 pub(in crate::query) fn parse_prefix(
     members: &Map<String, Value>,
     _: &mut Parser<'_>,
@@ -55,7 +55,7 @@ pub(in crate::query) fn parse_prefix(
     parse_as("match_phrase_prefix", Some(50), members)
 }
 
-/// Most expansions a request may ask for.
+/// Largest `max_expansions` of a request.
 const EXPANSIONS_MAX: i32 = 1024;
 
 fn parse_as(
@@ -162,7 +162,7 @@ impl QueryNode for MatchPhrase {
     }
 }
 
-/// A phrase of the terms of one way through a graph.
+/// Makes a phrase of the terms on one path through a token graph.
 pub(in crate::query) fn bind_way(
     field: &Arc<Field>,
     way: Vec<Step>,
@@ -187,7 +187,7 @@ pub(in crate::query) fn bind_way(
 }
 
 impl MatchPhrase {
-    /// A phrase of nothing but a prefix is one of the terms that begin with it, each scored.
+    /// Binds a phrase that is only a prefix: any of the terms that start with it, each scored.
     fn bind_only_prefix(
         field: &Arc<Field>,
         prefix: &[u8],
@@ -206,7 +206,7 @@ impl MatchPhrase {
         })
     }
 
-    /// By the terms that the field has beside its own, where those know the phrase.
+    /// Binds the phrase to subfields with shingles or prefixes, if these can answer it.
     fn bind_parts(
         &self,
         field: &Arc<Field>,
@@ -224,8 +224,8 @@ impl MatchPhrase {
         }
     }
 
-    /// Spans next to each other where terms must be, else a phrase for each way through the graph
-    /// (Elasticsearch's `analyzeGraphPhrase`).
+    /// Binds a token graph: as spans where terms must be adjacent, otherwise as a phrase for each path
+    /// through the graph (Elasticsearch's `analyzeGraphPhrase`).
     fn bind_graph(
         &self,
         field: &Arc<Field>,
@@ -259,7 +259,7 @@ impl MatchPhrase {
             }
         };
         let any: Vec<Value> = match stretch {
-            // As Elasticsearch, which takes the last word for a prefix only where nothing stands for it.
+            // As in Elasticsearch, the last word is only a prefix if it has no synonyms.
             Stretch::Terms(terms) => terms.iter().map(|one| term(one, terms.len() == 1)).collect(),
             Stretch::Ways(ways) => (ways.iter())
                 .map(|way| {
@@ -295,7 +295,7 @@ impl MatchPhrase {
             }
             let position = position - first_position;
             match slots.last_mut() {
-                // Tokens at one position stand for each other.
+                // Tokens at one position are alternatives.
                 Some((place, known)) if *place == position => known.extend(alternatives),
                 _ => slots.push((position, alternatives)),
             }
@@ -315,7 +315,7 @@ impl MatchPhrase {
     }
 }
 
-/// Spans in this order without anything between them.
+/// Makes a query for spans in this order without gaps.
 fn next_to_each_other(mut spans: Vec<Value>) -> Value {
     match spans.len() {
         1 => spans.remove(0),
@@ -369,7 +369,7 @@ impl BoundNode for PhraseNode {
         format!("{}:\"{}\"{slop}", self.field.path, words.join(" "))
     }
 
-    /// One of the words: the one whose shortest alternative is longest.
+    /// Requires the alternatives at one position: that whose shortest alternative is the longest.
     fn required_terms(&self) -> RequiredTerms {
         let shortest = |terms: &[Box<[u8]>]| terms.iter().map(|term| term.len()).min();
         match self.slots.iter().max_by_key(|(_, terms)| shortest(terms)) {

@@ -1,4 +1,4 @@
-//! `match` and `match_bool_prefix`: the terms that a text has under the field's search analyzer.
+//! `match` and `match_bool_prefix`: the terms of a text that is analysed by the field's search analyzer.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(in crate::query) enum Operator {
 
 #[derive(Debug)]
 struct Match {
-    /// The query's own name, for errors.
+    /// The name of the query, for error messages.
     query: &'static str,
     field: String,
     text: Value,
@@ -37,11 +37,11 @@ struct Match {
     analyzer: Option<String>,
     zero_terms_all: bool,
     lenient: bool,
-    /// The last term is a prefix.
+    /// Whether the last term is a prefix.
     is_bool_prefix: bool,
-    /// Synonyms of several words match as phrases.
+    /// Whether synonyms of several words match as phrases.
     ways_are_phrases: bool,
-    /// Terms like those of the text match too.
+    /// If set, similar terms match, too.
     fuzzy: Option<Fuzzy>,
 }
 
@@ -134,7 +134,8 @@ pub(in crate::query) fn operator(value: &Value) -> Result<Operator, RequestError
     }
 }
 
-/// Whether a query without terms matches everything (`all`) or nothing (`none`, the default).
+/// Parses `zero_terms_query`: whether a query without terms matches everything (`all`) or nothing (`none`,
+/// the default).
 pub(in crate::query) fn zero_terms(value: &Value) -> Result<bool, RequestError> {
     let text = json::scalar_text(value).unwrap_or_default();
     match text.to_lowercase().as_str() {
@@ -144,10 +145,10 @@ pub(in crate::query) fn zero_terms(value: &Value) -> Result<bool, RequestError> 
     }
 }
 
-/// One term of an analysed text and its position.
+/// One term of an analysed text, and its position.
 pub(in crate::query) type AnalysedTerm = (Box<[u8]>, u32);
 
-/// Whether the text ends with its last term, so that this may be the beginning of a longer one.
+/// Whether the text ends with its last term, which may then be the beginning of a longer one.
 fn ends_with_a_term(field: &Field, analyzer: Option<&str>, text: &str, binder: &Binder<'_>) -> bool {
     let named = analyzer.and_then(|name| binder.analyzer(name));
     let Some(analyzer) = named.or_else(|| field.search_analyzer.clone().or_else(|| field.analyzer.clone()))
@@ -159,8 +160,9 @@ fn ends_with_a_term(field: &Field, analyzer: Option<&str>, text: &str, binder: &
     end == text.len()
 }
 
-/// The terms of `text` by the named analyzer, or else by the field's search analyzer. The text of a keyword
-/// is one term; with `splits` it is cut into words if the field says so (`split_queries_on_whitespace`).
+/// Analyses `text` with the named analyzer, or else with the field's search analyzer. The text of a keyword
+/// field is a single term; with `splits` it is split into words if the field is configured so
+/// (`split_queries_on_whitespace`).
 pub(in crate::query) fn analyse(
     query: &str,
     field: &Field,
@@ -173,7 +175,7 @@ pub(in crate::query) fn analyse(
     Ok(terms.into_iter().map(|GraphTerm { term, position, .. }| (term, position)).collect())
 }
 
-/// As [`analyse`], with the number of positions that each term spans.
+/// Does the same as [`analyse`], and returns the number of positions that each term spans.
 pub(in crate::query) fn analyse_graph(
     query: &str,
     field: &Field,
@@ -193,8 +195,8 @@ pub(in crate::query) fn analyse_graph(
     analysed(named, field, text, splits)
 }
 
-/// As [`analyse_graph`], for a phrase: without a named analyzer by the field's own for phrases
-/// (`search_quote_analyzer`), if it has one.
+/// Does the same as [`analyse_graph`] for a phrase: without a named analyzer it uses the field's analyzer for
+/// phrases (`search_quote_analyzer`), if there is one.
 pub(in crate::query) fn analyse_phrase(
     query: &str,
     field: &Field,
@@ -208,7 +210,7 @@ pub(in crate::query) fn analyse_phrase(
     }
 }
 
-/// The terms of `text` by an analyzer, or the text itself for a keyword.
+/// Returns the terms of `text` from an analyzer, or the text itself for a keyword field.
 fn analysed(
     analyzer: Option<Arc<Analyzer>>,
     field: &Field,
@@ -226,7 +228,7 @@ fn analysed(
             if let Some(error) = take_failure() {
                 return Err(error.into());
             }
-            // Analysis that was refused ended early: these are not all of the terms.
+            // An analysis that was stopped early has not returned all terms.
             work::check_beyond_deadline()?;
         }
         None if splits && field.splits_queries => {
@@ -251,7 +253,7 @@ pub(in crate::query) fn no_terms(zero_terms_all: bool, boost: f32) -> BoundQuery
     }
 }
 
-/// A query for all words (`is_and`), or for as many of them as `minimum` says; `None` if there are none.
+/// Makes a query for all words (`is_and`), or for at least `minimum` of them; `None` if there are no words.
 pub(in crate::query) fn joined(
     mut words: Vec<BoundQuery>,
     is_and: bool,
@@ -305,7 +307,7 @@ impl QueryNode for Match {
     }
 }
 
-/// A query for any of these terms, which stand for each other.
+/// Makes a query for any of these terms, which are synonyms.
 pub(in crate::query) fn any_of(
     field: &Arc<Field>,
     terms: &[Box<[u8]>],
@@ -320,7 +322,8 @@ pub(in crate::query) fn any_of(
 }
 
 impl Match {
-    /// A clause for each place where all ways of the graph meet again (Lucene's `analyzeGraphBoolean`).
+    /// Makes a clause for each part of the graph between two states that all paths go through (Lucene's
+    /// `analyzeGraphBoolean`).
     fn bind_graph(
         &self,
         field: &Arc<Field>,
@@ -374,7 +377,7 @@ impl Match {
         }
     }
 
-    /// One of several ways: its term, or a phrase of its terms, or all of them.
+    /// Binds one of several paths: its only term, a phrase of its terms, or all of its terms.
     fn bind_way(
         &self,
         field: &Arc<Field>,
@@ -395,7 +398,7 @@ impl Match {
         Ok(all.simplified())
     }
 
-    /// A clause for each position: its term, or any of its terms.
+    /// Makes a clause for each position: its term, or any of its terms.
     fn bind_positions(
         &self,
         field: &Arc<Field>,
@@ -427,7 +430,7 @@ impl Match {
         boost: f32,
         binder: &Binder<'_>,
     ) -> Result<BoundQuery, Error> {
-        // As in Elasticsearch, the last word is a prefix only if no other term has its position.
+        // As in Elasticsearch, the last word is only a prefix if no other term has the same position.
         let is_alone = match &terms[..] {
             [.., (_, before), (_, last)] => before != last,
             _ => true,
@@ -443,8 +446,8 @@ impl Match {
             }
             _ => 0,
         };
-        // Equal clauses become one whose boost is their sum, unless they are counted (Lucene's
-        // `BooleanQuery#rewrite`).
+        // Equal clauses are merged into one with the sum of their boosts, unless the clauses are counted
+        // (Lucene's `BooleanQuery#rewrite`).
         let mut clauses: Vec<(Box<[u8]>, f32)> = Vec::with_capacity(terms.len());
         let mut bound = Vec::with_capacity(clause_count);
         if has_synonyms {

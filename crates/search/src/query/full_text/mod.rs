@@ -1,4 +1,4 @@
-//! Queries whose texts are analysed (Elasticsearch's full-text queries), and what they share.
+//! Queries that analyse their texts (Elasticsearch's full-text queries), and their common parts.
 
 pub(super) mod combined_fields;
 pub(super) mod cross_fields;

@@ -1,7 +1,7 @@
-//! `multi_match`: one text under several fields.
+//! `multi_match`: searches one text in several fields.
 //!
-//! Source: `MultiMatchQueryBuilder`, `MultiMatchQueryParser`. `best_fields` takes the best field's score,
-//! `most_fields` the sum; `cross_fields` is [`super::cross_fields`].
+//! Source: `MultiMatchQueryBuilder`, `MultiMatchQueryParser`. `best_fields` uses the score of the best field,
+//! `most_fields` the sum; `cross_fields` is in [`super::cross_fields`].
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
@@ -18,14 +18,14 @@ use crate::query::parse::{Common, Parser, Query, QueryLimits, QueryNode, parse_q
 
 #[derive(Debug)]
 struct MultiMatch {
-    /// Name or pattern, and boost. Empty: every field.
+    /// Names or patterns, with boosts. Empty stands for every field.
     fields: Vec<(String, f32)>,
-    /// The query on one field and its options without the field.
+    /// The type of the query on each field; `options` are its options without the field.
     query: &'static str,
     options: Map<String, Value>,
     tie_breaker: f32,
     lenient: Option<bool>,
-    /// `cross_fields`.
+    /// Whether the type is `cross_fields`.
     is_crossed: bool,
 }
 
@@ -88,12 +88,12 @@ pub(in crate::query) fn parse(
     keep_options_of(query, &mut options)?;
     let (tie_breaker, is_crossed) = (tie_breaker.unwrap_or(tie), kind == "cross_fields");
     let node = MultiMatch { fields, query, options, tie_breaker, lenient, is_crossed };
-    // A wrong option is found now, not at the shard.
+    // Wrong options are reported now, not by the shard.
     node.on_field("_", 1.0)?;
     Ok(common.query(node))
 }
 
-/// The query on one field, and what other fields count for beside the best one. Source:
+/// Returns the query on each field, and the factor for the scores of fields other than the best. Source:
 /// `MultiMatchQueryBuilder.Type`.
 fn of_kind(kind: &str) -> Result<(&'static str, f32), RequestError> {
     Ok(match kind {
@@ -110,14 +110,13 @@ fn of_kind(kind: &str) -> Result<(&'static str, f32), RequestError> {
     })
 }
 
-/// Leaves out the options that the query on one field does not know, and `multi_match` takes whatever its
-/// type is.
+/// Removes options that `multi_match` accepts for every type, but that the query on a field does not know.
 fn keep_options_of(query: &str, options: &mut Map<String, Value>) -> Result<(), RequestError> {
     if query != "match" {
         options.shift_remove("auto_generate_synonyms_phrase_query");
     }
     if query.starts_with("match_phrase") {
-        // Words next to each other leave these nothing to say.
+        // These have no effect on a phrase.
         options.shift_remove("operator");
         options.shift_remove("minimum_should_match");
         options.shift_remove("prefix_length");
@@ -125,13 +124,13 @@ fn keep_options_of(query: &str, options: &mut Map<String, Value>) -> Result<(), 
         options.shift_remove("fuzzy_transpositions");
     }
     if !query.starts_with("match_phrase") {
-        // As in Elasticsearch, which makes phrases of synonyms without it.
+        // Elasticsearch ignores the slop, also in phrases of synonyms.
         options.shift_remove("slop").map_or(Ok(()), |slop| json::int(&slop).map(drop))?;
     }
     Ok(())
 }
 
-/// `["title^2", "body"]`, or one of them.
+/// Parses `["title^2", "body"]`, or a single item of such a list.
 pub(in crate::query) fn parse_fields(query: &str, value: &Value) -> Result<Vec<(String, f32)>, RequestError> {
     let items = match value {
         Value::Array(items) => items.as_slice(),

@@ -1,5 +1,5 @@
-//! Phrases by the terms that a text has beside its own: neighbouring terms as one (`index_phrases`,
-//! `search_as_you_type`), and beginnings of terms (`index_prefixes`).
+//! Binds phrases to additional terms of a text field: adjacent terms joined to shingles (`index_phrases`,
+//! `search_as_you_type`), and prefixes of terms (`index_prefixes`).
 //!
 //! Source: `phraseQuery` and `phrasePrefixQuery` of the field types in Elasticsearch's `TextFieldMapper` and
 //! `SearchAsYouTypeFieldMapper`.
@@ -16,13 +16,14 @@ use crate::query::bound::BoundQuery;
 use crate::query::spans::bind_span;
 use crate::query::term_level::prefix::indexed_prefixes;
 
-/// A position from 0, and the terms that stand there.
+/// A position, counted from 0, and the alternative terms there.
 pub(in crate::query) type PhraseSlot = (u32, Vec<Box<[u8]>>);
 
-/// Ways through positions with several terms each; with more of them a phrase is looked for by its own terms.
+/// Largest number of combinations of terms at adjacent positions; with more of them a phrase is searched by
+/// the field's own terms.
 const WAYS_MAX: usize = 1024;
 
-/// Terms by position.
+/// Groups terms by position.
 pub(in crate::query) fn slots_of(terms: &[AnalysedTerm]) -> Vec<PhraseSlot> {
     let mut slots: Vec<PhraseSlot> = Vec::with_capacity(terms.len());
     for (term, position) in terms {
@@ -39,12 +40,12 @@ fn has_gaps(slots: &[PhraseSlot]) -> bool {
     (0..).zip(slots).any(|(at, (position, _))| *position != at)
 }
 
-/// The longest shingles of the field that a phrase of so many terms has.
+/// Returns the longest shingles of the field that are not longer than a phrase with this number of terms.
 fn shingles_for(field: &Field, term_count: usize) -> Option<&TextShingles> {
     field.parts.shingles.iter().rev().find(|shingles| shingles.size <= term_count)
 }
 
-/// Each `size` neighbouring slots as one; `None`: there are too many ways through them.
+/// Joins each `size` adjacent slots to one; `None` if there are too many combinations.
 fn shingled(slots: &[PhraseSlot], size: usize) -> Option<Vec<PhraseSlot>> {
     let shingle = |window: &[PhraseSlot]| {
         let mut ways: Vec<Vec<u8>> = vec![Vec::new()];
@@ -65,7 +66,7 @@ fn shingled(slots: &[PhraseSlot], size: usize) -> Option<Vec<PhraseSlot>> {
     slots.windows(size).map(shingle).collect()
 }
 
-/// The field of shingles that knows the phrase, and its slots there.
+/// Returns the field of shingles for the phrase, and the slots of the phrase in that field.
 fn in_shingles(
     field: &Field,
     slots: &[PhraseSlot],
@@ -79,7 +80,7 @@ fn in_shingles(
     Some((own, shingled(slots, shingles.size)?))
 }
 
-/// A phrase; `None`: it has to be looked for by the field's own terms.
+/// Binds a phrase; `None` if it must be searched by the field's own terms.
 pub(in crate::query) fn bind_phrase(
     field: &Field,
     slots: &[PhraseSlot],
@@ -93,7 +94,7 @@ pub(in crate::query) fn bind_phrase(
     }))
 }
 
-/// A phrase whose last term is the beginning of one; `None`: as with [`bind_phrase`].
+/// Binds a phrase whose last term is a prefix; `None` as in [`bind_phrase`].
 pub(in crate::query) fn bind_prefix_phrase(
     field: &Arc<Field>,
     slots: &[PhraseSlot],

@@ -1,7 +1,7 @@
 //! `query_string`: Lucene's query language (`title:(quick OR brown) -status:[400 TO 499]`).
 //!
-//! The text is read by [`super::query_string_syntax`] when the request is parsed, and becomes queries on
-//! fields when it is bound. Source: `QueryStringQueryBuilder`, `QueryStringQueryParser`.
+//! The text is parsed by [`super::query_string_syntax`] together with the request, and converted to queries
+//! on fields when it is bound. Source: `QueryStringQueryBuilder`, `QueryStringQueryParser`.
 
 use std::sync::Arc;
 
@@ -26,9 +26,9 @@ use crate::query::term_level::fuzziness::Fuzziness;
 #[derive(Debug)]
 struct QueryString {
     text: String,
-    /// What could not be read is told by the shard, as Elasticsearch does.
+    /// A syntax error is reported by the shard, as in Elasticsearch.
     tree: Result<Tree, String>,
-    /// Empty: the default field.
+    /// Empty stands for the default field.
     fields: Vec<(String, f32)>,
     is_and: bool,
     options: Options,
@@ -41,24 +41,23 @@ struct Options {
     analyzer: Option<String>,
     lenient: Option<bool>,
     phrase_slop: u32,
-    /// The type of `multi_match` that words are, when it is another one than `best_fields`.
+    /// The type of `multi_match` by which words are searched, if it is not `best_fields`.
     kind: Option<String>,
     tie_breaker: f32,
-    /// How prefixes, wildcards and regular expressions score.
+    /// How prefixes, wildcards and regular expressions are scored.
     rewrite: Option<String>,
-    /// The analyzer for phrases in quotation marks. Without it, `analyzer` serves them too.
+    /// The analyzer for quoted phrases. Without it, `analyzer` is used.
     quote_analyzer: Option<String>,
-    /// Phrases in quotation marks are looked for in fields with this at the end of their names, where there
-    /// are such.
+    /// Quoted phrases are searched in the fields whose names have this suffix, if those exist.
     quote_field_suffix: Option<String>,
-    /// The time zone for ranges of dates.
+    /// The time zone of date ranges.
     time_zone: Option<String>,
     allows_leading_wildcard: bool,
-    /// Options of `fuzzy` for words such as `quick~`.
+    /// The options of `fuzzy` for words such as `quick~`.
     fuzzy: Value,
-    /// Synonyms of several words match as phrases.
+    /// Whether synonyms of several words match as phrases.
     ways_are_phrases: bool,
-    /// `max_determinized_states` of regular expressions.
+    /// The `max_determinized_states` of regular expressions.
     states_max: u32,
 }
 
@@ -114,7 +113,7 @@ pub(in crate::query) fn parse(
             }
             "fuzzy_prefix_length" => options.fuzzy["prefix_length"] = json::int(value)?.into(),
             "fuzzy_max_expansions" => options.fuzzy["max_expansions"] = json::int(value)?.into(),
-            // Elasticsearch reads it, and goes on as without it.
+            // Elasticsearch parses this option and ignores it.
             "fuzzy_rewrite" if value.is_string() => {}
             "fuzzy_transpositions" => options.fuzzy["transpositions"] = json::boolean(value)?.into(),
             "max_determinized_states" => options.states_max = json::int(value)?.max(0) as u32,
@@ -126,7 +125,7 @@ pub(in crate::query) fn parse(
             "time_zone" => options.time_zone = Some(zone(value)?),
             "escape" => is_escaped = json::boolean(value)?,
             "allow_leading_wildcard" => options.allows_leading_wildcard = json::boolean(value)?,
-            // Wildcards are always analysed as far as case goes; positions are always there.
+            // Wildcards are always normalized, and positions are always used.
             "analyze_wildcard" | "enable_position_increments" => drop(json::boolean(value)?),
             key if common.take(key, value)? => {}
             key => {
@@ -160,7 +159,7 @@ fn add_default_field(field: String, fields: &mut Vec<(String, f32)>) -> Result<(
     Ok(())
 }
 
-/// What the other fields count for beside the best one. Source: `MultiMatchQueryBuilder.Type`.
+/// Returns the factor for the scores of fields other than the best. Source: `MultiMatchQueryBuilder.Type`.
 fn tie_of(kind: Option<&str>) -> Result<f32, RequestError> {
     match kind.unwrap_or("best_fields") {
         "best_fields" | "cross_fields" | "phrase" | "phrase_prefix" => Ok(0.0),
@@ -172,7 +171,7 @@ fn tie_of(kind: Option<&str>) -> Result<f32, RequestError> {
     }
 }
 
-/// A time zone that there is.
+/// Parses the name of an existing time zone.
 fn zone(value: &Value) -> Result<String, RequestError> {
     let name = json::text(value)?;
     match Zone::parse(&name) {
@@ -184,8 +183,7 @@ fn zone(value: &Value) -> Result<String, RequestError> {
     }
 }
 
-/// The text with a backslash before each character that means something. Source: Lucene's
-/// `QueryParserBase#escape`.
+/// Escapes each special character of the text with a backslash. Source: Lucene's `QueryParserBase#escape`.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 8);
     for character in text.chars() {
@@ -197,7 +195,7 @@ fn escape(text: &str) -> String {
     escaped
 }
 
-/// Refuses patterns that begin with a wildcard. The error is Lucene's.
+/// Refuses patterns that begin with a wildcard, with Lucene's message.
 fn check_leading_wildcards(tree: &Tree, text: &str) -> Result<(), String> {
     fn begins_with_one(clause: &Clause) -> bool {
         match clause {
@@ -218,12 +216,12 @@ fn check_leading_wildcards(tree: &Tree, text: &str) -> Result<(), String> {
     }
 }
 
-/// Whether all clauses must match.
+/// Parses an operator; returns whether all clauses must match.
 pub(in crate::query) fn parse_operator(value: &Value) -> Result<bool, RequestError> {
     Ok(operator(value)? == Operator::And)
 }
 
-/// A text as far as an analyzer without words goes: its case.
+/// Normalizes a text as an analyzer would without splitting it, which means its case.
 pub(in crate::query) fn normalized(binder: &Binder<'_>, path: &str, text: &str) -> String {
     match binder.field(path).is_some_and(|field| field.is_analyzed()) {
         true => text.to_lowercase(),
@@ -231,7 +229,7 @@ pub(in crate::query) fn normalized(binder: &Binder<'_>, path: &str, text: &str) 
     }
 }
 
-/// The query of a URL's `q`, `df`, `analyzer`, `default_operator` and `lenient`; `None` without `q`.
+/// Makes the query of a URL's `q`, `df`, `analyzer`, `default_operator` and `lenient`; `None` without `q`.
 pub fn from_url<'u>(parameter: impl Fn(&str) -> Option<&'u str>) -> Result<Option<Query>, RequestError> {
     let Some(text) = parameter("q") else { return Ok(None) };
     let mut body = Map::new();
@@ -273,7 +271,7 @@ impl QueryNode for QueryString {
     }
 }
 
-/// From what was read to queries on the fields of one shard.
+/// Translates a syntax tree to queries on the fields of one shard.
 struct Translation<'a> {
     binder: &'a Binder<'a>,
     options: &'a Options,
@@ -307,7 +305,7 @@ impl Translation<'_> {
         Ok(Query::new(node))
     }
 
-    /// `at_least`: how many words must match, told to a clause that stands alone.
+    /// Translates a clause. `at_least`: how many words must match, if there is only this clause.
     fn clause(
         &self,
         clause: &Clause,
@@ -346,7 +344,7 @@ impl Translation<'_> {
                 for (path, boost) in fields {
                     let query = self.leaf(&path, leaf, at_least)?;
                     let query = Query { boost, ..query };
-                    // What is too expensive matches nothing, as in Elasticsearch.
+                    // As in Elasticsearch, a query that is too expensive matches nothing.
                     let is_lenient = self.is_lenient || !self.binder.allows_expensive();
                     queries.push(if is_lenient { lenient(query) } else { query });
                 }
@@ -355,7 +353,7 @@ impl Translation<'_> {
         })
     }
 
-    /// Words over fields in another way than the best one's.
+    /// Searches words in several fields with another type than `best_fields`.
     fn words(
         &self,
         text: &str,
@@ -383,14 +381,14 @@ impl Translation<'_> {
         self.query("multi_match", body)
     }
 
-    /// The time zone for a field of dates.
+    /// Returns the time zone for a date field.
     fn zone_of(&self, path: &str) -> Option<&str> {
         let zone = self.options.time_zone.as_deref()?;
         let field = self.binder.field(path)?;
         matches!(field.type_name(), "date" | "date_nanos" | "date_range").then_some(zone)
     }
 
-    /// The field that a phrase in quotation marks is looked for in.
+    /// Returns the field that a quoted phrase is searched in.
     fn quoted(&self, path: &Arc<str>) -> Arc<str> {
         let Some(suffix) = &self.options.quote_field_suffix else { return path.clone() };
         let other = format!("{path}{suffix}");
@@ -425,7 +423,7 @@ impl Translation<'_> {
             Leaf::Pattern(text) if text == "*" => self.query("exists", json!({"field": &**path})),
             Leaf::Pattern(text) => {
                 let field = self.binder.field(path);
-                // Keys of flattened fields know prefixes alone.
+                // Keys of flattened fields only support prefixes.
                 if let Some(prefix) = text.strip_suffix('*').filter(|prefix| !prefix.contains(['*', '?']))
                     && field.as_ref().is_some_and(|field| field.flattened == Some(Flattened::Key))
                 {

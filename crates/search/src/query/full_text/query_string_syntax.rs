@@ -1,21 +1,21 @@
-//! Lucene's query language: "which clauses does this text hold?"
+//! Parses Lucene's query language to a tree of clauses.
 //!
 //! Source: the grammar `QueryParser.jj` of Lucene's classic query parser and its `addClause`, which decides
-//! what `AND`, `OR` and the default operator make of their neighbours. Groups nest at most [`DEPTH_MAX`]
-//! deep.
+//! how `AND`, `OR` and the default operator affect the clauses next to them. Groups can be nested
+//! [`DEPTH_MAX`] deep.
 
-/// Deepest nesting of parentheses.
+/// Largest nesting depth of parentheses.
 const DEPTH_MAX: usize = 30;
-/// Most clauses of one text.
+/// Largest number of clauses of one text.
 const CLAUSES_MAX: usize = 4096;
 
-/// Clauses side by side, each with what stands before it.
+/// A list of clauses, each with the operators before it.
 #[derive(Debug, Default, PartialEq)]
 pub(in crate::query) struct Tree {
     pub clauses: Vec<(Before, Clause)>,
 }
 
-/// Conjunction and modifier before a clause.
+/// The conjunction and the modifier before a clause.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(in crate::query) struct Before {
     conjunction: Option<Conjunction>,
@@ -50,7 +50,7 @@ pub(in crate::query) enum Occur {
 
 #[derive(Debug, PartialEq)]
 pub(in crate::query) enum Clause {
-    /// `*:*`.
+    /// The clause `*:*`.
     Everything,
     Leaf {
         field: Option<String>,
@@ -63,7 +63,7 @@ pub(in crate::query) enum Clause {
     Boosted(Box<Clause>, f32),
 }
 
-/// Texts still hold their escapes.
+/// A leaf of the tree. Its text is still escaped.
 #[derive(Debug, PartialEq)]
 pub(in crate::query) enum Leaf {
     Word(String),
@@ -71,14 +71,14 @@ pub(in crate::query) enum Leaf {
         text: String,
         slop: Option<u32>,
     },
-    /// With `*` or `?`.
+    /// A word with `*` or `?`.
     Pattern(String),
-    /// Each end and whether it is included; `None`: open.
+    /// Both ends, and whether each is included; `None` for an open end.
     Range {
         lower: Option<(String, bool)>,
         upper: Option<(String, bool)>,
     },
-    /// `word~`, with the number behind it.
+    /// `word~`, with the number after it.
     Fuzzy {
         text: String,
         edits: Option<String>,
@@ -88,7 +88,7 @@ pub(in crate::query) enum Leaf {
 }
 
 impl Leaf {
-    /// Its text, without quotes and escapes.
+    /// Returns its text, without quotes and escapes.
     pub fn text(&self) -> &str {
         match self {
             Leaf::Word(text)
@@ -102,7 +102,7 @@ impl Leaf {
 }
 
 impl Tree {
-    /// What each clause is for the whole: Lucene's `QueryParserBase#addClause`.
+    /// Returns how each clause occurs in the query: Lucene's `QueryParserBase#addClause`.
     pub fn occurs(&self, default_is_and: bool) -> Vec<Occur> {
         let mut occurs: Vec<Occur> = Vec::with_capacity(self.clauses.len());
         for (before, _) in &self.clauses {
@@ -130,7 +130,7 @@ impl Tree {
     }
 }
 
-/// Reads a whole text. The error is Lucene's in short.
+/// Parses a text. The error is a short form of Lucene's message.
 pub(in crate::query) fn read(text: &str) -> Result<Tree, String> {
     let mut reader = Reader { text, characters: text.chars().collect(), at: 0, clause_count: 0 };
     let tree = reader.tree(0)?;
@@ -140,7 +140,7 @@ pub(in crate::query) fn read(text: &str) -> Result<Tree, String> {
     }
 }
 
-/// The text without its backslashes.
+/// Removes the backslashes of a text.
 pub(in crate::query) fn unescape(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut characters = text.chars();
@@ -159,7 +159,7 @@ pub(in crate::query) fn unescape(text: &str) -> String {
     plain
 }
 
-/// The character of four hexadecimal digits (`\u00e9`).
+/// Returns the character of four hexadecimal digits (`\u00e9`).
 fn unicode(digits: &str) -> Option<char> {
     let digits = digits.get(..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
     char::from_u32(u32::from_str_radix(digits, 16).ok()?)
@@ -194,7 +194,7 @@ impl Reader<'_> {
         format!("Cannot parse '{}': Encountered \"{found}\" at line 1, column {}.", self.text, self.at)
     }
 
-    /// Takes `word` when a space, a parenthesis or the end follows it.
+    /// Takes `word` if a space, a parenthesis or the end of the text follows it.
     fn take_operator(&mut self, word: &str) -> bool {
         let end = self.at + word.chars().count();
         let is_here = self.characters[self.at..].iter().copied().take(word.len()).eq(word.chars());
@@ -241,8 +241,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Two plain words or more side by side are one text (Lucene's `MultiTerm`); nothing is taken when there
-    /// are not.
+    /// Takes two or more adjacent plain words as one text (Lucene's `MultiTerm`); otherwise takes nothing.
     fn words(&mut self) -> Option<String> {
         let start = self.at;
         let mut text = String::new();
@@ -258,7 +257,7 @@ impl Reader<'_> {
                 break;
             }
             let after = self.at;
-            // A word before an operator belongs to that.
+            // A word before an operator is an operand of that.
             self.skip_space();
             if count > 0 && self.is_before_operator() {
                 break;
@@ -307,11 +306,11 @@ impl Reader<'_> {
         Ok(Clause::Boosted(Box::new(clause), boost))
     }
 
-    /// `name:` before a clause; nothing is taken when there is none.
+    /// Takes `name:` before a clause; otherwise takes nothing.
     fn field(&mut self) -> Option<String> {
         let start = self.at;
         let name = self.word();
-        // `f\:o:x` names the field `f:o`; a bare star stands for every field.
+        // `f\:o:x` names the field `f:o`; a single star stands for every field.
         let is_name = !name.is_empty() && self.peek() == Some(':') && (name == "*" || !has_wildcard(&name));
         if is_name {
             self.at += 1;
@@ -349,7 +348,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Characters of a term, escapes included.
+    /// Takes the characters of a term, including escapes.
     fn word(&mut self) -> String {
         let mut word = String::new();
         while let Some(character) = self.peek() {
@@ -380,7 +379,7 @@ impl Reader<'_> {
         self.characters[start..self.at].iter().collect()
     }
 
-    /// The text between two marks.
+    /// Takes the text between two marks.
     fn quoted(&mut self, mark: char) -> Result<String, String> {
         self.at += 1;
         let mut text = String::new();
@@ -402,7 +401,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `[a TO b]`, `{a TO b}` and mixtures of them.
+    /// Parses `[a TO b]`, `{a TO b}`, or a mixture of both.
     fn range(&mut self) -> Result<Leaf, String> {
         let lower_included = self.peek() == Some('[');
         self.at += 1;
@@ -423,7 +422,7 @@ impl Reader<'_> {
         Ok(Leaf::Range { lower: open(lower, lower_included), upper: open(upper, upper_included) })
     }
 
-    /// One end of a range: quoted, or up to the next space or bracket.
+    /// Parses one end of a range: quoted, or up to the next space or bracket.
     fn end(&mut self) -> Result<String, String> {
         self.skip_space();
         if self.peek() == Some('"') {
@@ -439,7 +438,7 @@ impl Reader<'_> {
         Ok(self.characters[start..self.at].iter().collect())
     }
 
-    /// `>a`, `>=a`, `<a`, `<=a`.
+    /// Parses `>a`, `>=a`, `<a`, or `<=a`.
     fn comparison(&mut self) -> Result<Leaf, String> {
         let is_lower = self.take('>');
         if !is_lower {
@@ -463,7 +462,7 @@ fn is_operator(word: &str) -> bool {
     matches!(word, "AND" | "OR" | "NOT" | "&&" | "||")
 }
 
-/// Whether `*` or `?` stands in the text unescaped.
+/// Whether the text contains an unescaped `*` or `?`.
 fn has_wildcard(text: &str) -> bool {
     let mut escaped = false;
     text.chars().any(|character| {

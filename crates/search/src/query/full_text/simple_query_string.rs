@@ -1,8 +1,8 @@
-//! `simple_query_string`: a query language that knows no errors (`"quick fox"~2 + (brown | red) -dog`), over
-//! one field or several.
+//! `simple_query_string`: a query language without syntax errors (`"quick fox"~2 + (brown | red) -dog`) on
+//! one or several fields.
 //!
-//! The text is read by [`super::simple_query_string_syntax`] when the query is bound, as words that an
-//! analyzer drops leave no clause. Source: Elasticsearch's `SimpleQueryStringBuilder`,
+//! The text is parsed by [`super::simple_query_string_syntax`] when the query is bound, because words that an
+//! analyzer removes have no clause. Source: Elasticsearch's `SimpleQueryStringBuilder`,
 //! `SimpleQueryStringQueryParser`.
 
 use std::sync::Arc;
@@ -25,20 +25,20 @@ use crate::query::parse::{Common, Parser, Query, QueryLimits, QueryNode, parse_q
 #[derive(Debug)]
 struct SimpleQueryString {
     text: String,
-    /// Empty: every field.
+    /// Empty stands for every field.
     fields: Vec<(String, f32)>,
     flags: Flags,
     is_and: bool,
     analyzer: Option<String>,
-    /// Synonyms of several words match as phrases.
+    /// Whether synonyms of several words match as phrases.
     ways_are_phrases: bool,
     lenient: Option<bool>,
     minimum_should_match: Option<String>,
-    /// How words are looked for in several fields: the `type` of `multi_match`.
+    /// How words are searched in several fields: the `type` of `multi_match`.
     kind: String,
-    /// Phrases are looked for in the fields with this behind their names, where there are such.
+    /// Phrases are searched in the fields whose names have this suffix, if those exist.
     quote_field_suffix: String,
-    /// Options of `fuzzy`.
+    /// The options of `fuzzy`.
     fuzzy: Value,
 }
 
@@ -83,7 +83,7 @@ pub(in crate::query) fn parse(
             ("fuzzy_max_expansions", _) => node.fuzzy["max_expansions"] = json::int(value)?.into(),
             ("fuzzy_transpositions", _) => node.fuzzy["transpositions"] = json::boolean(value)?.into(),
             ("auto_generate_synonyms_phrase_query", _) => node.ways_are_phrases = json::boolean(value)?,
-            // Prefixes are always analysed as far as case goes.
+            // Prefixes are always normalized.
             ("analyze_wildcard", _) => {
                 json::boolean(value)?;
             }
@@ -92,12 +92,12 @@ pub(in crate::query) fn parse(
         }
     }
     node.text = text.ok_or_else(|| RequestError::parsing("[simple_query_string] query text missing"))?;
-    // A wrong type is found now, not at the shard.
+    // A wrong type is reported now, not by the shard.
     node.words("_", &[], false)?;
     Ok(common.query(node))
 }
 
-/// Names of operators with `|` between them, or their bits.
+/// Parses the names of operators, separated by `|`, or their bits.
 fn parse_flags(value: &Value) -> Result<Flags, RequestError> {
     if let Value::Number(_) = value {
         return Ok(u32::try_from(json::int(value)?).unwrap_or(syntax::ALL));
@@ -124,7 +124,7 @@ fn parse_flags(value: &Value) -> Result<Flags, RequestError> {
             }
         };
     }
-    // Without a name it is as if nothing were said.
+    // Without any name, all operators are enabled.
     Ok(if text.is_empty() { syntax::ALL } else { flags })
 }
 
@@ -167,7 +167,7 @@ impl QueryNode for SimpleQueryString {
     }
 }
 
-/// From leaves to queries on the fields of one shard.
+/// Translates leaves to queries on the fields of one shard.
 struct Translation<'a> {
     binder: &'a Binder<'a>,
     query: &'a SimpleQueryString,
@@ -209,7 +209,8 @@ impl Translation<'_> {
         }
     }
 
-    /// Those fields whose analyzers leave something of a text; also those that have none.
+    /// Returns the fields whose analyzers leave at least one word of a text, and the fields without an
+    /// analyzer.
     fn fields_with_words(
         &self,
         fields: &[(Arc<str>, f32)],
@@ -239,7 +240,8 @@ impl Translation<'_> {
         }
     }
 
-    /// A query of a name and a body on each field, of which the best one counts. `None`: there is no field.
+    /// Makes a query with a name and a body for each field, and combines them with the best score. `None` if
+    /// there is no field.
     fn best_of(
         &self,
         fields: &[(Arc<str>, f32)],
@@ -261,7 +263,7 @@ impl Translation<'_> {
 mod tests {
     use super::*;
 
-    /// Reasons recorded from Elasticsearch 9.4.3.
+    /// Error messages recorded from Elasticsearch 9.4.3.
     #[test]
     fn refusals_are_worded_as_elasticsearch_words_them() {
         for (body, reason) in [

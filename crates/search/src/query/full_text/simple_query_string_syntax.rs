@@ -1,7 +1,7 @@
-//! A query language without errors: "which clauses does this text hold, whatever it looks like?"
+//! Parses a query language without syntax errors to a tree of clauses.
 //!
-//! Source: Lucene's `SimpleQueryParser`. What is said wrongly is passed over: brackets and quotes that are
-//! never closed, operators without something to apply to.
+//! Source: Lucene's `SimpleQueryParser`. Invalid syntax is ignored: brackets and quotes that are never
+//! closed, and operators without an operand.
 
 use limber_mapping::RequestError;
 
@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::query::compound::bool_query::Bool;
 use crate::query::parse::{Query, QueryLimits, too_many_nested_clauses};
 
-/// Which operators are known.
+/// The enabled operators.
 pub(in crate::query) type Flags = u32;
 
 pub(in crate::query) const AND: Flags = 1;
@@ -24,10 +24,11 @@ pub(in crate::query) const FUZZY: Flags = 1 << 8;
 pub(in crate::query) const NEAR: Flags = 1 << 9;
 pub(in crate::query) const ALL: Flags = u32::MAX;
 
-/// Deepest nesting of parentheses. Ours, as every level is one of the query.
+/// Largest nesting depth of parentheses. Lucene has no such limit, but every level is a level of the query
+/// here.
 const DEPTH_MAX: usize = 30;
 
-/// Most edits of a fuzzy word: Lucene's `LevenshteinAutomata#MAXIMUM_SUPPORTED_DISTANCE`.
+/// Largest edit distance of a fuzzy word: Lucene's `LevenshteinAutomata#MAXIMUM_SUPPORTED_DISTANCE`.
 const EDITS_MAX: u32 = 2;
 
 /// A part of the text without operators.
@@ -39,14 +40,14 @@ pub(in crate::query) enum Leaf {
     Fuzzy { text: String, edits: u32 },
 }
 
-/// How clauses side by side are joined.
+/// How adjacent clauses are combined.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Join {
     And,
     Or,
 }
 
-/// What a text comes to.
+/// The result of parsing a text.
 #[derive(Debug)]
 pub(in crate::query) enum Tree {
     Single(Query),
@@ -54,7 +55,7 @@ pub(in crate::query) enum Tree {
 }
 
 impl Tree {
-    /// `minimum_should_match`: of clauses that are side by side.
+    /// Converts the tree to a query. `minimum_should_match` applies to the clauses of the top level.
     pub fn into_query(self, minimum_should_match: Option<String>) -> Query {
         match self {
             Tree::Single(query) => query,
@@ -71,11 +72,11 @@ impl Tree {
     }
 }
 
-/// Reads a text. `weight`: clauses that a leaf counts as, one for each field. `make`: the query of a leaf;
-/// `None` where no word is left of it, and it is passed over.
+/// Parses a text. `weight`: how many clauses a leaf counts as, one for each field. `make` makes the query of
+/// a leaf; `None` if no word is left of it, in which case it is ignored.
 ///
 /// # Errors
-/// Those of `make`; more clauses than a query may have, or deeper ones.
+/// Those of `make`; too many clauses, or clauses nested too deep.
 pub(in crate::query) fn read<M>(
     text: &str,
     flags: Flags,
@@ -94,7 +95,7 @@ where
     reader.part(0, end)
 }
 
-/// For each opening bracket the place of the one that closes it; its own where there is none.
+/// Returns the index of the closing bracket for each opening one; its own index if there is none.
 fn closing_brackets(text: &[char], flags: Flags) -> Vec<usize> {
     let mut closing: Vec<usize> = (0..text.len()).collect();
     let (mut open, mut is_escaped) = (Vec::new(), false);
@@ -125,7 +126,7 @@ struct Reader<'t, M> {
     clauses: usize,
 }
 
-/// What was read of a part so far.
+/// The state of parsing a part of the text.
 struct Part {
     at: usize,
     end: usize,
@@ -174,7 +175,7 @@ where
     fn group(&mut self, part: &mut Part) -> Result<(), Error> {
         let (start, end) = (part.at + 1, self.closing[part.at]);
         if end < start || end >= part.end {
-            // Never closed.
+            // The phrase is never closed.
             part.at = start;
         } else if end == start {
             part.join = None;
@@ -203,7 +204,7 @@ where
         }
         part.at = at;
         if at == part.end {
-            // Never closed.
+            // The bracket is never closed.
             part.at = start;
             return Ok(());
         }
@@ -276,7 +277,7 @@ where
         (self.make)(leaf)
     }
 
-    /// The number behind `~`: 2 without one, 0 for anything else.
+    /// Parses the number after `~`: 2 if there is none, 0 if it is invalid.
     fn number(&self, part: &mut Part) -> u32 {
         part.at += 1;
         let start = part.at;
@@ -318,7 +319,7 @@ where
                 clauses.push(query);
                 Tree::Joined { is_and, clauses }
             }
-            // Another operator goes over all that came before.
+            // A different operator applies to everything before it.
             tree => Tree::Joined { is_and: join == Join::And, clauses: vec![tree.into_query(None), query] },
         });
         part.previous = Some(join);

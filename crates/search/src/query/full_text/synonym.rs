@@ -1,4 +1,4 @@
-//! Terms of one field that stand for each other: scored as one term that occurs wherever any of them does.
+//! Synonyms in one field, scored as one term that occurs wherever any of them does.
 //!
 //! Source: Lucene's `SynonymQuery`.
 
@@ -24,12 +24,12 @@ use crate::score::{Bm25, Explanation};
 #[derive(Debug)]
 pub(crate) struct SynonymNode {
     field: Arc<Field>,
-    /// In order, each once.
+    /// Sorted, without duplicates.
     terms: Vec<Box<[u8]>>,
     scorer: Bm25,
 }
 
-/// Any of these terms.
+/// Makes a query for any of these terms.
 pub(in crate::query) fn bind(
     field: &Arc<Field>,
     mut terms: Vec<Box<[u8]>>,
@@ -38,7 +38,7 @@ pub(in crate::query) fn bind(
 ) -> Result<BoundQuery, Error> {
     terms.sort_unstable();
     terms.dedup();
-    // Terms that are not scored by how often they occur.
+    // Terms that are not scored by their frequency.
     if terms.len() == 1 || !field.index || field.match_only || field.is_wildcard {
         return any_of(field, &terms, boost, binder);
     }
@@ -99,7 +99,7 @@ impl BoundNode for SynonymNode {
     }
 }
 
-/// The scores by what all terms have together.
+/// Scores by the combined frequency of all terms.
 struct SynonymScorer<'a> {
     scorer: &'a Bm25,
     postings: Vec<Postings>,
@@ -115,7 +115,7 @@ impl<'a> SynonymScorer<'a> {
         Ok(SynonymScorer { scorer: &node.scorer, postings, norms: segment.norms(&node.field.path)? })
     }
 
-    /// How often any of the terms is in a document. Documents ascend from call to call.
+    /// Returns the sum of the terms' frequencies in a document. Documents must ascend from call to call.
     fn freq(&mut self, doc: DocId) -> f32 {
         let mut sum = 0.0;
         for postings in &mut self.postings {

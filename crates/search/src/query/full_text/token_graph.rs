@@ -1,8 +1,8 @@
-//! The graph of a text's tokens: "where do all ways meet, and which ways lead from one such place to the
-//! next?"
+//! The graph of a text's tokens: finds the states that all paths go through, and the paths between these
+//! states.
 //!
-//! Source: Lucene's `GraphTokenStreamFiniteStrings`. States are positions; a token leads from where it stands
-//! over as many positions as it is long.
+//! Source: Lucene's `GraphTokenStreamFiniteStrings`. States are positions; a token is an arc from its
+//! position over as many positions as it spans.
 
 use limber_work as work;
 
@@ -14,23 +14,23 @@ use crate::query::parse::check_clauses;
 pub(in crate::query) struct GraphTerm {
     pub term: Box<[u8]>,
     pub position: u32,
-    /// Positions that it spans.
+    /// The number of positions that it spans.
     pub length: u32,
 }
 
-/// A term of a way, and the positions from the one before it.
+/// A term of a path, and its position relative to the preceding term.
 pub(in crate::query) type Step = (Box<[u8]>, u32);
 
-/// What lies between two places where all ways meet.
+/// The part of the graph between two states that all paths go through.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::query) enum Stretch {
-    /// One term, or several that stand for each other.
+    /// One term, or several synonyms.
     Terms(Vec<Box<[u8]>>),
-    /// Ways of one or more terms.
+    /// Paths of one or more terms.
     Ways(Vec<Vec<Step>>),
 }
 
-/// A token as it leads from a state to another.
+/// A token as an arc from one state to another.
 struct Arc {
     from: usize,
     to: usize,
@@ -38,14 +38,14 @@ struct Arc {
     increment: u32,
 }
 
-/// Whether any term spans more than one position, so that ways must be told apart.
+/// Whether any term spans more than one position, so that there are several paths.
 pub(in crate::query) fn is_graph(terms: &[GraphTerm]) -> bool {
     terms.iter().any(|term| term.length > 1)
 }
 
 struct Graph {
     arcs: Vec<Arc>,
-    /// Numbers of the arcs that leave each state.
+    /// Indexes of the arcs that leave each state.
     leaving: Vec<Vec<usize>>,
     end: usize,
 }
@@ -83,7 +83,7 @@ impl Graph {
         graph
     }
 
-    /// Keeps the arcs that lie on a way from the first state to the last.
+    /// Keeps the arcs that are on a path from the first state to the last.
     fn keep_ways(&mut self) {
         let (mut is_reached, mut leads_on) = (vec![false; self.end + 1], vec![false; self.end + 1]);
         (is_reached[0], leads_on[self.end]) = (true, true);
@@ -100,7 +100,7 @@ impl Graph {
         }
     }
 
-    /// The states that no arc leads past, from the first to the last.
+    /// Returns the states that all paths go through, from the first to the last.
     fn meeting_places(&self) -> Vec<usize> {
         let mut furthest = 0;
         let mut places = Vec::new();
@@ -113,11 +113,11 @@ impl Graph {
         places
     }
 
-    /// All ways from one state to another.
+    /// Returns all paths from one state to another.
     ///
     /// # Errors
-    /// There are more than a query may have clauses, or there is no room for their terms, of which each way
-    /// has its own.
+    /// Fails if there are more paths than a query may have clauses, or if there is no memory for their terms,
+    /// of which each path has a copy.
     fn ways(&self, from: usize, to: usize) -> Result<Vec<Vec<Step>>, Error> {
         let mut found = Vec::new();
         let mut open: Vec<Vec<usize>> = self.leaving[from].iter().rev().map(|arc| vec![*arc]).collect();
@@ -136,10 +136,10 @@ impl Graph {
     }
 }
 
-/// The stretches of a graph, in order.
+/// Returns the parts of a graph between the states that all paths go through, in order.
 ///
 /// # Errors
-/// It has more ways through one of them than a query may have clauses, or there is no room for these.
+/// Fails if a part has more paths than a query may have clauses, or if there is no memory for them.
 pub(in crate::query) fn stretches(terms: &[GraphTerm]) -> Result<Vec<Stretch>, Error> {
     let graph = Graph::of(terms);
     let places = graph.meeting_places();
@@ -154,10 +154,10 @@ pub(in crate::query) fn stretches(terms: &[GraphTerm]) -> Result<Vec<Stretch>, E
     Ok(found)
 }
 
-/// All ways through the whole graph.
+/// Returns all paths through the whole graph.
 ///
 /// # Errors
-/// There are more than a query may have clauses, or there is no room for them.
+/// Fails if there are more paths than a query may have clauses, or if there is no memory for them.
 pub(in crate::query) fn all_ways(terms: &[GraphTerm]) -> Result<Vec<Vec<Step>>, Error> {
     let graph = Graph::of(terms);
     graph.ways(0, graph.end)

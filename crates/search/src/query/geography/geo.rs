@@ -1,4 +1,4 @@
-//! What the geo queries share: which fields they take, and how they are bound.
+//! Common parts of the geo queries: the types of their fields, and how they are bound.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::primitives::Docs;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 
-/// Whether a point lies on the map.
+/// Whether a point has a valid latitude and longitude.
 pub(in crate::query) fn is_on_map(point: &GeoPoint) -> bool {
     (-90.0..=90.0).contains(&point.latitude) && (-180.0..=180.0).contains(&point.longitude)
 }
 
-/// The field of places or shapes of a query; `None` when it is unmapped and that is ignored.
+/// Returns the geo field of a query; `None` if it is unmapped and that is ignored.
 pub(in crate::query) fn geo_field(
     binder: &Binder<'_>,
     path: &str,
@@ -40,7 +40,7 @@ pub(in crate::query) fn geo_field(
     Ok(Some(field))
 }
 
-/// Documents with a place or shape that meets what is asked for; `text` is how explanations name it.
+/// Makes a query for documents with a point or shape that intersects a shape; explanations print `text`.
 pub(in crate::query) fn near(
     field: Arc<Field>,
     boost: f32,
@@ -58,7 +58,7 @@ pub(in crate::query) fn near(
     }
 }
 
-/// Documents with a place in the shape; `text` is how explanations name it.
+/// Makes a query for documents with a point in the shape; explanations print `text`.
 pub(in crate::query) fn places(
     field: Arc<Field>,
     shape: Shape,

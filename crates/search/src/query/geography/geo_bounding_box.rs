@@ -1,4 +1,4 @@
-//! `geo_bounding_box`: documents with a place in a rectangle.
+//! `geo_bounding_box`: documents with a point in a rectangle.
 
 use limber_mapping::RequestError;
 use limber_mapping::geo::{
@@ -64,7 +64,7 @@ fn refused(reason: impl Into<String>) -> RequestError {
     RequestError::bad_request("parse_exception", reason)
 }
 
-/// Corners in any of their forms; sides that were not given are NaN.
+/// Parses corners in any of their formats; sides that are not given are NaN.
 pub(crate) fn parse_corners(members: &Map<String, Value>) -> Result<Rectangle, RequestError> {
     let mut corners = Rectangle { west: f64::NAN, east: f64::NAN, south: f64::NAN, north: f64::NAN };
     let mut envelope = None;
@@ -110,7 +110,7 @@ fn side(value: &Value) -> Result<f64, RequestError> {
     }
 }
 
-/// A point, or the cell of a geohash, of which the box takes the outer corner.
+/// Parses a point, or the cell of a geohash, whose outer corner is used.
 fn corner(value: &Value) -> Result<Rectangle, RequestError> {
     let point = parse_point(value, true)?;
     if let Value::String(text) = value
@@ -156,7 +156,7 @@ fn check_order(corners: &Rectangle) -> Result<(), RequestError> {
     Ok(())
 }
 
-/// Both corners back on the map. A box of a whole turn stays one.
+/// Moves both corners into the valid ranges. A box of all longitudes stays one.
 fn coerced(corners: &Rectangle) -> Rectangle {
     let Rectangle { west, east, south, north } = *corners;
     let is_whole_turn = (east - west) % 360.0 == 0.0 && east > west;

@@ -1,4 +1,4 @@
-//! `geo_distance`: documents with a place up to a distance from a point.
+//! `geo_distance`: documents with a point within a distance from a point.
 
 use limber_mapping::RequestError;
 use limber_mapping::geo::{DistanceKind, Unit, parse_distance};
@@ -34,7 +34,7 @@ pub(in crate::query) fn parse(
         match (key.as_str(), value) {
             ("distance", Value::String(_) | Value::Number(_)) => distance = Some(value),
             ("distance", _) => {}
-            // Nowhere, which is no place on the map.
+            // An empty array has no coordinates, so the centre stays invalid.
             (_, Value::Array(items)) if items.is_empty() => field = Some(key.clone()),
             (_, Value::Array(_)) => (field, center) = (Some(key.clone()), parse_point(value, true)?),
             (_, Value::Object(place)) => {
@@ -43,7 +43,8 @@ pub(in crate::query) fn parse(
             }
             (_, Value::Null) => {}
             ("unit", value) => unit = Unit::parse(&json::scalar_text(value).unwrap_or_default())?,
-            // The index measures along the arc, whatever is asked for; so does Elasticsearch since 5.0.
+            // The index always measures arc distances, whatever type is requested; so does Elasticsearch
+            // since 5.0.
             ("distance_type", value) => {
                 DistanceKind::parse(&json::scalar_text(value).unwrap_or_default())?;
             }
@@ -90,7 +91,7 @@ pub(in crate::query) fn parse(
     Ok(common.query(Distance { field, center, meters, validation, ignore_unmapped }))
 }
 
-/// `{"lat", "lon"}` or `{"geohash"}`; a coordinate that is not given stays what it is.
+/// Parses `{"lat", "lon"}` or `{"geohash"}`. A coordinate that is not given is not changed.
 fn read_object(field: &str, place: &Map<String, Value>, center: &mut GeoPoint) -> Result<(), RequestError> {
     for (name, value) in place {
         let Some(text) = json::scalar_text(value) else {

@@ -1,4 +1,5 @@
-//! `geo_grid`: documents with a place in a cell of a grid, as the grids' aggregations name it.
+//! `geo_grid`: documents with a point in a cell of a grid, which has the same name as in the grid
+//! aggregations.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};

@@ -1,5 +1,5 @@
-//! `geo_polygon`: documents with a place in a polygon. Deprecated in Elasticsearch for `geo_shape`, and still
-//! there.
+//! `geo_polygon`: documents with a point in a polygon. Elasticsearch deprecates it in favour of `geo_shape`,
+//! but still has it.
 
 use limber_mapping::RequestError;
 use limber_mapping::geo::{GeoPoint, Position, parse_point};
@@ -15,7 +15,7 @@ use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support};
 
-/// Most corners of a polygon.
+/// Largest number of corners of a polygon.
 const POINTS_MAX: usize = 100_000;
 
 #[derive(Debug)]

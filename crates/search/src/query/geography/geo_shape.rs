@@ -1,4 +1,4 @@
-//! `geo_shape`: documents whose places or shapes have a relation to a shape.
+//! `geo_shape`: documents whose points or shapes have a relation to a shape.
 
 use std::sync::Arc;
 
@@ -29,7 +29,8 @@ struct GeoShape {
 #[derive(Debug)]
 enum WantedShape {
     Given(Arc<GivenShape>),
-    /// The one at a path of a document. Source: Elasticsearch's `AbstractGeometryQueryBuilder#doRewrite`.
+    /// The shape at a path of an indexed document. Source: Elasticsearch's
+    /// `AbstractGeometryQueryBuilder#doRewrite`.
     Named {
         document: DocumentName,
         path: String,
@@ -37,7 +38,7 @@ enum WantedShape {
     },
 }
 
-/// Where an indexed shape is unless the query says so: Elasticsearch's defaults.
+/// Where an indexed shape is by default, as in Elasticsearch.
 const SHAPE_INDEX: &str = "shapes";
 const SHAPE_PATH: &str = "shape";
 
@@ -79,12 +80,12 @@ pub(in crate::query) fn parse(
                     _ => return Err(RequestError::parsing(format!("Unknown shape operation [{name} ]"))),
                 };
             }
-            // How a prefix tree is walked: there is none.
+            // The strategy of walking a prefix tree has no effect, since there is no such tree.
             "strategy" => match json::scalar_text(value).unwrap_or_default().as_str() {
                 "recursive" | "term" => {}
                 other => return Err(RequestError::parsing(format!("Unknown strategy [{other} ]"))),
             },
-            // Without an id there is none.
+            // Without an id, the indexed shape is ignored.
             "indexed_shape" => {
                 if let Some(named) = value.as_object().map_or(Ok(None), parse_indexed)? {
                     shape = Some(named);
@@ -97,7 +98,7 @@ pub(in crate::query) fn parse(
         shape.ok_or_else(|| RequestError::illegal_argument("either shape or indexedShapeId is required"))?;
     let has_boost = common.has_boost();
     let query = common.query(GeoShape { field, shape, relation, ignore_unmapped });
-    // Elasticsearch's parser starts at 0 here and at 1 everywhere else.
+    // In Elasticsearch's parser the default boost is 0 here, and 1 everywhere else.
     Ok(if has_boost { query } else { Query { boost: 0.0, ..query } })
 }
 
@@ -142,7 +143,7 @@ impl WantedShape {
     }
 }
 
-/// The value at a dotted path, through names that hold dots themselves.
+/// Returns the value at a dotted path. Names of members can contain dots.
 fn at_path<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     let Value::Object(members) = value else { return None };
     members.iter().find_map(|(name, inner)| {
@@ -154,7 +155,7 @@ fn at_path<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     })
 }
 
-/// Open rings are closed, and third coordinates passed over.
+/// Parses a shape. Open rings are closed, and third coordinates are ignored.
 fn given_shape(value: &Value) -> Result<GivenShape, RequestError> {
     let options = ShapeOptions {
         coerce: true,
@@ -164,14 +165,15 @@ fn given_shape(value: &Value) -> Result<GivenShape, RequestError> {
     };
     read_shape(value, &options).map_err(|error| match error.kind {
         "parse_exception" if value.is_string() => {
-            // Elasticsearch answers 500: what a request has wrong is its fault here.
+            // Elasticsearch answers with status 500; an error in the request is reported as such here.
             RequestError::bad_request("i_o_exception", format!("java.text.ParseException: {}", error.reason))
         }
         _ => error,
     })
 }
 
-/// The points of a shape that is made of points alone: no other is contained in a document's places.
+/// Returns the points of a shape that consists only of points. No other shape can be contained in a
+/// document's points.
 fn points_only(geometry: &Geometry) -> Option<Vec<Geometry>> {
     match geometry {
         Geometry::Point(_) => Some(vec![geometry.clone()]),

@@ -1,4 +1,4 @@
-//! Queries for places and shapes (Elasticsearch's geo queries), and what they share.
+//! Queries for geo points and shapes (Elasticsearch's geo queries), and their common parts.
 
 pub(super) mod geo;
 pub(super) mod geo_bounding_box;

@@ -1,7 +1,8 @@
-//! `inner_hits`: what a query knows of the search request that shows more with each of its hits.
+//! `inner_hits`: the part of an inner search request that the query depends on.
 //!
-//! Such a request has sorts and highlights with queries of their own. Requests are read above queries, so
-//! that a query keeps what was read behind a trait, and whoever shows hits gets it back from there.
+//! An inner search request has sorts and highlights, which contain queries. Search requests are parsed in a
+//! layer above queries, so a query only keeps the parsed request as a trait object; the code that shows hits
+//! gets it back from there.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -12,32 +13,32 @@ use serde_json::{Map, Value};
 
 use crate::context::ShardSnapshot;
 
-/// What is to be shown with the hits of a query that finds them by other documents: nested ones, or those on
-/// the other side of a join.
+/// The inner hits of a query that finds documents by nested documents or by those on the other side of a
+/// join.
 pub(crate) trait InnerHitsRequest: Any + Debug + Send + Sync {
-    /// The name under which they are shown; `None`: the path or the relation of the query.
+    /// The name under which they are shown; `None` stands for the path or the relation of the query.
     fn name(&self) -> Option<&str>;
 
-    /// Whether an index without the query's path is searched as if the query matched nothing.
+    /// Whether the query matches nothing, instead of failing, in an index without its path.
     fn ignores_unmapped(&self) -> bool;
 
-    /// Whether their sequence numbers are shown.
+    /// Whether the sequence numbers of inner hits are shown.
     fn shows_sequence_numbers(&self) -> bool;
 
-    /// How many of them are sorted for a hit: `from` and `size` together.
+    /// The number of inner hits that are sorted for a hit: the sum of `from` and `size`.
     fn window(&self) -> u64;
 }
 
-/// Reads the object of an `inner_hits`.
+/// Parses the object `inner_hits`.
 ///
 /// # Errors
-/// In Elasticsearch's words.
+/// Fails with Elasticsearch's messages.
 pub(crate) type ReadInnerHits = fn(&Map<String, Value>) -> Result<Arc<dyn InnerHitsRequest>, RequestError>;
 
-/// Refuses more hits than `index.max_inner_result_window` allows.
+/// Refuses a window that is larger than `index.max_inner_result_window`.
 ///
 /// # Errors
-/// `illegal_argument_exception` (`BadRequest`), in Elasticsearch's words.
+/// `illegal_argument_exception` (`BadRequest`), with Elasticsearch's message.
 pub(in crate::query) fn check_window(
     wanted: &dyn InnerHitsRequest,
     shard: &ShardSnapshot,

@@ -1,5 +1,4 @@
-//! Queries that find documents by those they are joined with: nested documents, children, parents
-//! (Elasticsearch's joining queries).
+//! Queries for documents by nested documents, children or parents (Elasticsearch's joining queries).
 
 pub(super) mod inner_hits;
 pub(super) mod join;

@@ -1,4 +1,4 @@
-//! `nested`: documents with a nested document that matches.
+//! `nested`: documents with a matching nested document.
 //!
 //! Source: Elasticsearch's `NestedQueryBuilder`, `InnerHitBuilder`, `InnerHitContextBuilder`.
 
@@ -34,22 +34,22 @@ struct NestedQuery {
 pub(crate) struct NestedNode {
     /// The path of the nested documents.
     pub path: Arc<str>,
-    /// Finds the nested documents.
+    /// The query of the nested documents.
     pub query: BoundQuery,
-    /// How their scores become that of the document around them.
+    /// How the scores of nested documents are combined to the score of their parent.
     pub score_mode: NestedScore,
-    /// `None`: the nested documents that match are not shown.
+    /// `None` if the matching nested documents are not shown.
     pub inner_hits: Option<NestedHits>,
 }
 
-/// What is shown of the nested documents that match.
+/// The inner hits of a `nested` query.
 #[derive(Debug)]
 pub(crate) struct NestedHits {
     /// The name under which they are shown.
     pub name: String,
-    /// What is shown of which of them.
+    /// The inner search request.
     pub request: Arc<dyn InnerHitsRequest>,
-    /// The shard of the nested documents: [`ShardSnapshot::within`] of that of the documents around them.
+    /// The shard of the nested documents: the [`ShardSnapshot::within`] of their parents' shard.
     pub shard: ShardSnapshot,
 }
 
@@ -104,7 +104,7 @@ fn parse_score_mode(text: &str) -> Result<NestedScore, RequestError> {
     })
 }
 
-/// A path that no nested object has.
+/// The error for a path without a nested object.
 pub(crate) fn no_nested_object(shard: &ShardSnapshot, path: &str) -> RequestError {
     shard.query_shard_exception(format!("[nested] failed to find nested object under path [{path}]"))
 }
@@ -137,7 +137,7 @@ impl QueryNode for NestedQuery {
 }
 
 impl NestedHits {
-    /// What is wrong with them on their shard.
+    /// Validates the inner hits on their shard.
     fn check(&self) -> Result<(), RequestError> {
         if self.request.shows_sequence_numbers() {
             return Err(RequestError::bad_request(
@@ -150,11 +150,11 @@ impl NestedHits {
 }
 
 impl BoundQuery {
-    /// The nested queries whose matches are shown with hits: this query or those inside of it. Those inside
-    /// of one that is found are not among them: they are shown with its hits.
+    /// Collects the nested queries with inner hits in this query. Those inside a collected one are left out,
+    /// because they are shown with its hits.
     ///
     /// # Errors
-    /// Two of the same name; more than the index's limit.
+    /// Fails if two have the same name, or if one has more hits than the index's limit.
     pub(crate) fn inner_hits<'a>(&'a self, out: &mut Vec<&'a NestedNode>) -> Result<(), RequestError> {
         if let Some(node) = self.node.as_nested() {
             let Some(hits) = &node.inner_hits else { return node.query.inner_hits(out) };
@@ -198,7 +198,7 @@ impl BoundNode for NestedNode {
         }
     }
 
-    /// Tells of the nested documents that match, and of the best of them.
+    /// Explains the score with the number of matching nested documents and the best of them.
     fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation> {
         let score = score_of(self, segment, doc)?;
         let Some((space, lineage)) = segment.nested(&self.path).zip(segment.lineage(&self.path)) else {

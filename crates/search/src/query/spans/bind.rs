@@ -1,4 +1,4 @@
-//! A span query on a shard: what is in common to all of them.
+//! Binds span queries to a shard: their common parts.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -13,12 +13,12 @@ use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::parse::{Common, Parser, Query, QueryNode};
 
-/// A query that finds spans.
+/// A span query.
 pub(in crate::query) trait SpanQuery: Debug + Send + Sync {
     fn span(&self, binder: &Binder<'_>) -> Result<SpanTree, Error>;
 }
 
-/// A span query as one of documents.
+/// A span query used as a query for documents.
 #[derive(Debug)]
 struct Spanned<S>(S);
 
@@ -37,7 +37,7 @@ pub(in crate::query) fn bind_span(
     boost: f32,
     binder: &Binder<'_>,
 ) -> Result<BoundQuery, Error> {
-    // By itself it is scored as what it is.
+    // At the top level, a masked span is scored by its own field.
     while let SpanTree::Masked { span: inner, .. } = span {
         span = *inner;
     }
@@ -71,12 +71,12 @@ pub(in crate::query) fn bind_span(
     Ok(SpansNode { span, field, scorer, boost }.into())
 }
 
-/// `boost` and `_name` around a span query.
+/// Makes the query with the `boost` and `_name` of a span query.
 pub(super) fn query(common: Common, span: impl SpanQuery + 'static) -> Query {
     common.query(Spanned(span))
 }
 
-/// Reads a span query inside of another. `query` and `clause`: where it stands, for errors.
+/// Parses a span query inside another one. `query` and `clause` name the outer one in errors.
 pub(super) fn parse_inner(
     query: &str,
     clause: &str,
@@ -96,7 +96,7 @@ pub(super) fn parse_inner(
     Ok(inner)
 }
 
-/// The spans of a query that [`parse_inner`] read.
+/// Returns the spans of a query that [`parse_inner`] has parsed.
 pub(super) fn span_of(query: &Query, binder: &Binder<'_>) -> Result<SpanTree, Error> {
     match query.node.as_span() {
         Some(span) => span.span(binder),

@@ -1,4 +1,4 @@
-//! `span_containing` and `span_within`: spans that contain others, and spans that lie within others.
+//! `span_containing` and `span_within`: spans that contain others, or are contained in others.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};

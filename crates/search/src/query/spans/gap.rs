@@ -1,4 +1,4 @@
-//! `span_gap`: so many positions between the clauses of a `span_near`.
+//! `span_gap`: a number of positions between the clauses of a `span_near`.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! `span_field_masking` (`field_masking_span`): spans of one field that pass for those of another.
+//! `span_field_masking` (`field_masking_span`): spans of one field that are treated as those of another.
 
 use limber_mapping::RequestError;
 use limber_work as work;
@@ -39,7 +39,7 @@ pub(in crate::query) fn parse(
     Ok(query(common, SpanMasked { inner, field }))
 }
 
-/// Under its former name.
+/// Parses the query with its former name.
 pub(in crate::query) fn parse_by_former_name(
     members: &Map<String, Value>,
     parser: &mut Parser<'_>,

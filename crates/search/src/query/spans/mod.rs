@@ -1,7 +1,7 @@
-//! The span queries find documents by where terms stand to one another, and score how near they are.
+//! Span queries, which find and score documents by the relative positions of terms.
 //!
-//! Each file parses one query and makes a [`crate::primitives::SpanTree`] of it on a shard; [`bind`] scores
-//! the whole tree by all its terms. [`crate::matcher::text::spans`] runs them.
+//! Each file parses one query and converts it to a [`crate::primitives::SpanTree`] on a shard; [`bind`]
+//! scores the whole tree by all its terms. [`crate::matcher::text::spans`] evaluates the trees.
 
 mod bind;
 mod node;

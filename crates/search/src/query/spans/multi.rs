@@ -1,4 +1,4 @@
-//! `span_multi`: where any of the terms is that a prefix, pattern, range or fuzzy word stands for.
+//! `span_multi`: the spans of all terms that match a prefix, pattern, range or fuzzy query.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,22 +14,22 @@ use crate::primitives::{Docs, SpanTree};
 use crate::query::bind::Binder;
 use crate::query::parse::{Common, Parser, Query, QueryLimits, does_not_support};
 
-/// A query that stands for terms of a field.
+/// A query that stands for a set of terms of a field.
 pub(in crate::query) trait MultiTermQuery {
     fn expand(&self, binder: &Binder<'_>) -> Result<Expansion, Error>;
 }
 
-/// What such a query stands for.
+/// The terms that such a query stands for.
 pub(in crate::query) enum Expansion {
     /// The field is not mapped.
     Unmapped,
-    /// Lucene's name for a query that is none of terms.
+    /// Lucene's name of a query that does not stand for terms.
     NoTerms(&'static str),
-    /// All of these.
+    /// All terms of this set.
     All(Arc<Field>, Docs),
-    /// All that begin with `prefix`, which is a term of `prefixes`.
+    /// All terms that start with `prefix`, which is itself a term of the field `prefixes`.
     Indexed { field: Arc<Field>, prefixes: Arc<Field>, prefix: Box<[u8]> },
-    /// These, each with how near it is to what was asked for.
+    /// These terms, each with its similarity to the requested one.
     Best(Arc<Field>, BTreeMap<Box<[u8]>, f32>),
 }
 
@@ -97,7 +97,7 @@ impl SpanQuery for SpanMulti {
     }
 }
 
-/// All terms of the shard that a set has.
+/// Returns all terms of the shard that are in a set.
 fn all_terms(docs: &Docs, binder: &Binder<'_>) -> Result<BTreeSet<Box<[u8]>>, Error> {
     let count_max = QueryLimits::default().clauses_max as usize;
     let mut found: BTreeSet<Box<[u8]>> = BTreeSet::new();

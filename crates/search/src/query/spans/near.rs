@@ -1,4 +1,4 @@
-//! `span_near`: spans that are near one another.
+//! `span_near`: several spans that are near one another.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! A span query on a shard, and what it says about itself.
+//! A span query that is bound to a shard.
 
 use limber_mapping::number::java_float;
 use limber_segment::{DocId, Segment};
@@ -77,7 +77,7 @@ fn required(tree: &SpanTree) -> RequiredTerms {
     match tree {
         SpanTree::Nothing { .. } => RequiredTerms::exactly(Vec::new()).inexact(),
         SpanTree::Term { field, term } => RequiredTerms::one(field, term),
-        // The terms of documents that are still to come.
+        // The terms of the documents that will be percolated are not known yet.
         SpanTree::Terms { .. } | SpanTree::Gap { .. } => RequiredTerms::Unknown,
         SpanTree::Any(trees) => RequiredTerms::union(trees.iter().map(required)).inexact(),
         SpanTree::Near { spans, .. } => RequiredTerms::longest(spans.iter().map(required)),

@@ -1,4 +1,4 @@
-//! `span_not`: spans that others do not come near.
+//! `span_not`: spans that have no excluded spans near them.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! `span_term`: where a term is.
+//! `span_term`: the positions of a term.
 
 use limber_mapping::{Field, RequestError, Selection};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! `distance_feature`: the nearer to a point or an instant, the higher the score.
+//! `distance_feature`: scores that increase with the proximity to a point or an instant.
 //!
 //! Source: Elasticsearch's `DistanceFeatureQueryBuilder`, Lucene's `LatLonPointDistanceFeatureQuery`,
 //! `LongDistanceFeatureQuery`.
@@ -31,12 +31,12 @@ struct DistanceFeature {
     pivot: String,
 }
 
-/// Bound: `boost * pivot / (pivot + distance)` by a column.
+/// The bound query: the score is `boost * pivot / (pivot + distance)`, with distances from a column.
 #[derive(Debug)]
 pub(crate) struct FeatureNode {
     pub field: Arc<Field>,
     pub origin: FeatureOrigin,
-    /// Meters, or what the field's dates count.
+    /// In meters, or in the resolution of the field's dates.
     pub pivot: f64,
     pub boost: f32,
 }
@@ -48,7 +48,7 @@ pub(crate) enum FeatureOrigin {
 }
 
 impl FeatureNode {
-    /// The score of a stored value.
+    /// Returns the score of a stored value.
     #[inline]
     pub fn score(&self, stored: i64) -> f32 {
         let distance = match &self.origin {
@@ -163,7 +163,7 @@ impl QueryNode for DistanceFeature {
             }
             ValueKind::Date { format, resolution } => {
                 let text = json::scalar_text(&self.origin).unwrap_or_default();
-                // An origin such as a day is its last instant, as in Elasticsearch.
+                // As in Elasticsearch, an origin without a time stands for its last instant.
                 let now_millis = binder.dates().now_millis;
                 let instant = format.parse_instant_with_math(&text, now_millis, true, &Zone::Utc)?;
                 let pivot = json::time_nanos(&self.pivot, "pivot").map_err(|_| {
@@ -238,7 +238,7 @@ impl BoundNode for FeatureNode {
     }
 }
 
-/// Nearness to an origin, by a column; of several values the nearest counts.
+/// Scores by the distance from an origin, using a column. Of several values, the nearest counts.
 struct FeatureScorer<'a> {
     node: &'a FeatureNode,
     column: NumberColumn<'a>,

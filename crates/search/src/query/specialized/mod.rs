@@ -1,4 +1,4 @@
-//! Queries by features, scripts and stored queries (Elasticsearch's specialized queries).
+//! Queries with features, scripts or stored queries (Elasticsearch's specialized queries).
 
 pub(super) mod distance_feature;
 pub(crate) mod percolate;

@@ -1,4 +1,4 @@
-//! `rank_feature`: the greater the number of a feature, the higher the score.
+//! `rank_feature`: scores that increase with the value of a feature.
 //!
 //! Source: Elasticsearch's `RankFeatureQueryBuilder`, Lucene's `FeatureField` and `FeatureQuery`.
 
@@ -31,10 +31,10 @@ struct RankFeatureQuery {
     function: Function,
 }
 
-/// How a score is made of a value.
+/// How a score is computed from a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Function {
-    /// `None`: the mean of the feature's values, nearly.
+    /// `None` stands for the approximate mean of the feature's values.
     Saturation(Option<f32>),
     Log(f32),
     Sigmoid {
@@ -44,11 +44,11 @@ enum Function {
     Linear,
 }
 
-/// Bound: the documents with a feature, each scored by its value.
+/// The bound query: documents with a feature, scored by its value.
 #[derive(Debug)]
 struct RankFeatureNode {
     docs: Docs,
-    /// Where an index of Elasticsearch has the feature, and its name there.
+    /// The field and the term by which Elasticsearch indexes the feature.
     place: (String, String),
     function: Function,
     boost: f32,
@@ -153,12 +153,12 @@ impl QueryNode for RankFeatureQuery {
 struct Feature {
     field: Arc<Field>,
     kind: RankFeature,
-    /// Of a field with several.
+    /// The name of the feature, if the field has several.
     name: Option<String>,
 }
 
 impl RankFeatureQuery {
-    /// The feature on a shard; `None`: it is not mapped.
+    /// Returns the feature on a shard; `None` if it is not mapped.
     fn feature(&self, binder: &Binder<'_>) -> Result<Option<Feature>, Error> {
         if let Some(field) = binder.field(&self.field) {
             return match field.feature {
@@ -177,7 +177,7 @@ impl RankFeatureQuery {
     }
 }
 
-/// The value that the mean of the feature's frequencies stands for, over the shard (Lucene's
+/// Returns the value that corresponds to the mean of the feature's frequencies in the shard (Lucene's
 /// `FeatureField#computePivotFeatureValue`).
 fn mean_value(docs: &Docs, binder: &Binder<'_>) -> Result<f32, Error> {
     let (mut sum, mut count) = (0u64, 0u64);
@@ -218,7 +218,7 @@ impl Function {
         }
     }
 
-    /// Source: `score` of the functions in Lucene's `FeatureField`.
+    /// Computes the score of a value. Source: `score` of the functions in Lucene's `FeatureField`.
     fn score(self, weight: f32, value: f32) -> f32 {
         match self {
             Function::Saturation(pivot) => {
@@ -248,7 +248,7 @@ impl Function {
         }
     }
 
-    /// Name, formula and parameters, as Lucene explains them.
+    /// Returns name, formula and parameters as in Lucene's explanations.
     fn explained(self) -> (&'static str, &'static str, Vec<Explanation>) {
         let pivot_text = "k, pivot feature value that would give a score contribution equal to w/2";
         match self {
@@ -258,7 +258,7 @@ impl Function {
             Function::Log(scaling) => {
                 ("Log", "w * log(a + S)", vec![Explanation::leaf(scaling, "a, scaling factor")])
             }
-            // Lucene shows the pivot in the exponent's place.
+            // Lucene shows the pivot instead of the exponent.
             Function::Sigmoid { pivot, .. } => (
                 "Sigmoid",
                 "w * S^a / (S^a + k^a)",
@@ -333,12 +333,12 @@ impl BoundNode for RankFeatureNode {
     }
 }
 
-/// The values of a feature, from the postings of its terms.
+/// Scores a feature by the postings of its terms.
 struct FeatureScorer<'a> {
     node: &'a RankFeatureNode,
-    /// The document that each stands on, and the term's frequency.
+    /// The current document of each term, and the frequency that the term encodes.
     terms: Vec<(DocId, u16, Postings)>,
-    /// By document of a window.
+    /// The scores of the documents in a window.
     scores: Vec<f32>,
 }
 
@@ -381,7 +381,7 @@ impl Scorer for FeatureScorer<'_> {
     }
 
     fn max_score(&mut self, _: DocId, _: DocId) -> Result<f32> {
-        // Terms ascend with their values, and scores with those.
+        // Terms ascend with their values, and scores ascend with values.
         Ok(self.terms.last().map_or(0.0, |(_, frequency, _)| self.node.score(*frequency)))
     }
 
@@ -412,7 +412,7 @@ mod tests {
     use super::*;
     use crate::query::parse::{QueryLimits, parse_query};
 
-    /// Reasons and causes recorded from Elasticsearch 7.17.15.
+    /// Error messages and causes recorded from Elasticsearch 7.17.15.
     #[test]
     fn refusals_are_worded_as_elasticsearch_words_them() {
         for (body, reason, cause) in [
@@ -445,7 +445,7 @@ mod tests {
         }
     }
 
-    /// Scores recorded from Elasticsearch 7.17.15, of the values 12.75, 8 and 0.1.
+    /// Scores recorded from Elasticsearch 7.17.15 for the values 12.75, 8 and 0.1.
     #[test]
     fn scores_are_those_of_lucene() {
         for (function, weight, scores) in [

@@ -1,4 +1,4 @@
-//! `script`: documents for which a script says `true`.
+//! `script`: documents for which a script returns `true`.
 
 use limber_mapping::RequestError;
 use limber_script::{OpenScript, Script, ScriptContext};
@@ -20,7 +20,7 @@ struct ScriptQuery {
     script: Script,
 }
 
-/// Documents for which a script says `true`; all score alike.
+/// Documents for which a script returns `true`, with a constant score.
 #[derive(Debug)]
 pub(crate) struct ScriptNode {
     pub script: BoundScript,
@@ -84,7 +84,7 @@ impl BoundNode for ScriptNode {
     }
 }
 
-/// Documents for which a script says `true`.
+/// Matches documents for which a script returns `true`.
 struct ScriptDocs<'a> {
     script: OpenScript<'a>,
     flags: Vec<bool>,

@@ -34,7 +34,7 @@ pub(crate) struct ScriptScoreNode {
     pub query: BoundQuery,
     pub script: BoundScript,
     pub boost: f32,
-    /// Documents that score less do not match.
+    /// The minimum score of a matching document.
     pub min_score: Option<f32>,
 }
 
@@ -87,7 +87,7 @@ impl QueryNode for ScriptScore {
 }
 
 impl ScriptScoreNode {
-    /// The scores of documents that the query matches.
+    /// Scores documents that the query matches.
     fn scripted<'a>(&'a self, segment: &'a Segment) -> Result<BoxedScorer<'a>> {
         Ok(Box::new(ScriptScorer {
             bound: &self.script,
@@ -170,11 +170,11 @@ impl BoundNode for ScriptScoreNode {
     }
 }
 
-/// Scores by a script, times the boost.
+/// Computes scores by a script, and multiplies them by the boost.
 struct ScriptScorer<'a> {
     bound: &'a BoundScript,
     script: OpenScript<'a>,
-    /// `None` where the script asks for no score.
+    /// `None` if the script does not use the query's score.
     query: Option<BoxedScorer<'a>>,
     boost: f32,
     sums: Vec<f64>,

@@ -36,7 +36,7 @@ pub(in crate::query) fn parse(
 impl QueryNode for Exists {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
         match self.field.as_str() {
-            // Every document has them.
+            // Every document has these fields.
             "_index" | "_id" | "_seq_no" | "_primary_term" | "_version" => {
                 return Ok(EverythingNode { boost }.into());
             }

@@ -1,4 +1,4 @@
-//! Keys of flattened fields: "which queries have no meaning on them?" Source: Elasticsearch's
+//! Refuses queries that are not supported on keys of flattened fields. Source: Elasticsearch's
 //! `KeyedFlattenedFieldType`.
 
 use limber_mapping::{Field, Flattened, RequestError};

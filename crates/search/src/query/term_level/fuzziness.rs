@@ -1,4 +1,4 @@
-//! Fuzzy terms: "how far may a term be from the word, and what does it score?"
+//! Fuzzy terms: their edit distance from a word, and their scores.
 //!
 //! Source: Elasticsearch's `Fuzziness`, Lucene's `FuzzyQuery` and `FuzzyTermsEnum`.
 
@@ -20,16 +20,17 @@ use crate::query::bound::BoundQuery;
 /// `fuzziness`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Fuzziness {
-    /// By the word's length: none below the first, one below the second, two from there on.
+    /// Depends on the word's length: no edits below the first length, one below the second, two from there
+    /// on.
     Auto(usize, usize),
     Edits(u8),
 }
 
 impl Fuzziness {
-    /// `AUTO`: no edit up to two letters, one up to five, two beyond.
+    /// `AUTO`: no edits up to two characters, one up to five, two for more.
     pub const AUTO: Fuzziness = Fuzziness::Auto(3, 6);
 
-    /// Errors as Elasticsearch words them.
+    /// Parses the option. Fails with Elasticsearch's messages.
     pub fn parse(value: &Value) -> Result<Fuzziness, RequestError> {
         let given = json::scalar_text(value).unwrap_or_default();
         let text = given.to_uppercase();
@@ -62,7 +63,7 @@ impl Fuzziness {
         }
     }
 
-    /// How many edits a word may be away.
+    /// Returns the largest edit distance from a word.
     pub fn distance(self, word: &str) -> u8 {
         match self {
             Fuzziness::Edits(edits) => edits,
@@ -75,15 +76,15 @@ impl Fuzziness {
     }
 }
 
-/// How words are compared.
+/// The options of fuzzy terms.
 #[derive(Debug, Clone)]
 pub(in crate::query) struct Fuzzy {
     pub fuzziness: Fuzziness,
-    /// Characters that must be equal.
+    /// The number of characters at the beginning that must be equal.
     pub prefix_length: i32,
-    /// Terms that a word may stand for.
+    /// Largest number of terms that a word is expanded to.
     pub expansions_max: i32,
-    /// Swapped neighbours are one edit.
+    /// Whether swapping two adjacent characters is one edit.
     pub transpositions: bool,
     pub rewrite: Option<String>,
 }
@@ -100,11 +101,11 @@ impl Default for Fuzzy {
     }
 }
 
-/// Terms that a word may stand for, whatever is asked for (Lucene's `IndexSearcher#getMaxClauseCount`).
+/// Upper limit of `expansions_max` (Lucene's `IndexSearcher#getMaxClauseCount`).
 const EXPANSIONS_MAX: usize = 1024;
 
 impl Fuzzy {
-    /// The terms of a text or keyword field that are like `word`.
+    /// Binds a query for the terms of a text or keyword field that are similar to `word`.
     pub fn bind(
         &self,
         binder: &Binder<'_>,
@@ -129,7 +130,7 @@ impl Fuzzy {
         bind_automaton(binder, field, Arc::new(automaton), rewrite, nearness, boost, text)
     }
 
-    /// Terms of the field that are like `word`, each with how near it is.
+    /// Returns the terms of the field that are similar to `word`, each with its similarity.
     pub fn terms(
         &self,
         binder: &Binder<'_>,
@@ -150,7 +151,7 @@ impl Fuzzy {
         collect_terms(binder, field, &automaton, rewrite, nearness)
     }
 
-    /// Refuses fields that it cannot be asked of, and options that make no sense.
+    /// Refuses fields that do not support fuzzy terms, and invalid options.
     fn check(&self, binder: &Binder<'_>, field: &Field) -> Result<Rewrite, Error> {
         if field.has_texts() {
             binder.check_expensive("[fuzzy] queries")?;
@@ -177,27 +178,27 @@ impl Fuzzy {
     }
 }
 
-/// Bytes of the longest term (`IndexWriter.MAX_TERM_LENGTH`).
+/// The number of bytes of the longest term (`IndexWriter.MAX_TERM_LENGTH`).
 const TERM_BYTES_MAX: usize = 32_766;
 
-/// Bytes of the longest character, by which each of two edits may shorten a word.
+/// The number of bytes of the longest character. Each of two edits can shorten a word by as much.
 const EDIT_BYTES_MAX: usize = 4;
 
-/// Whether no term can be as long as the word with two characters less.
+/// Whether the word is longer than any term, even without two characters.
 fn is_beyond_terms(word: &str) -> bool {
     word.len() > TERM_BYTES_MAX + 2 * EDIT_BYTES_MAX
 }
 
-/// What an automaton takes for a byte of its word, about: some tens of states, each of 256 transitions of
-/// four bytes.
+/// Estimated bytes of an automaton for each byte of its word: some tens of states, each with 256 transitions
+/// of four bytes.
 const AUTOMATON_BYTES_A_BYTE: u64 = 64 << 10;
 
-/// Refuses a word whose automaton there is no memory for.
+/// Refuses a word if there is no memory for its automaton.
 fn check_automaton(word: &str) -> Result<(), Error> {
     Ok(work::claim(word.len() as u64 * AUTOMATON_BYTES_A_BYTE)?)
 }
 
-/// How near a term is to a word of `length` characters (Lucene's `FuzzyTermsEnum`).
+/// Returns the similarity of a term to a word of `length` characters (Lucene's `FuzzyTermsEnum`).
 fn nearness(term: &[u8], distance: u8, length: usize) -> f32 {
     let shortest = String::from_utf8_lossy(term).chars().count().min(length);
     if distance == 0 { 1.0 } else { 1.0 - f32::from(distance) / shortest as f32 }

@@ -1,4 +1,4 @@
-//! `fuzzy`: documents with a term that is like a word.
+//! `fuzzy`: documents with a term that is similar to a word.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};

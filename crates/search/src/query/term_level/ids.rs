@@ -10,7 +10,7 @@ use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::parse::{Common, Parser, Query, QueryNode};
 
-/// Most ids one query may name, as for `terms` (`index.max_terms_count`).
+/// Largest number of ids in a query, as for `terms` (`index.max_terms_count`).
 const IDS_COUNT_MAX: usize = 65_536;
 
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! Queries for exact values, without analysis (Elasticsearch's term-level queries), and what they share.
+//! Queries for exact values without analysis (Elasticsearch's term-level queries), and their common parts.
 
 pub(super) mod exists;
 pub(super) mod flattened;

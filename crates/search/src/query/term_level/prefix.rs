@@ -1,4 +1,4 @@
-//! `prefix`: documents with a term that starts like this; every match scores alike.
+//! `prefix`: documents with a term that starts with a prefix, by default with a constant score.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ pub(in crate::query) fn parse(
     Ok(common.query(prefix))
 }
 
-/// A text or keyword field; other types are refused as Elasticsearch refuses them.
+/// Returns a text or keyword field; other types are refused as in Elasticsearch.
 pub(in crate::query) fn term_field(
     binder: &Binder<'_>,
     path: &str,
@@ -96,7 +96,7 @@ impl QueryNode for Prefix {
 }
 
 impl MultiTermQuery for Prefix {
-    /// Elasticsearch passes over `case_insensitive` here.
+    /// Elasticsearch ignores `case_insensitive` here.
     fn expand(&self, binder: &Binder<'_>) -> Result<Expansion, Error> {
         let rewrite = Rewrite::named(self.rewrite.as_deref())?;
         let Some(field) = term_field(binder, &self.field, "prefix")? else { return Ok(Expansion::Unmapped) };
@@ -115,7 +115,7 @@ fn prefix_pattern(prefix: &str, case_insensitive: bool) -> TermPattern {
     TermPattern::new(prefix.chars().map(Piece::One).chain([Piece::Many]).collect(), case_insensitive)
 }
 
-/// Where a field's terms are that begin so, as terms of their own (`index_prefixes`).
+/// Returns the field in which prefixes are indexed as terms, if it has this prefix (`index_prefixes`).
 pub(in crate::query) fn indexed_prefixes(
     binder: &Binder<'_>,
     field: &Field,
@@ -140,7 +140,7 @@ pub(in crate::query) fn bind_prefix(
     BoundQuery::constant(prefix_docs(field, prefix), boost, text)
 }
 
-/// The terms that start with `prefix`.
+/// Returns the documents with terms that start with `prefix`.
 pub(in crate::query) fn prefix_docs(field: &Arc<Field>, prefix: &str) -> Docs {
     if field.has_coded_terms() {
         return super::wildcard::terms_with_prefix(field, prefix);
@@ -150,7 +150,7 @@ pub(in crate::query) fn prefix_docs(field: &Arc<Field>, prefix: &str) -> Docs {
     Docs::term_range(field, Some((lower, true)), upper)
 }
 
-/// The first term after all that start with `prefix`; `None` when there is none.
+/// Returns the first string after all those that start with `prefix`; `None` if there is none.
 pub(in crate::query) fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
     let mut upper = prefix.to_vec();
     while let Some(last) = upper.pop() {

@@ -22,7 +22,7 @@ struct Range {
     upper: Option<(Value, bool)>,
     format: Option<String>,
     time_zone: Option<String>,
-    /// Of ranges; on a field of single values all mean the same.
+    /// The relation to ranges; on a field with single values it has no effect.
     relation: RangeRelation,
 }
 

@@ -1,4 +1,4 @@
-//! `regexp`: documents with a term that a regular expression of Lucene's accepts as a whole.
+//! `regexp`: documents with a term that a Lucene regular expression matches as a whole.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ impl QueryNode for RegexpQuery {
             .into());
         }
         let Some(field) = binder.searchable_field(&self.field)? else {
-            // Read all the same, so that a fault in it is told.
+            // Parsed anyway, so that errors are reported.
             Regexp::shared(&self.pattern, self.options)?;
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
@@ -97,7 +97,7 @@ impl QueryNode for RegexpQuery {
 
 impl MultiTermQuery for RegexpQuery {
     fn expand(&self, binder: &Binder<'_>) -> Result<Expansion, Error> {
-        // Found wrong as it would be by itself.
+        // Bound to report the same errors as outside of a span query.
         let bound = self.bind(1.0, binder)?;
         let Some(field) = binder.field(&self.field) else { return Ok(Expansion::Unmapped) };
         if bound.is_nothing() {

@@ -1,7 +1,7 @@
-//! Many terms as one query: "how do the terms that a pattern stands for score?"
+//! The `rewrite` of queries that stand for many terms: how these terms are scored.
 //!
-//! Source: Lucene's `MultiTermQuery.RewriteMethod`s and `BlendedTermQuery`; names as
-//! `QueryParsers#parseRewriteMethod` reads them.
+//! Source: Lucene's `MultiTermQuery.RewriteMethod`s and `BlendedTermQuery`; the names are those of
+//! `QueryParsers#parseRewriteMethod`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,21 +21,23 @@ use crate::query::spans::Expansion;
 /// `rewrite`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::query) enum Rewrite {
-    /// All terms, which score alike.
+    /// All terms, with a constant score.
     Constant,
-    /// All terms, each scored as itself.
+    /// All terms, each with its own score.
     Scoring,
-    /// The best terms, each scored as itself.
+    /// The best terms, each with its own score.
     Top(usize),
-    /// The best terms, which score alike but for how near they are.
+    /// The best terms, scored only by their similarity.
     TopBoost(usize),
-    /// The best terms, all as frequent as the most frequent one.
+    /// The best terms, all with the highest document frequency among them.
     TopBlended(usize),
 }
 
 impl Rewrite {
+    /// Parses the name of a method.
+    ///
     /// # Errors
-    /// `illegal_argument_exception` for a name that is none.
+    /// `illegal_argument_exception` for an unknown name.
     pub fn parse(name: &str) -> Result<Rewrite, RequestError> {
         let unknown = || RequestError::illegal_argument(format!("Failed to parse rewrite_method [{name}]"));
         match name {
@@ -55,7 +57,7 @@ impl Rewrite {
         }
     }
 
-    /// Reads the `rewrite` of a query; without one, all terms score alike.
+    /// Parses the `rewrite` of a query; by default all terms have a constant score.
     ///
     /// # Errors
     /// Those of [`Rewrite::parse`].
@@ -63,7 +65,7 @@ impl Rewrite {
         name.map_or(Ok(Rewrite::Constant), Rewrite::parse)
     }
 
-    /// How many terms are taken; `None`: all.
+    /// Returns the largest number of terms; `None` for all.
     pub fn count_max(self) -> Option<usize> {
         match self {
             Rewrite::Constant | Rewrite::Scoring => None,
@@ -72,8 +74,8 @@ impl Rewrite {
     }
 }
 
-/// The query for the terms of `field` that `automaton` accepts. `nearness` makes a term's boost of it and its
-/// distance. `text`: Lucene's name of it.
+/// Makes a query for the terms of `field` that `automaton` accepts. `nearness` computes the boost of a term
+/// from the term and its distance. `text` is the query as Lucene prints it.
 pub(in crate::query) fn bind_automaton(
     binder: &Binder<'_>,
     field: &Arc<Field>,
@@ -105,7 +107,7 @@ pub(in crate::query) fn bind_automaton(
         _ => None,
     };
     for (term, nearness) in found {
-        // Farther away than the term is long counts when the best are chosen, and scores as nothing.
+        // A negative similarity counts when the best terms are selected, but not for the score.
         let boost = boost * nearness.max(0.0);
         node.should.push(match rewrite {
             Rewrite::TopBoost(_) => {
@@ -122,8 +124,8 @@ pub(in crate::query) fn bind_automaton(
     })
 }
 
-/// The terms of `field` that `automaton` accepts, each with what `nearness` makes of it and its distance; of
-/// a rewrite that keeps the best, those.
+/// Returns the terms of `field` that `automaton` accepts, each with what `nearness` returns for the term and
+/// its distance. If the rewrite keeps only the best terms, only those are returned.
 pub(in crate::query) fn collect_terms(
     binder: &Binder<'_>,
     field: &Field,
@@ -137,7 +139,7 @@ pub(in crate::query) fn collect_terms(
         walk(terms, automaton, |cursor, distance| {
             let nearness = nearness(cursor.term(), distance);
             found.insert(cursor.term().into(), nearness);
-            // All terms of a pattern are clauses, of which there may be only so many.
+            // All terms are clauses, whose number is limited.
             if rewrite == Rewrite::Scoring {
                 check_clauses(found.len())?;
             } else if found.len() > 2 * TERMS_HELD_MAX {
@@ -152,7 +154,7 @@ pub(in crate::query) fn collect_terms(
     Ok(found)
 }
 
-/// What a pattern stands for in a span query whose rewrite keeps the best terms.
+/// Returns the terms of a pattern in a span query whose rewrite keeps the best terms.
 pub(in crate::query) fn best_terms(
     binder: &Binder<'_>,
     field: Arc<Field>,
@@ -164,10 +166,10 @@ pub(in crate::query) fn best_terms(
     Ok(Expansion::Best(field, found))
 }
 
-/// Terms held at a time while the best are looked for.
+/// Number of terms that are kept while the best are searched.
 const TERMS_HELD_MAX: usize = 10_000;
 
-/// Keeps the nearest terms, of equally near ones the first.
+/// Keeps the terms with the highest similarity, of equal ones the first.
 fn keep_best(found: &mut BTreeMap<Box<[u8]>, f32>, count_max: usize) {
     if found.len() <= count_max {
         return;

@@ -1,4 +1,4 @@
-//! `term`: documents that hold exactly this value.
+//! `term`: documents with exactly this value.
 
 use limber_mapping::RequestError;
 use limber_segment::postings::{KnownBounds, Want};
@@ -120,7 +120,7 @@ impl BoundNode for TermNode {
 
     fn required_terms(&self) -> RequiredTerms {
         match &self.field.flattened {
-            // A key of a flattened field is part of its terms, under another path.
+            // The terms of a flattened field's key are indexed in another field, with the key as a prefix.
             Some(_) => RequiredTerms::Unknown,
             None => RequiredTerms::exactly(vec![(self.field.path.clone(), self.term.clone())]),
         }

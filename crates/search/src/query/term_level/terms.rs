@@ -1,4 +1,4 @@
-//! `terms`: documents that hold any of these values; every match scores alike.
+//! `terms`: documents with any of these values, with a constant score.
 
 use std::sync::{Arc, OnceLock};
 
@@ -21,15 +21,15 @@ use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support};
 struct Terms {
     field: String,
     values: Values,
-    /// What the values mean to the first shard's field; the index's other shards have the same.
+    /// The values as terms of the first shard's field, which are the same on the index's other shards.
     sorted: OnceLock<SortedTerms>,
 }
 
 #[derive(Debug)]
 enum Values {
     Given(Arc<Vec<Value>>),
-    /// Those at a path of a document; none where one of the two is missing. Source: Elasticsearch's
-    /// `TermsLookup`.
+    /// The values at a path of a document; none if the document or the path does not exist. Source:
+    /// Elasticsearch's `TermsLookup`.
     Named {
         document: DocumentName,
         path: String,
@@ -72,7 +72,7 @@ pub(in crate::query) fn parse(
     Ok(common.query(terms))
 }
 
-/// `{"index", "id", "path", "routing"}`.
+/// Parses `{"index", "id", "path", "routing"}`.
 fn parse_lookup(lookup: &Map<String, Value>) -> Result<Values, RequestError> {
     let refused = |what: String| {
         RequestError::bad_request("x_content_parse_exception", format!("[terms_lookup] {what}"))
@@ -166,7 +166,7 @@ impl QueryNode for Terms {
         let name = DocsName::ValuesOf(self.field.clone());
         let docs = if !terms.is_empty() && ranges.is_empty() {
             let sorted = SortedTerms { field: field.clone(), terms: terms.clone() };
-            // Another shard may have been first.
+            // Another shard may have set it first.
             let _ = self.sorted.set(sorted);
             Docs::Terms { field, terms }
         } else if !numbers.is_empty() && ranges.is_empty() {

@@ -1,4 +1,4 @@
-//! `terms_set`: documents that have as many of some terms as they say themselves, by a field or a script.
+//! `terms_set`: documents with a minimum number of terms, which a field or a script of the document gives.
 //!
 //! Source: Elasticsearch's `TermsSetQueryBuilder`, Lucene's `CoveringQuery`.
 
@@ -26,11 +26,11 @@ use crate::script::{BoundScript, RuntimeField};
 struct TermsSet {
     field: String,
     terms: Vec<Value>,
-    /// `None` is told by the shard.
+    /// If it is missing, the shard reports the error.
     needed: Option<Needed>,
 }
 
-/// How many of the terms a document must have.
+/// The minimum number of terms that a document must have.
 #[derive(Debug)]
 enum Needed {
     Field(String),
@@ -38,7 +38,7 @@ enum Needed {
     Count(String),
 }
 
-/// Documents that match as many of the queries as they need. The score is the sum of theirs.
+/// Documents that match a minimum number of queries. The score is the sum of the scores of the matching ones.
 #[derive(Debug)]
 pub(crate) struct TermsSetNode {
     pub queries: Vec<BoundQuery>,
@@ -126,7 +126,7 @@ impl QueryNode for TermsSet {
 }
 
 impl Needed {
-    /// `count`: of the terms.
+    /// `count` is the number of terms.
     fn bind(&self, count: usize, binder: &Binder<'_>) -> Result<BoundNeeded, Error> {
         Ok(match self {
             Needed::Field(path) => {
@@ -141,7 +141,7 @@ impl Needed {
             Needed::Script(script) => {
                 let mut script = script.clone();
                 script.params.insert("num_terms".to_owned(), count.into());
-                // A script that gives a value, and knows of no score.
+                // The script returns a value, and has no access to scores.
                 BoundNeeded::Script(BoundScript::bind(&script, ScriptContext::Field, binder.shard())?)
             }
             Needed::Count(spec) => BoundNeeded::Count(minimum_should_match::required(spec, count)? as u64),
@@ -171,7 +171,7 @@ impl BoundNode for TermsSetNode {
         }
         let sum: f64 = details.iter().map(|detail| f64::from(detail.value)).sum();
         let text = match self.needed {
-            // Elasticsearch makes an ordinary disjunction of these.
+            // Elasticsearch makes an ordinary disjunction in this case.
             BoundNeeded::Count(_) => "sum of:".to_owned(),
             _ => {
                 let mut needed = Vec::new();
@@ -213,7 +213,7 @@ mod tests {
     use crate::query::parse::{QueryLimits, parse_query};
     use serde_json::json;
 
-    /// Reasons recorded from Elasticsearch 9.4.3.
+    /// Error messages recorded from Elasticsearch 9.4.3.
     #[test]
     fn refusals_are_worded_as_elasticsearch_words_them() {
         for (body, reason) in [

@@ -1,5 +1,4 @@
-//! `wildcard`: documents with a term that fits a pattern of `*` and `?`; and terms compared without regard to
-//! case.
+//! `wildcard`: documents with a term that matches a pattern of `*` and `?`; also case-insensitive terms.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -84,7 +83,7 @@ impl MultiTermQuery for Wildcard {
     }
 }
 
-/// The terms that fit: all, or the best of a rewrite that keeps those.
+/// Returns the matching terms: all of them, or only the best if the rewrite keeps those.
 pub(in crate::query) fn expand_pattern(
     binder: &Binder<'_>,
     field: Arc<Field>,
@@ -111,7 +110,7 @@ pub(in crate::query) fn bind_literal(
     Ok(bind_pattern(&field, TermPattern::new(pieces, true), boost, shown))
 }
 
-/// The terms that a pattern fits, as it is written.
+/// Returns the terms that match a pattern, which is not normalized.
 pub(in crate::query) fn terms_of_pattern(field: &Arc<Field>, pattern: &str) -> Docs {
     fn as_it_is(text: &str) -> Cow<'_, str> {
         text.into()
@@ -119,7 +118,7 @@ pub(in crate::query) fn terms_of_pattern(field: &Arc<Field>, pattern: &str) -> D
     pattern_docs(field, TermPattern::parse(pattern, as_it_is, false))
 }
 
-/// The terms whose texts begin so, where bytes of terms do not tell.
+/// Returns the terms whose string starts with a prefix, for terms whose bytes are encoded.
 pub(in crate::query) fn terms_with_prefix(field: &Arc<Field>, prefix: &str) -> Docs {
     let pieces = prefix.chars().map(Piece::One).chain([Piece::Many]).collect();
     pattern_docs(field, TermPattern::new(pieces, false))

@@ -1,9 +1,8 @@
-//! Documents set aside until it is known which terms have buckets: "what is below the few terms that are
-//! kept?"
+//! Defers documents until it is known which terms have buckets.
 //!
-//! Of a field with many terms, most buckets are dropped when the best are chosen. Where the choice does not
-//! need what is below them, documents are only counted at first; those of the chosen terms are handed down
-//! afterwards. Source: Elasticsearch's collect mode `breadth_first`.
+//! Most terms of a field with many terms are dropped when the best are selected. If the selection does not
+//! depend on sub-aggregations, documents are only counted at first, and the sub-aggregations collect those of
+//! the selected terms afterwards. Source: Elasticsearch's collect mode `breadth_first`.
 
 use limber_segment::DocId;
 
@@ -21,10 +20,10 @@ use crate::bits::{Bits, WINDOW};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
-/// Documents of one window of a segment.
+/// The deferred documents of one window of a segment.
 #[derive(Debug)]
 pub struct AsideWindow {
-    /// The segment's place in the snapshot.
+    /// The index of the segment in the snapshot.
     pub segment: usize,
     start: DocId,
     docs: AsideDocs,
@@ -32,16 +31,16 @@ pub struct AsideWindow {
 
 #[derive(Debug)]
 enum AsideDocs {
-    /// From the first to the last one.
+    /// All documents from the first to the last one (included).
     Run(DocId, DocId),
     Bits(Box<Bits>),
 }
 
-/// Bytes of a window whose documents are a bit each.
+/// Bytes of a window whose documents are a bit set.
 const WINDOW_BYTES: u64 = (size_of::<Bits>() + size_of::<AsideWindow>()) as u64;
 
 impl AsideWindow {
-    /// The documents of a batch, all of one bucket and each once.
+    /// Makes a window of the documents of a batch, which must be in one bucket and without duplicates.
     pub fn of(segment: usize, entries: &Entries<'_>, budget: &Budget) -> Result<Option<AsideWindow>> {
         let (Some(&first), Some(&last)) = (entries.docs.first(), entries.docs.last()) else {
             return Ok(None);
@@ -55,7 +54,7 @@ impl AsideWindow {
         Ok(Some(AsideWindow { segment, start, docs }))
     }
 
-    /// The windows of a segment whose documents all count.
+    /// Makes the windows of a segment whose documents all count.
     pub fn whole(segment: usize, doc_count: u32) -> impl Iterator<Item = AsideWindow> {
         (0..doc_count).step_by(WINDOW as usize).map(move |start| AsideWindow {
             segment,
@@ -64,12 +63,12 @@ impl AsideWindow {
         })
     }
 
-    /// By which windows are sorted.
+    /// The sort key of windows.
     pub fn place(&self) -> (usize, DocId) {
         (self.segment, self.start)
     }
 
-    /// Replaces `out` by the documents.
+    /// Replaces the contents of `out` by the documents.
     pub fn docs(&self, out: &mut Vec<DocId>) {
         out.clear();
         match &self.docs {
@@ -79,12 +78,12 @@ impl AsideWindow {
     }
 }
 
-/// Fields with so many terms have tables that do not stay in the processor's caches, and so many terms a kept
-/// one are worth a second look at the documents.
+/// With this many terms, the tables of a field do not fit in the processor's caches, and with this many terms
+/// for each selected one, reading the documents twice is worthwhile.
 const ASIDE_TERMS_MIN: u64 = 1 << 11;
 const ASIDE_TERMS_PER_KEPT_MIN: u64 = 4;
 
-/// Whether documents, which are all of one bucket, can be set aside until the terms are chosen.
+/// Whether documents, which are all in one bucket, can be deferred until the terms are selected.
 pub(super) fn can_set_aside(
     request: &Terms,
     source: &Source,
@@ -103,8 +102,8 @@ pub(super) fn can_set_aside(
 }
 
 impl KeywordTerms<'_> {
-    /// There are several buckets around: documents that were set aside are handed on at once, and no more are
-    /// set aside. `current`: the segment that is not over yet.
+    /// Collects the deferred documents now and stops deferring, because there are several parent buckets.
+    /// `current`: the segment that is not finished yet.
     pub(super) fn hand_all_on(&mut self, current: Option<usize>) -> Result<()> {
         self.sets_aside = false;
         let aside = std::mem::take(&mut self.aside);
@@ -114,10 +113,10 @@ impl KeywordTerms<'_> {
         self.hand_on(&aside, current)
     }
 
-    /// Collects documents that were set aside; `current`: a segment that is not over yet.
+    /// Collects deferred documents. `current`: a segment that is not finished yet.
     pub(super) fn hand_on(&mut self, aside: &[AsideWindow], current: Option<usize>) -> Result<()> {
         let mut docs = Vec::new();
-        // What is below may count segments: it sees all of them.
+        // The sub-aggregations may depend on the number of segments, so they get all of them.
         let end = current.map_or(self.shard.segments.len(), |current| current + 1);
         for place in 0..end {
             self.begin(place)?;
@@ -132,7 +131,7 @@ impl KeywordTerms<'_> {
         Ok(())
     }
 
-    /// Hands the documents that were set aside to what is below the chosen terms; the bucket of `chosen[b]`
+    /// Passes the deferred documents of the selected terms to the sub-aggregations; the bucket of `chosen[b]`
     /// is `b`.
     fn hand_chosen_on(&mut self, chosen: &[TermKey]) -> Result<()> {
         let mut aside = std::mem::take(&mut self.aside);
@@ -165,7 +164,7 @@ impl KeywordTerms<'_> {
         Ok(())
     }
 
-    /// By ordinal of the begun segment the place among the chosen terms; [`REFUSED`] of the others.
+    /// Returns, for each ordinal of the current segment, its index among the selected terms, or [`REFUSED`].
     fn chosen_ordinals(&self, chosen: &[TermKey]) -> Result<Vec<u32>> {
         self.budget.spend(self.ordinal_count as u64 * 4)?;
         let mut bucket_of = vec![REFUSED; self.ordinal_count];
@@ -190,7 +189,7 @@ impl KeywordTerms<'_> {
         Ok(bucket_of)
     }
 
-    /// What is below the chosen buckets, of which `keys` are the terms.
+    /// Returns the sub-aggregations' results of the selected buckets, whose terms are `keys`.
     pub(super) fn below_chosen(&mut self, keys: &[TermKey]) -> Result<Vec<Vec<Partial>>> {
         self.hand_chosen_on(keys)?;
         self.buckets.subs.settle()?;

@@ -1,5 +1,4 @@
-//! Buckets whose keys are ordinals: as long as documents of one segment alone were seen, no term needs a name
-//! but those that are shown.
+//! Buckets whose keys are ordinals: while only one segment was seen, only terms that are shown are looked up.
 
 use super::super::super::answer::partial::TermKey;
 use super::super::super::buckets::bucket_table::BucketTable;
@@ -8,14 +7,15 @@ use super::{KeywordTerms, UNLISTED};
 use crate::error::Result;
 
 impl KeywordTerms<'_> {
-    /// Makes ready for keys of the begun segment's ordinals, or of terms by number.
+    /// Prepares the table for keys that are ordinals of the current segment, or numbers of terms.
     pub(super) fn prepare_keys(&mut self) -> Result<()> {
         if self.keyed_by == Some(self.segment_place) {
             return Ok(());
         }
         self.name_table()?;
         let is_first = self.segment_place != UNLISTED && self.buckets.table.len() == 0 && self.held.is_none();
-        // A missing value's term has an ordinal behind all others, wherever it belongs.
+        // The ordinal of a missing value's term is after all others, which need not be the order of the
+        // terms.
         if is_first && self.filter.allows_all() && self.reader.missing_ordinal().is_none() {
             return self.begin_ordinals(self.segment_place, self.ordinal_count);
         }
@@ -29,7 +29,7 @@ impl KeywordTerms<'_> {
         Ok(())
     }
 
-    /// Gives every bucket's key the number of its term, where those are ordinals so far.
+    /// Replaces keys that are ordinals by the numbers of their terms.
     pub(super) fn name_table(&mut self) -> Result<()> {
         let Some(place) = self.keyed_by.take() else { return Ok(()) };
         let Some(terms) = self.shard.segments[place].segment.terms(self.source.path())? else {
@@ -46,8 +46,8 @@ impl KeywordTerms<'_> {
         Ok(())
     }
 
-    /// Adds the buckets of another collector whose keys are ordinals of the segment at `place`. Answers what
-    /// each bucket is here.
+    /// Adds the buckets of another collector whose keys are ordinals of the segment at `place`. Returns the
+    /// bucket here for each of the other's.
     pub(super) fn absorb_by_ordinal(
         &mut self,
         table: &BucketTable,
@@ -73,7 +73,7 @@ impl KeywordTerms<'_> {
         self.buckets.table.absorb(table, bucket_of, key_of, budget)
     }
 
-    /// The term of a bucket.
+    /// Returns the term of a bucket.
     pub(super) fn term_of(&mut self, bucket: u32) -> Result<TermKey> {
         let key = self.buckets.table.key(bucket);
         let Some(place) = self.keyed_by else {

@@ -14,7 +14,7 @@ pub(super) struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// Two parts or more.
+    /// `parts` must have at least two items.
     pub fn new(parts: Vec<BoxedIntervals<'a>>) -> Block<'a> {
         Block { parts, start: -1, end: -1 }
     }

@@ -7,10 +7,10 @@ use crate::error::Result;
 use crate::matcher::text::position_queue::PositionQueue;
 use crate::matcher::text::positions::NO_MORE;
 
-/// Those that lie within no other one. Source: Lucene's `DisjunctionIntervalsSource`.
+/// The intervals that contain no other one. Source: Lucene's `DisjunctionIntervalsSource`.
 pub(super) struct Disjunction<'a> {
     parts: Vec<BoxedIntervals<'a>>,
-    /// Those that stand on an interval: by end, of equal ones the shortest first.
+    /// The parts that have a current interval, by its end; of equal ends, the shortest first.
     queue: PositionQueue,
     current: Current,
 }
@@ -45,7 +45,7 @@ impl<'a> Disjunction<'a> {
         }
     }
 
-    /// Without a current interval: before the first or behind the last.
+    /// The position when there is no current interval: before the first one or after the last one.
     fn outside(&self) -> i64 {
         if self.current == Current::Before { -1 } else { NO_MORE }
     }

@@ -1,4 +1,4 @@
-//! Documents with intervals, and their scores.
+//! Matches documents with intervals, and scores them.
 
 use limber_segment::{DocId, Segment};
 
@@ -15,7 +15,7 @@ use crate::primitives::IntervalsNode;
 struct HasInterval<'a>(BoxedIntervals<'a>);
 
 impl Confirm for HasInterval<'_> {
-    /// Positions make a candidate dear.
+    /// Reading the positions of a candidate is expensive.
     const DEARNESS: u64 = 2;
 
     fn holds(&mut self, doc: DocId) -> Result<bool> {
@@ -23,7 +23,7 @@ impl Confirm for HasInterval<'_> {
     }
 }
 
-/// The documents with an interval.
+/// Matches the documents with an interval.
 pub(crate) fn confirmed<'a>(node: &'a IntervalsNode, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
     Ok(match open(&node.source, &mut SegmentLeaves(segment), false)? {
         Some(intervals) => {
@@ -34,13 +34,13 @@ pub(crate) fn confirmed<'a>(node: &'a IntervalsNode, segment: &'a Segment) -> Re
     })
 }
 
-/// Scores grow with the number of intervals and shrink with what is in them beside the terms.
+/// Scores increase with the number of intervals, and decrease with the gaps inside them.
 pub(crate) struct IntervalScorer<'a> {
     node: &'a IntervalsNode,
     intervals: BoxedIntervals<'a>,
 }
 
-/// `None`: no document of the segment has an interval.
+/// Opens the scorer; `None` if no document of the segment has an interval.
 pub(crate) fn scorer<'a>(
     node: &'a IntervalsNode,
     segment: &'a Segment,
@@ -50,7 +50,7 @@ pub(crate) fn scorer<'a>(
 }
 
 impl IntervalScorer<'_> {
-    /// Source: Lucene's `IntervalScorer`.
+    /// Returns the weighted frequency in a document. Source: Lucene's `IntervalScorer`.
     fn freq(&mut self, doc: DocId) -> Result<f32> {
         let mut freq = 0.0f32;
         if !self.intervals.reset(doc)? {
@@ -59,7 +59,7 @@ impl IntervalScorer<'_> {
         while !is_end(self.intervals.next()?) {
             let length = self.intervals.end() - self.intervals.start() + 1;
             let weight = 1.0 / (length - self.node.extent_min + 1).max(1) as f64;
-            // Summed in double, kept in float, as Java does where it adds in place.
+            // Added as a double and stored as a float, as Java's `+=` does.
             freq = (f64::from(freq) + weight) as f32;
         }
         Ok(freq)
@@ -82,7 +82,7 @@ impl Scorer for IntervalScorer<'_> {
     }
 }
 
-/// How many intervals a document has, those that hold more than terms counted for less.
+/// Returns the number of intervals of a document; those that are longer than their terms have a lower weight.
 pub(crate) fn interval_freq(node: &IntervalsNode, segment: &Segment, doc: DocId) -> Result<f32> {
     match scorer(node, segment)? {
         Some(mut scorer) => scorer.freq(doc),

@@ -1,4 +1,4 @@
-//! Intervals that reach farther than those of their source, or lie beside them.
+//! Intervals that are longer than those of their source, or next to them.
 
 use limber_segment::DocId;
 
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::matcher::text::positions::NO_MORE;
 use crate::primitives::Side;
 
-/// Begins and ends so many positions farther away. Source: Lucene's `ExtendedIntervalsSource`.
+/// Extends intervals by a number of positions at both ends. Source: Lucene's `ExtendedIntervalsSource`.
 pub(super) struct Extended<'a> {
     pub part: BoxedIntervals<'a>,
     pub before: u32,
@@ -52,7 +52,7 @@ impl Intervals for Extended<'_> {
     }
 }
 
-/// The one position before or behind. Source: Lucene's `OffsetIntervalsSource`.
+/// The single position before or after an interval. Source: Lucene's `OffsetIntervalsSource`.
 pub(super) struct Beside<'a> {
     pub part: BoxedIntervals<'a>,
     pub side: Side,

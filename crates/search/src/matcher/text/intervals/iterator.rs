@@ -1,32 +1,33 @@
-//! What is asked of intervals, and the simplest of them.
+//! The interface of interval iterators, and the simplest ones.
 
 use limber_segment::DocId;
 
 use crate::error::Result;
 use crate::matcher::text::positions::{Leaf, NO_MORE};
 
-/// The intervals of one document, by their starts. Positions are included at both ends.
+/// Iterates over the intervals of one document, in the order of their starts. Both ends of an interval are
+/// included.
 pub(crate) trait Intervals {
-    /// Goes to a document, before its first interval; false: there is surely none in it. Documents ascend,
-    /// and one may be asked for again.
+    /// Moves to a document, before its first interval. Returns false if the document certainly has none.
+    /// Documents must ascend; the same one may be requested again.
     fn reset(&mut self, doc: DocId) -> Result<bool>;
 
-    /// The start of the next interval; [`NO_MORE`] when there is none.
+    /// Moves to the next interval and returns its start, or [`NO_MORE`] if there is none.
     fn next(&mut self) -> Result<i64>;
 
-    /// -1 before the first interval, [`NO_MORE`] behind the last.
+    /// The start of the current interval; -1 before the first one, [`NO_MORE`] after the last one.
     fn start(&self) -> i64;
 
     fn end(&self) -> i64;
 
-    /// Positions inside that belong to none of the parts.
+    /// The number of positions inside the current interval that belong to none of its parts.
     fn gaps(&self) -> i64;
 
     fn width(&self) -> i64 {
         self.end() - self.start() + 1
     }
 
-    /// Adds the tokens of the current interval, where the leaves are those of a text.
+    /// Appends the tokens of the current interval, if the leaves are those of a text.
     fn tokens(&self, out: &mut Vec<u32>);
 }
 
@@ -58,7 +59,7 @@ impl Intervals for Leaf {
     }
 }
 
-/// Goes to a document with all of several; false: one of them has no interval there.
+/// Moves all parts to a document. Returns false if one of them has no interval there.
 pub(super) fn reset_all(parts: &mut [BoxedIntervals<'_>], doc: DocId) -> Result<bool> {
     for part in parts {
         if !part.reset(doc)? {
@@ -68,30 +69,30 @@ pub(super) fn reset_all(parts: &mut [BoxedIntervals<'_>], doc: DocId) -> Result<
     Ok(true)
 }
 
-/// The width of an interval that its parts do not fill.
+/// Returns the number of positions of an interval that its parts do not cover.
 pub(super) fn gaps_between(start: i64, end: i64, parts: &[BoxedIntervals<'_>]) -> i64 {
     end - start + 1 - parts.iter().map(|part| part.width()).sum::<i64>()
 }
 
-/// The tokens of the parts of an interval, taken while the parts stand on it: they move on while it is made
-/// smaller.
+/// The tokens of an interval's parts. They are stored while the parts are at the interval, because the parts
+/// move on while the interval is minimized.
 #[derive(Default)]
 pub(super) struct Noted(Vec<u32>);
 
 impl Noted {
-    /// Keeps where `parts` stand, as the positions of the match.
+    /// Stores the tokens of the parts at their current intervals.
     pub fn note(&mut self, parts: &[BoxedIntervals<'_>]) {
         self.0.clear();
         parts.iter().for_each(|part| part.tokens(&mut self.0));
     }
 
-    /// Appends the positions of the match that was noted last.
+    /// Appends the stored tokens.
     pub fn add_to(&self, out: &mut Vec<u32>) {
         out.extend_from_slice(&self.0);
     }
 }
 
-/// Whether an interval was reached that is none.
+/// Whether there is no interval at this start.
 pub(super) fn is_end(start: i64) -> bool {
     start == NO_MORE
 }

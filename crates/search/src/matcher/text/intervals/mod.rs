@@ -1,10 +1,9 @@
-//! Intervals opened on a segment or on a text: "where, one after the other, is what a rule of `intervals`
-//! asks for?"
+//! The interval iterators of an `intervals` query, opened on a segment or on a text.
 //!
-//! The intervals of a document are minimal (none lies within another) and are found one by one, each from the
-//! current intervals of the sources below: nothing but the positions of the terms in the document is held.
-//! Source: Lucene's `IntervalIterator` and the classes beside it; Vigna and Boldi, "Efficient optimally lazy
-//! algorithms for minimal-interval semantics".
+//! The intervals of a document are minimal: none contains another. They are found one by one, from the
+//! current intervals of the sources below; only the positions of the terms in the document are kept in
+//! memory. Source: Lucene's `IntervalIterator` and related classes; Vigna and Boldi, "Efficient optimally
+//! lazy algorithms for minimal-interval semantics".
 
 mod iterator;
 

@@ -19,7 +19,8 @@ use crate::matcher::simple::{NoDocs, Union};
 use crate::matcher::text::positions::Leaves;
 use crate::primitives::Source;
 
-/// `None`: there is surely no interval. `notes_tokens`: tokens of intervals are going to be asked for.
+/// Opens a source; `None` if there is certainly no interval. `notes_tokens`: the tokens of intervals will be
+/// needed.
 pub(crate) fn open<'a>(
     source: &'a Source,
     leaves: &mut dyn Leaves,
@@ -78,7 +79,7 @@ pub(crate) fn open<'a>(
     })
 }
 
-/// Documents of which all that have an interval are among.
+/// Matches candidates, which include all documents that have an interval.
 pub(super) fn candidates<'a>(source: &'a Source, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
     match source {
         Source::Nothing => Ok(Box::new(NoDocs)),

@@ -1,4 +1,4 @@
-//! Intervals that stand in order, whatever is between them.
+//! Intervals of several parts in order, with anything between them.
 
 use limber_segment::DocId;
 
@@ -9,24 +9,24 @@ use crate::matcher::text::positions::NO_MORE;
 /// Source: Lucene's `OrderedIntervalsSource`.
 pub(super) struct Ordered<'a> {
     parts: Vec<BoxedIntervals<'a>>,
-    /// The part that moves next; those before it are in order.
+    /// The part that is moved next; those before it are in order.
     at: usize,
     start: i64,
     end: i64,
     gaps: i64,
-    /// `None`: tokens are not asked for.
+    /// `None` if tokens are not needed.
     noted: Option<Noted>,
 }
 
 impl<'a> Ordered<'a> {
-    /// Two parts or more.
+    /// `parts` must have at least two items.
     pub fn new(parts: Vec<BoxedIntervals<'a>>, notes_tokens: bool) -> Ordered<'a> {
         Ordered { parts, at: 1, start: -1, end: -1, gaps: 0, noted: notes_tokens.then(Noted::default) }
     }
 
-    /// Moves parts, from the one that was to move next on, so that each begins behind the end of the one
-    /// before, as little as that takes. `is_placed`: they were in order before the first one moved. False:
-    /// one of them would end at `end` or later.
+    /// Moves parts, starting at `self.at`, so that each begins after the end of the preceding one, each as
+    /// little as possible. `is_placed`: they were in order before the first part moved. Returns false if one
+    /// of them would end at `end` or later.
     fn line_up(&mut self, end: i64, is_placed: bool) -> Result<bool> {
         loop {
             let previous_end = self.parts[self.at - 1].end();
@@ -63,7 +63,7 @@ impl Intervals for Ordered<'_> {
 
     fn next(&mut self) -> Result<i64> {
         (self.start, self.end, self.gaps) = (NO_MORE, NO_MORE, NO_MORE);
-        // The start of the last part of the match so far: a smaller match must end before it.
+        // The start of the last part of the match so far; a smaller match must end before it.
         let (mut bound, mut is_placed) = (NO_MORE, false);
         let last = self.parts.len() - 1;
         loop {

@@ -1,4 +1,4 @@
-//! Intervals of a source by where those of another one are.
+//! Intervals of a source that are related to intervals of another one.
 
 use limber_segment::DocId;
 
@@ -7,19 +7,19 @@ use crate::error::Result;
 use crate::matcher::text::positions::NO_MORE;
 use crate::primitives::Relation;
 
-/// Source: Lucene's `ContainingIntervalsSource`, `NotContainingIntervalsSource` and the like. Intervals of
-/// both ascend by start and by end, so that each is looked at once.
+/// Source: Lucene's `ContainingIntervalsSource`, `NotContainingIntervalsSource` and similar classes. The
+/// intervals of both sources ascend by start and by end, so each is examined once.
 pub(super) struct Related<'a> {
     pub relation: Relation,
     pub part: BoxedIntervals<'a>,
     pub reference: BoxedIntervals<'a>,
-    /// Whether there may be a further interval of the reference.
+    /// Whether the reference may have more intervals.
     pub has_reference: bool,
 }
 
 impl Related<'_> {
-    /// Whether the current interval is one that is wanted; `None`: nor is any later one. Moves the reference
-    /// as far as that takes.
+    /// Whether the current interval has the relation; `None` if neither it nor a later one has. Moves the
+    /// reference as far as necessary.
     fn is_wanted(&mut self) -> Result<Option<bool>> {
         let (start, end) = (self.part.start(), self.part.end());
         let is_behind = |reference: &BoxedIntervals<'_>| match self.relation {
@@ -40,7 +40,7 @@ impl Related<'_> {
             Relation::Containing => start <= reference_start && reference_end <= end,
             Relation::ContainedBy => reference_start <= start,
             Relation::Overlapping => reference_start <= end,
-            // As Lucene: those that begin within the interval count, wherever they end.
+            // As in Lucene, reference intervals that begin within the interval count, wherever they end.
             Relation::NotContaining | Relation::NotOverlapping => end < reference_start,
             Relation::NotContainedBy => start < reference_start,
         }))
@@ -92,7 +92,7 @@ impl Intervals for Related<'_> {
 
     fn tokens(&self, out: &mut Vec<u32>) {
         self.part.tokens(out);
-        // As Lucene shows them.
+        // As in Lucene, the tokens of the reference are included.
         if self.relation == Relation::Containing {
             self.reference.tokens(out);
         }

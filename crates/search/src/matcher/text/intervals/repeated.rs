@@ -1,4 +1,4 @@
-//! The same interval several times in a row.
+//! Several successive intervals of one source.
 
 use std::collections::VecDeque;
 
@@ -8,13 +8,13 @@ use super::iterator::{BoxedIntervals, Intervals, is_end};
 use crate::error::Result;
 use crate::matcher::text::positions::NO_MORE;
 
-/// So many successive intervals of one source, so that equal parts of a rule never share one.
+/// A number of successive intervals of one source, so that equal parts of a rule never share an interval.
 ///
-/// Source: Lucene's `RepeatingIntervalsSource`, whose width is that of its parts.
+/// Source: Lucene's `RepeatingIntervalsSource`, whose width is the sum of its parts' widths.
 pub(super) struct Repeated<'a> {
     part: BoxedIntervals<'a>,
     count: usize,
-    /// The last ones, oldest first.
+    /// The current intervals, in order.
     window: VecDeque<Copy>,
     is_over: bool,
 }

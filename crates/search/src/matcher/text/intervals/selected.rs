@@ -1,4 +1,4 @@
-//! Intervals of a source that pass a test of their own.
+//! Intervals of a source that pass a filter.
 
 use limber_script::OpenScript;
 use limber_segment::DocId;
@@ -7,9 +7,9 @@ use super::iterator::{BoxedIntervals, Intervals, is_end};
 use crate::error::Result;
 
 pub(super) enum Test<'a> {
-    /// At most so many gaps.
+    /// The interval has at most this many gaps.
     GapsMax(i64),
-    /// A script says `true`.
+    /// The script returns `true`.
     Script(Box<OpenScript<'a>>),
 }
 

@@ -1,4 +1,4 @@
-//! Intervals that stand in any order.
+//! Intervals of several parts in any order.
 
 use limber_segment::DocId;
 
@@ -10,19 +10,19 @@ use crate::matcher::text::positions::NO_MORE;
 /// Source: Lucene's `UnorderedIntervalsSource`.
 pub(super) struct Unordered<'a> {
     parts: Vec<BoxedIntervals<'a>>,
-    /// Those that stand on an interval: by start, of equal ones the longest first.
+    /// The parts that have a current interval, by its start; of equal starts, the longest first.
     queue: PositionQueue,
-    /// The greatest end of all that were queued.
+    /// The greatest end of all intervals that were queued.
     reach: i64,
     start: i64,
     end: i64,
     gaps: i64,
-    /// `None`: tokens are not asked for.
+    /// `None` if tokens are not needed.
     noted: Option<Noted>,
 }
 
 impl<'a> Unordered<'a> {
-    /// Two parts or more.
+    /// `parts` must have at least two items.
     pub fn new(parts: Vec<BoxedIntervals<'a>>, notes_tokens: bool) -> Unordered<'a> {
         let longest_first =
             |left: (i64, i64), right: (i64, i64)| left.0 < right.0 || left.0 == right.0 && left.1 >= right.1;
@@ -31,7 +31,7 @@ impl<'a> Unordered<'a> {
         Unordered { parts, queue, reach: -1, start: -1, end: -1, gaps: -1, noted }
     }
 
-    /// Moves a part that is not queued; one that has no further interval stays out.
+    /// Moves a part that is not queued, and queues it if it has another interval.
     fn advance(&mut self, at: usize) -> Result<bool> {
         let part = &mut self.parts[at];
         if is_end(part.next()?) {
@@ -81,8 +81,8 @@ impl Intervals for Unordered<'_> {
             (self.start, self.end) = (NO_MORE, NO_MORE);
             return Ok(NO_MORE);
         }
-        // The interval from the least start to the farthest end, made smaller as long as the part that starts
-        // it can move without ending farther.
+        // The interval from the least start to the greatest end is minimized: the part that starts it moves
+        // on while the end does not increase.
         while let Some((start, end)) = self.least().filter(|_| self.is_whole()) {
             (self.start, self.end) = (start, self.reach);
             self.gaps = gaps_between(self.start, self.end, &self.parts);

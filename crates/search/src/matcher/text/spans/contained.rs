@@ -1,4 +1,4 @@
-//! Spans that contain others, or lie within others.
+//! Spans that contain others, or are contained in others.
 
 use limber_segment::DocId;
 
@@ -10,7 +10,7 @@ use crate::matcher::text::positions::NO_MORE;
 pub(super) struct Contained<'a> {
     pub big: BoxedSpans<'a>,
     pub little: BoxedSpans<'a>,
-    /// Whether the spans that contain are given, not those that are contained.
+    /// Whether the containing spans are returned, rather than the contained ones.
     pub gives_big: bool,
     pub is_over: bool,
 }
@@ -20,7 +20,7 @@ impl<'a> Contained<'a> {
         if self.gives_big { &self.big } else { &self.little }
     }
 
-    /// The next big span with a little one inside.
+    /// Moves to the next big span that contains a little one.
     fn next_big(&mut self) -> bool {
         while self.big.next() != NO_MORE {
             while self.little.start() < self.big.start() {
@@ -35,7 +35,7 @@ impl<'a> Contained<'a> {
         false
     }
 
-    /// The next little span that is inside of a big one.
+    /// Moves to the next little span that is contained in a big one.
     fn next_little(&mut self) -> bool {
         while self.little.next() != NO_MORE {
             while self.big.end() < self.little.end() {

@@ -1,4 +1,4 @@
-//! Documents with spans, and their scores.
+//! Matches documents with spans, and scores them.
 
 use limber_segment::norms::Norms;
 use limber_segment::{DocId, Segment};
@@ -17,7 +17,7 @@ use crate::score::Bm25;
 struct HasSpan<'a>(BoxedSpans<'a>);
 
 impl Confirm for HasSpan<'_> {
-    /// Positions make a candidate dear.
+    /// Reading the positions of a candidate is expensive.
     const DEARNESS: u64 = 2;
 
     fn holds(&mut self, doc: DocId) -> Result<bool> {
@@ -25,7 +25,7 @@ impl Confirm for HasSpan<'_> {
     }
 }
 
-/// The documents with a span.
+/// Matches the documents with a span.
 pub(crate) fn confirmed<'a>(node: &'a SpansNode, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
     let Some(spans) = open(&node.span, &mut SegmentLeaves(segment))? else { return Ok(Box::new(NoDocs)) };
     let all = || Box::new(AllDocs(segment.doc_count())) as BoxedMatcher<'a>;
@@ -33,14 +33,14 @@ pub(crate) fn confirmed<'a>(node: &'a SpansNode, segment: &'a Segment) -> Result
     Ok(Box::new(ConfirmedDocs { candidates, confirm: HasSpan(spans) }))
 }
 
-/// BM25 of all terms together, a span that is wide counted for less than one.
+/// BM25 of all terms together; wide spans count for less than one.
 pub(crate) struct SpanScorer<'a> {
     spans: BoxedSpans<'a>,
     norms: Option<&'a Norms>,
     bm25: &'a Bm25,
 }
 
-/// `None`: no document of the segment scores.
+/// Opens the scorer; `None` if no document of the segment has a score.
 pub(crate) fn scorer<'a>(node: &'a SpansNode, segment: &'a Segment) -> Result<Option<SpanScorer<'a>>> {
     let spans = open(&node.span, &mut SegmentLeaves(segment))?;
     let Some((spans, bm25)) = spans.zip(node.scorer.as_ref()) else { return Ok(None) };
@@ -52,12 +52,12 @@ pub(crate) fn scorer<'a>(node: &'a SpansNode, segment: &'a Segment) -> Result<Op
 }
 
 impl SpanScorer<'_> {
-    /// Source: Lucene's `SpanScorer`.
+    /// Returns the weighted frequency in a document. Source: Lucene's `SpanScorer`.
     fn freq(&mut self, doc: DocId) -> Result<f32> {
         let mut freq = 0.0f32;
         if self.spans.reset(doc)? {
             while self.spans.next() != NO_MORE {
-                // Summed in double, kept in float, as Java does where it adds in place.
+                // Added as a double and stored as a float, as Java's `+=` does.
                 freq = (f64::from(freq) + 1.0 / (1.0 + self.spans.width() as f64)) as f32;
             }
         }
@@ -82,7 +82,7 @@ impl Scorer for SpanScorer<'_> {
     }
 }
 
-/// How many spans a document has, wide ones counted for less.
+/// Returns the number of spans of a document; wide ones have a lower weight.
 pub(crate) fn span_freq(node: &SpansNode, segment: &Segment, doc: DocId) -> Result<f32> {
     match scorer(node, segment)? {
         Some(mut scorer) => scorer.freq(doc),

@@ -10,10 +10,10 @@ use crate::matcher::text::positions::NO_MORE;
 /// Source: Lucene's `SpanOrQuery`.
 pub(super) struct Either<'a> {
     parts: Vec<BoxedSpans<'a>>,
-    /// Those with spans in the document, by the start of the current one, then its end.
+    /// The parts with spans in the document, by the start of their current span, then by its end.
     queue: PositionQueue,
     is_placed: bool,
-    /// Those that may have spans in the document.
+    /// The parts that may have spans in the document.
     here: Vec<usize>,
 }
 

@@ -1,28 +1,30 @@
-//! What is asked of spans, and the simplest of them.
+//! The interface of span iterators, and the simplest ones.
 
 use limber_segment::DocId;
 
 use crate::error::Result;
 use crate::matcher::text::positions::{Leaf, NO_MORE};
 
-/// The spans of one document, by their starts. The end of a span is the position behind it.
+/// Iterates over the spans of one document, in the order of their starts. The end of a span is the position
+/// after it.
 pub(crate) trait Spans {
-    /// Goes to a document, before its first span; false: there is surely none in it. Documents ascend, and
-    /// one may be asked for again.
+    /// Moves to a document, before its first span. Returns false if the document certainly has none.
+    /// Documents must ascend; the same one may be requested again.
     fn reset(&mut self, doc: DocId) -> Result<bool>;
 
-    /// The start of the next span; [`NO_MORE`] when there is none.
+    /// Moves to the next span and returns its start, or [`NO_MORE`] if there is none.
     fn next(&mut self) -> i64;
 
-    /// -1 before the first span, [`NO_MORE`] behind the last.
+    /// The start of the current span; -1 before the first one, [`NO_MORE`] after the last one.
     fn start(&self) -> i64;
 
     fn end(&self) -> i64;
 
-    /// What makes a span count for less: positions between its parts, or those that it covers.
+    /// The width, which lowers the weight of a span: the positions between its parts, or the positions that
+    /// it covers.
     fn width(&self) -> i64;
 
-    /// Goes on to a span that does not start before `position`. A gap goes there itself.
+    /// Moves to the first span that does not start before `position`. A gap moves to `position` itself.
     fn advance_to(&mut self, position: i64) -> i64 {
         while self.start() < position {
             self.next();
@@ -30,7 +32,7 @@ pub(crate) trait Spans {
         self.start()
     }
 
-    /// Adds the tokens of the current span, where the leaves are those of a text.
+    /// Appends the tokens of the current span, if the leaves are those of a text.
     fn tokens(&self, out: &mut Vec<u32>);
 }
 
@@ -65,7 +67,7 @@ impl Spans for Leaf {
     }
 }
 
-/// So many positions, wherever they are wanted (`span_gap`).
+/// A span of a fixed number of positions at any requested position (`span_gap`).
 pub(super) struct Gap {
     pub at: i64,
     pub width: i64,

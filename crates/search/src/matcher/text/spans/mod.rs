@@ -1,8 +1,7 @@
-//! Spans opened on a segment or on a text: "from where to where, one after the other, is what a span query
-//! asks for?"
+//! The span iterators of span queries, opened on a segment or on a text.
 //!
-//! Unlike intervals, spans are not minimal, and each combination walks its parts in a way of its own, which
-//! the matches of Elasticsearch depend on. Source: Lucene's `Spans` and the classes beside it.
+//! Unlike intervals, spans are not minimal, and each combination iterates over its parts in its own way,
+//! which Elasticsearch's matches depend on. Source: Lucene's `Spans` and related classes.
 
 mod contained;
 mod either;

@@ -18,7 +18,7 @@ use crate::matcher::simple::{NoDocs, Union};
 use crate::matcher::text::positions::Leaves;
 use crate::primitives::SpanTree;
 
-/// `None`: there is surely no span.
+/// Opens a span query; `None` if there is certainly no span.
 pub(crate) fn open<'a>(span: &'a SpanTree, leaves: &mut dyn Leaves) -> Result<Option<BoxedSpans<'a>>> {
     Ok(match span {
         SpanTree::Nothing { .. } => None,
@@ -76,7 +76,7 @@ pub(crate) fn open<'a>(span: &'a SpanTree, leaves: &mut dyn Leaves) -> Result<Op
     })
 }
 
-/// Documents of which all that have a span are among; `None`: that is, of all documents.
+/// Matches candidates, which include all documents that have a span; `None` if these can be any documents.
 pub(super) fn candidates<'a>(span: &'a SpanTree, segment: &'a Segment) -> Result<Option<BoxedMatcher<'a>>> {
     let all_of = |spans: &mut dyn Iterator<Item = &'a SpanTree>| -> Result<Option<BoxedMatcher<'a>>> {
         let mut required = Vec::new();

@@ -1,4 +1,4 @@
-//! Spans of which each begins behind the one before.
+//! Spans of several parts, each of which begins after the preceding one.
 
 use limber_segment::DocId;
 
@@ -6,8 +6,8 @@ use super::iterator::{BoxedSpans, Spans, reset_all};
 use crate::error::Result;
 use crate::matcher::text::positions::NO_MORE;
 
-/// Source: Lucene's `NearSpansOrdered`. Some part is no gap, so that the walk ends with the spans of that
-/// part.
+/// Source: Lucene's `NearSpansOrdered`. At least one part is not a gap, so that the iteration ends with the
+/// spans of that part.
 pub(super) struct Ordered<'a> {
     parts: Vec<BoxedSpans<'a>>,
     slop: i64,
@@ -21,7 +21,7 @@ impl<'a> Ordered<'a> {
         Ordered { parts, slop, start: -1, end: -1, width: 0 }
     }
 
-    /// Moves every part behind the one before; false: one of them has no further span.
+    /// Moves every part after the preceding one. Returns false if one of them has no further span.
     fn line_up(&mut self) -> bool {
         self.start = self.parts[0].start();
         self.width = 0;

@@ -9,7 +9,7 @@ use crate::matcher::text::positions::NO_MORE;
 /// Source: Lucene's `SpanFirstQuery`.
 pub(super) struct First<'a> {
     pub part: BoxedSpans<'a>,
-    /// No span ends behind this position.
+    /// The greatest allowed end of a span.
     pub end_max: i64,
     pub is_over: bool,
 }

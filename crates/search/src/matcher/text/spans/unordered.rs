@@ -1,4 +1,4 @@
-//! Spans near one another in any order.
+//! Spans of several parts near one another, in any order.
 
 use limber_segment::DocId;
 
@@ -11,9 +11,9 @@ use crate::matcher::text::positions::NO_MORE;
 pub(super) struct Unordered<'a> {
     parts: Vec<BoxedSpans<'a>>,
     slop: i64,
-    /// All parts by the start of their span, then its end.
+    /// All parts by the start of their span, then by its end.
     queue: PositionQueue,
-    /// Of the spans that the parts stand on.
+    /// Total length of the parts' current spans, and their greatest end.
     length_sum: i64,
     reach: i64,
     state: State,
@@ -32,7 +32,7 @@ impl<'a> Unordered<'a> {
         Unordered { parts, slop, queue, length_sum: 0, reach: -1, state: State::Before }
     }
 
-    /// Moves a part, and notes where it stands.
+    /// Moves a part, and updates the total length and the greatest end.
     fn advance(&mut self, at: usize) -> Option<(i64, i64)> {
         let part = &mut self.parts[at];
         if part.next() == NO_MORE {

@@ -1,4 +1,4 @@
-//! Spans that others do not come near.
+//! Spans that have no excluded spans near them.
 
 use limber_segment::DocId;
 
@@ -10,10 +10,10 @@ use crate::matcher::text::positions::NO_MORE;
 pub(super) struct Without<'a> {
     pub include: BoxedSpans<'a>,
     pub exclude: BoxedSpans<'a>,
-    /// Positions that must be free before and behind a span.
+    /// How many positions before and after a span must be free of excluded spans.
     pub before: i64,
     pub after: i64,
-    /// Whether the document may have spans to be excluded.
+    /// Whether the document may have excluded spans.
     pub excludes: bool,
 }
 

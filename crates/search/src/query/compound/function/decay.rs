@@ -1,4 +1,4 @@
-//! `gauss`, `exp` and `linear`: the further a field's value lies from the origin, the less.
+//! `gauss`, `exp` and `linear`: functions that decrease with the distance of a field's value from an origin.
 //!
 //! Source: Elasticsearch's `DecayFunctionBuilder` and its three `DecayFunction`s.
 
@@ -81,7 +81,7 @@ impl ScoreFunction for Decay {
     }
 }
 
-/// The parameters of one field, as far as they are the same for all types.
+/// The parameters of one field that are common to all types.
 struct Parameters<'a> {
     origin: Option<&'a Value>,
     scale: Option<&'a Value>,
@@ -278,7 +278,7 @@ struct Reader<'a> {
     function: &'a BoundDecay,
     column: Option<NumberSource<'a>>,
     batch: Batch<i64>,
-    /// Of one document with several values.
+    /// The distances of one document with several values.
     distances: Vec<f64>,
 }
 

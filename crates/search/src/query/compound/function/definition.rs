@@ -1,4 +1,4 @@
-//! What a score function says about itself.
+//! The interface of score functions.
 
 use std::fmt::Debug;
 
@@ -8,41 +8,41 @@ use crate::error::Error;
 use crate::query::bind::Binder;
 use crate::score::{Ceiling, Explanation};
 
-/// A function as parsed.
+/// A function as parsed from the request.
 pub(in crate::query) trait ScoreFunction: Debug + Send + Sync {
     /// Looks up fields and compiles scripts.
     ///
     /// # Errors
-    /// Fields and scripts that do not fit, in Elasticsearch's words.
+    /// Fails with Elasticsearch's messages for unsuitable fields and scripts.
     fn bind(&self, binder: &Binder<'_>) -> Result<Box<dyn BoundFunction>, Error>;
 }
 
 /// A function bound to a shard.
 pub(crate) trait BoundFunction: Debug + Send + Sync {
-    /// Opens it on a segment.
+    /// Opens the function on a segment.
     fn open<'a>(&'a self, segment: &'a Segment) -> Result<Box<dyn FunctionReader + 'a>, Error>;
 
-    /// How the value of a document came about. `score`: that of the query.
+    /// Explains the value of a document. `score`: the explanation of the query's score.
     fn explain(&self, segment: &Segment, doc: DocId, score: &Explanation) -> Result<Explanation, Error>;
 
-    /// Whether the query's scores enter.
+    /// Whether the function uses the query's scores.
     fn needs_scores(&self) -> bool {
         false
     }
 
-    /// What is known of the function without reading documents, if anything.
+    /// Upper bounds of the function that are known without reading documents, if any.
     fn ceiling(&self) -> Option<Box<dyn Ceiling + '_>> {
         None
     }
 }
 
-/// A function on one segment.
+/// A function opened on a segment.
 pub(crate) trait FunctionReader {
-    /// The function of `docs`, which ascend, into `out`; `scores` are those of the query. All have the same
-    /// length.
+    /// Writes the function's values for `docs`, which must ascend, to `out`. `scores` has the query's scores.
+    /// All three have the same length.
     fn read(&mut self, docs: &[DocId], scores: &[f32], out: &mut [f64]) -> Result<(), Error>;
 
-    /// The value of one document.
+    /// Returns the value of one document.
     fn read_one(&mut self, doc: DocId, score: f32) -> Result<f64, Error> {
         let mut out = [0.0];
         self.read(&[doc], &[score], &mut out)?;

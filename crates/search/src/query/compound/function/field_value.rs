@@ -1,4 +1,4 @@
-//! `field_value_factor`: a field's value times a factor, through a modifier.
+//! `field_value_factor`: a field's value times a factor, transformed by a modifier.
 //!
 //! Source: Elasticsearch's `FieldValueFactorFunction`.
 
@@ -194,13 +194,13 @@ impl Ceiling for FieldValueCeiling<'_> {
 
     fn most(&self, span: &Span) -> f64 {
         let Span::Numbers(min, max) = *span else { return f64::INFINITY };
-        // Every modifier is largest at an end of what it is defined on; reciprocals jump at 0.
+        // Within a span every modifier is greatest at one of the ends, except for a reciprocal around 0.
         let ends = [min, max].map(|stored| self.field.decode_f64(stored) * f64::from(self.spec.factor));
         if self.spec.modifier == Modifier::Reciprocal && ends[0] * ends[1] <= 0.0 {
             return f64::INFINITY;
         }
         let [first, last] = ends.map(|value| self.spec.modifier.apply(value));
-        // What is refused has to be found.
+        // Documents with a negative result must be visited, because they make the request fail.
         if first >= 0.0 && last >= 0.0 { first.max(last) } else { f64::INFINITY }
     }
 }
@@ -215,7 +215,7 @@ struct Reader<'a> {
 impl FunctionReader for Reader<'_> {
     fn read(&mut self, docs: &[DocId], _: &[f32], out: &mut [f64]) -> Result<(), Error> {
         let spec = &self.function.spec;
-        // NaN stands for "no value": no column holds it.
+        // NaN stands for a missing value; no column can hold it.
         self.values.clear();
         self.values.resize(docs.len(), spec.missing.unwrap_or(f64::NAN));
         if let (Some(column), Some(field)) = (&self.column, &self.function.field) {
@@ -227,7 +227,7 @@ impl FunctionReader for Reader<'_> {
             } else {
                 let mut previous = usize::MAX;
                 for (position, stored) in self.batch.iter() {
-                    // Values of a document ascend; the first counts.
+                    // The values of a document ascend; the first one counts.
                     if position != previous {
                         self.values[position] = field.decode_f64(stored);
                         previous = position;

@@ -1,7 +1,7 @@
-//! Score functions of `function_score`: "what does this function make of these documents?"
+//! The score functions of `function_score`.
 //!
-//! A function is one file with its parser, its binding to a shard and its reader on a segment, and one line
-//! in [`table::FUNCTIONS`].
+//! Each function is one file with its parser, its binding to a shard and its reader on a segment, and one
+//! line in [`table::FUNCTIONS`].
 
 mod decay;
 mod definition;

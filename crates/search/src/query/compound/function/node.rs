@@ -1,4 +1,4 @@
-//! A `function_score` query on a shard, and what it says about itself.
+//! A `function_score` query that is bound to a shard.
 
 use limber_segment::{DocId, Segment, SegmentView};
 
@@ -13,21 +13,21 @@ use crate::query::compound::function_score::{BoostMode, ScoreMode};
 use crate::query::required_terms::RequiredTerms;
 use crate::score::Explanation;
 
-/// A query and the functions that change its scores.
+/// A query and the functions that modify its scores.
 #[derive(Debug)]
 pub(crate) struct FunctionScoreNode {
     pub query: BoundQuery,
     pub functions: Vec<ScoredFunction>,
     pub score_mode: ScoreMode,
     pub boost_mode: BoostMode,
-    /// No factor above this one counts.
+    /// Upper limit of the factor.
     pub max_boost: f32,
-    /// Documents that score less do not match.
+    /// The minimum score of a matching document.
     pub min_score: Option<f32>,
 }
 
 impl FunctionScoreNode {
-    /// Whether the one function is the factor, without a mode.
+    /// Whether there is only one function, without a filter, so that no mode is needed.
     pub fn is_single(&self) -> bool {
         matches!(self.functions.as_slice(), [only] if only.filter.is_none())
     }
@@ -35,10 +35,10 @@ impl FunctionScoreNode {
 
 #[derive(Debug)]
 pub(crate) struct ScoredFunction {
-    /// `None`: every document.
+    /// `None` if the function applies to every document.
     pub filter: Option<BoundQuery>,
     pub weight: Option<f32>,
-    /// `None`: the weight alone.
+    /// `None` if there is only the weight.
     pub function: Option<Box<dyn BoundFunction>>,
 }
 
@@ -81,7 +81,7 @@ impl BoundNode for FunctionScoreNode {
         Ok(combined(self, score, factor))
     }
 
-    /// `function score (query, functions: [...])` as Elasticsearch prints it.
+    /// Elasticsearch prints the query as `function score (query, functions: [...])`.
     fn class(&self) -> &'static str {
         "FunctionScoreQuery"
     }
@@ -112,7 +112,7 @@ impl BoundNode for FunctionScoreNode {
 
     fn bit_set_count(&self) -> u64 {
         let own = self.parts().into_iter().map(|query| query.node.bit_set_count()).sum::<u64>();
-        // A least score opens everything once more.
+        // A minimum score opens everything once more.
         if self.min_score.is_some() { 3 * own } else { 2 * own }
     }
 
@@ -132,7 +132,7 @@ impl BoundNode for FunctionScoreNode {
     }
 }
 
-/// `None` where the function's filter does not match.
+/// Explains one function; `None` if its filter does not match.
 fn one(
     function: &ScoredFunction,
     segment: &Segment,

@@ -1,7 +1,8 @@
-//! `random_score`: a number from 0 to 1 for each document, the same one for the same seed and field value.
+//! `random_score`: a number from 0 to 1 for each document, which is the same for the same seed and field
+//! value.
 //!
-//! Source: Elasticsearch's `RandomScoreFunction`, HPPC's `BitMixer`. Without a seed the numbers depend on the
-//! time and on the document's place, as there, but are not those that Elasticsearch would give.
+//! Source: Elasticsearch's `RandomScoreFunction`, HPPC's `BitMixer`. As in Elasticsearch, without a seed the
+//! numbers depend on the time and on the document's number; they are not the same as Elasticsearch's.
 
 use std::sync::Arc;
 
@@ -59,7 +60,7 @@ fn seed(value: &Value) -> Result<i32, RequestError> {
     }
 }
 
-/// An `int` is its own seed, a `long` is folded (`Long#hashCode`).
+/// Hashes a `long` seed (`Long#hashCode`); an `int` is used as it is.
 fn hash_of_long(seed: i64) -> i32 {
     i32::try_from(seed).unwrap_or((seed ^ ((seed as u64) >> 32) as i64) as i32)
 }
@@ -115,7 +116,7 @@ impl ScoreFunction for Random {
 struct BoundRandom {
     seed: i32,
     random: RandomOf,
-    /// `None`: by the document's place.
+    /// `None` if the document's number is hashed.
     field: Option<Arc<Field>>,
 }
 
@@ -151,7 +152,7 @@ impl FunctionReader for ByPlace<'_> {
     }
 }
 
-/// Hashes the text of the field's first value.
+/// Hashes the string of the field's first value.
 struct ByField<'a> {
     random: RandomOf,
     field: &'a Field,
@@ -168,7 +169,7 @@ impl FunctionReader for ByField<'_> {
             let mut stored = Vec::new();
             for (doc, out) in docs.iter().zip(out) {
                 column.values(*doc, &mut stored)?;
-                // Field data sorts the texts of several numbers.
+                // Elasticsearch's field data sorts several numbers as strings.
                 if let Some(text) = stored.iter().map(|stored| text_of(self.field, *stored)).min() {
                     *out = self.random.bytes(text.as_bytes());
                 }
@@ -188,7 +189,7 @@ impl FunctionReader for ByField<'_> {
     }
 }
 
-/// A number as Elasticsearch's field data prints it.
+/// Formats a number as Elasticsearch's field data does.
 fn text_of(field: &Field, stored: i64) -> String {
     match field.is_floating() {
         true => java_double(field.decode_f64(stored)),

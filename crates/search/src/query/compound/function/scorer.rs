@@ -1,4 +1,4 @@
-//! Scores of a query changed by functions of its documents (Elasticsearch's `FunctionScoreQuery`).
+//! Modifies the scores of a query by functions of its documents (Elasticsearch's `FunctionScoreQuery`).
 
 use limber_mapping::RequestError;
 use limber_mapping::number::java_float;
@@ -10,23 +10,24 @@ use crate::error::Result;
 use crate::matcher::{BoxedMatcher, BoxedScorer, Scorer, SegmentBits, contenders, each_match};
 use crate::query::compound::function_score::{BoostMode, ScoreMode};
 
-/// One function on a segment.
+/// One function opened on a segment.
 struct OpenFunction<'a> {
     filter: Option<BoxedMatcher<'a>>,
     weight: Option<f32>,
     reader: Option<Box<dyn FunctionReader + 'a>>,
 }
 
-/// What the functions of a node make of documents and their scores, combined.
+/// The combined values of a node's functions for documents.
 pub(super) struct Factors<'a> {
     node: &'a FunctionScoreNode,
     functions: Vec<OpenFunction<'a>>,
-    /// Of one function: the documents that it applies to, by index, and its values.
+    /// For the current function: the indexes of the documents that it applies to, the documents, their scores
+    /// and its values.
     at: Vec<usize>,
     docs: Vec<DocId>,
     scores: Vec<f32>,
     values: Vec<f64>,
-    /// By document: the factor so far, and the sum of weights. No function yet: a sum of NaN.
+    /// For each document, the factor so far and the sum of weights, which is NaN before the first function.
     factors: Vec<(f64, f64)>,
 }
 
@@ -57,7 +58,7 @@ impl<'a> Factors<'a> {
         })
     }
 
-    /// The factor of each document of one window into [`Factors::of`].
+    /// Computes the factor of each document of one window, for [`Factors::of`].
     pub fn compute(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
         self.factors.clear();
         self.factors.resize(docs.len(), (1.0, f64::NAN));
@@ -67,7 +68,7 @@ impl<'a> Factors<'a> {
             self.docs.clear();
             self.scores.clear();
             match &mut function.filter {
-                // Only the first function of a document is asked where only that counts.
+                // In the mode `first`, later functions are not evaluated for documents that already have one.
                 None if mode != ScoreMode::First => self.at.extend(0..docs.len()),
                 None => {
                     let open = |at: &usize| self.factors[*at].1.is_nan();
@@ -95,7 +96,7 @@ impl<'a> Factors<'a> {
             }
         }
         if mode == ScoreMode::Min {
-            // Elasticsearch starts at infinity and takes that for "no function".
+            // Elasticsearch starts with infinity and treats that as no function.
             for (factor, _) in self.factors.iter_mut().filter(|(factor, _)| *factor == f64::INFINITY) {
                 *factor = 1.0;
             }
@@ -110,14 +111,14 @@ impl<'a> Factors<'a> {
         Ok(())
     }
 
-    /// The factor for the document at this place of the batch.
+    /// Returns the factor of the document at this index of the batch.
     #[inline]
     pub fn of(&self, at: usize) -> f64 {
         self.factors[at].0
     }
 }
 
-/// Takes one more function into a document's factor.
+/// Combines another function's value with a document's factor.
 #[inline]
 fn add(mode: ScoreMode, (factor, weights): &mut (f64, f64), value: f64, weight: f64) {
     if weights.is_nan() {
@@ -134,10 +135,10 @@ fn add(mode: ScoreMode, (factor, weights): &mut (f64, f64), value: f64, weight: 
     }
 }
 
-/// A query's scores with its functions.
+/// The scores of a query, modified by its functions.
 pub(super) struct FunctionScorer<'a> {
     node: &'a FunctionScoreNode,
-    /// `None` where no score of the query enters.
+    /// `None` if the query's scores are not needed.
     query: Option<BoxedScorer<'a>>,
     factors: Factors<'a>,
     sums: Vec<f64>,
@@ -161,7 +162,7 @@ impl<'a> FunctionScorer<'a> {
         Ok(FunctionScorer { node, query, factors, sums: Vec::new(), scores: Vec::new() })
     }
 
-    /// The scores of documents that the query matches.
+    /// Returns the query's scores of documents that it matches.
     fn scores(&mut self, docs: &[DocId]) -> Result<&[f32]> {
         self.scores.clear();
         match &mut self.query {

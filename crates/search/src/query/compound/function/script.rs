@@ -1,4 +1,4 @@
-//! `script_score`: a script's number.
+//! `script_score` in `function_score`: a number that is computed by a script.
 
 use limber_mapping::RequestError;
 use limber_mapping::number::java_double;
@@ -45,7 +45,7 @@ struct BoundScriptScore {
     script: BoundScript,
 }
 
-/// The script as explanations print it.
+/// Returns the script as explanations print it.
 pub(crate) fn script_name(script: &BoundScript) -> String {
     let params: Vec<String> = script.params().iter().map(|(name, value)| format!("{name}={value}")).collect();
     format!(

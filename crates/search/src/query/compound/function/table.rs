@@ -1,4 +1,4 @@
-//! All score functions by name.
+//! The score functions by name.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};

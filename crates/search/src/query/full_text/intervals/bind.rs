@@ -1,4 +1,4 @@
-//! From the rules of an `intervals` query to sources on a shard.
+//! Binds the rules of an `intervals` query to sources on a shard.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ struct Rules<'b> {
 }
 
 impl Rules<'_> {
-    /// `None`: a field that is not mapped is asked for, so that nothing can match.
+    /// Makes the source of a rule; `None` if it needs a field that is not mapped, so that nothing can match.
     fn source(&self, rule: &Rule, field: &Arc<Field>) -> Result<Option<Source>, Error> {
         match rule {
             Rule::Match { text, gaps_max, ordered, by, filter } => {
@@ -97,7 +97,7 @@ impl Rules<'_> {
                 let end =
                     |(end, is_included): &(String, bool)| (self.normalized(end, by, field), *is_included);
                 let (lower, upper) = (end(lower), end(upper));
-                // Lucene prints braces, whatever belongs to the range.
+                // Lucene prints curly braces, whether or not the ends are included.
                 let text = format!("{{{},{}}}", lower.0, upper.0);
                 let key = format!("range {} {}", lower.1, upper.1);
                 let bytes = |(text, is_included): (String, bool)| Some((text.into_bytes(), is_included));
@@ -138,7 +138,7 @@ impl Rules<'_> {
         Ok(Some(sources))
     }
 
-    /// The source that `make` makes of the rule's own field, or that of the query.
+    /// Calls `make` with the rule's own field, or with that of the query.
     fn by(
         &self,
         by: &By,
@@ -152,7 +152,7 @@ impl Rules<'_> {
         Ok(Some(Source::InField { path: own.path.clone(), source }))
     }
 
-    /// The analyzer that a rule names; one that there is not is passed over, as in Elasticsearch.
+    /// Returns the analyzer that a rule names; unknown ones are ignored, as in Elasticsearch.
     fn analyzer<'r>(&self, by: &'r By) -> Option<&'r str> {
         by.analyzer.as_deref().filter(|name| self.binder.analyzer(name).is_some())
     }
@@ -176,7 +176,7 @@ impl Rules<'_> {
         if found.len() == 1 {
             return Ok(found.into_iter().next().map_or(Source::Nothing, |(text, _)| term(text)));
         }
-        // Terms at one position are a choice; positions left out before one belong to it.
+        // Terms at one position are alternatives; skipped positions before them extend their intervals.
         let mut parts: Vec<(Vec<Source>, u32)> = Vec::new();
         let mut next = 0;
         for (text, position) in found {
@@ -218,7 +218,7 @@ impl Rules<'_> {
     }
 }
 
-/// Source: Elasticsearch's `IntervalBuilder#combineSources`.
+/// Combines sources. Source: Elasticsearch's `IntervalBuilder#combineSources`.
 fn combined(mut sources: Vec<Source>, gaps_max: i32, ordered: bool) -> Result<Source, Error> {
     match (sources.len(), gaps_max) {
         (0, _) => Ok(Source::Nothing),

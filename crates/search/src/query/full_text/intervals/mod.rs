@@ -1,8 +1,8 @@
-//! `intervals`: documents by where terms stand to one another.
+//! `intervals`: documents by the relative positions of terms.
 //!
-//! [`rule`] reads the rules, [`bind`] makes sources of them on a shard ([`crate::primitives::Source`]): trees
-//! of terms and of what is asked of their intervals, simplified as Lucene simplifies them.
-//! [`crate::matcher::text::intervals`] runs them.
+//! [`rule`] parses the rules. [`bind`] converts them to sources on a shard ([`crate::primitives::Source`]):
+//! trees of terms and of conditions on their intervals, simplified as in Lucene.
+//! [`crate::matcher::text::intervals`] evaluates them.
 
 mod bind;
 mod node;

@@ -1,4 +1,4 @@
-//! An `intervals` query on a shard, and what it says about itself.
+//! An `intervals` query that is bound to a shard.
 
 use limber_segment::{DocId, Segment};
 

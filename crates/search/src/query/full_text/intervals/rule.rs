@@ -1,4 +1,4 @@
-//! The rules of an `intervals` query, as they are written.
+//! Parses the rules of an `intervals` query.
 //!
 //! Source: Elasticsearch's `IntervalsSourceProvider`.
 
@@ -41,7 +41,7 @@ pub(super) enum Rule {
         transpositions: bool,
         by: By,
     },
-    /// Each end with whether it belongs to the range.
+    /// Each end, and whether it is included.
     Range {
         lower: (String, bool),
         upper: (String, bool),
@@ -59,7 +59,7 @@ pub(super) enum Rule {
     },
 }
 
-/// By which field and analyzer a rule of words is read.
+/// The field and the analyzer of a rule.
 #[derive(Debug, Default)]
 pub(super) struct By {
     pub analyzer: Option<String>,
@@ -71,7 +71,7 @@ pub(super) enum Filter {
     Related(Relation, Rule),
     Beside(Side, Rule),
     Script(Script),
-    /// Found out on the shard.
+    /// Its filter is looked up on the shard.
     Unknown(String),
 }
 
@@ -179,7 +179,7 @@ impl Members<'_, '_> {
         Ok(Some(Box::new(filter)))
     }
 
-    /// Whether `key` says by what the rule is read.
+    /// Takes `key` if it is an option of the field or the analyzer. Returns whether it did.
     fn take_by(&self, by: &mut By, key: &str, value: &Value) -> Result<bool, RequestError> {
         match key {
             "analyzer" => by.analyzer = Some(self.text(key, value)?),
@@ -229,7 +229,7 @@ impl Rule {
         }
     }
 
-    /// The one rule of an object.
+    /// Parses an object with a single rule.
     fn parse_only(members: &Map<String, Value>, parser: &mut Parser<'_>) -> Result<Rule, RequestError> {
         let mut rules = members.iter();
         let Some((name, body)) = rules.next() else { return Err(expected("FIELD_NAME", "END_OBJECT")) };

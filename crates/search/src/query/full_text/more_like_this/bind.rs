@@ -1,4 +1,4 @@
-//! From texts and documents to the terms of a shard.
+//! Selects the terms of a `more_like_this` query and binds them to a shard.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -18,26 +18,26 @@ use crate::query::compound::minimum_should_match;
 use crate::query::parse::QueryNode;
 use crate::query::term_level::ids::bind_ids;
 
-/// Tokens of a text that are looked at (`DEFAULT_MAX_NUM_TOKENS_PARSED`).
+/// Largest number of tokens of a text that are examined (`DEFAULT_MAX_NUM_TOKENS_PARSED`).
 const TOKENS_MAX: usize = 5_000;
 
 #[derive(Debug)]
 pub(super) struct MoreLikeThis {
-    /// `None`: those of the documents.
+    /// `None` stands for the fields of the documents.
     pub fields: Option<Vec<String>>,
     pub like: Examples,
     pub unlike: Examples,
     pub selection: Selection,
     pub analyzer: Option<String>,
     pub minimum_should_match: String,
-    /// 0: terms are not weighted.
+    /// 0 if the terms are not weighted.
     pub boost_terms: f32,
-    /// Whether the documents themselves are found too.
+    /// Whether the documents themselves can be hits.
     pub includes: bool,
     pub fails_on_unsupported: bool,
 }
 
-/// A field and a term that are never looked for.
+/// Pairs of a field and a term that are never searched.
 type Skipped = HashSet<(String, String)>;
 
 impl QueryNode for MoreLikeThis {
@@ -67,7 +67,7 @@ impl QueryNode for MoreLikeThis {
         for (clauses, needed) in parts {
             match clauses.len() {
                 0 => {}
-                // Alternatives among alternatives are one list, as in Lucene.
+                // Alternatives inside alternatives are flattened, as in Lucene.
                 _ if needed <= 1 => node.should.extend(clauses),
                 _ => {
                     let part = BoolNode { should: clauses, min_should_match: needed, ..BoolNode::default() };
@@ -90,8 +90,8 @@ impl QueryNode for MoreLikeThis {
 }
 
 impl MoreLikeThis {
-    /// The fields of the query; `None`: none of them can be looked at. Names of fields that are not mapped
-    /// stay.
+    /// Returns the fields of the query; `None` if none of them is supported. Names of unmapped fields are
+    /// kept.
     fn fields(&self, binder: &Binder<'_>) -> Result<Option<Vec<String>>, Error> {
         let Some(names) = &self.fields else {
             let has_texts = !self.like.texts.is_empty() || !self.unlike.texts.is_empty();
@@ -125,7 +125,7 @@ impl MoreLikeThis {
                 });
             }
         }
-        // Documents that are not wanted count beside documents that are, as in Elasticsearch.
+        // As in Elasticsearch, `unlike` documents only count if there are `like` documents.
         if !self.like.items.is_empty() {
             for item in &self.unlike.items {
                 let counts = item.counts(self.fields.as_deref(), binder)?;
@@ -137,7 +137,7 @@ impl MoreLikeThis {
         Ok(skipped)
     }
 
-    /// Calls `found` on the tokens that a text has in a field; false: the field has no analyzer.
+    /// Calls `found` with the tokens of a text in a field. Returns false if the field has no analyzer.
     fn tokens(&self, path: &str, text: &str, binder: &Binder<'_>, mut found: impl FnMut(&str)) -> bool {
         let named = self.analyzer.as_deref().and_then(|name| binder.analyzer(name));
         let field = binder.field(path);
@@ -162,7 +162,7 @@ impl MoreLikeThis {
         }
     }
 
-    /// The terms of the texts; `None`: there is no field for them.
+    /// Returns the terms of the texts; `None` if there is no field for them.
     fn of_texts(
         &self,
         fields: &[String],
@@ -194,7 +194,7 @@ impl MoreLikeThis {
         Candidates::of(terms, fields, &self.selection, binder).map(Some)
     }
 
-    /// The terms of the documents, field by field.
+    /// Returns the terms of the documents, field by field.
     fn of_documents(&self, skipped: &Skipped, binder: &Binder<'_>) -> Result<Vec<Candidates>, Error> {
         let counts = self.like.items.iter().map(|item| item.counts(self.fields.as_deref(), binder));
         let found: Vec<Arc<Option<TermCounts>>> = counts.collect::<Result<_, Error>>()?;
@@ -227,7 +227,7 @@ impl MoreLikeThis {
         Ok(candidates)
     }
 
-    /// The terms that stand out, and how many of them a document must have.
+    /// Returns the selected terms as clauses, and how many of them a document must match.
     fn clauses(
         &self,
         candidates: &[Candidates],
@@ -258,7 +258,7 @@ mod tests {
 
     use crate::query::{QueryLimits, parse_query};
 
-    /// Reasons recorded from Elasticsearch 9.4.3.
+    /// Error messages recorded from Elasticsearch 9.4.3.
     #[test]
     fn what_is_wrong_is_told() {
         for (options, reason) in [

@@ -1,7 +1,7 @@
-//! Which of the terms of a text or document are looked for: "by which of them does it stand out?"
+//! Selects the terms of a text or document that are searched.
 //!
-//! A term stands out the more, the more often it is there and the rarer it is in the shard. Source:
-//! Elasticsearch's `XMoreLikeThis#createQueue`, with Lucene's heap and Java's order of equal ones.
+//! A term is more significant if it is frequent in the text and rare in the shard (tf-idf). Source:
+//! Elasticsearch's `XMoreLikeThis#createQueue`, with Lucene's heap and Java's order of equal terms.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::matcher::PositionQueue;
 use crate::query::bind::Binder;
 
-/// The parameters that say which terms are looked for.
+/// The parameters of the selection.
 #[derive(Debug, Clone)]
 pub(super) struct Selection {
     pub max_query_terms: i32,
@@ -40,7 +40,7 @@ impl Default for Selection {
 }
 
 impl Selection {
-    /// Whether a term is one that is never looked for.
+    /// Whether a term is never searched.
     pub fn is_noise(&self, term: &str) -> bool {
         let is_odd = || {
             let length = term.encode_utf16().count();
@@ -63,20 +63,20 @@ impl Selection {
     }
 }
 
-/// The terms of texts or documents that are chosen from.
+/// The terms of texts or documents, of which some are selected.
 #[derive(Debug)]
 pub(super) struct Candidates {
-    /// Each term is looked for in that of them that has it in most documents.
+    /// The fields. Each term is searched in the field with its highest document frequency.
     pub fields: Vec<Arc<Field>>,
-    /// With how often each is in the texts, in the order in which they are met.
+    /// The terms with their frequencies in the texts, in the order of Java's `HashMap`.
     terms: Vec<(String, u32)>,
-    /// `[terms.len() * fields.len()]`: in how many documents of the shard a field has a term.
+    /// `[terms.len() * fields.len()]`: the document frequency in the shard of each term in each field.
     doc_freqs: Vec<u64>,
-    /// How many are chosen.
+    /// How many terms are selected.
     count_max: usize,
 }
 
-/// A term that is looked for.
+/// A selected term.
 pub(super) struct Chosen<'c> {
     pub field: &'c Arc<Field>,
     pub term: &'c str,
@@ -84,7 +84,7 @@ pub(super) struct Chosen<'c> {
 }
 
 impl Candidates {
-    /// `terms`: in the order in which they were met.
+    /// `terms` are in the order in which they were met.
     pub fn of(
         terms: Vec<(String, u32)>,
         fields: Vec<Arc<Field>>,
@@ -103,8 +103,8 @@ impl Candidates {
         Ok(Candidates { fields, terms, doc_freqs, count_max })
     }
 
-    /// Those that stand out most, least first. `doc_count`: live documents; `doc_freq`: how many of them have
-    /// a term in a field, by how many of the shard do.
+    /// Returns the most significant terms, least significant first. `doc_count` is the number of live
+    /// documents; `doc_freq` computes the document frequency of a term in a field from that in the shard.
     pub fn choose(
         &self,
         selection: &Selection,
@@ -126,7 +126,7 @@ impl Candidates {
                 continue;
             }
             let score = *count as f32 * idf(most, doc_count);
-            // Bits of floats above zero ascend as they do.
+            // The bits of positive floats have the same order as the floats.
             let key = (i64::from(score.to_bits()), 0);
             let chosen = Chosen { field: top, term, score };
             if queue.len() < self.count_max {

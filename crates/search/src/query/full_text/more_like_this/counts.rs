@@ -1,4 +1,4 @@
-//! How often terms are in a document, field by field.
+//! Counts the terms of a document, field by field.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,21 @@ use limber_mapping::document::{Parsed, Scratch, infer, parse};
 use limber_mapping::{Field, FieldSink, Mapping, Nested, RequestError, SpaceId};
 use serde_json::{Map, Value};
 
-/// By path of a field and by term. Fields of texts and keywords alone have any.
+/// The counts by the field's path and by term. Only text and keyword fields have counts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TermCounts(pub(super) BTreeMap<String, BTreeMap<String, u32>>);
 
-/// Levels of objects that a document may lack in its mapping: each takes a round.
+/// Maximum number of times that missing levels of objects are added to the mapping.
 const ROUNDS_MAX: usize = 3;
 
 impl TermCounts {
-    /// The terms of a document.
+    /// Counts the terms of a document.
     ///
-    /// `fields`: names and patterns of those that are wanted; `None`: all. `analyzers`: by which fields are
-    /// analysed instead of their own.
+    /// `fields`: names and patterns of the wanted fields; `None` for all. `analyzers`: analyzers that replace
+    /// those of the fields.
     ///
     /// # Errors
-    /// The document does not fit the mapping, or an analyzer is not there.
+    /// Fails if the document does not fit the mapping, or if an analyzer does not exist.
     pub fn of(
         mapping: &Mapping,
         document: &[u8],
@@ -39,8 +39,7 @@ impl TermCounts {
             let mut counter = Counter { mapping, fields, analyzers, counts: TermCounts::default() };
             match parse(mapping, document, &mut Scratch::new(), &mut counter)? {
                 Parsed::Done => return Ok(counter.counts),
-                // Fields that the shard does not have have no terms that are in it, but those behind them
-                // may.
+                // A field that the shard does not map has no terms there, but fields after it may have some.
                 Parsed::NeedsMapping => grown = Some(mapping.merge(&infer(mapping, document)?)?),
             }
         }

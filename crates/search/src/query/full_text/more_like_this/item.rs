@@ -1,4 +1,4 @@
-//! The documents of a `more_like_this` query: those of indices, and those that are part of it.
+//! The documents of a `more_like_this` query: from an index, or given in the query itself.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(super) struct Item {
     analyzers: Map<String, Value>,
     routing: Option<String>,
     version: Option<i64>,
-    /// What was found of it in each index; `None`: it is not there.
+    /// The document's terms as seen from each index; `None` if the document does not exist.
     found: Lookup<Option<TermCounts>>,
 }
 
@@ -31,7 +31,7 @@ fn malformed(what: &str) -> RequestError {
 }
 
 impl Item {
-    /// Reads a document that is named, or given, as an example.
+    /// Parses a document that is named or given as an example.
     pub fn parse(members: &Map<String, Value>) -> Result<Item, RequestError> {
         let mut item = Item {
             index: None,
@@ -59,7 +59,7 @@ impl Item {
                     }
                     item.analyzers = analyzers.clone();
                 }
-                // Read as a map, of which there is none.
+                // Elasticsearch reads any other value as an empty map.
                 ("per_field_analyzer", _) => {}
                 ("routing" | "_routing", value) => item.routing = Some(json::text(value)?),
                 ("version" | "_version", value) => {
@@ -90,12 +90,12 @@ impl Item {
         }
     }
 
-    /// Its terms, seen from a shard; `None`: there is no such document, or none that has sources. `fields`:
-    /// those of the query, for an item without fields of its own.
+    /// Returns the document's terms, as seen from a shard; `None` if there is no such document, or if it has
+    /// no source. `fields`: those of the query, for an item without fields of its own.
     ///
     /// # Errors
-    /// A routing that is missing. What else is wrong with the document's name leaves it without terms, as in
-    /// Elasticsearch.
+    /// Fails if a required routing is missing. If the document cannot be found for another reason, it has no
+    /// terms, as in Elasticsearch.
     pub fn counts(
         &self,
         fields: Option<&[String]>,

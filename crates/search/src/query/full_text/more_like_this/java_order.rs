@@ -1,15 +1,15 @@
-//! The order in which a `java.util.HashMap` gives its keys: of terms that stand out equally, it decides which
-//! are taken.
+//! The iteration order of a `java.util.HashMap`, which decides which of several equally significant terms are
+//! selected.
 
-/// `String#hashCode`, with its upper half mixed in as the map does.
+/// Java's `String#hashCode`, with the upper half mixed in as `HashMap` does.
 fn hash(text: &str) -> u32 {
     let hash =
         text.encode_utf16().fold(0u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(u32::from(unit)));
     hash ^ (hash >> 16)
 }
 
-/// Distinct keys, given in the order in which they were put into the map, in the map's. Buckets of many keys,
-/// which Java makes trees of, keep the order of a list here as there.
+/// Sorts distinct keys, given in insertion order, into the map's iteration order. Java converts buckets with
+/// many keys to trees; here they keep the order of a list, as in Java's iteration.
 pub(super) fn in_java_order<T>(mut entries: Vec<T>, key: impl Fn(&T) -> &str) -> Vec<T> {
     let mut capacity = 16usize;
     while entries.len() * 4 > capacity * 3 {

@@ -1,40 +1,41 @@
-//! What a `more_like_this` query is made from, for those who show why a document is alike: "which terms would
-//! be looked for if the text that is shown were the shard?"
+//! The input of a `more_like_this` query, for highlighters: selects the terms that would be searched if the
+//! highlighted text were the whole shard.
 //!
-//! Lucene's highlighters rewrite a query on an index of the text that they show, and this query chooses its
-//! terms when it is rewritten; so what is marked are not the terms by which the document was found. The fast
-//! vector highlighter alone rewrites it on the shard.
+//! Lucene's highlighters rewrite a query on an index of the text that they highlight, and `more_like_this`
+//! selects its terms in the rewrite. So the highlighted terms are not those by which the document was found.
+//! Only the fast vector highlighter rewrites the query on the shard.
 
 use limber_mapping::Field;
 
 use super::candidates::{Candidates, Chosen, Selection};
 
-/// Texts and documents that others are to be like, on one shard.
+/// The texts and documents of a `more_like_this` query, on one shard.
 #[derive(Debug)]
 pub(crate) struct Likeness {
     pub(super) selection: Selection,
-    /// Of the documents, field by field, then of the texts.
+    /// The terms of the documents, field by field, followed by those of the texts.
     pub(super) candidates: Vec<Candidates>,
-    /// Live documents of the shard.
+    /// Number of live documents in the shard.
     pub(super) doc_count: u64,
     pub(super) boost: f32,
-    /// 0: terms are not weighted.
+    /// 0 if the terms are not weighted.
     pub(super) boost_terms: f32,
 }
 
 impl Likeness {
-    /// The fields that terms are looked for in, some of them several times.
+    /// Returns the fields that terms are searched in. A field can occur several times.
     pub fn fields(&self) -> impl Iterator<Item = &Field> {
         self.candidates.iter().flat_map(|candidates| &candidates.fields).map(|field| &**field)
     }
 
-    /// The product of all boosts down to it.
+    /// The product of all boosts from the root query down to it.
     pub fn boost(&self) -> f32 {
         self.boost
     }
 
-    /// The terms of `field` that are marked in a text of it, which has those terms that `is_there` says: it
-    /// stands for the one document, other fields are the shard's.
+    /// Returns the terms of `field` that are highlighted in a text of it. `is_there` tells which terms the
+    /// text has: for this field the text is the only document, and for other fields the document frequencies
+    /// of the shard are used.
     pub fn terms_in_field<'l>(&'l self, field: &Field, is_there: impl Fn(&[u8]) -> bool) -> Vec<&'l [u8]> {
         let doc_freq = |other: &Field, term: &str, of_shard: u64| match other.path == field.path {
             true => u64::from(is_there(term.as_bytes())),
@@ -49,8 +50,8 @@ impl Likeness {
         terms
     }
 
-    /// The terms that are marked in a text that stands for every field, with their weights; `field`: those
-    /// that are looked for in it alone.
+    /// Returns the terms that are highlighted in a text that stands for every field, with their weights. With
+    /// `field`, only the terms that are searched in it are returned.
     pub fn weighted_terms_in_text<'l>(
         &'l self,
         field: Option<&Field>,
@@ -69,7 +70,7 @@ impl Likeness {
     }
 }
 
-/// The boosts of the terms of one choice: how much more each stands out than the first.
+/// Returns the boosts of selected terms, which are proportional to their scores relative to the first term's.
 pub(super) fn weights(chosen: &[Chosen<'_>], boost: f32, boost_terms: f32) -> Vec<f32> {
     let least = chosen.first().map_or(1.0, |first| first.score);
     let weight = |one: &Chosen<'_>| match boost_terms {

@@ -1,8 +1,8 @@
-//! `more_like_this`: documents that have the words by which given texts and documents stand out.
+//! `more_like_this`: documents with the most significant terms of given texts and documents.
 //!
-//! [`parse`] reads the query, [`item`] the documents in it, whose terms [`counts`] counts; on a shard those
-//! of the [`candidates`] are taken that are frequent there and rare in the shard, and [`bind`] makes a query
-//! of them; [`likeness`] is what highlighting makes of it. Source: Elasticsearch's
+//! [`parse`] parses the query, and [`item`] the documents in it, whose terms [`counts`] counts. On a shard,
+//! [`candidates`] selects the terms that are frequent in the texts and rare in the shard, and [`bind`] makes
+//! a query of them; [`likeness`] selects terms for highlighting. Source: Elasticsearch's
 //! `MoreLikeThisQueryBuilder`, `MoreLikeThisQuery` and `XMoreLikeThis`.
 
 mod bind;

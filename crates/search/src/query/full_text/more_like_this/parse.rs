@@ -1,4 +1,4 @@
-//! The parameters of `more_like_this`.
+//! Parses the parameters of `more_like_this`.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use super::item::Item;
 use crate::json;
 use crate::query::parse::{Common, Parser, Query};
 
-/// Texts and documents of `like` or `unlike`.
+/// The texts and documents of `like` or `unlike`.
 #[derive(Debug, Default)]
 pub(super) struct Examples {
     pub texts: Vec<String>,

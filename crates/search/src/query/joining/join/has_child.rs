@@ -1,4 +1,4 @@
-//! `has_child`: parents with children that a query finds.
+//! `has_child`: parents with children that match a query.
 
 use std::sync::Arc;
 

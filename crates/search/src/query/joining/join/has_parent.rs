@@ -1,4 +1,4 @@
-//! `has_parent`: children of parents that a query finds.
+//! `has_parent`: children whose parents match a query.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support};
 struct HasParent {
     kind: String,
     query: Query,
-    /// Whether children score as their parents do.
+    /// Whether children have the scores of their parents.
     scores: bool,
     ignores_unmapped: bool,
     inner_hits: Option<Arc<dyn InnerHitsRequest>>,

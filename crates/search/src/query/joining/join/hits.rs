@@ -1,7 +1,7 @@
-//! `inner_hits` of a join: the documents on the other side are shown with a hit.
+//! The `inner_hits` of a join: documents on the other side of the join that are shown with a hit.
 //!
-//! Source: Elasticsearch's `ParentChildInnerHitContextBuilder`. Which they are is told by the id of the
-//! parent that a hit names, so that each hit has a search of its own.
+//! Source: Elasticsearch's `ParentChildInnerHitContextBuilder`. They are found by the parent id of the hit,
+//! so each hit needs a search of its own.
 
 use std::sync::Arc;
 
@@ -20,23 +20,23 @@ use crate::query::parse::{Query, QueryLimits, parse_query};
 use crate::query::within;
 use crate::score::Explanation;
 
-/// What of the other side is shown with a hit.
+/// The inner hits of a join.
 #[derive(Debug)]
 pub(crate) struct JoinedHits {
-    /// The name under which it is shown.
+    /// The name under which they are shown.
     pub name: String,
-    /// What is shown of which documents.
+    /// The inner search request.
     pub request: Arc<dyn InnerHitsRequest>,
-    /// The documents of the other side that are found.
+    /// The query of the documents on the other side.
     query: Query,
-    /// Where the ids of the parents are.
+    /// The path of the field with the parents' ids.
     ids: Arc<str>,
-    /// The shard of the hits, which that of the other side is too.
+    /// The shard of the hits, which also has the documents of the other side.
     pub shard: ShardSnapshot,
 }
 
 impl JoinedHits {
-    /// `side`: the query of the other side, the relation that it is in, and the field of the join.
+    /// `side` has the query of the other side, its relation, and the field of the join.
     pub fn new(
         request: &Arc<dyn InnerHitsRequest>,
         (query, kind, join): (&Query, &str, &str),
@@ -52,7 +52,7 @@ impl JoinedHits {
         })
     }
 
-    /// The id of the parent that a document of the hits' side names; `None`: it is no part of the join.
+    /// Returns the parent id of a hit; `None` if it is not part of the join.
     pub fn parent_of(&self, segment: &Segment, doc: DocId) -> Result<Option<String>> {
         let (Some(column), Some(terms)) = (segment.ordinals(&self.ids)?, segment.terms(&self.ids)?) else {
             return Ok(None);
@@ -64,34 +64,34 @@ impl JoinedHits {
         Ok(Some(String::from_utf8_lossy(&term).into_owned()))
     }
 
-    /// Finds what is shown with a hit that names this parent.
+    /// Returns the query of the inner hits for a hit with this parent id.
     pub fn query_of(&self, parent: &str) -> std::result::Result<Query, RequestError> {
         among(&self.query, &json!({"term": {&*self.ids: parent}}))
     }
 }
 
-/// The documents of `query` that `filter` matches.
+/// Returns the query of the documents of `query` that match `filter`.
 fn among(query: &Query, filter: &Value) -> std::result::Result<Query, RequestError> {
     Ok(within(Some(query.clone()), parse_query(filter, &QueryLimits::default())?))
 }
 
-/// A join whose other side is shown with hits. Its name is the query's around it.
+/// A join with inner hits. It has the name of the query that it wraps.
 #[derive(Debug)]
 struct JoinedNode {
     inner: BoundQuery,
     hits: Arc<JoinedHits>,
 }
 
-/// `join` with what is shown of its other side.
+/// Adds inner hits to `join`.
 pub(super) fn with_hits(join: BoundQuery, hits: JoinedHits) -> BoundQuery {
     JoinedNode { inner: join, hits: Arc::new(hits) }.into()
 }
 
 impl BoundQuery {
-    /// What of the other sides of joins is shown with hits.
+    /// Collects the inner hits of the joins in this query.
     ///
     /// # Errors
-    /// Two of the same name; more than the index's limit.
+    /// Fails if two have the same name, or if one has more hits than the index's limit.
     pub(crate) fn joined_hits(
         &self,
         out: &mut Vec<Arc<JoinedHits>>,

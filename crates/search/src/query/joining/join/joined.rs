@@ -16,7 +16,7 @@ use crate::query::compound::dis_max::DisMax;
 use crate::query::parse::{Query, QueryLimits, QueryNode, parse_query};
 use crate::query::within;
 
-/// Which scores of the documents on the other side count.
+/// How the scores of documents on the other side are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JoinScore {
     None,
@@ -26,7 +26,7 @@ pub(super) enum JoinScore {
     Average,
 }
 
-/// A parent that documents on the other side name.
+/// The documents on the other side that have the same parent id.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Parent {
     pub count: u32,
@@ -56,19 +56,19 @@ impl Parent {
     }
 }
 
-/// Different scores of one join: each is a clause of its own.
+/// Maximum number of distinct scores of one join; each is a clause.
 const SCORES_MAX: usize = 16_384;
 
-/// The join field of an index and its relations.
+/// Returns the join field of an index and its relations.
 pub(super) fn join_of(binder: &Binder<'_>) -> Option<(Arc<Field>, Arc<Relations>)> {
     let fields = binder.shard.mapping.fields();
     fields.iter().find_map(|field| Some((field.clone(), field.relations.clone()?)))
 }
 
-/// The parents that documents of the relation `kind` name which `query` finds, by their ids.
+/// Returns the parent ids of the documents of the relation `kind` that match `query`.
 ///
 /// # Errors
-/// Those of the query; cancelled, no memory, corrupt data or the disk.
+/// Those of the query; cancellation, no memory, corrupt data or disk errors.
 pub(super) fn parents_of(
     query: &Query,
     (join, kind, ids): (&Field, &str, &str),
@@ -112,10 +112,10 @@ pub(super) fn parents_of(
     Ok(parents)
 }
 
-/// The documents of the relations `kinds` that name one of these parents.
+/// Makes a query for the documents of the relations `kinds` that have one of these parent ids.
 ///
 /// # Errors
-/// There are too many different scores.
+/// Fails if there are too many distinct scores.
 pub(super) fn named_by(
     parents: BTreeMap<Vec<u8>, Parent>,
     (join, kinds, ids): (&Field, &[&str], Arc<Field>),
@@ -147,11 +147,11 @@ pub(super) fn named_by(
     binder.query(&within(Some(any), of_kinds), boost)
 }
 
-/// Documents that name one of these parents.
+/// Documents with one of these parent ids.
 #[derive(Debug)]
 struct OfParents {
     ids: Arc<Field>,
-    /// Sorted, distinct.
+    /// Sorted and distinct.
     terms: Arc<[Box<[u8]>]>,
     score: f32,
 }

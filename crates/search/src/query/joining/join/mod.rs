@@ -1,8 +1,8 @@
-//! Documents by the documents that they are joined with: `has_child`, `has_parent`, `parent_id`.
+//! Queries for documents by those that they are joined with: `has_child`, `has_parent`, `parent_id`.
 //!
-//! A join is done when the query is bound: the documents on the other side are found in the shard, and what
-//! is left are the terms of the parents' ids. Routing keeps both sides on one shard. Source: Elasticsearch's
-//! module `parent-join`.
+//! A join is evaluated when the query is bound: the documents on the other side are searched in the shard,
+//! and the query is replaced by one for the terms of the parents' ids. Both sides are on the same shard
+//! because of their routing. Source: Elasticsearch's module `parent-join`.
 
 mod has_child;
 mod has_parent;

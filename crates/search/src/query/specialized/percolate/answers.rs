@@ -1,4 +1,4 @@
-//! What is known of a shard's queries while it is searched: "does this one match what is held, and how well?"
+//! Caches the results of a shard's stored queries during a search.
 
 use std::collections::HashMap;
 
@@ -9,8 +9,9 @@ use limber_store::sync::Mutex;
 use crate::error::Result;
 use crate::held::LABEL;
 
-/// Best scores of queries, by the segment and the query's ordinal in it; `None`: no document that is held
-/// matches. Whoever matches, scores and explains shares them, so that a query runs once.
+/// Best scores of stored queries, by segment and by the query's ordinal there; `None` if none of the
+/// percolated documents matches. Matching, scoring and explaining share the results, so that a query runs
+/// once.
 #[derive(Debug)]
 pub(crate) struct Answers(Mutex<Known>);
 
@@ -20,23 +21,23 @@ struct Known {
     charge: Option<Charge>,
 }
 
-/// Of one answer in the table, which is half empty after it grew.
+/// Bytes of one result in the table, which is half empty after it has grown.
 const ANSWER_BYTES: u64 = 64;
 
 impl Answers {
-    /// `charge`: of the documents that are held, which grows by what becomes known. `None`: nobody is
-    /// charged.
+    /// `charge` is the memory charge of the percolated documents, which grows with the results; `None` if
+    /// memory is not charged.
     pub fn new(charge: Option<Charge>) -> Answers {
         Answers(Mutex::new(Known { scores: HashMap::new(), charge }))
     }
 
-    /// What is known of a stored query by its ordinal in a segment: the best score of the documents, or that
-    /// none matches.
+    /// Returns the result of a stored query by its ordinal in a segment, if it is known: the best score, or
+    /// `None` if no document matches.
     pub fn get(&self, segment: SegmentId, query: u32) -> Option<Option<f32>> {
         self.0.lock().scores.get(&(segment, query)).copied()
     }
 
-    /// Keeps what a stored query came to; charged.
+    /// Stores the result of a stored query, and charges its memory.
     pub fn put(&self, segment: SegmentId, query: u32, best: Option<f32>) -> Result<()> {
         let known = &mut *self.0.lock();
         if let Some(charge) = &mut known.charge {

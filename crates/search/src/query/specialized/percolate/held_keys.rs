@@ -1,4 +1,4 @@
-//! By which terms stored queries may match the documents that are held.
+//! The keys of stored queries that may match the percolated documents.
 
 use std::ops::Bound;
 
@@ -11,10 +11,10 @@ use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::held::take;
 
-/// The keys of the queries that may match what is held, sorted. `charge` grows by them.
+/// Returns the keys of the queries that may match, sorted. `charge` grows by their memory.
 ///
 /// # Errors
-/// No room for them.
+/// Fails if there is no memory for them.
 pub(crate) fn keys_of(held: &ShardSnapshot, charge: &mut Option<Charge>) -> Result<Vec<Box<[u8]>>> {
     let mut keys: Vec<Box<[u8]>> = vec![Box::new([UNKNOWN])];
     for view in &held.segments {
@@ -32,10 +32,10 @@ pub(crate) fn keys_of(held: &ShardSnapshot, charge: &mut Option<Charge>) -> Resu
     Ok(keys)
 }
 
-/// Of a key beside its text: its place in the list, and what the allocator rounds up.
+/// Bytes of a key beyond its content: its slot in the list, and what the allocator rounds up.
 const KEY_BYTES: u64 = 32;
 
-/// A term of a nested document is none that a query on the documents around could match by.
+/// Adds the keys of a field's terms. A term of a nested document is not sufficient for a query to match.
 fn add_keys(segment: &Segment, field: &Field, is_root: bool, keys: &mut Vec<Box<[u8]>>) -> Result<()> {
     if !matches!(field.representation(), Representation::Text | Representation::Terms) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The queries in the JSON of a document.
+//! Finds the queries in the JSON of a document.
 
 use limber_mapping::RequestError;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::gather::gather_whole;
 
-/// The queries at a dotted path, those in lists one by one. Nulls are none.
+/// Returns the queries at a dotted path; lists are flattened, and nulls are ignored.
 pub(crate) fn queries_at<'v>(document: &'v Value, path: &str) -> Vec<&'v Value> {
     let (mut found, mut queries) = (Vec::new(), Vec::new());
     gather_whole(document, path, &mut found);
@@ -16,14 +16,14 @@ pub(crate) fn queries_at<'v>(document: &'v Value, path: &str) -> Vec<&'v Value> 
 
 fn flatten<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
     match value {
-        // The depth of JSON that was let in bounds this recursion.
+        // The recursion is limited by the depth of JSON, which was checked before.
         Value::Array(items) => items.iter().for_each(|item| flatten(item, out)),
         Value::Null => {}
         query => out.push(query),
     }
 }
 
-/// The query in the source of its document.
+/// Returns the query in the source of its document.
 pub(crate) fn query_in_source(source: &[u8], path: &str) -> Result<Value> {
     let unreadable = |why: String| Error::Request(RequestError::internal("exception", why));
     let document: Value = serde_json::from_slice(source).map_err(|error| unreadable(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! Where the document of a `percolate` query is, if it is one of an index.
+//! The document that a `percolate` query refers to, if it is in an index.
 //!
 //! Source: Elasticsearch's `PercolateQueryBuilder` and `ObjectParser`.
 
@@ -13,17 +13,18 @@ use crate::json;
 /// Elasticsearch's `Versions.MATCH_ANY`.
 const ANY_VERSION: i64 = -3;
 
-/// What documents are given by, of which a query takes one.
+/// The ways of giving documents, of which a query uses one.
 const DOCUMENTS: [&str; 3] = ["document", "documents", "id"];
 
-/// What says where the document is. The preference chooses among copies, of which there is one.
+/// The options that identify an indexed document. The preference selects a copy, of which there is only one.
 pub(crate) const OPTIONS: [&str; 5] = ["index", "id", "routing", "preference", "version"];
 
-/// The document that the options of a query name; `None`: its documents are in the request, or missing.
+/// Parses the options that identify an indexed document; `None` if the documents are in the request or
+/// missing.
 ///
 /// # Errors
-/// As Elasticsearch words them: options of another type, documents given twice, an `id` without `index`,
-/// versions that no document has.
+/// Elasticsearch's errors: options of another type, documents given in two ways, an `id` without `index`, and
+/// impossible versions.
 pub(crate) fn named_document(options: &Map<String, Value>) -> Result<Option<DocumentName>, RequestError> {
     let text = |name: &str| match options.get(name) {
         None => Ok(None),

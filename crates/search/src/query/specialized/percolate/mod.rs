@@ -1,14 +1,14 @@
-//! Queries that wait for documents: "which of the queries in this index match these documents?"
+//! Stored queries, and the query that finds those that match given documents.
 //!
-//! When a document with a query is written, `index_queries` adds to the query's field what the query is found
-//! by: its terms, where one of them must be in whatever it matches, and the query itself as JSON. A
-//! `percolate` query makes a shard of its own of its documents (`held`), takes the queries that share a term
-//! with them (and those that nothing can be told of) as candidates, and runs each over these documents. A
-//! query that is known to match by its terms alone is not run.
+//! When a document with a stored query is indexed, `index_queries` adds terms to the query's field by which
+//! it can be found: the terms of which a matching document must have one, if that is known, and the query
+//! itself as JSON. A `percolate` query indexes its documents in a shard of their own (`held`). Its candidates
+//! are the stored queries that share a term with these documents, and those about which nothing is known.
+//! Each candidate is run on the documents, unless its terms alone show that it matches.
 //!
-//! All this is one field with terms of several kinds, told apart by their first byte; the JSON is the last of
-//! a document's terms. Source: Lucene's and Elasticsearch's `PercolatorFieldMapper`, `QueryAnalyzer`,
-//! `PercolateQuery`.
+//! All this is in one field, whose terms have several kinds, distinguished by their first byte. The JSON is
+//! the last term of a document. Source: Lucene's and Elasticsearch's `PercolatorFieldMapper`,
+//! `QueryAnalyzer`, `PercolateQuery`.
 
 mod answers;
 mod held_keys;

@@ -1,7 +1,7 @@
-//! `percolate`: documents whose query matches documents of the request.
+//! `percolate`: documents with a stored query that matches documents of the request.
 //!
-//! Source: Elasticsearch's `PercolateQueryBuilder`. Documents that are named by `index` and `id` were put
-//! into the request before it got here.
+//! Source: Elasticsearch's `PercolateQueryBuilder`. A document that is given by `index` and `id` is looked up
+//! when the query is bound.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ use crate::query::lookup::Lookup;
 use crate::query::parse::{Common, Parser, Query, QueryNode};
 use crate::score::Explanation;
 
-/// Documents that one query may be asked about. Ours.
+/// Largest number of documents in one query. Elasticsearch has no such limit.
 const DOCUMENTS_MAX: usize = 10_000;
 
 #[derive(Debug)]
@@ -40,30 +40,30 @@ struct Percolate {
 #[derive(Debug)]
 enum Documents {
     Given(Arc<Vec<Vec<u8>>>),
-    /// One of an index. Source: Elasticsearch's `PercolateQueryBuilder#doRewrite`.
+    /// An indexed document. Source: Elasticsearch's `PercolateQueryBuilder#doRewrite`.
     Named {
         document: DocumentName,
         found: Lookup<Vec<Vec<u8>>>,
     },
 }
 
-/// Documents whose query matches what is held.
+/// Documents with a stored query that matches the percolated documents.
 #[derive(Debug)]
 pub(crate) struct PercolateNode {
     pub field: Arc<Field>,
-    /// Of the documents with the queries.
+    /// The mapping of the documents with the stored queries.
     pub mapping: Arc<Mapping>,
-    /// The documents of the request, as the only segment.
+    /// The percolated documents, as the only segment.
     pub held: ShardSnapshot,
-    /// What queries that may match are found by, sorted.
+    /// The keys of the queries that may match, sorted.
     pub keys: Arc<[Box<[u8]>]>,
-    /// Those queries.
+    /// The documents with these queries.
     pub candidates: Docs,
-    /// `name`, which tells the slots of several such queries apart.
+    /// The `name`, which distinguishes the slots of several `percolate` queries.
     pub name: Option<String>,
     pub now_millis: i64,
     pub answers: Answers,
-    /// Whose deadline is looked at; `None`: it is not bound for a search.
+    /// The search whose deadline is checked; `None` if the query is not bound for a search.
     pub context: Option<SearchContext>,
 }
 
@@ -183,7 +183,7 @@ impl QueryNode for Percolate {
 }
 
 impl BoundQuery {
-    /// The queries in it that look for queries.
+    /// Collects the `percolate` queries in this query.
     pub(crate) fn percolations<'a>(&'a self, out: &mut Vec<&'a PercolateNode>) {
         out.extend(self.node.as_percolate());
         self.node.parts().into_iter().for_each(|part| part.percolations(out));
@@ -221,7 +221,7 @@ impl BoundNode for PercolateNode {
     }
 }
 
-/// A candidate matches when its query does.
+/// Confirms candidates by running their queries.
 struct Percolated<'a>(StoredQueries<'a>);
 
 impl<'a> Percolated<'a> {
@@ -231,7 +231,7 @@ impl<'a> Percolated<'a> {
 }
 
 impl Confirm for Percolated<'_> {
-    /// A query to read, to bind and to run for each.
+    /// For each candidate a query must be parsed, bound and run.
     const DEARNESS: u64 = 256;
 
     fn holds(&mut self, doc: DocId) -> Result<bool> {

@@ -1,4 +1,4 @@
-//! Queries of a segment, run over documents that are held.
+//! Runs the stored queries of a segment on the percolated documents.
 
 use limber_mapping::RequestError;
 use limber_segment::columns::OrdinalColumn;
@@ -16,13 +16,13 @@ use crate::query::bound::BoundQuery;
 use crate::query::parse::{QueryLimits, parse_query};
 use crate::source::read_source;
 
-/// The queries of one segment. Equal ones are run once, unless they are too long for a term.
+/// The stored queries of one segment. Equal ones are run once, unless they are too long for a term.
 pub(crate) struct StoredQueries<'a> {
     node: &'a PercolateNode,
     segment: &'a Segment,
     ordinals: Option<OrdinalColumn<'a>>,
     terms: Option<&'a TermDictionary>,
-    /// Ordinals of terms by which a query is known to match, sorted; `None`: nobody asked for them yet.
+    /// The sorted ordinals of terms by which a query is known to match; `None` until they are needed.
     exact: Option<Vec<u32>>,
     run_count: u32,
     reader: StoredReader,
@@ -30,12 +30,12 @@ pub(crate) struct StoredQueries<'a> {
     term: Vec<u8>,
 }
 
-/// Queries that are run between two looks at the deadline: each may take as long as a window of ordinary
-/// documents.
+/// Number of queries that are run between two checks of the deadline. Each query can take as long as a window
+/// of ordinary documents.
 const RUNS_BETWEEN_CHECKS: u32 = 32;
 
 impl<'a> StoredQueries<'a> {
-    /// Opens the stored queries of a segment, which are run over the documents of `node`.
+    /// Opens the stored queries of a segment, which are run on the documents of `node`.
     pub fn open(node: &'a PercolateNode, segment: &'a Segment) -> Result<StoredQueries<'a>> {
         let path = &node.field.path;
         Ok(StoredQueries {
@@ -51,19 +51,19 @@ impl<'a> StoredQueries<'a> {
         })
     }
 
-    /// Whether the query of a candidate matches a document that is held.
+    /// Whether the query of a candidate matches one of the percolated documents.
     pub fn matches(&mut self, doc: DocId) -> Result<bool> {
         self.load(doc)?;
         Ok(self.is_known_to_match()? || self.answer(doc)?.is_some())
     }
 
-    /// The best score of the query of a document; 0 where nothing matches.
+    /// Returns the best score of a document's query; 0 if nothing matches.
     pub fn score(&mut self, doc: DocId) -> Result<f32> {
         self.load(doc)?;
         Ok(self.answer(doc)?.unwrap_or(0.0))
     }
 
-    /// The query of a document, bound to those that are held; `None`: it has none.
+    /// Returns the query of a document, bound to the percolated documents; `None` if it has none.
     pub fn query(&mut self, doc: DocId) -> Result<Option<BoundQuery>> {
         self.load(doc)?;
         self.bound(doc)
@@ -124,14 +124,14 @@ impl<'a> StoredQueries<'a> {
             Some(query) => best_score(&query, &self.node.held.segments[0].segment)?,
             None => None,
         };
-        // Long queries share a term that tells nothing of them.
+        // Queries that are too long for a term share one that does not identify them.
         if self.term.first() == Some(&QUERY) {
             self.node.answers.put(segment, last, best)?;
         }
         Ok(best)
     }
 
-    /// Called once a query that is run.
+    /// Called once for each query that is run.
     fn check(&mut self) -> Result<()> {
         self.run_count = self.run_count.wrapping_add(1);
         match &self.node.context {
@@ -142,7 +142,7 @@ impl<'a> StoredQueries<'a> {
     }
 }
 
-/// The documents that are held and match `query`, ascending.
+/// Returns the percolated documents that match `query`, ascending.
 pub(crate) fn matching_slots(query: &BoundQuery, held: &Segment) -> Result<Vec<DocId>> {
     let mut matches = query.matcher(held)?;
     let mut docs = Vec::new();
