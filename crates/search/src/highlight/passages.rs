@@ -68,7 +68,8 @@ pub(super) fn passages_of(
         .iter()
         .map(|tokens| if is_whole { matches_in(parts, tokens) } else { words_in(parts, tokens, &mut words) })
         .collect();
-    // How often each part matches. In a text that is one passage as a whole, each counts as occurring once.
+    // How often each part matches. With `require_field_match`, each match counts as the only one of its
+    // part.
     let mut freqs: HashMap<usize, u32> = HashMap::new();
     if !is_whole {
         matches.iter().flatten().for_each(|one| *freqs.entry(one.part).or_default() += 1);

@@ -337,7 +337,7 @@ fn add(one: Marked, all: &mut Vec<Marked>) {
     }
 }
 
-/// Sorts the matches of several fields; overlapping ones become one.
+/// Sorts the matches of several fields; those that overlap or touch become one.
 fn merged(mut all: Vec<Marked>) -> Vec<Marked> {
     all.sort_by(|left, right| {
         (left.start(), left.end()).cmp(&(right.start(), right.end())).then(left.boost.total_cmp(&right.boost))
