@@ -251,7 +251,7 @@ impl SearchHit {
     /// Returns the hit as a JSON value.
     pub(crate) fn to_json(&self, node_id: &str) -> Value {
         let mut text = Vec::new();
-        // Whoever shows hits inside of something else asks before each of them whether it may go on.
+        // Callers that show hits inside of something else check for cancellation before each hit.
         let _ = self.write_json(&mut text, node_id, false);
         serde_json::from_slice(&text).unwrap_or(Value::Null)
     }

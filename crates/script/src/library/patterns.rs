@@ -56,8 +56,8 @@ const METHODS: &[(&str, &str, usize, Type)] = &[
     (MATCHER, "useTransparentBounds", 1, Type::Object(MATCHER)),
 ];
 
-/// Returns the type of a pattern's or matcher's method, and the type of its arguments; `None` for another
-/// class or method.
+/// Returns the types of the result and of the arguments of a pattern's or matcher's method; `None` for
+/// another class.
 pub(crate) fn check_pattern_method(
     class: &str,
     name: &str,
