@@ -1,6 +1,6 @@
 //! CRC-32 (IEEE, as in zip and Lucene's footers): "are these the bytes that were written?"
 
-/// Checksum of one slice.
+/// Returns the checksum of one slice.
 #[inline]
 pub fn crc32(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
@@ -11,7 +11,7 @@ pub fn crc32(bytes: &[u8]) -> u32 {
 pub struct Crc32(crc32fast::Hasher);
 
 impl Crc32 {
-    /// A checksum of nothing yet.
+    /// Creates the checksum of no bytes.
     pub fn new() -> Crc32 {
         Crc32::default()
     }

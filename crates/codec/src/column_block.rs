@@ -216,7 +216,8 @@ pub fn pack_ascending(initial: u32, ascending: &[u32; COLUMN_BLOCK], bits: u8, o
     BitPacker4x::new().compress_sorted(initial, ascending, &mut out[start..], bits);
 }
 
-/// Inverse of [`pack_ascending`]. `None` when `packed` is not [`packed_bytes`]`(bits)` long or `bits` > 32.
+/// Reverses [`pack_ascending`]. Returns `None` when `packed` is not [`packed_bytes`]`(bits)` long or `bits`
+/// > 32.
 #[inline]
 pub fn unpack_ascending(packed: &[u8], bits: u8, initial: u32, out: &mut [u32; COLUMN_BLOCK]) -> Option<()> {
     if packed.len() != packed_bytes(bits) || bits > 32 {

@@ -29,7 +29,7 @@ pub fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
-/// Inverse of [`zigzag`].
+/// Reverses [`zigzag`].
 #[inline]
 pub fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)

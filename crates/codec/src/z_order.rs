@@ -32,7 +32,7 @@ pub fn interleave(x: u32, y: u32) -> u64 {
     spread(x) << 1 | spread(y)
 }
 
-/// Inverse of [`interleave`].
+/// Reverses [`interleave`].
 #[inline]
 pub fn deinterleave(bits: u64) -> (u32, u32) {
     (gather(bits >> 1), gather(bits))

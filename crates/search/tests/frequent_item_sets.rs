@@ -182,7 +182,8 @@ proptest! {
     }
 }
 
-/// Returns ten orders in two shards, all values of one kind in each.
+/// Returns ten documents in two shards: nine orders that differ only in `parts` and `paid`, and one without
+/// any.
 fn orders() -> (Vec<support::Shards>, Vec<ShardSnapshot>) {
     let mapping = json!({"properties": {
         "parts": {"type": "keyword"}, "day": {"type": "date", "format": "yyyy-MM-dd"}, "paid": {"type": "boolean"},

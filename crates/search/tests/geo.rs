@@ -60,7 +60,7 @@ fn without_place(reason: &str) -> &str {
     }
 }
 
-/// Returns the recorded answer beside Limber's; `None` if they agree.
+/// Describes how Limber's answer differs from the recorded one; `None` if they agree.
 fn difference(case: &Value, made: Result<Value, Error>) -> Option<String> {
     let expected = match &case["error"] {
         Value::Null => {

@@ -16,7 +16,8 @@ fn answer(shards: &[ShardSnapshot], body: &Value) -> Result<Vec<Value>, Error> {
     Ok(answer["hits"]["hits"].as_array().cloned().unwrap_or_default())
 }
 
-/// Rounds scores and numbers of explanations to floats; document ids may differ.
+/// Rounds the numbers of an answer to floats, and removes document numbers, which may differ, from
+/// explanations.
 fn rounded(value: &Value) -> Value {
     match value {
         Value::Number(number) => json!((number.as_f64().unwrap_or_default() as f32).to_string()),

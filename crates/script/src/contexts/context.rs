@@ -173,27 +173,27 @@ pub enum View {
 }
 
 impl ContextValue {
-    /// `null`.
+    /// Creates `null`.
     pub fn null() -> ContextValue {
         ContextValue(Value::Null)
     }
 
-    /// A `boolean`.
+    /// Creates a `boolean`.
     pub fn bool(flag: bool) -> ContextValue {
         ContextValue(Value::Bool(flag))
     }
 
-    /// A `long`.
+    /// Creates a `long`.
     pub fn long(number: i64) -> ContextValue {
         ContextValue(Value::Long(number))
     }
 
-    /// A `float`.
+    /// Creates a `float`.
     pub fn float(number: f32) -> ContextValue {
         ContextValue(Value::Float(number))
     }
 
-    /// A `String`.
+    /// Creates a `String`.
     pub fn text(text: &str) -> ContextValue {
         ContextValue(Value::str(text))
     }

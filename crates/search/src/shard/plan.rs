@@ -90,7 +90,7 @@ impl Plan {
         }
         let found = match self.query.node.by_score() {
             Some(by_score) if by_score.needs_any() => by_score.cost(),
-            // A conjunction counts the documents that it passes anyway.
+            // A conjunction counts the documents that it skips, too.
             _ => return false,
         };
         found >= COUNTED_FIRST_MIN.max(wanted.count_max as u64)
