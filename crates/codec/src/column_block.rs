@@ -4,8 +4,7 @@
 //! A block holds 128 residuals of 0 to 64 bits. Up to 32 bits they are one `BitPacker4x` block (`16 * bits`
 //! bytes: four interleaved lanes, residual `i` in lane `i % 4`). Above 32 bits, the low 32 bits of all
 //! residuals come first as plain `u32`s (512 bytes), then the high bits as a `BitPacker4x` block; so every
-//! width takes
-//! `16 * bits` bytes.
+//! width takes `16 * bits` bytes.
 
 use bitpacking::{BitPacker, BitPacker4x};
 
