@@ -1,9 +1,9 @@
-//! Finds the place of a number among 16 ascending numbers.
+//! Finds the position of a number among 16 ascending numbers.
 
 /// Numbers that are compared at once.
 pub const LEN: usize = 16;
 
-/// How many of the ascending `values` are less than `target`.
+/// Counts the ascending `values` that are less than `target`.
 #[inline]
 pub fn count_below(values: &[u32; LEN], target: u32) -> usize {
     #[cfg(target_arch = "x86_64")]
@@ -23,17 +23,17 @@ fn count_below_scalar(values: &[u32; LEN], target: u32) -> usize {
     values.iter().map(|value| usize::from(*value < target)).sum()
 }
 
-/// The compiler makes of the plain loop a count of bits, for which SSE2 has no instruction.
+/// The compiler turns the plain loop into a population count, for which SSE2 has no instruction.
 #[cfg(target_arch = "x86_64")]
 mod sse2 {
     use std::arch::x86_64::*;
 
     use super::LEN;
 
-    /// Turns an order without signs into one with signs.
+    /// Flipping this bit lets a signed comparison order unsigned numbers.
     const SIGN: u32 = 1 << 31;
 
-    /// Bit `i` says whether value `i` is less than `target`.
+    /// Sets bit `i` of the result where value `i` is less than `target`.
     #[inline]
     #[target_feature(enable = "sse2")]
     pub fn below(values: &[u32; LEN], target: u32) -> u32 {

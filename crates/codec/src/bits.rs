@@ -8,13 +8,13 @@ use crate::{Corrupt, Reader, varint};
 /// Widest value: one unaligned load of eight bytes must hold it at any bit offset.
 pub const WIDTH_MAX: u8 = 57;
 
-/// Bits needed for `value`; 0 for 0.
+/// Returns the bits needed for `value`; 0 for 0.
 #[inline]
 pub fn width(value: u64) -> u8 {
     (64 - value.leading_zeros()) as u8
 }
 
-/// Bytes that `count` values of `width` bits take.
+/// Returns the bytes that `count` values of `width` bits take.
 #[inline]
 pub fn packed_bytes(count: usize, width: u8) -> usize {
     (count * width as usize).div_ceil(8)
@@ -39,7 +39,7 @@ pub fn pack(values: impl IntoIterator<Item = u64>, width: u8, out: &mut Vec<u8>)
     out.extend_from_slice(&pending.to_le_bytes()[..pending_bits.div_ceil(8) as usize]);
 }
 
-/// Value `index` of a packed array; bits past the end of `bytes` read as zero.
+/// Returns value `index` of a packed array; bits past the end of `bytes` read as zero.
 #[inline]
 pub fn get(bytes: &[u8], index: usize, width: u8) -> u64 {
     let bit = index * width as usize;
@@ -58,7 +58,7 @@ fn tail_word(bytes: &[u8], at: usize) -> u64 {
     bytes.iter().skip(at).take(8).rev().fold(0, |word, &byte| word << 8 | byte as u64)
 }
 
-/// A packed array with its smallest value taken off: one row of a term block.
+/// A packed array whose minimum is stored once and subtracted from each value: one row of a term block.
 ///
 /// Layout: u8 width, varint minimum, packed `value - minimum`.
 #[derive(Debug, Clone, Copy, Default)]
@@ -69,7 +69,7 @@ pub struct Packed<'a> {
 }
 
 impl<'a> Packed<'a> {
-    /// Appends `values`; their spread must fit [`WIDTH_MAX`] bits.
+    /// Appends `values`, whose range must fit [`WIDTH_MAX`] bits.
     pub fn write(values: &[u64], out: &mut Vec<u8>) {
         let first = values.first().copied().unwrap_or(0);
         if values.iter().fold(0, |different, value| different | (value ^ first)) == 0 {
@@ -85,20 +85,21 @@ impl<'a> Packed<'a> {
         pack(values.iter().map(|value| value - minimum), width, out);
     }
 
-    /// Takes an array of `count` values off `reader`.
+    /// Reads an array of `count` values from `reader`.
     #[inline]
     pub fn read(reader: &mut Reader<'a>, count: usize) -> Result<Packed<'a>, Corrupt> {
         let width = reader.u8()?;
         reader.expect(width <= WIDTH_MAX, "a bit width of at most 57")?;
         let minimum = reader.varint()?;
-        // The slice handed on runs to the end of the block, so that the last values load eight bytes at once
-        // as well.
+        // The slice kept here runs to the end of the block, so that the last values, too, can be loaded as
+        // eight bytes.
         let bytes = reader.rest();
         reader.bytes(packed_bytes(count, width))?;
         Ok(Packed { bytes, width, minimum })
     }
 
-    /// Value `index`, which must be below the count given to [`Packed::read`] (beyond it: some number).
+    /// Returns value `index`, which must be below the count given to [`Packed::read`]; beyond it the result
+    /// is unspecified.
     #[inline]
     pub fn get(&self, index: usize) -> u64 {
         if self.width == 0 {
@@ -108,7 +109,7 @@ impl<'a> Packed<'a> {
         }
     }
 
-    /// The value of every index when all are equal.
+    /// Returns the common value when all values are equal.
     #[inline]
     pub fn constant(&self) -> Option<u64> {
         (self.width == 0).then_some(self.minimum)

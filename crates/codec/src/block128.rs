@@ -1,7 +1,7 @@
 //! Blocks of 128 numbers of 32 bits, packed and unpacked by SIMD: plain, ascending (delta), and patched.
 //!
-//! Width `w` takes `16 * w` bytes. SSE3 where the processor has it, scalar elsewhere, the same bytes either
-//! way (`bitpacking::BitPacker4x`).
+//! Width `w` takes `16 * w` bytes. The code uses SSE3 where the processor has it and scalar instructions
+//! elsewhere; the bytes are the same either way (`bitpacking::BitPacker4x`).
 
 use bitpacking::{BitPacker, BitPacker4x};
 
@@ -11,7 +11,7 @@ use crate::{Corrupt, Reader, varint};
 pub const LEN: usize = 128;
 
 fn packer() -> BitPacker4x {
-    // Asks the processor for its features; the answer is cached by the standard library (one load).
+    // Detects the processor's features; the standard library caches the answer (one load).
     BitPacker4x::new()
 }
 
@@ -22,7 +22,7 @@ fn append_packed(out: &mut Vec<u8>, width: u8, pack: impl FnOnce(&mut [u8]) -> u
     debug_assert_eq!(written, packed_bytes(width));
 }
 
-/// Bytes of a block at `width` bits.
+/// Returns the bytes of a block at `width` bits.
 #[inline]
 pub fn packed_bytes(width: u8) -> usize {
     LEN / 8 * width as usize
@@ -41,7 +41,7 @@ pub fn unpack(bytes: &[u8], width: u8, values: &mut [u32; LEN]) -> Result<usize,
     Ok(len)
 }
 
-/// Bits needed for the gaps of strictly ascending `values` that follow `previous`.
+/// Returns the bits needed for the gaps of strictly ascending `values` that follow `previous`.
 pub fn ascending_width(previous: Option<u32>, values: &[u32; LEN]) -> u8 {
     packer().num_bits_strictly_sorted(previous, values)
 }
@@ -74,18 +74,18 @@ fn checked_len(bytes: &[u8], width: u8) -> Result<usize, Corrupt> {
     Ok(len)
 }
 
-/// Longest exceptions of a patched block, bytes: their length is one byte.
+/// Largest length in bytes of a patched block's exceptions: the length is stored in one byte.
 const EXCEPTION_BYTES_MAX: usize = 255;
 
-/// Appends a block as most of it needs: the few larger values are exceptions (patched frame of reference,
-/// PFOR).
+/// Appends a block at the width that suits most of its values; the few larger values become exceptions
+/// (patched frame of reference, PFOR).
 ///
 /// Layout: u8 width, u8 length of the exceptions in bytes, packed low bits, then per exception: u8 index,
 /// varint high bits.
 pub fn pack_patched(values: &[u32; LEN], out: &mut Vec<u8>) {
     let all = values.iter().fold(0, |all, value| all | value);
     if all == 0 {
-        // Most blocks of frequencies: every term once.
+        // Most blocks of frequencies are like this: every term occurs once.
         return out.extend_from_slice(&[0, 0]);
     }
     let widest = (32 - all.leading_zeros()) as usize;
@@ -116,11 +116,13 @@ pub fn pack_patched(values: &[u32; LEN], out: &mut Vec<u8>) {
     out[len_at] = (out.len() - exceptions_at) as u8;
 }
 
-/// The width with the fewest bytes in all; `widest` has room for all values, of which some is not 0.
+/// Returns the width that needs the fewest bytes in total. `widest` bits hold all values, and at least one
+/// value is not 0.
 fn patched_width(values: &[u32; LEN], widest: usize) -> u8 {
     let (mut best, mut best_bytes) = (widest, packed_bytes(widest as u8));
     if widest <= 7 {
-        // Every exception takes two bytes. A pass of SIMD compares a width is less work than a histogram.
+        // Every exception takes two bytes. Comparing all values once per width with SIMD is less work than
+        // a histogram.
         for width in (0..widest).rev() {
             let exception_bytes = 2 * values.iter().map(|value| u32::from(value >> width != 0)).sum::<u32>();
             if exception_bytes as usize > EXCEPTION_BYTES_MAX {
@@ -133,15 +135,15 @@ fn patched_width(values: &[u32; LEN], widest: usize) -> u8 {
         }
         return best as u8;
     }
-    // Room above 32, so that the sums below need no bounds.
+    // Entries above 32, so that the sums below need no bounds checks.
     let mut count_by_width = [0usize; 33 + 29];
     for value in values {
         count_by_width[(32 - value.leading_zeros()) as usize] += 1;
     }
     let mut exception_bytes = 0;
     for width in (0..widest).rev() {
-        // One bit less: values of `width + 1` bits become exceptions of two bytes, and those 8, 15, ... bits
-        // wider grow by one.
+        // With one bit less, values of `width + 1` bits become exceptions of two bytes, and exceptions that
+        // are 8, 15, ... bits wider grow by one byte.
         let grown: usize = [8, 15, 22, 29].iter().map(|&above| count_by_width[width + above]).sum();
         exception_bytes += 2 * count_by_width[width + 1] + grown;
         if exception_bytes > EXCEPTION_BYTES_MAX {
@@ -155,7 +157,7 @@ fn patched_width(values: &[u32; LEN], widest: usize) -> u8 {
     best as u8
 }
 
-/// Bytes of the patched block at the start of `bytes`, without unpacking it.
+/// Returns the length in bytes of the patched block at the start of `bytes`, without unpacking it.
 #[inline]
 pub fn patched_len(bytes: &[u8]) -> Result<usize, Corrupt> {
     match bytes {

@@ -6,25 +6,26 @@
 
 /// Bytes of a block.
 pub const BLOCK_BYTES: usize = 32;
-/// Bits a key: 12 give about 0.5 % false positives (measured in this file's test), 1.5 bytes a document.
+/// Bits per key: 12 give about 0.5 % false positives (measured in this file's test) and cost 1.5 bytes per
+/// document.
 pub const BITS_PER_KEY: usize = 12;
 
 /// Odd multipliers that pick the bit of each word (Parquet, `BloomFilter.md`).
 const SALT: [u32; 8] =
     [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
 
-/// Bytes of a filter for `key_count` keys: a whole number of blocks, at least one.
+/// Returns the bytes of a filter for `key_count` keys: a whole number of blocks, at least one.
 pub fn filter_bytes(key_count: usize) -> usize {
     (key_count * BITS_PER_KEY).div_ceil(8 * BLOCK_BYTES).max(1) * BLOCK_BYTES
 }
 
-/// Block of a hash among `block_count`: the upper half of the hash scaled to the range.
+/// Returns the block of a hash among `block_count`: the upper half of the hash scaled to the range.
 #[inline]
 fn block_index(hash: u64, block_count: usize) -> usize {
     (((hash >> 32) * block_count as u64) >> 32) as usize
 }
 
-/// Bit of a hash in the word with this salt.
+/// Returns the bit of a hash in the word with this salt.
 #[inline(always)]
 fn mask(hash: u64, salt: u32) -> u32 {
     1 << ((hash as u32).wrapping_mul(salt) >> 27)
@@ -41,7 +42,7 @@ pub fn insert_all(filter: &mut [u8], hashes: impl Iterator<Item = u64>) {
     hashes.for_each(|hash| insert(filter, hash));
 }
 
-/// A block is one register.
+/// [`insert_all`] with AVX2, where a block is one register.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn insert_all_avx2(filter: &mut [u8], hashes: impl Iterator<Item = u64>) {
@@ -60,7 +61,7 @@ pub fn insert(filter: &mut [u8], hash: u64) {
     }
 }
 
-/// Whether the key may have been added; `false` is certain. An empty filter holds nothing.
+/// Whether the key may have been added; `false` is certain. An empty filter contains nothing.
 #[inline]
 pub fn may_contain(filter: &[u8], hash: u64) -> bool {
     let start = block_index(hash, filter.len() / BLOCK_BYTES) * BLOCK_BYTES;

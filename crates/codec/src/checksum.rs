@@ -1,6 +1,6 @@
 //! CRC-32 (IEEE, as in zip and Lucene's footers): "are these the bytes that were written?"
 
-/// Checksum of one slice.
+/// Returns the checksum of one slice.
 #[inline]
 pub fn crc32(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
@@ -11,24 +11,24 @@ pub fn crc32(bytes: &[u8]) -> u32 {
 pub struct Crc32(crc32fast::Hasher);
 
 impl Crc32 {
-    /// A checksum of nothing yet.
+    /// Creates the checksum of no bytes.
     pub fn new() -> Crc32 {
         Crc32::default()
     }
 
-    /// Takes the bytes that follow.
+    /// Adds the bytes that follow.
     #[inline]
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    /// Goes on as if the bytes of `next` had arrived here: costs the logarithm of their number, not a look at
-    /// them.
+    /// Appends the bytes that `next` has seen. This takes time logarithmic in their number and does not
+    /// read them again.
     pub fn append(&mut self, next: &Crc32) {
         self.0.combine(&next.0);
     }
 
-    /// The checksum of all bytes taken.
+    /// Returns the checksum of all bytes added.
     pub fn finish(self) -> u32 {
         self.0.finalize()
     }

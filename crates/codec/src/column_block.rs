@@ -1,29 +1,29 @@
-//! Blocks of 128 column values: "unpack this block as `base + factor * r`; give me the value at this place in
-//! it".
+//! Blocks of 128 column values: "unpack this block as `base + factor * r`; give me the value at this index
+//! of it".
 //!
 //! A block holds 128 residuals of 0 to 64 bits. Up to 32 bits they are one `BitPacker4x` block (`16 * bits`
-//! bytes: four interleaved lanes, residual `i` in lane `i % 4`). Above, the low 32 bits of all residuals come
-//! first as plain `u32`s (512 bytes), then the high bits as a `BitPacker4x` block; so every width takes
-//! `16 * bits` bytes.
+//! bytes: four interleaved lanes, residual `i` in lane `i % 4`). Above 32 bits, the low 32 bits of all
+//! residuals come first as plain `u32`s (512 bytes), then the high bits as a `BitPacker4x` block; so every
+//! width takes `16 * bits` bytes.
 
 use bitpacking::{BitPacker, BitPacker4x};
 
 /// Values in a block.
 pub const COLUMN_BLOCK: usize = 128;
 
-/// Bits that hold `max`.
+/// Returns the bits that hold `max`.
 #[inline]
 pub fn bits_for(max: u64) -> u8 {
     (64 - max.leading_zeros()) as u8
 }
 
-/// Bytes of a packed block.
+/// Returns the bytes of a packed block.
 #[inline]
 pub fn packed_bytes(bits: u8) -> usize {
     16 * usize::from(bits)
 }
 
-/// Least and greatest of `values`; `(i64::MAX, i64::MIN)` of none.
+/// Returns the least and the greatest of `values`; `(i64::MAX, i64::MIN)` if there are none.
 pub fn bounds(values: &[i64]) -> (i64, i64) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
@@ -46,7 +46,7 @@ fn bounds_any(values: &[i64]) -> (i64, i64) {
     (least, greatest)
 }
 
-/// Appends `residuals`, none of which needs more than `bits`.
+/// Appends `residuals`, none of which needs more than `bits` bits.
 pub fn pack(residuals: &[u64; COLUMN_BLOCK], bits: u8, out: &mut Vec<u8>) {
     if bits == 0 {
         return;
@@ -71,7 +71,7 @@ pub fn pack(residuals: &[u64; COLUMN_BLOCK], bits: u8, out: &mut Vec<u8>) {
     packer.compress(&high, &mut out[high_at..], bits - 32);
 }
 
-/// Residuals of at most 32 bits. `packed` has [`packed_bytes`]`(bits)` bytes.
+/// Unpacks residuals of at most 32 bits. `packed` has [`packed_bytes`]`(bits)` bytes.
 #[inline]
 fn unpack_narrow(packed: &[u8], bits: u8, out: &mut [u32; COLUMN_BLOCK]) {
     if bits == 0 {
@@ -81,8 +81,8 @@ fn unpack_narrow(packed: &[u8], bits: u8, out: &mut [u32; COLUMN_BLOCK]) {
     }
 }
 
-/// `out[i] = base + factor * residual[i]`, wrapping. `None` when `packed` is not [`packed_bytes`]`(bits)`
-/// long or `bits` > 64.
+/// Sets `out[i]` to `base + factor * residual[i]`, wrapping. Returns `None` when `packed` is not
+/// [`packed_bytes`]`(bits)` long or `bits` > 64.
 #[inline]
 pub fn unpack_i64(
     packed: &[u8],
@@ -112,7 +112,7 @@ pub fn unpack_i64(
     Some(())
 }
 
-/// `out[i] = base + factor * residual[i]`, wrapping; only for blocks of at most 32 bits.
+/// Sets `out[i]` to `base + factor * residual[i]`, wrapping; only for blocks of at most 32 bits.
 #[inline]
 pub fn unpack_u32(
     packed: &[u8],
@@ -133,7 +133,7 @@ pub fn unpack_u32(
     Some(())
 }
 
-/// Residual `index` (below 128) of a block, without unpacking it. `None` as for [`unpack_i64`].
+/// Returns residual `index` (below 128) of a block, without unpacking it. `None` as for [`unpack_i64`].
 #[inline(always)]
 pub fn get(packed: &[u8], bits: u8, index: usize) -> Option<u64> {
     if packed.len() != packed_bytes(bits) || bits > 64 {
@@ -163,8 +163,8 @@ fn get_narrow(packed: &[u8], bits: u8, index: usize) -> u32 {
 /// Bits up to which [`residual_sums`] works: 128 squares of such residuals add up to less than 2^64.
 pub const SUMMED_BITS_MAX: u8 = 28;
 
-/// The sum of a block's residuals and, where asked for, of their squares (0 otherwise), without the values
-/// themselves. `None` when `packed` is not [`packed_bytes`]`(bits)` long or `bits` is above
+/// Returns the sum of a block's residuals and, if `wants_squares`, of their squares (0 otherwise), without
+/// unpacking the values. `None` when `packed` is not [`packed_bytes`]`(bits)` long or `bits` is above
 /// [`SUMMED_BITS_MAX`].
 #[inline]
 pub fn residual_sums(packed: &[u8], bits: u8, wants_squares: bool) -> Option<(u64, u64)> {
@@ -202,19 +202,21 @@ fn sums_any(residuals: &[u32; COLUMN_BLOCK], wants_squares: bool) -> (u64, u64) 
     (sum, squares)
 }
 
-/// Bits of the largest step between neighbours of `ascending` (not strictly), the first against `initial`.
+/// Returns the bits of the largest difference between neighbours of `ascending`, which may be equal;
+/// `initial` precedes the first.
 pub fn ascending_bits(initial: u32, ascending: &[u32; COLUMN_BLOCK]) -> u8 {
     BitPacker4x::new().num_bits_sorted(initial, ascending)
 }
 
-/// Appends the steps between neighbours of `ascending` in [`ascending_bits`] each.
+/// Appends the differences between neighbours of `ascending`, [`ascending_bits`] each.
 pub fn pack_ascending(initial: u32, ascending: &[u32; COLUMN_BLOCK], bits: u8, out: &mut Vec<u8>) {
     let start = out.len();
     out.resize(start + packed_bytes(bits), 0);
     BitPacker4x::new().compress_sorted(initial, ascending, &mut out[start..], bits);
 }
 
-/// Inverse of [`pack_ascending`]. `None` when `packed` is not [`packed_bytes`]`(bits)` long or `bits` > 32.
+/// Reverses [`pack_ascending`]. Returns `None` when `packed` is not [`packed_bytes`]`(bits)` long or `bits`
+/// > 32.
 #[inline]
 pub fn unpack_ascending(packed: &[u8], bits: u8, initial: u32, out: &mut [u32; COLUMN_BLOCK]) -> Option<()> {
     if packed.len() != packed_bytes(bits) || bits > 32 {
@@ -332,7 +334,7 @@ mod tests {
     fn bytes_of_a_small_block() {
         let mut packed = Vec::new();
         pack(&std::array::from_fn(|i| (i % 4) as u64), 2, &mut packed);
-        // Lane k holds the number k in all its 32 places, two bits each.
+        // Lane k holds the number k at all its 32 positions, two bits each.
         let lanes = [0x0000_0000u32, 0x5555_5555, 0xaaaa_aaaa, 0xffff_ffff];
         let expected: Vec<u8> = lanes.iter().chain(&lanes).flat_map(|lane| lane.to_le_bytes()).collect();
         assert_eq!(packed, expected);

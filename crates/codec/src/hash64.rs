@@ -1,8 +1,8 @@
 //! A fixed 64-bit hash of bytes, part of the format of on-disk filters: "which bits does this `_id` set?"
 //!
-//! Folded multiplication over 16-byte steps (the construction of wyhash and foldhash), with constants of its
-//! own (digits of pi), so that no dependency's version can change what a written filter means. Not for tables
-//! fed by users without a secret.
+//! Folded multiplication over 16-byte steps (the construction of wyhash and foldhash), with constants of
+//! its own (digits of pi), so that no dependency's version can change what a written filter means. It has
+//! no secret: not for hash tables whose keys users choose.
 
 const K0: u64 = 0x243f_6a88_85a3_08d3;
 const K1: u64 = 0x1319_8a2e_0370_7344;
@@ -19,7 +19,7 @@ fn word(bytes: &[u8], at: usize) -> u64 {
     bytes[at..].first_chunk::<8>().map_or(0, |chunk| u64::from_le_bytes(*chunk))
 }
 
-/// Hash of `bytes`; never changes between versions.
+/// Returns the hash of `bytes`; it never changes between versions.
 #[inline]
 pub fn hash64(bytes: &[u8]) -> u64 {
     let len = bytes.len();
@@ -30,7 +30,8 @@ pub fn hash64(bytes: &[u8]) -> u64 {
             state = fold(word(bytes, at) ^ K1, word(bytes, at + 8) ^ state);
             at += 16;
         }
-        // The last 16 bytes, overlapping what was eaten already; for 8 to 15 bytes the two words overlap.
+        // The last 16 bytes, which may overlap bytes hashed already; for 8 to 15 bytes the two words
+        // overlap.
         (word(bytes, len.saturating_sub(16)), word(bytes, len - 8))
     } else {
         (bytes.iter().rev().fold(0, |value, &byte| value << 8 | byte as u64), 0)

@@ -1,4 +1,4 @@
-//! Values to bytes and back; and the processor's hints for slices that are read soon.
+//! Encodes values as bytes and decodes them; also hints to the processor about slices that are read soon.
 //!
 //! Question answered: "how is this number, length or list written, and is what I read back sound?"
 //!

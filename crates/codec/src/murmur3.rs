@@ -1,13 +1,13 @@
 //! Elasticsearch's routing hash: "which shard does this `_id` or routing value go to?"
 //!
-//! Murmur3 x86 32-bit with seed 0 over the UTF-16LE code units of the text. Source:
+//! Murmur3 x86 32-bit with seed 0 over the UTF-16LE code units of the string. Source:
 //! `org.elasticsearch.cluster.routing.Murmur3HashFunction`, `StringHelper.murmurhash3_x86_32`.
 
-/// Hash of a routing value as Elasticsearch computes it (Java `int`).
+/// Returns the hash of a routing value as Elasticsearch computes it (Java `int`).
 pub fn routing_hash(text: &str) -> i32 {
     let mut hash = Murmur3::default();
     if text.is_ascii() {
-        // As most ids are: two letters a block.
+        // Most ids are ASCII. Two characters make a block.
         let (pairs, rest) = text.as_bytes().as_chunks::<2>();
         pairs.iter().for_each(|pair| hash.push_block(u32::from(pair[0]) | u32::from(pair[1]) << 16));
         rest.iter().for_each(|&last| hash.push_u16(u16::from(last)));
@@ -19,7 +19,7 @@ pub fn routing_hash(text: &str) -> i32 {
     hash.finish() as i32
 }
 
-/// Murmur3 x86 32-bit of bytes (`StringHelper.murmurhash3_x86_32`).
+/// Returns the Murmur3 x86 32-bit hash of bytes (`StringHelper.murmurhash3_x86_32`).
 pub fn murmur3_32(bytes: &[u8], seed: u32) -> u32 {
     let mut hash = Murmur3 { state: seed, ..Murmur3::default() };
     let (units, rest) = bytes.as_chunks::<2>();
@@ -30,12 +30,12 @@ pub fn murmur3_32(bytes: &[u8], seed: u32) -> u32 {
     hash.finish()
 }
 
-/// Code units two at a time make the 4-byte little-endian blocks that the algorithm eats.
+/// Hashes 16-bit code units; two of them make one 4-byte little-endian block of the algorithm.
 #[derive(Default)]
 struct Murmur3 {
     state: u32,
     pending: Option<u16>,
-    /// Of all but `pending`.
+    /// Bytes hashed so far, without `pending`.
     len_bytes: u32,
 }
 
@@ -57,13 +57,13 @@ impl Murmur3 {
         self.state = (self.state ^ scramble(block)).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64);
     }
 
-    /// What is left for the last block.
+    /// Hashes the incomplete last block.
     fn push_tail(&mut self, tail: u32, len_bytes: u32) {
         self.len_bytes = self.len_bytes.wrapping_add(len_bytes);
         self.state ^= scramble(tail);
     }
 
-    /// The last byte of an odd number of them.
+    /// Hashes the last byte of an odd number of bytes.
     fn push_last(&mut self, byte: u8) {
         let byte = u32::from(byte);
         let (tail, len) = self.pending.take().map_or((byte, 1), |low| (u32::from(low) | byte << 16, 3));

@@ -1,20 +1,20 @@
 //! Lucene's one-byte norm: "how long is this field, roughly?"
 //!
 //! Lengths up to 39 are exact, above that four significant bits remain. Source:
-//! `org.apache.lucene.util.SmallFloat` (`intToByte4`, `byte4ToInt`, `longToInt4`, `int4ToLong`). Byte 0 is
-//! kept for "no value", as length 0 never has a norm.
+//! `org.apache.lucene.util.SmallFloat` (`intToByte4`, `byte4ToInt`, `longToInt4`, `int4ToLong`). Byte 0
+//! means "no value", as length 0 never has a norm.
 
-/// Lengths below this are stored exactly in Lucene's table: 255 - `long_to_int4(i32::MAX)`.
+/// Lengths below this are their own norm byte: 255 - `long_to_int4(i32::MAX)`.
 const EXACT: u32 = 24;
 
-/// Norm byte of a field length in tokens (at least 1).
+/// Returns the norm byte of a field length in tokens (at least 1).
 #[inline]
 pub fn encode(length: u32) -> u8 {
     let length = length.min(i32::MAX as u32);
     if length < EXACT { length as u8 } else { (EXACT + four_bit_float(length - EXACT)) as u8 }
 }
 
-/// Length in tokens that a norm byte stands for (the lower bound of its range).
+/// Returns the length in tokens that a norm byte stands for (the lower bound of its range).
 #[inline]
 pub fn decode(norm: u8) -> u32 {
     DECODED[norm as usize]
@@ -35,7 +35,7 @@ pub static DECODED: [u32; 256] = {
     table
 };
 
-/// Three bits of mantissa below an implicit one, the rest exponent.
+/// Encodes with three bits of mantissa after an implicit one; the remaining bits are the exponent.
 fn four_bit_float(value: u32) -> u32 {
     let bits = 32 - value.leading_zeros();
     if bits < 4 {

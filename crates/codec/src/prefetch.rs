@@ -1,6 +1,6 @@
 //! Hints to the processor: "this will be read soon".
 
-/// Has the processor fetch `values[at]`, which need not be there, while it goes on.
+/// Makes the processor fetch `values[at]` in the background; `at` may be out of bounds.
 #[inline(always)]
 pub fn prefetch<T>(values: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -13,11 +13,11 @@ pub fn prefetch<T>(values: &[T], at: usize) {
     let _ = (values, at);
 }
 
-/// Bytes that are fetched at once: what follows, the processor finds by itself.
+/// Bytes that are fetched at once; the processor prefetches what follows by itself.
 const START_BYTES: usize = 768;
 const LINE_BYTES: usize = 64;
 
-/// Has the processor fetch the start of `bytes`.
+/// Makes the processor fetch the start of `bytes` in the background.
 #[inline]
 pub fn prefetch_start(bytes: &[u8]) {
     (0..bytes.len().min(START_BYTES)).step_by(LINE_BYTES).for_each(|at| prefetch(bytes, at));

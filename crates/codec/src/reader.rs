@@ -32,25 +32,25 @@ impl<'a> Reader<'a> {
         Reader { bytes, at: 0 }
     }
 
-    /// Bytes consumed so far.
+    /// Returns the number of bytes consumed so far.
     #[inline]
     pub fn position(&self) -> usize {
         self.at
     }
 
-    /// Bytes left.
+    /// Returns the number of bytes left.
     #[inline]
     pub fn remaining(&self) -> usize {
         self.bytes.len() - self.at
     }
 
-    /// What has not been read yet.
+    /// Returns the bytes that have not been read yet.
     #[inline]
     pub fn rest(&self) -> &'a [u8] {
         &self.bytes[self.at..]
     }
 
-    /// An error at the current position.
+    /// Creates an error at the current position.
     pub fn corrupt(&self, expected: &'static str) -> Corrupt {
         Corrupt { offset: self.at, expected }
     }
@@ -61,7 +61,7 @@ impl<'a> Reader<'a> {
         if holds { Ok(()) } else { Err(self.corrupt(expected)) }
     }
 
-    /// The next `len` bytes.
+    /// Reads the next `len` bytes.
     #[inline]
     pub fn bytes(&mut self, len: usize) -> Result<&'a [u8], Corrupt> {
         let rest = self.rest();
@@ -83,37 +83,37 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// One byte.
+    /// Reads one byte.
     #[inline]
     pub fn u8(&mut self) -> Result<u8, Corrupt> {
         Ok(self.array::<1>()?[0])
     }
 
-    /// Two bytes, the lowest first.
+    /// Reads two bytes, the lowest first.
     #[inline]
     pub fn u16(&mut self) -> Result<u16, Corrupt> {
         Ok(u16::from_le_bytes(self.array()?))
     }
 
-    /// Four bytes, the lowest first.
+    /// Reads four bytes, the lowest first.
     #[inline]
     pub fn u32(&mut self) -> Result<u32, Corrupt> {
         Ok(u32::from_le_bytes(self.array()?))
     }
 
-    /// Eight bytes, the lowest first.
+    /// Reads eight bytes, the lowest first.
     #[inline]
     pub fn u64(&mut self) -> Result<u64, Corrupt> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
-    /// Eight bytes, the lowest first.
+    /// Reads eight bytes, the lowest first.
     #[inline]
     pub fn i64(&mut self) -> Result<i64, Corrupt> {
         Ok(i64::from_le_bytes(self.array()?))
     }
 
-    /// A LEB128 number of at most ten bytes ([`crate::varint::write_u64`]).
+    /// Reads a LEB128 number of at most ten bytes ([`crate::varint::write_u64`]).
     #[inline]
     pub fn varint(&mut self) -> Result<u64, Corrupt> {
         let rest = self.rest();
@@ -137,7 +137,7 @@ impl<'a> Reader<'a> {
         Err(self.corrupt("a varint of at most ten bytes"))
     }
 
-    /// A varint that fits 32 bits.
+    /// Reads a varint that fits 32 bits.
     #[inline]
     pub fn varint_u32(&mut self) -> Result<u32, Corrupt> {
         let at = self.at;
@@ -145,14 +145,14 @@ impl<'a> Reader<'a> {
         u32::try_from(value).map_err(|_| Corrupt { offset: at, expected: "a varint of 32 bits" })
     }
 
-    /// A varint length followed by that many bytes.
+    /// Reads a varint length and then that many bytes.
     pub fn prefixed_bytes(&mut self) -> Result<&'a [u8], Corrupt> {
         let len = self.varint()?;
         self.expect(len <= self.remaining() as u64, "a length that fits the bytes left")?;
         self.bytes(len as usize)
     }
 
-    /// Length-prefixed UTF-8.
+    /// Reads a length-prefixed UTF-8 string.
     pub fn prefixed_str(&mut self) -> Result<&'a str, Corrupt> {
         let at = self.at;
         std::str::from_utf8(self.prefixed_bytes()?).map_err(|_| Corrupt { offset: at, expected: "UTF-8" })

@@ -11,25 +11,25 @@ pub fn write_u64(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// As [`write_u64`].
+/// Writes a 32-bit number as [`write_u64`] does.
 #[inline]
 pub fn write_u32(out: &mut Vec<u8>, value: u32) {
     write_u64(out, value as u64);
 }
 
-/// A varint length, then the bytes ([`crate::Reader::prefixed_bytes`]).
+/// Writes a varint length, then the bytes ([`crate::Reader::prefixed_bytes`]).
 pub fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     write_u64(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }
 
-/// Small absolute values to small unsigned ones: 0, -1, 1, -2 become 0, 1, 2, 3.
+/// Maps small absolute values to small unsigned ones: 0, -1, 1, -2 become 0, 1, 2, 3.
 #[inline]
 pub fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
-/// Inverse of [`zigzag`].
+/// Reverses [`zigzag`].
 #[inline]
 pub fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)

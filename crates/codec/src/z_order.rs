@@ -4,7 +4,7 @@
 //! The bits alternate from the highest down, `x` first. All numbers that share their highest `n` bits are one
 //! cell: halves of the plane by `x` for `n` = 1, quarters for `n` = 2, and so on.
 
-/// Spreads the bits of `value` to the even places.
+/// Spreads the bits of `value` to the even positions.
 #[inline]
 fn spread(value: u32) -> u64 {
     let mut bits = u64::from(value);
@@ -15,7 +15,7 @@ fn spread(value: u32) -> u64 {
     (bits | bits << 1) & 0x5555_5555_5555_5555
 }
 
-/// Gathers the bits at the even places.
+/// Gathers the bits at the even positions.
 #[inline]
 fn gather(bits: u64) -> u32 {
     let mut bits = bits & 0x5555_5555_5555_5555;
@@ -26,13 +26,13 @@ fn gather(bits: u64) -> u32 {
     (bits | bits >> 16) as u32
 }
 
-/// One number of both coordinates.
+/// Interleaves both coordinates into one number.
 #[inline]
 pub fn interleave(x: u32, y: u32) -> u64 {
     spread(x) << 1 | spread(y)
 }
 
-/// Inverse of [`interleave`].
+/// Reverses [`interleave`].
 #[inline]
 pub fn deinterleave(bits: u64) -> (u32, u32) {
     (gather(bits >> 1), gather(bits))

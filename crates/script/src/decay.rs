@@ -1,4 +1,4 @@
-//! Decay functions: "how much is left at this distance from the origin?"
+//! Decay functions: "what is the value at this distance from the origin?"
 //!
 //! Source: Elasticsearch's `DecayFunctionBuilder` and its three `DecayFunction`s, `ScoreScriptUtils`.
 
@@ -16,7 +16,7 @@ pub enum Shape {
     Linear,
 }
 
-/// A shape with its scale, such that the value at `scale` is `decay`.
+/// A shape, and the constant that makes its value `decay` at the requested scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Curve {
     shape: Shape,
@@ -24,7 +24,7 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// The curve of a shape that is `decay` at `scale`.
+    /// Creates the curve of a shape that is `decay` at `scale`.
     pub fn new(shape: Shape, scale: f64, decay: f64) -> Curve {
         let scale = match shape {
             Shape::Gauss => 0.5 * scale.powi(2) / decay.ln(),
@@ -34,7 +34,7 @@ impl Curve {
         Curve { shape, scale }
     }
 
-    /// The value at a distance.
+    /// Returns the value at a distance.
     #[inline]
     pub fn at(&self, distance: f64) -> f64 {
         match self.shape {
@@ -44,7 +44,7 @@ impl Curve {
         }
     }
 
-    /// The formula, as explanations print it.
+    /// Returns the formula, as explanations print it.
     pub fn explain(&self, distance: &str) -> String {
         let scale = |value: f64| java_double(value);
         match self.shape {
@@ -62,7 +62,7 @@ impl Curve {
 pub enum Origin {
     /// A number, or a date in milliseconds since 1970.
     Number(f64),
-    /// A place.
+    /// A point.
     Point(ArcFrom),
 }
 
@@ -71,27 +71,27 @@ pub enum Origin {
 pub struct Falloff {
     /// Where the curve is 1.
     pub origin: Origin,
-    /// Up to this distance from the origin it stays 1: in the unit of the numbers, in milliseconds, or in
-    /// metres.
+    /// Up to this distance from the origin the value stays 1. In the unit of the numbers, in milliseconds,
+    /// or in metres.
     pub offset: f64,
-    /// How it falls from there on.
+    /// How the value falls from there on.
     pub curve: Curve,
 }
 
 impl Falloff {
     #[inline]
-    /// By how much a distance is greater than the offset.
+    /// Returns the part of a distance that exceeds the offset.
     pub fn beyond_offset(&self, distance: f64) -> f64 {
         (distance - self.offset).max(0.0)
     }
 
     #[inline]
-    /// What is left at a distance from the origin.
+    /// Returns the value at a distance from the origin.
     pub fn of_distance(&self, distance: f64) -> f64 {
         self.curve.at(self.beyond_offset(distance))
     }
 
-    /// The origin's own value where that is a place.
+    /// Returns the value at a number; the greatest value where the origin is a point.
     #[inline]
     pub fn of_number(&self, number: f64) -> f64 {
         match self.origin {
@@ -100,7 +100,7 @@ impl Falloff {
         }
     }
 
-    /// The origin's own value where that is a number.
+    /// Returns the value at a point; the greatest value where the origin is a number.
     #[inline]
     pub fn of_point(&self, point: GeoPoint) -> f64 {
         match self.origin {
@@ -109,8 +109,8 @@ impl Falloff {
         }
     }
 
-    /// The values of the number of `least..=most` that is nearest to the origin, and of the one that is
-    /// furthest from it.
+    /// Returns the greatest and the least value over the numbers `least..=most`: at the number nearest to
+    /// the origin, and at the one furthest from it.
     pub fn most_and_least(&self, least: f64, most: f64) -> (f64, f64) {
         match self.origin {
             Origin::Number(origin) => {
@@ -121,7 +121,7 @@ impl Falloff {
         }
     }
 
-    /// No place between these degrees gets more.
+    /// Returns the greatest value that a point between these degrees can have.
     pub fn most_in(&self, longitudes: (f64, f64), latitudes: (f64, f64)) -> f64 {
         match self.origin {
             Origin::Point(origin) => self.of_distance(origin.least_meters(latitudes, longitudes)),

@@ -1,4 +1,4 @@
-//! What a script needs of documents: the seam to whoever holds them.
+//! What a script needs from documents: the interface to the crate that stores them.
 
 use std::sync::Arc;
 
@@ -16,91 +16,92 @@ pub type DocId = u32;
 pub struct BoundField {
     /// As the script names it.
     pub name: Arc<str>,
-    /// `None`: not mapped.
+    /// `None` if the field is not mapped.
     pub field: Option<Arc<Field>>,
     /// Why the field has no doc values.
     pub refused: Option<RequestError>,
-    /// Whether no segment holds the field: a runtime field.
+    /// Whether it is a runtime field, which no segment stores.
     pub is_runtime: bool,
 }
 
-/// The documents of one segment, with the fields that a script names, by number.
+/// The documents of one segment, with the fields that a script names, each known by a number.
 pub trait Documents {
-    /// A field that the script names.
+    /// Returns a field that the script names.
     fn field(&self, number: u16) -> &BoundField;
 
-    /// Whether there is a field of this name, whether the script names it or not.
+    /// Whether a field of this name is mapped, even if the script does not name it.
     fn is_mapped(&self, name: &str) -> bool;
 
-    /// Whether the documents are nested in others, which alone have a source.
+    /// Whether the documents are nested ones. Only the documents that contain them have a source.
     fn is_nested(&self) -> bool;
 
-    /// The values of a field in a batch of documents, which ascend; read when first asked for.
+    /// Returns the values of a field in a batch of ascending documents; they are read on the first call.
     fn values(&mut self, number: u16, docs: &[DocId]) -> Result<&mut dyn FieldValues, RequestError>;
 
-    /// Forgets the batch before the next one.
+    /// Discards the batch. Called before the next batch.
     fn unload(&mut self);
 
-    /// The JSON of a document.
+    /// Returns the JSON of a document.
     fn source(&mut self, doc: DocId) -> Result<Vec<u8>, RequestError>;
 
-    /// `randomScore(seed)`: a number from 0 to 1 by the document's place.
+    /// Returns `randomScore(seed)`: a number from 0 to 1 that depends on the document's id in the segment.
     fn random_by_place(&self, doc: DocId, seed: i32) -> f64;
 
-    /// `randomScore(seed, field)`: a number from 0 to 1 by the bytes of a field's value.
+    /// Returns `randomScore(seed, field)`: a number from 0 to 1 that depends on the bytes of a field's
+    /// value.
     fn random_by_bytes(&self, bytes: &[u8], seed: i32) -> f64;
 }
 
-/// One field's values of a batch of documents, which are named by their place in the batch.
+/// One field's values of a batch of documents. `at` is a document's index in the batch.
 pub trait FieldValues {
-    /// `None`: not mapped.
+    /// Returns the field; `None` if it is not mapped.
     fn field(&self) -> Option<&Field>;
 
     /// Whether values are stored as numbers.
     fn is_numeric(&self) -> bool;
 
-    /// How many values a document has.
+    /// Returns how many values a document has.
     fn count(&self, at: usize) -> usize;
 
-    /// Stored numbers of a document, ascending.
+    /// Returns the stored numbers of a document, ascending.
     fn stored(&self, at: usize) -> &[i64];
 
-    /// Stored numbers of all documents of the batch where each has exactly one.
+    /// Returns the stored numbers of all documents of the batch, if each document has exactly one.
     fn aligned(&self) -> Option<&[i64]>;
 
-    /// A number for the value of each document of the batch, equal for equal values, where each has exactly
-    /// one and they are texts of few kinds.
+    /// Returns an ordinal for the value of each document of the batch, equal for equal values. `None`
+    /// unless each document has exactly one value and the field has few distinct strings.
     fn kinds(&self) -> Option<&[u32]>;
 
-    /// Whether the value of each document of the batch is this text, where each has exactly one and they are
-    /// texts.
+    /// Returns whether the value of each document of the batch is this string, if each document has exactly
+    /// one value and all are strings.
     fn are_text(&self, text: &str) -> Option<Vec<bool>>;
 
-    /// What lies around the shapes of a document.
+    /// Returns the bounding box of a document's shapes.
     fn bounds(&self, at: usize) -> Option<GridBounds>;
 
-    /// Value `nth` of a document, which has it.
+    /// Returns value `nth` of a document, which must have it.
     fn value(&mut self, at: usize, nth: usize) -> Result<Value, RequestError>;
 }
 
-/// Appends stored whole numbers divided by a factor to `out`.
+/// Appends stored whole numbers to `out`, each divided by `factor`.
 pub fn divided(stored: &[i64], factor: f64, out: &mut Vec<f64>) {
     let bits = stored.iter().fold(0, |bits, value| bits | (value ^ (value >> 63)));
     match bits >> 31 {
-        // Numbers of 32 bits become doubles several at a time.
+        // Numbers of 32 bits are converted to doubles several at a time.
         0 => out.extend(stored.iter().map(|&value| f64::from(value as i32) / factor)),
         _ => out.extend(stored.iter().map(|&value| value as f64 / factor)),
     }
 }
 
-/// A stored number as the script's value: whole numbers are `long`, all others `double`.
+/// Converts a stored number to the script's value: whole numbers become `long`, all others `double`.
 pub fn number(field: &Field, stored: i64) -> Value {
     match field.values {
         ValueKind::Bool => Value::Bool(stored != 0),
         ValueKind::Date { resolution, .. } => Value::Date(DateValue::utc(resolution.instant(stored))),
         ValueKind::Point => Value::Point(GeoPoint::decode(stored)),
         ValueKind::Double(_) | ValueKind::Scaled(_) => Value::Double(field.decode_f64(stored)),
-        // As in Java: the upper half is negative.
+        // As in Java, the upper half of the range is negative.
         ValueKind::UnsignedLong => Value::Long(u64_from_sortable(stored) as i64),
         _ => Value::Long(stored),
     }

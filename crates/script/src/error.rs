@@ -3,46 +3,46 @@
 use limber_mapping::RequestError;
 use serde_json::{Value, json};
 
-/// A failure at a place of the source.
+/// A failure at a position of the source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScriptError {
-    /// In UTF-16 units; `None`: nowhere in particular.
+    /// Position in UTF-16 units; `None` if the failure has no position.
     pub at: Option<u32>,
-    /// Elasticsearch's name of the exception beneath.
+    /// Elasticsearch's name of the underlying exception.
     pub kind: &'static str,
     /// What is wrong, in the words of Painless or of Java.
     pub reason: String,
-    /// Errors of the environment (a corrupt column, a limit) are passed on as they are.
+    /// An error of the environment (a corrupt column, a limit), which is passed on as it is.
     pub foreign: Option<Box<RequestError>>,
 }
 
 impl ScriptError {
-    /// A failure at a place of the source, in UTF-16 units.
+    /// Creates a failure at a position of the source, in UTF-16 units.
     pub fn new(at: u32, kind: &'static str, reason: impl Into<String>) -> ScriptError {
         ScriptError { at: Some(at), kind, reason: reason.into(), foreign: None }
     }
 
-    /// An `illegal_argument_exception`.
+    /// Creates an `illegal_argument_exception`.
     pub fn argument(at: u32, reason: impl Into<String>) -> ScriptError {
         ScriptError::new(at, "illegal_argument_exception", reason)
     }
 
-    /// A `class_cast_exception`.
+    /// Creates a `class_cast_exception`.
     pub fn cast(at: u32, reason: impl Into<String>) -> ScriptError {
         ScriptError::new(at, "class_cast_exception", reason)
     }
 
-    /// What Elasticsearch has and Limber has not.
+    /// Refuses what Elasticsearch supports and Limber does not.
     pub fn unsupported(at: u32, what: impl std::fmt::Display) -> ScriptError {
         ScriptError::argument(at, format!("{what} is not supported by Limber yet"))
     }
 
-    /// A limit of the language that no `catch` may swallow.
+    /// Creates the error for a limit of the language that no `catch` may swallow.
     pub fn limit(at: u32, reason: impl Into<String>) -> ScriptError {
         ScriptError::new(at, "painless_error", reason)
     }
 
-    /// As the caller sees it. `phase` is `compile` or `runtime`.
+    /// Converts to the error that the caller gets. `phase` is `compile` or `runtime`.
     pub fn to_request_error(&self, phase: &str, source: &str, language: &str) -> RequestError {
         if let Some(foreign) = &self.foreign {
             return (**foreign).clone();
@@ -60,29 +60,29 @@ impl ScriptError {
     }
 }
 
-/// What a step of a script gives, or what went wrong there.
+/// The result of a step of a script, or what went wrong there.
 pub(crate) type Outcome<T> = Result<T, ScriptError>;
 
-/// Why an operation fails, without its place: Elasticsearch's name of the exception, and its text.
+/// Why an operation fails, without its position: Elasticsearch's name of the exception, and its reason.
 pub(crate) type Failure = (&'static str, String);
 
-/// The failure at a place of the source.
+/// Adds the position in the source to a failure.
 pub(crate) fn failed((kind, reason): Failure, at: u32) -> ScriptError {
     ScriptError::new(at, kind, reason)
 }
 
-/// A failure of the environment, which is passed on as it is.
+/// An error of the environment is passed on as it is.
 impl From<RequestError> for ScriptError {
     fn from(error: RequestError) -> ScriptError {
         ScriptError { at: None, kind: "exception", reason: String::new(), foreign: Some(Box::new(error)) }
     }
 }
 
-/// UTF-16 units shown before the place, and in all.
+/// UTF-16 units shown before the position, and in total.
 const SNIPPET_BEFORE: usize = 25;
 const SNIPPET_LENGTH: usize = 50;
 
-/// The part of the source around a place, with an arrow under it, and the position.
+/// Returns the part of the source around a position, with an arrow under it, and the position.
 fn place(at: usize, source: &str) -> (Value, Value) {
     let units: Vec<u16> = source.encode_utf16().collect();
     let at = at.min(units.len());

@@ -2,11 +2,11 @@
 //!
 //! Two languages, `painless` and `expression`, become one typed form ([`Compiled`]), compiled once and kept
 //! by [`Scripts`]. Opened on the documents of a segment ([`OpenScript`] over [`Documents`]), numeric
-//! expressions run over whole blocks of documents, everything else document by document (`run`).
+//! expressions run over whole blocks of documents; all other scripts run document by document (`run`).
 //!
-//! **Invariant**: a script can neither reach anything outside of its document and parameters, nor run on
-//! without end: its source, nesting, loops, recursion, memory and time are limited. This crate knows no
-//! segments: whoever holds documents shows them through [`Documents`].
+//! **Invariant**: a script can neither reach anything outside of its document and parameters nor run
+//! forever: its source, nesting, loops, recursion, memory and time are limited. This crate knows no
+//! segments: the crate that stores documents implements [`Documents`].
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -1,4 +1,4 @@
-//! What scripts may not do, and what the languages give without documents. Answers over documents are in
+//! What scripts must not do, and what the languages return without documents. Answers over documents are in
 //! `tests/scores.rs`.
 
 use limber_mapping::{ErrorClass, RequestError};
@@ -50,8 +50,8 @@ fn loops_recursion_and_growth_are_limited() {
     }
 }
 
-/// Java's `String#indexOf(String, int)` and `#lastIndexOf(String, int)`: places are clamped to the text,
-/// never refused.
+/// Java's `String#indexOf(String, int)` and `#lastIndexOf(String, int)`: positions are clamped to the
+/// string, never refused.
 #[test]
 fn texts_are_looked_for_from_a_place() {
     for (source, expected) in [
@@ -86,8 +86,8 @@ fn deep_and_long_sources_are_refused() {
     }
 }
 
-/// What holds itself, or is shared so often that walking it would never end, and what is nested so deep that
-/// dropping it would need a deep stack.
+/// Lists that contain themselves, that share items so often that walking them would never end, or that are
+/// nested so deeply that dropping them would need a deep stack.
 #[test]
 fn knots_do_no_harm() {
     for (source, expected) in [
@@ -208,8 +208,8 @@ fn an_update_changes_the_source() {
     assert!(update("doc['n'].value").is_err(), "no documents here");
 }
 
-/// What Elasticsearch 9.4.3 gave for regular expressions; patterns that do not compile and those that take
-/// too long have our own words.
+/// Answers of Elasticsearch 9.4.3 for regular expressions. For patterns that do not compile or take too
+/// long, the messages are our own.
 #[test]
 fn regular_expressions_as_recorded() {
     let mut wrong = Vec::new();
@@ -266,7 +266,7 @@ fn regular_expressions_may_be_refused_and_end() {
     );
 }
 
-/// A look-behind keeps the pattern from running in linear time.
+/// Returns the error of a slow pattern. A look-behind keeps it from running in linear time.
 fn cause_of_slow() -> String {
     cause("'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' =~ /(?<!x)(a|aa)+(?=c)$/")
 }

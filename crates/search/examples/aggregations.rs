@@ -1,4 +1,5 @@
-//! Cost of aggregations per document: `cargo run --release -p limber-search --example aggregations`.
+//! Measures the cost of aggregations per document:
+//! `cargo run --release -p limber-search --example aggregations`.
 //!
 //! One segment of documents like those of Rally's `http_logs`, one every few seconds; all aggregations run on
 //! one thread.

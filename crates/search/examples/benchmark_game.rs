@@ -3,14 +3,15 @@
 //!
 //! ```text
 //! benchmark_game index FOLDER < corpus.ndjson     lines of {"id", "text", "sort_field"}: one segment
-//! benchmark_game serve FOLDER                     lines of COLLECTOR, tab, query on standard input; a line each on standard output
+//! benchmark_game serve FOLDER                     lines of COLLECTOR, tab, query on standard input;
+//!                                                 one line each on standard output
 //! ```
 //!
 //! Collectors are those of the game: `COUNT`, `TOP_k`, `TOP_k_COUNT`, `TOP_k_FF` (by `sort_field`,
-//! descending); queries are in Lucene's syntax. `UNSUPPORTED` answers any other. Two are added: `TOP_k_SOME`
-//! counts hits up to 10,000, as Elasticsearch does by default, and `AGREE_k` answers 1 where the `k` best
-//! documents and their scores are the same whether or not hits are counted, which is to say with and without
-//! leaving out what cannot compete.
+//! descending); queries are in Lucene's syntax. Any other collector gets `UNSUPPORTED`. Two are added:
+//! `TOP_k_SOME` counts hits up to 10,000, as Elasticsearch does by default. `AGREE_k` prints 1 if the `k`
+//! best documents and their scores are the same whether hits are counted or not, that is, with and without
+//! skipping documents that cannot compete.
 //!
 //! `bench/game/run` runs it beside tantivy and Lucene.
 
@@ -32,13 +33,13 @@ use limber_store::term_index::TermIndexCache;
 use limber_store::{Directory, FsDirectory, Ledger};
 use serde_json::{Value, json};
 
-/// The allocator of `limber serve`.
+/// The same allocator as `limber serve`.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// Documents in a buffer before it is written.
+/// Documents in a buffer before it is flushed.
 const BUFFERED_DOCS: u32 = 100_000;
-/// Hits that Elasticsearch counts unless it is told otherwise.
+/// Hits that Elasticsearch counts by default.
 const COUNTED_BY_DEFAULT: u32 = 10_000;
 const SEGMENT_LIST: &str = "segment.json";
 
@@ -54,7 +55,7 @@ fn main() {
     }
 }
 
-/// What the game's other engines keep: terms with positions, and the document's id.
+/// Returns the mapping of what the game's other engines store: terms with positions, and the document's id.
 fn mapping() -> Arc<Mapping> {
     let mapping = json!({ "_source": { "enabled": false }, "properties": {
         "text": { "type": "text" }, "sort_field": { "type": "long", "index": false },
@@ -146,7 +147,7 @@ struct Engine {
 }
 
 impl Engine {
-    /// `None`: there is no such collector.
+    /// Answers a query; `None` if there is no such collector.
     fn answer(&self, collector: &str, query: &str) -> Option<u64> {
         let query = json!({ "query_string": { "query": query, "default_field": "text" } });
         if matches!(collector, "COUNT" | "UNOPTIMIZED_COUNT") {
@@ -197,7 +198,7 @@ impl Engine {
     }
 }
 
-/// Documents are found and ranked; nothing of them is read.
+/// Builds a search that finds and ranks documents and fetches nothing of them.
 fn body(query: &Value, size: u32, counts: bool) -> Value {
     json!({ "query": query, "size": size, "track_total_hits": counts, "stored_fields": "_none_" })
 }

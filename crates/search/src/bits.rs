@@ -8,21 +8,21 @@ use crate::error::Result;
 pub(crate) const WINDOW: u32 = 4096;
 const WORDS: usize = WINDOW as usize / 64;
 
-/// A bit for every document of a segment, in whole windows.
+/// A bit for every document of a segment; its length is a whole number of windows.
 pub(crate) struct SegmentBits(Vec<u64>);
 
 impl SegmentBits {
-    /// No document of a segment of this size.
+    /// Creates a set without documents, for a segment of `doc_count` documents.
     pub fn none_of(doc_count: u32) -> SegmentBits {
         SegmentBits(vec![0; doc_count.div_ceil(WINDOW) as usize * WORDS])
     }
 
-    /// All documents of a segment of this size. Bits beyond its last document are set too.
+    /// Creates a set of all documents of a segment. Bits beyond its last document are set too.
     pub fn all_of(doc_count: u32) -> SegmentBits {
         SegmentBits(vec![u64::MAX; doc_count.div_ceil(WINDOW) as usize * WORDS])
     }
 
-    /// What the bits of so many documents take.
+    /// Returns the bytes that the bits of `doc_count` documents take.
     pub fn bytes_of(doc_count: u32) -> u64 {
         u64::from(doc_count.div_ceil(WINDOW)) * u64::from(WINDOW / 8)
     }
@@ -33,23 +33,23 @@ impl SegmentBits {
         self.0[doc as usize / 64] >> (doc % 64) & 1 != 0
     }
 
-    /// Takes a document out of the set.
+    /// Removes a document from the set.
     #[inline]
     pub fn clear(&mut self, doc: DocId) {
         self.0[doc as usize / 64] &= !(1 << (doc % 64));
     }
 
-    /// Bit `doc % 64` of word `doc / 64`.
+    /// Returns the words; bit `doc % 64` of word `doc / 64` stands for a document.
     pub fn words_mut(&mut self) -> &mut [u64] {
         &mut self.0
     }
 
-    /// The words of the window at `start`.
+    /// Returns the words of the window at `start`.
     pub fn window(&self, start: DocId) -> &[u64] {
         &self.0[start as usize / 64..][..WORDS]
     }
 
-    /// The words of each window of [`WINDOW`] documents, in order.
+    /// Returns the words of each window of [`WINDOW`] documents, in order.
     pub fn windows_mut(&mut self) -> impl Iterator<Item = &mut [u64]> {
         self.0.chunks_exact_mut(WORDS)
     }
@@ -64,23 +64,23 @@ impl Default for Bits {
     }
 }
 
-/// A word with this many set bits is read run by run, not bit by bit.
+/// Words with at least this many set bits are read run by run, not bit by bit.
 const RUNS_FROM: u32 = 56;
 
 impl Bits {
-    /// Adds a document by its place in the window, which is less than [`WINDOW`].
+    /// Adds a document by its index in the window, which is less than [`WINDOW`].
     #[inline]
     pub fn set(&mut self, index: u32) {
         self.0[index as usize / 64] |= 1 << (index % 64);
     }
 
-    /// Whether the document at this place of the window is in the set.
+    /// Whether the document at this index of the window is in the set.
     #[inline]
     pub fn contains(&self, index: u32) -> bool {
         self.0[index as usize / 64] >> (index % 64) & 1 != 0
     }
 
-    /// The first set index at or after `from`.
+    /// Returns the first set index at or after `from`.
     #[inline]
     pub fn next(&self, from: u32) -> Option<u32> {
         let mut at = from as usize / 64;
@@ -92,7 +92,7 @@ impl Bits {
         Some(at as u32 * 64 + word.trailing_zeros())
     }
 
-    /// Takes all documents out of the set.
+    /// Removes all documents from the set.
     pub fn clear(&mut self) {
         self.0 = [0; WORDS];
     }
@@ -102,7 +102,7 @@ impl Bits {
         self.0.iter().all(|word| *word == 0)
     }
 
-    /// How many documents are in the set.
+    /// Returns how many documents are in the set.
     pub fn count(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
@@ -133,7 +133,7 @@ impl Bits {
         }
     }
 
-    /// Clears the bits for whose index `holds` says no; asked in ascending order.
+    /// Clears the bits for whose index `holds` returns `false`; it is called in ascending order.
     #[inline]
     pub fn retain(&mut self, mut holds: impl FnMut(u32) -> Result<bool>) -> Result<()> {
         for (at, word) in self.0.iter_mut().enumerate() {
@@ -171,7 +171,7 @@ impl Bits {
         }
     }
 
-    /// The bits of `docs`, all of the window at `start`.
+    /// Returns the bits of `docs`, which are all in the window at `start`.
     pub fn of(docs: &[DocId], start: DocId) -> Bits {
         let mut bits = Bits::default();
         match docs {

@@ -14,7 +14,7 @@ pub(crate) fn bind_post_filter(
     request.post_filter.as_ref().map(|filter| query::bind_in(filter, shard, context)).transpose()
 }
 
-/// The request's query with its slice, on a shard.
+/// Binds the request's query, with its slice, to a shard.
 pub(crate) fn bind_query(
     shard: &ShardSnapshot,
     request: &SearchRequest,
@@ -30,7 +30,7 @@ pub(crate) fn bind_query(
     }
 }
 
-/// Binds the request's sorts, or none where score alone decides.
+/// Binds the request's sorts; none if only the score decides.
 pub(crate) fn sorts_of(
     request: &SearchRequest,
     by_score_needs_keys: bool,
@@ -40,7 +40,7 @@ pub(crate) fn sorts_of(
 ) -> Result<Vec<BoundSort>> {
     let by_score = [Sort::by("_score")];
     let sorts = match request.collapse.is_some() && request.sort.is_empty() {
-        // The scores of groups are keys like others.
+        // The scores of groups are sort keys like others.
         true => by_score.as_slice(),
         false if request.is_by_score() && !by_score_needs_keys && request.collapse.is_none() => &[],
         false => &request.sort,
@@ -53,24 +53,24 @@ pub(crate) fn sorts_of(
 /// A search for the nested documents that are shown with each hit, bound to their shard.
 #[derive(Debug)]
 pub(crate) struct InnerSearch<'q> {
-    /// The query that finds them.
+    /// The query that matches them.
     pub node: &'q NestedNode,
-    /// Their name and their shard.
+    /// Their name and their settings.
     pub hits: &'q NestedHits,
-    /// What is shown of them.
+    /// The search that describes what is shown of them.
     pub request: &'q SearchRequest,
-    /// How they are sorted. Empty: by score.
+    /// How they are sorted; empty if by score.
     pub sorts: Vec<BoundSort>,
-    /// The search around.
+    /// The context of the enclosing search.
     pub context: &'q SearchContext,
-    /// The searches for what is shown with each of them in turn.
+    /// The searches for the inner hits of each of them.
     pub inside: Vec<InnerSearch<'q>>,
 }
 
-/// The searches for what `queries` show with each hit.
+/// Binds the searches for the inner hits of `queries`.
 ///
 /// # Errors
-/// Two of the same name; more hits than the index allows; sorts that cannot be bound.
+/// Two inner hits of the same name; more hits than the index allows; sorts that cannot be bound.
 pub(crate) fn bind_inner_hits<'q>(
     queries: impl IntoIterator<Item = &'q BoundQuery>,
     context: &'q SearchContext,

@@ -1,4 +1,4 @@
-//! What shards answered to the query phase before: "does this search have to ask the shard at all?"
+//! Cached answers of shards to the query phase: "does this search have to ask the shard at all?"
 //!
 //! Source: Elasticsearch's `IndicesService#canCache`.
 
@@ -12,7 +12,7 @@ use crate::collect::{BoundSort, Hit};
 use crate::context::{SearchContext, ShardPlace, ShardSettings, ShardSnapshot};
 use crate::request::{SearchRequest, is_deterministic};
 
-/// What a shard answered to the query phase.
+/// The answer of a shard to the query phase.
 #[derive(Debug)]
 pub(crate) struct CachedAnswer {
     pub hits: Vec<Hit>,
@@ -22,16 +22,16 @@ pub(crate) struct CachedAnswer {
     pub max_score: f32,
     pub terminated_early: bool,
     pub aggregations: Option<ShardAggregations>,
-    /// About what the answer takes.
+    /// Approximate bytes that the answer takes.
     pub bytes: u64,
 }
 
-/// Whether the runtime fields of a mapping depend on the documents alone.
+/// Whether the runtime fields of a mapping depend on nothing but the documents.
 fn has_timeless_fields(mapping: &Mapping) -> bool {
     mapping.runtime_fields().filter_map(|field| field.runtime.as_ref()?.script.as_ref()).all(is_deterministic)
 }
 
-/// One search of one shard, which may be answered from the cache.
+/// One search of one shard that may be answered from the cache.
 pub(crate) struct RequestUse<'s> {
     shard: &'s ShardSnapshot,
     caches: &'s ShardCaches,
@@ -39,7 +39,7 @@ pub(crate) struct RequestUse<'s> {
 }
 
 impl<'s> RequestUse<'s> {
-    /// `None`: this request is not kept.
+    /// Builds the cache key of a search; `None` if its answer is not cached.
     pub fn of(
         shard: &'s ShardSnapshot,
         place: ShardPlace,
@@ -50,11 +50,11 @@ impl<'s> RequestUse<'s> {
         let is_wanted = request.request_cache.unwrap_or(caches.keeps_requests && request.size() == 0);
         let is_whole = request.named_documents.is_empty() && !request.counts_all_shards && !request.profile;
         let bytes = request.cache_key.as_ref().filter(|_| is_wanted && is_whole)?;
-        // What was kept of a damaged segment may have been read from what is damaged.
+        // An answer from a damaged segment may have been computed from the damaged part.
         if shard.segments.iter().any(|view| view.segment.is_damaged()) {
             return None;
         }
-        // A mapping of the request's own is never met again.
+        // A mapping that the request itself extends is never seen again.
         if !request.runtime_mappings.is_empty() || !has_timeless_fields(&shard.mapping) {
             return None;
         }
@@ -73,14 +73,14 @@ impl<'s> RequestUse<'s> {
         Some(RequestUse { shard, caches, key })
     }
 
-    /// The answer of the shard to this request, if it is kept.
+    /// Returns the cached answer of the shard to this request, if there is one.
     pub fn get(&self) -> Option<Arc<CachedAnswer>> {
         let found = self.caches.requests.get(&self.key);
         self.caches.counters.requests.looked_up(found.is_some());
         found.and_then(|answer| answer.downcast().ok())
     }
 
-    /// Keeps an answer of the shard to this request, if there is room for it.
+    /// Caches the answer of the shard to this request, if there is room for it.
     pub fn put(self, answer: CachedAnswer) {
         let bytes = size_of::<CachedAnswer>() as u64 + answer.bytes;
         let mapping: Weak<Mapping> = Arc::downgrade(&self.shard.mapping);

@@ -6,7 +6,7 @@ use limber_mapping::{Field, Representation, RequestError};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
-/// Whether a text's terms are asked for by document (`fielddata`).
+/// Whether the terms of a text field can be read by document (`fielddata`).
 pub(crate) fn has_fielddata(field: &Field, mapping: &Mapping) -> bool {
     field.is_analyzed()
         && field.index
@@ -14,7 +14,7 @@ pub(crate) fn has_fielddata(field: &Field, mapping: &Mapping) -> bool {
         && mapping.parameter(&field.path, "fielddata") == Some(serde_json::Value::Bool(true))
 }
 
-/// Refuses fields without a column and those whose column has no order of its own.
+/// Refuses fields without a column, and those whose values have no order.
 pub(crate) fn check_sortable(field: &Field, shard: &ShardSnapshot) -> Result<()> {
     check_column(field, shard)?;
     Ok(field.check_sortable()?)

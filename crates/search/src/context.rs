@@ -1,4 +1,4 @@
-//! What a search runs on and under: shards frozen at one instant, limits, deadline.
+//! What a search runs on, and its limits: shards frozen at one instant, memory, deadline.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,9 +19,9 @@ use crate::workers::Workers;
 /// Name and identity of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexRef {
-    /// The name that it is addressed by.
+    /// The name of the index.
     pub name: String,
-    /// What tells it from an index that had the name before.
+    /// Distinguishes it from an index that had the same name before.
     pub uuid: String,
 }
 
@@ -42,9 +42,9 @@ pub struct ShardSettings {
     pub max_regex_length: usize,
     /// `index.highlight.max_analyzed_offset`: UTF-16 units of a field's values.
     pub highlight_offset_max: usize,
-    /// `index.sort.*`: the order of every segment's documents; empty: that of their arrival.
+    /// `index.sort.*`: the order of every segment's documents; empty for the order of their arrival.
     pub index_sort: Arc<[SortField]>,
-    /// Whether scores are Lucene's own, as those of queries on the documents of a `percolate` query are.
+    /// Whether scores are exactly Lucene's, as in queries on the documents of a `percolate` query.
     pub scores_as_lucene: bool,
 }
 
@@ -67,35 +67,35 @@ impl Default for ShardSettings {
 /// One shard at one instant. Cheap to clone; holding it keeps its segments open.
 #[derive(Clone)]
 pub struct ShardSnapshot {
-    /// The index that the shard is a part of.
+    /// The index that the shard belongs to.
     pub index: Arc<IndexRef>,
-    /// The number of the shard in its index, from 0.
+    /// Number of the shard in its index, from 0.
     pub shard: u32,
-    /// What the fields of the index mean; fields that the request may not see are not in it.
+    /// The mapping of the index, without fields that the request may not see.
     pub mapping: Arc<Mapping>,
-    /// In index order; document numbers of a shard count through them.
+    /// In index order; document numbers of a shard count across them.
     pub segments: Vec<SegmentView>,
     /// The settings of its index.
     pub settings: Arc<ShardSettings>,
     /// The node's scripts.
     pub scripts: Arc<Scripts>,
-    /// The node's documents, for queries that name one; `None`: they may name none.
+    /// The node's documents, for queries that name one; `None` if queries may not name documents.
     pub documents: Option<Arc<dyn NamedDocuments>>,
-    /// `None`: nothing is kept.
+    /// `None` if nothing is cached.
     pub caches: Option<ShardCaches>,
-    /// `Some`: the documents are nested ones.
+    /// Set if the documents are nested ones.
     pub nested: Option<NestedScope>,
-    /// Somebody may not see all documents: what is hidden is deleted here, and values that no document left
-    /// has must not be told of.
+    /// Whether the user may not see all documents. The hidden ones count as deleted here, and values that
+    /// only hidden documents have must not be revealed.
     pub hides_documents: bool,
 }
 
-/// Whose documents a snapshot has, where they are nested in others.
+/// Describes the nested documents of a snapshot.
 #[derive(Clone)]
 pub struct NestedScope {
-    /// The nested object whose documents they are.
+    /// The nested object whose instances they are.
     pub nested: Arc<Nested>,
-    /// The segments of the documents around all of them; the snapshot's own are their parts, in the same
+    /// The segments of the outermost documents. The snapshot's own segments are parts of these, in the same
     /// order.
     pub whole: Arc<[SegmentView]>,
 }
@@ -107,12 +107,12 @@ impl std::fmt::Debug for ShardSnapshot {
 }
 
 impl ShardSnapshot {
-    /// Documents of all segments, deleted ones included.
+    /// Returns the number of documents of all segments, deleted ones included.
     pub fn doc_count(&self) -> u64 {
         self.segments.iter().map(|view| u64::from(view.segment.doc_count())).sum()
     }
 
-    /// Number of the first document of each segment in the shard.
+    /// Returns the number of each segment's first document in the shard.
     pub(crate) fn bases(&self) -> Vec<u64> {
         let mut base = 0;
         let first_docs = self.segments.iter().map(|view| {
@@ -123,14 +123,14 @@ impl ShardSnapshot {
         first_docs.collect()
     }
 
-    /// Whether every file of its segments could be read wherever it was read so far. Asked before anything is
-    /// shown that was read from them: where a page cannot be read, zeros are ([`limber_store::mapped`]).
+    /// Checks that every read of the segments' files has succeeded so far. Called before anything read from
+    /// them is shown: a page that cannot be read appears as zeros ([`limber_store::mapped`]).
     #[inline]
     pub fn intact(&self) -> limber_segment::Result<()> {
         self.segments.iter().try_for_each(|view| view.segment.intact())
     }
 
-    /// The same for one of several requests ([`SegmentView::for_request`]).
+    /// Returns a copy for one of several requests ([`SegmentView::for_request`]).
     pub fn for_request(&self) -> ShardSnapshot {
         ShardSnapshot {
             segments: self.segments.iter().map(SegmentView::for_request).collect(),
@@ -138,7 +138,7 @@ impl ShardSnapshot {
         }
     }
 
-    /// The nested documents of a path, from wherever this snapshot looks.
+    /// Returns the nested documents of a path, at whichever level this snapshot is.
     pub fn within(&self, nested: &Arc<Nested>) -> ShardSnapshot {
         let whole: Arc<[SegmentView]> = match &self.nested {
             Some(scope) => scope.whole.clone(),
@@ -148,13 +148,13 @@ impl ShardSnapshot {
         ShardSnapshot {
             segments,
             nested: Some(NestedScope { nested: nested.clone(), whole }),
-            // What is kept is told apart by the segment, which the spaces of one share.
+            // Cache keys name the segment, which all nested levels share.
             caches: None,
             ..self.clone()
         }
     }
 
-    /// The documents themselves, from wherever this snapshot looks.
+    /// Returns the outermost documents, at whichever level this snapshot is.
     pub fn outside(&self) -> ShardSnapshot {
         match &self.nested {
             Some(scope) => ShardSnapshot { segments: scope.whole.to_vec(), nested: None, ..self.clone() },
@@ -162,7 +162,7 @@ impl ShardSnapshot {
         }
     }
 
-    /// `query_shard_exception` with the index's name and uuid.
+    /// Creates a `query_shard_exception` with the index's name and uuid.
     pub fn query_shard_exception(&self, reason: impl Into<String>) -> RequestError {
         RequestError::bad_request("query_shard_exception", reason)
             .with("index_uuid", self.index.uuid.clone())
@@ -170,14 +170,14 @@ impl ShardSnapshot {
     }
 }
 
-/// A shard's place among those that are searched.
+/// The index of a shard among those that are searched, and their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct ShardPlace {
     pub index: u32,
     pub count: u32,
 }
 
-/// What one request may use, and when it has to stop.
+/// What one request may use, and when it must stop.
 #[derive(Debug, Clone)]
 pub struct SearchContext {
     /// What the request's memory is charged to.
@@ -186,7 +186,7 @@ pub struct SearchContext {
     pub now_millis: i64,
     /// The request's start, for `took`.
     pub started: Instant,
-    /// When to stop and answer with what there is (`timed_out: true`).
+    /// When to stop and answer with the hits so far (`timed_out: true`).
     pub deadline: Option<Instant>,
     /// Set by the task's cancellation.
     pub cancelled: Arc<AtomicBool>,
@@ -194,23 +194,23 @@ pub struct SearchContext {
     pub max_buckets: u32,
     /// `search.allow_expensive_queries`.
     pub allow_expensive_queries: bool,
-    /// `search.default_allow_partial_results`: what a search answers without the shards that failed, where it
-    /// does not say itself.
+    /// `search.default_allow_partial_results`: whether a search that does not say so itself is answered
+    /// without the shards that failed.
     pub allows_partial: bool,
     /// The node's id, for `_shards.failures` and `_explanation`.
     pub node_id: Arc<str>,
-    /// Whether what queries and aggregations cost is measured (`profile`).
+    /// Whether the cost of queries and aggregations is measured (`profile`).
     pub profiles: bool,
-    /// The shards whose terms are counted for scores (`dfs_query_then_fetch`); `None`: those of each shard
-    /// for itself.
+    /// The shards whose term statistics are used for scores (`dfs_query_then_fetch`); `None` if each shard
+    /// uses its own.
     pub statistics: Option<Arc<[ShardSnapshot]>>,
-    /// Who helps with the shards; `None`: they are searched one after the other.
+    /// Threads that help to search the shards; `None` if the shards are searched one after the other.
     pub workers: Option<Arc<Workers>>,
 }
 
 impl SearchContext {
-    /// A search that starts now, has no deadline and no helpers, and obeys Elasticsearch's default settings.
-    /// `now_millis`: what `now` means in it, in milliseconds since 1970.
+    /// Creates the context of a search that starts now, has no deadline and no helper threads, and uses
+    /// Elasticsearch's default settings. `now_millis` is its `now`, in milliseconds since 1970.
     pub fn new(ledger: Ledger, now_millis: i64) -> SearchContext {
         SearchContext {
             ledger,
@@ -228,8 +228,8 @@ impl SearchContext {
         }
     }
 
-    /// The request as its threads know it; part of the one that the thread works for already, if there is one
-    /// whose memory is counted.
+    /// Returns the request's work for its threads. If the thread already works for a request whose memory
+    /// is counted, the meter of that request is shared.
     pub fn work(&self) -> Work {
         let meter = Work::current().and_then(|work| work.meter);
         let meter = meter.unwrap_or_else(|| Arc::new(self.ledger.request.meter()));
@@ -242,7 +242,7 @@ impl SearchContext {
         }
     }
 
-    /// Called once a window of documents.
+    /// Checks cancellation and deadline; called once per window of documents.
     pub fn check(&self) -> Result<()> {
         work::check_beyond_deadline()?;
         if self.cancelled.load(Ordering::Relaxed) {

@@ -1,52 +1,53 @@
-//! Documents of the node that a query may name: "what is in that document?"
+//! Documents of the node that a query may name: "what does that document contain?"
 
 use std::sync::Arc;
 
 use limber_mapping::{Mapping, RequestError};
 use serde_json::{Map, Value};
 
-/// Which document is wanted.
+/// Names a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentName {
     /// The name of its index.
     pub index: String,
     /// Its `_id`.
     pub id: String,
-    /// The routing that it was indexed with, where it has one.
+    /// The routing that it was indexed with, if any.
     pub routing: Option<String>,
-    /// The only version that is wanted; `None`: any.
+    /// The only acceptable version; `None` accepts any.
     pub version: Option<u64>,
 }
 
-/// A document as its index holds it.
+/// A document as its index stores it.
 #[derive(Debug, Clone)]
 pub struct NamedDocument {
-    /// Its JSON; empty where the index keeps none.
+    /// Its JSON; empty if the index stores none.
     pub source: Vec<u8>,
-    /// That of its index.
+    /// The mapping of its index.
     pub mapping: Arc<Mapping>,
 }
 
-/// Documents that query rules name: objects of `_id`, and `_index` where that is told.
+/// Documents that query rules name: objects with `_id` and, where given, `_index`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RuledDocuments {
-    /// Those that come first, in this order.
+    /// Documents that come first, in this order.
     pub pinned: Vec<Value>,
-    /// Those that are not found.
+    /// Documents that are not found.
     pub excluded: Vec<Value>,
 }
 
 /// The documents of a node, which queries may name.
 pub trait NamedDocuments: Send + Sync {
-    /// The newest version of a document; `None`: it is not there.
+    /// Returns the newest version of a document; `None` if it does not exist.
     ///
     /// # Errors
-    /// Those of a get: an index that is not there, a routing that is missing, another version.
+    /// Those of a get: the index does not exist, the routing is missing, or the version differs.
     fn read(&self, name: &DocumentName) -> Result<Option<NamedDocument>, RequestError>;
 
-    /// What the query rules of these sets pin and leave out, where a search says this of itself.
+    /// Returns the documents that the query rules of these sets pin and exclude for a search with the match
+    /// criteria `said`.
     ///
     /// # Errors
-    /// There is no such set.
+    /// One of the sets does not exist.
     fn ruled(&self, sets: &[String], said: &Map<String, Value>) -> Result<RuledDocuments, RequestError>;
 }

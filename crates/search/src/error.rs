@@ -1,10 +1,10 @@
-//! What can go wrong with a search, split by who can act; and its rendering as Elasticsearch's error body.
+//! The errors of a search, by who can act on them, and their form as Elasticsearch's error body.
 
 use limber_mapping::{ErrorClass, RequestError};
 use limber_work::Stop;
 use serde_json::{Map, Value, json};
 
-/// What a search comes to.
+/// The result of a search.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a search has no answer.
@@ -13,10 +13,10 @@ pub enum Error {
     /// The caller's fault.
     #[error(transparent)]
     Request(#[from] RequestError),
-    /// Corrupt data, the disk, or a limit below.
+    /// Corrupt data, a disk error, or a limit of the layers below.
     #[error(transparent)]
     Segment(#[from] limber_segment::Error),
-    /// A memory limit or the disk.
+    /// A memory limit or a disk error.
     #[error(transparent)]
     Store(#[from] limber_store::Error),
     /// Every shard failed; Elasticsearch's `search_phase_execution_exception`.
@@ -27,7 +27,8 @@ pub enum Error {
         /// What went wrong on each of them.
         failures: Vec<ShardFailure>,
     },
-    /// Some shards failed, and the request wants no part of an answer (`allow_partial_search_results`).
+    /// Some shards failed, and the request does not accept a partial answer
+    /// (`allow_partial_search_results`).
     #[error("Partial shards failure")]
     SomeShardsFailed {
         /// The phase in which they failed: `query` or `fetch`.
@@ -35,8 +36,8 @@ pub enum Error {
         /// What went wrong on each of them.
         failures: Vec<ShardFailure>,
     },
-    /// A document that a query names cannot be had: the fault of the request as a whole, whichever shard was
-    /// the first to need it.
+    /// A document that a query names cannot be read. This fails the request as a whole, whichever shard
+    /// needed it first.
     #[error(transparent)]
     Lookup(RequestError),
     /// The task was cancelled while it ran.
@@ -60,14 +61,14 @@ pub struct ShardFailure {
     pub index: String,
     /// The number of the shard in its index.
     pub shard: u32,
-    /// The id of the node; empty: it is not shown.
+    /// The id of the node; not shown if empty.
     pub node: String,
     /// What went wrong.
     pub reason: RequestError,
 }
 
 impl ShardFailure {
-    /// `{"shard", "index", "node", "reason"}` in Elasticsearch's order.
+    /// Returns `{"shard", "index", "node", "reason"}` in Elasticsearch's order.
     pub fn to_json(&self) -> Value {
         let mut entry = json!({ "shard": self.shard, "index": self.index });
         if !self.node.is_empty() {
@@ -89,14 +90,14 @@ impl From<Stop> for Error {
     }
 }
 
-/// Asked by what comes after the search for documents: whether the request was cancelled, or holds more
-/// memory than there is for it.
+/// Checks whether the request was cancelled or uses more memory than it may; called by the phases after the
+/// query phase.
 pub(crate) fn check_request() -> Result<()> {
     Ok(limber_work::check_beyond_deadline()?)
 }
 
 impl Error {
-    /// The error as one [`RequestError`], whatever its origin; `search_phase_execution_exception` carries
+    /// Converts to a [`RequestError`], whatever the origin; `search_phase_execution_exception` carries
     /// `failed_shards`.
     pub fn to_request_error(&self) -> RequestError {
         match self {
@@ -115,12 +116,12 @@ impl Error {
         }
     }
 
-    /// What kind of fault it is; of shards that failed, the gravest.
+    /// Returns the class of the error; for failed shards, the most severe one.
     pub fn class(&self) -> ErrorClass {
         self.to_request_error().class
     }
 
-    /// `root_cause` entries: `{"type", "reason", ...}` without their causes.
+    /// Returns the `root_cause` entries: `{"type", "reason", ...}` without their causes.
     pub fn root_causes(&self) -> Vec<Value> {
         let shown = |error: &RequestError| {
             let mut root = root_cause(error).clone();
@@ -133,7 +134,7 @@ impl Error {
             }
             other => {
                 let error = other.to_request_error();
-                // The last reduce failed, not a shard.
+                // The final reduce failed, not a shard.
                 if error.kind == "search_phase_execution_exception" {
                     Vec::new()
                 } else {
@@ -143,7 +144,7 @@ impl Error {
         }
     }
 
-    /// The error object: `{"root_cause": [...], "type", "reason", ...}`.
+    /// Returns the error object: `{"root_cause": [...], "type", "reason", ...}`.
     pub fn to_json(&self) -> Value {
         let error = self.to_request_error();
         let mut object = Map::new();
@@ -154,7 +155,7 @@ impl Error {
         Value::Object(object)
     }
 
-    /// Whether one shard may fail with this while the others go on.
+    /// Whether one shard may fail with this error while the others continue.
     pub(crate) fn is_of_one_shard(&self) -> bool {
         !matches!(self, Error::Cancelled | Error::TimedOut | Error::Lookup(_))
     }
@@ -173,8 +174,8 @@ fn store_error(error: &limber_store::Error) -> RequestError {
     }
 }
 
-/// Exceptions of the Java library rather than of Elasticsearch; Elasticsearch wraps them once more when it
-/// names a root cause.
+/// Whether this is an exception of the Java library rather than of Elasticsearch; Elasticsearch wraps these
+/// once more when it names a root cause.
 fn is_foreign(kind: &str) -> bool {
     matches!(
         kind,
@@ -191,12 +192,12 @@ fn is_foreign(kind: &str) -> bool {
     )
 }
 
-/// The innermost cause that Elasticsearch would name (`ElasticsearchException#guessRootCauses`).
+/// Returns the innermost cause that Elasticsearch would name (`ElasticsearchException#guessRootCauses`).
 pub fn root_cause(error: &RequestError) -> &RequestError {
     match &error.caused_by {
-        // What lies beneath a script is Java's.
+        // The causes of a script exception are Java's.
         Some(_) if error.kind == "script_exception" => error,
-        // Lucene's own exception, by its text.
+        // An exception of Lucene, recognized by its message.
         Some(cause) if cause.reason.starts_with("Cannot parse ") => error,
         Some(cause) if error.kind == "x_content_parse_exception" => match cause.kind {
             "illegal_argument_exception"
@@ -216,7 +217,7 @@ pub fn root_cause(error: &RequestError) -> &RequestError {
     }
 }
 
-/// `SearchPhaseExecutionException` without a cause.
+/// Builds a `SearchPhaseExecutionException` without a cause.
 fn shards_failed(phase: &'static str, reason: impl Into<String>, failures: &[ShardFailure]) -> RequestError {
     let gravest = failures.iter().map(|failure| failure.reason.class).max();
     let shards: Vec<Value> = grouped(failures).iter().map(|failure| failure.to_json()).collect();
@@ -226,8 +227,8 @@ fn shards_failed(phase: &'static str, reason: impl Into<String>, failures: &[Sha
         .with("failed_shards", shards)
 }
 
-/// `SearchPhaseExecutionException`: the first failure's root cause is repeated unless it is that failure
-/// itself.
+/// Builds a `SearchPhaseExecutionException`; the first failure's root cause is repeated unless it is that
+/// failure itself.
 fn all_shards_failed(phase: &'static str, failures: &[ShardFailure]) -> RequestError {
     let mut error = shards_failed(phase, "all shards failed", failures);
     if let Some(first) = failures.first() {
@@ -243,7 +244,7 @@ fn all_shards_failed(phase: &'static str, failures: &[ShardFailure]) -> RequestE
     error
 }
 
-/// One failure per (index, reason), as Elasticsearch groups them (`ExceptionsHelper#groupBy`).
+/// Keeps one failure per (index, reason), as Elasticsearch groups them (`ExceptionsHelper#groupBy`).
 pub(crate) fn grouped(failures: &[ShardFailure]) -> Vec<&ShardFailure> {
     let mut kept: Vec<&ShardFailure> = Vec::new();
     for failure in failures {

@@ -1,4 +1,4 @@
-//! A search from request to response: the conductor.
+//! Runs a search from request to response, phase by phase.
 
 mod expand;
 
@@ -26,14 +26,14 @@ use crate::shard_hits::ShardHits;
 use crate::sort_key::SortKey;
 use crate::{fetch, fusion, profile, suggest};
 
-/// Searches all shards and fetches the winners.
+/// Searches all shards and fetches the best hits.
 ///
-/// A shard that fails, in whichever phase, is reported in `_shards.failures` while others succeed; its hits
-/// are left out.
+/// A shard that fails in any phase is reported in `_shards.failures` while others succeed; its hits are
+/// left out.
 ///
 /// # Errors
-/// The request's fault as a whole, every shard failed (one, where `allow_partial_search_results` is off), or
-/// cancelled.
+/// The request as a whole is invalid, all shards failed (or one, where `allow_partial_search_results` is
+/// off), or the request was cancelled.
 pub fn execute(
     shards: &[ShardSnapshot],
     request: &SearchRequest,
@@ -47,9 +47,9 @@ pub fn execute(
     }
 }
 
-/// One page of a scroll: the first without a cursor, the next ones with the cursor of the page before
-/// ([`SearchResponse::cursor`]; its absence says that the page was the last). Pages come in the request's
-/// order; `_doc` is the cheapest, as a page then starts where the last one ended.
+/// Returns one page of a scroll. Without a cursor it is the first page; each further page takes the cursor
+/// of the page before ([`SearchResponse::cursor`], absent from the last page). Pages come in the request's
+/// order; `_doc` is the cheapest, as each page then starts where the last one ended.
 pub fn execute_page(
     shards: &[ShardSnapshot],
     request: &SearchRequest,
@@ -59,7 +59,7 @@ pub fn execute_page(
     run(&with_runtime_mappings(shards, request, context)?, request, cursor, true, context)
 }
 
-/// Refuses what would tell of documents that are hidden: suggesters read the terms of all.
+/// Refuses requests that would reveal hidden documents: suggesters read the terms of all documents.
 ///
 /// Source: `SearchRequestInterceptor`.
 fn check_limits(shards: &[ShardSnapshot], request: &SearchRequest) -> Result<()> {
@@ -70,7 +70,7 @@ fn check_limits(shards: &[ShardSnapshot], request: &SearchRequest) -> Result<()>
     Ok(())
 }
 
-/// The shards under the mapping that the request adds to.
+/// Returns the shards with the mapping extended by the request's runtime mappings.
 fn with_runtime_mappings<'s>(
     shards: &'s [ShardSnapshot],
     request: &SearchRequest,
@@ -132,11 +132,11 @@ fn run(
 ) -> Result<SearchResponse> {
     let context = &within_request(request, shards, context);
     let work = context.work();
-    // Otherwise whoever called keeps the answer.
+    // Otherwise the caller holds the answer.
     let own_meter = work.meter.clone().filter(|_| Work::current().is_none_or(|work| work.meter.is_none()));
     let entered = work.enter();
     let outcome = run_entered(shards, request, cursor, is_scroll, context);
-    // What was refused to code that could not say so made the answer wrong, and this one alone.
+    // Code that could not report a refused allocation has made this answer wrong, so it fails.
     let refusal = entered.refusal();
     let mut response = outcome?;
     refusal.map_or(Ok(()), Err)?;
@@ -147,7 +147,7 @@ fn run(
     Ok(response)
 }
 
-/// The search as it is carried out: with the sorts and the count that scrolls and points in time need.
+/// Returns the request with the sorts and hit counting that scrolls and points in time need.
 fn as_carried_out<'r>(
     request: &'r SearchRequest,
     cursor: Option<&Cursor>,
@@ -162,7 +162,7 @@ fn as_carried_out<'r>(
         request.to_mut().sort = vec![Sort::by("_score")];
     }
     if is_scroll {
-        // Counted by the first page, and to the end.
+        // The first page counts all hits; later pages do not count.
         request.to_mut().track_total_hits =
             if cursor.is_some() { TrackTotalHits::None } else { TrackTotalHits::Exact };
     }
@@ -182,11 +182,11 @@ fn run_entered(
     context: &SearchContext,
 ) -> Result<SearchResponse> {
     let request = &*as_carried_out(request, cursor, is_scroll);
-    // A scroll aggregates on its first page.
+    // A scroll computes aggregations on its first page only.
     let aggregations = Aggregations::in_request(request).filter(|_| cursor.is_none());
     let _charge = charge_hits(shards, request, is_scroll, context)?;
 
-    // The pages of a scroll after the first are not asked for all or nothing.
+    // For later pages of a scroll, partial results are always allowed.
     let allows_partial = cursor.is_some() || request.allows_partial.unwrap_or(context.allows_partial);
     let phase = QueryPhase { shards, request, aggregations, cursor, is_scroll, allows_partial, context };
     let skipped = skipped_shards(shards, request, is_scroll, context);
@@ -209,7 +209,7 @@ fn run_entered(
             max_score: response.max_score,
         });
     }
-    // A scroll by score alone shows no sort values, nor do groups by score in whatever order.
+    // A scroll by score alone shows no sort values, nor do groups sorted by score in either direction.
     let is_by_score_alone = match request.collapse {
         None => request.is_by_score() && request.search_after.is_none(),
         Some(_) => request.sort.iter().all(Sort::is_score),
@@ -227,7 +227,7 @@ fn run_entered(
             fetch::fetch(&page, &shown, &mut failures, &next)?
         }
     };
-    // As aggregations: on the first page.
+    // Like aggregations, suggestions come with the first page only.
     if let Some(wanted) = request.suggest.as_ref().filter(|_| cursor.is_none()) {
         response.suggest =
             Some(suggest::suggest(shards, request, wanted, &mut failures, allows_partial, &next)?);
@@ -245,9 +245,9 @@ fn run_entered(
     expand::add_joined(&mut response, &next)?;
     expand::expand(shards, request, &mut response, &next)?;
     check_intact(&answered, context)?;
-    // No shard, no aggregations in the answer: a pattern that fits no index.
+    // Without shards (a pattern that matches no index) the answer has no aggregations.
     if let Some(list) = aggregations.filter(|_| !shards.is_empty()) {
-        // There is no part of it that could be answered: it takes the time that it takes, or is cancelled.
+        // The reduce cannot be cut short: it takes its time or is cancelled.
         let _without_deadline = Work { deadline: None, ..next.work() }.enter();
         let reduced = aggregation::reduce(list, aggregates, context)?;
         let charge =
@@ -260,8 +260,8 @@ fn run_entered(
     Ok(response)
 }
 
-/// A file that turned out to be unreadable after its shard had answered takes the whole answer with it: parts
-/// of it are everywhere.
+/// Fails the whole answer if a file turned out to be unreadable after its shard had answered: its contents
+/// may be anywhere in the answer.
 fn check_intact(answered: &[&ShardSnapshot], context: &SearchContext) -> Result<()> {
     let of_shard = |shard: &&ShardSnapshot| Some(failure(shard, &shard.intact().err()?.into(), context));
     let failures: Vec<_> = answered.iter().filter_map(of_shard).collect();
@@ -271,8 +271,9 @@ fn check_intact(answered: &[&ShardSnapshot], context: &SearchContext) -> Result<
     }
 }
 
-/// For each shard whether it is known that nothing in it matches; empty where that was not asked. One stays
-/// where aggregations need it to say what they are. Source: `CanMatchPreFilterSearchPhase`.
+/// Returns for each shard whether it is known that nothing in it matches; empty if that was not checked.
+/// One shard always remains if aggregations need it to name their types. Source:
+/// `CanMatchPreFilterSearchPhase`.
 fn skipped_shards(
     shards: &[ShardSnapshot],
     request: &SearchRequest,
@@ -313,7 +314,8 @@ fn within_request(
     context
 }
 
-/// A phase has as much time as the one before had: Elasticsearch counts each by itself.
+/// Gives the next phase as much time as the one before had: Elasticsearch applies the timeout to each
+/// phase.
 fn of_next_phase(context: &SearchContext) -> SearchContext {
     let mut context = context.clone();
     context.deadline =
@@ -321,7 +323,7 @@ fn of_next_phase(context: &SearchContext) -> SearchContext {
     context
 }
 
-/// Charges the hits that all shards may hand in, before any is collected.
+/// Charges the hits that all shards may return, before any is collected.
 fn charge_hits(
     shards: &[ShardSnapshot],
     request: &SearchRequest,
@@ -334,13 +336,13 @@ fn charge_hits(
             hits = hits.saturating_add(collected_hits(request).min(snapshot.doc_count()));
         }
     }
-    // The best document of a group is held by its rank and by its group, and among those of all segments.
+    // The best document of a group is held by rank, by group, and among those of all segments.
     let copies = if request.collapse.is_some() { 3 } else { 1 };
     let bytes = hits.saturating_mul(copies * TopScores::HIT_BYTES * (1 + request.sort.len() as u64));
     Ok(context.ledger.request.charge(bytes, "<hits of a search>")?)
 }
 
-/// Keys of different kinds do not compare.
+/// Refuses sort keys of different kinds, which do not compare.
 fn check_sort_kinds(found: &[(usize, ShardHits)]) -> Result<()> {
     let Some((_, first)) = found.first() else { return Ok(()) };
     for (_, other) in &found[1..] {
@@ -383,7 +385,7 @@ fn reduce(
         TrackTotalHits::UpTo(_) => Some(TotalHits { value: counted, is_lower_bound }),
     };
     let max_score = match request.is_by_score() {
-        // No shard at all, or none that could match: Elasticsearch's empty response, whose score is 0.
+        // Without shards, or if none can match: Elasticsearch's empty response has the score 0.
         _ if found.is_empty() && (shard_count == 0 || request.sort.is_empty()) => Some(0.0),
         true if request.size() > 0 => best.map(|hit| match hit.keys.first() {
             Some(SortKey::Score(score)) => *score,

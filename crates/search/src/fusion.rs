@@ -1,8 +1,8 @@
 //! Reciprocal rank fusion: "which hits are near the top of several rankings?"
 //!
-//! A hit scores the sum of 1 / (rank constant + place) over the rankings in whose window it is. Source:
-//! Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank learning
-//! methods", 2009; Elasticsearch's `RRFRankDoc`.
+//! A hit's score is the sum of 1 / (rank constant + rank) over the rankings whose window contains it.
+//! Source: Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank
+//! learning methods", 2009; Elasticsearch's `RRFRankDoc`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::error::Result;
 use crate::request::{Fusion, SearchRequest};
 use crate::response::{SearchHit, SearchResponse};
 
-/// The answer of a search whose hits several rankings name. Totals and aggregations are of whatever one of
-/// them finds.
+/// Answers a search whose hits come from several rankings. Totals and aggregations cover all documents that
+/// any of the rankings finds.
 ///
 /// # Errors
-/// Those of `execute`, which answers one search.
+/// Those of `execute` for a single search.
 pub(crate) fn fuse(
     shards: &[ShardSnapshot],
     (request, fusion): (&SearchRequest, &Fusion),
@@ -47,7 +47,7 @@ pub(crate) fn fuse(
         hits[at].score = Some(score);
         hits[at].sort = None;
     }
-    // Stable: hits that score alike stay in the order of the rankings.
+    // The sort is stable: hits with equal scores stay in the order of the rankings.
     hits.sort_by(|left, right| right.score.partial_cmp(&left.score).unwrap_or(std::cmp::Ordering::Equal));
     hits.truncate(fusion.window as usize);
     hits.retain(|hit| request.min_score.is_none_or(|least| hit.score.is_some_and(|score| score >= least)));
@@ -57,7 +57,7 @@ pub(crate) fn fuse(
     Ok(response)
 }
 
-/// A ranking that shows its hits as the request wants them.
+/// Returns the search for one ranking, which fetches hits as the request asks.
 fn of_ranking(request: &SearchRequest, ranking: &SearchRequest, fusion: &Fusion) -> SearchRequest {
     SearchRequest {
         query: ranking.query.clone(),

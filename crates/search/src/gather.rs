@@ -1,8 +1,8 @@
-//! Values at a path of a document: "what does this JSON hold under that name?"
+//! Values at a path of a document: "what does this JSON have under that name?"
 
 use serde_json::Value;
 
-/// All values at a dotted path, lists and objects whole.
+/// Collects all values at a dotted path; lists and objects are taken whole.
 pub(crate) fn gather_whole<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v Value>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| gather_whole(item, path, out)),
@@ -21,13 +21,13 @@ pub(crate) fn gather_whole<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v V
     }
 }
 
-/// All scalars at a dotted path, through arrays and through members whose names hold dots.
+/// Collects all scalars at a dotted path, through arrays and through members whose names contain dots.
 pub(crate) fn gather<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v Value>) {
     gather_with_nulls(value, path, out);
     out.retain(|value| !value.is_null());
 }
 
-/// As [`gather`], with nulls.
+/// Like [`gather`], but keeps nulls.
 pub(crate) fn gather_with_nulls<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v Value>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| gather_with_nulls(item, path, out)),

@@ -1,4 +1,4 @@
-//! Leaves of a request body: "what number, boolean or text is this JSON value, as Elasticsearch's parser
+//! Leaves of a request body: "which number, boolean or string is this JSON value, as Elasticsearch's parser
 //! coerces it?"
 
 use limber_mapping::RequestError;
@@ -6,16 +6,16 @@ pub use limber_mapping::token;
 use limber_text::time_value::TimeValue;
 use serde_json::Value;
 
-/// Deepest nesting of `{` and `[` that a request body may have; deeper ones are refused before anything
+/// Deepest nesting of `{` and `[` that a request body may have; deeper bodies are refused before anything
 /// recurses over them.
 pub const JSON_DEPTH_MAX: usize = 500;
 
-/// `Unknown key for a START_OBJECT in [key].`
+/// Creates the error `Unknown key for a START_OBJECT in [key].`
 pub fn unknown_key(key: &str, value: &Value) -> RequestError {
     RequestError::parsing(format!("Unknown key for a {} in [{key}].", token(value)))
 }
 
-/// Refuses values that are nested too deeply; itself iterative.
+/// Refuses values that are nested too deeply; does not recurse itself.
 pub fn check_depth(value: &Value) -> Result<(), RequestError> {
     let mut open: Vec<(&Value, usize)> = vec![(value, 1)];
     while let Some((value, depth)) = open.pop() {
@@ -34,18 +34,18 @@ pub fn check_depth(value: &Value) -> Result<(), RequestError> {
     Ok(())
 }
 
-/// Java's `NumberFormatException` for a text that is no number.
+/// Creates Java's `NumberFormatException` for a string that is not a number.
 pub fn number_format(text: impl std::fmt::Display) -> RequestError {
     RequestError::bad_request("number_format_exception", format!("For input string: \"{text}\""))
 }
 
-/// `illegal_argument_exception` for what is neither text nor number nor boolean, where a text is wanted.
+/// Converts a string, number or boolean to a string; `illegal_argument_exception` for other values.
 pub fn text(value: &Value) -> Result<String, RequestError> {
     scalar_text(value)
         .ok_or_else(|| RequestError::illegal_argument(format!("Expected text but found {}", token(value))))
 }
 
-/// A boolean, or `"true"`/`"false"`; empty text is false, as `XContentParser#booleanValue` has it.
+/// Reads a boolean, or `"true"`/`"false"`; the empty string is false, as in `XContentParser#booleanValue`.
 pub fn boolean(value: &Value) -> Result<bool, RequestError> {
     let text = match value {
         Value::Bool(flag) => return Ok(*flag),
@@ -69,7 +69,8 @@ pub fn boolean(value: &Value) -> Result<bool, RequestError> {
     }
 }
 
-/// A 32-bit integer; fractions are cut off and numbers in text are read, as `XContentParser#intValue` does.
+/// Reads a 32-bit integer; fractions are truncated and numbers in strings are read, as in
+/// `XContentParser#intValue`.
 pub fn int(value: &Value) -> Result<i32, RequestError> {
     let wide = match value {
         Value::Number(number) => match number.as_i64() {
@@ -99,7 +100,7 @@ fn not_numeric(value: &Value) -> RequestError {
     RequestError::bad_request("x_content_parse_exception", reason)
 }
 
-/// An option's value that must be a string, number or boolean:
+/// Refuses an option's value unless it is a string, number or boolean:
 /// `[match] unknown token [START_ARRAY] after [boost]`.
 pub fn check_scalar(query: &str, option: &str, value: &Value) -> Result<(), RequestError> {
     match value {
@@ -110,7 +111,7 @@ pub fn check_scalar(query: &str, option: &str, value: &Value) -> Result<(), Requ
     }
 }
 
-/// A float such as a boost.
+/// Reads a float such as a boost.
 pub fn float(value: &Value) -> Result<f32, RequestError> {
     match value {
         Value::Number(number) => Ok(number.as_f64().unwrap_or(f64::NAN) as f32),
@@ -119,7 +120,7 @@ pub fn float(value: &Value) -> Result<f32, RequestError> {
     }
 }
 
-/// The text of a string, number or boolean; `None` for null, arrays and objects.
+/// Converts a string, number or boolean to a string; `None` for null, arrays and objects.
 pub fn scalar_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -129,12 +130,12 @@ pub fn scalar_text(value: &Value) -> Option<String> {
     }
 }
 
-/// A time such as `5s` or `100ms` in milliseconds, those that have begun counted whole; `-1` is none.
+/// Parses a time such as `5s` or `100ms` into milliseconds, rounded up; `-1` gives `None`.
 pub fn time_millis(text: &str, setting: &str) -> Result<Option<u64>, RequestError> {
     Ok(TimeValue::parse(text, setting)?.map(TimeValue::millis_begun))
 }
 
-/// As [`time_millis`], in nanoseconds; what they cannot count is the most that they can.
+/// Parses a time into nanoseconds; longer times than these can count become the maximum.
 pub fn time_nanos(text: &str, setting: &str) -> Result<Option<u64>, RequestError> {
     Ok(TimeValue::parse(text, setting)?.map(TimeValue::nanos))
 }

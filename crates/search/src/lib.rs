@@ -1,14 +1,15 @@
-//! Query JSON to hits and buckets over a snapshot of segments.
+//! From query JSON to hits and buckets over a snapshot of segments.
 //!
 //! Question answered: "which documents of these shards match this request, in which order, and what do they
 //! look like?"
 //!
-//! A request goes [`request`] (parse) -> [`query`] (bind to each shard) -> `matcher` and `score` (open on
-//! each segment, by windows of 4,096 documents) -> `collect` (the best of them) -> reduce -> `fetch` (the
-//! winners only) -> response.
+//! A request passes through [`request`] (parse) -> [`query`] (bind to each shard) -> `matcher` and `score`
+//! (open on each segment, by windows of 4,096 documents) -> `collect` (the best hits) -> reduce -> `fetch`
+//! (only the best hits) -> response.
 //!
-//! **Invariant**: with `mapping`, the only place that parses user JSON; knows nothing of files or HTTP, and
-//! of threads only what `workers` lends. A snapshot never changes while it is searched.
+//! **Invariant**: besides `mapping`, this is the only crate that parses user JSON. It knows nothing of
+//! files or HTTP, and uses no threads but those of `workers`. A snapshot never changes while it is
+//! searched.
 
 #![deny(missing_docs)]
 

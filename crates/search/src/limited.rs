@@ -1,4 +1,4 @@
-//! A shard of which only some documents may be seen: for everything that looks at it the others are deleted.
+//! A shard of which only some documents may be seen: all others count as deleted.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use crate::error::Result;
 use crate::query::{BoundQuery, bind};
 use crate::request::read_query;
 
-/// Documents that are looked at together, between two looks whether anybody still waits.
+/// Documents that are checked together, between two checks for cancellation.
 const DOCS_AT_ONCE: u32 = 64 << 10;
 
-/// `shard` with the documents that match `query` alone. Nothing of it is kept in caches, which know nothing
-/// of who asks.
+/// Returns `shard` with only the documents that match `query`. It is not cached, because the caches do not
+/// know which user asks.
 ///
 /// # Errors
-/// The query does not parse, or cannot be bound to the shard: nothing is shown then.
+/// The query does not parse or cannot be bound to the shard; then nothing is shown.
 pub fn only_matching(shard: ShardSnapshot, query: &Value, now_millis: i64) -> Result<ShardSnapshot> {
     let query = read_query(query)?;
     let bound = bind(&query, &shard, now_millis)?;

@@ -1,6 +1,6 @@
 //! "Which of the several values of a document stands for all of them?"
 
-/// Which of a document's several values counts.
+/// The value that counts if a document has several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     Min,
@@ -32,8 +32,8 @@ impl Mode {
         }
     }
 
-    /// The one number out of several, ascending; at least one. Source: Elasticsearch's `MultiValueMode` on
-    /// doubles.
+    /// Reduces several numbers, ascending and at least one, to one. Source: Elasticsearch's
+    /// `MultiValueMode` on doubles.
     pub(crate) fn pick(self, values: &[f64]) -> f64 {
         let count = values.len();
         match self {

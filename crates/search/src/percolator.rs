@@ -1,4 +1,4 @@
-//! "By what is a query found?": terms that are written with its document.
+//! "How is a stored query found?" By terms that are indexed with its document.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::query::specialized::percolate::{CANDIDATE, IN_SOURCE, MATCHES, QUERY,
 use crate::query::{RequiredTerms, bind_to_mapped};
 use crate::request::read_query;
 
-/// Feeds what the queries of a document are found by. `shard`: mapping and scripts alone are asked. `source`:
-/// JSON that the mapping took.
+/// Passes the terms by which a document's queries are found to `sink`. Only the mapping and the scripts of
+/// `shard` are used. `source` is JSON that was parsed with that mapping.
 ///
 /// # Errors
-/// A query that cannot be read or bound, in Elasticsearch's words; several queries in one document.
+/// A query that cannot be parsed or bound, in Elasticsearch's words; several queries in one document.
 pub fn index_queries<S: FieldSink>(
     shard: &ShardSnapshot,
     source: &[u8],

@@ -7,7 +7,7 @@ use crate::fetch::FetchTimes;
 use crate::request::SearchRequest;
 use crate::shard_hits::{ShardHits, ShardProfile};
 
-/// The member `profile` of the answer. `found` and `fetched` are by the shard's number.
+/// Returns the member `profile` of the answer. `found` and `fetched` are by the shard's index.
 pub(crate) fn to_json(
     shards: &[ShardSnapshot],
     request: &SearchRequest,
@@ -42,7 +42,7 @@ pub(crate) fn to_json(
     json!({ "shards": shown })
 }
 
-/// What was done with the documents that were found: the time of the search that is not the query's.
+/// Returns what collecting the hits cost: the time of the search that is not the query's.
 fn collector(profile: &ShardProfile, request: &SearchRequest) -> Value {
     let of_queries: u64 = profile.queries.iter().map(|query| query.nanos_of_search()).sum();
     let nanos = profile.search_nanos.saturating_sub(of_queries);

@@ -1,4 +1,4 @@
-//! The query phase: asks every shard, several at a time, and keeps the best hits of all.
+//! The query phase: searches every shard, several at a time, and keeps the best hits of all.
 
 use std::cmp::Ordering;
 use std::ops::{ControlFlow, RangeInclusive};
@@ -28,67 +28,67 @@ use crate::shard_hits::{AggregationCost, ShardHits};
 use crate::sort_key::SortKey;
 use crate::{bound_search, fetch, workers};
 
-/// What a search is made from.
+/// The inputs of the query phase.
 pub(crate) struct QueryPhase<'r> {
     pub shards: &'r [ShardSnapshot],
     pub request: &'r SearchRequest,
-    /// `None`: nothing is aggregated on this page.
+    /// `None` if this page has no aggregations.
     pub aggregations: Option<&'r Aggregations>,
     pub cursor: Option<&'r Cursor>,
     pub is_scroll: bool,
-    /// `false`: a shard that fails, or runs out of time, fails the search.
+    /// Whether shards may fail or time out; otherwise either fails the search.
     pub allows_partial: bool,
     pub context: &'r SearchContext,
 }
 
-/// What the shards answered, by their numbers.
+/// The answers of the shards, by their indexes.
 pub(crate) struct Answered {
     pub found: Vec<(usize, ShardHits)>,
     pub best: Best,
     pub failures: Failures,
     pub aggregates: Vec<ShardAggregations>,
-    /// Of `aggregates`, until they are reduced.
+    /// The charges for `aggregates`, kept until these are reduced.
     pub charges: Vec<Charge>,
 }
 
-/// What came in so far.
+/// The answers so far.
 struct Gathered {
     found: Vec<(usize, ShardHits)>,
     failures: Failures,
     aggregates: Vec<(usize, Aggregated)>,
     best: Best,
     counted: u64,
-    /// The request's own fault: nothing else matters.
+    /// An error of the request as a whole, which overrides everything else.
     error: Option<Error>,
 }
 
-/// A shard whose turn it is.
+/// A shard that is due to be searched.
 struct Visit {
     number: usize,
-    /// Where they are bound already.
+    /// Its bound sorts, if they are bound already.
     sorts: Option<Vec<BoundSort>>,
 }
 
-/// What a shard is told of those that have answered.
+/// What earlier shards found, to spare the next one work.
 #[derive(Default)]
 struct Before {
     bar: Option<Bar>,
     counted: u64,
 }
 
-/// What a shard found beside its hits.
+/// What a shard found besides its hits.
 struct Aggregated {
     aggregations: ShardAggregations,
-    /// About what they take; the charge goes in steps.
+    /// Approximate bytes of the results; the charge grows in larger steps.
     spent_bytes: u64,
     charge: Charge,
 }
 
 impl QueryPhase<'_> {
-    /// Asks all shards but those of `skipped` (empty: none is).
+    /// Searches all shards except those of `skipped` (if empty, none is skipped).
     ///
     /// # Errors
-    /// The request's fault as a whole, every shard failed, cancelled, or out of memory.
+    /// An error of the request as a whole, all shards failed, cancelled, or out of memory.
     pub fn run(&self, skipped: &[bool]) -> Result<Answered> {
         let mut visits = self.visiting_order();
         visits.retain(|visit| skipped.get(visit.number) != Some(&true));
@@ -108,7 +108,7 @@ impl QueryPhase<'_> {
                 Before { bar, counted: gathered.counted }
             };
             let answer = self.ask(visit, before).and_then(|answer| self.in_time(answer));
-            // What was read from a damaged file is neither an answer nor an error of its own.
+            // Results read from a damaged file count neither as an answer nor as another error.
             let answer = self.shards[visit.number].intact().map_err(Error::from).and(answer);
             let gathered = &mut *gathered.lock();
             match answer {
@@ -134,7 +134,7 @@ impl QueryPhase<'_> {
             return Err(error);
         }
         found.sort_unstable_by_key(|(number, _)| *number);
-        // Numbers are added up in the order of the shards.
+        // Floating-point numbers are added in the order of the shards.
         aggregates.sort_unstable_by_key(|(number, _)| *number);
         failures.check("query", self.shards.len(), self.allows_partial)?;
         let (aggregates, charges) =
@@ -152,13 +152,13 @@ impl QueryPhase<'_> {
         bound_search::sorts_of(self.request, needs_keys, &self.shards[number], place, self.context)
     }
 
-    /// The shards in the order in which they are searched: those that hold the best sort keys first, so that
-    /// little is left to look for in the others.
+    /// Returns the shards in the order in which they are searched: those with the best sort keys first, so
+    /// that little is left to do in the others.
     fn visiting_order(&self) -> Vec<Visit> {
         let shards = self.shards;
         let natural = || (0..shards.len()).map(|number| Visit { number, sorts: None }).collect();
         let request = self.request;
-        // Aggregations see all documents anyway.
+        // Aggregations visit all documents anyway.
         if shards.len() < 2
             || self.aggregations.is_some()
             || request.size() == 0
@@ -178,7 +178,7 @@ impl QueryPhase<'_> {
         visits.into_iter().map(|(_, visit)| visit).collect()
     }
 
-    /// Time that is over makes an answer a part of one.
+    /// Makes a timed-out answer an error, if no partial answers are accepted.
     fn in_time(&self, answer: (ShardHits, Option<Aggregated>)) -> Result<(ShardHits, Option<Aggregated>)> {
         match answer.0.timed_out && !self.allows_partial {
             true => Err(time_exceeded().into()),
@@ -186,8 +186,7 @@ impl QueryPhase<'_> {
         }
     }
 
-    /// Searches a shard and aggregates over all its hits, or finds in the request cache what came out of
-    /// that.
+    /// Searches a shard and aggregates over all its hits, or finds the results in the request cache.
     fn ask(&self, visit: &Visit, before: Before) -> Result<(ShardHits, Option<Aggregated>)> {
         let (snapshot, place) = (&self.shards[visit.number], self.place_of(visit.number));
         let kept = match self.cursor.is_none() && !self.is_scroll {
@@ -201,13 +200,13 @@ impl QueryPhase<'_> {
         if let Some(answer) = kept.get() {
             return self.repeat(&answer, visit.number);
         }
-        // What is kept must not depend on other shards.
+        // A cached answer must not depend on other shards.
         let (hits, aggregated) = self.aggregate(visit, Before::default())?;
         snapshot.intact()?;
         let hit_bytes = TopScores::HIT_BYTES * (1 + self.request.sort.len() as u64);
         let bytes =
             hits.hits.len() as u64 * hit_bytes + aggregated.as_ref().map_or(0, |found| found.spent_bytes);
-        // What will not be kept is not copied either.
+        // An answer that will not be cached is not copied.
         if !hits.timed_out && bytes <= self.context.ledger.requests_cache.limit_bytes() {
             kept.put(CachedAnswer {
                 hits: hits.hits.clone(),
@@ -223,7 +222,7 @@ impl QueryPhase<'_> {
         Ok((hits, aggregated))
     }
 
-    /// What a shard answered before.
+    /// Restores a cached answer of a shard.
     fn repeat(&self, answer: &CachedAnswer, number: usize) -> Result<(ShardHits, Option<Aggregated>)> {
         let (snapshot, request, context) = (&self.shards[number], self.request, self.context);
         let aggregated = match &answer.aggregations {
@@ -233,7 +232,7 @@ impl QueryPhase<'_> {
             }
             None => None,
         };
-        // Fetching asks it for the names and the explanation of hits.
+        // The fetch phase needs the query for the matched names and the explanation of hits.
         let (query, post_filter, rescores) = match answer.hits.is_empty() {
             true => (BoundQuery::nothing("answered before"), None, Vec::new()),
             false => (
@@ -291,7 +290,7 @@ impl QueryPhase<'_> {
         Ok((hits, Some(Aggregated { aggregations, spent_bytes, charge: budget.into_charge() })))
     }
 
-    /// `sink` is fed all matching documents of the shard: where aggregations come in.
+    /// Searches a shard. `sink`, used for aggregations, receives all its matching documents.
     fn search(
         &self,
         visit: &Visit,
@@ -309,8 +308,8 @@ impl QueryPhase<'_> {
         };
         let after: After = match (self.cursor, &request.search_after) {
             (Some(cursor), _) => {
-                // Equal keys come in the order of shards, then of documents: those of earlier shards were all
-                // on the pages before, none of those of later ones was.
+                // Documents with equal keys come in the order of shards, then of documents: those of
+                // earlier shards were all on the pages before, those of later shards were not.
                 let tie = match visit.number.cmp(&cursor.shard) {
                     Ordering::Less => Tie::Seen,
                     Ordering::Equal => Tie::SeenUpTo(cursor.shard_doc),
@@ -330,12 +329,12 @@ impl QueryPhase<'_> {
     }
 }
 
-/// Collects parts of a shard, each by collectors of its own.
+/// Collects the parts of a shard, each with collectors of its own.
 struct Parts<'s> {
     snapshot: &'s ShardSnapshot,
     bound: &'s BoundAggregations,
     context: &'s SearchContext,
-    /// What the parts found so far, and what that takes.
+    /// The results of the parts so far, with the charges for them.
     found: Mutex<Vec<(ShardPart, Charge)>>,
 }
 
@@ -389,20 +388,20 @@ impl Sink for ShardCollector<'_> {
     }
 }
 
-/// Best hits up to the end of the page.
+/// Returns the number of best hits up to the end of the page.
 pub(crate) fn wanted_hits(request: &SearchRequest) -> u64 {
     u64::from(request.from()) + u64::from(request.size())
 }
 
-/// Best hits that a shard may have to hand in: those that are looked at again are among them.
+/// Returns the number of best hits that a shard must return, including those in rescore windows.
 pub(crate) fn collected_hits(request: &SearchRequest) -> u64 {
     let wanted = wanted_hits(request);
     let windows = request.rescores.iter().map(|rescore| u64::from(rescore.window));
     if wanted == 0 { 0 } else { windows.fold(wanted, u64::max) }
 }
 
-/// Of a `search_after` whose search is sorted by nothing but its score, the best first: Elasticsearch makes
-/// no sort of that.
+/// Returns the error for `search_after` in a search that is only sorted by descending score: Elasticsearch
+/// treats that as no sort.
 fn no_sort() -> RequestError {
     RequestError::illegal_argument("Sort must contain at least one field.")
 }
@@ -422,7 +421,7 @@ fn search_after(values: &[Value], sorts: &[BoundSort]) -> Result<Box<[SortKey]>>
     values.iter().zip(sorts).map(|(value, sort)| sort.key_of(value)).collect()
 }
 
-/// Refuses parts of sources that the index does not keep.
+/// Refuses source filters if the index stores no source.
 fn check_source(snapshot: &ShardSnapshot, request: &SearchRequest) -> Result<()> {
     let asks_for_parts = request
         .source
@@ -438,7 +437,7 @@ fn check_source(snapshot: &ShardSnapshot, request: &SearchRequest) -> Result<()>
     Ok(())
 }
 
-/// `index.max_result_window`.
+/// Checks `index.max_result_window`.
 pub(crate) fn check_window(snapshot: &ShardSnapshot, request: &SearchRequest, is_scroll: bool) -> Result<()> {
     let window_max = snapshot.settings.max_result_window;
     let wanted = wanted_hits(request);

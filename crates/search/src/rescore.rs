@@ -1,4 +1,4 @@
-//! The best hits of a shard looked at by a second query: "in which order do they come then?"
+//! Rescoring of a shard's best hits by a second query: "what is their order then?"
 //!
 //! Source: Lucene's `QueryRescorer`, Elasticsearch's `QueryRescorer` and `RescorePhase`.
 
@@ -23,11 +23,11 @@ pub(crate) struct BoundRescore {
 }
 
 impl BoundRescore {
-    /// Those of a request, in their order.
+    /// Binds the rescores of a request, in their order.
     ///
     /// # Errors
-    /// Hits that do not come by score alone; a window beyond `index.max_rescore_window`; what is wrong with a
-    /// query.
+    /// Hits are not sorted by score alone; a window exceeds `index.max_rescore_window`; a query cannot be
+    /// bound.
     pub fn bind_all(
         request: &SearchRequest,
         shard: &ShardSnapshot,
@@ -60,8 +60,8 @@ impl BoundRescore {
         Ok(bound)
     }
 
-    /// Changes scores and order of hits that come by score. Those beyond the window are taken for hits that
-    /// the second query does not match.
+    /// Changes scores and order of hits that are sorted by score. Hits beyond the window are treated as
+    /// hits that the second query does not match.
     pub fn rescore(&self, shard: &ShardSnapshot, hits: &mut [Hit], context: &SearchContext) -> Result<()> {
         let (window, rest) = hits.split_at_mut(self.window.min(hits.len()));
         let second = self.second_scores(shard, window, context)?;
@@ -84,7 +84,7 @@ impl BoundRescore {
         Ok(())
     }
 
-    /// What the second query gives to each hit; `None`: it does not match.
+    /// Returns the second query's score of each hit; `None` if the query does not match it.
     fn second_scores(
         &self,
         shard: &ShardSnapshot,

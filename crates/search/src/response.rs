@@ -1,4 +1,4 @@
-//! What a search answers, and its JSON in Elasticsearch's order.
+//! The answer of a search, and its JSON in Elasticsearch's order.
 
 use std::any::Any;
 use std::io::Write;
@@ -14,14 +14,14 @@ use crate::error::{Result, ShardFailure, grouped};
 use crate::score::{Explanation, float_to_json};
 use crate::sort_key::SortKey;
 
-/// Where the next page of a scroll starts. Valid for the snapshots it was made from, and only with them.
+/// Where the next page of a scroll starts. Only valid with the snapshots that it was made from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cursor {
     pub(crate) keys: Box<[SortKey]>,
-    /// Index of the last hit's shard among the snapshots, and its number there.
+    /// Index of the last hit's shard among the snapshots, and the hit's document number in that shard.
     pub(crate) shard: usize,
     pub(crate) shard_doc: u64,
-    /// Hits of the scroll, counted once by its first page.
+    /// Total hits of the scroll, counted once by its first page.
     pub(crate) total: Option<TotalHits>,
     pub(crate) max_score: Option<f32>,
 }
@@ -29,14 +29,14 @@ pub struct Cursor {
 /// `hits.total`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TotalHits {
-    /// How many hits there are, or at least are.
+    /// The number of hits, or a lower bound of it.
     pub value: u64,
-    /// `gte` instead of `eq`.
+    /// Whether the relation is `gte` instead of `eq`.
     pub is_lower_bound: bool,
 }
 
 impl TotalHits {
-    /// The member `total`.
+    /// Writes the member `total`.
     fn write_json(self, out: &mut Vec<u8>, as_int: bool) {
         match as_int {
             true => member(out, "total", &self.value),
@@ -51,18 +51,18 @@ impl TotalHits {
 /// `_shards`.
 #[derive(Debug, Clone, Default)]
 pub struct ShardsSummary {
-    /// How many shards the search was for.
+    /// The number of shards of the search.
     pub total: u32,
-    /// How many of them answered, those that were skipped included.
+    /// The number of shards that answered, including those skipped.
     pub successful: u32,
-    /// How many of them were not searched, because nothing in them could match.
+    /// The number of shards that were not searched because nothing in them could match.
     pub skipped: u32,
-    /// What went wrong on each of the others.
+    /// The errors of the others.
     pub failures: Vec<ShardFailure>,
 }
 
 impl ShardsSummary {
-    /// `{"total", "successful", "skipped", "failed", "failures"}`.
+    /// Returns `{"total", "successful", "skipped", "failed", "failures"}`.
     pub fn to_json(&self) -> Value {
         let mut object = json!({
             "total": self.total,
@@ -80,76 +80,76 @@ impl ShardsSummary {
 /// One hit, fetched.
 #[derive(Debug, Clone, Default)]
 pub struct SearchHit {
-    /// The name of the index that has the document, one text for all hits of a shard.
+    /// The name of the document's index; hits of a shard share one string.
     pub index: Arc<str>,
-    /// The number of the shard that has it.
+    /// The number of the document's shard.
     pub shard: u32,
     /// `None` under `stored_fields: _none_`.
     pub id: Option<String>,
-    /// Its version, where the request asks for it.
+    /// Its version, if requested.
     pub version: Option<u64>,
     /// `_seq_no`, `_primary_term`.
     pub seq_no: Option<(u64, u64)>,
-    /// `None`: shown as null.
+    /// `None` is shown as null.
     pub score: Option<f32>,
-    /// The routing that it was indexed with, where it has one.
+    /// The routing that it was indexed with, if any.
     pub routing: Option<String>,
     /// `_ignored`.
     pub ignored: Vec<String>,
-    /// JSON text.
+    /// The source as JSON.
     pub source: Option<Vec<u8>>,
     /// `fields` and `docvalue_fields`.
     pub fields: Option<Box<Value>>,
-    /// Fragments by field.
+    /// Highlighted fragments by field.
     pub highlight: Option<Box<Value>>,
-    /// Its values of the request's sorts, one for each.
+    /// The values of its sort keys, one for each sort.
     pub sort: Option<Vec<Value>>,
     /// The names of the named queries that it matches.
     pub matched_queries: Vec<String>,
-    /// How its score was computed, where the request asks for it.
+    /// How its score was computed, if requested.
     pub explanation: Option<Box<Explanation>>,
-    /// `_nested`: which part of the document it is.
+    /// `_nested`: which nested object of the document it is.
     pub nested: Option<Box<Value>>,
-    /// What is shown of its nested documents, of the other side of a join, or of its group.
+    /// Its inner hits: nested documents, the other side of a join, or documents of its group.
     pub inner_hits: Vec<InnerHits>,
-    /// What of the other sides of joins is still to be shown, and the parent that the hit names.
+    /// Joins whose documents have yet to be fetched, and the parent that the hit names.
     pub joined: PendingJoins,
 }
 
-/// The other sides of joins that are to be shown with a hit, each as only its query knows it, and the parent
-/// that the hit names.
+/// Joins whose documents are to be shown with a hit, each in a form that only its query knows, and the
+/// parent that the hit names.
 #[derive(Debug, Clone, Default)]
 pub struct PendingJoins(pub(crate) Vec<(Arc<dyn Any + Send + Sync>, Option<String>)>);
 
-/// The nested documents of a hit that a query names, or the documents of its group.
+/// The nested documents of a hit that match a query, or the documents of its group.
 #[derive(Debug, Clone, Default)]
 pub struct InnerHits {
     pub name: String,
     pub total: TotalHits,
-    /// `None`: shown as null.
+    /// `None` is shown as null.
     pub max_score: Option<f32>,
-    /// The page of them.
+    /// The requested page of them.
     pub hits: Vec<SearchHit>,
 }
 
 /// The answer of [`crate::execute`].
 #[derive(Debug, Clone)]
 pub struct SearchResponse {
-    /// How long the search took.
+    /// Duration of the search.
     pub took_millis: u64,
-    /// The part of it after the search for documents.
+    /// Duration of the phases after the query phase.
     pub fetch_time: Duration,
-    /// Whether the time was over before every document had been looked at.
+    /// Whether the time was over before every document had been visited.
     pub timed_out: bool,
-    /// Shown when `terminate_after` was given.
+    /// Set if `terminate_after` was given.
     pub terminated_early: Option<bool>,
-    /// How the shards of the search fared.
+    /// Results of the shards.
     pub shards: ShardsSummary,
     /// `None` under `track_total_hits: false`.
     pub total: Option<TotalHits>,
-    /// The best score of all hits; `None`: they have no scores, or there are none.
+    /// The best score of all hits; `None` if they have no scores or there are none.
     pub max_score: Option<f32>,
-    /// The page of hits that the request asked for, best first.
+    /// The requested page of hits, best first.
     pub hits: Vec<SearchHit>,
     /// The object `aggregations` of the answer.
     pub aggregations: Option<Value>,
@@ -159,7 +159,7 @@ pub struct SearchResponse {
     pub profile: Option<Value>,
     /// For [`crate::execute_page`]: where the next page starts.
     pub cursor: Option<Cursor>,
-    /// The memory of all this, charged until the answer was written.
+    /// The charges for the memory of the answer, kept until it was written.
     pub charges: Vec<Arc<dyn Account>>,
 }
 
@@ -168,27 +168,27 @@ pub struct SearchResponse {
 pub struct Rendering<'a> {
     /// `rest_total_hits_as_int`.
     pub total_as_int: bool,
-    /// The id of the scroll, by which the next page is asked for.
+    /// The id of the scroll, with which the next page is requested.
     pub scroll_id: Option<&'a str>,
     /// The id of the point in time that was searched.
     pub pit_id: Option<&'a str>,
-    /// The node's id, shown beside explanations.
+    /// The node's id, shown with explanations.
     pub node_id: &'a str,
 }
 
 impl SearchResponse {
-    /// The response as a JSON value; prefer [`SearchResponse::write_json`] where the text is what is wanted.
+    /// Returns the response as a JSON value. Prefer [`SearchResponse::write_json`] if bytes are needed.
     pub fn to_json(&self, rendering: &Rendering<'_>) -> Value {
         let mut text = Vec::new();
-        // Outside of a request nothing stops it.
+        // Outside of a request, nothing can stop the writing.
         let _ = self.write_json(&mut text, rendering);
         serde_json::from_slice(&text).unwrap_or(Value::Null)
     }
 
-    /// Appends the response as JSON text. Sources are copied as they are stored.
+    /// Appends the response as JSON. Sources are copied as they are stored.
     ///
     /// # Errors
-    /// There is no memory for the text, or its client is gone.
+    /// There is not enough memory for the JSON, or the client has disconnected.
     pub fn write_json(&self, out: &mut Vec<u8>, rendering: &Rendering<'_>) -> Result<()> {
         out.push(b'{');
         if let Some(scroll_id) = rendering.scroll_id {
@@ -238,20 +238,20 @@ impl SearchResponse {
 }
 
 impl SearchHit {
-    /// Of a hit beside its source: names, sort values, and the same as text in the answer. Sources are there
-    /// twice too.
+    /// Approximate bytes of a hit without its source: names, sort values, and these again as JSON. The
+    /// source is also held twice.
     pub(crate) const HIT_BYTES: u64 = size_of::<SearchHit>() as u64 + 512;
 
-    /// Bytes of its source and of those of its inner hits.
+    /// Returns the bytes of its source and of the sources of its inner hits.
     pub(crate) fn source_bytes(&self) -> u64 {
         let own = self.source.as_ref().map_or(0, |source| source.len() as u64);
         own + self.inner_hits.iter().map(InnerHits::source_bytes).sum::<u64>()
     }
 
-    /// The hit as a JSON value.
+    /// Returns the hit as a JSON value.
     pub(crate) fn to_json(&self, node_id: &str) -> Value {
         let mut text = Vec::new();
-        // Whoever shows hits inside of something else asks before each of them whether it may go on.
+        // Callers that show hits inside of something else check for cancellation before each hit.
         let _ = self.write_json(&mut text, node_id, false);
         serde_json::from_slice(&text).unwrap_or(Value::Null)
     }
@@ -279,7 +279,8 @@ impl SearchHit {
         }
         match self.score {
             Some(f32::INFINITY) => member(out, "_score", "Infinity"),
-            // Both ways write the same digits; outside of this range they choose exponents differently.
+            // Both formatters write the same digits, but outside of this range they choose exponents
+            // differently.
             Some(score @ 0.001..=1e7) => member(out, "_score", &score),
             score => member(out, "_score", &score.map_or(Value::Null, float_to_json)),
         }
@@ -320,7 +321,7 @@ impl SearchHit {
 }
 
 impl InnerHits {
-    /// Bytes of the sources of its hits.
+    /// Returns the bytes of the sources of its hits.
     pub(crate) fn source_bytes(&self) -> u64 {
         self.hits.iter().map(SearchHit::source_bytes).sum()
     }
@@ -343,14 +344,14 @@ impl InnerHits {
     }
 }
 
-/// Text that is asked about as it grows.
+/// Output that checks for cancellation and memory while it grows.
 struct Checked<'o> {
     out: &'o mut Vec<u8>,
     checked_bytes: usize,
     stop: Option<Stop>,
 }
 
-/// Bytes of text that are written between two questions.
+/// Bytes that are written between two checks.
 const CHECK_EVERY_BYTES: usize = 256 << 10;
 
 impl Checked<'_> {
@@ -379,15 +380,15 @@ impl Write for Checked<'_> {
     }
 }
 
-/// Appends a tree as text.
+/// Appends a JSON tree.
 fn write_checked(out: &mut Vec<u8>, value: &Value) -> Result<()> {
     let mut checked = Checked { checked_bytes: out.len(), out, stop: None };
-    // Writing to memory cannot fail otherwise.
+    // Apart from a stop, writing to memory cannot fail.
     let _ = serde_json::to_writer(&mut checked, value);
     checked.stop.map_or(Ok(()), |stop| Err(stop.into()))
 }
 
-/// A key that the user chose.
+/// Writes a key that the user chose.
 fn member_start(out: &mut Vec<u8>, name: &str) {
     if !matches!(out.last(), None | Some(b'{')) {
         out.push(b',');
@@ -415,16 +416,16 @@ fn member<T: Serialize + ?Sized>(out: &mut Vec<u8>, name: &str, value: &T) {
 /// The answer of [`crate::count`].
 #[derive(Debug, Clone)]
 pub struct CountResponse {
-    /// How many documents match.
+    /// The number of matching documents.
     pub count: u64,
-    /// Whether counting stopped at `terminate_after`; `None`: it was not given.
+    /// Whether counting stopped at `terminate_after`; `None` if that was not given.
     pub terminated_early: Option<bool>,
-    /// How the shards fared.
+    /// Results of the shards.
     pub shards: ShardsSummary,
 }
 
 impl CountResponse {
-    /// `{"terminated_early", "count", "_shards"}`.
+    /// Returns `{"terminated_early", "count", "_shards"}`.
     pub fn to_json(&self) -> Value {
         let mut object = serde_json::Map::new();
         if let Some(terminated_early) = self.terminated_early {

@@ -1,7 +1,8 @@
 //! The query phase on one shard: "how many hits are there, and which are the best?"
 //!
-//! A search is bound ([`plan`]), run over the segments window by window ([`run`]), in parts where threads are
-//! idle ([`parts`]), and keeps the best hits ([`top`]). Aggregations are fed beside it ([`sink`]).
+//! A search is bound ([`plan`]), run over the segments window by window ([`run`]), in parallel parts if
+//! threads are idle ([`parts`]), and keeps the best hits ([`top`]). Aggregations receive the documents
+//! through a [`sink`].
 
 mod parts;
 mod plan;
@@ -26,26 +27,26 @@ use crate::request::SearchRequest;
 use crate::shard_hits::{ShardHits, ShardProfile};
 use crate::sort_key::SortKey;
 
-/// Where a page starts: after these keys; documents of equal keys as [`Tie`] says.
+/// Where a page starts: after these keys; [`Tie`] decides about documents with equal keys.
 pub(crate) type After = Option<(Box<[SortKey]>, Tie)>;
 
-/// What a shard is asked for.
+/// A request to one shard.
 pub(crate) struct ShardRequest<'r> {
     pub request: &'r SearchRequest,
-    /// Best hits wanted from each shard.
+    /// Number of best hits wanted from the shard.
     pub count_max: usize,
     pub sorts: Vec<BoundSort>,
     pub after: After,
-    /// What the shards that were searched before have found.
+    /// The worst wanted hit of the shards that were searched before.
     pub bar: Option<Bar>,
-    /// Hits counted there.
+    /// Number of hits counted on those shards.
     pub counted: u64,
     pub place: ShardPlace,
-    /// Where parts of the shard may be searched side by side.
+    /// Makes sinks for parts of the shard, if these may be searched in parallel.
     pub split: Option<&'r dyn Split>,
 }
 
-/// Runs the query phase. Errors belong to this shard alone, save cancellation.
+/// Runs the query phase. Except for cancellation, errors concern only this shard.
 pub(crate) fn search(
     shard: &ShardSnapshot,
     wanted: ShardRequest<'_>,
@@ -115,16 +116,16 @@ pub(crate) fn search(
     })
 }
 
-/// What a search for all documents came to.
+/// The outcome of a search for all documents.
 struct Fed {
     total: u64,
     is_lower_bound: bool,
     timed_out: bool,
 }
 
-/// Feeds the sink alone. Aggregations see all documents and hits are the best of them: where documents are
-/// found quickly, two searches, each in its fastest way, take less than one that has to do both for every
-/// document.
+/// Runs a search that only feeds the sink. Aggregations see all documents, hits are the best of them. Where
+/// documents are found quickly, two searches, each in its fastest way, take less time than one that does
+/// both for every document.
 fn feed(
     shard: &ShardSnapshot,
     wanted: &ShardRequest<'_>,
@@ -140,7 +141,7 @@ fn feed(
     Ok(Fed { total: run.total, is_lower_bound: run.is_lower_bound, timed_out: run.timed_out })
 }
 
-/// Counts hits, at most about `limit` of them.
+/// Counts hits, up to about `limit`.
 fn count(
     shard: &ShardSnapshot,
     wanted: &ShardRequest<'_>,

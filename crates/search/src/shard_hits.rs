@@ -1,4 +1,4 @@
-//! What one shard answers to the query phase: "which hits did it find, and what did that cost?"
+//! The answer of one shard to the query phase: "which hits did it find, and what did that cost?"
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use crate::collect::{BoundSort, Hit};
 use crate::query::{BoundQuery, QueryTimes};
 use crate::rescore::BoundRescore;
 
-/// What one shard answers to the query phase.
+/// The answer of one shard to the query phase.
 pub(crate) struct ShardHits {
     pub hits: Vec<Hit>,
     pub sorts: Vec<BoundSort>,
-    /// Hits counted; exact unless `is_lower_bound`.
+    /// Number of hits; exact unless `is_lower_bound`.
     pub total: u64,
     pub is_lower_bound: bool,
     pub max_score: f32,
@@ -21,28 +21,28 @@ pub(crate) struct ShardHits {
     pub query: BoundQuery,
     pub post_filter: Option<BoundQuery>,
     pub rescores: Vec<BoundRescore>,
-    /// Where the search is profiled.
+    /// Set if the search is profiled.
     pub profile: Option<ShardProfile>,
 }
 
-/// What the query phase of one shard cost.
+/// The cost of the query phase of one shard.
 #[derive(Debug)]
 pub(crate) struct ShardProfile {
-    /// The query, and those in it.
+    /// The query and its sub-queries.
     pub queries: Vec<Arc<QueryTimes>>,
-    /// From the bound query to the one that is run.
+    /// Time spent rewriting the bound query.
     pub rewrite_nanos: u64,
-    /// From the first segment to the last.
+    /// Time from the first segment to the last.
     pub search_nanos: u64,
     pub aggregations: Vec<AggregationCost>,
 }
 
-/// What one aggregation of a shard cost.
+/// The cost of one aggregation of a shard.
 #[derive(Debug)]
 pub(crate) struct AggregationCost {
     pub name: String,
-    /// While documents were looked at.
+    /// Time while documents were collected.
     pub collecting_nanos: u64,
-    /// As it is shown.
+    /// Its entry in the profile.
     pub shown: Value,
 }

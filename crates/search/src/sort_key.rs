@@ -1,19 +1,19 @@
-//! Values that hits are sorted by, which compare across segments, shards and pages.
+//! Values by which hits are sorted, and which compare across segments, shards and pages.
 
 use std::sync::Arc;
 
-/// One value that a hit is sorted by.
+/// A value by which a hit is sorted.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum SortKey {
     /// A number that sorts like the value, or a document's number in its shard.
     Number(i64),
     Score(f32),
-    /// A term; `None`: the document has none.
+    /// A term; `None` if the document has none.
     Term(Option<Arc<[u8]>>),
 }
 
 impl SortKey {
-    /// Scores as numbers that sort alike.
+    /// Converts a score to a number that sorts in the same way.
     pub fn score_order(score: f32) -> i64 {
         let bits = score.to_bits() as i32;
         i64::from(bits ^ ((bits >> 31) & i32::MAX))

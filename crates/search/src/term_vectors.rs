@@ -1,8 +1,8 @@
 //! `_termvectors`: "which terms does this document have, where, and how common are they?"
 //!
-//! Terms are made anew from the source, by the analyzers of the fields: nothing of them is kept per document,
-//! whatever `term_vector` says. What a mapping says there decides which fields are shown unasked, and whether
-//! their positions and offsets are.
+//! Terms are computed from the source, with the analyzers of the fields: no term vectors are stored,
+//! whatever `term_vector` says. The mapping parameter only decides which fields are shown by default, and
+//! whether their positions and offsets are.
 //!
 //! Source: Elasticsearch's `TermVectorsService`, `TermVectorsFilter`.
 
@@ -19,23 +19,23 @@ use crate::error::Result;
 use crate::gather::gather;
 use crate::request::{TermFilter, TermVectorsRequest};
 
-/// Bytes that one byte of a text may take up as terms, tokens and their JSON.
+/// Upper bound of the bytes that one byte of a text takes as terms, tokens and their JSON.
 const BYTES_PER_BYTE: u64 = 64;
 
-/// A place of a term; offsets are in UTF-16 units.
+/// An occurrence of a term; offsets are in UTF-16 units.
 struct Place {
     position: u32,
     start: u32,
     end: u32,
 }
 
-/// The terms of one field by their text.
+/// The terms of one field with their occurrences.
 type Terms = BTreeMap<String, Vec<Place>>;
 
-/// `term_vectors` of one document, by field. `is_artificial`: it is in no index.
+/// Returns the `term_vectors` of one document, by field. `is_artificial`: the document is in no index.
 ///
 /// # Errors
-/// Analyzers that there are not, memory, cancellation, corrupt data or the disk.
+/// An analyzer does not exist, not enough memory, cancelled, corrupt data or a disk error.
 pub fn term_vectors(
     shard: &ShardSnapshot,
     source: &Value,
@@ -68,7 +68,7 @@ pub fn term_vectors(
     Ok(shown.into_iter().collect())
 }
 
-/// Fields of texts that are searched as terms.
+/// Whether a field has text that is searched as terms.
 fn can_have_vectors(field: &Field) -> bool {
     field.index && field.scores_by_frequency() && field.id.0 as usize >= reserved::COUNT
 }
@@ -80,7 +80,7 @@ struct Vectors {
 }
 
 impl Vectors {
-    /// `None`: the field is not asked for.
+    /// Decides what is shown of a field; `None` if the field is not requested.
     fn of(
         mapping: &Mapping,
         field: &Field,
@@ -97,7 +97,7 @@ impl Vectors {
             _ => {}
         }
         match kept {
-            // Kept with a nested object, which is a document of its own.
+            // Its vectors would be stored with a nested object, which is a document of its own.
             Some(_) if mapping.nested_around(&field.path).is_some() => None,
             Some(kept) if !request.analyzers.contains_key(&*field.path) => Some(Vectors {
                 positions: request.positions && kept.contains("positions"),
@@ -114,7 +114,7 @@ impl Vectors {
         terms: &Terms,
         request: &TermVectorsRequest,
     ) -> Result<Value> {
-        // Outer nested objects first: a space is reached through those around it.
+        // Outer nested objects first: a space is reached through the spaces that enclose it.
         let inner;
         let scope = match shard.mapping.nested_around(&field.path) {
             Some(nested) => {
@@ -178,7 +178,7 @@ impl Vectors {
     }
 }
 
-/// The field's values in the source, those of a multi-field under the name of the field that it belongs to.
+/// Returns the field's values in the source; a multi-field has the values of its parent field.
 fn values_of(mapping: &Mapping, source: &Value, field: &Field) -> Vec<String> {
     let is_around =
         |parent: &str| mapping.field(parent).is_some_and(|parent| parent.multi_fields.contains(&field.id));
@@ -193,7 +193,8 @@ fn values_of(mapping: &Mapping, source: &Value, field: &Field) -> Vec<String> {
     texts.filter(|text| text.len() <= limit || text.encode_utf16().count() <= limit).collect()
 }
 
-/// Values one behind the other: positions with the analyzer's gap between them, offsets with one unit.
+/// Analyzes the values one after the other: positions continue after the analyzer's gap, offsets after one
+/// unit.
 fn terms_of(field: &Field, analyzer: Option<&Analyzer>, texts: &[String]) -> Terms {
     let mut terms = Terms::new();
     let (mut first_position, mut first_unit) = (0, 0);
@@ -231,7 +232,7 @@ fn terms_of(field: &Field, analyzer: Option<&Analyzer>, texts: &[String]) -> Ter
     terms
 }
 
-/// Of the whole field in a shard, deleted documents included.
+/// Statistics of a field in a shard, deleted documents included.
 #[derive(Debug, Default)]
 struct FieldStatistics {
     sum_doc_freq: u64,
@@ -261,7 +262,7 @@ impl FieldStatistics {
     }
 }
 
-/// Of a term in a shard.
+/// Statistics of a term in a shard.
 #[derive(Debug, Default)]
 struct TermStatistics {
     doc_freq: u64,
@@ -283,8 +284,8 @@ impl TermStatistics {
     }
 }
 
-/// The numbers of the terms that pass the filter, with their scores: the frequency in the document times
-/// Lucene's classic `idf`.
+/// Returns the numbers of the terms that pass the filter, with their scores: the frequency in the document
+/// times Lucene's classic `idf`.
 fn best(
     filter: &TermFilter,
     terms: &Terms,

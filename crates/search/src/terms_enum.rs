@@ -1,7 +1,7 @@
-//! `_terms_enum`: "which terms of a field start like this?", in order, without looking at documents.
+//! `_terms_enum`: "which terms of a field start like this?", in order, without visiting documents.
 //!
-//! Source: `org.elasticsearch.xpack.core.termsenum.action.TransportTermsEnumAction`. Terms that only deleted
-//! documents have are among them until a merge, as there.
+//! Source: `org.elasticsearch.xpack.core.termsenum.action.TransportTermsEnumAction`. As there, terms that
+//! only deleted documents have are included until a merge.
 
 use std::collections::BTreeSet;
 
@@ -12,40 +12,40 @@ use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
 use crate::query::Query;
 
-/// What a `_terms_enum` asks for.
+/// A `_terms_enum` request.
 #[derive(Debug, Clone)]
 pub struct TermsEnumRequest {
-    /// The path of the field whose terms are wanted.
+    /// The path of the field.
     pub field: String,
-    /// Empty: every term.
+    /// The prefix of the terms; an empty one matches every term.
     pub prefix: String,
-    /// ASCII letters of the prefix stand for both cases.
+    /// Whether ASCII letters of the prefix match in either case.
     pub case_insensitive: bool,
-    /// Terms after this one only.
+    /// Only terms after this one are returned.
     pub search_after: Option<String>,
-    /// At most this many terms.
+    /// Most terms to return.
     pub size: usize,
-    /// Only shards in which something may match are to be asked; who picks them looks at it.
+    /// Only shards in which something may match this query are asked; the caller selects them.
     pub index_filter: Option<Query>,
 }
 
 /// The answer of [`terms_enum`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TermsEnumResponse {
-    /// Ascending by their UTF-8.
+    /// The terms, ascending by their UTF-8 bytes.
     pub terms: Vec<String>,
-    /// The deadline passed before every segment was read.
+    /// Whether the deadline passed before every segment was read.
     pub timed_out: bool,
 }
 
-/// Terms that are read between two looks at the clock.
+/// Terms that are read between two checks of the clock.
 const TERMS_BETWEEN_CHECKS: u32 = 1024;
 
-/// The first terms of all shards together. Keyword fields alone have any; others answer none, as unmapped
-/// ones do.
+/// Returns the first terms of all shards together. Only keyword fields have terms here; other fields return
+/// none, like unmapped ones.
 ///
 /// # Errors
-/// Cancelled, corrupt data or the disk.
+/// Cancelled, corrupt data or a disk error.
 pub fn terms_enum(
     shards: &[ShardSnapshot],
     request: &TermsEnumRequest,
@@ -126,31 +126,31 @@ fn collect(
     Ok(())
 }
 
-/// What a term must start with.
+/// The prefix of the terms to find.
 #[derive(Clone, Copy)]
 struct Prefix<'a> {
     bytes: &'a [u8],
     ignores_case: bool,
 }
 
-/// Where a term lies among those with the prefix.
+/// The position of a term relative to those with the prefix.
 #[derive(Debug, PartialEq)]
 enum Place {
     Match,
-    /// None from here up to this one has it; this one is greater than the term.
+    /// No term from this one up to the given bytes has the prefix; the bytes are greater than the term.
     Before(Vec<u8>),
-    /// Neither it nor any after it.
+    /// Neither this term nor any later one has the prefix.
     Behind,
 }
 
 impl Prefix<'_> {
-    /// The bytes that may stand at a place, the smaller one first.
+    /// Returns the bytes that match at an index of the prefix, the smaller one first.
     fn variants(&self, at: usize) -> [u8; 2] {
         let byte = self.bytes[at];
         if self.ignores_case { [byte.to_ascii_uppercase(), byte.to_ascii_lowercase()] } else { [byte; 2] }
     }
 
-    /// The smallest bytes from a place on.
+    /// Appends the smallest matching bytes from an index on.
     fn extend_least(&self, start: usize, out: &mut Vec<u8>) {
         out.extend((start..self.bytes.len()).map(|at| self.variants(at)[0]));
     }
@@ -169,7 +169,7 @@ impl Prefix<'_> {
             self.extend_least(differs, &mut next);
             return Place::Before(next);
         }
-        // The last place where a greater byte than the term's may stand.
+        // The last index where a byte greater than the term's matches.
         for at in (0..=differs).rev() {
             let greater = self.variants(at).into_iter().find(|byte| *byte > term[at]);
             if let Some(greater) = greater {
@@ -197,7 +197,7 @@ mod tests {
     }
 
     proptest! {
-        /// Jumping from place to place finds what looking at every term finds.
+        /// Skipping finds the same terms as testing every term.
         #[test]
         fn jumps_miss_nothing(
             terms in prop::collection::btree_set("[aAbB1é]{0,5}", 0..40),

@@ -1,4 +1,4 @@
-//! How long the steps of a query or an aggregation took, and how often each was made (`profile`).
+//! Measures how long the steps of a query or an aggregation took, and how often each ran (`profile`).
 //!
 //! Source: Elasticsearch's `AbstractProfileBreakdown`.
 
@@ -13,7 +13,7 @@ struct Timer {
     count: AtomicU64,
 }
 
-/// One timer a step; threads that work on one search add to the same.
+/// One timer per step; threads that work on one search share the timers.
 #[derive(Debug)]
 pub(crate) struct Timers<const N: usize>([Timer; N]);
 
@@ -24,18 +24,18 @@ impl<const N: usize> Default for Timers<N> {
 }
 
 impl<const N: usize> Timers<N> {
-    /// Adds the time since `started` to a step that was made `count` times.
+    /// Adds the time since `started` to a step that ran `count` times.
     pub fn add(&self, step: usize, started: Instant, count: u64) {
         self.add_nanos(step, started.elapsed().as_nanos() as u64, count);
     }
 
-    /// As [`Timers::add`], where the time is known.
+    /// Adds a known time, like [`Timers::add`].
     pub fn add_nanos(&self, step: usize, nanos: u64, count: u64) {
         self.0[step].nanos.fetch_add(nanos, Ordering::Relaxed);
         self.0[step].count.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Measures a step that is made `count` times.
+    /// Measures a step that runs `count` times.
     pub fn measure<T>(&self, step: usize, count: u64, body: impl FnOnce() -> T) -> T {
         let started = Instant::now();
         let result = body();
@@ -43,17 +43,18 @@ impl<const N: usize> Timers<N> {
         result
     }
 
-    /// Of one step.
+    /// Returns the time of one step.
     pub fn nanos_of(&self, step: usize) -> u64 {
         self.0[step].nanos.load(Ordering::Relaxed)
     }
 
-    /// Of all steps.
+    /// Returns the time of all steps.
     pub fn nanos(&self) -> u64 {
         (0..N).map(|step| self.nanos_of(step)).sum()
     }
 
-    /// As Elasticsearch shows it; `absent` is a step of theirs that there is none of.
+    /// Returns the times as Elasticsearch shows them; `absent` is a step of Elasticsearch that does not
+    /// exist here.
     pub fn breakdown(&self, names: &[&str; N], absent: &str) -> Map<String, Value> {
         let mut breakdown = Map::new();
         for (name, timer) in names.iter().zip(&self.0) {

@@ -1,8 +1,8 @@
-//! Threads that search shards of a request beside the one it runs on.
+//! Threads that search shards of a request in parallel to the request's own thread.
 //!
-//! A request that turns out to be long gets as many of them as processors are idle, so that one client uses
-//! the whole machine and many clients share it as if there were none. Source: Elasticsearch's pool
-//! `search_worker`, which parallelises over segments.
+//! A request that turns out to be long gets as many of them as processors are idle. So a single client can
+//! use the whole machine, and many clients share it as if there were no workers. Source: Elasticsearch's
+//! pool `search_worker`, which parallelises over segments.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -11,12 +11,13 @@ use std::time::{Duration, Instant};
 
 use limber_work::Work;
 
-/// The threads of a node. Idle ones cost nothing but their stacks.
+/// The worker threads of a node. Idle ones cost nothing but their stacks.
 pub struct Workers {
     pool: rayon_core::ThreadPool,
     processors: usize,
     worth_sharing: Duration,
-    /// Threads that search now, those of requests included. May exceed `processors` by requests alone.
+    /// Threads that are searching now, including those of requests. Only requests can make it exceed
+    /// `processors`.
     searching: AtomicUsize,
 }
 
@@ -26,7 +27,7 @@ impl std::fmt::Debug for Workers {
     }
 }
 
-/// Address space of a thread's stack: requests may be nested deeply.
+/// Address space of a thread's stack; it is large because requests may be nested deeply.
 const STACK_BYTES: usize = 8 << 20;
 
 /// A thread's claim on a processor.
@@ -39,11 +40,12 @@ impl Drop for Claim<'_> {
 }
 
 thread_local! {
-    /// Whether this thread has a claim already: a shard's parts are shared within the turn of the shard.
+    /// Whether this thread already has a claim: parts of a shard are shared while the shard itself is being
+    /// searched.
     static IS_COUNTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A claim of the thread that it is dropped on.
+/// A claim of the current thread, which must also drop it.
 struct OwnClaim<'w> {
     _claim: Claim<'w>,
 }
@@ -62,15 +64,15 @@ impl Drop for OwnClaim<'_> {
 }
 
 impl Workers {
-    /// A request that took less for its first shards goes on alone: waking a thread costs some 10
-    /// microseconds.
+    /// A request whose first shards took less time than this continues alone: waking a thread costs about
+    /// 10 microseconds.
     pub const WORTH_SHARING: Duration = Duration::from_micros(150);
 
     /// Starts one thread less than there are `processors`. They help requests that last longer than
     /// `worth_sharing`.
     ///
     /// # Errors
-    /// The system gives no thread.
+    /// The system cannot start a thread.
     pub fn start(processors: usize, worth_sharing: Duration) -> std::io::Result<Workers> {
         let pool = rayon_core::ThreadPoolBuilder::new()
             .num_threads(processors.saturating_sub(1).max(1))
@@ -81,23 +83,23 @@ impl Workers {
         Ok(Workers { pool, processors, worth_sharing, searching: AtomicUsize::new(0) })
     }
 
-    /// The claim of a thread that searches in any case.
+    /// Returns the claim of a thread that searches in any case.
     fn claim(&self) -> Claim<'_> {
         self.searching.fetch_add(1, Ordering::Relaxed);
         Claim(self)
     }
 
-    /// The claim of this thread, unless it has one.
+    /// Returns a claim of this thread, unless it has one already.
     fn own_claim(&self) -> Option<OwnClaim<'_>> {
         (!IS_COUNTED.get()).then(|| OwnClaim::of(self.claim()))
     }
 
-    /// Whether requests have come that want the processors of helpers.
+    /// Whether new requests need the processors that helpers use.
     fn is_crowded(&self) -> bool {
         self.searching.load(Ordering::Relaxed) > self.processors
     }
 
-    /// A claim where a processor is idle.
+    /// Returns a claim if a processor is idle.
     fn claim_idle(&self) -> Option<Claim<'_>> {
         self.searching
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |searching| {
@@ -108,15 +110,15 @@ impl Workers {
     }
 }
 
-/// Calls `work` with each number below `count`, in their order on this thread; when that takes long, on idle
-/// workers too. After a `Break` no further call begins. A panic on a worker goes on in the caller.
+/// Calls `work` with each number below `count`, in order on this thread; if that takes long, also on idle
+/// workers. After a `Break` no further call begins. A panic on a worker is passed on to the caller.
 pub(crate) fn for_each(
     workers: Option<&Workers>,
     count: usize,
     work: impl Fn(usize) -> ControlFlow<()> + Sync,
 ) {
     let next = AtomicUsize::new(0);
-    // `false`: nothing was left.
+    // Returns `false` if nothing was left to do.
     let step = || {
         let at = next.fetch_add(1, Ordering::Relaxed);
         if at < count && work(at).is_break() {
@@ -124,7 +126,7 @@ pub(crate) fn for_each(
         }
         at < count
     };
-    // In a simulation a thread waits for nobody outside of it.
+    // In a simulation, no thread may wait for threads outside of it.
     let Some(workers) = workers.filter(|_| !limber_store::sync::is_simulated()) else {
         while step() {}
         return;
@@ -153,9 +155,9 @@ pub(crate) fn for_each(
     });
 }
 
-/// Calls `work` on this thread and, when that takes long, on idle workers too; each takes numbers below
-/// `count` from the same supply, in order, until there are none. A worker is told that there are none as soon
-/// as more threads search than there are processors. A panic on a worker goes on in the caller.
+/// Calls `work` on this thread and, if that takes long, on idle workers too. All of them take numbers below
+/// `count` from the same supply, in order, until none is left. For a worker, the supply also ends as soon
+/// as more threads search than there are processors. A panic on a worker is passed on to the caller.
 pub(crate) fn share(
     workers: Option<&Workers>,
     count: usize,
@@ -163,7 +165,7 @@ pub(crate) fn share(
 ) {
     let next = AtomicUsize::new(0);
     let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < count);
-    // In a simulation a thread waits for nobody outside of it.
+    // In a simulation, no thread may wait for threads outside of it.
     let Some(workers) = workers.filter(|_| !limber_store::sync::is_simulated()) else {
         work(&mut || take());
         return;

@@ -1,5 +1,5 @@
-//! Random aggregations over random documents, deletes and segments, against a naive model that looks at every
-//! document.
+//! Compares random aggregations over random documents, deletes and segments with a naive model that visits
+//! every document.
 
 mod support;
 
@@ -113,7 +113,7 @@ impl Shape {
         body
     }
 
-    /// Key (as shown) and documents of every bucket, in order; a single bucket has a null key.
+    /// Returns key (as shown) and documents of every bucket, in order; a single bucket has a null key.
     fn buckets<'d>(&self, documents: &[&'d Document]) -> Vec<(Value, Vec<&'d Document>)> {
         let pick = |is_in: &dyn Fn(&Document) -> bool| {
             documents.iter().copied().filter(|document| is_in(document)).collect::<Vec<_>>()
@@ -186,7 +186,7 @@ fn metrics() -> Value {
     })
 }
 
-/// What [`metrics`] answer for these documents.
+/// Checks the answers to [`metrics`] for these documents.
 fn check_metrics(made: &Value, documents: &[&Document]) -> Result<(), TestCaseError> {
     let l: Vec<i64> = documents.iter().flat_map(|document| document.l.iter().copied()).collect();
     let double = |value: Option<i64>| value.map_or(Value::Null, |value| json!(value as f64));
@@ -293,7 +293,7 @@ proptest! {
     }
 }
 
-/// Windows of 4,096 documents, dense and sparse columns, and the ways around reading them.
+/// Tests windows of 4,096 documents, dense and sparse columns, and shortcuts that avoid reading them.
 #[test]
 fn many_documents() {
     let document = |number: i64| Document {
@@ -316,7 +316,7 @@ fn many_documents() {
     ] {
         let response = search(&snapshots, &json!({ "size": 0, "aggs": request(&shapes) }));
         check_level(response.aggregations.as_ref().expect("aggregations"), &shapes, &all).expect("agrees");
-        // Nothing below the buckets: counted from what the segment knows.
+        // Buckets without sub-aggregations are counted from what the segment knows.
         let bare = json!({ "b": shapes[0].to_json(json!({})) });
         let response = search(&snapshots, &json!({ "size": 0, "aggs": bare }));
         let made = &response.aggregations.as_ref().expect("aggregations")["b"];

@@ -1,5 +1,5 @@
-//! Aggregations against the answers of Elasticsearch 8.19, recorded in `data/aggregations.json`: documents by
-//! shard, requests, answers.
+//! Compares aggregations with the answers of Elasticsearch 8.19, recorded in `data/aggregations.json`:
+//! documents by shard, requests, answers.
 
 mod support;
 
@@ -9,7 +9,7 @@ use limber_search::{Error, SearchRequest, ShardSnapshot, UrlParameters};
 use serde_json::{Map, Value, json};
 use support::{context, recorded_shards};
 
-/// Relative difference that another order of documents may make to a sum.
+/// Relative difference that the order of documents may make to a sum.
 const TOLERANCE: f64 = 1e-12;
 
 fn recorded() -> Value {
@@ -38,7 +38,7 @@ fn answer(
     }
 }
 
-/// Equal but for the last digits of numbers and the order of members.
+/// Whether two values are equal except for the last digits of numbers and the order of members.
 fn is_close(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => {

@@ -1,5 +1,6 @@
-//! Buckets ordered by what is below them: answers of Elasticsearch 9.4.3 over sixty documents, recorded in
-//! `data/bucket-orders-9.4.3.ndjson` (the documents, then a request a line), and what its build lacks.
+//! Buckets ordered by their sub-aggregations: answers of Elasticsearch 9.4.3 over sixty documents, recorded
+//! in `data/bucket-orders-9.4.3.ndjson` (the documents, then one request per line), and cases that this
+//! build does not support.
 
 mod support;
 
@@ -20,7 +21,7 @@ fn shards(documents: Value, segment_documents: usize) -> (Vec<support::Shards>, 
     recorded_shards(&mapping, &json!([documents]), segment_documents)
 }
 
-/// The keys of the buckets of `b`, or what is wrong.
+/// Returns the keys of the buckets of `b`, or the error.
 fn keys(shards: &[ShardSnapshot], aggregations: &Value) -> Result<Value, Value> {
     let shown = |error: limber_mapping::RequestError| json!({"type": error.kind, "reason": error.reason});
     let body = json!({"size": 0, "aggs": aggregations});
@@ -52,7 +53,7 @@ fn as_elasticsearch_orders() {
     }
 }
 
-/// Days of three kinds; the last of `a` has two numbers, that of `c` none.
+/// Returns documents of three kinds. The last one of `a` has two numbers, that of `c` has none.
 fn days() -> Value {
     json!([
         {"k": "a", "t": 1, "n": 50, "d": 9.5}, {"k": "b", "t": 1, "n": 1, "d": 0.5}, {"k": "a", "t": 9, "n": [4, 7], "d": 1.5},

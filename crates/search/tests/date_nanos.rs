@@ -1,6 +1,6 @@
-//! `date_nanos` beside a `date` of the same instants: what works on milliseconds gives the same of both, what
-//! works on nanoseconds is that of a naive model. Segments are large enough for blocks to be skipped and
-//! values to be counted in the index.
+//! Compares `date_nanos` with a `date` of the same instants: what works on milliseconds must give the same
+//! for both, what works on nanoseconds must agree with a naive model. Segments are large enough that blocks
+//! are skipped and values are counted in the index.
 
 mod support;
 
@@ -15,12 +15,13 @@ fn mapping() -> Value {
     json!({ "properties": { "n": { "type": "date_nanos" }, "m": { "type": "date" }, "k": { "type": "keyword" } } })
 }
 
-/// 2020-01-01 and so many nanoseconds, as a text.
+/// Returns 2020-01-01 plus `nanos` nanoseconds, as a string.
 fn text(nanos: i64) -> String {
     limber_mapping::date::Instant::of_nanos(1_577_836_800_000_000_000 + nanos).to_iso()
 }
 
-/// Documents with the nanoseconds of each value; those of segments with `is_single` have one each.
+/// Documents by segment, with the nanoseconds of each value; in segments with `is_single`, each has one
+/// value.
 #[derive(Debug)]
 struct Documents(Vec<Vec<Vec<i64>>>);
 
@@ -109,7 +110,7 @@ proptest! {
     fn aggregations_see_milliseconds(documents in documents(), aggregation in aggregation(), days in prop::option::of(0i64..30)) {
         let (_kept, shard) = documents.shard();
         let shards = [shard];
-        // The same documents: a day has all of its milliseconds and nanoseconds.
+        // The filters match the same documents: a day contains all of its milliseconds and nanoseconds.
         let found = ["n", "m"].map(|field| {
             let mut body = json!({ "size": 0, "aggs": { "x": over(&aggregation, field) } });
             if let Some(days) = days {

@@ -1,7 +1,7 @@
-//! Requests and the answers that Elasticsearch 8.19.13 gave to them over the same six documents: hits,
-//! totals, scores to the last digit, sort values, explanations, errors.
+//! Requests and the answers of Elasticsearch 8.19.13 over the same six documents: hits, totals, scores to
+//! the last digit, sort values, explanations, errors.
 //!
-//! `data/elasticsearch-8.19.13.ndjson` holds one recorded conversation a line.
+//! `data/elasticsearch-8.19.13.ndjson` has one recorded conversation per line.
 
 mod support;
 
@@ -17,9 +17,9 @@ fn mapping() -> Value {
     }})
 }
 
-/// Answers that differ on purpose, by a part of the request.
+/// Answers that intentionally differ, by a part of the request.
 const DIFFERENT: &[(&str, &str)] = &[
-    // Not there yet; refused by name.
+    // Not supported in this test; refused by name.
     ("\"profile\"", ""),
     ("\"highlight\"", ""),
     ("\"collapse\"", ""),
@@ -30,33 +30,33 @@ const DIFFERENT: &[(&str, &str)] = &[
     ("_geo_distance", ""),
     ("?q=", ""),
     ("dfs_query", ""),
-    // Only Elasticsearch 8.15 and later sort integers as 32-bit numbers; ours is the 64-bit missing value of
-    // 8.14.
+    // Only Elasticsearch 8.15 and later sort integers as 32-bit numbers; Limber uses the 64-bit missing
+    // value of 8.14.
     ("{\"sort\":[\"i\"]", ""),
     ("{\"i\":\"desc\"}", ""),
     ("{\"i\":{\"missing\":\"_first\"}}", ""),
-    // Explanations: order of a hash set, encoded ids, raw bytes of addresses.
+    // Explanations that depend on the order of a hash set, encoded ids, or raw bytes of addresses.
     ("quick fox fox fox", ""),
     ("\"must\":[{\"match\":{\"body\":\"fox\"}}],\"should\"", ""),
     ("\"zz\"]}},\"explain\"", ""),
     ("\"gte\":\"10.0.0.0\"", ""),
     ("{\"gte\":\"abc\"}", ""),
-    // Names the wrong token; passes over an unknown order.
+    // Elasticsearch names the wrong token, or ignores an unknown order.
     ("{\"n\":5}]", ""),
     ("sort=n:up", ""),
     // Checked by the layer that knows the route.
     ("foo=1", ""),
     ("batched_reduce_size", ""),
     ("scroll=", ""),
-    // The text of its own classes.
+    // Elasticsearch prints the names of its own classes.
     ("\"boost\":-1", ""),
     ("\"boost\":\"abc\"", ""),
-    // `rest_total_hits_as_int` renders, and terminates early as Elasticsearch's parameter of that name does
-    // not say.
+    // `rest_total_hits_as_int` only affects rendering here; in Elasticsearch it also affects early
+    // termination.
     ("rest_total_hits_as_int", ""),
 ];
 
-/// `[1:26] ` is where Elasticsearch's parser stood; ours sees a parsed value.
+/// Removes `[1:26] `, the position of Elasticsearch's parser; Limber sees a parsed value.
 fn without_place(reason: &str) -> String {
     let cut = |text: &str| {
         let mut rest = text.to_owned();
@@ -152,7 +152,7 @@ fn compare(case: &Value, answer: Result<Value, Error>) -> Option<String> {
     }
 }
 
-/// What a request has wrong is its fault: 400 where Elasticsearch says 500.
+/// Returns the expected status: an invalid request gets 400 where Elasticsearch says 500.
 fn status(expected: &Value) -> Value {
     if expected == 500 { 400.into() } else { expected.clone() }
 }

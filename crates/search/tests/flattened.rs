@@ -1,5 +1,5 @@
-//! Keys of flattened fields beside keyword fields that hold the same values: every answer must be the same,
-//! however the documents are spread over segments.
+//! Compares keys of flattened fields with keyword fields that have the same values: every answer must be
+//! the same, however the documents are divided into segments.
 
 mod support;
 
@@ -7,8 +7,8 @@ use limber_search::{Error, SearchRequest, ShardSnapshot, UrlParameters};
 use serde_json::{Value, json};
 use support::{context, recorded_shards};
 
-/// `plain` and `bare` are keywords with the values of `f.a` and `g.b.c`; other keys lie before, between and
-/// behind those in the terms.
+/// Returns a mapping and documents. `plain` and `bare` are keywords with the values of `f.a` and `g.b.c`;
+/// other keys sort before, between and after these in the terms.
 fn documents(count: usize) -> (Value, Value) {
     let mapping = json!({"properties": {
         "id": {"type": "integer"}, "f": {"type": "flattened"}, "plain": {"type": "keyword"},
@@ -50,7 +50,7 @@ fn answer(shards: &[ShardSnapshot], body: &Value) -> Result<Value, String> {
     }
 }
 
-/// The same body with one name in place of another, in values and keys.
+/// Returns the same body with one name replaced by another, in values and keys.
 fn renamed(body: &Value, from: &str, to: &str) -> Value {
     serde_json::from_str(&body.to_string().replace(from, to)).expect("JSON")
 }
@@ -175,7 +175,7 @@ fn what_keys_do_not_know() {
     }
 }
 
-/// Elasticsearch's name of the terms of all keys is a name like any other.
+/// A user's field may have the name that Elasticsearch gives to the terms of all keys.
 #[test]
 fn names_of_users_are_not_taken_for_keyed_terms() {
     let mapping = json!({"properties": {

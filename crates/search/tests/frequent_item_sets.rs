@@ -1,6 +1,5 @@
-//! `frequent_item_sets` against a naive model that intersects all documents, and what Elasticsearch's
-//! documentation and its REST tests (`ml/frequent_item_sets_agg.yml`) say of it; no server at hand has the
-//! aggregation.
+//! Compares `frequent_item_sets` with a naive model that intersects all documents, and with Elasticsearch's
+//! documentation and REST tests (`ml/frequent_item_sets_agg.yml`); no server at hand has the aggregation.
 
 mod support;
 
@@ -13,7 +12,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use support::{NOW_MILLIS, context, recorded_shards};
 
-/// A field's place and a value.
+/// The index of a field, and a value.
 type Item = (usize, String);
 
 const FIELDS: [&str; 3] = ["a", "b", "n"];
@@ -65,7 +64,7 @@ fn items(document: &Value, asked: &Asked) -> BTreeSet<Item> {
         .collect()
 }
 
-/// Every intersection of documents, its count, in the order of the answer.
+/// Returns every intersection of documents with its count, in the order of the answer.
 fn model(documents: &[Value], asked: &Asked) -> Vec<(BTreeSet<Item>, usize)> {
     let total = documents.len() as f64;
     let mut transactions: Vec<BTreeSet<Item>> =
@@ -146,7 +145,7 @@ fn answer(shards: &[ShardSnapshot], own: Value) -> Result<Value, (String, String
     Ok(made["frequent_item_sets#f"]["buckets"].clone())
 }
 
-/// The sets of an answer in the model's form.
+/// Returns the sets of an answer in the model's form.
 fn shown(buckets: &Value) -> Vec<(BTreeSet<Item>, usize)> {
     let set = |bucket: &Value| {
         let keys = bucket["key"].as_object().expect("an object");
@@ -183,7 +182,8 @@ proptest! {
     }
 }
 
-/// Ten orders in two shards, of one kind each.
+/// Returns ten documents in two shards: nine orders that differ only in `parts` and `paid`, and one without
+/// any.
 fn orders() -> (Vec<support::Shards>, Vec<ShardSnapshot>) {
     let mapping = json!({"properties": {
         "parts": {"type": "keyword"}, "day": {"type": "date", "format": "yyyy-MM-dd"}, "paid": {"type": "boolean"},
@@ -221,7 +221,8 @@ fn sets_of_one_field() {
     );
 }
 
-/// Elasticsearch drops an item whose share is exactly the minimum; a set of more frequent items may have it.
+/// Elasticsearch drops an item whose share is exactly the minimum, but a set of more frequent items may
+/// have it.
 #[test]
 fn an_item_needs_more_than_the_minimum() {
     let (_kept, shards) = orders();
@@ -345,8 +346,8 @@ fn what_does_not_fit_is_refused() {
     );
 }
 
-/// 200 documents that each lack one of 200 values have more closed sets than fit: they are cut off by the
-/// memory that they take.
+/// 200 documents that each lack one of 200 values have more closed sets than fit into memory: the memory
+/// limit ends the request.
 #[test]
 fn memory_is_charged() {
     let documents: Vec<Value> = (0..200)

@@ -1,14 +1,14 @@
-//! Geo queries, sorts and aggregations against the answers of Elasticsearch 9.4.3 over 211 documents of
-//! points.
+//! Compares geo queries, sorts and aggregations with the answers of Elasticsearch 9.4.3 over 211 documents
+//! of points.
 //!
-//! `data/geo-9.4.3.ndjson` holds one recorded conversation a line.
+//! `data/geo-9.4.3.ndjson` has one recorded conversation per line.
 
 mod support;
 
 use limber_search::{Error, SearchRequest, ShardSnapshot, UrlParameters};
 use serde_json::{Value, json};
 
-/// Relative difference that another order of documents may make to a sum, or a table to an arc sine.
+/// Relative difference that the order of documents may make to a sum, or a table to an arc sine.
 const TOLERANCE: f64 = 1e-9;
 
 fn shards(segment_documents: usize) -> (support::Shards, [ShardSnapshot; 1]) {
@@ -51,7 +51,7 @@ fn is_close(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// `[1:26] ` is where Elasticsearch's parser stood.
+/// Removes `[1:26] `, the position of Elasticsearch's parser.
 fn without_place(reason: &str) -> &str {
     let inside = reason.strip_prefix('[').and_then(|rest| rest.split_once("] "));
     match inside {
@@ -60,7 +60,7 @@ fn without_place(reason: &str) -> &str {
     }
 }
 
-/// What the recorded answer says beside what was made of the request; `None` when they agree.
+/// Describes how Limber's answer differs from the recorded one; `None` if they agree.
 fn difference(case: &Value, made: Result<Value, Error>) -> Option<String> {
     let expected = match &case["error"] {
         Value::Null => {
@@ -110,7 +110,7 @@ fn difference(case: &Value, made: Result<Value, Error>) -> Option<String> {
     (sides.0 != sides.1).then(|| format!("expected {:?}\n   found    {:?}", sides.0, sides.1))
 }
 
-/// Replays the recorded searches that `is_wanted` picks; `different` differ on purpose.
+/// Replays the recorded searches that `is_wanted` selects; those of `different` intentionally differ.
 fn check_all(is_wanted: impl Fn(&Value) -> bool, different: &[&str]) {
     for segment_documents in [1000, 50] {
         let (_kept, snapshot) = shards(segment_documents);
@@ -150,7 +150,7 @@ fn sorts_by_distance_are_elasticsearchs() {
         &[
             // Elasticsearch answers with a null pointer exception.
             "\"p\":5}",
-            // There are no nested types yet; refused by name.
+            // Refused by name, as this mapping has no nested types.
             "\"nested\":",
         ],
     );
@@ -166,7 +166,7 @@ fn nearness_scores_as_in_elasticsearch() {
     check_all(|body| body["query"].get("distance_feature").is_some(), &["\"now\""]);
 }
 
-/// A small generator, so that a failing case is its seed.
+/// A small random number generator, so that a failing case can be replayed from its seed.
 struct Random(u64);
 
 impl Random {
@@ -175,7 +175,7 @@ impl Random {
         (self.0 >> 33) % end
     }
 
-    /// Most of them in one country, some anywhere.
+    /// Returns a point: most are in one country, some anywhere.
     fn place(&mut self) -> (f64, f64) {
         let share = |random: &mut Random| random.below(1_000_000) as f64 / 1e6;
         match self.below(5) {
@@ -317,7 +317,7 @@ fn cells_of_the_grids_find_as_many_documents_as_the_grids_count() {
     }
 }
 
-/// What a request has wrong is its fault: 400 where Elasticsearch says 500.
+/// Returns the expected status: an invalid request gets 400 where Elasticsearch says 500.
 fn status(expected: &Value) -> Value {
     if expected == 500 { 400.into() } else { expected.clone() }
 }

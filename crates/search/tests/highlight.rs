@@ -1,11 +1,11 @@
-//! Highlights beside what the documents' own words say.
+//! Compares highlights with the words of the documents.
 
 mod support;
 
 use serde_json::{Value, json};
 use support::{recorded_shards, search};
 
-/// The highlights of all hits, by `_id` - 1.
+/// Returns the highlights of all hits, by `_id` - 1.
 fn highlights(mapping: &Value, documents: &[Value], segment_documents: usize, body: &Value) -> Vec<Value> {
     let (_kept, shards) = recorded_shards(mapping, &json!([documents]), segment_documents);
     let mut shown = vec![Value::Null; documents.len()];
@@ -24,7 +24,7 @@ fn keys_of_a_flattened_field_are_told_apart() {
     assert_eq!(highlights(&mapping, &documents, 1, &body), [json!({"f.a": ["<em>x</em>"]})]);
 }
 
-/// Clauses count where they match, for every one of many hits of several segments.
+/// A clause is highlighted only in documents that it matches, for each of many hits of several segments.
 #[test]
 fn a_clause_marks_the_documents_that_it_matches() {
     let mapping = json!({"properties": {"t": {"type": "text"}, "u": {"type": "text"}}});

@@ -1,4 +1,4 @@
-//! What a request may not do, and what happens when a shard or the time fails.
+//! Requests that are refused, and what happens when a shard fails or the time is over.
 
 mod support;
 
@@ -80,21 +80,21 @@ fn one_failing_shard_leaves_the_others() {
         (json!(3), json!(2), json!(1))
     );
     assert_eq!(summary["failures"][0]["reason"]["reason"], "No mapping found for [n] in order to sort on");
-    // Equal keys: the first shard's come first.
+    // For equal keys, the first shard's hits come first.
     let order: Vec<(String, u32)> =
         response.hits.iter().map(|hit| (hit.id.clone().unwrap(), hit.shard)).collect();
     assert_eq!(order, [("0".to_owned(), 0), ("0".to_owned(), 1), ("1".to_owned(), 0)]);
 }
 
-/// Shards fail when hits of theirs are read, and only then: by values that are longer than their index allows
-/// to be highlighted.
+/// Shards fail only when their hits are fetched: their values are longer than the index allows for
+/// highlighting.
 #[test]
 fn a_shard_that_fails_when_hits_are_read_leaves_those_of_others() {
     let mut shards =
         support::Shards::new(&json!({"properties": {"n": {"type": "long"}, "text": {"type": "text"}}}));
     let mut snapshots = Vec::new();
     for number in 0..3 {
-        // Shard 2 has hits on late pages alone.
+        // Shard 2 only has hits on late pages.
         let documents: Vec<(String, Value)> = (0..6)
             .map(|n| {
                 let n = if number == 2 { 100 + n } else { 3 * n + number };
@@ -157,7 +157,7 @@ fn a_shard_that_fails_when_hits_are_read_leaves_those_of_others() {
     }
 }
 
-/// A request that wants all of an answer or none has none when a shard fails, or the time is over.
+/// A request that accepts no partial answer fails if a shard fails or the time is over.
 #[test]
 fn parts_of_an_answer_are_refused_where_all_is_wanted() {
     let (_shards, mut snapshots) = shards();

@@ -1,5 +1,5 @@
-//! Random queries over random documents in several segments with deletes, against a model that looks at every
-//! document.
+//! Compares random queries over random documents in several segments with deletes with a model that visits
+//! every document.
 
 mod support;
 
@@ -11,7 +11,7 @@ use limber_search::{
 use limber_store::Pool;
 use serde_json::{Value, json};
 
-/// xorshift64*; every run replays from its seed.
+/// xorshift64*; every run can be replayed from its seed.
 struct Random(u64);
 
 impl Random {
@@ -40,7 +40,7 @@ struct Doc {
     live: bool,
 }
 
-/// Words of very different frequency.
+/// Returns a word; words have very different frequencies.
 fn word(random: &mut Random) -> String {
     let bits = random.below(7);
     format!("w{}", random.below(1 << bits))
@@ -50,7 +50,7 @@ fn document(random: &mut Random, number: usize) -> (Doc, Value) {
     let body: Vec<String> = (0..random.below(12)).map(|_| word(random)).collect();
     let mut tags: Vec<String> = (0..random.below(3)).map(|_| format!("t{}", random.below(40))).collect();
     tags.dedup();
-    // Mostly ascending, as a log's time is; sometimes several, sometimes none.
+    // Mostly ascending, like the time in a log; sometimes several, sometimes none.
     let numbers: Vec<i64> = match random.below(10) {
         0 => Vec::new(),
         1 => vec![random.below(5000) as i64, random.below(5000) as i64],
@@ -99,7 +99,7 @@ fn corpus(seed: u64, sizes: &[usize]) -> (support::Shards, ShardSnapshot, Vec<Do
     (shards, shard, docs)
 }
 
-/// A query, and what the model says to a document.
+/// A query's predicate in the model: whether a document matches.
 type Model = Box<dyn Fn(&Doc) -> bool>;
 
 fn query(random: &mut Random, depth: u32) -> (Value, Model) {
@@ -198,7 +198,7 @@ fn query(random: &mut Random, depth: u32) -> (Value, Model) {
                     json!({"match": {"body": {"query": distinct.join(" "), "minimum_should_match": 2}}}),
                     Box::new(move |doc| {
                         let found = distinct.iter().filter(|word| doc.body.contains(word)).count();
-                        // One clause alone is no boolean query: the minimum does not apply.
+                        // A single clause is not a boolean query: the minimum does not apply.
                         if distinct.len() == 1 { found == 1 } else { found >= 2 }
                     }),
                 ),
@@ -272,7 +272,7 @@ fn hits_are_the_models() {
         assert_eq!(all.total.unwrap().value, expected.len() as u64, "{query}");
         let none = support::search(&shard, &json!({"query": query, "size": 0, "track_total_hits": true}));
         assert_eq!(none.total.unwrap().value, expected.len() as u64, "counting {query}");
-        // Skipping what cannot be among the best changes neither the best nor their scores.
+        // Skipping documents that cannot be among the best changes neither the best hits nor their scores.
         for limit in [json!(false), json!(10), json!(10_000)] {
             let few = support::search(
                 &shard,
@@ -288,7 +288,7 @@ fn hits_are_the_models() {
     }
 }
 
-/// Twenty windows, so that whole windows and blocks are passed over.
+/// Uses twenty windows, so that whole windows and blocks are skipped.
 #[test]
 fn skipping_changes_nothing() {
     let (_shards, shard, _) = corpus(11, &[18_000, 4_200]);
@@ -315,7 +315,7 @@ fn skipping_changes_nothing() {
                 body["sort"] = sort;
             }
             let whole = support::search(&shard, &body);
-            // Aside from skipping, the two differ in nothing.
+            // The two requests differ only in whether documents are skipped.
             let mut exhaustive = body.clone();
             exhaustive["size"] = 300.into();
             assert_eq!(
@@ -338,7 +338,7 @@ fn skipping_changes_nothing() {
     }
 }
 
-/// The order that the model gives documents under a sort.
+/// Returns the documents in the model's order for a sort.
 fn sorted<'d>(docs: &'d [Doc], sort: &Value, model: &Model) -> Vec<&'d str> {
     let (field, options) = sort.as_object().unwrap().iter().next().unwrap();
     let descending = options["order"] == "desc";
@@ -391,7 +391,7 @@ fn sorted_hits_and_pages_are_the_models() {
         if let Some(total) = first.total {
             assert_eq!(total.value, expected.len() as u64);
         }
-        // Pages by `search_after`, with the document's order as the last key.
+        // Pages with `search_after`, with document order as the last key.
         let mut seen = Vec::new();
         let mut after: Option<Vec<Value>> = None;
         let size = 1 + expected.len() as u64 / 4;
@@ -447,7 +447,7 @@ fn scrolls_return_every_hit_once_and_in_order() {
     }
 }
 
-/// Collapsed hits are all hits without those whose group came before.
+/// Collapsed hits are all hits except those whose group came before.
 #[test]
 fn collapsed_hits_are_the_best_of_each_group() {
     let (_one, first, _) = corpus(31, &[4300, 300, 1, 200]);
@@ -488,8 +488,8 @@ fn collapsed_hits_are_the_best_of_each_group() {
     }
 }
 
-/// Every hit is in exactly one slice, by place, by id and by a number; documents without the number are in
-/// none.
+/// Every hit is in exactly one slice, whether by document, by id or by a number; documents without the
+/// number are in none.
 #[test]
 fn slices_share_out_the_hits() {
     let (_one, first, _) = corpus(5, &[700, 4200]);
@@ -523,7 +523,7 @@ fn slices_share_out_the_hits() {
     }
 }
 
-/// Searches that come again and again, over budgets that hold all of what is worth keeping, or hardly any.
+/// Repeats searches with cache budgets that hold everything worth caching, or hardly anything.
 #[test]
 fn caches_change_nothing() {
     let (_kept, plain, _) = corpus(7, &[12_000, 500]);

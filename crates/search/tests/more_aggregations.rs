@@ -1,5 +1,5 @@
-//! Aggregations against the answers of Elasticsearch 9.4, recorded in `data/aggregations_more.json`: requests
-//! and answers with `typed_keys`, over the documents of `data/aggregations.json`.
+//! Compares aggregations with the answers of Elasticsearch 9.4, recorded in `data/aggregations_more.json`:
+//! requests and answers with `typed_keys`, over the documents of `data/aggregations.json`.
 
 mod support;
 
@@ -9,7 +9,7 @@ use limber_search::{Error, SearchRequest, ShardSnapshot, UrlParameters};
 use serde_json::{Map, Value, json};
 use support::{context, recorded_shards};
 
-/// Relative difference that another order of documents may make to a sum.
+/// Relative difference that the order of documents may make to a sum.
 const TOLERANCE: f64 = 1e-11;
 
 fn read(text: &str) -> Value {
@@ -36,7 +36,8 @@ fn answer(shards: &[ShardSnapshot], case: &Value) -> Result<Value, (String, Stri
     }
 }
 
-/// Equal but for the last digits of numbers, the order of members, and the names of indices.
+/// Whether two values are equal except for the last digits of numbers, the order of members, and the names
+/// of indices.
 fn is_close(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => {
@@ -56,8 +57,8 @@ fn is_close(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// Buckets of equal scores, and the fields of `matrix_stats`, come in no order that Elasticsearch promises:
-/// here by key and name.
+/// Sorts buckets of equal scores, and the fields of `matrix_stats`, by key and name: Elasticsearch promises
+/// no order for them.
 fn in_order(list: &[Value]) -> Vec<Value> {
     let mut list = list.to_vec();
     if list.iter().all(|bucket| bucket["score"].is_number()) {
@@ -74,7 +75,7 @@ fn in_order(list: &[Value]) -> Vec<Value> {
     list
 }
 
-/// Positions are no part of our reasons.
+/// Removes positions, which Limber's reasons do not have.
 fn without_position(reason: &str) -> &str {
     match reason.split_once("] ") {
         Some((position, rest)) if position.starts_with('[') && position[1..].contains(':') => rest,

@@ -1,6 +1,6 @@
 //! Nested documents: answers recorded from Elasticsearch 9.4.3, and a naive model over segments with deletes.
 //!
-//! `data/nested-9.4.3.ndjson`: mapping and documents, then a request and its answer a line.
+//! `data/nested-9.4.3.ndjson`: mapping and documents, then one request with its answer per line.
 
 mod support;
 
@@ -10,7 +10,7 @@ use limber_search::{Error, Rendering, SearchRequest, ShardSnapshot, UrlParameter
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Answers that differ on purpose, by a part of the request, and why.
+/// Answers that intentionally differ, by a part of the request, and why.
 const DIFFERENT: &[(&str, &str)] = &[
     ("\"nested\":{\"path\":\"n\",\"query\":{\"ids\"", "refused by name"),
     (
@@ -30,7 +30,7 @@ fn answer(shards: &[ShardSnapshot], body: &Value) -> Result<Value, Error> {
     Ok(response.to_json(&Rendering { node_id: "node", ..Rendering::default() }))
 }
 
-/// What every answer has of its own: names of nodes; the place in a body that only Elasticsearch's parser
+/// Removes what differs in every answer: names of nodes, and positions that only Elasticsearch's parser
 /// knows.
 fn normal(value: &Value) -> Value {
     match value {
@@ -40,7 +40,7 @@ fn normal(value: &Value) -> Value {
         }
         Value::Array(items) => items.iter().map(normal).collect(),
         Value::Number(number) if number.is_f64() => {
-            // Sums of doubles in another order differ in their last digits.
+            // The last digits of sums of doubles depend on the order of the summands.
             format!("{:.10e}", number.as_f64().unwrap()).into()
         }
         other => other.clone(),
@@ -95,7 +95,7 @@ fn answers_are_elasticsearchs() {
         for case in &cases {
             let body = &case["body"];
             let shown = body.to_string();
-            // Where several segments are one shard, explanations name other places.
+            // With several segments in a shard, explanations name other document ids.
             if DIFFERENT.iter().any(|(part, _)| shown.contains(part)) {
                 continue;
             }
@@ -128,7 +128,7 @@ fn objects(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// What the model counts for one term.
+/// The model's counts for one term.
 #[derive(Default)]
 struct OfUser<'a> {
     objects: u64,
@@ -191,7 +191,7 @@ proptest! {
         let is_high = |one: &Value| one["v"].as_i64().is_some_and(|v| v >= least);
         let has_x = |one: &Value| objects(&one["d"]).iter().any(|deep| deep["x"] == x);
 
-        // Both in the same object, both somewhere, none, and an object of an object.
+        // Both clauses on the same object, both on any objects, neither, and an object within an object.
         let term = json!({"term": {"n.u": user}});
         let range = json!({"range": {"n.v": {"gte": least}}});
         let deep = json!({"nested": {"path": "n.d", "query": {"term": {"n.d.x": x}}}});
@@ -218,7 +218,7 @@ proptest! {
             prop_assert_eq!(support::ids(&found), expected, "{}", query);
         }
 
-        // Inner hits are the objects that match, in their order; scores are sums of theirs.
+        // Inner hits are the matching objects, in order; the score is the sum of theirs.
         let query = json!({"nested": {"path": "n", "score_mode": "sum", "query": {"constant_score": {"filter": range}}, "inner_hits": {"size": 100}}});
         let found = support::search(&shard, &json!({"query": query, "size": 100}));
         for hit in &found.hits {
@@ -235,7 +235,7 @@ proptest! {
             prop_assert_eq!(shown, expected);
         }
 
-        // Down, apart by term, down again, and back up.
+        // Into nested objects, by term, into their nested objects, and back out.
         let body = json!({"size": 0, "aggs": {"n": {"nested": {"path": "n"}, "aggs": {"u": {"terms": {"field": "n.u", "order": {"_key": "asc"}}, "aggs": {
             "v": {"sum": {"field": "n.v"}},
             "up": {"reverse_nested": {}, "aggs": {"g": {"terms": {"field": "g", "order": {"_key": "asc"}}}}},
@@ -281,7 +281,7 @@ proptest! {
             prop_assert_eq!(shown, expected);
         }
 
-        // The greatest value of the user's objects decides; documents without one come last.
+        // Sorted by the greatest value of the user's objects; documents without one come last.
         let sort = json!([{"n.v": {"order": "desc", "nested": {"path": "n", "filter": term}}}, "_doc"]);
         let found = support::search(&shard, &json!({"size": 100, "sort": sort}));
         let mut expected: Vec<(i64, usize)> = live.iter().enumerate()
@@ -296,7 +296,7 @@ proptest! {
     }
 }
 
-/// What a request has wrong is its fault: 400 where Elasticsearch says 500.
+/// Returns the expected status: an invalid request gets 400 where Elasticsearch says 500.
 fn status(expected: &Value) -> Value {
     if expected == 500 { 400.into() } else { expected.clone() }
 }

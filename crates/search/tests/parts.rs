@@ -1,5 +1,5 @@
-//! A shard whose segments are searched in parts, side by side: "does the answer depend on how the documents
-//! were cut?" And numbers of one answer against those that a plain loop finds.
+//! Searches a shard whose segments are divided into parallel parts: "does the answer depend on the
+//! division?" Also compares the numbers of an answer with those of a plain loop.
 
 mod support;
 
@@ -11,19 +11,20 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use support::{Shards, context, search_in};
 
-/// More than two parts, of which the last one is not whole.
+/// More than two parts, the last of which is incomplete.
 const DOC_COUNT: usize = 40_000;
 
 struct Index {
     documents: Vec<Value>,
-    /// All documents in one segment; the same in three; the same in two with deletes.
+    /// All documents in one segment; the same documents in three segments; the same in two segments with
+    /// deletes.
     whole: ShardSnapshot,
     cut: ShardSnapshot,
     deleted: ShardSnapshot,
     _kept: Vec<Shards>,
 }
 
-/// Values of every type, single, missing and several; dates that ascend by and large and dates that do not.
+/// Values of every type, single, missing and multiple; dates that mostly ascend, and dates that do not.
 static INDEX: LazyLock<Index> = LazyLock::new(|| {
     let mapping = json!({ "properties": {
         "long": { "type": "long" }, "few": { "type": "integer" }, "some": { "type": "short" },
@@ -93,7 +94,7 @@ fn answer(context: &SearchContext, shard: &ShardSnapshot, body: &Value) -> (Valu
     (response.aggregations.map_or(Value::Null, Value::from), total)
 }
 
-/// Sums of doubles may differ in their last digits.
+/// Checks that two answers agree; sums of doubles may differ in their last digits.
 fn check_alike(left: &Value, right: &Value, way: &str) -> Result<(), TestCaseError> {
     match (left, right) {
         (Value::Object(left), Value::Object(right)) => {
@@ -106,7 +107,7 @@ fn check_alike(left: &Value, right: &Value, way: &str) -> Result<(), TestCaseErr
         }
         (Value::Number(left), Value::Number(right)) => {
             let (left, right) = (left.as_f64().unwrap_or(0.0), right.as_f64().unwrap_or(0.0));
-            // What is left of large numbers that cancel each other out has few digits of its own.
+            // When large numbers cancel each other out, the result has few digits of its own.
             let size = left.abs().max(right.abs()).max(1.0);
             prop_assert!((left - right).abs() <= 1e-9 * size, "{}: {} and {}", way, left, right);
             Ok(())
@@ -147,7 +148,7 @@ fn metric() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Metrics that are made of counts of values.
+/// Metrics that are computed from counts of values.
 fn counted() -> impl Strategy<Value = Value> {
     let field = prop::sample::select(vec!["few", "some", "many", "price"]);
     (field, 0usize..5).prop_map(|(field, kind)| match kind {
@@ -280,7 +281,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// The first page, and the one after it.
+    /// Compares the first page and the one after it.
     #[test]
     fn pages_do_not_depend_on_the_cut(aggs in composite(), query in query()) {
         let mut body = json!({ "size": 0, "query": query, "aggs": aggs });
@@ -295,7 +296,7 @@ proptest! {
         }
     }
 
-    /// Hits beside aggregations are those without, and the other way round.
+    /// Hits are the same with and without aggregations, and vice versa.
     #[test]
     fn hits_and_aggregations_do_not_see_each_other(
         aggs in tree(),
@@ -356,14 +357,14 @@ fn numbers_of_which_each_is_another_are_counted() {
     }
 }
 
-/// Documents of a field with many terms are set aside until the terms are chosen; what is below sees them as
-/// if they had not been.
+/// For a field with many terms, documents are set aside until the terms are selected; sub-aggregations must
+/// see the documents as if they had not been.
 #[test]
 fn what_is_below_few_of_many_terms_sees_their_documents() {
     let top = json!({ "top_hits": { "size": 2, "_source": false, "sort": [{ "price": "desc" }, { "long": "asc" }] } });
     let below =
         json!({ "h": top, "s": { "sum": { "field": "some" } }, "d": { "cardinality": { "field": "k" } } });
-    // By a metric as well, and so without setting anything aside.
+    // Also ordered by a metric, for which nothing is set aside.
     let order = json!([{ "_count": "desc" }, { "s": "desc" }]);
     for query in [json!({ "match_all": {} }), json!({ "range": { "price": { "lt": 30 } } })] {
         let terms =

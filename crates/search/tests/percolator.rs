@@ -1,4 +1,4 @@
-//! Queries that were found by their terms, against all of them run one by one.
+//! Compares percolator queries that are found by their terms with running all queries one by one.
 
 mod support;
 
@@ -15,7 +15,7 @@ use support::{NOW_MILLIS, Shards, context, ids, search, search_in};
 
 const WORDS: [&str; 6] = ["amber", "birch", "cedar", "dune", "ember", "fjord"];
 
-/// xorshift64*, so that every run asks the same.
+/// xorshift64*, so that every run uses the same queries.
 struct Random(u64);
 
 impl Random {
@@ -31,13 +31,13 @@ impl Random {
         (0..count).map(|_| WORDS[self.below(WORDS.len())]).collect::<Vec<_>>().join(" ")
     }
 
-    /// A word with another letter in place of its second.
+    /// Returns a word whose second letter is replaced by another.
     fn misspelt(&mut self) -> String {
         let word = self.words(1);
         format!("{}x{}", &word[..1], &word[2..])
     }
 
-    /// Words of which the last is cut short.
+    /// Returns words, the last of which is truncated.
     fn beginning(&mut self) -> String {
         let words = self.words(2);
         words[..words.len() - 1 - self.below(2)].to_owned()
@@ -148,7 +148,7 @@ fn finds_what_running_every_query_finds() {
     }
 }
 
-/// What such a clause matches is known by the documents alone.
+/// Whether such a clause matches can only be known with the documents, so it must be kept.
 #[test]
 fn clauses_that_match_nothing_without_documents_are_kept() {
     let queries = [

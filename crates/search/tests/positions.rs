@@ -1,8 +1,8 @@
-//! Intervals, spans, `more_like_this` and the plain and fast vector highlighters: beside what Elasticsearch
-//! 9.4.3 answered (hits, scores, explanations, highlights, errors); intervals beside a model that lists every
-//! one of a text too.
+//! Compares intervals, spans, `more_like_this` and the plain and fast vector highlighters with the answers
+//! of Elasticsearch 9.4.3 (hits, scores, explanations, highlights, errors). Also compares intervals with a
+//! model that lists every interval of a text.
 //!
-//! `data/*-9.4.3.ndjson`: a line with mapping and documents, then one recorded search a line.
+//! `data/*-9.4.3.ndjson`: a line with mapping and documents, then one recorded search per line.
 
 mod support;
 
@@ -16,7 +16,8 @@ fn answer(shards: &[ShardSnapshot], body: &Value) -> Result<Vec<Value>, Error> {
     Ok(answer["hits"]["hits"].as_array().cloned().unwrap_or_default())
 }
 
-/// Scores and numbers of explanations as floats; numbers of documents as they may be.
+/// Rounds the numbers of an answer to floats, and removes document numbers, which may differ, from
+/// explanations.
 fn rounded(value: &Value) -> Value {
     match value {
         Value::Number(number) => json!((number.as_f64().unwrap_or_default() as f32).to_string()),
@@ -34,7 +35,7 @@ fn rounded(value: &Value) -> Value {
     }
 }
 
-/// Where in a text the parser of Elasticsearch stood.
+/// Removes the position of Elasticsearch's parser in the text.
 fn without_place(reason: &str) -> &str {
     match reason.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
         Some((place, rest)) if place.bytes().all(|byte| byte.is_ascii_digit() || byte == b':') => rest,
@@ -113,8 +114,8 @@ fn replay(recorded: &str) {
     }
 }
 
-/// Every minimal interval in which all of `terms` are, in order or not; found by looking at all stretches of
-/// the text.
+/// Returns every minimal interval that contains all `terms`, in order or not, by testing all ranges of the
+/// text.
 fn minimal_intervals(words: &[usize], terms: &[usize], ordered: bool) -> Vec<(usize, usize)> {
     let holds = |start: usize, end: usize| {
         let stretch = &words[start..=end];
@@ -176,7 +177,7 @@ fn intervals_are_those_of_a_model() {
     }
 }
 
-/// One position of every term at every place would be 10^10 pairs.
+/// Testing every pair of positions would take 10^10 steps.
 #[test]
 fn long_texts_take_time_in_proportion() {
     let words = "a b ".repeat(50_000);

@@ -1,4 +1,4 @@
-//! Queries over many distinct ranges of one segment, against a look at every range.
+//! Compares queries over many distinct ranges of one segment with testing every range.
 
 mod support;
 
@@ -8,7 +8,7 @@ use support::{context, recorded_shards};
 
 const RANGE_COUNT: i64 = 6_000;
 
-/// Short ranges one behind the other, and now and then a long one.
+/// Returns successive short ranges, and now and then a long one.
 fn ranges() -> Vec<(i64, i64)> {
     let mut state = 11u64;
     let mut next = |below: u64| {

@@ -1,5 +1,5 @@
-//! The best of terms, conjunctions and phrases with all that is skipped, against a search that looks at every
-//! document.
+//! Compares the best hits of terms, conjunctions and phrases, for which documents are skipped, with a
+//! search that visits every document.
 
 mod support;
 
@@ -7,7 +7,7 @@ use limber_search::ShardSnapshot;
 use serde_json::{Value, json};
 use support::{Shards, search};
 
-/// xorshift64*; every run replays from its seed.
+/// xorshift64*; every run can be replayed from its seed.
 struct Random(u64);
 
 impl Random {
@@ -18,14 +18,14 @@ impl Random {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) % bound
     }
 
-    /// Words of very different frequency: `w0` is in most documents.
+    /// Returns a word; words have very different frequencies, and `w0` is in most documents.
     fn word(&mut self) -> String {
         let bits = self.below(9);
         format!("w{}", self.below(1 << bits))
     }
 }
 
-/// What `text` a document of some length has.
+/// Returns the `text` of a document with `length` words.
 fn text(random: &mut Random, length: u64) -> String {
     (0..length).map(|_| random.word()).collect::<Vec<_>>().join(" ")
 }
@@ -33,11 +33,11 @@ fn text(random: &mut Random, length: u64) -> String {
 struct Corpus {
     _shards: Shards,
     shard: ShardSnapshot,
-    /// Texts of live documents.
+    /// The texts of live documents.
     texts: Vec<String>,
 }
 
-/// `length`: of the documents, by their number.
+/// Creates a corpus. `length` returns the length of a document, given its number.
 fn corpus(seed: u64, sizes: &[usize], length: impl Fn(usize, &mut Random) -> u64) -> Corpus {
     let mut random = Random(seed);
     let mut shards = Shards::new(&json!({"properties": {"text": {"type": "text"}}}));
@@ -72,8 +72,8 @@ fn found(shard: &ShardSnapshot, body: &Value) -> Found {
     (response.hits.iter().map(hit).collect(), total)
 }
 
-/// Asks for the best in all ways of counting, and for all of them by a sort, which looks at every document.
-/// `matching`: how many live documents match, where the texts tell.
+/// Searches for the best hits with all ways of counting, and for all hits by a sort that visits every
+/// document. `matching`: the number of live documents that match, if it is known from the texts.
 #[track_caller]
 fn check(corpus: &Corpus, query: &Value, matching: Option<u64>) {
     let sort = json!([{"_score": "desc"}, {"_doc": "asc"}]);
@@ -103,7 +103,7 @@ fn match_query(words: &[String], operator: &str) -> Value {
     json!({"match": {"text": {"query": words.join(" "), "operator": operator}}})
 }
 
-/// Live documents whose words hold these.
+/// Counts live documents whose words satisfy `holds`.
 fn with(corpus: &Corpus, holds: impl Fn(&[&str]) -> bool) -> u64 {
     let words = |text: &String| holds(&text.split(' ').collect::<Vec<_>>());
     corpus.texts.iter().filter(|text| words(text)).count() as u64
@@ -130,7 +130,7 @@ fn the_best_do_not_depend_on_what_is_skipped() {
     check_random(&corpus, 11, 12);
 }
 
-/// Bounds are as high as the best score: ties must be told from what is better.
+/// Bounds equal the best score: ties must be distinguished from better hits.
 #[test]
 fn documents_that_are_alike_come_in_their_order() {
     let corpus = corpus(6, &[14_000], |_, _| 4);
@@ -138,14 +138,14 @@ fn documents_that_are_alike_come_in_their_order() {
     check(&corpus, &match_query(&["w0", "w1", "w0"].map(str::to_owned), "or"), None);
 }
 
-/// The best come last, so that the threshold rises to the end.
+/// The best documents come last, so the threshold rises until the end.
 #[test]
 fn the_best_may_come_last() {
     let corpus = corpus(7, &[13_000], |number, random| random.below(40_000 / (number as u64 + 500) + 2) + 1);
     check_random(&corpus, 13, 8);
 }
 
-/// Weights so far apart that sums are not exact.
+/// The weights are so far apart that sums are not exact.
 #[test]
 fn weights_may_lie_far_apart() {
     let corpus = corpus(8, &[9_000], |_, random| random.below(9) + 1);
@@ -156,7 +156,7 @@ fn weights_may_lie_far_apart() {
     }
 }
 
-/// A phrase that repeats a word, has gaps, or a word that is nowhere.
+/// Phrases that repeat a word, have gaps, or contain a word that does not occur.
 #[test]
 fn phrases_of_all_shapes() {
     let corpus = corpus(9, &[6_000, 500], |_, random| random.below(60) + 1);
@@ -171,8 +171,8 @@ fn phrases_of_all_shapes() {
     }
 }
 
-/// Terms that are needed beside terms that only add to the score, and filters that leave much, little or
-/// nothing.
+/// Required terms together with terms that only add to the score, and filters that accept many, few or no
+/// documents.
 #[test]
 fn optional_terms_and_filters() {
     let sizes = [9_000, 4_200, 3];
@@ -203,7 +203,7 @@ fn optional_terms_and_filters() {
     }
 }
 
-/// A term that adds nearly all of the score is needed as soon as there are enough documents with it.
+/// A term that contributes nearly all of the score becomes required as soon as enough documents have it.
 #[test]
 fn an_optional_term_that_is_worth_most() {
     let corpus = corpus(15, &[14_000, 900], |_, random| random.below(60) + 1);

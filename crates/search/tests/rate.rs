@@ -1,4 +1,4 @@
-//! `rate`: numbers and errors of Elasticsearch's documentation and of its own tests (`analytics/rate.yml`,
+//! `rate`: numbers and errors from Elasticsearch's documentation and its own tests (`analytics/rate.yml`,
 //! `RateAggregatorTests`); no server at hand has the aggregation.
 
 mod support;
@@ -7,7 +7,7 @@ use limber_search::{Error, SearchRequest, ShardSnapshot, UrlParameters};
 use serde_json::{Value, json};
 use support::{context, recorded_shards};
 
-/// Two shards: four sales of 2020, of which one has no value.
+/// Returns two shards with four sales of 2020, one of which has no value.
 fn sales() -> (Vec<support::Shards>, Vec<ShardSnapshot>) {
     let mapping = json!({"properties": {
         "t": {"type": "date"}, "v": {"type": "long"}, "k": {"type": "keyword"}, "d": {"type": "double"}
@@ -35,7 +35,7 @@ fn answer(aggregations: Value) -> Result<Value, (String, String)> {
     }
 }
 
-/// The values of `r` in the buckets of `b`, a date histogram.
+/// Returns the values of `r` in the buckets of `b`, a date histogram.
 fn rates(histogram: Value, rate: Value) -> Vec<f64> {
     let asked = json!({"b": {"date_histogram": histogram, "aggs": {"r": {"rate": rate}}}});
     let made = answer(asked.clone()).unwrap_or_else(|error| panic!("{error:?} of {asked}"));

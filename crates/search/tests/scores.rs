@@ -1,7 +1,7 @@
-//! `function_score`, `boosting` and scripts against the answers that Elasticsearch 8.19.13 gave over the same
-//! six documents: scores and explanations to the last digit, errors by type and reason.
+//! Compares `function_score`, `boosting` and scripts with the answers of Elasticsearch 8.19.13 over the
+//! same six documents: scores and explanations to the last digit, errors by type and reason.
 //!
-//! `data/scores-8.19.13.ndjson` and `data/scripts-8.19.13.ndjson` hold one recorded conversation a line.
+//! `data/scores-8.19.13.ndjson` and `data/scripts-8.19.13.ndjson` have one recorded conversation per line.
 
 mod support;
 
@@ -16,7 +16,7 @@ fn mapping() -> Value {
     }})
 }
 
-/// Answers that differ on purpose, by a part of the request, and why.
+/// Answers that intentionally differ, by a part of the request, and why.
 const DIFFERENT: &[(&str, &str)] = &[
     ("\"factor\":0.1", "Explanations of floats widened to doubles."),
     ("\"weight\":1,\"boost\":-1", "The whole query in the text of the error."),
@@ -42,7 +42,8 @@ const DIFFERENT: &[(&str, &str)] = &[
     ("\"origin\":\"foo\"", "The date parser's text."),
 ];
 
-/// Whether two values are equal, numbers to six digits: Lucene's sines and cosines are tables.
+/// Whether two values are equal; numbers are compared to six digits, as Lucene's sines and cosines are
+/// tables.
 fn is_near(expected: &Value, found: &Value) -> bool {
     match (expected, found) {
         (Value::Number(left), Value::Number(right)) => {
@@ -56,7 +57,7 @@ fn is_near(expected: &Value, found: &Value) -> bool {
             left.len() == right.len()
                 && left.iter().all(|(name, value)| right.get(name).is_some_and(|other| is_near(value, other)))
         }
-        // Explanations name filters by classes of Lucene.
+        // Explanations name filters by Lucene's classes.
         (Value::String(left), Value::String(right)) => {
             left == right || (left.contains("IndexOrDocValuesQuery") && right.starts_with("match filter"))
         }
@@ -95,7 +96,7 @@ fn compare(case: &Value, answer: Result<Value, Error>) -> Option<String> {
             let root = |value: &Value| {
                 let first = value.as_array().and_then(|roots| roots.first()).cloned().unwrap_or_default();
                 let reason = first["reason"].as_str().unwrap_or_default().replace(uuid, "uuid");
-                // Where Elasticsearch's parser stood; ours sees a parsed value.
+                // A position of Elasticsearch's parser; Limber sees a parsed value.
                 let is_placed = reason.starts_with("[1:");
                 let reason = match reason.split_once("] ") {
                     Some((_, rest)) if is_placed => rest.to_owned(),
@@ -126,7 +127,7 @@ fn scripts_answer_as_painless_does() {
     check(include_str!("data/scripts-8.19.13.ndjson"));
 }
 
-/// Recorded from Elasticsearch 7.10.2: the later ones at hand have no expressions.
+/// Recorded from Elasticsearch 7.10.2: the later versions at hand have no expressions.
 #[test]
 fn expressions_answer_as_lucenes_do() {
     check(include_str!("data/expressions-7.10.2.ndjson"));
@@ -158,7 +159,7 @@ fn check(recorded: &str) {
     assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), wrong.len() + right, wrong.join("\n"));
 }
 
-/// What a request has wrong is its fault: 400 where Elasticsearch says 500.
+/// Returns the expected status: an invalid request gets 400 where Elasticsearch says 500.
 fn status(expected: &Value) -> Value {
     if expected == 500 { 400.into() } else { expected.clone() }
 }

@@ -1,4 +1,4 @@
-//! `scripted_metric` against the answers of Elasticsearch 9.4.3 over four documents, recorded in
+//! Compares `scripted_metric` with the answers of Elasticsearch 9.4.3 over four documents, recorded in
 //! `data/scripted-metric-9.4.3.ndjson`.
 
 mod support;
@@ -40,7 +40,7 @@ fn answer(shards: &[ShardSnapshot], aggregations: &Value) -> Result<Value, Reque
     }
 }
 
-/// What is recorded of an error: `[1:26] ` is where Elasticsearch's parser stood.
+/// Returns the recorded part of an error, without `[1:26] `, the position of Elasticsearch's parser.
 fn shown(error: &RequestError) -> Value {
     let mut out = json!({"type": error.kind, "reason": error.reason});
     if let Some(cause) = &error.caused_by {
@@ -110,7 +110,7 @@ fn many_documents_and_buckets_keep_their_states() {
     let (_kept, shards) = shards(json!([documents]), 1700);
     let asked = json!({"k": {"terms": {"field": "k", "size": 1000, "order": {"_key": "asc"}}, "aggs": {"m": {"scripted_metric": {
         "init_script": "state.l = []; state.m = [:]",
-        // Much that is thrown away, and some that is kept.
+        // Much of this is garbage, and some is kept.
         "map_script": "def junk = [1, 2, [3]]; state.l.add([doc['n'].value]); state.m.put('' + doc['n'].value, junk)",
         "combine_script": "long sum = 0; for (x in state.l) { sum += x[0] } return [sum, state.m.size()]",
         "reduce_script": "states[0]"}}}}});
@@ -137,7 +137,7 @@ fn states_are_charged_to_the_ledger() {
             .map(|response| response.aggregations.expect("aggregations")["m"]["value"].clone())
             .map_err(|error| format!("{error:?}"))
     };
-    // Three million bytes, of which nothing is left over, or all.
+    // Three million bytes, none of which is kept, or all.
     assert_eq!(run("def junk = [doc['k'].value + 'x']", 2 << 20).expect("fits"), 0);
     assert_eq!(run("state.l.add(doc['k'].value)", 64 << 20).expect("fits"), 3000);
     let refused = run("state.l.add(doc['k'].value)", 2 << 20).expect_err("too much");

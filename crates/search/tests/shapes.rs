@@ -1,8 +1,8 @@
-//! Queries on fields of shapes against the answers of OpenSearch 3.8.0 (whose `geo_shape` is that of
-//! Elasticsearch 7.10 on Lucene 10: the Elasticsearch builds at hand have none), and against plain geometry.
+//! Compares queries on shape fields with the answers of OpenSearch 3.8.0 (its `geo_shape` is that of
+//! Elasticsearch 7.10 on Lucene 10; the Elasticsearch builds at hand have none), and with plain geometry.
 //!
-//! `data/shape-documents.ndjson` holds 400 documents, `data/shapes-opensearch-3.8.0.ndjson` one recorded
-//! query a line.
+//! `data/shape-documents.ndjson` has 400 documents, `data/shapes-opensearch-3.8.0.ndjson` one recorded
+//! query per line.
 
 mod support;
 
@@ -36,7 +36,7 @@ fn answer(shards: &[ShardSnapshot], query: &Value) -> Result<Value, Error> {
     Ok(response.to_json(&limber_search::Rendering::default()))
 }
 
-/// Documents and their score, or the error, as they were recorded.
+/// Returns the documents and their scores, or the error, in the recorded form.
 fn outcome(shards: &[ShardSnapshot], query: &Value) -> Value {
     match answer(shards, query) {
         Ok(answer) => {
@@ -54,11 +54,11 @@ fn outcome(shards: &[ShardSnapshot], query: &Value) -> Value {
     }
 }
 
-/// Left out of the comparison, or of the recording:
-/// - a document as the shape that it is to lie within: OpenSearch does not bring queries onto the grid,
+/// Whether a case is excluded from the comparison:
+/// - `within` a shape that is itself a document: OpenSearch does not move queries onto the grid,
 ///   Elasticsearch does;
-/// - `contains` over the date line: Lucene cuts both shapes there, and finds that they touch;
-/// - wording that Elasticsearch has changed, and what is looked up in other documents
+/// - `contains` across the date line: Lucene cuts both shapes there, and then finds that they touch;
+/// - wording that Elasticsearch has changed, and shapes that are looked up in other documents
 ///   (`tests/conversations/geo_shapes.yml`).
 fn is_different(case: &Value) -> bool {
     let query = &case["query"];
@@ -77,8 +77,8 @@ fn is_around(query: &Value) -> bool {
     query.get("geo_distance").is_some() || query["geo_shape"]["g"]["shape"]["type"] == "circle"
 }
 
-/// Lucene asks for the place of a line that is nearest to a circle's center on the map instead of on the
-/// earth, and so misses a few.
+/// Lucene tests the point of a line that is nearest to a circle's center on the map instead of on the
+/// earth, and so misses a few documents.
 fn is_circle_like(case: &Value, found: &Value) -> bool {
     let ids = |of: &Value| of["ids"].as_array().unwrap().clone();
     let (expected, found) = (ids(case), ids(found));
@@ -87,7 +87,7 @@ fn is_circle_like(case: &Value, found: &Value) -> bool {
 
 #[test]
 fn queries_find_what_lucene_finds() {
-    // Several segments for some of the queries: what differs there is found by few.
+    // Only some of the queries run on several segments; there, differences would be rare.
     for (segment_documents, step) in [(1000, 1), (70, 5)] {
         let (_kept, snapshot) = shards(segment_documents);
         let (mut wrong, mut count) = (Vec::new(), 0);
@@ -110,7 +110,7 @@ fn queries_find_what_lucene_finds() {
     }
 }
 
-/// A small generator, so that a failing case is its seed.
+/// A small random number generator, so that a failing case can be replayed from its seed.
 struct Random(u64);
 
 impl Random {
@@ -123,7 +123,8 @@ impl Random {
         self.below(1_000_000) as f64 / 1e6
     }
 
-    /// Longitude, latitude and reach: most of them in one country, some at the date line, some anywhere.
+    /// Returns longitude, latitude and reach: most are in one country, some at the date line, some
+    /// anywhere.
     fn place(&mut self) -> (f64, f64, f64) {
         let reach = [0.01, 0.3, 2.0, 9.0][self.below(4) as usize];
         match self.below(8) {
@@ -133,7 +134,7 @@ impl Random {
         }
     }
 
-    /// A star: its edges do not cross.
+    /// Returns a star-shaped ring, whose edges do not cross.
     fn ring(&mut self, (x, y, reach): (f64, f64, f64)) -> Vec<[f64; 2]> {
         let corners = 3 + self.below(20);
         let mut ring: Vec<[f64; 2]> = (0..corners)

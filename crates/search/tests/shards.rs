@@ -1,5 +1,6 @@
-//! Several shards, searched with what those that answered before found, one after the other or side by side:
-//! "is a page what the whole list says?" And buckets counted from points: "are they those of the documents?"
+//! Searches several shards, using the hits of earlier shards, one after the other or in parallel: "is a
+//! page the same as in the whole list?" Also compares buckets counted from points with those counted from
+//! documents.
 
 mod support;
 
@@ -11,7 +12,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use support::{Shards, context, ids, search, search_in};
 
-/// More than four windows, so that the best of them come first.
+/// More than four windows, so that the best windows are searched first.
 const LARGE_SHARD: usize = 20_000;
 
 struct Index {
@@ -20,7 +21,7 @@ struct Index {
 }
 
 /// Four shards of two segments each: numbers with many ties, some missing; keywords, some missing; instants
-/// that ascend by and large; places that come in clusters.
+/// that mostly ascend; points in clusters.
 static INDEX: LazyLock<Index> = LazyLock::new(|| {
     let mapping = json!({ "properties": {
         "n": { "type": "long" }, "dense": { "type": "integer" }, "k": { "type": "keyword" }, "text": { "type": "text" },
@@ -68,7 +69,7 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
     Index { shards, _kept: kept }
 });
 
-/// With a thread for each shard from the start.
+/// Returns a context with a thread for each shard from the start.
 fn side_by_side() -> SearchContext {
     static WORKERS: LazyLock<Arc<Workers>> =
         LazyLock::new(|| Arc::new(Workers::start(4, Duration::ZERO).expect("threads start")));
@@ -102,7 +103,7 @@ fn queries() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Queries whose scores are made from one value of a field.
+/// Queries whose scores are computed from one value of a field.
 fn queries_by_function() -> impl Strategy<Value = Value> {
     let place = (-90i32..=90, -180i32..=180).prop_map(|(lat, lon)| format!("{lat},{lon}"));
     let decay = prop::sample::select(vec!["gauss", "exp", "linear"]);
@@ -190,7 +191,7 @@ proptest! {
             }
             body
         };
-        // No shard has so many that anything could be passed over.
+        // No shard has so many documents that any could be skipped.
         let whole = search(shards, &body(0, 10_000, &json!(true)));
         let page = search_in(&context, shards, &body(from, size, &counts));
         let expected: Vec<String> = ids(&whole).into_iter().skip(from).take(size).collect();
@@ -206,7 +207,7 @@ proptest! {
                 prop_assert!(is_right, "{} of {}", found.value, total);
             }
         }
-        // Every document has sort keys of its own with this one, so that the next page is what follows.
+        // With this sort every document has keys of its own, so the next page is what follows.
         if sort.is_some() && !page.hits.is_empty() {
             let mut next = body(0, size, &json!(false));
             next["sort"].as_array_mut().expect("sorts").push(json!({ "at": "asc" }));
@@ -241,7 +242,7 @@ proptest! {
             false => json!({ "range": { "at": { "gte": at(first), "lt": at(first + width), "format": "epoch_millis" } } }),
         };
         let body = |kind: &Value| json!({ "size": 0, "query": query, "aggs": { "a": kind } });
-        // What stands in for a missing value, of which there is none, has every document looked at.
+        // A `missing` value, although no value is missing, forces every document to be visited.
         let mut looked_at = kind.clone();
         for options in looked_at.as_object_mut().expect("one kind").values_mut() {
             options["missing"] = json!("2014-06-01");

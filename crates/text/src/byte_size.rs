@@ -2,7 +2,7 @@
 //!
 //! Source: `org.elasticsearch.common.unit.ByteSizeValue`.
 
-/// Units by their endings, longest first; the power of two that each is.
+/// Units by their suffixes, longest first, each with its power of two.
 const UNITS: [(&str, u32); 11] = [
     ("kb", 10),
     ("mb", 20),
@@ -17,23 +17,23 @@ const UNITS: [(&str, u32); 11] = [
     ("b", 0),
 ];
 
-/// Why a text is no size.
+/// Why a string is no size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotASize {
     /// There is no unit, or no number before it.
     #[error("unit is missing or unrecognized")]
     NoUnit,
-    /// Negative, or more than can be counted.
+    /// The size is negative, or too large.
     #[error("value is out of range")]
     OutOfRange,
 }
 
-/// The number before the unit of a size in lower case, and the unit as a power of two; `None`: no unit.
+/// Splits a size in lower case into the number and the unit as a power of two; `None` if there is no unit.
 pub fn split_unit(lower: &str) -> Option<(&str, u32)> {
     UNITS.into_iter().find_map(|(unit, shift)| Some((lower.strip_suffix(unit)?.trim(), shift)))
 }
 
-/// Reads `512mb`, `1kb`, `10b` or `0`, with fractions (`1.5gb`); `-1` is `None`.
+/// Parses `512mb`, `1kb`, `10b` or `0`, with fractions (`1.5gb`); `-1` is `None`.
 ///
 /// # Errors
 /// [`NotASize`].
@@ -48,7 +48,7 @@ pub fn parse(text: &str) -> Result<Option<i64>, NotASize> {
     bytes(number, shift).map(Some)
 }
 
-/// As [`parse`], but a number without a unit is bytes and `-1` is none.
+/// Like [`parse`], but a number without a unit is in bytes, and `-1` is out of range.
 ///
 /// # Errors
 /// [`NotASize`].
@@ -58,10 +58,10 @@ pub fn parse_with_default_unit(text: &str) -> Result<i64, NotASize> {
     bytes(number, shift)
 }
 
-/// A share (`10%`) of `whole_bytes`; `None` for what does not end as a share does.
+/// Parses a percentage (`10%`) of `whole_bytes`; `None` if the string does not end with `%`.
 ///
 /// # Errors
-/// [`NotASize::OutOfRange`] for what is not from 0 to 100.
+/// [`NotASize::OutOfRange`] if it is not from 0 to 100.
 pub fn share(text: &str, whole_bytes: u64) -> Option<Result<u64, NotASize>> {
     let percent = text.trim().strip_suffix('%')?;
     Some(match percent.trim().parse::<f64>() {

@@ -4,27 +4,26 @@
 
 use std::borrow::Cow;
 
-/// A dissect pattern: literal text and keys in turn.
+/// A dissect pattern: literal text and keys alternate.
 #[derive(Debug)]
 pub struct Dissect {
     leading: String,
-    /// Each key with the text behind it; empty behind the last: all that is left.
+    /// Each key with the literal text after it; if that is empty for the last key, it takes the rest.
     keys: Vec<(Key, String)>,
-    /// Joins the parts of a `%{+name}`.
+    /// Joins the values of several `%{+name}`.
     separator: String,
-    /// Whether each key is one part of its own.
+    /// Whether each key simply yields one part.
     is_plain: bool,
 }
 
-/// What is wrong with a pattern.
+/// The error of a pattern.
 #[derive(Debug)]
 pub struct DissectError {
-    /// Name of Elasticsearch's exception, as a class within `DissectException` and as a type: `PatternParse`,
-    /// `pattern_parse`.
+    /// Name of Elasticsearch's exception as a class within `DissectException`: `PatternParse`.
     pub class: &'static str,
-    /// The exception's type as an answer names it.
+    /// The exception's type as in a response: `pattern_parse`.
     pub kind: &'static str,
-    /// What is wrong, in Elasticsearch's words.
+    /// The reason, in Elasticsearch's words.
     pub reason: String,
 }
 
@@ -32,7 +31,7 @@ pub struct DissectError {
 struct Key {
     name: String,
     kind: KeyKind,
-    /// `->`: the text behind it may be repeated.
+    /// `->`: the literal text after the key may be repeated.
     skips_padding: bool,
 }
 
@@ -41,19 +40,19 @@ enum KeyKind {
     Plain,
     /// `%{}` and `%{?name}`.
     Skipped,
-    /// `%{+name}`, with the place of `/n`.
+    /// `%{+name}`, with the order of `/n`.
     Appended(u32),
-    /// `%{*name}`: the text is a name.
+    /// `%{*name}`: the matched text is the name of a part.
     Name,
-    /// `%{&name}`: the value of that name.
+    /// `%{&name}`: the matched text is the value for that name.
     Value,
 }
 
-/// A part of a text by name.
+/// A named part of a text.
 pub type Part<'p, 't> = (&'p str, Cow<'t, str>);
 
 impl Dissect {
-    /// `separator` joins what several `%{+name}` find.
+    /// Parses a pattern. `separator` joins the values of several `%{+name}`.
     pub fn parse(pattern: &str, separator: &str) -> Result<Dissect, DissectError> {
         let unable = |why: &str| DissectError {
             class: "PatternParse",
@@ -94,8 +93,8 @@ impl Dissect {
         Ok(Dissect { leading: leading.to_owned(), keys, separator: separator.to_owned(), is_plain })
     }
 
-    /// The parts of a text, in the order of the pattern; the last of several of one name counts. `None`: the
-    /// text does not fit.
+    /// Returns the parts of a text, in the order of the pattern; of several with one name, the last counts.
+    /// `None` if the text does not match.
     pub fn parts<'p, 't: 'p>(&'p self, text: &'t str) -> Option<Vec<Part<'p, 't>>> {
         let mut rest = text.strip_prefix(self.leading.as_str())?;
         let mut found: Vec<(&Key, &'t str)> = Vec::with_capacity(self.keys.len());

@@ -1,10 +1,10 @@
-//! Texts without documents: "does this text fit this pattern, and what are its parts?"
+//! Strings without documents: "does this string match this pattern, and what are its parts?"
 //!
-//! Wildcards of names ([`wildcard`]), automata over terms ([`automaton`]), regular expressions from users
-//! ([`pattern`]), log lines taken apart ([`grok`], [`dissect`]), names that were misspelt ([`likeness`]), and
-//! amounts with a unit ([`time_value`], [`byte_size`]).
+//! Wildcards in names ([`wildcard`]), automata over terms ([`automaton`]), regular expressions from users
+//! ([`pattern`]), parsing of log lines ([`grok`], [`dissect`]), misspelt names ([`likeness`]), and amounts
+//! with a unit ([`time_value`], [`byte_size`]).
 //!
-//! **Invariant**: pure functions; this crate needs none of ours and knows neither documents nor requests.
+//! **Invariant**: pure functions that know neither documents nor requests.
 
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]

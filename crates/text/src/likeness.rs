@@ -1,16 +1,16 @@
-//! Names that were misspelt: "which of the names that there are was meant?"
+//! Misspelt names: "which of the known names was meant?"
 //!
 //! Source: Elasticsearch's `SuggestingErrorOnUnknown` and Lucene's `LevenshteinDistance`.
 
-/// Names longer than this are like no other: the table of an edit distance grows with both lengths.
+/// Longer names are similar to no other: the table of an edit distance grows with both lengths.
 const NAME_CHARS_MAX: usize = 256;
 
-/// What an error about an unknown name ends with: the known ones that are like it, or nothing.
+/// Returns the end of an error about an unknown name: the similar known names, or nothing.
 pub fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     hint(&nearest(name, known, 0.5))
 }
 
-/// ` did you mean [a]?`, ` did you mean any of [a, b]?`, or nothing.
+/// Returns ` did you mean [a]?`, ` did you mean any of [a, b]?`, or nothing.
 pub fn hint(names: &[&str]) -> String {
     match names {
         [] => String::new(),
@@ -19,8 +19,8 @@ pub fn hint(names: &[&str]) -> String {
     }
 }
 
-/// The known names whose [`similarity`] to `name` is more than `more_than`, the most similar first, then in
-/// the order of the alphabet.
+/// Returns the known names whose [`similarity`] to `name` is greater than `more_than`, the most similar
+/// first, then alphabetically.
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>, more_than: f64) -> Vec<&'a str> {
     let mut near: Vec<(f64, &str)> =
         known.map(|known| (similarity(name, known), known)).filter(|(score, _)| *score > more_than).collect();
@@ -29,14 +29,14 @@ pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>, more_than: 
     near.into_iter().map(|(_, known)| known).collect()
 }
 
-/// `1 - edits / longer length`, from 0 to 1.
+/// Returns `1 - edits / longer length`, from 0 to 1.
 pub fn similarity(left: &str, right: &str) -> f64 {
     let longer = left.chars().count().max(right.chars().count()).max(1);
     edit_distance(left, right).map_or(0.0, |edits| 1.0 - edits as f64 / longer as f64)
 }
 
-/// How many characters must be put in, taken out or replaced to make one name of the other; `None` where one
-/// is too long to look.
+/// Returns how many characters must be inserted, deleted or replaced to turn one name into the other;
+/// `None` if one of them is too long.
 pub fn edit_distance(left: &str, right: &str) -> Option<usize> {
     let right: Vec<char> = right.chars().take(NAME_CHARS_MAX + 1).collect();
     if left.chars().nth(NAME_CHARS_MAX).is_some() || right.len() > NAME_CHARS_MAX {

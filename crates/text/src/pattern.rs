@@ -1,12 +1,12 @@
-//! Regular expressions from users: "where does this match?" without a user being able to stop the server.
+//! Regular expressions from users: "where does this match?" They must not be able to stall the server.
 //!
-//! Patterns run in linear time (`regex`) whenever they can be translated; those with look-around, back
-//! references, atomic groups or possessive quantifiers run over `fancy-regex` with a limit on backtracking.
+//! Patterns run in linear time (`regex`) whenever they can be translated. Those with look-around, back
+//! references, atomic groups or possessive quantifiers run on `fancy-regex` with a limit on backtracking.
 //! Both have a limit on their compiled size.
 //!
-//! Even linear time is quadratic where a match is looked for again after every match, and long where a large
-//! pattern meets a long text: a [`Watch`] ends what takes longer than a document may, or what nobody waits
-//! for; a large pattern is not run over a long text.
+//! Even linear time becomes quadratic if the search is repeated after every match, and a large pattern is
+//! slow on a long text. So a [`Watch`] stops work that takes longer than one document may, or whose request
+//! has ended, and a large pattern is not run on a long text.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -15,52 +15,53 @@ use limber_work as work;
 
 use crate::Error;
 
-/// What a text may grow to by replacements.
+/// Most bytes that a text may grow to by replacements.
 const GROWTH_BYTES_MAX: usize = 64 << 20;
 
-/// Steps a backtracking match may take on a short text before it is refused.
+/// Most steps of a backtracking match on a short text.
 const BACKTRACK_COUNT_MAX: usize = 1_000_000;
 
-/// Longer texts have fewer steps: each may look at all of the text, and nothing interrupts a match.
+/// Longer texts have fewer steps: each may read all of the text, and nothing interrupts a match.
 const SHORT_BYTES_MAX: usize = 4 << 10;
 
-/// Steps on a text that is not short: more than one a character, as looking for the beginning of a match
+/// Most steps on a longer text. It is more than one per character, because finding the beginning of a match
 /// takes that many.
 const BACKTRACK_COUNT_MAX_LONG: usize = 160_000;
 
-/// Longer texts are not looked at by backtracking at all.
+/// Longer texts are not matched by backtracking at all.
 const BACKTRACKED_BYTES_MAX: usize = 64 << 10;
 
-/// What patterns may take for one document or one text, all together. Elasticsearch interrupts a grok after
-/// this long (`ingest.grok.watchdog.max_execution_time`), and nothing else.
+/// Most time for all patterns of one document or one text together. Elasticsearch only limits grok, to the
+/// same time (`ingest.grok.watchdog.max_execution_time`).
 const TIME_MAX: Duration = Duration::from_secs(1);
 
-/// Matches of a short text are not timed, unless they backtrack.
+/// Matches of shorter texts are not timed, unless they backtrack.
 const TIMED_FROM_BYTES: usize = 1 << 10;
 
-/// Sizes at which it is tried to compile a pattern, so that it is known how large it is. The large firewall
+/// Size limits that are tried in turn when a pattern is compiled, to learn its size. The large firewall
 /// patterns of grok need about 4 MiB.
 const SIZE_STEPS: [usize; 5] = [16 << 10, 128 << 10, 1 << 20, 8 << 20, COMPILED_BYTES_MAX];
 const COMPILED_BYTES_MAX: usize = 32 << 20;
 
-/// A compiled pattern's bytes times a text's bytes: what a match that visits every state at every byte takes
-/// is a second or two. Patterns of the smallest size may be run over any text.
+/// Limit for the bytes of a compiled pattern times the bytes of a text: a match that visits every state at
+/// every byte then takes a second or two. Patterns of the smallest size may run on any text.
 const SIZE_TIMES_TEXT_MAX: u64 = 1 << 36;
 
-/// What the lazy automaton of a Java pattern may take, for each thread that uses it: the default of `regex`.
+/// Most bytes of the lazy automaton of a Java pattern, for each thread that uses it: the default of
+/// `regex`.
 const AUTOMATON_BYTES_MAX: usize = 2 << 20;
 
-/// Characters of one pattern, grok references expanded.
+/// Most characters of one pattern, with grok references expanded.
 const PATTERN_CHARS_MAX: usize = 100_000;
 
-/// Start and end of a match's groups, the whole match first; `None`: the group took no part.
+/// Start and end of a match's groups, the whole match first; `None` if the group did not take part.
 pub type Groups = Vec<Option<(usize, usize)>>;
 
-/// A compiled pattern with a bound on the text that it is run over.
+/// A compiled pattern with a limit on the texts that it runs on.
 #[derive(Debug)]
 pub struct Pattern {
     engine: Engine,
-    /// Longest text that it is run over.
+    /// Longest text that it runs on, in bytes.
     text_bytes_max: usize,
 }
 
@@ -70,11 +71,11 @@ enum Engine {
     Backtracking(Box<Backtracking>),
 }
 
-/// A pattern that no automaton matches.
+/// A pattern that automata cannot match.
 #[derive(Debug)]
 struct Backtracking {
     short: fancy_regex::Regex,
-    /// For longer texts, made when the first comes.
+    /// For longer texts; compiled at the first of them.
     long: OnceLock<Result<fancy_regex::Regex, String>>,
 }
 
@@ -83,6 +84,8 @@ impl Backtracking {
         Ok(Backtracking { short: backtracking(pattern, BACKTRACK_COUNT_MAX)?, long: OnceLock::new() })
     }
 
+    /// Returns the form for a text.
+    ///
     /// # Errors
     /// The text is too long.
     fn for_text(&self, text: &str) -> Result<&fancy_regex::Regex, Error> {
@@ -109,20 +112,20 @@ fn backtracking(pattern: &str, count_max: usize) -> Result<fancy_regex::Regex, S
     regex.map_err(|error| format!("{error} near\n{pattern}"))
 }
 
-/// Ends what patterns do for a document or a text for too long, or for a request that nobody waits for.
+/// Stops patterns that run too long for a document or text, or whose request has ended.
 pub struct Watch {
-    /// `None`: the text is short.
+    /// `None` if the text is short.
     started: Option<Instant>,
-    /// Matches until the clock is looked at again: long texts take long.
+    /// Matches until the next check of the clock; fewer for long texts, where a match takes long.
     left: usize,
     every: usize,
 }
 
 impl Watch {
-    /// Begins now.
+    /// Starts a watch over a text.
     ///
     /// # Errors
-    /// As [`Watch::tick`], when the time for patterns is over already.
+    /// Those of [`Watch::tick`], if the time for patterns is already over.
     pub fn over(text: &str) -> Result<Watch, Error> {
         Watch::begin(text, text.len() >= TIMED_FROM_BYTES)
     }
@@ -136,10 +139,10 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Called before each match.
+    /// Checks time and cancellation; called before each match.
     ///
     /// # Errors
-    /// `illegal_argument_exception` for patterns that take too long, and what ends the request.
+    /// `illegal_argument_exception` if patterns take too long, and the error that stops the request.
     #[inline]
     pub fn tick(&mut self) -> Result<(), Error> {
         self.left -= 1;
@@ -172,12 +175,12 @@ impl Drop for Watch {
 }
 
 impl Pattern {
-    /// Compiles a `java.util.regex` pattern. The error is the reason alone.
+    /// Compiles a `java.util.regex` pattern. The error is only the reason.
     pub fn parse(pattern: &str) -> Result<Pattern, String> {
         Pattern::compile(&translate(pattern, Dialect::Java), AUTOMATON_BYTES_MAX)
     }
 
-    /// Compiles an Oniguruma (Ruby syntax) pattern as grok uses them: `^` and `$` match at lines.
+    /// Compiles an Oniguruma (Ruby syntax) pattern as grok uses it: `^` and `$` match at line breaks.
     pub fn parse_oniguruma(pattern: &str) -> Result<Pattern, String> {
         Pattern::compile(&format!("(?m){}", translate(pattern, Dialect::Ruby)), COMPILED_BYTES_MAX)
     }
@@ -207,7 +210,7 @@ impl Pattern {
         Err("the pattern is too large".to_owned())
     }
 
-    /// The pattern as it is matched.
+    /// Returns the translated pattern.
     pub fn source(&self) -> &str {
         match &self.engine {
             Engine::Linear(regex) => regex.as_str(),
@@ -215,7 +218,7 @@ impl Pattern {
         }
     }
 
-    /// Names of the groups by index.
+    /// Returns the names of the groups by index.
     pub fn group_names(&self) -> Vec<Option<&str>> {
         match &self.engine {
             Engine::Linear(regex) => regex.capture_names().collect(),
@@ -223,7 +226,7 @@ impl Pattern {
         }
     }
 
-    /// The time for patterns, and whether the text is not too long for this one.
+    /// Starts a watch, and checks that the text is not too long for this pattern.
     fn watch(&self, text: &str) -> Result<Watch, Error> {
         if text.len() > self.text_bytes_max {
             return Err(Error::illegal(format!(
@@ -236,7 +239,7 @@ impl Pattern {
         Watch::begin(text, is_timed)
     }
 
-    /// The first match's groups as ranges, or `None`.
+    /// Returns the groups of the first match as ranges, or `None`.
     pub fn captures(&self, text: &str, from: usize) -> Result<Option<Groups>, Error> {
         let _watch = self.watch(text)?;
         self.captures_from(text, from)
@@ -270,7 +273,7 @@ impl Pattern {
         }
     }
 
-    /// Calls `each` with start and end of every match that Java's `Matcher.find` would give.
+    /// Calls `each` with start and end of every match that Java's `Matcher.find` would return.
     pub fn find_each(&self, text: &str, mut each: impl FnMut(usize, usize)) -> Result<(), Error> {
         let mut watch = self.watch(text)?;
         let mut from = Some(0);
@@ -284,12 +287,12 @@ impl Pattern {
         Ok(())
     }
 
-    /// `Matcher.replaceAll`.
+    /// Replaces like `Matcher.replaceAll`.
     pub fn replace_all(&self, text: &str, replacement: &Replacement) -> Result<String, Error> {
         self.replace(text, replacement, usize::MAX)
     }
 
-    /// `Matcher.replaceFirst`.
+    /// Replaces like `Matcher.replaceFirst`.
     pub fn replace_first(&self, text: &str, replacement: &Replacement) -> Result<String, Error> {
         self.replace(text, replacement, 1)
     }
@@ -322,17 +325,17 @@ impl Pattern {
     }
 }
 
-/// Runs patterns of somebody else's over `text`, within the time for patterns.
+/// Runs foreign patterns on `text`, within the time for patterns.
 ///
 /// # Errors
-/// That time is over.
+/// The time is over.
 pub fn watched<T>(text: &str, run: impl FnOnce() -> T) -> Result<T, Error> {
     let _watch = Watch::begin(text, true)?;
     Ok(run())
 }
 
-/// Where the search goes on after a match: at its end, or a character later when it was empty. `None` at the
-/// end of the text.
+/// Returns where the search continues after a match: at its end, or a character later if the match was
+/// empty. `None` at the end of the text.
 pub fn after(text: &str, start: usize, end: usize) -> Option<usize> {
     if start < end { Some(end) } else { text[end..].chars().next().map(|char| end + char.len_utf8()) }
 }
@@ -341,7 +344,7 @@ fn too_costly(error: &fancy_regex::Error) -> Error {
     Error::illegal(format!("the pattern takes too long on this value: {error}"))
 }
 
-/// What a match is replaced with: Java's `$1`, `${name}` and `\` escapes.
+/// The replacement of a match: Java's `$1`, `${name}` and `\` escapes.
 #[derive(Debug)]
 pub struct Replacement {
     parts: Vec<ReplacementPart>,
@@ -350,14 +353,15 @@ pub struct Replacement {
 #[derive(Debug)]
 enum ReplacementPart {
     Text(String),
-    /// All digits after `$`; Java takes as many as still name a group.
+    /// All digits after `$`; Java uses as many of them as still name a group.
     Group(String),
     Name(String),
     Invalid(&'static str),
 }
 
 impl Replacement {
-    /// Never fails: Java, too, reports a wrong replacement only when it is used.
+    /// Parses a replacement. This never fails, as Java also reports an invalid replacement only when it is
+    /// used.
     pub fn parse(text: &str) -> Replacement {
         let mut parts = Vec::new();
         let mut plain = String::new();
@@ -404,7 +408,7 @@ impl Replacement {
         Replacement { parts }
     }
 
-    /// Bytes of its own text.
+    /// Returns the bytes of its literal text.
     fn text_bytes(&self) -> usize {
         let of = |part: &ReplacementPart| match part {
             ReplacementPart::Text(text) => text.len(),
@@ -413,10 +417,10 @@ impl Replacement {
         self.parts.iter().map(of).sum()
     }
 
-    /// Appends what a match of `text` with these groups, of these names, is replaced with.
+    /// Appends the replacement of a match of `text` with these groups and group names.
     ///
     /// # Errors
-    /// A group that there is not.
+    /// The replacement names a group that does not exist.
     pub fn push(
         &self,
         text: &str,
@@ -460,9 +464,9 @@ enum Dialect {
     Ruby,
 }
 
-/// Rewrites what Java or Oniguruma and Rust's engines read differently: classes such as `\d` are ASCII, `\h`
-/// is horizontal space (Java) or a hexadecimal digit (Ruby), `\Z` ends before a last line break, `\Q..\E`
-/// quotes, and an opening bracket in a class is literal in Ruby.
+/// Rewrites what Java or Oniguruma and Rust's engines read differently: classes such as `\d` are ASCII,
+/// `\h` is horizontal space (Java) or a hexadecimal digit (Ruby), `\Z` ends before a last line break,
+/// `\Q..\E` quotes, and an opening bracket in a class is literal in Ruby.
 fn translate(pattern: &str, dialect: Dialect) -> String {
     let mut out = String::with_capacity(pattern.len() + 16);
     let mut chars = pattern.chars().peekable();
@@ -498,7 +502,7 @@ fn translate(pattern: &str, dialect: Dialect) -> String {
                         out.push('\\');
                         out.push(other);
                     }
-                    // Escapes of characters that need none, such as `\/` or `\"`.
+                    // Unneeded escapes, such as `\/` or `\"`.
                     (None, other) => out.push(other),
                 }
             }
@@ -512,7 +516,7 @@ fn translate(pattern: &str, dialect: Dialect) -> String {
                     out.push('^');
                     chars.next();
                 }
-                // A closing bracket right after the opening is literal in both.
+                // A closing bracket right after the opening one is literal in both.
                 if chars.peek() == Some(&']') {
                     out.push_str("\\]");
                     chars.next();

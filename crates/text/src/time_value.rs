@@ -4,7 +4,7 @@
 
 use crate::{Error, Result};
 
-/// Units by their endings; those that end like another come first. The third is how many nanoseconds one has.
+/// Units by their suffixes, with their nanoseconds; a unit that ends like another one comes before it.
 const UNITS: [(&str, u64); 7] = [
     ("nanos", 1),
     ("micros", 1_000),
@@ -15,7 +15,7 @@ const UNITS: [(&str, u64); 7] = [
     ("d", 86_400_000_000_000),
 ];
 
-/// A length of time as it was written: a whole number of one unit.
+/// A duration as it was written: a whole number of one unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeValue {
     count: u64,
@@ -23,8 +23,8 @@ pub struct TimeValue {
 }
 
 impl TimeValue {
-    /// Reads `5s`, `100ms` or `0`; `-1` is `None`. Letters may be of either case, but for `m`: an `M` would
-    /// be months.
+    /// Parses `5s`, `100ms` or `0`; `-1` is `None`. Letters may be of either case, except for `m`: `M`
+    /// would be months.
     ///
     /// # Errors
     /// [`Error::IllegalArgument`] and [`Error::IllegalNumber`], which name `setting`; fractions are refused.
@@ -66,17 +66,17 @@ impl TimeValue {
         }
     }
 
-    /// In nanoseconds; what they cannot count is the most that they can.
+    /// Returns nanoseconds; `u64::MAX` if the time is longer.
     pub fn nanos(self) -> u64 {
         self.count.saturating_mul(self.unit_nanos)
     }
 
-    /// In whole milliseconds, as `TimeValue#getMillis`; what they cannot count is the most that they can.
+    /// Returns whole milliseconds, as `TimeValue#getMillis` does; `u64::MAX` if the time is longer.
     pub fn millis(self) -> u64 {
         self.in_millis(u128::div_euclid)
     }
 
-    /// In milliseconds, those that have begun counted whole, so that only 0 becomes 0.
+    /// Returns milliseconds, rounded up, so that only 0 becomes 0.
     pub fn millis_begun(self) -> u64 {
         self.in_millis(u128::div_ceil)
     }

@@ -1,20 +1,20 @@
-//! `*` in names: "does this pattern fit this field or index name?"
+//! `*` in names: "does this pattern match this field or index name?"
 
 /// Whether `text` is a pattern rather than a name.
 pub fn is_pattern(text: &str) -> bool {
     text.contains('*')
 }
 
-/// Whether `text` fits `pattern`, in which each `*` stands for any run of characters (none included). Linear
-/// space, time at most `pattern * text` bytes.
+/// Whether `text` matches `pattern`, in which each `*` stands for any string, also an empty one. Takes
+/// linear space, and time at most proportional to `pattern * text` bytes.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut p, mut t) = (0, 0);
-    // After a `*`: where the pattern goes on, and where the star's run ends so far.
+    // After a `*`: the pattern's index after it, and the end of the text that it matches so far.
     let mut star: Option<(usize, usize)> = None;
     while t < text.len() {
         if p < pattern.len() && pattern[p] == b'*' {
-            // A run of stars is one, and a long one is passed over at once.
+            // Successive stars count as one; many are skipped at once.
             p += stars(&pattern[p..]);
             star = Some((p, t));
         } else if p < pattern.len() && pattern[p] == text[t] {
@@ -31,7 +31,7 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     stars(&pattern[p..]) == pattern.len() - p
 }
 
-/// How many stars `pattern` begins with.
+/// Returns how many stars `pattern` begins with.
 fn stars(pattern: &[u8]) -> usize {
     const MANY: usize = 32;
     let many = pattern.chunks_exact(MANY).take_while(|chunk| **chunk == [b'*'; MANY]).count() * MANY;

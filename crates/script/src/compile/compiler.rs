@@ -1,4 +1,4 @@
-//! From source to compiled script, once: the cache, its rate limit, and the stored scripts.
+//! Compiles each script once: the cache, its rate limit, and the stored scripts.
 //!
 //! Source: Elasticsearch's `ScriptService` and `ScriptCache`.
 
@@ -23,11 +23,12 @@ pub struct ScriptLimits {
     pub source_bytes_max: usize,
     /// `script.cache.max_size`.
     pub cache_size: usize,
-    /// `script.max_compilations_rate`: how many within how many seconds; `None`: `unlimited`.
+    /// `script.max_compilations_rate`: compilations allowed, and within how many seconds; `None` is
+    /// `unlimited`.
     pub rate: Option<(u32, u64)>,
     /// `script.painless.regex.enabled`: whether scripts may have regular expressions.
     pub allows_regex: bool,
-    /// `search.aggs.only_allowed_metric_scripts`; `None`: any.
+    /// `search.aggs.only_allowed_metric_scripts`; `None` allows all scripts.
     pub metric_scripts: Option<AllowedScripts>,
 }
 
@@ -53,7 +54,7 @@ impl Default for ScriptLimits {
 }
 
 impl ScriptLimits {
-    /// The text of `script.max_compilations_rate`: `150/5m` or `unlimited`.
+    /// Parses the value of `script.max_compilations_rate`: `150/5m` or `unlimited`.
     pub fn parse_rate(text: &str) -> Result<Option<(u32, u64)>, RequestError> {
         if text == "unlimited" {
             return Ok(None);
@@ -85,16 +86,16 @@ impl ScriptLimits {
 const NO_REGEX: &str = "Regexes are disabled. Set [script.painless.regex.enabled] to [true] in elasticsearch.yaml to allow them. Be \
     careful though, regexes break out of Painless's protection against deep recursion and long loops.";
 
-/// All cached scripts together, as they are held.
+/// Largest size in memory of all cached scripts together, in bytes.
 const CACHED_BYTES_MAX: usize = 20 << 20;
 
-/// What a script takes as a tree for a byte of its source, about; its patterns come on top.
+/// Approximate bytes of a script's tree per byte of its source; its patterns come on top.
 const BYTES_A_SOURCE_BYTE: usize = 20;
 
-/// What the lazy automata of a pattern take once it was used, about: each of its three forms has its own.
+/// Approximate bytes of a pattern's lazy automata after use; each of its three forms has its own automaton.
 const AUTOMATON_BYTES: usize = 48 << 10;
 
-/// All scripts of a node. Cheap to ask for one that is known.
+/// All scripts of a node. Looking up a compiled script is cheap.
 #[derive(Debug)]
 pub struct Scripts {
     state: Mutex<State>,
@@ -107,11 +108,11 @@ struct Key {
     source: String,
 }
 
-/// A script of the cache.
+/// A script in the cache.
 #[derive(Debug)]
 struct Cached {
     compiled: Arc<Compiled>,
-    /// The turn of its last use.
+    /// Value of [`State::turn`] at its last use.
     used: u64,
     bytes: usize,
 }
@@ -122,7 +123,7 @@ struct State {
     cache: HashMap<Key, Cached>,
     cached_bytes: usize,
     turn: u64,
-    /// Compilations that may still be made; fills up as time goes by.
+    /// Compilations that are still allowed; the number grows as time passes.
     tokens: f64,
     filled: Instant,
     compilations: u64,
@@ -153,12 +154,13 @@ impl Default for Scripts {
 }
 
 impl Scripts {
-    /// A panic while the lock is held leaves nothing half done that a later caller could see.
+    /// Locks the state. A panic under the lock leaves no half-made change behind, so a poisoned lock is
+    /// usable.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the limits for what is compiled from now on.
+    /// Changes the limits for later compilations.
     pub fn set_limits(&self, limits: ScriptLimits) {
         let mut state = self.state();
         if state.limits.rate != limits.rate {
@@ -178,13 +180,13 @@ impl Scripts {
         }
     }
 
-    /// (compilations, evictions from the cache, compilations refused by the rate limit).
+    /// Returns (compilations, evictions from the cache, compilations refused by the rate limit).
     pub fn statistics(&self) -> (u64, u64, u64) {
         let state = self.state();
         (state.compilations, state.evictions, state.limited)
     }
 
-    /// The stored script of this id.
+    /// Returns the stored script with this id.
     pub fn stored(&self, id: &str) -> Option<StoredScript> {
         self.state().stored.get(id).cloned()
     }
@@ -194,7 +196,7 @@ impl Scripts {
         self.state().stored = stored;
     }
 
-    /// Checks that a script compiles where its context is known, and that its language exists.
+    /// Checks that a script's language exists and, where its context is known, that it compiles.
     pub fn check(&self, script: &StoredScript, context: Option<ScriptContext>) -> Result<(), RequestError> {
         if script.language == "mustache" {
             return Template::parse(&script.source, Escape::Json).map(drop);
@@ -206,7 +208,7 @@ impl Scripts {
         }
     }
 
-    /// The compiled form of a script in a context.
+    /// Returns the compiled form of a script in a context.
     ///
     /// # Errors
     /// `script_exception` (compile error), `circuit_breaking_exception` (too many compilations),
@@ -266,7 +268,7 @@ impl Scripts {
         });
         let compiled =
             Arc::new(compiled.map_err(|error| error.to_request_error("compile", source, language))?);
-        // Patterns may take a thousand times their source, so that what was made is measured.
+        // Patterns may take a thousand times the size of their source, so the size is measured.
         let made_bytes = usize::try_from(work::allocated_bytes() - before_bytes).unwrap_or(0);
         let patterns_bytes = compiled.regexes.len() * AUTOMATON_BYTES;
         let bytes = made_bytes.max(source.len() * BYTES_A_SOURCE_BYTE) + patterns_bytes;
@@ -290,7 +292,7 @@ impl Scripts {
     }
 }
 
-/// Compiles a script outside of the cache: for what is compiled once with its request.
+/// Compiles a script outside of the cache, for scripts that are compiled once with their request.
 pub(crate) fn compile_detached(script: &Script, context: ScriptContext) -> Result<Compiled, RequestError> {
     let Code::Inline { language, source } = &script.code else {
         return Err(RequestError::unsupported(format!(
@@ -322,7 +324,7 @@ fn check_language(language: &str) -> Result<(), RequestError> {
 }
 
 impl State {
-    /// A bucket of tokens that fills at the allowed rate.
+    /// Takes a token from a bucket that refills at the allowed rate.
     fn take_token(&mut self) -> Result<(), RequestError> {
         let Some((count, seconds)) = self.limits.rate else { return Ok(()) };
         let now = Instant::now();

@@ -1,4 +1,4 @@
-//! Sources to compiled scripts: "have I compiled this before, and may it be compiled?"
+//! Compiles scripts: "have I compiled this before, and may it be compiled?"
 
 mod compiler;
 mod spec;

@@ -14,7 +14,7 @@ pub struct Script {
     pub params: Map<String, Value>,
 }
 
-/// Where a script's text comes from.
+/// Where a script's source comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Code {
     /// Its source is in the request.
@@ -112,12 +112,12 @@ impl Script {
 }
 
 impl Script {
-    /// Whether it names a stored script.
+    /// Whether this names a stored script.
     pub fn is_stored(&self) -> bool {
         matches!(self.code, Code::Stored(_))
     }
 
-    /// The source, or the id of a stored script.
+    /// Returns the source, or the id of a stored script.
     pub fn text(&self) -> &str {
         match &self.code {
             Code::Inline { source, .. } => source,
@@ -141,9 +141,9 @@ impl StoredScript {
             match (key.as_str(), value) {
                 ("lang", Value::String(text)) => language = Some(text.clone()),
                 ("source", Value::String(text)) => source = Some(text.clone()),
-                // A template as the JSON that it becomes.
+                // A template that is given as an object is kept as its JSON.
                 ("source", Value::Object(_)) => source = Some(value.to_string()),
-                // Examples of what a template is rendered with, for whoever reads it.
+                // Example parameters of a template serve its readers only.
                 ("options" | "params", Value::Object(_)) => {}
                 (other, _) => {
                     let reason = format!("[stored script source] unknown field [{other}]");

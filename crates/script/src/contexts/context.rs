@@ -1,7 +1,7 @@
 //! Scripts over `ctx` outside of a search: pipelines' processors and their conditions.
 //!
-//! The caller brings `ctx` as a tree of its own making ([`ContextValue`]) and looks afterwards at what the
-//! script made of it ([`View`]), so that neither side needs the other's form of a document.
+//! The caller builds `ctx` as a tree ([`ContextValue`]) and reads what the script made of it afterwards
+//! ([`View`]), so that neither side needs to know the other's representation of a document.
 
 use std::sync::Arc;
 
@@ -25,6 +25,8 @@ pub struct ContextScript {
 }
 
 impl ContextScript {
+    /// Compiles a script for a context.
+    ///
     /// # Errors
     /// `script_exception` (compile error), `resource_not_found_exception`, `illegal_argument_exception`
     /// (language).
@@ -36,20 +38,21 @@ impl ContextScript {
         Ok(ContextScript { script: scripts.compile(script, context)?, params: script.params.clone() })
     }
 
-    /// What was compiled.
+    /// Returns the source that was compiled.
     pub fn source(&self) -> &str {
         &self.script.source
     }
 
-    /// The members of `ctx` that the script can reach; `None`: any.
+    /// Returns the members of `ctx` that the script can reach; `None` if it can reach any.
     pub fn names(&self) -> Option<&[Arc<str>]> {
         self.script.ctx_names.as_deref()
     }
 
-    /// The last script of `scripted_metric`: what it makes of what the shards found, as JSON.
+    /// Runs `reduce_script` of `scripted_metric` over the states of the shards; returns the result as JSON.
     ///
     /// # Errors
-    /// `script_exception`; `illegal_argument_exception` for a value that holds itself or has no JSON.
+    /// `script_exception`; `illegal_argument_exception` for a value that contains itself or has no JSON
+    /// form.
     pub fn reduce(&self, states: &[Settled]) -> Result<Json, RequestError> {
         let mut run = Run::new(&self.script, &self.params);
         let states = Value::list(states.iter().map(Settled::to_value).collect());
@@ -68,12 +71,12 @@ impl ContextScript {
         })
     }
 
-    /// The script at work, with its parameters and no `ctx` yet.
+    /// Starts a run with the script's parameters and no `ctx` yet.
     pub fn start(&self) -> ContextRun<'_> {
         ContextRun { script: &self.script, run: Run::new(&self.script, &self.params) }
     }
 
-    /// `script_exception` (runtime error) for what was found wrong after the script had run.
+    /// Returns a `script_exception` (runtime error) for an error that was found after the script had run.
     pub fn failed(&self, cause: RequestError) -> RequestError {
         ScriptError { at: None, kind: cause.kind, reason: cause.reason, foreign: None }.to_request_error(
             "runtime",
@@ -106,7 +109,7 @@ impl TokenPredicate for ContextScript {
     }
 }
 
-/// A script at work on one `ctx`. What it made lives as long as this does.
+/// A run of a script on one `ctx`. The values that the script made live as long as the run.
 pub struct ContextRun<'a> {
     script: &'a Compiled,
     run: Run<'a>,
@@ -117,7 +120,7 @@ impl ContextRun<'_> {
         outcome.map_err(|error| error.to_request_error("runtime", &self.script.source, self.script.language))
     }
 
-    /// Charges `count` values to the memory of the script, before they are made.
+    /// Charges `count` values to the script's memory before they are made.
     pub fn charge_values(&mut self, count: usize) -> Result<(), RequestError> {
         let outcome = self.run.grow(count.saturating_mul(VALUE_CHARGE), 0);
         self.finished(outcome)
@@ -139,63 +142,63 @@ impl ContextRun<'_> {
     }
 }
 
-/// Nesting of what [`ContextScript::reduce`] gives; more than a settled value has.
+/// Largest nesting of the result of [`ContextScript::reduce`]; more than a settled value can have.
 const JSON_DEPTH_MAX: u32 = 250;
 
-/// What a value of `ctx` counts against the memory of a script; as much as an item that the script makes
-/// itself.
+/// Bytes that a value of `ctx` counts towards the memory of a script; the same as an item that the script
+/// itself makes.
 const VALUE_CHARGE: usize = 32;
 
 /// A value of `ctx`.
 #[derive(Debug, Clone)]
 pub struct ContextValue(Value);
 
-/// What a value of `ctx` is.
+/// The content of a [`ContextValue`].
 #[derive(Debug)]
 pub enum View {
     /// `null`.
     Null,
     /// A `boolean`.
     Bool(bool),
-    /// Its JSON text.
+    /// The number as JSON.
     Number(String),
-    /// A text; dates, and numbers that JSON has none for, as they are printed.
+    /// A string; also dates, and numbers that JSON cannot express, as Java prints them.
     Text(Arc<str>),
     /// The items of a list or set, in order.
     List(Vec<ContextValue>),
     /// The entries of a map, in order.
     Map(Vec<(ContextValue, ContextValue)>),
-    /// What no document can hold.
+    /// A value of this Java class, which no document can hold.
     Other(&'static str),
 }
 
 impl ContextValue {
-    /// `null`.
+    /// Creates `null`.
     pub fn null() -> ContextValue {
         ContextValue(Value::Null)
     }
 
-    /// A `boolean`.
+    /// Creates a `boolean`.
     pub fn bool(flag: bool) -> ContextValue {
         ContextValue(Value::Bool(flag))
     }
 
-    /// A `long`.
+    /// Creates a `long`.
     pub fn long(number: i64) -> ContextValue {
         ContextValue(Value::Long(number))
     }
 
-    /// A `float`.
+    /// Creates a `float`.
     pub fn float(number: f32) -> ContextValue {
         ContextValue(Value::Float(number))
     }
 
-    /// A `String`.
+    /// Creates a `String`.
     pub fn text(text: &str) -> ContextValue {
         ContextValue(Value::str(text))
     }
 
-    /// A number by its JSON text: `int` or `long` where it fits, else a double.
+    /// Creates a number from its JSON: `int` or `long` where it fits, else `double`.
     pub fn number(text: &str) -> ContextValue {
         let whole = text.parse::<i64>().ok();
         ContextValue(match whole {
@@ -204,12 +207,12 @@ impl ContextValue {
         })
     }
 
-    /// A new list.
+    /// Creates a list.
     pub fn list(items: impl Iterator<Item = ContextValue>) -> ContextValue {
         ContextValue(Value::list(items.map(|item| item.0).collect()))
     }
 
-    /// A `java.util.HashMap`. Keys are distinct.
+    /// Creates a `java.util.HashMap`. The keys must be distinct.
     pub fn map(members: impl Iterator<Item = (Arc<str>, ContextValue)>) -> ContextValue {
         let entries = members.map(|(key, value)| (Value::Str(key), value.0)).collect();
         ContextValue(Value::map(entries, true))
@@ -220,7 +223,7 @@ impl ContextValue {
         self.0.equals(&other.0)
     }
 
-    /// The text, where this is one.
+    /// Returns the string, if this is one.
     pub fn as_text(&self) -> Option<&str> {
         match &self.0 {
             Value::Str(text) => Some(text),
@@ -228,22 +231,22 @@ impl ContextValue {
         }
     }
 
-    /// The whole number, where this is one.
+    /// Returns the whole number, if this is one.
     pub fn as_whole(&self) -> Option<i64> {
         matches!(self.0, Value::Int(_) | Value::Long(_)).then(|| self.0.i64())
     }
 
-    /// Whether it is `null`.
+    /// Whether this is `null`.
     pub fn is_null(&self) -> bool {
         self.0.is_null()
     }
 
-    /// Whether it is a number, characters aside.
+    /// Whether this is a number; characters do not count.
     pub fn is_number(&self) -> bool {
         self.0.is_number() && !matches!(self.0, Value::Char(_))
     }
 
-    /// Full name of the Java class.
+    /// Returns the full name of the Java class.
     pub fn class(&self) -> &'static str {
         self.0.class()
     }
@@ -253,12 +256,13 @@ impl ContextValue {
         self.0.text()
     }
 
-    /// Tells one list or map from another, however alike they are; `None` for what holds nothing.
+    /// Returns an identity that differs between any two lists or maps, even equal ones; `None` for other
+    /// values.
     pub fn identity(&self) -> Option<usize> {
         identity(&self.0)
     }
 
-    /// What it is, one level deep.
+    /// Returns the content, one level deep.
     pub fn view(&self) -> View {
         match &self.0 {
             Value::Null => View::Null,

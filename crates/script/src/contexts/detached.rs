@@ -1,4 +1,4 @@
-//! Scripts without documents: those over numbers of a request, and those that change `ctx`.
+//! Scripts without documents: those that compute from a request's numbers, and those that change `ctx`.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value as Json};
@@ -17,6 +17,8 @@ pub struct DetachedScript {
 }
 
 impl DetachedScript {
+    /// Compiles a script that sees no documents.
+    ///
     /// # Errors
     /// `script_exception` (compile error); stored scripts and other languages are refused by name.
     pub fn compile(script: Script, context: ScriptContext) -> Result<DetachedScript, RequestError> {
@@ -24,20 +26,20 @@ impl DetachedScript {
         Ok(DetachedScript { script: compiled, params: script.params })
     }
 
-    /// The script at work, with its parameters.
+    /// Starts a run with the script's parameters.
     pub fn start(&self) -> DetachedRun<'_> {
         DetachedRun { script: &self.script, run: Run::new(&self.script, &self.params) }
     }
 }
 
-/// A detached script at work.
+/// A run of a detached script.
 pub struct DetachedRun<'a> {
     script: &'a Compiled,
     run: Run<'a>,
 }
 
 impl DetachedRun<'_> {
-    /// The script's value with these numbers as further parameters.
+    /// Returns the script's value with these numbers as further parameters.
     pub fn run(&mut self, values: &[(&str, f64)]) -> Result<Value, RequestError> {
         for (name, value) in values {
             self.run.set_param(name, Value::Double(*value));
@@ -45,7 +47,7 @@ impl DetachedRun<'_> {
         self.value()
     }
 
-    /// The script's value with these numbers in the variable that its context has.
+    /// Returns the script's value with these numbers in the variable that its context defines.
     pub fn run_over(&mut self, values: &[f64]) -> Result<Value, RequestError> {
         self.run.given = Some(Value::list(values.iter().map(|value| Value::Double(*value)).collect()));
         self.value()
@@ -59,10 +61,10 @@ impl DetachedRun<'_> {
     }
 }
 
-/// Runs a script that changes `ctx`, and gives what it made of it: `_update`.
+/// Runs a script that changes `ctx` (`_update`) and returns the changed `ctx`.
 ///
 /// # Errors
-/// `script_exception` and what else compiling or running a script meets.
+/// `script_exception` and other errors of compiling or running a script.
 pub fn run_on_context(
     scripts: &Scripts,
     script: &Script,
@@ -77,5 +79,5 @@ pub fn run_on_context(
     run.ctx.to_json(CONTEXT_DEPTH_MAX).map_err(|(kind, reason)| failed(ScriptError::new(0, kind, reason)))
 }
 
-/// Nesting of what a script leaves in `ctx`.
+/// Largest nesting of the `ctx` that a script leaves.
 const CONTEXT_DEPTH_MAX: u32 = 200;

@@ -1,4 +1,4 @@
-//! A compiled script: the one typed form that both languages become, made once and shared by all who run it.
+//! A compiled script: one typed form for both languages, made once and shared by all its runs.
 
 use std::sync::Arc;
 
@@ -22,26 +22,26 @@ pub struct Compiled {
     pub(crate) regexes: Vec<Regex>,
     /// Names of the fields in `doc`, by number.
     pub(crate) fields: Vec<Arc<str>>,
-    /// Expressions: names that have to be parameters, each with its place.
+    /// Expressions: names that must be parameters, each with its position in the source.
     pub(crate) variables: Vec<(Arc<str>, u32)>,
     pub(crate) slots: u16,
     pub(crate) uses_score: bool,
-    /// The members of `ctx` that the script can reach; `None`: any.
+    /// The members of `ctx` that the script can reach; `None` if it can reach any.
     pub(crate) ctx_names: Option<Vec<Arc<str>>>,
 }
 
 impl Compiled {
-    /// What was compiled.
+    /// Returns the source that was compiled.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// `painless` or `expression`.
+    /// Returns `painless` or `expression`.
     pub fn language(&self) -> &'static str {
         self.language
     }
 
-    /// Names of the fields that the script reads, by number.
+    /// Returns the names of the fields that the script reads, by number.
     pub fn fields(&self) -> &[Arc<str>] {
         &self.fields
     }
@@ -51,7 +51,7 @@ impl Compiled {
         self.uses_score
     }
 
-    /// Checks that all that an expression names is there. Painless asks when it runs.
+    /// Checks that everything an expression names exists. Painless checks it at run time.
     ///
     /// # Errors
     /// `script_exception` (link error).

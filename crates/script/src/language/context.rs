@@ -1,15 +1,15 @@
-//! What a script is for.
+//! The purposes of scripts.
 
 use crate::types::Type;
 
-/// What a script is for: what it may name, and what it has to give.
+/// What a script is for; decides what it may name and what it must return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ScriptContext {
-    /// `script_score`: gives a score.
+    /// `script_score`: returns a score.
     Score,
-    /// `script_fields`: gives any value.
+    /// `script_fields`: returns any value.
     Field,
-    /// The `script` query: says whether a document matches.
+    /// The `script` query: returns whether a document matches.
     Filter,
     /// `_script` sort of type `number`.
     NumberSort,
@@ -33,23 +33,23 @@ pub enum ScriptContext {
     BucketSelector,
     /// `moving_fn`: a number from those of a window.
     MovingFunction,
-    /// The four scripts of `scripted_metric`.
+    /// `init_script` of `scripted_metric`, once per shard.
     MetricInit,
-    /// `map_script`, once a document.
+    /// `map_script`, once per document.
     MetricMap,
-    /// `combine_script`, once a shard.
+    /// `combine_script`, once per shard.
     MetricCombine,
-    /// `reduce_script`, over what the shards gave.
+    /// `reduce_script`, over what the shards returned.
     MetricReduce,
-    /// The values of a runtime field, or of a field that is made when a document is written.
+    /// The values of a runtime field, or of a field that is computed when a document is written.
     RuntimeField(Emits),
-    /// Of a filter of intervals.
+    /// The `script` filter of an `intervals` query.
     Interval,
-    /// Of a filter of tokens.
+    /// The script of a token filter (a predicate over tokens).
     TokenFilter,
     /// The `script` processor of search pipelines: changes a search.
     SearchPipeline,
-    /// Tried out with its parameters alone.
+    /// A script that is tried out with nothing but its parameters.
     Test,
 }
 
@@ -75,7 +75,7 @@ pub enum Emits {
 }
 
 impl ScriptContext {
-    /// Elasticsearch's name.
+    /// Returns Elasticsearch's name.
     pub fn name(self) -> &'static str {
         match self {
             ScriptContext::Score => "score",
@@ -113,7 +113,7 @@ impl ScriptContext {
         }
     }
 
-    /// What the script has to give.
+    /// Returns the type that the script must return.
     pub fn returns(self) -> Type {
         match self {
             ScriptContext::Score | ScriptContext::NumberSort | ScriptContext::MovingFunction => Type::Double,
@@ -140,7 +140,7 @@ impl ScriptContext {
         }
     }
 
-    /// Whether it may name `doc`.
+    /// Whether the script may name `doc`.
     pub fn has_doc(self) -> bool {
         !matches!(
             self,
@@ -162,7 +162,7 @@ impl ScriptContext {
         )
     }
 
-    /// Whether it may name `ctx`.
+    /// Whether the script may name `ctx`.
     pub fn has_ctx(self) -> bool {
         matches!(
             self,
@@ -175,7 +175,7 @@ impl ScriptContext {
         )
     }
 
-    /// A variable that the script is given in its first slot.
+    /// Returns the variable that the script is given in its first slot.
     pub fn given(self) -> Option<(&'static str, Type)> {
         match self {
             ScriptContext::MetricInit | ScriptContext::MetricMap | ScriptContext::MetricCombine => {
@@ -189,13 +189,13 @@ impl ScriptContext {
         }
     }
 
-    /// Whether `script.max_compilations_rate` holds: not for pipelines, which are compiled when they are put
-    /// and when the node starts.
+    /// Whether `script.max_compilations_rate` applies. It does not for pipelines and token filters:
+    /// pipelines are compiled when they are stored and when the node starts.
     pub fn is_rate_limited(self) -> bool {
         !matches!(self, ScriptContext::Ingest | ScriptContext::IngestCondition | ScriptContext::TokenFilter)
     }
 
-    /// Whether it may name `_score`.
+    /// Whether the script may name `_score`.
     pub fn has_score(self) -> bool {
         matches!(
             self,

@@ -15,7 +15,7 @@ fn boxed(class: &str) -> Option<Type> {
     })
 }
 
-/// `expr` as a value of type `to`, with a cast where one is needed. Implicit casts only widen.
+/// Converts `expr` to type `to`, with a cast where one is needed. Implicit casts only widen.
 pub(crate) fn coerce(expr: Expr, to: Type, is_explicit: bool) -> Result<Expr, ScriptError> {
     let from = expr.ty;
     let at = expr.at;
@@ -57,7 +57,7 @@ pub(crate) fn coerce(expr: Expr, to: Type, is_explicit: bool) -> Result<Expr, Sc
         (from, to) => match (from.rank(), to.rank()) {
             (Some(have), Some(want)) => {
                 let widens = have <= want && to != Type::Char && !(from == Type::Char && want < 3);
-                // A constant that fits is as good as one of the narrow type.
+                // A constant that fits counts as a value of the narrow type.
                 let is_small = matches!(expr.kind, Kind::Literal(Literal::Int(_))) && want < 3;
                 if widens || is_explicit || is_small { Ok(cast(expr, to)) } else { refuse() }
             }
@@ -85,7 +85,8 @@ pub(crate) fn cast(expr: Expr, to: Type) -> Expr {
     }
 }
 
-/// The type of both sides of an operation on numbers; `None`: known at run time.
+/// Returns the type that both operands of an arithmetic operation are promoted to; `Def` when it is known
+/// only at run time.
 fn promoted(left: Type, right: Type) -> Type {
     match (left.rank(), right.rank()) {
         (Some(left_rank), Some(right_rank)) if left_rank.max(right_rank) <= 3 => Type::Int,
@@ -100,7 +101,7 @@ fn promoted(left: Type, right: Type) -> Type {
     }
 }
 
-/// `left op right`, checked as far as types are known.
+/// Builds `left op right`, checked as far as the types are known.
 pub(crate) fn binary(op: Binary, left: Expr, right: Expr) -> Result<Expr, ScriptError> {
     let at = left.at;
     let is_loose = |ty: Type| matches!(ty, Type::Def | Type::Object(_));
@@ -132,7 +133,7 @@ pub(crate) fn binary(op: Binary, left: Expr, right: Expr) -> Result<Expr, Script
                     ),
                 ));
             }
-            // A shift has the type of what is shifted.
+            // A shift has the type of its left operand.
             ty if op.is_shift() && ty != Type::Def => promoted(left.ty, left.ty),
             ty => ty,
         }
@@ -184,7 +185,7 @@ pub(crate) fn unary(op: Unary, inner: Expr, at: u32) -> Result<Expr, ScriptError
     })
 }
 
-/// The type of `condition ? left : right`.
+/// Returns both branches of `condition ? left : right`, converted where needed, and their type.
 pub(crate) fn joined(left: Expr, right: Expr) -> (Expr, Expr, Type) {
     if left.ty == right.ty {
         let ty = left.ty;

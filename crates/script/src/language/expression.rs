@@ -1,4 +1,4 @@
-//! Lucene expressions: arithmetic in double over doc values, one expression without statements.
+//! Lucene expressions: a single expression of double arithmetic over doc values, without statements.
 //!
 //! Source: the documentation of Lucene's `JavascriptCompiler` and of Elasticsearch's `expression` language.
 //! Comparisons and `!`, `&&`, `||` give 1 or 0; a field without a value counts as 0.
@@ -14,7 +14,7 @@ use crate::types::{Binary, DatePart, FieldPart, Literal, Type, Unary};
 
 const DEPTH_MAX: u32 = 60;
 
-/// Operators by level, loosest first.
+/// Operators by precedence level, loosest first.
 const LEVELS: &[&[(&str, Binary)]] = &[
     &[("|", Binary::Or)],
     &[("^", Binary::Xor)],
@@ -86,10 +86,10 @@ fn node(kind: Kind, ty: Type, at: u32) -> Expr {
     Expr { kind, ty, at }
 }
 
-/// A number as a condition.
+/// Converts a number to a condition.
 fn truth(value: Expr) -> Expr {
     let at = value.at;
-    // A condition that was made a number is taken back.
+    // Undoes the conversion of a condition to a number.
     if let Kind::Conditional(condition, yes, _) = &value.kind
         && matches!(yes.kind, Kind::Literal(Literal::Double(1.0)))
     {
@@ -98,7 +98,7 @@ fn truth(value: Expr) -> Expr {
     node(Kind::Binary(Binary::NotEqual, Box::new(value), Box::new(number(0.0, at))), Type::Bool, at)
 }
 
-/// A condition as a number.
+/// Converts a condition to a number.
 fn measure(condition: Expr) -> Expr {
     let at = condition.at;
     let (one, zero) = (number(1.0, at), number(0.0, at));
@@ -315,7 +315,7 @@ impl Parser {
         }
     }
 
-    /// `doc['name'].part` or `doc['name'].method()`.
+    /// Parses `doc['name'].part` or `doc['name'].method()`.
     fn field(&mut self, at: u32) -> Result<Expr, ScriptError> {
         self.expect("[")?;
         let TokenKind::Literal(Literal::Str(path)) = self.take() else { return Err(self.unexpected()) };
@@ -384,7 +384,7 @@ fn function(name: &str, mut arguments: Vec<Expr>, at: u32) -> Result<Expr, Scrip
         return Ok(node(Kind::Static { class: "Math", name: java.into(), arguments }, Type::Double, at));
     }
     if matches!(name, "max" | "min") && arguments.len() > 2 {
-        // Many arguments fold from the left.
+        // More than two arguments are folded from the left.
         let mut rest = arguments.split_off(2).into_iter();
         let mut value = function(name, arguments, at)?;
         for next in rest.by_ref() {

@@ -1,9 +1,9 @@
-//! Painless source to tokens.
+//! Splits Painless source into tokens.
 
 use crate::error::ScriptError;
 use crate::types::Literal;
 
-/// One token and where it starts, in UTF-16 units as Java counts.
+/// One token and the position where it starts, in UTF-16 units as in Java.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Token {
     pub kind: TokenKind,
@@ -20,7 +20,7 @@ pub(crate) enum TokenKind {
     End,
 }
 
-/// Longest first.
+/// Symbols, longest first.
 const SYMBOLS: &[&str] = &[
     ">>>=", "==~", "===", "!==", "<<=", ">>=", ">>>", "==", "!=", "<=", ">=", "&&", "||", "++", "--", "+=",
     "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>", "->", "?:", "?.", "::", "=~", "+", "-", "*", "/",
@@ -41,7 +41,7 @@ pub(crate) fn tokens(source: &str) -> Result<Vec<Token>, ScriptError> {
     }
 }
 
-/// Names behind which no operand has ended.
+/// Names that cannot end an operand: a `/` after them starts a regular expression.
 const KEYWORDS: &[&str] = &[
     "break",
     "catch",
@@ -60,7 +60,7 @@ const KEYWORDS: &[&str] = &[
 ];
 
 impl Token {
-    /// Whether a `/` behind it divides.
+    /// Whether a `/` after this token means division.
     fn ends_operand(&self) -> bool {
         match &self.kind {
             TokenKind::Name(name) => !KEYWORDS.contains(&name.as_str()),
@@ -108,7 +108,7 @@ impl<'s> Lexer<'s> {
         ScriptError::argument(self.at, format!("unexpected character [{text}]."))
     }
 
-    /// `is_divided`: a `/` divides what comes before it.
+    /// Reads the next token. `is_divided`: a `/` here means division.
     fn next(&mut self, is_divided: bool) -> Result<Token, ScriptError> {
         self.skip_space()?;
         let at = self.at;
@@ -143,7 +143,7 @@ impl<'s> Lexer<'s> {
         Ok(Token { kind, at })
     }
 
-    /// `/pattern/flags`.
+    /// Reads `/pattern/flags`.
     fn regex(&mut self) -> Result<TokenKind, ScriptError> {
         let mut is_escaped = false;
         let end = self.rest.char_indices().skip(1).find(|(_, character)| {
@@ -229,8 +229,8 @@ impl<'s> Lexer<'s> {
             self.skip(1);
             return i64::from_str_radix(bare, radix).map(Literal::Long).map_err(|_| invalid("long"));
         }
-        // The least integer is written as the negation of one too large; its own literal wraps like Java's
-        // does not.
+        // The least integer is written as the negation of a literal that is one too large. Here such a
+        // literal wraps; in Java it does not.
         match i64::from_str_radix(bare, radix) {
             Ok(number) if i32::try_from(number).is_ok() || number == 1 << 31 => {
                 Ok(Literal::Int(number as i32))

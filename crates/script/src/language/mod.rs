@@ -1,7 +1,7 @@
-//! Painless and expressions to one typed tree: "what does this source say?"
+//! Parses Painless and expressions into one typed tree: "what does this source say?"
 //!
-//! The lexer gives tokens, the parsers resolve names to slots and check types as far as they are known
-//! ([`Compiled`]).
+//! The lexer splits the source into tokens. The parsers resolve names to slots and check types as far as
+//! they are known ([`Compiled`]).
 
 mod compiled;
 mod context;

@@ -11,7 +11,7 @@ use crate::error::ScriptError;
 use crate::library::token_member;
 use crate::types::{Binary, FieldPart, Literal, Type, Unary, class_of, type_of};
 
-/// Functions that a context offers without a class: name, fewest and most arguments.
+/// Functions that contexts offer without a class: name, least and greatest number of arguments.
 const BUILT_IN: &[(&str, usize, usize)] = &[
     ("field", 1, 1),
     ("$", 2, 2),
@@ -29,7 +29,7 @@ const BUILT_IN: &[(&str, usize, usize)] = &[
     ("decayGeoGauss", 5, 5),
 ];
 
-/// Operators by level, loosest first.
+/// Operators by precedence level, loosest first.
 const LEVELS: &[&[(&str, Binary)]] = &[
     &[("|", Binary::Or)],
     &[("^", Binary::Xor)],
@@ -90,7 +90,7 @@ impl Parser {
         let value = match &target.kind {
             Kind::Local(_) => match op {
                 None => coerce(value, ty, false)?,
-                // `int += double` casts back by itself.
+                // `int += double` casts the result back implicitly.
                 Some(op) => {
                     binary(op, target.clone(), value.clone())?;
                     value
@@ -174,7 +174,7 @@ impl Parser {
                 _ => None,
             };
             let Some((_, op)) = found else { return Ok(left) };
-            // A long chain is a deep tree.
+            // A long chain makes a deep tree.
             length += 1;
             if length > 200 {
                 return Err(ScriptError::argument(
@@ -188,7 +188,7 @@ impl Parser {
         }
     }
 
-    /// `text =~ /pattern/` and `text ==~ /pattern/`: a call of the pattern.
+    /// Parses `text =~ /pattern/` and `text ==~ /pattern/` as a call of the pattern.
     fn matching(&mut self) -> Result<Expr, ScriptError> {
         let mut left = self.level(SUMS)?;
         loop {
@@ -244,7 +244,8 @@ impl Parser {
             self.expect(")")?;
             let inner = self.unary_level()?;
             match ty {
-                // A cast to a class changes nothing that runs here; its methods check for themselves.
+                // A cast to a class has no effect at run time: methods check the class of their target
+                // themselves.
                 Type::Object(_) => {
                     Expr { ty: if inner.ty == Type::Def { Type::Def } else { inner.ty }, ..inner }
                 }
@@ -269,7 +270,7 @@ impl Parser {
         Ok(expr)
     }
 
-    /// Whether `(type)` and an operand follow.
+    /// Returns the type of a cast, if `(type)` and an operand follow.
     fn cast_ahead(&self) -> Option<Type> {
         if !self.is("(") {
             return None;
@@ -407,7 +408,7 @@ impl Parser {
         Ok(Expr { kind, ty, at })
     }
 
-    /// Refuses what a token has not, where a member of it is asked for.
+    /// Refuses a member that tokens do not have.
     fn check_token_member(&self, at: u32) -> Result<(), ScriptError> {
         let (true, TokenKind::Name(member)) = (self.is("."), self.peek_at(1)) else { return Ok(()) };
         if token_member(member).is_some() {
@@ -417,7 +418,7 @@ impl Parser {
         Err(ScriptError::argument(at + 5, format!("field [{TOKEN}, {member}] not found")))
     }
 
-    /// A class by its full name (`java.time.ZonedDateTime.parse(...)`).
+    /// Parses a class by its full name (`java.time.ZonedDateTime.parse(...)`).
     fn qualified(&mut self, first: String, at: u32) -> Result<Expr, ScriptError> {
         let mut full = first;
         while self.is(".")

@@ -1,4 +1,4 @@
-//! Expressions that make things: lambdas, lists, maps, arrays and objects.
+//! Expressions that create values: lambdas, lists, maps, arrays and objects.
 
 use super::conversions::coerce;
 use super::lexer::TokenKind;
@@ -9,7 +9,7 @@ use crate::types::{Type, class_of, type_of};
 use crate::values::Regex;
 
 impl Parser {
-    /// A regular expression, compiled once a script.
+    /// Compiles a regular expression, once per script.
     pub(crate) fn regex(&mut self, pattern: &str, flags: &str, at: u32) -> Result<Expr, ScriptError> {
         self.check_count(self.regexes.len(), "regular expressions")?;
         let regex = Regex::parse(pattern, flags).map_err(|reason| ScriptError::argument(at, reason))?;
@@ -128,7 +128,7 @@ impl Parser {
             return Err(ScriptError::argument(at, format!("Not a type [{name}].")));
         };
         let arguments = self.arguments()?;
-        // All constructors there are take nothing, or one thing.
+        // No constructor takes more than one argument.
         if arguments.len() > 1 {
             return Err(ScriptError::argument(
                 at,

@@ -1,4 +1,4 @@
-//! What the scripts of runtime fields may call beyond all others: `emit`, and what takes texts apart.
+//! Calls that only scripts of runtime fields may make: `emit`, and the extractors `grok` and `dissect`.
 
 use super::context::{Emits, ScriptContext};
 use super::conversions::coerce;
@@ -9,7 +9,7 @@ use crate::types::{Literal, Type};
 use crate::values::Extractor;
 
 impl Parser {
-    /// What the script of a runtime field may call: `emit`, and what takes texts apart.
+    /// Parses a call that only the script of a runtime field may make: `emit`, `grok` or `dissect`.
     pub(crate) fn runtime_field_call(
         &mut self,
         name: &str,
@@ -48,7 +48,7 @@ impl Parser {
         Ok(Expr { kind: Kind::BuiltIn { name: known, arguments }, ty: returns, at })
     }
 
-    /// `grok('...')` and `dissect('...')`, compiled with the script.
+    /// Compiles `grok('...')` or `dissect('...')` with the script.
     fn extractor(&mut self, name: &str, arguments: &[Expr], at: u32) -> Result<Expr, ScriptError> {
         let mut texts = Vec::new();
         for argument in arguments {

@@ -1,7 +1,8 @@
-//! Painless tokens to statements, names resolved to slots and types checked as far as they are known.
+//! Parses Painless tokens into statements, with names resolved to slots and types checked as far as they
+//! are known.
 //!
-//! Source: Painless's language specification; its compiler's messages as a running Elasticsearch 8.19 gave
-//! them.
+//! Source: Painless's language specification; the messages are those that the compiler of a running
+//! Elasticsearch 8.19 gave.
 
 use std::sync::Arc;
 
@@ -14,9 +15,9 @@ use crate::error::ScriptError;
 use crate::types::{Literal, Type, type_of};
 use crate::values::{Extractor, Regex};
 
-/// Nesting of expressions and blocks; deeper ones would need more stack than a thread has.
+/// Largest nesting of expressions and blocks; deeper ones would need more stack than a thread has.
 const DEPTH_MAX: u32 = 60;
-/// Variables of a script or function, and functions, lambdas and fields of a script.
+/// Most variables of a script or function, and most functions, lambdas and fields of a script.
 const COUNT_MAX: usize = 1000;
 
 /// Compiles Painless for a context.
@@ -54,7 +55,7 @@ pub(crate) fn compile_painless(source: &str, context: ScriptContext) -> Result<C
         body.push(parser.statement()?);
     }
     if body.is_empty() {
-        // A score may be asked to explain itself.
+        // A score script has one parameter in Elasticsearch: the holder of its explanation.
         let parameter_count = usize::from(context == ScriptContext::Score);
         return Err(ScriptError::argument(
             0,
@@ -84,7 +85,7 @@ pub(crate) fn compile_painless(source: &str, context: ScriptContext) -> Result<C
     })
 }
 
-/// Whether nothing after this statement can be reached.
+/// Whether nothing after this statement is reachable.
 fn ends(statement: &Stmt) -> bool {
     match statement {
         Stmt::Return(_) | Stmt::Throw(_) | Stmt::Break | Stmt::Continue => true,
@@ -106,16 +107,16 @@ pub(crate) struct Parser {
     pub extractors: Vec<Extractor>,
     pub regexes: Vec<Regex>,
     pub fields: Vec<Arc<str>>,
-    /// What `return` has to give.
+    /// Type that `return` must return.
     pub returns: Type,
     pub uses_score: bool,
-    /// How often the script says `ctx`, and the members that it takes of it: when all uses are of that kind,
-    /// it reaches no other.
+    /// How often the script names `ctx`, and the members that it takes directly from `ctx`. If both counts
+    /// are equal, it can reach no other member.
     pub ctx_count: usize,
     pub ctx_names: Vec<Arc<str>>,
     depth: u32,
     loops: u32,
-    /// How many scopes there were where each lambda around began: variables outside are read-only in it.
+    /// Number of open scopes where each enclosing lambda began: variables from outside are read-only in it.
     pub lambda_depths: Vec<usize>,
 }
 
@@ -220,7 +221,7 @@ impl Parser {
         }
     }
 
-    /// One level deeper; every call is followed by [`Parser::leave`] unless parsing fails.
+    /// Enters one more level of nesting; every call is followed by [`Parser::leave`] unless parsing fails.
     pub fn enter(&mut self) -> Result<(), ScriptError> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
@@ -254,7 +255,7 @@ impl Parser {
         Ok(slot)
     }
 
-    /// Slot, type, and the number of the scope that holds it.
+    /// Returns the slot and type of a variable, and the index of the scope that declares it.
     pub fn lookup(&self, name: &str) -> Option<(u16, Type, usize)> {
         self.scopes.iter().enumerate().rev().find_map(|(number, scope)| {
             scope.iter().rev().find(|(known, _, _)| known == name).map(|(_, slot, ty)| (*slot, *ty, number))
@@ -282,12 +283,13 @@ impl Parser {
         Ok((self.fields.len() - 1) as u16)
     }
 
-    /// The type that starts here, with its brackets, and how many tokens it takes; `None`: no type.
+    /// Returns the type that starts here, with its brackets, and its length in tokens; `None` if no type
+    /// starts here.
     pub fn type_ahead(&self, ahead: usize) -> Option<(Type, usize)> {
         let TokenKind::Name(name) = self.peek_at(ahead) else { return None };
         let (mut ty, mut length) = match (type_of(name), self.peek_at(ahead + 2)) {
             (Some(ty), _) => (ty, 1),
-            // A class inside of a class.
+            // A nested class.
             (None, TokenKind::Name(inner)) if self.is_symbol_at(ahead + 1, ".") => {
                 (type_of(&format!("{name}.{inner}"))?, 3)
             }
@@ -335,7 +337,7 @@ impl Parser {
         }
         self.check_count(self.functions.len(), "functions")?;
         let number = self.functions.len();
-        // Known before its body, so that it can call itself.
+        // The function is declared before its body is parsed, so that it can call itself.
         self.functions.push(Function { name, parameters, returns, body: Vec::new(), slots: 0 });
         let returned = std::mem::replace(&mut self.returns, returns);
         let mut body = self.block()?;
@@ -347,7 +349,8 @@ impl Parser {
         Ok(())
     }
 
-    /// The value of a last expression is the result, also where it ends a branch that is last.
+    /// Makes the value of the last expression the result, also where it ends a branch of the last
+    /// statement.
     pub fn return_last(&mut self, body: &mut [Stmt]) -> Result<(), ScriptError> {
         if self.returns == Type::Void {
             return Ok(());
@@ -372,7 +375,7 @@ impl Parser {
         Ok(())
     }
 
-    /// `{ ... }`.
+    /// Parses `{ ... }`.
     pub fn block(&mut self) -> Result<Vec<Stmt>, ScriptError> {
         self.enter()?;
         self.expect("{")?;
@@ -390,7 +393,7 @@ impl Parser {
         Ok(body)
     }
 
-    /// A block, or one statement in its place.
+    /// Parses a block, or one statement in its place.
     fn body(&mut self) -> Result<Vec<Stmt>, ScriptError> {
         if self.is("{") {
             return self.block();
@@ -513,7 +516,7 @@ impl Parser {
         )
     }
 
-    /// `int a = 1, b`.
+    /// Parses `int a = 1, b`.
     fn declaration(&mut self) -> Result<Stmt, ScriptError> {
         let (ty, length) = self.type_ahead(0).expect("a declaration starts with a type");
         self.skip(length);
@@ -625,7 +628,7 @@ fn is_true(condition: &Expr) -> bool {
     matches!(condition.kind, Kind::Literal(Literal::Bool(true)))
 }
 
-/// Whether a loop's body can be left by anything but its condition.
+/// Whether a loop's body can end the loop in another way than by its condition.
 fn has_escape(body: &[Stmt]) -> bool {
     body.iter().any(|statement| match statement {
         Stmt::Break | Stmt::Return(_) | Stmt::Throw(_) => true,

@@ -8,7 +8,7 @@ use crate::types::{Binary, FieldPart, Literal, Type, Unary};
 pub struct Expr {
     pub kind: Kind,
     pub ty: Type,
-    /// Where in the source, in UTF-16 units.
+    /// Position in the source, in UTF-16 units.
     pub at: u32,
 }
 
@@ -55,7 +55,7 @@ pub enum Kind {
         name: Arc<str>,
         arguments: Vec<Expr>,
     },
-    /// One of the functions that a context offers without a class (`saturation`, `decayGeoGauss`, `field`).
+    /// A function that a context offers without a class (`saturation`, `decayGeoGauss`, `field`).
     BuiltIn {
         name: &'static str,
         arguments: Vec<Expr>,
@@ -70,7 +70,7 @@ pub enum Kind {
     Extractor(u16),
     /// A regular expression, by number.
     Regex(u16),
-    /// `target op= value`; the old value is the result after `++` and `--` behind a name.
+    /// `target op= value`. For the postfix operators `++` and `--` the result is the old value.
     Assign {
         target: Box<Expr>,
         op: Option<Binary>,
@@ -82,7 +82,7 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variable {
     Ctx,
-    /// The value of an aggregation's field.
+    /// `_value`: the value of an aggregation's field.
     AggregatedValue,
 }
 
@@ -91,7 +91,7 @@ pub enum Stmt {
     Expr(Expr),
     Declare(u16, Type, Option<Expr>),
     If(Expr, Vec<Stmt>, Vec<Stmt>),
-    /// Condition, step, body; `true` tests after the body first.
+    /// Condition, step and body; `true` runs the body before the first test.
     Loop {
         condition: Option<Expr>,
         step: Option<Expr>,
@@ -123,7 +123,7 @@ pub struct Function {
     pub slots: u16,
 }
 
-/// A lambda runs in the frame of the code around it: its parameters are slots there.
+/// A lambda runs in the frame of the enclosing code: its parameters are slots of that frame.
 #[derive(Debug)]
 pub struct Lambda {
     pub parameters: Vec<u16>,

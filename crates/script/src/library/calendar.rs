@@ -1,11 +1,11 @@
-//! Java's enums of `java.time`: days of the week, months, units, styles and locales. A script has each as the
-//! text of its name.
+//! Java's enums of `java.time`: days of the week, months, units, styles and locales. Scripts see each
+//! constant as a string, its name.
 
 use super::dates::{self, DAYS, MONTHS};
 use crate::error::{Outcome, ScriptError};
 use crate::values::Value;
 
-/// The text of a constant such as `TextStyle.FULL`; `None`: there is none of that name.
+/// Returns the string for a constant such as `TextStyle.FULL`; `None` if the class has no such constant.
 pub(crate) fn constant<'n>(class: &str, name: &'n str) -> Option<&'n str> {
     let is_known = match class {
         "ChronoUnit" => true,
@@ -19,7 +19,8 @@ pub(crate) fn constant<'n>(class: &str, name: &'n str) -> Option<&'n str> {
     is_known.then_some(name)
 }
 
-/// Methods of the enums; `None`: the text is no such constant, or has no such method.
+/// Calls a method of the enums; `None` if the string is no such constant, or the constant has no such
+/// method.
 pub(super) fn method(text: &str, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
     if let ("between", [Value::Date(from), Value::Date(to)]) = (name, arguments) {
         return dates::between(text, from, to, at).map(Some);
@@ -45,7 +46,7 @@ pub(super) fn method(text: &str, name: &str, arguments: &[Value], at: u32) -> Ou
     }))
 }
 
-/// A name in English: `Wednesday`, `Wed`, `W`.
+/// Returns a constant's name in English: `Wednesday`, `Wed`, `W`.
 fn shown(text: &str, style: &str, at: u32) -> Outcome<String> {
     let length = match style.trim_end_matches("_STANDALONE") {
         "FULL" => text.len(),

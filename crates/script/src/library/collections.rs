@@ -10,7 +10,7 @@ use crate::error::{Outcome, ScriptError};
 use crate::types::Binary;
 use crate::values::{MapOrder, MapValue, Value};
 
-/// What `collect` makes of a stream: the texts that [`super::statics`] hands out for `Collectors`.
+/// Arguments of `collect`: the strings that [`super::statics`] returns for the methods of `Collectors`.
 pub(crate) const TO_LIST: &str = "java.util.stream.Collectors.toList";
 pub(crate) const TO_SET: &str = "java.util.stream.Collectors.toSet";
 pub(crate) const JOINING: &str = "java.util.stream.Collectors.joining";
@@ -19,7 +19,7 @@ fn passes(machine: &mut impl Machine, lambda: &Value, item: &Value, at: u32) -> 
     Ok(matches!(machine.lambda(lambda, std::slice::from_ref(item), at)?, Value::Bool(true)))
 }
 
-/// The texts of items with a separator between them.
+/// Joins the items, printed as strings, with a separator.
 pub(crate) fn join_texts(
     machine: &mut impl Machine,
     items: &[Value],
@@ -38,7 +38,7 @@ pub(crate) fn join_texts(
     Ok(Value::str(joined))
 }
 
-/// `None`: there is no such method.
+/// Calls a method of a list or stream; `None` if there is no such method.
 pub(crate) fn list_method(
     machine: &mut impl Machine,
     target: &Value,
@@ -267,7 +267,7 @@ fn stream_method(
     }))
 }
 
-/// `None`: there is no such method.
+/// Calls a method of a map; `None` if there is no such method.
 pub(crate) fn map_method(
     machine: &mut impl Machine,
     target: &Value,
@@ -363,11 +363,11 @@ pub(crate) fn map_method(
     }))
 }
 
-/// Whether the map is what the script was called with.
+/// Whether the map is the one that the script was given in its first slot.
 fn is_given(machine: &impl Machine, map: &Rc<RefCell<MapValue>>) -> bool {
     matches!(machine.given(), Some(Value::Map(given)) if Rc::ptr_eq(given, map))
 }
 
-/// An entry of a map is a map of two.
+/// Keys of an entry of a map, which is itself a map of two members.
 const ENTRY_KEY: &str = "key";
 const ENTRY_VALUE: &str = "value";

@@ -42,19 +42,19 @@ fn out_of_range(at: u32) -> ScriptError {
     ScriptError::new(at, "date_time_exception", "Invalid value for a date")
 }
 
-/// The instant so many nanoseconds after 1970.
+/// Returns the instant that is `nanos` nanoseconds after 1970.
 fn of_nanos(nanos: i128, at: u32) -> Outcome<Instant> {
     let per_milli = i128::from(NANOS_PER_MILLI);
     let millis = i64::try_from(nanos.div_euclid(per_milli)).map_err(|_| out_of_range(at))?;
     Ok(Instant { millis, nanos: nanos.rem_euclid(per_milli) as u32 })
 }
 
-/// The same in the zone of `date`.
+/// Returns that instant in the zone of `date`.
 fn at_nanos(date: &DateValue, nanos: i128, at: u32) -> Outcome<Value> {
     Ok(Value::Date(DateValue { instant: of_nanos(nanos, at)?, zone: date.zone.clone() }))
 }
 
-/// The date at a local time, with what `date` has beyond milliseconds.
+/// Returns the date at a local time, in the zone of `date` and with its nanoseconds beyond the millisecond.
 fn with_civil(date: &DateValue, civil: Civil, at: u32) -> Outcome<Value> {
     let local = civil.to_millis().ok_or_else(|| out_of_range(at))?;
     let millis = date.zone.as_ref().map_or(local, |zone| zone.to_utc(local));
@@ -62,7 +62,7 @@ fn with_civil(date: &DateValue, civil: Civil, at: u32) -> Outcome<Value> {
     Ok(Value::Date(DateValue { instant, zone: date.zone.clone() }))
 }
 
-/// The part of a date that a method without arguments gives.
+/// Returns the part of a date that a method without arguments reads.
 pub(crate) fn part_of_method(name: &str) -> Option<DatePart> {
     Some(match name {
         "getYear" => DatePart::Year,
@@ -76,7 +76,7 @@ pub(crate) fn part_of_method(name: &str) -> Option<DatePart> {
     })
 }
 
-/// `None`: there is no such method.
+/// Calls a method of a date; `None` if there is no such method.
 pub(crate) fn date_method(
     date: &DateValue,
     name: &str,
@@ -143,7 +143,7 @@ pub(crate) fn date_method(
     }))
 }
 
-/// `None`: there is no such unit.
+/// Returns the date moved by `amount` units; `None` if there is no such unit.
 pub(crate) fn shifted(date: &DateValue, unit: &str, amount: i64, at: u32) -> Outcome<Option<Value>> {
     let months = match unit {
         "Months" | "MONTHS" => Some(amount),
@@ -199,7 +199,7 @@ fn changed(date: &DateValue, part: &str, value: i64, at: u32) -> Outcome<Option<
     with_civil(date, civil, at).map(Some)
 }
 
-/// `ChronoUnit.UNIT.between(from, to)`.
+/// Evaluates `ChronoUnit.UNIT.between(from, to)`.
 pub(crate) fn between(unit: &str, from: &DateValue, to: &DateValue, at: u32) -> Outcome<Value> {
     if let Some((_, _, length)) = UNITS.iter().find(|(_, name, _)| *name == unit) {
         let count = (to.nanos() - from.nanos()) / i128::from(*length);

@@ -1,4 +1,4 @@
-//! What scripts ask of places and shapes as a whole. Source: Elasticsearch's `ScriptDocValues.Geometry`,
+//! Getters over all points or shapes of a document. Source: Elasticsearch's `ScriptDocValues.Geometry`,
 //! `SphericalMercatorUtils`.
 
 use std::rc::Rc;
@@ -10,10 +10,11 @@ use super::machine::Machine;
 use crate::error::{Outcome, ScriptError};
 use crate::values::Value;
 
-/// Half of the earth's way around the equator on a Mercator map, in meters.
+/// Half of the earth's circumference at the equator on a Mercator map, in meters.
 const MERCATOR_METERS: f64 = 20_037_508.34;
 
-/// A getter of the doc values of a `geo_point` or `geo_shape`; `None`: there is none of this name.
+/// Evaluates a getter of the doc values of a `geo_point` or `geo_shape`; `None` if there is none of this
+/// name.
 #[inline(never)]
 pub(crate) fn geometry_getter(
     machine: &mut impl Machine,
@@ -39,7 +40,7 @@ pub(crate) fn geometry_getter(
     let length = |extent: fn(&[GeoPoint; 2]) -> f64| match (&corners, is_shape) {
         (Some(corners), true) => Ok(Value::Double(extent(corners))),
         (None, true) => Err(no_value(at)),
-        // Of places Elasticsearch knows none.
+        // Elasticsearch gives points no width or height.
         (_, false) => Ok(Value::Double(0.0)),
     };
     Ok(Some(match name {
@@ -62,7 +63,7 @@ fn no_value(at: u32) -> ScriptError {
     ScriptError::new(at, "illegal_state_exception", reason)
 }
 
-/// The corners of the rectangle around places; `None` without any.
+/// Returns the corners of the bounding box of points; `None` without any.
 fn corners_of(points: &[GeoPoint]) -> Option<[GeoPoint; 2]> {
     let first = points.first()?;
     let mut corners = [*first, *first];
@@ -75,8 +76,8 @@ fn corners_of(points: &[GeoPoint]) -> Option<[GeoPoint; 2]> {
     Some(corners)
 }
 
-/// The corners of the rectangle around shapes. What lies over the date line reaches from end to end of the
-/// map.
+/// Returns the corners of the bounding box of shapes. A box that crosses the date line spans all
+/// longitudes.
 fn corners_of_shape(bounds: GridBounds) -> [GeoPoint; 2] {
     const FIRST: i64 = i32::MIN as i64;
     const LAST: i64 = i32::MAX as i64;
@@ -104,7 +105,7 @@ fn center_of(points: &[GeoPoint]) -> Option<GeoPoint> {
     })
 }
 
-/// The place that is nearest to the center of all.
+/// Returns the point that is nearest to the center of all points.
 fn label_of(points: &[GeoPoint]) -> Option<GeoPoint> {
     use limber_mapping::geo::{ArcFrom, DistanceKind};
     let center = center_of(points)?;

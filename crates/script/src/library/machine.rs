@@ -1,4 +1,4 @@
-//! What a function of the library may ask of the script that calls it.
+//! What a library function may ask of the script that calls it.
 
 use std::sync::Arc;
 
@@ -9,41 +9,41 @@ use crate::error::Outcome;
 use crate::types::Binary;
 use crate::values::{Extractor, Regex, Value};
 
-/// A running script, as its library sees it. `at` is always the place in the source that errors name, in
+/// A running script, as the library sees it. `at` is always the position in the source that errors name, in
 /// UTF-16 units.
 pub(crate) trait Machine {
-    /// Accounts for what is about to be made: bytes of texts, and about 16 for an item.
+    /// Accounts for memory before it is used: the bytes of strings, and about 16 for an item.
     ///
     /// # Errors
     /// `painless_error` when the script has made as much as it may.
     fn grow(&mut self, amount: usize, at: u32) -> Outcome<()>;
 
-    /// Ends a script whose time is used up, or whose request is.
+    /// Ends a script whose own time, or whose request's time, is used up.
     fn check_time(&self, at: u32) -> Outcome<()>;
 
-    /// Refuses the change of a list or map that the script may not change.
+    /// Refuses to change a list or map that the script may not change.
     fn check_frozen(&mut self, target: &Value, at: u32) -> Outcome<()>;
 
-    /// Refuses to put functions and patterns, which belong to one script, into what several scripts see.
-    /// `name`: of the method.
+    /// Refuses to store functions and patterns, which belong to one script, in a value that several scripts
+    /// see. `name` is the method's.
     fn check_kept(&self, name: &str, arguments: &[Value], at: u32) -> Outcome<()>;
 
-    /// Calls a lambda, whose parameters are slots of the frame around.
+    /// Calls a lambda, whose parameters are slots of the enclosing frame.
     fn lambda(&mut self, lambda: &Value, arguments: &[Value], at: u32) -> Outcome<Value>;
 
-    /// What an operator makes of two values.
+    /// Applies an operator to two values.
     fn binary(&mut self, op: Binary, left: &Value, right: &Value, at: u32) -> Outcome<Value>;
 
-    /// The items of what can be walked.
+    /// Returns the items of a value that can be iterated.
     fn items(&mut self, list: &Value, at: u32) -> Outcome<Vec<Value>>;
 
-    /// A parameter of the script; `_source` is the document's; [`Value::Null`] where there is none.
+    /// Returns a parameter of the script; `_source` is the document's. [`Value::Null`] if there is none.
     fn param(&mut self, name: &str) -> Outcome<Value>;
 
-    /// All parameters, as a map.
+    /// Returns all parameters, as a map.
     fn params(&self) -> &Value;
 
-    /// What the script is given in its first slot.
+    /// Returns the value that the script is given in its first slot.
     fn given(&self) -> Option<&Value>;
 
     /// Whether the mapping has a field of this name.
@@ -52,30 +52,30 @@ pub(crate) trait Machine {
     /// Whether the mapping has the field with this number of the script.
     fn field_is_mapped(&self, field: u16) -> bool;
 
-    /// The values of a field, and the place of the current document among theirs.
+    /// Returns the values of a field in the batch, and the current document's index in it.
     fn reader(&mut self, field: u16, at: u32) -> Outcome<(&mut dyn FieldValues, usize)>;
 
-    /// How many values the current document has.
+    /// Returns how many values the current document has.
     fn field_size(&mut self, field: u16, at: u32) -> Outcome<usize>;
 
-    /// The value at place `nth` of the current document's.
+    /// Returns value `nth` of the current document.
     fn field_value(&mut self, field: u16, nth: usize, at: u32) -> Outcome<Value>;
 
-    /// All values of the current document.
+    /// Returns all values of the current document.
     fn field_values(&mut self, field: u16, at: u32) -> Outcome<Vec<Value>>;
 
-    /// `randomScore(seed)` of the current document; `None`: there is none.
+    /// Returns `randomScore(seed)` of the current document; `None` if there is no document.
     fn random_by_place(&self, seed: i32) -> Option<f64>;
 
-    /// `randomScore(seed, field)` for a value's bytes; `None`: there is no document.
+    /// Returns `randomScore(seed, field)` for a value's bytes; `None` if there is no document.
     fn random_by_bytes(&self, bytes: &[u8], seed: i32) -> Option<f64>;
 
-    /// How the script of a runtime field reads dates.
+    /// Returns the format in which the script of a runtime field reads dates.
     fn date_format(&self) -> Option<&Arc<DateFormat>>;
 
-    /// A regular expression of the script, by number.
+    /// Returns a regular expression of the script, by number.
     fn regex(&self, number: u16) -> &Regex;
 
-    /// A `grok` or `dissect` of the script, by number.
+    /// Returns a `grok` or `dissect` of the script, by number.
     fn extractor(&self, number: u16) -> &Extractor;
 }

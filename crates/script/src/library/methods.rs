@@ -12,7 +12,7 @@ use crate::error::{Outcome, ScriptError, failed};
 use crate::types::Type;
 use crate::values::Value;
 
-/// Methods of texts: name, arguments, and what they give.
+/// Methods of strings: name, number of arguments, type of the result.
 const STRING_METHODS: &[(&str, usize, Type)] = &[
     ("charAt", 1, Type::Char),
     ("compareTo", 1, Type::Int),
@@ -77,7 +77,7 @@ const LIST_METHODS: &[(&str, usize)] = &[
     ("hashCode", 0),
 ];
 
-/// Whether a known class has a method, and what it gives. Errors with Painless's words.
+/// Checks that a known class has a method; returns the type of its result. Errors have Painless's words.
 pub(crate) fn check_method(target: Type, name: &str, count: usize) -> Result<Type, String> {
     let missing = |class: &str| Err(format!("member method [{class}, {name}/{count}] not found"));
     match target {
@@ -118,7 +118,7 @@ fn out_of_bounds(index: i64, length: usize, at: u32) -> ScriptError {
     )
 }
 
-/// A list's index; negative ones count from the end, as Painless has it.
+/// Resolves a list's index; negative ones count from the end, as in Painless.
 fn place(index: &Value, length: usize, at: u32) -> Outcome<usize> {
     let (Value::Int(_) | Value::Long(_) | Value::Char(_)) = index else {
         return Err(ScriptError::cast(at, format!("Cannot cast from [{}] to [int].", index.class())));
@@ -257,7 +257,7 @@ pub(crate) fn set_index(
     }
 }
 
-/// What a `grok` or `dissect` pattern finds in a text.
+/// Returns what a `grok` or `dissect` pattern finds in a string.
 #[inline(never)]
 fn extract(machine: &mut impl Machine, extractor: u16, arguments: &[Value], at: u32) -> Outcome<Value> {
     match arguments {
@@ -380,7 +380,7 @@ pub(crate) fn call_method(
     found.ok_or_else(|| no_method(target, name, arguments.len(), at))
 }
 
-/// The methods of doc values that the parser did not turn into something faster.
+/// Calls the methods of doc values that the parser did not replace with a faster form.
 fn field_method(
     machine: &mut impl Machine,
     field: u16,
@@ -425,7 +425,7 @@ fn field_method(
     }))
 }
 
-/// Methods of `field(...)`.
+/// Calls a method of `field(...)`.
 fn access_method(
     machine: &mut impl Machine,
     field: u16,
@@ -447,7 +447,7 @@ fn access_method(
     }))
 }
 
-/// Sorts by a lambda, or as items compare by themselves.
+/// Sorts by a lambda, or by the natural order of the items.
 pub(crate) fn sort_values(
     machine: &mut impl Machine,
     items: &mut Vec<Value>,
@@ -455,7 +455,7 @@ pub(crate) fn sort_values(
     at: u32,
 ) -> Outcome<()> {
     let mut error = None;
-    // A merge sort, so that a comparison which contradicts itself does no harm.
+    // A merge sort, so that an inconsistent comparison does no harm.
     let sorted = merge_sorted(std::mem::take(items), &mut |left, right| {
         let outcome = match order {
             Some(lambda) if !lambda.is_null() => {
@@ -492,7 +492,7 @@ fn merge_sorted(mut items: Vec<Value>, order: &mut dyn FnMut(&Value, &Value) -> 
     merged
 }
 
-/// Methods that change what they are called on.
+/// Whether a method changes its target.
 fn is_change(method: &str) -> bool {
     matches!(
         method,

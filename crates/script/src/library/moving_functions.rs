@@ -3,27 +3,27 @@
 /// Keeps multiplicative seasons away from zero.
 const PADDING: f64 = 0.0000000001;
 
-/// The greatest of `values`, not a number where there are none. Values that are no numbers are passed over.
+/// Returns the greatest of `values`, ignoring NaN; NaN if there are none.
 pub fn max(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NAN, f64::max)
 }
 
-/// The least of `values`, not a number where there are none. Values that are no numbers are passed over.
+/// Returns the least of `values`, ignoring NaN; NaN if there are none.
 pub fn min(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NAN, f64::min)
 }
 
-/// The sum of `values`, 0 where there are none.
+/// Returns the sum of `values`; 0 if there are none.
 pub fn sum(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |sum, value| sum + value)
 }
 
-/// NaN for no values, as all means here.
+/// Returns the mean; NaN without values, like all means here.
 pub fn unweighted_avg(values: &[f64]) -> f64 {
     if values.is_empty() { f64::NAN } else { sum(values) / values.len() as f64 }
 }
 
-/// The standard deviation of `values` around `avg`.
+/// Returns the standard deviation of `values` around `avg`.
 pub fn std_dev(values: &[f64], avg: f64) -> f64 {
     if avg.is_nan() || values.is_empty() {
         return f64::NAN;
@@ -32,7 +32,7 @@ pub fn std_dev(values: &[f64], avg: f64) -> f64 {
     (squares / values.len() as f64).sqrt()
 }
 
-/// The first value weighs 1, the next 2, and so on.
+/// Returns the mean in which the first value weighs 1, the next 2, and so on.
 pub fn linear_weighted_avg(values: &[f64]) -> f64 {
     let (mut sum, mut weights) = (0.0, 0.0);
     for (place, value) in values.iter().enumerate() {
@@ -43,14 +43,14 @@ pub fn linear_weighted_avg(values: &[f64]) -> f64 {
     if values.is_empty() { f64::NAN } else { sum / weights }
 }
 
-/// The exponentially weighted moving average: `alpha` is the weight of the last value.
+/// Returns the exponentially weighted moving average; `alpha` is the weight of the last value.
 pub fn ewma(values: &[f64], alpha: f64) -> f64 {
     let mut values = values.iter();
     let Some(&first) = values.next() else { return f64::NAN };
     values.fold(first, |avg, value| value * alpha + avg * (1.0 - alpha))
 }
 
-/// Holt's linear method (1957): level and trend.
+/// Returns the forecast of Holt's linear method (1957): level and trend.
 pub fn holt(values: &[f64], alpha: f64, beta: f64) -> f64 {
     let Some((&first, rest)) = values.split_first() else { return f64::NAN };
     let (mut level, mut trend) = (first, 0.0);
@@ -62,7 +62,8 @@ pub fn holt(values: &[f64], alpha: f64, beta: f64) -> f64 {
     level
 }
 
-/// Holt and Winters' method (1960): level, trend and season, one step ahead. NaN below two seasons.
+/// Returns the forecast one step ahead of Holt and Winters' method (1960): level, trend and season. NaN
+/// below two seasons.
 pub fn holt_winters(
     values: &[f64],
     alpha: f64,

@@ -1,8 +1,8 @@
 //! Regular expressions of Painless: `/.../`, `=~`, `==~`, `Pattern` and `Matcher`.
 //!
-//! Source: Painless's specification and the methods that its whitelist `java.util.regex` names. Patterns run
-//! in linear time where they can, else with a limit on backtracking ([`limber_text::pattern`]), which stands
-//! for Elasticsearch's limit on the characters that a match looks at.
+//! Source: Painless's specification and the methods of `java.util.regex` on its whitelist. Patterns run in
+//! linear time where they can, otherwise with a limit on backtracking ([`limber_text::pattern`]), which
+//! replaces Elasticsearch's limit on the characters that a match may read.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,13 +16,13 @@ use crate::error::{Outcome, ScriptError};
 use crate::types::Type;
 use crate::values::{Matcher, Regex, Value, after, byte_of};
 
-/// Texts from this length on are looked at for long enough that the time is asked for beside it.
+/// Matching strings of at least this length takes so long that checking the time adds little.
 const TIMED_FROM_BYTES: usize = 1 << 10;
 
 const PATTERN: &str = "java.util.regex.Pattern";
 const MATCHER: &str = "java.util.regex.Matcher";
 
-/// Methods: class, name, arguments, and what they give.
+/// Methods: class, name, number of arguments, type of the result.
 const METHODS: &[(&str, &str, usize, Type)] = &[
     (PATTERN, "asPredicate", 0, Type::Def),
     (PATTERN, "flags", 0, Type::Int),
@@ -56,7 +56,8 @@ const METHODS: &[(&str, &str, usize, Type)] = &[
     (MATCHER, "useTransparentBounds", 1, Type::Object(MATCHER)),
 ];
 
-/// What a method of a pattern or matcher gives, and what its arguments have to be; `None`: neither is.
+/// Returns the types of the result and of the arguments of a pattern's or matcher's method; `None` for
+/// another class.
 pub(crate) fn check_pattern_method(
     class: &str,
     name: &str,
@@ -83,7 +84,7 @@ pub(crate) fn check_pattern_method(
     })
 }
 
-/// What the first argument of a method has to be.
+/// Returns the type that the first argument of a method must have.
 fn argument_of(name: &str) -> Type {
     match name {
         "end" | "find" | "group" | "region" | "start" => Type::Int,
@@ -111,14 +112,14 @@ fn groups_of(
     from: usize,
     at: u32,
 ) -> Outcome<Option<Groups>> {
-    // A script asks again and again, of texts that may be long.
+    // A script may match many times, against strings that may be long.
     if text.len() >= TIMED_FROM_BYTES {
         machine.check_time(at)?;
     }
     which(machine.regex(number)).captures(text, from).map_err(|error| too_costly(machine, number, &error, at))
 }
 
-/// `=~` and `==~`, and the methods of a pattern.
+/// Evaluates `=~`, `==~`, and the methods of a pattern.
 pub(crate) fn pattern_method(
     machine: &mut impl Machine,
     number: u16,
@@ -135,7 +136,7 @@ pub(crate) fn pattern_method(
             let text = text_of(text, at)?;
             Value::Bool(groups_of(machine, number, |regex| &regex.whole, &text, 0, at)?.is_some())
         }
-        // A pattern stands for the function that asks whether it is found.
+        // The pattern itself serves as the predicate that finds it.
         ("asPredicate", []) => Value::Pattern(number),
         ("test", [_]) => return pattern_method(machine, number, "=~", arguments, at),
         ("flags", []) => Value::Int(machine.regex(number).flags),
@@ -151,7 +152,7 @@ pub(crate) fn pattern_method(
     }))
 }
 
-/// `Pattern#split`: a limit of 0 drops empty texts at the end.
+/// `Pattern#split`: a limit of 0 drops empty strings at the end.
 fn split(machine: &mut impl Machine, number: u16, text: &str, limit: i64, at: u32) -> Outcome<Value> {
     machine.grow(text.len() * 2 + 64, at)?;
     let mut parts: Vec<&str> = Vec::new();
@@ -161,7 +162,7 @@ fn split(machine: &mut impl Machine, number: u16, text: &str, limit: i64, at: u3
         && let Some(groups) = groups_of(machine, number, |regex| &regex.find, text, from, at)?
         && let Some(Some((start, end))) = groups.first().copied()
     {
-        // Nothing is cut off in front of the text.
+        // An empty match at the start of the string cuts off nothing.
         if end > 0 {
             machine.grow(32, at)?;
             parts.push(&text[kept..start]);
@@ -176,7 +177,7 @@ fn split(machine: &mut impl Machine, number: u16, text: &str, limit: i64, at: u3
     Ok(Value::list(parts.into_iter().map(Value::str).collect()))
 }
 
-/// The methods of a matcher.
+/// Calls a method of a matcher.
 pub(crate) fn matcher_method(
     machine: &mut impl Machine,
     target: &Value,
@@ -279,7 +280,8 @@ fn find_next(machine: &mut impl Machine, matcher: &mut Matcher, at: u32) -> Outc
     Ok(matcher.take(found))
 }
 
-/// `String#replaceAll` and `#replaceFirst` of Painless: each match by what a function makes of its matcher.
+/// `String#replaceAll` and `#replaceFirst` of Painless: replaces each match by what a function returns for
+/// its matcher.
 pub(crate) fn replace_by(
     machine: &mut impl Machine,
     text: &Arc<str>,
@@ -300,7 +302,7 @@ pub(crate) fn replace_by(
         let with = machine.lambda(function, &[Value::Matcher(matcher.clone())], at)?.text();
         machine.grow(with.len() + 16, at)?;
         out.push_str(&with);
-        // The function may have looked further.
+        // The function may have moved the matcher.
         matcher.borrow_mut().next = after(text, start, end, text.len());
         if !is_all {
             break;
@@ -315,7 +317,7 @@ fn group_text(text: &str, group: Option<(usize, usize)>) -> Value {
     group.map_or(Value::Null, |(start, end)| Value::str(&text[start..end]))
 }
 
-/// What a pattern is held against.
+/// Returns the string that a pattern is matched against.
 fn text_of(value: &Value, at: u32) -> Outcome<Arc<str>> {
     match value {
         Value::Str(text) => Ok(text.clone()),

@@ -69,11 +69,12 @@ pub(crate) fn call_built_in(
     })
 }
 
-/// A decay function with its parameters read.
+/// A decay function with its parsed parameters.
 pub(crate) struct Decay(pub Falloff);
 
 impl Decay {
-    /// `name` such as `decayGeoGauss`; origin, scale, offset, decay.
+    /// Parses the parameters origin, scale, offset and decay of the function `name`, such as
+    /// `decayGeoGauss`.
     pub fn new(name: &str, parameters: &[Value], at: u32) -> Outcome<Decay> {
         let shape = match name {
             _ if name.ends_with("Gauss") => Shape::Gauss,

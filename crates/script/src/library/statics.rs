@@ -1,4 +1,4 @@
-//! What classes offer without a value: `Math.log(x)`, `Integer.parseInt(text)`, `new ArrayList()`.
+//! Static members and constructors of classes: `Math.log(x)`, `Integer.parseInt(text)`, `new ArrayList()`.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use crate::error::{Outcome, ScriptError, failed};
 use crate::types::{Binary, Type};
 use crate::values::{DateValue, MapOrder, MapValue, Value};
 
-/// Functions of one double.
+/// Returns a function of one double.
 pub(crate) fn math(name: &str) -> Option<fn(f64) -> f64> {
     Some(match name {
         "abs" => f64::abs,
@@ -41,7 +41,7 @@ pub(crate) fn math(name: &str) -> Option<fn(f64) -> f64> {
     })
 }
 
-/// Functions of two doubles.
+/// Returns a function of two doubles.
 pub(crate) fn math2(name: &str) -> Option<fn(f64, f64) -> f64> {
     Some(match name {
         "max" => |left, right| if left.is_nan() || right.is_nan() { f64::NAN } else { left.max(right) },
@@ -55,7 +55,7 @@ pub(crate) fn math2(name: &str) -> Option<fn(f64, f64) -> f64> {
     })
 }
 
-/// A function of `MovingFunctions`.
+/// Evaluates a function of `MovingFunctions`.
 fn moving(name: &str, values: &[f64], rest: &[Value], at: u32) -> Outcome<f64> {
     use super::moving_functions as functions;
     Ok(match (name, rest) {
@@ -81,13 +81,13 @@ fn moving(name: &str, values: &[f64], rest: &[Value], at: u32) -> Outcome<f64> {
     })
 }
 
-/// `Math.round`: half up.
+/// `Math.round`: halves are rounded up.
 pub(crate) fn round(number: f64) -> i64 {
     let floor = number.floor();
     if number - floor >= 0.5 { floor as i64 + 1 } else { floor as i64 }
 }
 
-/// What a static method gives; `None`: there is none.
+/// Returns the type of a static method's result; `None` if there is no such method.
 pub(crate) fn static_returns(class: &str, name: &str, count: usize) -> Option<Type> {
     Some(match (class, name, count) {
         ("Math", "random", 0) => return None,

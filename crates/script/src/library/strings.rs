@@ -1,9 +1,9 @@
-//! Methods of texts. Places are UTF-16 units, as Java counts them.
+//! Methods of strings. Positions are UTF-16 units, as in Java.
 
 use crate::error::{Outcome, ScriptError, failed};
 use crate::values::{Value, argument};
 
-/// `None`: there is no such method.
+/// Calls a method of a string; `None` if there is no such method.
 pub(crate) fn string_method(text: &str, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
     let units = || text.encode_utf16().collect::<Vec<u16>>();
     let cut = |start: usize, end: usize| {
@@ -25,7 +25,7 @@ pub(crate) fn string_method(text: &str, name: &str, arguments: &[Value], at: u32
         ("isEmpty", []) => Value::Bool(text.is_empty()),
         ("toUpperCase", []) => Value::str(text.to_uppercase()),
         ("toLowerCase", []) => Value::str(text.to_lowercase()),
-        // Java's `trim` takes everything up to the space.
+        // Java's `trim` removes all characters up to the space.
         ("trim", []) => Value::str(text.trim_matches(|unit: char| unit <= ' ')),
         ("concat", [other]) => Value::str(text.to_owned() + &other.text()),
         ("contains", [other]) => Value::Bool(text.contains(&other.text())),
@@ -55,7 +55,7 @@ pub(crate) fn string_method(text: &str, name: &str, arguments: &[Value], at: u32
         ("lastIndexOf", [other]) => position(text.rfind(&other.text())),
         ("lastIndexOf", [other, from]) => {
             let (units, wanted): (_, Vec<u16>) = (units(), other.text().encode_utf16().collect());
-            // Where the last occurrence may begin; before the text there is none.
+            // Where the last occurrence may begin. There is no occurrence before the string's start.
             let last = from.i64().min(units.len() as i64 - wanted.len() as i64);
             let mut starts = (0..usize::try_from(last.saturating_add(1)).unwrap_or(0)).rev();
             let found = starts.find(|&start| units[start..].starts_with(&wanted));
@@ -93,7 +93,7 @@ pub(crate) fn string_method(text: &str, name: &str, arguments: &[Value], at: u32
     }))
 }
 
-/// Characters of a text that a script may make.
+/// Longest string that a script may make, in characters.
 const TEXT_MAX: usize = 8 << 20;
 
 fn split(text: &str, token: &str, limit: usize) -> Value {
@@ -103,7 +103,7 @@ fn split(text: &str, token: &str, limit: usize) -> Value {
     Value::list(text.splitn(limit, token).map(Value::str).collect())
 }
 
-/// `String#compareTo`: the difference of the first units that differ, or of the lengths.
+/// `String#compareTo`: the difference of the first UTF-16 units that differ, or of the lengths.
 fn compare(left: &str, right: &str) -> i32 {
     let pairs = left.encode_utf16().zip(right.encode_utf16());
     match pairs.into_iter().find(|(left, right)| left != right) {
@@ -112,7 +112,7 @@ fn compare(left: &str, right: &str) -> i32 {
     }
 }
 
-/// A negative number where a length is wanted.
+/// Converts a length or index; refuses negative numbers.
 fn unit_index(value: &Value, at: u32) -> Outcome<usize> {
     usize::try_from(value.i64())
         .map_err(|_| failed(argument(format!("index {} out of range", value.text())), at))

@@ -1,6 +1,6 @@
-//! What scripts over tokens can ask a token for.
+//! The members of a token that scripts over tokens can read.
 
-/// The members of a token: the name in a script, and the getter's.
+/// The members of a token: the name in a script, and its getter.
 pub(crate) const TOKEN_MEMBERS: &[(&str, &str)] = &[
     ("term", "getTerm"),
     ("position", "getPosition"),
@@ -12,7 +12,7 @@ pub(crate) const TOKEN_MEMBERS: &[(&str, &str)] = &[
     ("keyword", "isKeyword"),
 ];
 
-/// The member of a token that a name or a getter means.
+/// Returns the member of a token for its name or its getter.
 pub(crate) fn token_member(name: &str) -> Option<&'static str> {
     let found = TOKEN_MEMBERS.iter().find(|(member, getter)| *member == name || *getter == name);
     found.map(|(member, _)| *member)

@@ -1,8 +1,8 @@
-//! Search templates: "which text does this template give for these parameters?"
+//! Search templates: "what does this template render to with these parameters?"
 //!
 //! Mustache with sections, inverted sections, comments and changed delimiters, and the functions that
-//! Elasticsearch adds to it: `toJson`, `join` and `url`. Partials are refused by name, as there. `parse`
-//! makes a tree of a text, `render` a text of the tree.
+//! Elasticsearch adds to it: `toJson`, `join` and `url`. Partials are refused by name, as in Elasticsearch.
+//! `parse` turns a template into a tree, `render` turns the tree into a string.
 //!
 //! Source: Elasticsearch's module `lang-mustache`.
 

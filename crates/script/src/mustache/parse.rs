@@ -1,23 +1,23 @@
-//! A template's text to a tree.
+//! Parses a template into a tree.
 
 use limber_mapping::RequestError;
 
 /// How `{{ }}` escapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Escape {
-    /// As a JSON string holds it.
+    /// As in a JSON string.
     Json,
-    /// As it is.
+    /// Not at all.
     None,
-    /// As a query parameter of a URL holds it.
+    /// As in a query parameter of a URL.
     Url,
 }
 
 impl Escape {
-    /// Of the option `content_type` of a script.
+    /// Returns the escaping for a script's option `content_type`.
     ///
     /// # Errors
-    /// No such media type.
+    /// The media type is not known.
     pub fn of_media_type(name: &str) -> Result<Escape, RequestError> {
         match name.split(';').next().unwrap_or_default().trim() {
             "application/json" => Ok(Escape::Json),
@@ -31,10 +31,10 @@ impl Escape {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Part {
     Text(String),
-    /// A name with its dots, and whether it is escaped.
+    /// A name, which may have dots, and whether its value is escaped.
     Value(String, bool),
     Section(String, Vec<Part>),
-    /// Shown where its name stands for nothing.
+    /// Shown where its name has no value.
     Inverted(String, Vec<Part>),
     ToJson(String),
     Join(String, String),
@@ -48,10 +48,10 @@ pub struct Template {
     pub(super) escape: Escape,
 }
 
-/// Sections within sections.
+/// Largest nesting of sections.
 const DEPTH_MAX: usize = 100;
 
-/// A section that is not closed yet: its name, whether it is inverted, and what stood before it.
+/// A section that is not closed yet: its name, whether it is inverted, and the parts before it.
 struct Open {
     name: String,
     is_inverted: bool,
@@ -59,8 +59,10 @@ struct Open {
 }
 
 impl Template {
+    /// Parses a template.
+    ///
     /// # Errors
-    /// `general_script_exception` for what is no template, and for partials.
+    /// `general_script_exception` for an invalid template, and for partials.
     pub fn parse(source: &str, escape: Escape) -> Result<Template, RequestError> {
         let refuse = |what: String| {
             RequestError::bad_request(
@@ -117,7 +119,7 @@ impl Template {
     }
 }
 
-/// What stands between two delimiters.
+/// Parses what is between two delimiters.
 fn tag(inside: &str, parts: &mut Vec<Part>, open: &mut Vec<Open>) -> Result<(), String> {
     let mut letters = inside.chars();
     let first = letters.next().ok_or("Empty mustache")?;
@@ -149,7 +151,7 @@ fn tag(inside: &str, parts: &mut Vec<Part>, open: &mut Vec<Open>) -> Result<(), 
     Ok(())
 }
 
-/// A closed section: one of the functions, or a plain one.
+/// Returns a closed section as one of the functions or as a plain section.
 fn section_of(name: String, is_inverted: bool, inner: Vec<Part>) -> Result<Part, String> {
     if is_inverted {
         return Ok(Part::Inverted(name, inner));
@@ -173,7 +175,7 @@ fn section_of(name: String, is_inverted: bool, inner: Vec<Part>) -> Result<Part,
     Ok(Part::Section(name, inner))
 }
 
-/// The text in `join delimiter='...'`.
+/// Returns the string in `join delimiter='...'`.
 fn delimiter_of(name: &str) -> Option<String> {
     let rest = name.strip_prefix("join")?.trim_start().strip_prefix("delimiter")?.trim_start();
     let quoted = rest.strip_prefix('=')?.trim();

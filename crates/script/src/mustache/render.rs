@@ -1,4 +1,4 @@
-//! A template's tree and parameters to a text.
+//! Renders a template's tree with parameters.
 
 use std::borrow::Cow;
 
@@ -8,14 +8,14 @@ use serde_json::Value;
 
 use super::parse::{Escape, Part, Template};
 
-/// Bytes that a template may become. Source: Elasticsearch's `mustache.max_output_size_bytes`.
+/// Most bytes that a template may render to. Source: Elasticsearch's `mustache.max_output_size_bytes`.
 const OUTPUT_BYTES_MAX: usize = 1 << 20;
 
-/// Sections shown between two looks at whether anybody still waits.
+/// Sections rendered between two checks for cancellation.
 const SECTIONS_BETWEEN_CHECKS: u32 = 256;
 
 struct Rendering<'t> {
-    /// From the outermost section on.
+    /// Values of the open sections, outermost first.
     scopes: Vec<Cow<'t, Value>>,
     out: String,
     escape: Escape,
@@ -23,8 +23,10 @@ struct Rendering<'t> {
 }
 
 impl Template {
+    /// Renders the template.
+    ///
     /// # Errors
-    /// The text is too long, or the request was cancelled.
+    /// The output is too long, or the request was cancelled.
     pub fn render(&self, parameters: &Value) -> Result<String, RequestError> {
         let mut rendering = Rendering {
             scopes: vec![Cow::Borrowed(parameters)],
@@ -42,7 +44,7 @@ impl<'t> Rendering<'t> {
         parts.iter().try_for_each(|part| self.part(part))
     }
 
-    /// The depth of sections that the parser let in bounds the recursion.
+    /// Renders one part. The parser limits the depth of sections, and so the recursion.
     fn part(&mut self, part: &Part) -> Result<(), RequestError> {
         match part {
             Part::Text(text) => self.push(text),
@@ -65,7 +67,8 @@ impl<'t> Rendering<'t> {
                 self.push(&text)
             }
             Part::Join(name, delimiter) => {
-                // Piece by piece: a long delimiter times many items is refused as it grows.
+                // Written piece by piece, so that a long delimiter between many items is refused while the
+                // output grows.
                 match self.find(name).as_deref() {
                     Some(Value::Array(items)) => {
                         for (at, item) in items.iter().enumerate() {
@@ -93,7 +96,7 @@ impl<'t> Rendering<'t> {
     fn section(&mut self, name: &str, inner: &[Part]) -> Result<(), RequestError> {
         let Some(value) = self.find(name).filter(|value| is_something(value)) else { return Ok(()) };
         match value {
-            // Not copied: sections in sections would hold a long list once each.
+            // Borrowed, as nested sections would otherwise hold one copy of a long list each.
             Cow::Borrowed(Value::Array(items)) => {
                 items.iter().try_for_each(|item| self.show(Cow::Borrowed(item), inner))
             }
@@ -115,7 +118,7 @@ impl<'t> Rendering<'t> {
         shown
     }
 
-    /// What a name stands for, looked for from the innermost section on.
+    /// Returns the value of a name, searched for from the innermost section outwards.
     fn find(&self, name: &str) -> Option<Cow<'t, Value>> {
         if name == "." {
             return self.scopes.last().cloned();
@@ -146,7 +149,7 @@ impl<'t> Rendering<'t> {
     }
 }
 
-/// A member by its name, an item by its place, or how many there are.
+/// Returns a member by its name, an item by its index, or the number of items.
 fn member<'v>(value: &Cow<'v, Value>, key: &str) -> Option<Cow<'v, Value>> {
     fn of<'v>(value: &'v Value, key: &str) -> Option<Cow<'v, Value>> {
         match value {
@@ -162,7 +165,7 @@ fn member<'v>(value: &Cow<'v, Value>, key: &str) -> Option<Cow<'v, Value>> {
     }
 }
 
-/// Whether a section is shown for it.
+/// Whether a section is shown for this value.
 fn is_something(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
@@ -172,7 +175,7 @@ fn is_something(value: &Value) -> bool {
     }
 }
 
-/// A value as `toJson` writes it: texts as they are, as in Elasticsearch.
+/// Returns a value as `toJson` writes it: strings without quotes, as in Elasticsearch.
 fn json_of(value: &Value) -> String {
     match value {
         Value::Array(_) | Value::Object(_) => value.to_string(),
@@ -180,7 +183,7 @@ fn json_of(value: &Value) -> String {
     }
 }
 
-/// A value as Java prints it.
+/// Returns a value as Java prints it.
 fn text_of(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

@@ -1,4 +1,4 @@
-//! `target op= value`.
+//! Evaluates `target op= value`.
 
 use super::interpreter::Run;
 use crate::error::{Outcome, ScriptError, failed};
@@ -22,7 +22,7 @@ impl<'a> Run<'a> {
         gives_old: bool,
     ) -> Outcome<Value> {
         let at = target.at;
-        // The place first, as Java evaluates it.
+        // The target is evaluated first, as in Java.
         let place = match &target.kind {
             Kind::Local(slot) => Place::Local(self.base + usize::from(*slot)),
             Kind::Member { target, name, .. } => Place::Member(self.eval(target)?, name),

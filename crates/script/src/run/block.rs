@@ -1,8 +1,8 @@
-//! Numeric scripts over a whole block of documents: each node of the expression makes one array, so that the
-//! cost of walking the tree is paid once a block.
+//! Numeric scripts over a whole block of documents: each node of the expression makes one array, so that
+//! the cost of walking the tree is paid once per block.
 //!
-//! Only what cannot fail is done here. Whatever else a script holds, or a document without a value, gives
-//! `None`: the interpreter then runs the block document by document, with Java's exact errors.
+//! Only operations that cannot fail are done here. Any other operation, or a document without a value,
+//! returns `None`: the interpreter then runs the block document by document, with Java's exact errors.
 
 mod methods;
 
@@ -18,7 +18,7 @@ use crate::types::{Binary, FieldPart, Type, Unary};
 use crate::values::{Value, part_of};
 use methods::text_compared;
 
-/// One value a row; `ty` is Java's type, whose width the arithmetic has.
+/// One value per row. `ty` is the Java type; arithmetic has its width.
 pub(crate) struct Column {
     ty: Type,
     data: Data,
@@ -66,7 +66,7 @@ impl Column {
     }
 }
 
-/// The one expression that a script is, if it is one.
+/// Returns the script's only expression, if it consists of one.
 pub(crate) fn only_expression(script: &Compiled) -> Option<&Expr> {
     match script.body.as_slice() {
         [Stmt::Return(Some(expr))] => Some(expr),
@@ -74,8 +74,8 @@ pub(crate) fn only_expression(script: &Compiled) -> Option<&Expr> {
     }
 }
 
-/// A script over the documents of the batch that `run` began; `scores` has as many entries, or none where no
-/// score is asked for.
+/// A script over the documents of the batch that `run` began. `scores` has one entry per document, or none
+/// if the script uses no score.
 pub(crate) struct Block<'r, 'a> {
     pub run: &'r mut Run<'a>,
     pub scores: &'r [f32],
@@ -85,12 +85,12 @@ pub(crate) struct Block<'r, 'a> {
 pub enum EmittedBlock {
     /// One number for each document, in order.
     Aligned(Vec<i64>),
-    /// (place of the document in the block, number), by place and then ascending.
+    /// (Index of the document in the block, number), by index and then ascending.
     Loose(Vec<(u32, i64)>),
 }
 
 impl Block<'_, '_> {
-    /// What a script of nothing but conditions and numeric `emit`s gives.
+    /// Runs a script that consists only of conditions and numeric `emit`s.
     pub fn emitted(&mut self, script: &Compiled, count: usize) -> Option<EmittedBlock> {
         let rows: Vec<u32> = (0..count as u32).collect();
         if let [Stmt::Expr(Expr { kind: Kind::BuiltIn { name: "emit", arguments }, .. })] =
@@ -113,7 +113,7 @@ impl Block<'_, '_> {
         })
     }
 
-    /// Runs statements on `rows`; the rows that go on behind them.
+    /// Runs statements on `rows`; returns the rows that continue after them.
     fn emit_all(
         &mut self,
         body: &[Stmt],
@@ -142,20 +142,20 @@ impl Block<'_, '_> {
         Some(rows)
     }
 
-    /// The script's number for each of `count` documents.
+    /// Returns the script's number for each of `count` documents.
     pub fn numbers(&mut self, script: &Compiled, count: usize) -> Option<Vec<f64>> {
         let rows: Vec<u32> = (0..count as u32).collect();
         self.eval_loosely(only_expression(script)?, &rows)?.into_real()
     }
 
-    /// The script's answer for each of `count` documents.
+    /// Returns the script's answer for each of `count` documents.
     pub fn flags(&mut self, script: &Compiled, count: usize) -> Option<Vec<bool>> {
         let rows: Vec<u32> = (0..count as u32).collect();
         self.eval(only_expression(script)?, &rows)?.into_flags()
     }
 
-    /// As [`Block::eval`], where the result becomes a double in any case, so that branches may differ in
-    /// type.
+    /// Evaluates like [`Block::eval`] where the result is converted to a double in any case, so that
+    /// branches may differ in type.
     fn eval_loosely(&mut self, expr: &Expr, rows: &[u32]) -> Option<Column> {
         match &expr.kind {
             Kind::Cast(Type::Double, inner) => {
@@ -174,7 +174,7 @@ impl Block<'_, '_> {
 
     fn eval(&mut self, expr: &Expr, rows: &[u32]) -> Option<Column> {
         if rows.is_empty() && !matches!(expr.kind, Kind::Literal(_)) {
-            // Nothing to read: any type fits, as nothing comes of it.
+            // There is nothing to read, so any type will do.
             return Some(empty(expr.ty));
         }
         let count = rows.len();
@@ -278,7 +278,7 @@ impl Block<'_, '_> {
             ValueKind::Long(_) => Column::whole(Type::Long, first),
             ValueKind::Bool => Column::flag(first.into_iter().map(|stored| stored != 0).collect()),
             ValueKind::Double(_) | ValueKind::Scaled(_) => Column::real(match mapped.number_form() {
-                // The form is looked at once.
+                // The number form is checked once per block.
                 Some(NumberForm::Scaled(factor)) => {
                     let mut numbers = Vec::with_capacity(first.len());
                     divided(&first, factor, &mut numbers);
@@ -378,7 +378,7 @@ impl Block<'_, '_> {
         }
     }
 
-    /// A value that is the same for all documents.
+    /// Returns a value that is the same for all documents.
     fn constant(&mut self, expr: &Expr) -> Option<Value> {
         match &expr.kind {
             Kind::Literal(literal) => Some(Value::of(literal)),
@@ -466,7 +466,7 @@ fn unary(op: Unary, column: Column) -> Option<Column> {
     }
 }
 
-/// Results of 64-bit arithmetic cut to the width of the type.
+/// Cuts results of 64-bit arithmetic to the width of the type.
 fn wrapped(ty: Type, mut data: Vec<i64>) -> Column {
     if ty == Type::Int {
         data.iter_mut().for_each(|number| *number = i64::from(*number as i32));
@@ -534,7 +534,7 @@ fn binary(op: Binary, left: Column, right: Column) -> Option<Column> {
     if op.is_comparison() {
         return Some(compared(op, left, right));
     }
-    // Division by zero is an error of one document: the interpreter finds it.
+    // Division by zero is an error of one document, which the interpreter reports.
     if matches!(op, Binary::Div | Binary::Rem) && right.contains(&0) {
         return None;
     }

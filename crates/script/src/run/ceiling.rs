@@ -1,7 +1,8 @@
-//! What a numeric script makes of a whole span of values at once, by interval arithmetic: "how much can it be
+//! Bounds of a numeric script over a range of values, by interval arithmetic: "how large can its result be
 //! at most?"
 //!
-//! Only scripts of one expression over one field are understood; everything else has no ceiling, and is run.
+//! Only scripts of one expression over one field are understood. All others have no ceiling and must be
+//! run.
 
 use limber_mapping::{Field, ValueKind};
 use serde_json::{Map, Value as Json};
@@ -15,15 +16,15 @@ use crate::library::{Decay, Machine, math};
 use crate::types::{Binary, FieldPart, Type, Unary};
 use crate::values::Value;
 
-/// Least and greatest.
+/// Least and greatest value.
 type Interval = (f64, f64);
 
-/// Doubles are whole numbers up to here.
+/// Doubles represent all whole numbers up to here.
 const WHOLE_MAX: f64 = (1u64 << 53) as f64;
-/// By how much functions of the system's library may be off.
+/// Relative error allowed for functions of the system's math library.
 const SLACK: f64 = 1.0 + 1e-9;
 
-/// Functions that ascend wherever they are defined.
+/// Functions that are increasing wherever they are defined.
 const ASCENDING: [&str; 14] = [
     "asin", "atan", "cbrt", "ceil", "exp", "expm1", "floor", "log", "log10", "log1p", "rint", "sinh", "sqrt",
     "tanh",
@@ -38,14 +39,15 @@ enum Node {
     Ascending(fn(f64) -> f64, Box<Node>),
     Greater(Box<Node>, Box<Node>),
     Lesser(Box<Node>, Box<Node>),
-    /// Integers: an overflow makes anything of them.
+    /// A number of an integer type; beyond this absolute value the arithmetic may overflow, and nothing is
+    /// known.
     Whole(f64, Box<Node>),
     Fade(Falloff, Box<Node>),
-    /// Of the field's place.
+    /// A decay of the field's point.
     FadeOfPlace(Falloff),
 }
 
-/// Some neighbouring values of a field.
+/// A range of a field's values.
 #[derive(Debug, Clone, Copy)]
 pub enum Span {
     /// As stored, both ends included.
@@ -59,14 +61,14 @@ pub enum Span {
     },
 }
 
-/// What a script can give at most, by the values of its only field.
+/// An upper bound of a script's results, given the values of its only field.
 pub struct ScriptCeiling<'s> {
     field: &'s Field,
     root: Node,
 }
 
 impl<'s> ScriptCeiling<'s> {
-    /// What is known of a script's numbers without running it, if anything.
+    /// Analyses a script; `None` if nothing is known of its results without running it.
     pub fn of(
         script: &Compiled,
         params: &Map<String, Json>,
@@ -82,29 +84,30 @@ impl<'s> ScriptCeiling<'s> {
         Some(ScriptCeiling { field, root })
     }
 
-    /// The script's only field.
+    /// Returns the script's only field.
     pub fn field(&self) -> &Field {
         self.field
     }
 
-    /// No document whose only value lies in the span gets more; infinity: not known.
+    /// Returns an upper bound for all documents whose only value is in the span; infinity if none is known.
     pub fn most(&self, span: &Span) -> f64 {
         match self.interval(&self.root, span) {
             Some((least, most)) if least >= 0.0 => most * SLACK,
-            // Negative scores are refused, so they have to be found.
+            // Negative scores are an error, so such documents must not be skipped.
             _ => f64::INFINITY,
         }
     }
 }
 
-/// Turns expressions into nodes.
+/// Converts expressions to nodes.
 struct Reading<'r, 's> {
     run: &'r mut Run<'s>,
     field: &'s Field,
 }
 
 impl Reading<'_, '_> {
-    /// With the type that the expression has when it runs: what is in `doc` is only known here.
+    /// Returns the node with the type that the expression has at run time: the type of `doc` values is only
+    /// known here.
     fn node(&mut self, expr: &Expr) -> Option<(Node, Type)> {
         Some(match &expr.kind {
             Kind::Literal(_) | Kind::Param(_) => match self.constant(expr)? {
@@ -126,7 +129,7 @@ impl Reading<'_, '_> {
             Kind::Binary(op @ (Binary::Add | Binary::Sub | Binary::Mul | Binary::Div), left, right) => {
                 let ((left, left_type), (right, right_type)) = (self.node(left)?, self.node(right)?);
                 let ty = if left_type.rank()? >= right_type.rank()? { left_type } else { right_type };
-                // Integers are cut off.
+                // Integer division truncates.
                 if *op == Binary::Div && ty != Type::Double {
                     return None;
                 }
@@ -185,7 +188,7 @@ impl Reading<'_, '_> {
     }
 }
 
-/// `node` with what its type holds.
+/// Limits `node` to the range of its type.
 fn whole(node: Node, ty: Type) -> (Node, Type) {
     match ty {
         Type::Int => (Node::Whole(f64::from(i32::MAX), Box::new(node)), ty),
@@ -277,7 +280,7 @@ mod tests {
     use crate::compile::{Script, Scripts};
     use crate::language::ScriptContext;
 
-    /// The least and the most of a script over stored numbers of a field.
+    /// Returns the least and the greatest result of a script over stored numbers of a field.
     fn interval(source: &str, kind: &str, span: Span) -> Option<Interval> {
         let mapping = json!({ "properties": { "f": { "type": kind } } });
         let mapping = Mapping::parse(&mapping, &MappingSettings::default()).expect("a mapping");

@@ -9,10 +9,10 @@ use crate::error::{Outcome, ScriptError};
 use crate::library::Machine;
 use crate::values::Value;
 
-/// Values that the runtime field of a document may have (`AbstractFieldScript#MAX_VALUES`).
+/// Most values that a runtime field of a document may have (`AbstractFieldScript#MAX_VALUES`).
 const EMITTED_MAX: usize = 100;
 
-/// What a runtime field's script gave with one `emit`.
+/// The value of one `emit` of a runtime field's script.
 #[derive(Debug)]
 pub struct Emitted {
     /// The name within a `composite`.

@@ -1,22 +1,22 @@
-//! Lists and maps that a script may read and not change.
+//! Lists and maps that a script may read but not change.
 
 use std::collections::HashSet;
 
 use crate::error::ScriptError;
 use crate::values::{Value, identity};
 
-/// What of `ctx` a script must not change.
+/// The part of `ctx` that a script must not change.
 #[derive(Debug, Default)]
 pub(crate) enum Frozen {
     #[default]
     Nothing,
     Whole,
-    /// All, its lists and maps known.
+    /// All of it, with the identities of its lists and maps.
     Known(HashSet<usize>),
 }
 
 impl Frozen {
-    /// Refuses the change of a list or map that is part of `ctx`.
+    /// Refuses to change a list or map that is part of `ctx`.
     pub fn check(&mut self, target: &Value, ctx: &Value, at: u32) -> Result<(), ScriptError> {
         if matches!(self, Frozen::Nothing) {
             return Ok(());

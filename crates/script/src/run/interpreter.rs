@@ -1,4 +1,4 @@
-//! A compiled script at work on one document after another: the interpreter behind everything that
+//! Runs a compiled script on one document after another: the interpreter for everything that
 //! [`super::block`] cannot do for a whole block of documents.
 
 use std::cell::RefCell;
@@ -19,16 +19,16 @@ use crate::library::{
 use crate::types::{FieldPart, Type};
 use crate::values::{MapOrder, MapValue, Value, dismantle, part_of};
 
-/// Rounds of a function's loops, as in Painless.
+/// Most iterations of a function's loops, as in Painless.
 const LOOPS_MAX: u32 = 1_000_000;
-/// Nesting of calls and expressions at run time: what fits the stack of a thread.
+/// Largest nesting of calls and expressions at run time that fits the stack of a thread.
 const DEPTH_MAX: u32 = 240;
-/// What one batch of documents may take. Painless has no such limit.
+/// Longest time for one batch of documents. Painless has no such limit.
 const TIME_MAX: Duration = Duration::from_secs(10);
-/// Items and characters that a script may make for a batch of documents.
+/// Most items and characters that a script may make for a batch of documents.
 const GROWTH_MAX: u64 = 32 << 20;
 
-/// Where a statement leads.
+/// Where execution continues after a statement.
 pub(crate) enum Flow {
     Next,
     Break,
@@ -42,7 +42,7 @@ pub(crate) struct Batch<'a> {
     pub(crate) docs: Vec<DocId>,
     /// Index of the current document in the batch.
     pub(crate) at: usize,
-    /// The source that was read last, and whose it is.
+    /// The document whose source was read last, and the source.
     pub(crate) source: Option<(DocId, Value)>,
 }
 
@@ -52,30 +52,30 @@ pub(crate) struct Run<'a> {
     pub(crate) batch: Option<Batch<'a>>,
     pub(crate) params: Value,
     pub(crate) score: f64,
-    /// What the script is given in its first slot
+    /// The value that the script is given in its first slot
     /// ([`ScriptContext::given`](crate::language::ScriptContext::given)).
     pub(crate) given: Option<Value>,
     /// `ctx`.
     pub(crate) ctx: Value,
-    /// What of `ctx` may not be changed.
+    /// The part of `ctx` that may not be changed.
     pub(crate) frozen: Frozen,
     /// `_value`.
     pub(crate) aggregated: Value,
     pub(crate) locals: Vec<Value>,
-    /// Where the slots of the running function begin.
+    /// Index in `locals` of the running function's first slot.
     pub(crate) base: usize,
     loops_left: u32,
     depth: u32,
     pub(crate) growth_left: u64,
     pub(crate) until: Instant,
-    /// The runtime field that the script makes.
+    /// The runtime field that the script computes.
     pub(crate) field_name: Arc<str>,
     /// How a runtime field's script reads dates.
     pub(crate) date_format: Option<Arc<DateFormat>>,
-    /// What the document's runtime field has so far.
+    /// The values emitted for the document so far.
     pub(crate) emitted: Vec<Emitted>,
-    /// Every list, map and set that was made for the document: emptied one by one, so that neither a chain of
-    /// them needs a deep stack to be dropped, nor one that holds itself stays for ever.
+    /// Every list, map and set that was made for the document. They are emptied one by one, so that
+    /// dropping a chain of them needs no deep stack, and one that contains itself is freed.
     made: Vec<Value>,
 }
 
@@ -114,7 +114,7 @@ impl<'a> Run<'a> {
         self
     }
 
-    /// Starts a batch of documents, ascending.
+    /// Starts a batch of ascending documents.
     pub fn begin(&mut self, docs: &[DocId]) {
         self.until = Instant::now() + TIME_MAX;
         self.growth_left = GROWTH_MAX;
@@ -125,7 +125,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Runs for document `at` of the batch.
+    /// Runs the script for document `at` of the batch.
     pub fn run(&mut self, at: usize) -> Outcome<Value> {
         if let Some(batch) = &mut self.batch {
             batch.at = at;
@@ -146,7 +146,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A field as the list of its values, so that it outlives the document.
+    /// Replaces a field by the list of its values, which outlives the document.
     pub fn settle(&mut self, value: Value) -> Outcome<Value> {
         match value {
             Value::Field(field) => Ok(Value::list(self.field_values(field, 0)?)),
@@ -154,7 +154,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The documents of the batch, and where they come from.
+    /// Returns the documents of the batch, and the reader of their values.
     pub(crate) fn batch(&self) -> Option<(&dyn Documents, &[DocId])> {
         self.batch.as_ref().map(|batch| (&*batch.documents as &dyn Documents, batch.docs.as_slice()))
     }
@@ -166,8 +166,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What the script made, which from now on is the caller's to dismantle, and what that counts; the next
-    /// run may make as much.
+    /// Moves the values that the script made to `made`, which the caller must dismantle; returns how much
+    /// they count. The next run has the full allowance again.
     pub(crate) fn hand_over(&mut self, made: &mut Vec<Value>) -> u64 {
         made.append(&mut self.made);
         GROWTH_MAX - std::mem::replace(&mut self.growth_left, GROWTH_MAX)
@@ -177,7 +177,7 @@ impl<'a> Run<'a> {
         dismantle(&mut self.made);
     }
 
-    /// Remembers what was just made and belongs to no one else yet.
+    /// Records a value that was just made and has no other owner yet.
     fn remember(&mut self, value: &Value) {
         let is_new = match value {
             Value::List(items) => Rc::strong_count(items) == 1,
@@ -390,7 +390,8 @@ impl<'a> Run<'a> {
         Ok(value)
     }
 
-    /// Expressions that make things or call something; apart from the others to keep their frames small.
+    /// Evaluates expressions that create values or call something; apart from the others to keep their
+    /// stack frames small.
     #[inline(never)]
     fn eval_call(&mut self, expr: &'a Expr) -> Outcome<Value> {
         let at = expr.at;
@@ -475,7 +476,7 @@ impl<'a> Run<'a> {
         arguments.iter().map(|argument| self.eval(argument)).collect()
     }
 
-    /// A field that is an argument is named rather than read: it need not be mapped.
+    /// Evaluates arguments; a field is passed by name instead of being read, as it need not be mapped.
     fn eval_all_lazily(&mut self, arguments: &'a [Expr]) -> Outcome<Vec<Value>> {
         arguments
             .iter()
@@ -506,10 +507,10 @@ impl<'a> Run<'a> {
         Ok(value)
     }
 
-    /// What expressions know of a field, and the coordinates of a point.
+    /// Returns a part of a field that expressions know, or a coordinate of a point.
     fn field_part(&mut self, field: u16, part: FieldPart, at: u32) -> Outcome<f64> {
         let is_coordinate = matches!(part, FieldPart::Latitude | FieldPart::Longitude);
-        // Expressions take 0 for what a document lacks.
+        // In expressions, a missing value is 0.
         if is_coordinate && self.script.language != "expression" {
             return match self.field_value(field, 0, at)? {
                 Value::Point(point) if part == FieldPart::Latitude => Ok(point.latitude),
@@ -538,7 +539,7 @@ fn zero_of(ty: Type) -> Value {
     }
 }
 
-/// Elasticsearch's name of an exception's class.
+/// Returns Elasticsearch's name for an exception's class.
 fn kind_of(class: &str) -> &'static str {
     match class.rsplit('.').next().unwrap_or(class) {
         "IllegalArgumentException" => "illegal_argument_exception",

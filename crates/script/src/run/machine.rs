@@ -1,4 +1,4 @@
-//! What functions of the library ask of a running script.
+//! Implements what the library's functions ask of a running script.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -62,7 +62,7 @@ impl Machine for Run<'_> {
             )),
             _ => {
                 let value = reader.value(doc, nth)?;
-                // The script may keep it.
+                // The script may keep the string.
                 if let (Value::Str(text), true) = (&value, self.given.is_some()) {
                     self.grow(text.len(), at)?;
                 }
@@ -121,7 +121,7 @@ impl Machine for Run<'_> {
     fn items(&mut self, list: &Value, at: u32) -> Outcome<Vec<Value>> {
         Ok(match list {
             Value::List(items) => {
-                // The copy, and what it may be appended to.
+                // The copy, and the list that its items may be appended to.
                 let bytes = items.borrow().len() * size_of::<Value>();
                 work::claim(2 * bytes as u64).map_err(RequestError::from)?;
                 items.borrow().clone()
@@ -206,7 +206,7 @@ impl Machine for Run<'_> {
 }
 
 impl Run<'_> {
-    /// `params._source`.
+    /// Returns `params._source`.
     fn source(&mut self) -> Outcome<Value> {
         let Some(batch) = &mut self.batch else { return Ok(Value::Null) };
         let doc = batch.docs[batch.at];

@@ -1,8 +1,8 @@
-//! A compiled script at work: "what does it give for these documents?"
+//! Runs compiled scripts: "what does this one return for these documents?"
 //!
 //! [`OpenScript`] runs over the documents of a segment: whole blocks at a time where nothing can fail
-//! (`block`), else one by one (`interpreter`). [`ScriptCeiling`] says how much a script can give over a span
-//! of values.
+//! (`block`), otherwise one by one (`interpreter`). [`ScriptCeiling`] bounds the results of a script over a
+//! range of values.
 
 mod assign;
 mod block;

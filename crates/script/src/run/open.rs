@@ -1,4 +1,4 @@
-//! A script at work on the documents of one segment, or on none.
+//! A script opened on the documents of one segment, or on none.
 
 use std::collections::HashMap;
 
@@ -14,10 +14,10 @@ use crate::language::{Compiled, Expr, Kind};
 use crate::library::Machine;
 use crate::values::{Kept, Value};
 
-/// From so many documents on, it pays to look for those whose answers are made of the same texts.
+/// From this many documents on, it pays to find documents whose answers are made of the same strings.
 const KINDS_FROM: usize = 64;
 
-/// Whether nothing but values of fields, which are added to `fields`, and constants makes the answer.
+/// Whether an expression is made only of constants and values of fields; adds the fields to `fields`.
 fn is_made_of_fields(expr: &Expr, fields: &mut Vec<u16>) -> bool {
     match &expr.kind {
         Kind::Literal(_) | Kind::Param(_) => true,
@@ -41,25 +41,25 @@ fn is_made_of_fields(expr: &Expr, fields: &mut Vec<u16>) -> bool {
     }
 }
 
-/// A script on one segment.
+/// A script opened on one segment.
 pub struct OpenScript<'a> {
     script: &'a Compiled,
     run: Run<'a>,
 }
 
 impl<'a> OpenScript<'a> {
-    /// A script with its parameters, without documents.
+    /// Opens a script with its parameters, without documents.
     pub fn new(script: &'a Compiled, params: &Map<String, Json>) -> OpenScript<'a> {
         OpenScript { script, run: Run::new(script, params) }
     }
 
-    /// Runs over these documents.
+    /// Attaches the documents that the script runs over.
     pub fn over(mut self, documents: Box<dyn Documents + 'a>) -> OpenScript<'a> {
         self.run = self.run.over(documents);
         self
     }
 
-    /// The script as that of a runtime field, in whose format it reads dates.
+    /// Makes this the script of a runtime field, so that it reads dates in the field's format.
     pub fn for_field(mut self, field: &Field) -> Self {
         self.run.field_name = field.path.clone();
         if let Some((format, _)) = field.date() {
@@ -72,8 +72,8 @@ impl<'a> OpenScript<'a> {
         error.to_request_error("runtime", &self.script.source, self.script.language)
     }
 
-    /// The script's number for each of `docs`, which ascend. `scores` is empty where the script asks for
-    /// none.
+    /// Computes the script's number for each of `docs`, which ascend. `scores` is empty if the script uses
+    /// no score.
     pub fn numbers(
         &mut self,
         docs: &[DocId],
@@ -92,8 +92,8 @@ impl<'a> OpenScript<'a> {
         })
     }
 
-    /// The script's number for each of `docs` where the whole block has one; `false` where it must run
-    /// document by document.
+    /// Computes the script's number for each of `docs` where that can be done for the whole block; `false`
+    /// if the script must run document by document.
     pub fn block(&mut self, docs: &[DocId], out: &mut Vec<f64>) -> bool {
         self.run.begin(docs);
         match (Block { run: &mut self.run, scores: &[] }).numbers(self.script, docs.len()) {
@@ -105,7 +105,7 @@ impl<'a> OpenScript<'a> {
         }
     }
 
-    /// Adds what the script makes of one value of a document, its `_value`.
+    /// Adds what the script returns for one value of a document, its `_value`.
     pub fn value_of(
         &mut self,
         doc: DocId,
@@ -123,7 +123,7 @@ impl<'a> OpenScript<'a> {
         })
     }
 
-    /// Gives what the script makes of one term of a document, its `_value`.
+    /// Reports what the script returns for one term of a document, its `_value`.
     pub fn text_of(
         &mut self,
         doc: DocId,
@@ -137,7 +137,7 @@ impl<'a> OpenScript<'a> {
         })
     }
 
-    /// The script's answer for each of `docs`, which ascend.
+    /// Computes the script's answer for each of `docs`, which ascend.
     pub fn flags(&mut self, docs: &[DocId], out: &mut Vec<bool>) -> Result<(), RequestError> {
         out.clear();
         self.run.begin(docs);
@@ -151,7 +151,7 @@ impl<'a> OpenScript<'a> {
         })
     }
 
-    /// The script's value for each of `docs`, which ascend; lists for fields.
+    /// Reports the script's value for each of `docs`, which ascend; fields are reported as lists.
     pub fn values<E: From<RequestError>>(
         &mut self,
         docs: &[DocId],
@@ -160,7 +160,7 @@ impl<'a> OpenScript<'a> {
     ) -> Result<(), E> {
         self.run.begin(docs);
         let Some(kinds) = self.kinds(docs) else { return self.each(docs.len(), scores, found) };
-        // What was made of the same texts before.
+        // Values made of the same strings before.
         let mut made: HashMap<u64, Value> = HashMap::new();
         for (at, kind) in kinds.into_iter().enumerate() {
             if let Some(value) = made.get(&kind) {
@@ -181,7 +181,8 @@ impl<'a> OpenScript<'a> {
         Ok(())
     }
 
-    /// A number for what each document's answer is made of, where that is one or two texts of few kinds.
+    /// Returns for each document a number that identifies the one or two strings that its answer is made
+    /// of, if these are of few kinds.
     fn kinds(&mut self, docs: &[DocId]) -> Option<Vec<u64>> {
         let expr = only_expression(self.script).filter(|_| docs.len() >= KINDS_FROM)?;
         let mut fields = Vec::new();
@@ -199,8 +200,8 @@ impl<'a> OpenScript<'a> {
         Some(kinds)
     }
 
-    /// What the script of a runtime field emits for each of `docs`, which ascend: place in `docs` and values.
-    /// `goes_on`: a document on which the script fails has what it emitted before.
+    /// Reports what the script of a runtime field emits for each of `docs`, which ascend: index in `docs`,
+    /// and the values. `goes_on`: a document on which the script fails keeps what it emitted before.
     pub fn emitted(
         &mut self,
         docs: &[DocId],
@@ -216,7 +217,7 @@ impl<'a> OpenScript<'a> {
                 return Err(self.failed(error));
             }
             match found(at, &self.run.emitted) {
-                // What a field cannot take is a failure of its script.
+                // A value that the field cannot take is a failure of its script.
                 Err(cause) if !goes_on => {
                     return Err(self.failed(ScriptError::new(0, cause.kind, cause.reason)));
                 }
@@ -226,20 +227,21 @@ impl<'a> OpenScript<'a> {
         Ok(())
     }
 
-    /// What a numeric script emits for a whole block: (place in `docs`, stored number), or all numbers in
-    /// order where each document has exactly one. `None` where it must run document by document.
+    /// Returns what a numeric script emits for a whole block: (index in `docs`, stored number), or all
+    /// numbers in order where each document has exactly one. `None` if the script must run document by
+    /// document.
     pub fn emitted_numbers(&mut self, docs: &[DocId]) -> Option<EmittedBlock> {
         self.run.begin(docs);
         (Block { run: &mut self.run, scores: &[] }).emitted(self.script, docs.len())
     }
 
-    /// Documents for [`OpenScript::given`], ascending.
+    /// Starts a batch of ascending documents for [`OpenScript::given`].
     pub fn begin(&mut self, docs: &[DocId]) {
         self.run.begin(docs);
     }
 
-    /// Runs the script for document `at` of those begun, given `value` in its variable. What it makes is kept
-    /// in `kept`; gives its value and what that counts.
+    /// Runs the script for document `at` of the batch, with `value` in its variable. The lists and maps it
+    /// makes are added to `kept`. Returns the script's value and how much these count.
     pub fn given(
         &mut self,
         value: &Value,
@@ -257,8 +259,8 @@ impl<'a> OpenScript<'a> {
         }
     }
 
-    /// Whether a script of [`ScriptContext::Interval`] says `true` of an interval, both of whose ends belong
-    /// to it.
+    /// Whether a script of [`ScriptContext::Interval`] returns `true` for an interval that includes both
+    /// its ends.
     pub fn accepts_interval(&mut self, start: i64, end: i64, gaps: i64) -> Result<bool, RequestError> {
         let member = |name: &str, number: i64| (Value::str(name), Value::Int(number as i32));
         let interval = vec![member("start", start), member("end", end), member("gaps", gaps)];

@@ -2,7 +2,7 @@
 
 use super::value_type::Type;
 
-/// Classes that a script may name, with the name that errors print.
+/// Classes that a script may name, with the names that errors print.
 pub(crate) const CLASSES: &[(&str, &str)] = &[
     ("Object", "java.lang.Object"),
     ("Integer", "java.lang.Integer"),
@@ -55,7 +55,7 @@ pub(crate) const CLASSES: &[(&str, &str)] = &[
     ("RuntimeException", "java.lang.RuntimeException"),
 ];
 
-/// The type of a name, without array brackets.
+/// Returns the type of a name, without array brackets.
 pub(crate) fn type_of(name: &str) -> Option<Type> {
     Some(match name {
         "def" => Type::Def,
@@ -78,7 +78,7 @@ pub(crate) fn type_of(name: &str) -> Option<Type> {
     })
 }
 
-/// The class of a name that methods are called on (`Math`, `String`).
+/// Returns the class for a name that methods are called on (`Math`, `String`).
 pub(crate) fn class_of(name: &str) -> Option<&'static str> {
     if name == "String" {
         return Some("java.lang.String");

@@ -1,5 +1,5 @@
-//! Types, operators and constants, as both languages and their values know them: "what is this name, and what
-//! kind of value does it stand for?"
+//! Types, operators and constants of both languages: "what is this name, and what kind of value does it
+//! stand for?"
 
 mod classes;
 mod literal;

@@ -1,6 +1,6 @@
 //! Operators of both languages.
 
-/// An operator between two values.
+/// A binary operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Binary {
     Add,
@@ -44,7 +44,7 @@ impl Binary {
     }
 }
 
-/// An operator before one value.
+/// A unary operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unary {
     Minus,

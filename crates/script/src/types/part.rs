@@ -1,6 +1,6 @@
-//! Parts of fields and dates that scripts ask for by a name of their own.
+//! Parts of fields and dates that have names of their own in scripts.
 
-/// What a `doc` field is asked for as one number, in both languages.
+/// A part of a `doc` field that is read as one number, in both languages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldPart {
     Latitude,
@@ -23,7 +23,7 @@ pub enum FieldPart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DatePart {
     Year,
-    /// From 1, or from 0 as `java.util.Calendar` has it.
+    /// From 1; [`DatePart::Month0`] counts from 0, like `java.util.Calendar`.
     Month,
     Month0,
     DayOfMonth,

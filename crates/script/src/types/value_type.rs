@@ -1,9 +1,9 @@
-//! Types of Java as far as scripts know them.
+//! The types of Java that scripts know.
 
-/// What is known of an expression before it runs.
+/// The type of an expression as far as it is known before it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
-    /// Known at run time alone.
+    /// Known only at run time.
     Def,
     Void,
     Bool,
@@ -20,7 +20,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// Place among the numbers in the order of Java's promotion; `None`: no number.
+    /// Returns the rank of a numeric type in Java's order of promotion; `None` for other types.
     pub fn rank(self) -> Option<u8> {
         Some(match self {
             Type::Byte => 0,
@@ -38,7 +38,7 @@ impl Type {
         self.rank().is_some()
     }
 
-    /// As errors print it.
+    /// Returns the name that errors print.
     pub fn name(self) -> &'static str {
         match self {
             Type::Def => "def",

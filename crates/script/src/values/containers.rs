@@ -1,10 +1,11 @@
-//! Lists, maps and sets as objects: which one is it, and how does it go?
+//! Lists, maps and sets as objects: their identity and how they are freed.
 
 use std::rc::Rc;
 
 use super::value::Value;
 
-/// Tells one list or map from another, however alike they are; `None` for what holds nothing.
+/// Returns an identity that differs between any two lists or maps, even equal ones; `None` for other
+/// values.
 pub(crate) fn identity(value: &Value) -> Option<usize> {
     match value {
         Value::List(items) => Some(Rc::as_ptr(items) as *const () as usize),
@@ -13,7 +14,7 @@ pub(crate) fn identity(value: &Value) -> Option<usize> {
     }
 }
 
-/// Empties lists, maps and sets one by one, and lets go of them.
+/// Empties lists, maps and sets one by one, and drops them.
 pub(crate) fn dismantle(made: &mut Vec<Value>) {
     for value in made.iter() {
         match value {

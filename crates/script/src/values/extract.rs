@@ -1,4 +1,4 @@
-//! `grok` and `dissect` in the scripts of runtime fields: "which named parts does this text have?"
+//! `grok` and `dissect` in the scripts of runtime fields: "which named parts does this string have?"
 //!
 //! Source: Elasticsearch's `NamedGroupExtractor`.
 
@@ -29,7 +29,7 @@ impl Extractor {
             .map_err(|error| format!("error compiling dissect pattern [{pattern}]: {}", error.reason))
     }
 
-    /// The parts of a text by name; `Null` when it does not fit.
+    /// Returns the parts of a string by name; `Null` when it does not match.
     pub fn extract(&self, text: &str) -> Result<Value, RequestError> {
         Ok(match self {
             Extractor::Grok(grok) => match grok.captures(text)? {
@@ -50,7 +50,7 @@ impl Extractor {
     }
 }
 
-/// A name that was captured several times stands for a list.
+/// Groups captures by name. A name that was captured several times becomes a list.
 fn groups(found: &[Found<'_, '_>]) -> Result<Vec<(Value, Value)>, RequestError> {
     let mut entries = Vec::new();
     let mut rest = found;

@@ -1,11 +1,11 @@
-//! Parts of a field's values and of dates, as both languages ask for them.
+//! Parts of a field's values and of dates, as both languages read them.
 
 use limber_mapping::date::Resolution;
 
 use super::value::DateValue;
 use crate::types::{DatePart, FieldPart};
 
-/// A part of a field's stored values, as expressions see it.
+/// Returns a part of a field's stored values, as expressions see it.
 pub(crate) fn part_of(
     part: FieldPart,
     stored: &[i64],
@@ -33,7 +33,7 @@ pub(crate) fn part_of(
     }
 }
 
-/// A part of a date in its zone.
+/// Returns a part of a date in its zone.
 pub(crate) fn date_part(date: &DateValue, part: DatePart) -> i32 {
     use limber_mapping::date::days_from_civil;
     let civil = date.civil();

@@ -1,4 +1,4 @@
-//! Values from JSON and to it.
+//! Converts values from JSON and to JSON.
 
 use limber_mapping::number::{java_double, java_float};
 use limber_work as work;
@@ -7,12 +7,12 @@ use serde_json::{Map as JsonMap, Value as Json};
 use super::value::{STEPS_MAX, Value, argument};
 use crate::error::Failure;
 
-/// Values that are written between two questions whether there is room for them: a list may hold another one
-/// many times.
+/// Values that are written between two checks of the memory available: a list may contain another one many
+/// times.
 const STEPS_PER_CHECK: u32 = 1 << 10;
 
 impl Value {
-    /// From JSON, as Jackson reads it: `int` where it fits.
+    /// Converts JSON to a value, as Jackson reads it: `int` where it fits.
     pub fn from_json(json: &Json) -> Value {
         match json {
             Json::Null => Value::Null,
@@ -36,8 +36,8 @@ impl Value {
         }
     }
 
-    /// To JSON, as a script field shows it. `depth` bounds what a script may have nested; a list that holds
-    /// itself ends there.
+    /// Converts to JSON, as a script field shows it. `depth` bounds the nesting; it also stops at lists
+    /// that contain themselves.
     pub fn to_json(&self, depth: u32) -> Result<Json, Failure> {
         self.to_json_within(depth, &mut { STEPS_MAX })
     }
@@ -58,7 +58,7 @@ impl Value {
             Value::Bool(flag) => (*flag).into(),
             Value::Int(number) => (*number).into(),
             Value::Long(number) => (*number).into(),
-            // By its digits: 1.1f is 1.1.
+            // By its shortest digits: 1.1f becomes 1.1.
             Value::Float(number) => {
                 let text = java_float(*number);
                 number_json(text.parse().unwrap_or(f64::from(*number)), text)

@@ -1,5 +1,5 @@
-//! Maps and sets of a running script: entries in the order of their insertion, found by their keys' hashes
-//! once there are many.
+//! Maps and sets of a running script. Entries keep the order of their insertion; once there are many, they
+//! are found by the hashes of their keys.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -9,31 +9,31 @@ use hashbrown::HashTable;
 
 use super::value::Value;
 
-/// How a map is walked.
+/// The order in which a map is iterated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MapOrder {
-    /// As a `java.util.LinkedHashMap` walks.
+    /// As in a `java.util.LinkedHashMap`.
     #[default]
     Inserted,
-    /// As a `java.util.HashMap` walks.
+    /// As in a `java.util.HashMap`.
     Hashed,
     /// By key.
     Sorted,
 }
 
-/// Entries up to which looking at each is faster than hashing.
+/// Largest number of entries for which comparing each key is faster than hashing.
 const UNINDEXED_MAX: usize = 8;
 
 /// A map, or a set: a map of its items.
 #[derive(Debug, Clone, Default)]
 pub struct MapValue {
     entries: Vec<(Value, Value)>,
-    /// Places of the entries by the hashes of their keys; empty up to [`UNINDEXED_MAX`] entries.
+    /// Indexes of the entries by the hashes of their keys; empty up to [`UNINDEXED_MAX`] entries.
     index: HashTable<u32>,
     pub order: MapOrder,
 }
 
-/// Spreads Java's hashes, which differ in their lower bits, over all bits.
+/// Spreads Java's hashes, which differ mostly in their low bits, over all bits.
 fn hash(key: &Value) -> u64 {
     (key.hash() as u32 as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
@@ -43,7 +43,7 @@ impl MapValue {
         MapValue { order, ..MapValue::default() }
     }
 
-    /// Keys are distinct.
+    /// Creates a map. The keys must be distinct.
     pub fn of(entries: Vec<(Value, Value)>, order: MapOrder) -> MapValue {
         let mut map = MapValue { entries, index: HashTable::new(), order };
         map.reindex();
@@ -65,7 +65,7 @@ impl MapValue {
         }
     }
 
-    /// In the order of insertion.
+    /// Returns the entries in the order of insertion.
     pub fn entries(&self) -> &[(Value, Value)] {
         &self.entries
     }
@@ -95,7 +95,7 @@ impl MapValue {
         self.place(key).map(|at| &self.entries[at].1)
     }
 
-    /// The old value.
+    /// Puts an entry; returns the old value.
     pub fn put(&mut self, key: Value, value: Value) -> Option<Value> {
         if let Some(at) = self.place(&key) {
             return Some(std::mem::replace(&mut self.entries[at].1, value));
@@ -118,7 +118,8 @@ impl MapValue {
         Some(value)
     }
 
-    /// Entries as Java walks them: by key, by insertion, or by bucket of the hash table.
+    /// Returns the entries in Java's order of iteration: by key, by insertion, or by bucket of the hash
+    /// table.
     pub fn walk(&self) -> Vec<(Value, Value)> {
         let mut entries = self.entries.clone();
         match self.order {
@@ -153,7 +154,7 @@ mod tests {
             let mut map = MapValue::new(MapOrder::Inserted);
             let mut naive: Vec<(i32, i32)> = Vec::new();
             for (step, key, value) in steps {
-                // Keys of two classes are different keys.
+                // Even and odd keys are of two classes, so they never equal each other.
                 let own = if key % 2 == 0 { Value::Int(key) } else { Value::str(key.to_string()) };
                 let place = naive.iter().position(|(known, _)| *known == key);
                 let old = place.map(|at| naive[at].1);

@@ -1,7 +1,7 @@
 //! Values of a running script: "what is this in Java, how does it print, compare, cast?"
 //!
-//! **Invariant**: values know no script: a function, a pattern or a field among them is a number that only a
-//! running script can look up.
+//! **Invariant**: values do not know their script. A value that is a function, a pattern or a field is a
+//! number that only a running script can resolve.
 
 mod containers;
 mod extract;

@@ -1,4 +1,4 @@
-//! Regular expressions of a script, and the matchers that a script makes of them.
+//! Regular expressions of a script, and the matchers that a script creates from them.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use limber_text::pattern::{Groups, Pattern};
 use super::value::Value;
 use crate::error::{Outcome, ScriptError};
 
-/// Letters of flags, what they are in a pattern, and their numbers in Java.
+/// Letters of flags, their letters inside a pattern, and their numbers in Java.
 const FLAGS: &[(char, &str, i32)] = &[
     ('i', "i", 2),
     ('x', "x", 4),
     ('m', "m", 8),
     ('l', "", 16),
     ('s', "s", 32),
-    // What follows is so in any case: cases are those of Unicode, as are the classes.
+    // The remaining flags are always on: letter case and character classes are those of Unicode.
     ('u', "", 64),
     ('U', "", 256),
 ];
@@ -26,16 +26,16 @@ pub struct Regex {
     pub(crate) source: Arc<str>,
     /// Java's numbers of the flags, added up.
     pub(crate) flags: i32,
-    /// Finds the pattern anywhere in a text.
+    /// Finds the pattern anywhere in a string.
     pub(crate) find: Pattern,
-    /// Matches from the beginning of a text.
+    /// Matches at the beginning of a string.
     pub(crate) begin: Pattern,
-    /// Matches a whole text.
+    /// Matches a whole string.
     pub(crate) whole: Pattern,
 }
 
 impl Regex {
-    /// The reason of a pattern that is none, in the words of Painless's compiler.
+    /// Compiles a pattern. The error of an invalid one is in the words of Painless's compiler.
     pub fn parse(source: &str, letters: &str) -> Result<Regex, String> {
         let (mut flags, mut inline) = (0, String::new());
         for letter in letters.chars() {
@@ -48,7 +48,7 @@ impl Regex {
             flags |= number;
         }
         let body = if letters.contains('l') { quoted(source) } else { source.to_owned() };
-        // Comments end with their line.
+        // A comment at the end of the pattern ends with the line.
         let body = if letters.contains('x') { format!("{body}\n") } else { body };
         let switch = if inline.is_empty() { String::new() } else { format!("(?{inline})") };
         let compile = |pattern: String| {
@@ -68,7 +68,7 @@ impl Regex {
     }
 }
 
-/// `Pattern#quote` as a pattern that both engines read.
+/// Returns `Pattern#quote` as a pattern that both engines read.
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for character in text.chars() {
@@ -80,17 +80,17 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// A `java.util.regex.Matcher`. Places are bytes.
+/// A `java.util.regex.Matcher`. Positions are byte offsets.
 #[derive(Debug)]
 pub struct Matcher {
     /// The script's number of the pattern.
     pub(crate) pattern: u16,
     pub(crate) text: Arc<str>,
-    /// What of the text is looked at.
+    /// The part of the string that is searched.
     pub(crate) region: (usize, usize),
-    /// Where the next search begins; `None`: there is nothing left.
+    /// Where the next search begins; `None` if nothing is left.
     pub(crate) next: Option<usize>,
-    /// The groups of the last match, counted from the beginning of the text.
+    /// The groups of the last match, as positions in the whole string.
     pub(crate) last: Option<Groups>,
 }
 
@@ -103,7 +103,7 @@ impl Matcher {
         (self.region, self.next, self.last) = ((0, self.text.len()), Some(0), None);
     }
 
-    /// What a match in the region gives, and where the next one is looked for.
+    /// Stores the groups of a match in the region, and where the next search begins.
     pub(crate) fn take(&mut self, found: Option<Groups>) -> bool {
         let start = self.region.0;
         let shift = |(from, to): (usize, usize)| (from + start, to + start);
@@ -123,12 +123,12 @@ impl Matcher {
         })
     }
 
-    /// A place as Java counts: in UTF-16 units.
+    /// Converts a byte offset to Java's position in UTF-16 units.
     pub(crate) fn units(&self, bytes: usize) -> Value {
         Value::Int(self.text[..bytes].encode_utf16().count() as i32)
     }
 
-    /// As `Matcher#toString`.
+    /// Prints like `Matcher#toString`.
     pub fn text(&self, source: &str) -> String {
         let unit = |bytes| self.units(bytes).i64();
         let last =
@@ -141,12 +141,13 @@ impl Matcher {
     }
 }
 
-/// Where the search goes on behind a match: at its end, or a character later when it was empty.
+/// Returns where the search continues after a match: at its end, or a character later if the match was
+/// empty.
 pub(crate) fn after(text: &str, start: usize, end: usize, stop: usize) -> Option<usize> {
     if start < end { Some(end) } else { text[end..stop].chars().next().map(|next| end + next.len_utf8()) }
 }
 
-/// Byte of a place in UTF-16 units.
+/// Returns the byte offset of a position in UTF-16 units.
 pub(crate) fn byte_of(text: &str, units: i64) -> Option<usize> {
     let mut count = 0;
     for (byte, character) in text.char_indices() {

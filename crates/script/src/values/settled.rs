@@ -1,4 +1,4 @@
-//! Values that outlive the scripts that made them: what the shards hand to the last script of
+//! Values that outlive the scripts that made them: the states that the shards send to `reduce_script` of
 //! `scripted_metric`.
 
 use std::collections::HashSet;
@@ -12,10 +12,10 @@ use super::containers::{dismantle, identity};
 use super::map::{MapOrder, MapValue};
 use super::value::{DateValue, Value};
 
-/// Nesting of a value that is handed on.
+/// Largest nesting of a value that is settled.
 const DEPTH_MAX: usize = 200;
 
-/// Bytes of a list, map or set without its items, and of an item.
+/// Bytes of a list, map or set without its items, and bytes of an item.
 const CONTAINER_BYTES: u64 = 96;
 const ITEM_BYTES: u64 = size_of::<Value>() as u64;
 
@@ -38,22 +38,22 @@ pub enum Settled {
     Str(Arc<str>),
     /// A list.
     List(Vec<Settled>),
-    /// A map: its entries as they were put, and in which order it is walked.
+    /// A map: its entries in the order of insertion, and its order of iteration.
     Map(Vec<(Settled, Settled)>, MapOrder),
-    /// A set: its items as they were put, and in which order it is walked.
+    /// A set: its items in the order of insertion, and its order of iteration.
     Set(Vec<Settled>, MapOrder),
-    /// A `ZonedDateTime`; without a zone it is of UTC.
+    /// A `ZonedDateTime`.
     Date {
         /// The instant, to the nanosecond.
         instant: Instant,
-        /// `None`: UTC.
+        /// `None` is UTC.
         zone: Option<Box<Zone>>,
     },
     /// A `GeoPoint`.
     Point(GeoPoint),
 }
 
-/// Who asks for a value, as the errors have it.
+/// The script that a value comes from, as errors name it.
 #[derive(Debug, Clone, Copy)]
 pub enum Asker {
     /// `init_script`.
@@ -84,7 +84,7 @@ impl Asker {
     }
 }
 
-/// Walks a value from the outside in, the lists and maps around being known.
+/// Walks a value from the outside in; `around` has the identities of the enclosing lists and maps.
 struct Walk {
     asker: Asker,
     around: Vec<usize>,
@@ -167,13 +167,15 @@ fn is_container(value: &Value) -> bool {
 }
 
 impl Settled {
+    /// Copies a value out of its script.
+    ///
     /// # Errors
-    /// `illegal_argument_exception` for what holds itself, or what cannot be handed on.
+    /// `illegal_argument_exception` for a value that contains itself or cannot be settled.
     pub fn of(value: &Value, asker: Asker) -> Result<Settled, RequestError> {
         Walk { asker, around: Vec::new() }.settle(value)
     }
 
-    /// The value again, in lists and maps of its own.
+    /// Converts back to a value, with new lists and maps.
     pub fn to_value(&self) -> Value {
         match self {
             Settled::Null => Value::Null,
@@ -200,7 +202,7 @@ impl Settled {
         }
     }
 
-    /// About the memory it takes.
+    /// Returns the approximate memory of the value, in bytes.
     pub fn bytes(&self) -> u64 {
         let own = size_of::<Settled>() as u64;
         match self {
@@ -216,7 +218,7 @@ impl Settled {
     }
 }
 
-/// Refuses what holds itself.
+/// Refuses a value that contains itself.
 pub fn check_references(value: &Value, asker: Asker) -> Result<(), RequestError> {
     Walk { asker, around: Vec::new() }.check(value)
 }
@@ -229,7 +231,8 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// About the memory of what can be reached from `roots`. What cannot be reached any more is let go of.
+    /// Frees the lists, maps and sets that cannot be reached from `roots`; returns the approximate bytes of
+    /// those that can.
     pub fn sweep<'v>(&mut self, roots: impl Iterator<Item = &'v Value>) -> u64 {
         let mut known = HashSet::new();
         let mut bytes = 0;

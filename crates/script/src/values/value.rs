@@ -1,4 +1,4 @@
-//! Values of a running script: Java's numbers, texts, collections and dates, and what operators make of them.
+//! Values of a running script: Java's numbers, strings, collections and dates, and the operators on them.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -22,10 +22,10 @@ fn cast_failure(reason: String) -> Failure {
     ("class_cast_exception", reason)
 }
 
-/// Values that one comparison or rendering looks at: lists that share items can stand for more than there is
-/// time for.
+/// Most values that one comparison or rendering visits: lists that share items can have more paths than
+/// there is time for.
 pub(crate) const STEPS_MAX: u32 = 1_000_000;
-/// Where the text of a list ends.
+/// Longest string that a list is printed as, in bytes.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
 /// A value of a running script. Cheap to clone: lists, maps and builders are shared, as in Java.
@@ -51,17 +51,17 @@ pub enum Value {
     List(Rc<RefCell<Vec<Value>>>),
     /// A `Map`.
     Map(Rc<RefCell<MapValue>>),
-    /// A set is a map of its items.
+    /// A `Set`: a map of its items.
     Set(Rc<RefCell<MapValue>>),
     /// A `ZonedDateTime`.
     Date(DateValue),
     /// A `GeoPoint`.
     Point(GeoPoint),
-    /// A rectangle around places: its top left and its bottom right corner.
+    /// The bounding box of points: its top left and its bottom right corner.
     Corners(Rc<[GeoPoint; 2]>),
     /// The doc values of a field of the script, by number.
     Field(u16),
-    /// The same behind `field(...)`.
+    /// The same as `field(...)` returns it.
     FieldAccess(u16),
     /// `doc`.
     Doc,
@@ -69,7 +69,7 @@ pub enum Value {
     Params,
     /// A lambda of the script, by number.
     Lambda(u16),
-    /// A pattern of the script, by number.
+    /// A `grok` or `dissect` pattern of the script, by number.
     Extractor(u16),
     /// A regular expression of the script, by number.
     Pattern(u16),
@@ -77,7 +77,7 @@ pub enum Value {
     Matcher(Rc<RefCell<Matcher>>),
     /// A `StringBuilder`.
     Text(Rc<RefCell<String>>),
-    /// An exception that was caught or made: class, message.
+    /// An exception that was caught or created: class, message.
     Exception(&'static str, Arc<str>),
     /// A formatter of dates.
     Formatter(Arc<limber_mapping::date::DateFormat>),
@@ -88,32 +88,32 @@ pub enum Value {
 pub struct DateValue {
     /// The instant, to the nanosecond.
     pub instant: Instant,
-    /// `None`: UTC.
+    /// `None` is UTC.
     pub zone: Option<Rc<Zone>>,
 }
 
 impl DateValue {
-    /// An instant as a date of UTC.
+    /// Creates a date in UTC from an instant.
     pub fn utc(instant: Instant) -> DateValue {
         DateValue { instant, zone: None }
     }
 
-    /// Milliseconds since 1970 as a date of UTC.
+    /// Creates a date in UTC from milliseconds since 1970.
     pub fn of_millis(millis: i64) -> DateValue {
         DateValue::utc(Instant::of_millis(millis))
     }
 
-    /// Milliseconds since 1970, rounded down.
+    /// Returns the milliseconds since 1970, rounded down.
     pub fn millis(&self) -> i64 {
         self.instant.millis
     }
 
-    /// Nanoseconds since 1970-01-01T00:00Z.
+    /// Returns the nanoseconds since 1970-01-01T00:00Z.
     pub fn nanos(&self) -> i128 {
         i128::from(self.instant.millis) * i128::from(NANOS_PER_MILLI) + i128::from(self.instant.nanos)
     }
 
-    /// Nanoseconds of its second.
+    /// Returns the nanoseconds since the start of its second.
     pub fn nano_of_second(&self) -> i64 {
         self.instant.millis.rem_euclid(1000) * NANOS_PER_MILLI + i64::from(self.instant.nanos)
     }
@@ -122,12 +122,12 @@ impl DateValue {
         self.zone.as_ref().map_or(0, |zone| zone.offset_seconds_at(self.millis()))
     }
 
-    /// Year to millisecond in its own zone.
+    /// Returns year to millisecond in the date's own zone.
     pub fn civil(&self) -> Civil {
         Civil::from_millis(self.millis() + i64::from(self.offset_seconds()) * 1000)
     }
 
-    /// As `ZonedDateTime#toString`.
+    /// Prints like `ZonedDateTime#toString`.
     pub fn text(&self) -> String {
         let civil = self.civil();
         let mut text = format!(
@@ -154,23 +154,23 @@ impl DateValue {
 }
 
 impl Value {
-    /// A text.
+    /// Creates a string.
     pub fn str(text: impl Into<Arc<str>>) -> Value {
         Value::Str(text.into())
     }
 
-    /// A new list.
+    /// Creates a list.
     pub fn list(items: Vec<Value>) -> Value {
         Value::List(Rc::new(RefCell::new(items)))
     }
 
-    /// A new map; `is_hashed`: it is walked as a `HashMap` is, else in the order of its entries.
+    /// Creates a map. `is_hashed`: it is iterated like a `HashMap`, otherwise in the order of its entries.
     pub fn map(entries: Vec<(Value, Value)>, is_hashed: bool) -> Value {
         let order = if is_hashed { MapOrder::Hashed } else { MapOrder::Inserted };
         Value::Map(MapValue::of(entries, order).shared())
     }
 
-    /// The value of a constant.
+    /// Returns the value of a constant.
     pub fn of(literal: &Literal) -> Value {
         match literal {
             Literal::Null => Value::Null,
@@ -183,7 +183,7 @@ impl Value {
         }
     }
 
-    /// Full name of the Java class, `null` for [`Value::Null`].
+    /// Returns the full name of the Java class, `null` for [`Value::Null`].
     pub fn class(&self) -> &'static str {
         match self {
             Value::Null => "null",
@@ -214,8 +214,8 @@ impl Value {
         }
     }
 
-    /// As Java prints it; lists in lists are cut off where a script could have made more of them than there
-    /// is room for.
+    /// Prints as Java does. Nested lists are cut off where a script could have made more of them than there
+    /// is memory for.
     pub fn text(&self) -> String {
         let mut text = String::new();
         self.write_text(&mut text, 20);
@@ -272,7 +272,7 @@ impl Value {
         out.push_str(&ends[1..]);
     }
 
-    /// `Object#hashCode` of what keys of maps are.
+    /// Returns `Object#hashCode` of values that can be keys of maps.
     pub fn hash(&self) -> i32 {
         match self {
             Value::Str(text) => text
@@ -297,7 +297,7 @@ impl Value {
         }
     }
 
-    /// `Object#equals`. What is nested too deep, or shared too often, counts as different.
+    /// `Object#equals`. Values that are nested too deeply or shared too often count as different.
     pub fn equals(&self, other: &Value) -> bool {
         self.equals_within(other, 50, &mut { STEPS_MAX })
     }
@@ -350,7 +350,7 @@ impl Value {
         }
     }
 
-    /// `==` of the language: numbers by value, whatever their types.
+    /// `==` of the language: compares numbers by value, whatever their types.
     pub fn same(&self, other: &Value) -> bool {
         match (self.number_type(), other.number_type()) {
             (Some(left), Some(right)) => match left.max(right) {
@@ -380,7 +380,7 @@ impl Value {
         }
     }
 
-    /// Rank of a number's type ([`Type::rank`]).
+    /// Returns the rank of a number's type ([`Type::rank`]).
     fn number_type(&self) -> Option<u8> {
         Some(match self {
             Value::Char(_) => 2,
@@ -392,7 +392,7 @@ impl Value {
         })
     }
 
-    /// As a double; 0 for what is no number.
+    /// Converts to a double; 0 for a value that is not a number.
     pub fn f64(&self) -> f64 {
         match self {
             Value::Char(unit) => f64::from(*unit),
@@ -404,7 +404,7 @@ impl Value {
         }
     }
 
-    /// As a long by Java's cast; 0 for what is no number.
+    /// Converts to a long by Java's cast; 0 for a value that is not a number.
     pub fn i64(&self) -> i64 {
         match self {
             Value::Char(unit) => i64::from(*unit),
@@ -416,7 +416,7 @@ impl Value {
         }
     }
 
-    /// Adds the number that this is, or those of a list; truth counts as 1 or 0.
+    /// Appends the number that this is, or the numbers of a list; `true` counts as 1, `false` as 0.
     pub fn numbers(&self, out: &mut Vec<f64>) {
         match self {
             Value::Bool(flag) => out.push(f64::from(u8::from(*flag))),
@@ -427,17 +427,17 @@ impl Value {
         }
     }
 
-    /// Whether it is one of Java's numbers; characters count as such.
+    /// Whether this is one of Java's numbers; characters count as numbers.
     pub fn is_number(&self) -> bool {
         self.number_type().is_some()
     }
 
-    /// Whether it is `null`.
+    /// Whether this is `null`.
     pub fn is_null(&self) -> bool {
         matches!(self, Value::Null)
     }
 
-    /// The class, of what has a primitive type that.
+    /// Returns the name of the primitive type if there is one, otherwise of the class.
     pub fn plain_class(&self) -> &'static str {
         match self {
             Value::Int(_) => "int",
@@ -449,7 +449,7 @@ impl Value {
         }
     }
 
-    /// The value as one of another type, as Java casts it.
+    /// Casts to another type as Java does.
     ///
     /// # Errors
     /// `class_cast_exception`.
@@ -475,7 +475,7 @@ impl Value {
             (Type::Float, _) => Value::Float(self.i64() as f32),
             (Type::Long, _) => Value::Long(self.i64()),
             (to, value) => {
-                // Java narrows a floating number to int first.
+                // Java converts a floating-point number to `int` first.
                 let whole = match value {
                     Value::Double(number) => *number as i32,
                     Value::Float(number) => *number as i32,
@@ -491,10 +491,10 @@ impl Value {
         })
     }
 
-    /// What an operator before it makes of it.
+    /// Applies a unary operator.
     ///
     /// # Errors
-    /// It is not for values of this class.
+    /// The operator is not defined for values of this class.
     pub fn unary(self, op: Unary) -> Result<Value, Failure> {
         Ok(match (op, self) {
             (Unary::Not, Value::Bool(flag)) => Value::Bool(!flag),
@@ -512,10 +512,10 @@ impl Value {
         })
     }
 
-    /// What an operator between two values makes of them, numbers promoted as Java promotes them.
+    /// Applies a binary operator, with numbers promoted as in Java.
     ///
     /// # Errors
-    /// It is not for values of these classes; a whole number divided by zero.
+    /// The operator is not defined for values of these classes; a whole number is divided by zero.
     pub fn binary(op: Binary, left: &Value, right: &Value) -> Result<Value, Failure> {
         match op {
             Binary::Equal => return Ok(Value::Bool(left.same(right))),
@@ -604,7 +604,7 @@ fn doubles(op: Binary, left: f64, right: f64) -> Result<Value, Failure> {
     })
 }
 
-/// Integers of one width; overflow wraps as in Java.
+/// Arithmetic on integers of one width; overflow wraps as in Java.
 macro_rules! integers {
     ($name:ident, $signed:ty, $unsigned:ty, $make:path) => {
         fn $name(op: Binary, left: $signed, right: $signed) -> Result<Value, Failure> {

@@ -1,10 +1,10 @@
-//! Ranges by their ends: the terms of a range field that a query wants, found without a look at those that
+//! Finds the terms of a range field that a query wants by the ends of their ranges, skipping terms that
 //! begin or end elsewhere.
 
 use limber_mapping::{Ends, RangesWanted};
 use limber_text::automaton::{TermAutomaton, Verdict};
 
-/// Accepts the ranges that are wanted.
+/// Accepts the terms of wanted ranges.
 #[derive(Debug)]
 pub(crate) struct RangeEnds(pub RangesWanted);
 
@@ -15,7 +15,7 @@ impl TermAutomaton for RangeEnds {
         if ends.lower > lower.1 {
             return Verdict::End;
         }
-        // The first range of the same beginning that ends late enough, or of the next beginning.
+        // The first range with the same beginning that ends late enough, or the next beginning.
         let next = if ends.lower < lower.0 {
             Ends { lower: lower.0, upper: 0 }
         } else if ends.upper < upper.0 {
@@ -29,7 +29,7 @@ impl TermAutomaton for RangeEnds {
             return Verdict::Accepts(0);
         };
         *skip = self.0.encode(next);
-        // Where the next beginning does not fit into its bytes.
+        // The encoded target is not greater if the next beginning does not fit its bytes.
         if skip.as_slice() <= term { Verdict::End } else { Verdict::Skip }
     }
 

@@ -1,5 +1,5 @@
-//! Automata on dictionaries: "which terms of this segment does the automaton accept?" without looking at all
-//! of them.
+//! Automata over term dictionaries: "which terms of this segment does the automaton accept?" without
+//! visiting all of them.
 //!
 //! Source: Lucene's `AutomatonTermsEnum`.
 

@@ -1,12 +1,12 @@
-//! Patterns over terms that stand for a text: "does the text of this term fit?"
+//! Patterns over coded terms: "does the string that this term stands for match?"
 
 use std::sync::Arc;
 
 use limber_mapping::Field;
 use limber_text::automaton::{TermAutomaton, Verdict};
 
-/// The automaton over what the terms of a field stand for. Where that is not the terms, it looks at each of
-/// them: their order is another than that of their texts.
+/// Wraps an automaton so that it matches the strings that a field's terms stand for. Where terms are coded,
+/// it visits every term, because terms are not in the order of their strings.
 pub(crate) fn shown_terms(field: &Arc<Field>, automaton: Arc<dyn TermAutomaton>) -> Arc<dyn TermAutomaton> {
     match field.has_coded_terms() {
         true => Arc::new(ShownTerms { field: field.clone(), automaton }),

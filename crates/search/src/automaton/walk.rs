@@ -1,4 +1,4 @@
-//! A walk over those terms of a dictionary that an automaton accepts.
+//! Walks those terms of a dictionary that an automaton accepts.
 
 use std::ops::Bound;
 
@@ -8,13 +8,14 @@ use limber_work as work;
 
 use crate::error::Result;
 
-/// Terms passed one by one before the walk seeks: what is left of a block costs less than a look-up.
+/// Terms stepped over one by one before the walk seeks: reading the rest of a block costs less than a
+/// look-up.
 const STEPS_MAX: u32 = 16;
 
-/// Terms between two looks at whether the request may go on.
+/// Terms between two checks whether the request may continue.
 const ASKED_BETWEEN_CHECKS: u32 = 256;
 
-/// Calls `found` on every term that is accepted, with its distance, ascending.
+/// Calls `found` on every accepted term, with its edit distance, in ascending order.
 pub(crate) fn walk(
     dictionary: &TermDictionary,
     automaton: &dyn TermAutomaton,

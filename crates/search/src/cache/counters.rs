@@ -1,13 +1,13 @@
-//! What a shard has in the caches, and how often it was of use.
+//! What a shard has in the caches, and how often the caches answered.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counters of one shard, as `_stats` shows them.
 #[derive(Debug, Default)]
 pub struct CacheCounters {
-    /// Those of the request cache.
+    /// Counters of the request cache.
     pub requests: CacheCounter,
-    /// Those of the query cache.
+    /// Counters of the query cache.
     pub queries: CacheCounter,
 }
 
@@ -16,7 +16,7 @@ pub struct CacheCounters {
 pub struct CacheCounter {
     hits: AtomicU64,
     misses: AtomicU64,
-    /// Entries ever made, and those that went again to make room.
+    /// Entries ever added, and entries evicted to make room.
     added: AtomicU64,
     evicted: AtomicU64,
     entries: AtomicU64,
@@ -24,32 +24,32 @@ pub struct CacheCounter {
 }
 
 impl CacheCounter {
-    /// How many questions the cache has answered.
+    /// Returns the number of look-ups that found an entry.
     pub fn hits(&self) -> u64 {
         self.hits.load(Ordering::Relaxed)
     }
 
-    /// How many questions it could not answer.
+    /// Returns the number of look-ups that found none.
     pub fn misses(&self) -> u64 {
         self.misses.load(Ordering::Relaxed)
     }
 
-    /// Entries ever made.
+    /// Returns the number of entries ever added.
     pub fn added(&self) -> u64 {
         self.added.load(Ordering::Relaxed)
     }
 
-    /// Entries that went again to make room.
+    /// Returns the number of entries evicted to make room.
     pub fn evictions(&self) -> u64 {
         self.evicted.load(Ordering::Relaxed)
     }
 
-    /// Entries now.
+    /// Returns the current number of entries.
     pub fn entries(&self) -> u64 {
         self.entries.load(Ordering::Relaxed)
     }
 
-    /// What the entries hold now, in bytes.
+    /// Returns the current size of the entries, in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! A filter on its way through the query cache.
+//! The use of a filter with the query cache.
 
 use std::sync::Arc;
 
@@ -9,19 +9,19 @@ use super::{CacheCounters, QueryCache, ShardCaches};
 /// The documents of a filter in a segment, deleted ones included.
 #[derive(Debug, PartialEq)]
 pub(crate) enum FilterSet {
-    /// Ascending.
+    /// The documents, ascending.
     Sparse(Box<[DocId]>),
-    /// A bit a document, and how many are set.
+    /// One bit per document, and the number of set bits.
     Bits(Box<[u64]>, u32),
 }
 
-/// A set of fewer documents than one in so many is kept as a list. Source: Lucene's
+/// A set that has fewer than one in this many documents is kept as a list. Source: Lucene's
 /// `LRUQueryCache#cacheImpl`.
 const SPARSE_SHARE: u64 = 100;
 
 impl FilterSet {
-    /// The set of a segment's documents whose bits are set. `words`: bit `doc % 64` of word `doc / 64`,
-    /// `[doc_count / 64 rounded up]`.
+    /// Creates the set of a segment's documents whose bits are set. `words`: bit `doc % 64` of word
+    /// `doc / 64`, `[doc_count / 64 rounded up]`.
     pub fn new(words: Vec<u64>, doc_count: u32) -> FilterSet {
         let count: u32 = words.iter().map(|word| word.count_ones()).sum();
         if u64::from(count) * SPARSE_SHARE >= u64::from(doc_count) {
@@ -37,7 +37,7 @@ impl FilterSet {
         FilterSet::Sparse(docs.into())
     }
 
-    /// What it holds, in bytes, to be charged.
+    /// Returns the bytes to charge for the set.
     pub fn bytes(&self) -> u64 {
         match self {
             FilterSet::Sparse(docs) => size_of_val(&**docs) as u64,
@@ -46,13 +46,14 @@ impl FilterSet {
     }
 }
 
-/// Segments of fewer documents are not worth it, nor those that hold less than this share of the shard's.
+/// Smallest segment, and smallest share of the shard's documents in percent, for which a set is cached.
 ///
 /// Source: Elasticsearch's `IndicesQueryCache` over `LRUQueryCache.MinSegmentSizePredicate(10000)`, with
 /// Lucene's share.
 const SEGMENT_DOCS_MIN: u32 = 10_000;
 const SEGMENT_PERCENT_MIN: u64 = 3;
-/// A filter that costs so many times what the rarest part of its conjunction does is left to skip.
+/// A filter is not cached if it costs more than this many times the cheapest part of its conjunction,
+/// because that part lets it skip.
 ///
 /// Source: Lucene's `LRUQueryCache`, `skipCacheFactor`.
 const SKIP_FACTOR: u64 = 10;
@@ -65,12 +66,12 @@ pub(crate) struct FilterUse {
     shard_uid: u64,
     shard_docs: u64,
     key: Arc<[u8]>,
-    /// Used often enough lately to be kept.
+    /// Whether the filter was used often enough recently to be cached.
     is_frequent: bool,
 }
 
 impl FilterUse {
-    /// Notes the use. `frequency_min`: uses of late from which a filter is kept.
+    /// Records the use. `frequency_min`: recent uses from which on a filter is cached.
     pub fn new(
         cache: &Arc<QueryCache>,
         caches: &ShardCaches,
@@ -94,9 +95,9 @@ impl FilterUse {
         doc_count >= SEGMENT_DOCS_MIN && u64::from(doc_count) * 100 >= self.shard_docs * SEGMENT_PERCENT_MIN
     }
 
-    /// The set, if it is kept.
+    /// Returns the set, if it is cached.
     pub fn get(&self, segment: &Segment) -> Option<Arc<FilterSet>> {
-        // What was kept of a damaged segment may have been read from what is damaged.
+        // A set from a damaged segment may have been computed from the damaged part.
         if !self.is_worth(segment) || segment.is_damaged() {
             return None;
         }
@@ -105,13 +106,13 @@ impl FilterUse {
         found
     }
 
-    /// Whether a set that is not there is to be made, when the rarest other part of the conjunction has
-    /// `lead_cost` documents.
+    /// Whether a missing set should be computed and cached, when the rarest other part of the conjunction
+    /// has `lead_cost` documents.
     pub fn should_keep(&self, segment: &Segment, cost: u64, lead_cost: u64) -> bool {
         self.is_frequent && self.is_worth(segment) && !segment.is_damaged() && cost / SKIP_FACTOR <= lead_cost
     }
 
-    /// Keeps all that the filter matches in a segment.
+    /// Caches the set of all documents of a segment that the filter matches.
     pub fn keep(&self, set: FilterSet, segment: &Segment) -> Arc<FilterSet> {
         let set = Arc::new(set);
         self.cache.put(self.shard_uid, segment.meta().id, &self.key, &set, &self.counters);

@@ -1,12 +1,12 @@
-//! The name of a filter's set of documents.
+//! Cache keys of filters.
 
-/// Writes the bytes by which a filter's documents are kept: equal for equal filters of a shard, different for
-/// different ones.
+/// Writes the cache key of a filter: equal filters of a shard have equal keys, different filters different
+/// ones.
 #[derive(Debug, Default)]
 pub(crate) struct KeyWriter(Vec<u8>);
 
 impl KeyWriter {
-    /// Tells one form from the others. Whoever writes a form takes a byte that no other query begins with.
+    /// Writes the byte that identifies a kind of query. Each kind must use a byte of its own.
     pub fn tag(&mut self, tag: u8) {
         self.0.push(tag);
     }
@@ -16,13 +16,13 @@ impl KeyWriter {
         self.0.extend_from_slice(&value.to_le_bytes());
     }
 
-    /// Bytes with their length before them, so that what follows cannot be taken for part of them.
+    /// Writes bytes after their length, so that what follows cannot be taken for part of them.
     pub fn text(&mut self, bytes: &[u8]) {
         self.number(bytes.len() as u64);
         self.0.extend_from_slice(bytes);
     }
 
-    /// What was written.
+    /// Returns the key.
     pub fn finish(self) -> Vec<u8> {
         self.0
     }

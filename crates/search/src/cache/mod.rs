@@ -1,8 +1,8 @@
-//! What shards found before, kept within byte budgets: whole answers of a shard ([`RequestCache`]), and the
-//! documents of filters in a segment ([`QueryCache`]).
+//! Caches with byte budgets for what shards found before: whole answers of a shard ([`RequestCache`]), and
+//! the documents of filters in a segment ([`QueryCache`]).
 //!
-//! **Invariant**: neither changes an answer. What is kept belongs to an immutable snapshot or segment and is
-//! found again only under everything it depends on.
+//! **Invariant**: the caches never change an answer. An entry belongs to an immutable snapshot or segment,
+//! and its key holds everything that it depends on.
 
 mod counters;
 mod filter;
@@ -23,16 +23,16 @@ pub(crate) use request::RequestKey;
 /// The caches as one shard uses them.
 #[derive(Debug, Clone)]
 pub struct ShardCaches {
-    /// Stands for the opened shard; no two have the same while the process lives.
+    /// Identifies the opened shard; unique while the process lives.
     pub shard_uid: u64,
-    /// Of the snapshot: another one where other documents are seen.
+    /// Version of the snapshot: changes whenever other documents become visible.
     pub version: u64,
-    /// What the shard has in the caches, and how often it was of use.
+    /// What the shard has in the caches, and how often the caches answered.
     pub counters: Arc<CacheCounters>,
-    /// The answers of shards that the node keeps.
+    /// The request cache of the node.
     pub requests: Arc<RequestCache>,
-    /// `index.requests.cache.enable`: searches without hits are kept unless they say otherwise.
+    /// `index.requests.cache.enable`: searches without hits are cached unless the request says otherwise.
     pub keeps_requests: bool,
-    /// `None`: `index.queries.cache.enabled` is off.
+    /// `None` if `index.queries.cache.enabled` is off.
     pub queries: Option<Arc<QueryCache>>,
 }

@@ -1,7 +1,7 @@
 //! Documents of filters by segment: "which documents of this segment did that filter match?"
 //!
-//! Source: Lucene's `LRUQueryCache` and `UsageTrackingQueryCachingPolicy`: what is asked for often is kept,
-//! for segments that are large on their own and beside the others.
+//! Source: Lucene's `LRUQueryCache` and `UsageTrackingQueryCachingPolicy`: frequent filters are cached, for
+//! segments that are large both absolutely and relative to the shard.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ struct Entry {
     charge: Charge,
 }
 
-/// The query cache of a node: least recently used sets go first.
+/// The query cache of a node; evicts the least recently used sets first.
 #[derive(Debug)]
 pub struct QueryCache {
     pool: Arc<Pool>,
@@ -36,25 +36,25 @@ pub struct QueryCache {
     entries: Mutex<LruCache<Key, Entry>>,
 }
 
-/// Of an entry beside its set and its key's text.
+/// Bytes of an entry besides its set and the bytes of its key.
 const ENTRY_BYTES: u64 = (size_of::<Key>() + size_of::<Entry>() + size_of::<FilterSet>() + 64) as u64;
 
-/// Most sets that are kept, however small. Source: `indices.queries.cache.count`, default 10,000 filters,
-/// each for several segments.
+/// Most sets that are kept, however small they are. Source: `indices.queries.cache.count`, default 10,000
+/// filters, each for several segments.
 const ENTRIES_MAX: usize = 100_000;
 
 impl QueryCache {
-    /// `pool`: its limit is the cache's.
+    /// Creates a cache that is limited by `pool`.
     pub fn new(pool: Arc<Pool>) -> QueryCache {
         QueryCache { pool, usage: Mutex::default(), entries: Mutex::new(LruCache::unbounded()) }
     }
 
-    /// Whether it keeps nothing.
+    /// Whether the cache has no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.lock().is_empty()
     }
 
-    /// Drops the sets of segments, by shard's uid and segment, that are not to be kept.
+    /// Drops the sets for whose shard uid and segment `is_kept` returns `false`.
     pub fn retain(&self, is_kept: impl Fn(u64, SegmentId) -> bool) {
         let mut entries = self.entries.lock();
         let is_gone = |key: &&Key| !is_kept(key.shard_uid, key.segment);
@@ -66,7 +66,7 @@ impl QueryCache {
         }
     }
 
-    /// Notes that a filter is used; how often it was lately.
+    /// Records a use of a filter; returns how often it was used recently.
     pub(super) fn note(&self, filter: &[u8]) -> u32 {
         self.usage.lock().note(hash64(filter))
     }

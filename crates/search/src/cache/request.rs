@@ -1,6 +1,6 @@
-//! Answers of shards by request: "did this shard answer that already, as it is now?"
+//! Answers of shards by request: "has this shard, in its present state, answered that before?"
 //!
-//! The cache does not look into answers: whoever asks a shard knows their form.
+//! The cache treats answers as opaque; only its callers know their type.
 //!
 //! Source: Elasticsearch's `IndicesRequestCache` and `IndicesService#canCache`.
 
@@ -13,10 +13,10 @@ use lru::LruCache;
 
 use super::CacheCounters;
 
-/// An answer as the cache holds it.
+/// An answer as the cache stores it.
 pub(crate) type KeptAnswer = Arc<dyn Any + Send + Sync>;
 
-/// All that an answer depends on.
+/// Everything that an answer depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct RequestKey {
     pub shard_uid: u64,
@@ -27,7 +27,7 @@ pub(crate) struct RequestKey {
     pub settings: usize,
     pub max_buckets: u32,
     pub boost_bits: u32,
-    /// Where the shard's place among the others decides: its index, and how many there are.
+    /// The shard's index and the number of shards, if the answer depends on them.
     pub place: Option<(u32, u32)>,
     pub request: Arc<[u8]>,
 }
@@ -40,28 +40,28 @@ struct Entry {
     _addresses: [Weak<dyn Any + Send + Sync>; 2],
 }
 
-/// The request cache of a node: least recently used answers go first.
+/// The request cache of a node; evicts the least recently used answers first.
 #[derive(Debug)]
 pub struct RequestCache {
     pool: Arc<Pool>,
     entries: Mutex<LruCache<RequestKey, Entry>>,
 }
 
-/// Of an entry beside its answer and its request.
+/// Bytes of an entry besides its answer and its request.
 const ENTRY_BYTES: u64 = (size_of::<RequestKey>() + size_of::<Entry>() + 64) as u64;
 
 impl RequestCache {
-    /// `pool`: its limit is the cache's.
+    /// Creates a cache that is limited by `pool`.
     pub fn new(pool: Arc<Pool>) -> RequestCache {
         RequestCache { pool, entries: Mutex::new(LruCache::unbounded()) }
     }
 
-    /// Whether it keeps nothing.
+    /// Whether the cache has no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.lock().is_empty()
     }
 
-    /// Drops the answers of shards, by uid and version, that are not to be kept.
+    /// Drops the answers for whose shard uid and version `is_kept` returns `false`.
     pub fn retain(&self, is_kept: impl Fn(u64, u64) -> bool) {
         let mut entries = self.entries.lock();
         let is_gone = |key: &&RequestKey| !is_kept(key.shard_uid, key.version);
@@ -73,13 +73,13 @@ impl RequestCache {
         }
     }
 
-    /// The answer that was put under this key.
+    /// Returns the answer that was put under this key.
     pub(crate) fn get(&self, key: &RequestKey) -> Option<KeptAnswer> {
         self.entries.lock().get(key).map(|entry| entry.answer.clone())
     }
 
-    /// Keeps an answer that takes `answer_bytes`, where there is room for it. `addresses`: of the mapping and
-    /// the settings that the key names.
+    /// Caches an answer of `answer_bytes`, if there is room for it. `addresses`: the mapping and the
+    /// settings whose addresses are in the key.
     pub(crate) fn put(
         &self,
         key: RequestKey,

@@ -1,10 +1,10 @@
-//! "Is this filter asked for often enough to be kept?"
+//! "Is this filter used often enough to be cached?"
 
 use std::collections::{HashMap, VecDeque};
 
-/// The last filters that were used, by the hash of their key.
+/// The most recently used filters, by the hashes of their keys.
 ///
-/// Source: Lucene's `UsageTrackingQueryCachingPolicy`, with its length of the history.
+/// Source: Lucene's `UsageTrackingQueryCachingPolicy`, whose history length is used.
 #[derive(Debug, Default)]
 pub(super) struct Usage {
     recent: VecDeque<u64>,
@@ -14,7 +14,7 @@ pub(super) struct Usage {
 const HISTORY_COUNT: usize = 256;
 
 impl Usage {
-    /// Notes one use; how many of the recent uses were of this filter.
+    /// Records one use; returns how many of the recent uses were of this filter.
     pub fn note(&mut self, hash: u64) -> u32 {
         if self.recent.len() == HISTORY_COUNT
             && let Some(oldest) = self.recent.pop_front()

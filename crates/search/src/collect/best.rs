@@ -1,5 +1,5 @@
-//! The best hits of all shards, which are searched one after the other: what one of them found spares the
-//! next ones work.
+//! The best hits of all shards, which are searched one after the other: hits of the earlier shards save
+//! work on the later ones.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -9,21 +9,21 @@ use super::key::compare_keys;
 use super::sort::{BoundSort, KeyKind};
 use crate::sort_key::SortKey;
 
-/// The hits wanted of all shards together, best first; ties by shard, then by document. Where hits are
-/// collapsed, one of each group.
+/// The best hits of all shards together, best first; ties by shard, then by document. With collapsing, one
+/// hit per group.
 pub(crate) struct Best {
     count_max: usize,
     hits: Vec<(usize, Hit)>,
 }
 
-/// The worst of as many hits as are wanted: a shard that is searched later need not find any that come after
+/// The worst of the wanted hits, once there are enough: a later shard need not collect hits that come after
 /// it.
 #[derive(Debug, Clone)]
 pub(crate) struct Bar {
     pub score: f32,
-    /// One for each sort; empty when sorted by score.
+    /// One key for each sort; empty when sorted by score.
     pub keys: Box<[SortKey]>,
-    /// Whether a hit with the same keys comes before it.
+    /// Whether a hit with the same keys comes before this one.
     pub tie_wins: bool,
 }
 
@@ -32,13 +32,13 @@ impl Best {
         Best { count_max, hits: Vec::new() }
     }
 
-    /// What a hit of the shard with this number has to reach; `None` while all are wanted.
+    /// Returns what a hit of this shard must reach; `None` while there are fewer hits than wanted.
     pub fn bar(&self, shard: usize) -> Option<Bar> {
         let (holder, worst) = self.hits.last().filter(|_| self.hits.len() >= self.count_max)?;
         Some(Bar { score: worst.score, keys: worst.keys.clone(), tie_wins: shard < *holder })
     }
 
-    /// Takes in a shard's hits, best first.
+    /// Adds a shard's hits, which are in order, best first.
     pub fn add(&mut self, shard: usize, hits: Vec<Hit>, sorts: &[BoundSort]) {
         if hits.is_empty() {
             return;
@@ -71,19 +71,19 @@ impl Best {
         }
     }
 
-    /// The best hit so far.
+    /// Returns the best hit so far.
     pub fn first(&self) -> Option<&Hit> {
         self.hits.first().map(|(_, hit)| hit)
     }
 
-    /// (Number of the shard, hit), best first, without the first `from`.
+    /// Returns (shard, hit) pairs, best first, without the first `from`.
     pub fn page(&self, from: usize) -> Vec<(usize, &Hit)> {
         self.hits.iter().skip(from).map(|(shard, hit)| (*shard, hit)).collect()
     }
 }
 
 impl Bar {
-    /// Whether its keys are of the kinds that these sorts give; indices may map a field differently.
+    /// Whether the keys are of the kinds that these sorts produce; indices may map a field differently.
     pub fn fits(&self, sorts: &[BoundSort]) -> bool {
         self.keys.len() == sorts.len()
             && self.keys.iter().zip(sorts).all(|(key, sort)| match key {
@@ -93,7 +93,7 @@ impl Bar {
             })
     }
 
-    /// The score that a hit must exceed.
+    /// Returns the score that a hit must exceed.
     pub fn threshold(&self) -> f32 {
         match self.tie_wins {
             true => self.score.next_down(),

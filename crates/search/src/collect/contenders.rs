@@ -1,4 +1,4 @@
-//! The documents of a segment that can still be among the best, as far as an index of values tells.
+//! The documents of a segment that can still be among the best, as far as the index of values can tell.
 
 use limber_segment::{DocId, Segment};
 use limber_store::{Charge, Ledger};
@@ -6,20 +6,20 @@ use limber_store::{Charge, Ledger};
 use crate::error::Result;
 use crate::matcher::{Bits, SegmentBits};
 
-/// Looked for from time to time: the longer a segment is searched, the less the worst wanted hit rises, so
-/// that each pause is twice as long as the one before.
+/// Recomputed from time to time. The longer a segment is searched, the more slowly the worst wanted hit
+/// improves, so each pause is twice as long as the one before.
 #[derive(Default)]
 pub(crate) struct Contenders {
-    /// `None`: any document, as far as is known.
+    /// `None` if nothing is known: any document may be among the best.
     bits: Option<(SegmentBits, Charge)>,
     looks: u32,
-    /// Windows until the next look.
+    /// Windows until the next recomputation.
     pause: u32,
 }
 
 impl Contenders {
-    /// Asked once a window. `find` gives the documents that are left; `None`: it cannot tell, what is known
-    /// stays.
+    /// Recomputes the contenders if it is time; called once per window. `find` returns the documents that
+    /// are left, or `None` if it cannot tell; then the previous set stays in force.
     pub fn refresh(
         &mut self,
         segment: &Segment,
@@ -40,12 +40,12 @@ impl Contenders {
         Ok(())
     }
 
-    /// Whether none is in the window at `start`.
+    /// Whether no contender is in the window at `start`.
     pub fn exclude(&self, start: DocId) -> bool {
         self.bits.as_ref().is_some_and(|(bits, _)| bits.window(start).iter().all(|word| *word == 0))
     }
 
-    /// Clears the bits of all others in the window at `start`.
+    /// Clears the bits of the documents in the window at `start` that are no contenders.
     pub fn mask(&self, start: DocId, window: &mut Bits) {
         if let Some((bits, _)) = &self.bits {
             window.0.iter_mut().zip(bits.window(start)).for_each(|(word, own)| *word &= own);

@@ -26,14 +26,14 @@ pub(crate) struct Origins {
 }
 
 impl Origins {
-    /// The origins of a sort, and its field if it is mapped. `is_nearest_first`: ascending by the nearest
-    /// place of each document.
+    /// Binds the origins of a sort, and its field if it is mapped. `is_nearest_first`: ascending by the
+    /// nearest point of each document.
     pub fn bind(
         sort: &GeoSort,
         is_nearest_first: bool,
         shard: &ShardSnapshot,
     ) -> Result<(Origins, Option<Arc<Field>>)> {
-        // Elasticsearch leaves this case to Lucene, which knows arcs only.
+        // Elasticsearch leaves this case to Lucene, which only has arc distances.
         let is_lucenes = is_nearest_first && sort.points.len() == 1 && sort.unit == Unit::METERS;
         let mut points = Vec::with_capacity(sort.points.len());
         for point in &sort.points {
@@ -95,7 +95,7 @@ pub(crate) struct DistanceReader<'a> {
     origins: Arc<Origins>,
     mode: Mode,
     descending: bool,
-    /// Key of documents without a place, already in order.
+    /// Key of documents without a point; already inverted if the order is descending.
     missing: i64,
     batch: Batch<i64>,
     distances: Vec<f64>,
@@ -125,8 +125,8 @@ impl<'a> DistanceReader<'a> {
         self.descending
     }
 
-    /// One key for each of `count` owners: `docs[i]` belongs to `owners[i]`, both ascending. `None`: each
-    /// document is its own.
+    /// Computes one key for each of `count` owners: `docs[i]` belongs to `owners[i]`, both ascending.
+    /// `None`: each document is its own owner.
     pub fn read(
         &mut self,
         docs: &[DocId],
@@ -163,7 +163,7 @@ impl<'a> DistanceReader<'a> {
     }
 }
 
-/// The distance that counts out of several, ascending.
+/// Reduces several distances, which ascend, to one by the sort's mode.
 fn pick(distances: &[f64], mode: Mode) -> f64 {
     let count = distances.len();
     match mode {

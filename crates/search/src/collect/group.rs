@@ -1,4 +1,4 @@
-//! Groups of documents with the same value of a field: "to which group does a document belong?"
+//! Groups of documents with the same value of a field: "which group does a document belong to?"
 //!
 //! Source: Elasticsearch's `CollapseBuilder#build`, Lucene's `GroupSelector`.
 
@@ -13,17 +13,17 @@ use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::request::{Collapse, SearchRequest};
 
-/// A group as it is known to all shards.
+/// A group, identified in the same way on all shards.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum GroupKey {
-    /// Documents without a value are one group.
+    /// The group of all documents without a value.
     Missing,
-    /// As columns have it.
+    /// The number as the column stores it.
     Number(i64),
     Term(Arc<[u8]>),
 }
 
-/// A group as it is known to one segment: a number, or the ordinal of a term.
+/// A group within one segment: a number, or the ordinal of a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum LocalGroup {
     Missing,
@@ -37,9 +37,11 @@ pub(super) enum LocalGroup {
 pub(crate) struct BoundCollapse(Arc<Field>);
 
 impl BoundCollapse {
+    /// Binds a request's `collapse` to a shard.
+    ///
     /// # Errors
-    /// `illegal_argument_exception`: no field, none that has one value a document, or a page that starts
-    /// behind other keys than the field's.
+    /// `illegal_argument_exception`: the field does not exist or does not support `collapse`, or
+    /// `search_after` is used with a sort that is not by this field alone.
     pub fn bind(
         collapse: &Collapse,
         request: &SearchRequest,
@@ -120,7 +122,7 @@ pub(super) enum GroupReader<'a> {
 }
 
 impl GroupReader<'_> {
-    /// One group for each of `docs`, which ascend.
+    /// Reads one group for each of `docs`, which ascend.
     pub fn read(&mut self, docs: &[DocId], out: &mut Vec<LocalGroup>) -> Result<()> {
         out.clear();
         out.resize(docs.len(), LocalGroup::Missing);
@@ -144,7 +146,7 @@ impl GroupReader<'_> {
         Ok(())
     }
 
-    /// The group as all shards know it.
+    /// Returns the group as all shards identify it.
     pub fn global(&self, group: LocalGroup) -> Result<GroupKey> {
         let LocalGroup::Value(value) = group else { return Ok(GroupKey::Missing) };
         match self {

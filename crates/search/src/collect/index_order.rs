@@ -1,13 +1,13 @@
-//! "Do the hits of a segment come in the order of the sort by themselves?", because the index keeps its
-//! documents in that order.
+//! "Are the hits of a segment already in the order of the sort?" They are if the index sorts its documents
+//! that way.
 
 use limber_segment::SortField;
 
 use super::sort::{BoundSort, KeyKind, MissingTerms, Transform};
 use crate::mode::Mode;
 
-/// Whether documents that ascend in a segment never come before those ahead of them by `sorts`: they are the
-/// first fields of the index's sort, perhaps with the order of documents behind them.
+/// Whether the documents of a segment are in the order of `sorts`: the sorts are the first fields of the
+/// index sort, possibly followed by document order.
 pub(crate) fn follows_index_sort(sorts: &[BoundSort], index_sort: &[SortField]) -> bool {
     let (sorts, index_sort) = match sorts {
         [fields @ .., last] if last.kind == KeyKind::Doc && !last.descending => (fields, index_sort),

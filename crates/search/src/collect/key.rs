@@ -5,14 +5,14 @@ use std::cmp::Ordering;
 use super::sort::BoundSort;
 use crate::sort_key::SortKey;
 
-/// Order of two hits by their keys: `Less` comes first.
+/// Compares two hits by their keys: `Less` comes first.
 pub(crate) fn compare_keys(sorts: &[BoundSort], left: &[SortKey], right: &[SortKey]) -> Ordering {
     for ((sort, left), right) in sorts.iter().zip(left).zip(right) {
         let order = match (left, right) {
             (SortKey::Number(left), SortKey::Number(right)) => left.cmp(right),
             (SortKey::Score(left), SortKey::Score(right)) => left.total_cmp(right),
             (SortKey::Term(left), SortKey::Term(right)) => {
-                // Where missing values go does not turn with the order.
+                // The position of missing values does not depend on the direction of the order.
                 let missing_first = sort.missing_terms_first();
                 match (left, right) {
                     (None, None) => Ordering::Equal,
@@ -31,7 +31,7 @@ pub(crate) fn compare_keys(sorts: &[BoundSort], left: &[SortKey], right: &[SortK
     Ordering::Equal
 }
 
-/// The key that ascends where `key` ascends or, inverted, descends.
+/// Returns a key whose ascending order is that of `key`, or the reverse if `descending`.
 #[inline]
 pub(super) fn ordered(key: i64, descending: bool) -> i64 {
     if descending { !key } else { key }

@@ -1,4 +1,4 @@
-//! Sort keys that are terms of no segment.
+//! Sort keys that are strings computed at search time, not terms of a segment.
 
 use std::sync::Arc;
 
@@ -9,26 +9,25 @@ use crate::matcher::WINDOW;
 use crate::mode::Mode;
 use crate::script::{BoundScript, RuntimeField, RuntimeTerms};
 
-/// Terms that no dictionary holds, and which therefore have no number that sorts like them: they are kept as
-/// they are.
+/// Reads strings that are in no dictionary. They have no ordinals to sort by, so they are kept as they are.
 pub(crate) struct MadeReader<'a> {
     pub(super) runtime: Option<Arc<RuntimeField>>,
-    /// Of a sort by text.
+    /// The script of a sort by string.
     pub(super) script: Option<Arc<BoundScript>>,
     pub(super) segment: &'a Segment,
     pub(super) mode: Mode,
     pub(super) missing: Option<Arc<[u8]>>,
-    /// Of the documents read last.
+    /// The keys of the documents that were read last.
     pub(super) keys: Vec<Option<Arc<[u8]>>>,
 }
 
 impl MadeReader<'_> {
-    /// Reads one key for each of `docs`; `scores` are theirs.
+    /// Reads one key for each of `docs`, whose scores are `scores`.
     pub fn read(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
         self.read_or(docs, scores, self.missing.clone())
     }
 
-    /// One key for each of `count` owners: `docs[i]` belongs to `owners[i]`, both ascending.
+    /// Reads one key for each of `count` owners: `docs[i]` belongs to `owners[i]`, both ascending.
     pub fn read_together(&mut self, docs: &[DocId], owners: &[u32], count: usize) -> Result<()> {
         let mut best: Vec<Option<Arc<[u8]>>> = vec![None; count];
         let mut owners = owners.iter();
@@ -51,7 +50,7 @@ impl MadeReader<'_> {
         Ok(())
     }
 
-    /// `missing`: the key of documents without a term.
+    /// Reads one key for each of `docs`. `missing` is the key of documents without a term.
     fn read_or(&mut self, docs: &[DocId], scores: &[f32], missing: Option<Arc<[u8]>>) -> Result<()> {
         self.keys.clear();
         if let Some(script) = &self.script {

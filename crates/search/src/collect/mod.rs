@@ -37,11 +37,11 @@ pub(crate) struct Hit {
     /// Index of the segment in the snapshot.
     pub segment: u32,
     pub doc: DocId,
-    /// Number of the document in the shard, counted through its segments.
+    /// Number of the document in the shard, counted across its segments.
     pub shard_doc: u64,
     pub score: f32,
-    /// One for each sort; empty when sorted by score.
+    /// One key for each sort; empty when sorted by score.
     pub keys: Box<[SortKey]>,
-    /// Where hits are collapsed.
+    /// The hit's group, if hits are collapsed.
     pub group: Option<GroupKey>,
 }

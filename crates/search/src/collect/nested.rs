@@ -1,4 +1,4 @@
-//! Sort keys from nested documents: "which of them count, and what do they say together?"
+//! Sort keys from nested documents: "which of them count, and which key do they give together?"
 //!
 //! Source: Elasticsearch's `XFieldComparatorSource.Nested`, `MultiValueMode`.
 
@@ -16,7 +16,7 @@ use crate::query::{self, BoundQuery, no_nested_object};
 use crate::request::NestedSort;
 use crate::sort_key::SortKey;
 
-/// Bound: the levels from the outermost on.
+/// A bound `nested` of a sort: its levels, outermost first.
 #[derive(Debug)]
 pub(crate) struct BoundNested {
     levels: Vec<Level>,
@@ -30,7 +30,8 @@ struct Level {
 }
 
 impl BoundNested {
-    /// `None` where no path is named. The second is the innermost scope.
+    /// Binds the `nested` of a sort; `None` where it names no path. The second result is the innermost
+    /// scope.
     pub fn bind(
         sort: &NestedSort,
         shard: &ShardSnapshot,
@@ -54,7 +55,7 @@ impl BoundNested {
         Ok((!levels.is_empty()).then_some((BoundNested { levels, max_children }, scope)))
     }
 
-    /// Bytes of the bit sets of its filters on a segment.
+    /// Returns the bytes of the bit sets of its filters on a segment.
     pub fn filter_bytes(&self, segment: &Segment) -> u64 {
         let with_filter = self.levels.iter().skip_while(|level| level.filter.is_none());
         let spaces = with_filter.filter_map(|level| segment.nested(&level.path));
@@ -62,12 +63,12 @@ impl BoundNested {
     }
 }
 
-/// Reads keys of documents from those of their nested documents.
+/// Computes keys of documents from the keys of their nested documents.
 pub(crate) struct NestedReader<'a> {
     inner: KeyReader<'a>,
-    /// `None`: the segment has no such nested documents.
+    /// `None` if the segment has no such nested documents.
     lineage: Option<Lineage<'a>>,
-    /// A bit a nested document: those that count. `None`: all of them.
+    /// One bit per nested document, set if it counts. `None` if all count.
     allowed: Option<SegmentBits>,
     max_children: usize,
     children: Vec<DocId>,
@@ -75,7 +76,7 @@ pub(crate) struct NestedReader<'a> {
 }
 
 impl<'a> NestedReader<'a> {
-    /// Opens the keys of `sort` on a segment of the documents around the nested ones.
+    /// Opens the keys of `sort` on a segment of the documents that contain the nested ones.
     pub fn open(sort: &BoundSort, nested: &BoundNested, segment: &'a Segment) -> Result<NestedReader<'a>> {
         let path = &nested.levels.last().expect("a level at least").path;
         let space = segment.nested(path).map(|space| &*space.segment);
@@ -113,7 +114,7 @@ impl<'a> NestedReader<'a> {
         })
     }
 
-    /// Fills `out`, which is empty, with one key for each of `docs`, which ascend.
+    /// Fills the empty `out` with one key for each of `docs`, which ascend.
     pub fn read(&mut self, docs: &[DocId], out: &mut Vec<i64>) -> Result<()> {
         self.children.clear();
         self.owners.clear();
@@ -130,18 +131,18 @@ impl<'a> NestedReader<'a> {
         self.inner.read_together(&self.children, &self.owners, docs.len(), out)
     }
 
-    /// A key of the shard as one of this segment.
+    /// Converts a key of the shard to a key of this segment.
     pub fn local(&self, key: &SortKey) -> Result<i64> {
         self.inner.local(key)
     }
 
-    /// A key of this segment as one of the shard.
+    /// Converts a key of this segment to a key of the shard.
     pub fn global(&self, key: i64) -> Result<SortKey> {
         self.inner.global(key)
     }
 }
 
-/// The documents of a segment that match, a bit each.
+/// Returns the documents of a segment that match, one bit each.
 fn matching(query: &BoundQuery, segment: &Segment) -> Result<SegmentBits> {
     let mut matcher = query.matcher(segment)?;
     let mut found = SegmentBits::none_of(segment.doc_count());

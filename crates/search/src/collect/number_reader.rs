@@ -11,20 +11,20 @@ use crate::matcher::{Bits, WINDOW};
 use crate::mode::Mode;
 use crate::script::NumberSource;
 
-/// Numbers as they are, or inverted.
+/// Reads numbers as keys; they are inverted if the order is descending.
 pub(crate) struct NumberReader<'a> {
     pub(super) column: Option<NumberSource<'a>>,
     pub(super) mode: Mode,
     pub(super) transform: Transform,
     pub(super) kind: KeyKind,
-    /// Key of documents without a number, already in order.
+    /// Key of documents without a number; already inverted if the order is descending.
     pub(super) missing: i64,
     pub(super) descending: bool,
     pub(super) batch: Batch<i64>,
 }
 
 impl NumberReader<'_> {
-    /// Appends one key for each of `docs`, which ascend, to `out`, which is empty.
+    /// Appends one key for each of `docs`, which ascend, to the empty `out`.
     pub fn read(&mut self, docs: &[DocId], out: &mut Vec<i64>) -> Result<()> {
         let NumberReader { column, mode, transform, kind, missing, descending, batch } = self;
         let Some(column) = column else {
@@ -49,7 +49,7 @@ impl NumberReader<'_> {
         Ok(())
     }
 
-    /// One key for each of `count` owners: `docs[i]` belongs to `owners[i]`, both ascending.
+    /// Computes one key for each of `count` owners: `docs[i]` belongs to `owners[i]`, both ascending.
     pub fn read_together(
         &mut self,
         docs: &[DocId],
@@ -84,7 +84,7 @@ impl NumberReader<'_> {
         ordered(self.transform.apply(if self.descending { min } else { max }), self.descending)
     }
 
-    /// The best and the worst key of the window.
+    /// Returns the best and the worst key of the window.
     pub fn range_in(&self, start: DocId) -> Result<Option<(i64, i64)>> {
         if !matches!(self.mode, Mode::Min | Mode::Max) {
             return Ok(None);
@@ -101,7 +101,7 @@ impl NumberReader<'_> {
         }))
     }
 
-    /// As [`super::KeyReader::mask`].
+    /// See [`super::KeyReader::mask`].
     pub fn mask(&self, start: DocId, bound: i64, ties: bool, bits: &mut Bits) -> Result<()> {
         let Some(column) = self.column.as_ref().and_then(NumberSource::column) else { return Ok(()) };
         if column.cardinality() != Cardinality::Single {
@@ -120,7 +120,7 @@ impl NumberReader<'_> {
     }
 }
 
-/// The one value that counts out of several, ascending. Source: Elasticsearch's `MultiValueMode`.
+/// Reduces several values, which ascend, to one key. Source: Elasticsearch's `MultiValueMode`.
 fn pick(values: &[i64], mode: Mode, transform: Transform, kind: KeyKind) -> i64 {
     let (first, last) = (values[0], values[values.len() - 1]);
     match mode {

@@ -1,5 +1,5 @@
-//! Sort keys of one segment, each as an `i64` that sorts ascending: numbers and documents as they are (or
-//! inverted), terms by their ordinals.
+//! Sort keys of one segment, each an `i64` that sorts ascending: numbers and document numbers themselves
+//! (or inverted), and ordinals of terms.
 
 use std::ops::RangeInclusive;
 
@@ -21,7 +21,7 @@ use crate::matcher::Bits;
 use crate::script::NumberSource;
 use crate::sort_key::SortKey;
 
-/// Reads one key of documents as an `i64` that sorts ascending.
+/// Reads one key per document, an `i64` that sorts ascending.
 pub(crate) enum KeyReader<'a> {
     Score { descending: bool },
     Doc { descending: bool, base: u64 },
@@ -34,7 +34,7 @@ pub(crate) enum KeyReader<'a> {
 }
 
 impl<'a> KeyReader<'a> {
-    /// Opens the keys of `sort` on a segment. `base`: the shard's number of its first document.
+    /// Opens the keys of `sort` on a segment. `base` is the number of its first document in the shard.
     pub fn open(sort: &BoundSort, segment: &'a Segment, base: u64) -> Result<KeyReader<'a>> {
         match &sort.nested {
             Some(nested) => Ok(KeyReader::Nested(Box::new(NestedReader::open(sort, nested, segment)?))),
@@ -42,7 +42,8 @@ impl<'a> KeyReader<'a> {
         }
     }
 
-    /// As [`KeyReader::open`], on the documents that have the values.
+    /// Opens the keys as [`KeyReader::open`] does, on the segment whose documents themselves have the
+    /// values.
     pub fn open_plain(sort: &BoundSort, segment: &'a Segment, base: u64) -> Result<KeyReader<'a>> {
         let descending = sort.descending;
         if let Some(script) = &sort.script
@@ -96,7 +97,7 @@ impl<'a> KeyReader<'a> {
         })
     }
 
-    /// Replaces `out` by one key for each of `docs`, which ascend; `scores` are theirs.
+    /// Replaces `out` by one key for each of `docs`, which ascend; `scores` are their scores.
     pub fn read(&mut self, docs: &[DocId], scores: &[f32], out: &mut Vec<i64>) -> Result<()> {
         out.clear();
         match self {
@@ -116,7 +117,7 @@ impl<'a> KeyReader<'a> {
             KeyReader::Distance(reader) => reader.read(docs, None, docs.len(), out)?,
             KeyReader::Made(reader) => {
                 reader.read(docs, scores)?;
-                // Its place among the keys read last.
+                // The key is the index among the strings that were read last.
                 out.extend(0..docs.len() as i64);
             }
             KeyReader::Term(reader) => reader.read(docs, out)?,
@@ -124,8 +125,8 @@ impl<'a> KeyReader<'a> {
         Ok(())
     }
 
-    /// One key for each of `count` owners, from the values of all its documents: `docs[i]` belongs to
-    /// `owners[i]`, both ascending.
+    /// Computes one key for each of `count` owners, from the values of all its documents: `docs[i]` belongs
+    /// to `owners[i]`, both ascending.
     pub fn read_together(
         &mut self,
         docs: &[DocId],
@@ -153,7 +154,7 @@ impl<'a> KeyReader<'a> {
         Ok(())
     }
 
-    /// The place of a key from elsewhere among this segment's.
+    /// Returns the position of a shard-wide key in the order of this segment's keys.
     pub fn local(&self, key: &SortKey) -> Result<i64> {
         Ok(match (self, key) {
             (KeyReader::Score { descending }, SortKey::Score(score)) => {
@@ -173,7 +174,7 @@ impl<'a> KeyReader<'a> {
         })
     }
 
-    /// A key of this segment as one that compares everywhere.
+    /// Converts a key of this segment to one that compares across segments and shards.
     pub fn global(&self, key: i64) -> Result<SortKey> {
         Ok(match self {
             KeyReader::Score { descending } => {
@@ -203,7 +204,7 @@ impl<'a> KeyReader<'a> {
         })
     }
 
-    /// The best key a document of the window can have; `None` when that is not known.
+    /// Returns the best key that a document of the window can have; `None` if that is not known.
     pub fn best_in(&self, start: DocId) -> Result<Option<i64>> {
         match self {
             KeyReader::Doc { descending: false, base } => Ok(Some(*base as i64 + i64::from(start))),
@@ -213,8 +214,8 @@ impl<'a> KeyReader<'a> {
         }
     }
 
-    /// The stored numbers whose keys lie in this range, where keys are stored numbers of which every document
-    /// has one.
+    /// Returns the stored numbers whose keys are in this range, if keys are stored numbers and every
+    /// document has exactly one.
     pub fn numbers_of(&self, keys: RangeInclusive<i64>) -> Option<RangeInclusive<i64>> {
         let KeyReader::Number(reader) = self else { return None };
         let column = reader.column.as_ref()?.column()?;
@@ -227,7 +228,7 @@ impl<'a> KeyReader<'a> {
         })
     }
 
-    /// The worst key a document of the window can have; `None` when that is not known.
+    /// Returns the worst key that a document of the window can have; `None` if that is not known.
     pub fn worst_in(&self, start: DocId) -> Result<Option<i64>> {
         match self {
             KeyReader::Number(reader) => Ok(reader.range_in(start)?.map(|(_, worst)| worst)),
@@ -235,7 +236,8 @@ impl<'a> KeyReader<'a> {
         }
     }
 
-    /// Clears the bits of blocks of which no document's key is better than `bound` (or as good, with `ties`).
+    /// Clears the bits of blocks in which no document has a key better than `bound` (or equal to it, if
+    /// `ties`).
     pub fn mask(&self, start: DocId, bound: i64, ties: bool, bits: &mut Bits) -> Result<()> {
         match self {
             KeyReader::Number(reader) => reader.mask(start, bound, ties, bits),
@@ -243,7 +245,7 @@ impl<'a> KeyReader<'a> {
         }
     }
 
-    /// Whether the bounds of windows are known.
+    /// Whether bounds of the keys in each window are known.
     pub fn has_bounds(&self) -> bool {
         match self {
             KeyReader::Number(reader) => {

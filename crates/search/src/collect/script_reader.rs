@@ -1,4 +1,4 @@
-//! Sort keys that are numbers of a script.
+//! Sort keys that are numbers returned by a script.
 
 use std::sync::Arc;
 
@@ -11,19 +11,19 @@ use crate::matcher::WINDOW;
 use crate::mode::Mode;
 use crate::script::BoundScript;
 
-/// Numbers that a script makes.
+/// Computes numbers with a script.
 pub(crate) struct ScriptReader<'a> {
     pub(super) script: Arc<BoundScript>,
     pub(super) segment: &'a Segment,
     pub(super) mode: Mode,
     pub(super) descending: bool,
-    /// Key of documents without a nested one, already in order.
+    /// Key of documents without nested documents; already inverted if the order is descending.
     pub(super) missing: i64,
     pub(super) numbers: Vec<f64>,
 }
 
 impl ScriptReader<'_> {
-    /// One key for each of `count` owners: `docs[i]` belongs to `owners[i]`, both ascending.
+    /// Computes one key for each of `count` owners: `docs[i]` belongs to `owners[i]`, both ascending.
     pub fn read_together(
         &mut self,
         docs: &[DocId],

@@ -20,7 +20,7 @@ use crate::score::float_to_json;
 use crate::script::{BoundScript, RuntimeField};
 use crate::sort_key::SortKey;
 
-/// What the keys of a sort are; must agree across the shards of a search.
+/// The kind of a sort's keys; it must be the same on all shards of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyKind {
     Score,
@@ -33,7 +33,7 @@ pub(crate) enum KeyKind {
 }
 
 impl KeyKind {
-    /// Lucene's name of it, for errors.
+    /// Returns Lucene's name of the kind, for errors.
     pub fn name(self) -> &'static str {
         match self {
             KeyKind::Score => "SCORE",
@@ -50,23 +50,23 @@ impl KeyKind {
 /// How a column's value becomes a key.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Transform {
-    /// As it is.
+    /// Unchanged.
     None,
-    /// A scaled float, to a sortable double.
+    /// A scaled float becomes a sortable double.
     Scaled(f64),
-    /// An integer, to a sortable double.
+    /// An integer becomes a sortable double.
     ToDouble,
-    /// A sortable double, to an integer.
+    /// A sortable double becomes an integer.
     ToLong,
     NanosToMillis,
-    /// Only of dates that nanoseconds reach: see [`Transform::check`].
+    /// Only for dates in the range of nanoseconds: see [`Transform::check`].
     MillisToNanos,
-    /// Nanoseconds, to milliseconds as a sortable double.
+    /// Nanoseconds become milliseconds as a sortable double.
     NanosToDouble,
 }
 
 impl Transform {
-    /// The key for a value of the column.
+    /// Returns the key for a value of the column.
     #[inline]
     pub fn apply(self, value: i64) -> i64 {
         match self {
@@ -80,8 +80,10 @@ impl Transform {
         }
     }
 
+    /// Checks that all values can be transformed.
+    ///
     /// # Errors
-    /// A date that nanoseconds do not reach.
+    /// A date is outside of the range of nanoseconds.
     pub fn check(self, values: &[i64]) -> Result<()> {
         const LAST: i64 = i64::MAX / NANOS_PER_MILLI;
         let beyond = |value: &&i64| !(0..=LAST).contains(*value);
@@ -111,21 +113,21 @@ pub(crate) struct BoundSort {
     /// Key of documents without a number.
     pub missing_number: i64,
     pub missing_terms: MissingTerms,
-    /// The keys are distances from these.
+    /// The points that the keys are distances from.
     pub origins: Option<Arc<Origins>>,
-    /// Dates are shown in it.
+    /// The format in which dates are shown.
     format: Option<Arc<DateFormat>>,
-    /// Of a field of dates.
+    /// The format of a date field itself.
     own_format: Option<Arc<DateFormat>>,
-    /// What keys that are dates count.
+    /// The resolution of keys that are dates.
     resolution: Resolution,
-    /// What documents' numbers in the shard are counted on from.
+    /// Number that the shard's document numbers start from in `_shard_doc`.
     pub doc_base: u64,
-    /// `_script`: gives the number, or the text.
+    /// `_script`: returns the number or string.
     pub script: Option<Arc<BoundScript>>,
-    /// The keys are those of nested documents.
+    /// Set if the keys come from nested documents.
     pub nested: Option<Arc<BoundNested>>,
-    /// Of a runtime field.
+    /// The runtime field that the keys come from.
     pub runtime: Option<Arc<RuntimeField>>,
 }
 
@@ -136,7 +138,7 @@ pub(crate) enum MissingTerms {
     Term(Arc<[u8]>),
 }
 
-/// Binds the sorts of a request to a shard; empty when hits come by score alone.
+/// Binds the sorts of a request to a shard; empty when hits are sorted by score alone.
 pub(crate) fn bind_sorts(
     sorts: &[Sort],
     shard: &ShardSnapshot,
@@ -188,7 +190,7 @@ impl BoundSort {
                 bound.runtime = RuntimeField::bind(field, values_of)?;
             }
             (bound.kind, bound.field, bound.origins) = (KeyKind::Double, field, Some(Arc::new(origins)));
-            // Documents without a place are the farthest, in either order.
+            // Documents without a point are the farthest, in either order.
             bound.missing_number = sortable_from_f64(f64::INFINITY);
             return Ok(bound);
         }
@@ -296,8 +298,8 @@ impl BoundSort {
         Ok(bound)
     }
 
-    /// The number that comes before or after all others. `is_narrow`: of a field of at most 32 bits, whose
-    /// missing value is shown as the 32-bit extreme.
+    /// Returns the number that comes before or after all others. `is_narrow`: the field has at most 32
+    /// bits, and its missing value is shown as the 32-bit extreme.
     fn extreme(&self, first: bool, is_narrow: bool) -> i64 {
         let (least, greatest) = match self.kind {
             KeyKind::Double | KeyKind::Float => {
@@ -310,7 +312,7 @@ impl BoundSort {
         if first == self.descending { greatest } else { least }
     }
 
-    /// Whether no number comes before (or after) that of documents without a value.
+    /// Whether no number comes before (`first`) or after that of documents without a value.
     pub fn has_missing_at_end(&self, first: bool) -> bool {
         let is_narrow = self.field.as_ref().is_some_and(|field| field.is_narrow());
         self.missing_number == self.extreme(first, false)
@@ -335,7 +337,7 @@ impl BoundSort {
                 };
                 self.missing_terms = MissingTerms::Term(term.into());
             }
-            // As keys are, even as a text.
+            // Given in the form of a key, even if it is a string.
             Missing::Value(Value::String(text)) if self.date_format().is_some() => {
                 self.missing_number = text.parse().map_err(|_| json::number_format(text))?;
             }
@@ -344,7 +346,7 @@ impl BoundSort {
         Ok(())
     }
 
-    /// A number given in a request (`missing`, `search_after`) as a key.
+    /// Converts a number given in a request (`missing`, `search_after`) to a key.
     fn number_of(&self, value: &Value) -> std::result::Result<i64, RequestError> {
         let text = json::scalar_text(value).unwrap_or_default();
         match self.kind {
@@ -374,19 +376,19 @@ impl BoundSort {
         self.format.clone().or_else(|| self.own_format.clone())
     }
 
-    /// Makes `_shard_doc` count on from the shard's place among those that are searched.
+    /// Makes the numbers of `_shard_doc` start from the shard's index among those that are searched.
     pub fn place_shard(&mut self, index: u32) {
         if self.name == SHARD_DOC {
             self.doc_base = u64::from(index) << 32;
         }
     }
 
-    /// Whether the key is made from the score.
+    /// Whether the key depends on the score.
     pub fn needs_scores(&self) -> bool {
         self.kind == KeyKind::Score || self.script.as_ref().is_some_and(|script| script.uses_score())
     }
 
-    /// Whether the keys are terms that no segment holds.
+    /// Whether the keys are strings that no segment holds.
     pub fn makes_terms(&self) -> bool {
         self.kind == KeyKind::Term && (self.script.is_some() || self.runtime.is_some())
     }
@@ -396,7 +398,7 @@ impl BoundSort {
         self.missing_terms == MissingTerms::First
     }
 
-    /// A value of `search_after` as a key.
+    /// Converts a value of `search_after` to a key.
     pub fn key_of(&self, value: &Value) -> Result<SortKey> {
         let failed = |cause: RequestError| {
             Error::Request(
@@ -423,14 +425,14 @@ impl BoundSort {
             _ if value.is_null() => Ok(SortKey::Number(self.missing_number)),
             _ => Ok(SortKey::Number(match value {
                 Value::String(text) if text == "Infinity" || text == "-Infinity" => self.missing_number,
-                // A text that is no date is told as such.
+                // The error for a string that is no date says so.
                 Value::String(_) if self.date_format().is_some() => self.number_of(value)?,
                 other => self.number_of(other).map_err(failed)?,
             })),
         }
     }
 
-    /// A key as `sort` in a hit shows it.
+    /// Converts a key to the value shown in a hit's `sort`.
     pub fn show(&self, key: &SortKey) -> Value {
         match key {
             SortKey::Score(score) => float_to_json(*score),
@@ -462,8 +464,8 @@ impl BoundSort {
     }
 }
 
-/// Refuses fields of nested documents, unless the shard's are those or the documents around have the values
-/// as well.
+/// Refuses fields of nested documents, unless the shard's documents are those nested documents or the
+/// enclosing documents have the values too.
 ///
 /// Source: `FieldSortBuilder#validateMissingNestedPath`.
 fn check_context(field: &Field, shard: &ShardSnapshot) -> Result<()> {
@@ -483,7 +485,7 @@ fn check_context(field: &Field, shard: &ShardSnapshot) -> Result<()> {
     Ok(())
 }
 
-/// A field of the type by which documents are sorted where nothing is mapped.
+/// Returns a field of the sort's `unmapped_type`, for a sort by a field that is not mapped.
 fn unmapped_field(sort: &Sort, shard: &ShardSnapshot) -> Result<Arc<Field>> {
     let Some(unmapped_type) = &sort.unmapped_type else {
         return Err(shard

@@ -12,14 +12,13 @@ use crate::error::Result;
 use crate::matcher::WINDOW;
 use crate::mode::Mode;
 
-/// Terms by their ordinals: `2 * ordinal + 1`, with room between them for terms that the segment does not
-/// have.
+/// Reads terms as `2 * ordinal + 1`, which leaves room for terms that the segment does not have.
 pub(crate) struct TermReader<'a> {
     pub(super) column: Option<OrdinalColumn<'a>>,
     pub(super) dictionary: Option<&'a TermDictionary>,
     pub(super) mode: Mode,
     pub(super) descending: bool,
-    /// Key of documents without a term, already in order.
+    /// Key of documents without a term; already inverted if the order is descending.
     pub(super) missing: i64,
     pub(super) missing_term: Option<Arc<[u8]>>,
     pub(super) batch: Batch<u32>,
@@ -47,7 +46,7 @@ impl<'a> TermReader<'a> {
 }
 
 impl TermReader<'_> {
-    /// Appends one key for each of `docs`, which ascend, to `out`, which is empty.
+    /// Appends one key for each of `docs`, which ascend, to the empty `out`.
     pub fn read(&mut self, docs: &[DocId], out: &mut Vec<i64>) -> Result<()> {
         out.resize(docs.len(), self.missing);
         let Some(column) = &self.column else { return Ok(()) };
@@ -63,7 +62,7 @@ impl TermReader<'_> {
         Ok(())
     }
 
-    /// One key for each of `count` owners: `docs[i]` belongs to `owners[i]`, both ascending.
+    /// Computes one key for each of `count` owners: `docs[i]` belongs to `owners[i]`, both ascending.
     pub fn read_together(
         &mut self,
         docs: &[DocId],
@@ -98,7 +97,7 @@ impl TermReader<'_> {
         Ok(())
     }
 
-    /// The best key of the window.
+    /// Returns the best key of the window.
     pub fn best_in(&self, start: DocId) -> Result<Option<i64>> {
         if !matches!(self.mode, Mode::Min | Mode::Max) {
             return Ok(None);
@@ -111,7 +110,7 @@ impl TermReader<'_> {
         Ok(Some(if column.cardinality() == Cardinality::Single { best } else { best.min(self.missing) }))
     }
 
-    /// The place of a term among those of a segment: odd where it is one of them.
+    /// Returns the position of a term among those of a segment: odd if the segment has the term.
     pub fn position(dictionary: Option<&TermDictionary>, term: &[u8]) -> Result<i64> {
         Ok(match dictionary {
             None => 0,

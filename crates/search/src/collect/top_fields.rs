@@ -1,7 +1,7 @@
 //! The first `k` hits by sort keys.
 //!
-//! Within a segment every key is one `i64` that sorts ascending (terms by ordinal), so that comparing costs
-//! no look-up; the few that survive a segment get keys that compare everywhere.
+//! Within a segment every key is one `i64` that sorts ascending (for terms the ordinal), so that comparing
+//! needs no look-up. The few hits that survive a segment get keys that compare across segments and shards.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -21,22 +21,23 @@ use crate::error::Result;
 use crate::matcher::{Bits, SegmentBits, WINDOW};
 use crate::sort_key::SortKey;
 
-/// One document in this many is few: setting their bits costs less than looking at all.
+/// Contenders are few if they are at most one in this many documents: setting their bits then costs less
+/// than visiting all documents.
 const FEW_OF: u64 = 8;
 
-/// Segments of fewer windows are visited in order.
+/// Segments with fewer windows are visited in order.
 const WINDOWS_WORTH_SORTING: u32 = 4;
 
-/// The hits of a shard so far.
+/// The best hits of a shard so far.
 pub(crate) struct TopFields {
     pub sorts: Vec<BoundSort>,
     count_max: usize,
     hits: Vec<Hit>,
     /// Only hits after these keys are wanted.
     after: Option<(Box<[SortKey]>, Tie)>,
-    /// What other shards have found already.
+    /// The worst wanted hit of the shards searched before.
     bar: Option<Bar>,
-    /// Hits of a segment come in the order of the sorts.
+    /// Whether hits of a segment come in the order of the sorts.
     in_order: bool,
 }
 
@@ -53,13 +54,13 @@ impl TopFields {
         TopFields { sorts, count_max, hits: Vec::new(), after, bar, in_order }
     }
 
-    /// Bytes of what [`TopFields::segment`] keeps beside its readers.
+    /// Returns the bytes that [`TopFields::segment`] keeps besides its readers.
     pub fn filter_bytes(&self, segment: &Segment) -> u64 {
         let nested = self.sorts.iter().filter_map(|sort| sort.nested.as_ref());
         nested.map(|nested| nested.filter_bytes(segment)).sum()
     }
 
-    /// Starts a segment; hand the result back to [`TopFields::absorb`].
+    /// Starts a segment; pass the result to [`TopFields::absorb`] in the end.
     pub fn segment<'a>(&self, segment: &'a Segment, number: u32, base: u64) -> Result<SegmentTop<'a>> {
         let made = self.sorts.iter().any(BoundSort::makes_terms).then(|| MadeTop {
             sorts: self.sorts.clone(),
@@ -87,7 +88,7 @@ impl TopFields {
         };
         if let Some(bar) = &self.bar {
             let bar = (local(&bar.keys, &readers)?, bar.tie_wins);
-            // Where both stop the same keys, the one that stops ties too.
+            // Where both cut off the same keys, the bound that also cuts off ties wins.
             if cutoff.as_ref().is_none_or(|own| bar < *own) {
                 cutoff = Some(bar);
             }
@@ -106,7 +107,7 @@ impl TopFields {
         })
     }
 
-    /// The segments of a shard, those with the best first keys first.
+    /// Returns the segments of a shard, those with the best first keys first.
     pub fn best_segments_first(&self, segments: &[SegmentView]) -> Result<Vec<usize>> {
         let mut order: Vec<(i64, usize)> = Vec::with_capacity(segments.len());
         for (number, view) in segments.iter().enumerate() {
@@ -119,7 +120,7 @@ impl TopFields {
         Ok(order.into_iter().map(|(_, number)| number).collect())
     }
 
-    /// Takes in what was found in a segment.
+    /// Adds the hits that were found in a segment.
     pub fn absorb(&mut self, segment: SegmentTop<'_>) -> Result<()> {
         let SegmentTop { readers, number, base, heap, made, .. } = segment;
         for (keys, doc, score) in made.map(|made| made.hits).unwrap_or_default() {
@@ -145,14 +146,15 @@ impl TopFields {
         Ok(())
     }
 
-    /// The hits, best first.
+    /// Returns the hits, best first.
     pub fn finish(self) -> Vec<Hit> {
         self.hits
     }
 }
 
-/// The best key, as one that sorts ascending, that any document of these segments can have by this sort;
-/// `None` where that takes looking at the documents. Keys of one field compare among segments and shards.
+/// Returns the best key, in ascending form, that any document of these segments can have by this sort;
+/// `None` if that cannot be known without reading documents. Keys of one field compare across segments and
+/// shards.
 pub(crate) fn best_first_key(sort: &BoundSort, segments: &[SegmentView]) -> Result<Option<i64>> {
     let (Some(field), KeyKind::Long | KeyKind::Unsigned | KeyKind::Double | KeyKind::Float, None, None, None) =
         (&sort.field, sort.kind, &sort.origins, &sort.nested, &sort.runtime)
@@ -171,11 +173,11 @@ pub(crate) fn best_first_key(sort: &BoundSort, segments: &[SegmentView]) -> Resu
     Ok(Some(best))
 }
 
-/// Which documents with exactly the keys that a page starts after were on the pages before.
+/// Which documents with exactly the keys of `search_after` were on the pages before.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Tie {
     Seen,
-    /// Those up to this number in the shard.
+    /// Those up to this document number in the shard.
     SeenUpTo(u64),
     Unseen,
 }
@@ -196,7 +198,7 @@ struct Entry {
     score: f32,
 }
 
-/// Greatest is worst.
+/// The greatest entry is the worst.
 impl Ord for Entry {
     fn cmp(&self, other: &Entry) -> Ordering {
         self.keys.cmp(&other.keys).then(self.doc.cmp(&other.doc))
@@ -219,27 +221,27 @@ impl Eq for Entry {}
 
 /// The best hits of one segment while it is searched.
 pub(crate) struct SegmentTop<'a> {
-    /// Of the first sort, if that is by a field and keys are local.
+    /// Field of the first sort, if that is by a field and its keys are local to the segment.
     first_field: Option<Arc<Field>>,
     readers: Vec<KeyReader<'a>>,
     number: u32,
     base: u64,
     count_max: usize,
     heap: BinaryHeap<Entry>,
-    /// Keys of the worst hit of the segments before, and whether a tie with it wins.
+    /// Keys of the worst wanted hit of the segments before, and whether a tie with it wins.
     cutoff: Option<(Box<[i64]>, bool)>,
     after: Option<(Box<[i64]>, Tie)>,
     contenders: Contenders,
     columns: Vec<Vec<i64>>,
-    /// Documents come in the order of their keys.
+    /// Whether documents come in the order of their keys.
     in_order: bool,
-    /// No document after those seen can be wanted.
+    /// Whether no document after those seen can be wanted.
     is_complete: bool,
-    /// Of sorts by terms that no dictionary holds: takes the place of all above.
+    /// Replaces all the above for sorts by strings that no dictionary holds.
     made: Option<MadeTop>,
 }
 
-/// The best hits by keys that compare everywhere, best first.
+/// The best hits, best first, by keys that compare across segments and shards.
 struct MadeTop {
     sorts: Vec<BoundSort>,
     hits: Vec<(Box<[SortKey]>, DocId, f32)>,
@@ -248,7 +250,7 @@ struct MadeTop {
 }
 
 impl MadeTop {
-    /// Takes a document in when it is among the best; documents ascend.
+    /// Adds a document if it is among the best; documents ascend.
     fn offer(&mut self, keys: Box<[SortKey]>, doc: DocId, shard_doc: u64, score: f32, count_max: usize) {
         if let Some((after, tie)) = &self.after {
             match compare_keys(&self.sorts, &keys, after) {
@@ -296,11 +298,11 @@ impl<'a> SegmentTop<'a> {
 
 impl SegmentTop<'_> {
     /// Splits the segment's windows into those with the best first keys and the others, each ascending;
-    /// `None` where that would not help. Visiting the best first (a log's newest, say) lets nearly all others
-    /// be skipped.
+    /// `None` where that would not help. Visiting the best windows first (the newest documents of a log,
+    /// say) lets nearly all others be skipped.
     pub fn best_windows_first(&self, doc_count: u32) -> Result<Option<[Vec<u32>; 2]>> {
         let window_count = doc_count.div_ceil(WINDOW);
-        // Made keys take documents in their order, and those of a sorted index are in the best one.
+        // Computed strings need ascending documents, and a sorted index already has the best order.
         if window_count < WINDOWS_WORTH_SORTING
             || self.in_order
             || self.made.is_some()
@@ -322,7 +324,7 @@ impl SegmentTop<'_> {
         Ok(Some([first, rest]))
     }
 
-    /// Takes in matching documents of the segment, which ascend, and their scores.
+    /// Adds matching documents of the segment, which ascend, with their scores.
     pub fn collect(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
         if self.count_max == 0 {
             return Ok(());
@@ -378,7 +380,8 @@ impl SegmentTop<'_> {
         Ok(())
     }
 
-    /// Whether no document after those collected can be wanted, as they come in the order of their keys.
+    /// Whether no document after those collected can be wanted, because documents come in the order of
+    /// their keys.
     pub fn is_complete(&self) -> bool {
         self.is_complete || (self.in_order && self.heap.len() >= self.count_max)
     }
@@ -394,7 +397,7 @@ impl SegmentTop<'_> {
         Ordering::Equal
     }
 
-    /// The first key that the worst wanted hit has, and whether a document from `start` on with the same
+    /// Returns the first key of the worst wanted hit, and whether a document from `start` on with the same
     /// first key can still be wanted.
     fn bound(&self, start: DocId) -> Option<(i64, bool)> {
         if self.count_max == 0 {
@@ -402,7 +405,7 @@ impl SegmentTop<'_> {
         }
         let single = self.readers.len() == 1;
         let own = match self.heap.peek() {
-            // Of equal keys the earlier document is better; windows may come out of order.
+            // Of equal keys the earlier document is better; windows may be visited out of order.
             Some(worst) if self.heap.len() >= self.count_max => {
                 Some((worst.keys[0], !single || start <= worst.doc))
             }
@@ -415,7 +418,7 @@ impl SegmentTop<'_> {
         }
     }
 
-    /// The first document that can be wanted at all: pages in document order start there.
+    /// Returns the first document that can be wanted: pages in document order start there.
     pub fn first_doc(&self) -> DocId {
         match (&self.readers[0], &self.after) {
             (KeyReader::Doc { descending: false, base }, Some((after, _))) => {
@@ -425,8 +428,8 @@ impl SegmentTop<'_> {
         }
     }
 
-    /// Has [`SegmentTop::can_skip`] and [`SegmentTop::mask`] leave out what the index of values tells cannot
-    /// be wanted any more.
+    /// Updates the contenders, so that [`SegmentTop::can_skip`] and [`SegmentTop::mask`] drop documents
+    /// that are no longer wanted according to the index of values.
     pub fn narrow(&mut self, segment: &Segment, ledger: &Ledger) -> Result<()> {
         let mut contenders = std::mem::take(&mut self.contenders);
         contenders.refresh(segment, ledger, || self.contenders(segment))?;
@@ -434,7 +437,7 @@ impl SegmentTop<'_> {
         Ok(())
     }
 
-    /// The documents whose first key lies between the page's start and the bound, where they are few.
+    /// Returns the documents whose first key is between the page's start and the bound, if these are few.
     fn contenders(&self, segment: &Segment) -> Result<Option<SegmentBits>> {
         let Some(field) = &self.first_field else { return Ok(None) };
         let after = self.after.as_ref().map_or(i64::MIN, |(keys, _)| keys[0]);
@@ -454,7 +457,7 @@ impl SegmentTop<'_> {
         }
     }
 
-    /// Whether no document of the window at `start` can be wanted any more.
+    /// Whether no document of the window at `start` can still be wanted.
     pub fn can_skip(&self, start: DocId) -> Result<bool> {
         if self.contenders.exclude(start) {
             return Ok(true);
@@ -462,7 +465,7 @@ impl SegmentTop<'_> {
         if let Some((after, tie)) = &self.after
             && let Some(worst) = self.readers[0].worst_in(start)?
         {
-            // All were on the pages before.
+            // Whether documents with equal keys were all on the pages before.
             let ties_seen = self.readers.len() == 1 && *tie == Tie::Seen;
             if worst < after[0] || (ties_seen && worst == after[0]) {
                 return Ok(true);
@@ -473,7 +476,7 @@ impl SegmentTop<'_> {
         Ok(if ties { best > bound } else { best >= bound })
     }
 
-    /// Clears the bits of documents and of blocks of which no document can be wanted any more.
+    /// Clears the bits of documents, and of whole blocks, that can no longer be wanted.
     pub fn mask(&self, start: DocId, bits: &mut Bits) -> Result<()> {
         self.contenders.mask(start, bits);
         match self.bound(start) {

@@ -1,4 +1,4 @@
-//! The first `k` groups of a shard, each by its best document.
+//! The best `k` groups of a shard, each represented by its best document.
 //!
 //! Source: Lucene's `FirstPassGroupingCollector` and `CollapsingTopDocsCollector`.
 
@@ -18,7 +18,7 @@ use super::{Hit, Tie};
 use crate::error::Result;
 use crate::sort_key::SortKey;
 
-/// The best groups so far. Segments come in order, and the documents of each ascend, so that the first of two
+/// The best groups so far. Segments come in order and the documents of each ascend, so the first of two
 /// equal documents is the better one.
 pub(crate) struct TopGroups<'a> {
     sorts: Arc<[BoundSort]>,
@@ -42,14 +42,14 @@ impl<'a> TopGroups<'a> {
         TopGroups { sorts: sorts.into(), collapse, count_max, after, hits: Vec::new(), open: None }
     }
 
-    /// Bytes of the nested filters that a segment's readers keep beside columns.
+    /// Returns the bytes of the nested filters that a segment's readers keep besides columns.
     pub fn filter_bytes(&self, segment: &Segment) -> u64 {
         let nested = self.sorts.iter().filter_map(|sort| sort.nested.as_ref());
         nested.map(|nested| nested.filter_bytes(segment)).sum()
     }
 
-    /// Begins a segment, to which the next documents belong. `number` is its place among the shard's
-    /// segments, `base` that of its first document among the shard's documents.
+    /// Starts a segment, which the next documents belong to. `number` is its index among the shard's
+    /// segments, `base` the number of its first document in the shard.
     pub fn begin_segment(&mut self, segment: &'a Segment, number: u32, base: u64) -> Result<()> {
         let worst = self.hits.last().filter(|_| self.hits.len() >= self.count_max);
         let bounds = [self.after.as_deref(), worst.map(|worst| &*worst.keys)];
@@ -82,7 +82,7 @@ impl<'a> TopGroups<'a> {
         Ok(())
     }
 
-    /// Takes documents of the segment that was begun, in ascending order.
+    /// Adds ascending documents of the current segment.
     ///
     /// # Errors
     /// A document that would be among the best has several values of the grouping field.
@@ -93,7 +93,7 @@ impl<'a> TopGroups<'a> {
         }
     }
 
-    /// Ranks the best groups of the segment among those of the segments before.
+    /// Merges the best groups of the segment into those of the segments before.
     pub fn end_segment(&mut self) -> Result<()> {
         let Some(open) = self.open.take() else { return Ok(()) };
         open.finish(&mut self.hits)?;
@@ -107,7 +107,7 @@ impl<'a> TopGroups<'a> {
         Ok(())
     }
 
-    /// The best hit of each group, best first.
+    /// Returns the best hit of each group, best first.
     pub fn finish(self) -> Vec<Hit> {
         self.hits
     }
@@ -124,11 +124,11 @@ struct SegmentGroups<'a> {
     groups: Vec<LocalGroup>,
 }
 
-/// The groups of a segment, by the form of their keys.
+/// The groups of a segment, by the kind of their keys.
 enum Board {
-    /// Numbers that compare only within the segment; smaller ones are better.
+    /// Numbers that only compare within the segment; smaller ones are better.
     Local(Groups<Box<[i64]>>),
-    /// Sort keys that compare everywhere: some are terms that no dictionary holds.
+    /// Sort keys that compare across segments and shards: some are strings that no dictionary holds.
     Global(Groups<GlobalKeys>),
 }
 
@@ -184,7 +184,7 @@ impl SegmentGroups<'_> {
     }
 }
 
-/// The group of a document that is wanted; refuses several values.
+/// Returns the group of a wanted document; refuses several values.
 fn single(group: LocalGroup, doc: DocId) -> Result<LocalGroup> {
     match group {
         LocalGroup::Several => Err(RequestError::illegal_argument(format!(
@@ -195,14 +195,14 @@ fn single(group: LocalGroup, doc: DocId) -> Result<LocalGroup> {
     }
 }
 
-/// The best document of each of the best groups. `K` is the type of keys; the smallest is the best.
+/// The best document of each of the best groups. `K` is the type of the keys; the smallest is the best.
 struct Groups<K> {
     count_max: usize,
-    /// Keys up to these were on the pages before.
+    /// Keys up to this one were on the pages before.
     after: Option<K>,
-    /// Keys from these on are not wanted: the segments before have `count_max` better groups.
+    /// Keys from this one on are not wanted: the segments before have `count_max` better groups.
     worst_before: Option<K>,
-    /// Best first, by keys and document.
+    /// The groups, best first, by keys and document.
     by_rank: BTreeMap<(K, DocId), (LocalGroup, f32)>,
     by_group: HashMap<LocalGroup, (K, DocId), RandomState>,
 }
@@ -212,7 +212,8 @@ impl<K: Ord + Clone> Groups<K> {
         Groups { count_max, after, worst_before, by_rank: BTreeMap::new(), by_group: HashMap::default() }
     }
 
-    /// Whether a document may be the best of one of the best groups. `compare` compares its keys with others.
+    /// Whether a document may be the best of one of the best groups. `compare` compares its keys with the
+    /// given ones.
     fn is_wanted(&self, compare: impl Fn(&K) -> Ordering) -> bool {
         let is_full = self.by_rank.len() >= self.count_max;
         let worst = self.by_rank.last_key_value().filter(|_| is_full).map(|((keys, _), _)| keys);
@@ -220,8 +221,8 @@ impl<K: Ord + Clone> Groups<K> {
             && self.worst_before.iter().chain(worst).all(|worst| compare(worst) == Ordering::Less)
     }
 
-    /// Whether no better document of the group was offered. Most documents end here: their keys are not even
-    /// put together.
+    /// Whether no better document of the group was offered. Most documents fail this test, before their
+    /// keys are even assembled.
     #[inline]
     fn is_best_of(&self, group: LocalGroup, compare: impl Fn(&K) -> Ordering) -> bool {
         self.by_group.get(&group).is_none_or(|(held, _)| compare(held) == Ordering::Less)
@@ -244,7 +245,7 @@ impl<K: Ord + Clone> Groups<K> {
     }
 }
 
-/// Keys that compare everywhere.
+/// Keys that compare across segments and shards.
 #[derive(Clone)]
 struct GlobalKeys {
     keys: Box<[SortKey]>,
@@ -275,7 +276,7 @@ impl Eq for GlobalKeys {}
 mod tests {
     use super::*;
 
-    /// Against a model that ranks all documents and takes the first of each group.
+    /// Compares with a model that ranks all documents and takes the first of each group.
     #[test]
     fn the_best_groups_are_those_of_the_best_documents() {
         let mut state = 7u64;

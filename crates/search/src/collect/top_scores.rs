@@ -1,12 +1,12 @@
-//! The `k` highest scores; equal scores in document order.
+//! The `k` highest scores; equal scores are in document order.
 
 use limber_segment::DocId;
 
 use super::{Bar, Hit};
 use crate::matcher::Keeper;
 
-/// A hit as one number, the better one greater: the bits of its score above the complement of the document's
-/// number within the shard. Scores are never negative, so that their bits sort like them.
+/// A hit as one number, greater for better hits: the bits of its score above the complement of the
+/// document's number in the shard. Scores are never negative, so their bits sort like the scores.
 type Entry = u128;
 
 fn entry(score: f32, shard_doc: u64) -> Entry {
@@ -17,11 +17,11 @@ fn score_of(entry: Entry) -> f32 {
     f32::from_bits((entry >> 64) as u32)
 }
 
-/// [`TopScores`] while documents of one segment are found.
+/// [`TopScores`] while documents of one segment are collected.
 pub(crate) struct SegmentScores<'t> {
     top: &'t mut TopScores,
     base: u64,
-    /// Documents so far.
+    /// Number of documents collected so far.
     pub offered: u64,
 }
 
@@ -36,22 +36,22 @@ impl Keeper for SegmentScores<'_> {
     }
 }
 
-/// As many hits as this, or fewer, are cut to what is wanted after each batch of documents, so that the
-/// threshold rises at once. More of them are cut when twice as many have come in.
+/// If at most this many hits are wanted, the entries are cut after each batch of documents, so that the
+/// threshold rises at once. If more are wanted, they are cut when there are twice as many.
 const CUT_AT_ONCE: usize = 64;
 
 pub(crate) struct TopScores {
     count_max: usize,
-    /// Only scores above this are wanted.
+    /// Only scores above this one are wanted.
     floor: Option<f32>,
-    /// The worst wanted score, once there are enough, or the floor.
+    /// The worst wanted score once there are enough hits; before, the floor.
     threshold: Option<f32>,
-    /// The best so far, among others, in no order.
+    /// The best hits so far, among others, in no order.
     entries: Vec<Entry>,
 }
 
 impl TopScores {
-    /// Bytes a hit takes while it is collected and returned; charged by the caller.
+    /// Bytes that a hit takes while it is collected and returned; the caller charges them.
     pub const HIT_BYTES: u64 = 128;
 
     pub(crate) fn new(count_max: usize, bar: Option<&Bar>) -> TopScores {
@@ -60,12 +60,12 @@ impl TopScores {
         TopScores { count_max, floor, threshold, entries: Vec::new() }
     }
 
-    /// A later document must score more than this to matter.
+    /// Returns the score that a later document must exceed.
     pub fn threshold(&self) -> Option<f32> {
         self.threshold
     }
 
-    /// Documents ascend within a segment, segments within the shard.
+    /// Adds documents. They ascend within a segment, and segments ascend within the shard.
     pub fn collect(&mut self, base: u64, docs: &[DocId], scores: &[f32]) {
         let (room, before) = (2 * self.count_max.max(CUT_AT_ONCE), self.entries.len());
         for (doc, score) in docs.iter().zip(scores) {
@@ -86,7 +86,7 @@ impl TopScores {
         }
     }
 
-    /// Drops what is not among the best, and finds the threshold, where there are enough.
+    /// If there are more hits than wanted, drops the worst and updates the threshold.
     fn cut(&mut self) {
         let Some(last) = self.count_max.checked_sub(1).filter(|last| *last < self.entries.len()) else {
             return;
@@ -97,20 +97,21 @@ impl TopScores {
         self.entries.truncate(self.count_max);
     }
 
-    /// Takes the documents of a segment, `base` being the number of its first one in the shard.
+    /// Starts collecting the documents of a segment; `base` is the number of its first document in the
+    /// shard.
     pub fn keeper(&mut self, base: u64) -> SegmentScores<'_> {
         SegmentScores { top: self, base, offered: 0 }
     }
 
-    /// The hits, best first; `bases[segment]` is the number of the segment's first document.
+    /// Returns the hits, best first; `bases[segment]` is the number of the segment's first document.
     pub fn finish(mut self, bases: &[u64]) -> Vec<Hit> {
         self.cut();
         let mut entries = self.entries;
         entries.sort_unstable_by(|left, right| right.cmp(left));
         let hit = |entry: Entry| {
             let shard_doc = !(entry as u64);
-            // The last segment that begins at the document or before it; empty ones begin where the next one
-            // does.
+            // The last segment that begins at or before the document; an empty segment begins where the
+            // next one does.
             let segment = bases.partition_point(|base| *base <= shard_doc) - 1;
             Hit {
                 segment: segment as u32,

@@ -1,6 +1,7 @@
 //! The documents of each hit's group: "what else has the same value as this hit?"
 //!
-//! Source: Elasticsearch's `ExpandSearchPhase`: each is a search of its own, within the search's query.
+//! Source: Elasticsearch's `ExpandSearchPhase`: each group is searched separately, within the search's
+//! query.
 
 use limber_mapping::RequestError;
 use limber_work as work;
@@ -16,7 +17,7 @@ use crate::response::{InnerHits, SearchHit, SearchResponse};
 /// Adds the inner hits of `collapse` to the hits of the response.
 ///
 /// # Errors
-/// What is wrong with one of the searches, as `failed to expand hits`.
+/// One of the searches failed: `failed to expand hits`.
 pub(crate) fn expand(
     shards: &[ShardSnapshot],
     request: &SearchRequest,
@@ -45,7 +46,7 @@ pub(crate) fn expand(
                 max_score: found.max_score,
                 hits: found.hits,
             };
-            // The last of several with one name is shown.
+            // Of several inner hits with one name, the last is shown.
             hit.inner_hits.retain(|other| other.name != inner.name);
             hit.inner_hits.push(inner);
         }
@@ -53,10 +54,10 @@ pub(crate) fn expand(
     Ok(())
 }
 
-/// Adds the documents on the other sides of joins to the hits that name their parents.
+/// Adds the joined documents (parents or children) to the hits that refer to them.
 ///
 /// # Errors
-/// What is wrong with one of the searches.
+/// One of the searches failed.
 pub(crate) fn add_joined(response: &mut SearchResponse, context: &SearchContext) -> Result<()> {
     for hit in &mut response.hits {
         for (wanted, parent) in std::mem::take(&mut hit.joined.0) {
@@ -79,7 +80,8 @@ pub(crate) fn add_joined(response: &mut SearchResponse, context: &SearchContext)
     Ok(())
 }
 
-/// The documents of a hit's group among those of `query`; without one, none has a score.
+/// Builds the query for the documents of a hit's group among those of `query`; without a query, none has a
+/// score.
 fn of_group(query: Option<Query>, field: &str, hit: &SearchHit) -> Result<Query> {
     let value = hit.fields.as_ref().and_then(|fields| fields.get(field)?.get(0));
     let filter = match value {

@@ -24,7 +24,7 @@ use crate::request::{FieldFormat, SearchRequest};
 use crate::score::float_to_json;
 use crate::script::{NumberSource, RuntimeField, RuntimeTerms};
 
-/// The hit's `fields`; `None` when there are none.
+/// Returns the hit's `fields`; `None` if there are none.
 pub(super) fn collect(
     shard: &ShardSnapshot,
     segment: &Segment,
@@ -40,7 +40,7 @@ pub(super) fn collect(
     Ok(if found.is_empty() { None } else { Some(Value::Object(found)) })
 }
 
-/// `docvalue_fields`.
+/// Adds the `docvalue_fields`.
 fn add_columns(
     shard: &ShardSnapshot,
     segment: &Segment,
@@ -77,7 +77,7 @@ fn add_columns(
     Ok(())
 }
 
-/// `fields`: values of the source under the names that are asked for, and those that are made of other
+/// Returns the `fields`: values of the source under the requested names, and values computed from other
 /// fields.
 fn fields_of(
     shard: &ShardSnapshot,
@@ -124,9 +124,9 @@ fn fields_of(
     Ok(values)
 }
 
-/// A field that `fields` asks for, and the nested object that it is in.
+/// A field requested by `fields`, and the nested object that contains it.
 struct Wanted<'a> {
-    /// The field's path, or that of an alias.
+    /// The field's path, or the path of its alias.
     name: Arc<str>,
     field: Arc<Field>,
     format: &'a FieldFormat,
@@ -134,15 +134,15 @@ struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// Whether it belongs to the objects of `scope` themselves; `None`: to the documents.
+    /// Whether the field belongs directly to the objects of `scope`; for `None`, to the documents.
     fn is_in(&self, scope: Option<&Nested>) -> bool {
         self.around.map(|around| around.space) == scope.map(|scope| scope.space)
     }
 }
 
-/// Values of an object's own fields by their full paths, and those of the nested objects in it as a list by
-/// their path from here. `scope`: the nested object that it is. `unmapped`: names and patterns of what no
-/// mapping need know.
+/// Returns the values of an object's own fields by their full paths, and those of its nested objects as a
+/// list by their path from here. `scope` is the object itself if it is nested. `unmapped`: names and
+/// patterns that also select unmapped fields.
 fn object_values(
     mapping: &Mapping,
     source: &Value,
@@ -181,8 +181,8 @@ fn object_values(
     Ok(found)
 }
 
-/// Values of the stored fields (`store: true`) that `names` and patterns select, read from the source. Names
-/// of no field are passed over. Errors on the name of an object.
+/// Returns the values of the stored fields (`store: true`) that `names` and patterns select, read from the
+/// source. Names of no field are ignored; the name of an object is an error.
 pub fn stored(mapping: &Mapping, source: &Value, names: &[String]) -> Result<Map<String, Value>> {
     let mut found = Map::new();
     let mut show = |field: &Field| -> Result<()> {
@@ -295,7 +295,7 @@ fn source_values(
     Ok(shown.collect())
 }
 
-/// What the source has at the path of a flattened field or of a key, as it is.
+/// Returns the unchanged values of the source at the path of a flattened field or of one of its keys.
 fn source_keys(source: &Value, field: &Field, path: &str, wanted: &FieldFormat) -> Result<Vec<Value>> {
     if wanted.format.is_some() {
         let reason = format!("Field [{}] of type [flattened] doesn't support formats.", field.path);
@@ -316,7 +316,8 @@ fn source_keys(source: &Value, field: &Field, path: &str, wanted: &FieldFormat) 
     Ok(shown)
 }
 
-/// Ranges of the source at `path`, their ends as the type reads them; what cannot be read is passed over.
+/// Returns the ranges of the source at `path`, with their ends as the type reads them; unreadable ones are
+/// ignored.
 fn source_ranges(source: &Value, kind: &RangeKind, path: &str, format: Option<&DateFormat>) -> Vec<Value> {
     let mut raw = Vec::new();
     gather_whole(source, path, &mut raw);
@@ -354,7 +355,7 @@ fn range_end(kind: &RangeKind, end: &Value, format: Option<&DateFormat>) -> Opti
     }
 }
 
-/// Points of the source at `path`, each as GeoJSON, WKT or WKB.
+/// Returns the points of the source at `path`, each as GeoJSON, WKT or WKB.
 fn source_points(source: &Value, field: &Field, path: &str, wanted: &FieldFormat) -> Result<Vec<Value>> {
     let show = place_format(field, wanted)?;
     let mut raw = Vec::new();
@@ -364,7 +365,7 @@ fn source_points(source: &Value, field: &Field, path: &str, wanted: &FieldFormat
     Ok(points.map(show).collect())
 }
 
-/// Shapes of the source at `path`, each as GeoJSON, WKT or WKB; what cannot be read is passed over.
+/// Returns the shapes of the source at `path`, each as GeoJSON, WKT or WKB; unreadable ones are ignored.
 fn source_shapes(source: &Value, field: &Field, path: &str, wanted: &FieldFormat) -> Result<Vec<Value>> {
     let show: fn(Geometry) -> Value = match wanted.format.as_deref() {
         None | Some("geojson") => |shape| shape.to_geojson(),
@@ -376,7 +377,7 @@ fn source_shapes(source: &Value, field: &Field, path: &str, wanted: &FieldFormat
     gather_whole(source, path, &mut raw);
     let options = field.shape_options();
     let mut shown = Vec::new();
-    // The depth of JSON that was let in bounds the lists in lists.
+    // The nesting of lists is bounded by the depth limit of the JSON parser.
     while let Some(value) = raw.pop() {
         match value {
             Value::Array(items) => raw.extend(items),
@@ -393,7 +394,7 @@ fn unrecognized_format(field: &Field, format: &str) -> RequestError {
     RequestError::illegal_argument(reason).caused_by(cause)
 }
 
-/// How places are shown.
+/// Returns the function that formats points.
 pub(super) fn place_format(field: &Field, wanted: &FieldFormat) -> Result<fn(GeoPoint) -> Value> {
     Ok(match wanted.format.as_deref() {
         None | Some("geojson") => GeoPoint::to_geojson,

@@ -1,4 +1,4 @@
-//! `highlight` of a hit, and of the documents that its query matches.
+//! `highlight` of a hit, and of the documents that a percolator query matches.
 //!
 //! Source: Elasticsearch's `HighlightPhase` and `PercolatorHighlightSubFetchPhase`.
 
@@ -17,35 +17,35 @@ use crate::query::{BoundQuery, PercolateNode, bind_in, matching_slots};
 use crate::request::{Highlight, HighlightField, Highlighter};
 use crate::source::read_source;
 
-/// What one shard highlights by.
+/// The highlighting of a request on one shard.
 pub(super) struct BoundHighlight<'r> {
     request: &'r Highlight,
     shard: &'r ShardSnapshot,
-    /// `highlight_query` of each field; `None`: the search's.
+    /// `highlight_query` of each field; `None` for the search's query.
     queries: Vec<Option<BoundQuery>>,
 }
 
-/// Documents of one segment, and what of the queries matches in which of them.
+/// Documents of one segment, and which parts of the queries match which of them.
 pub(super) struct SegmentHighlight<'h> {
     bound: &'h BoundHighlight<'h>,
     matching: Matching<'h>,
 }
 
-/// What of the queries matches in which documents.
+/// Which parts of the queries match which documents.
 struct Matching<'q> {
     searched: QueryParts<'q>,
-    /// Of the `highlight_query` of each field.
+    /// Parts of each field's own `highlight_query`.
     own: Vec<Option<QueryParts<'q>>>,
 }
 
-/// One document.
+/// The document that is highlighted.
 struct Document<'d> {
     mapping: &'d Mapping,
     source: &'d Value,
     doc: DocId,
-    /// In front of the names of its fields.
+    /// Prefix of the names of its fields.
     prefix: &'d str,
-    /// The path of the nested object that the source is; empty: it is that of a whole document.
+    /// The path of the nested object that the source is; empty for a whole document.
     within: &'d str,
 }
 
@@ -63,7 +63,7 @@ impl<'r> BoundHighlight<'r> {
         Ok(BoundHighlight { request, shard, queries: queries.collect::<Result<_>>()? })
     }
 
-    /// For documents of one segment, ascending, that `query` matches.
+    /// Opens the highlighting for documents of one segment, ascending, that `query` matches.
     pub fn open<'h>(
         &'h self,
         query: &'h BoundQuery,
@@ -87,7 +87,7 @@ impl<'r> BoundHighlight<'r> {
         Ok(Matching { searched: QueryParts::of(query, segment, docs)?, own: own.collect::<Result<_>>()? })
     }
 
-    /// Adds what is shown of a document.
+    /// Adds the highlighted fields of a document.
     fn show(
         &self,
         document: &Document<'_>,
@@ -132,7 +132,7 @@ impl<'r> BoundHighlight<'r> {
         let highlight = FieldHighlight { options, escapes: self.request.escapes, field, start_max };
         match options.highlighter {
             Highlighter::Unified if wanted.is_none() => {
-                // Words are marked wherever they are, whichever field's clause they make match.
+                // Words are marked wherever they occur, whichever field's clause makes them match.
                 let all: Vec<_> =
                     parts.all(None, Choice::Nothing).into_iter().map(|part| part.part).collect();
                 highlight.fragments(&values, &all)
@@ -173,11 +173,11 @@ impl<'r> BoundHighlight<'r> {
         highlight.vector_fragments(values, &matched, &parts.all(None, Choice::OfShard))
     }
 
-    /// The UTF-16 unit of the values behind which no token is looked at; `None`: there is none.
+    /// Returns the UTF-16 offset in the values after which no token is analyzed; `None` if there is no
+    /// limit.
     ///
     /// # Errors
-    /// The values are longer than the index allows, and the request does not say that less of them is looked
-    /// at.
+    /// The values are longer than the index allows, and the request does not limit the analyzed part.
     fn start_max(
         &self,
         document: &Document<'_>,
@@ -188,7 +188,7 @@ impl<'r> BoundHighlight<'r> {
         let limit = self.shard.settings.highlight_offset_max;
         let start_max = options.offset_max.start_max(limit);
         let length = match options.highlighter {
-            // Of offsets that the index has, no more is looked at than is needed.
+            // Indexed offsets need no analysis, so only the request's own limit applies.
             Highlighter::Unified if field.has_offsets => return Ok(start_max),
             Highlighter::FastVector => return Ok(None),
             Highlighter::Unified => content_length(values),
@@ -206,7 +206,7 @@ impl<'r> BoundHighlight<'r> {
         Err(RequestError::illegal_argument(reason).into())
     }
 
-    /// Adds the documents of a `percolate` query that `stored`, the query of the hit, matches.
+    /// Adds the documents of a `percolate` query that `stored`, the hit's query, matches.
     fn show_percolated(
         &self,
         node: &PercolateNode,
@@ -238,7 +238,7 @@ impl<'r> BoundHighlight<'r> {
 }
 
 impl SegmentHighlight<'_> {
-    /// The member `highlight` of a hit; `None` where there is nothing to show.
+    /// Returns the member `highlight` of a hit; `None` if there is nothing to show.
     pub fn collect(
         &self,
         doc: DocId,
@@ -260,7 +260,7 @@ impl SegmentHighlight<'_> {
     }
 }
 
-/// The cause alone: that no query could be made of it is said of the search's own.
+/// Returns only the cause: the message around it is for the search's own query.
 fn unwrapped(error: Error) -> Error {
     match error {
         Error::Request(RequestError { caused_by: Some(cause), reason, .. })
@@ -272,7 +272,7 @@ fn unwrapped(error: Error) -> Error {
     }
 }
 
-/// The field's values in the source, those of a multi-field under the name of the field that it belongs to.
+/// Returns the field's values in the source; a multi-field has the values of its parent field.
 fn values_of(document: &Document<'_>, field: &Field) -> Vec<String> {
     let mut found = Vec::new();
     let mut path = &*field.path;

@@ -31,50 +31,52 @@ use crate::source::{filter_below, filter_source, shown_source};
 pub(crate) struct Searched<'s> {
     /// The query that found them.
     pub query: &'s BoundQuery,
-    /// The filter that they passed after they had been counted.
+    /// The filter that they passed after counting and aggregating.
     pub post_filter: Option<&'s BoundQuery>,
-    /// How they were sorted. Empty: by score.
+    /// How they were sorted; empty if by score.
     pub sorts: &'s [BoundSort],
-    /// What their scores went through afterwards.
+    /// The rescorings of their scores.
     pub rescores: &'s [BoundRescore],
-    /// What is shown of the nested documents of each.
+    /// The inner hits to fetch for each of them.
     pub inner: &'s [InnerSearch<'s>],
 }
 
 impl<'s> Searched<'s> {
-    /// All queries that a hit may match.
+    /// Returns all queries that a hit may match.
     pub fn queries(self) -> impl Iterator<Item = &'s BoundQuery> {
         let rescores = self.rescores.iter().map(|rescore| &rescore.query);
         std::iter::once(self.query).chain(self.post_filter).chain(rescores)
     }
 }
 
-/// What is wrong with a caller that reads hits of a segment without [`Fetcher::open`].
+/// Panic message for a caller that reads hits of a segment without [`Fetcher::open`].
 const OPENED: &str = "the segment of a hit is opened before it is read";
 
-/// Reads hits of one shard, those of a segment after it was opened.
+/// Reads hits of one shard; a segment is opened before its hits are read.
 pub(super) struct Fetcher<'a> {
     pub shard: &'a ShardSnapshot,
-    /// Its index's name.
+    /// The name of the shard's index.
     index: Arc<str>,
     pub searched: Searched<'a>,
     pub request: &'a SearchRequest,
     pub plan: &'a Plan,
     pub shows_sort: bool,
-    /// `None`: nothing is highlighted.
+    /// `None` if nothing is highlighted.
     pub highlight: Option<&'a BoundHighlight<'a>>,
     pub reader: &'a mut StoredReader,
-    /// `None`: the search is not profiled.
+    /// `None` if the search is not profiled.
     pub times: Option<FetchTimes>,
     scripts: Option<ScriptFields<'a>>,
     parts: Parts<'a>,
     /// The segment whose hits are read.
     opened: Option<(Opened<'a>, Option<SegmentHighlight<'a>>)>,
-    /// Of the hit in work: what is kept for stored fields, where that is not its source.
+    /// The kept values of stored fields for the current hit, if these differ from its source.
     stored: Option<Value>,
 }
 
 impl<'a> Fetcher<'a> {
+    /// Creates a fetcher for the hits of one shard.
+    ///
     /// # Errors
     /// Those of scripts in `script_fields`.
     pub fn new(
@@ -102,7 +104,7 @@ impl<'a> Fetcher<'a> {
         })
     }
 
-    /// The next hits are these documents of a segment, ascending.
+    /// Opens a segment: the next hits are these documents of it, ascending.
     pub fn open(&mut self, segment: u32, docs: &[DocId]) -> Result<()> {
         let started = self.times.is_some().then(Instant::now);
         let opened = self.parts.open(&self.shard.segments[segment as usize].segment, docs)?;
@@ -115,7 +117,7 @@ impl<'a> Fetcher<'a> {
         Ok(())
     }
 
-    /// A hit of the segment that is open.
+    /// Fetches a hit of the open segment.
     pub fn hit(&mut self, hit: &Hit) -> Result<SearchHit> {
         let shard = self.shard;
         let segment = &*shard.segments[hit.segment as usize].segment;
@@ -155,12 +157,12 @@ impl<'a> Fetcher<'a> {
         Ok(fetched)
     }
 
-    /// Notes how long a step took, if anybody wants to know; the time when it ended.
+    /// Records the duration of a step if the search is profiled; returns the time when it ended.
     fn note(&mut self, step: FetchStep, started: Option<Instant>) -> Option<Instant> {
         Some(self.times.as_mut()?.add(step, started?))
     }
 
-    /// Fields that are asked for by `stored_fields`.
+    /// Returns the fields requested by `stored_fields`.
     fn stored_names(&self) -> &[String] {
         match &self.request.stored_fields {
             Some(StoredFields::Names(names)) => names,
@@ -168,15 +170,15 @@ impl<'a> Fetcher<'a> {
         }
     }
 
-    /// Whether values are taken from the source.
+    /// Whether values are read from the source.
     fn needs_values(&self) -> bool {
         !self.request.fields.is_empty()
             || self.highlight.is_some()
             || self.stored_names().iter().any(|name| !name.starts_with('_'))
     }
 
-    /// Reads id, routing and `_source`. The hit's own part of the source is returned where values are taken
-    /// from it.
+    /// Reads id, routing and `_source`. Returns the hit's own part of the source if values are read from
+    /// it.
     fn read_document(&mut self, around: &Around<'_>, fetched: &mut SearchHit) -> Result<Option<Value>> {
         let needs_values = self.needs_values();
         let mut parsed = None;
@@ -195,7 +197,7 @@ impl<'a> Fetcher<'a> {
             fetched.id = Some(String::from_utf8_lossy(document.id).into_owned());
             fetched.routing = document.routing.map(|routing| String::from_utf8_lossy(routing).into_owned());
             parsed = match source {
-                // Nothing is shown of it, and its fields have no values.
+                // Nothing of it is shown, and its fields have no values.
                 None => Some(Value::Object(Map::new())),
                 Some(source) => show_source(self.shard, self.plan, around, source, needs_values, fetched)?,
             };
@@ -210,7 +212,7 @@ impl<'a> Fetcher<'a> {
         Ok(parsed)
     }
 
-    /// `_version`, `_seq_no` and `_primary_term`.
+    /// Reads `_version`, `_seq_no` and `_primary_term`.
     fn read_versions(&self, around: &Around<'_>, fetched: &mut SearchHit) -> Result<()> {
         let number = |path: &str| -> Result<u64> {
             match around.segment.numbers(path)? {
@@ -227,7 +229,7 @@ impl<'a> Fetcher<'a> {
         Ok(())
     }
 
-    /// `fields`, `docvalue_fields`, `stored_fields` and `script_fields`.
+    /// Collects `fields`, `docvalue_fields`, `stored_fields` and `script_fields`.
     fn collect_fields(
         &self,
         segment: &Segment,
@@ -248,7 +250,7 @@ impl<'a> Fetcher<'a> {
         Ok(())
     }
 
-    /// Score and sort values.
+    /// Sets the score and the sort values.
     fn rank(&self, hit: &Hit, fetched: &mut SearchHit) {
         let request = self.request;
         let is_scored =
@@ -282,7 +284,7 @@ impl<'a> Fetcher<'a> {
     }
 }
 
-/// Puts the hit's part of `source` into the hit, filtered. It is returned where it was parsed for that, or
+/// Stores the hit's part of `source`, filtered, in the hit. Returns the part if it was parsed for that, or
 /// because values are needed.
 fn show_source(
     shard: &ShardSnapshot,

@@ -16,7 +16,8 @@ use crate::error::Result;
 use crate::matcher::{Bits, WINDOW};
 use crate::response::{InnerHits, TotalHits};
 
-/// The nested documents of `doc` that match; `segment`: its own, `number`: that segment's place.
+/// Returns the nested documents of `doc` that match. `segment` is the segment of `doc`, `number` its index
+/// in the shard.
 pub(super) fn collect(
     search: &InnerSearch<'_>,
     segment: &Segment,
@@ -36,7 +37,7 @@ pub(super) fn collect(
     if is_scored && request.size() > 0 {
         found.max_score = hits.iter().map(|hit| hit.score).reduce(f32::max);
     }
-    // Stable: equal hits stay in the order of the documents.
+    // The sort is stable: equal hits stay in document order.
     hits.sort_by(|left, right| match is_by_score {
         true => right.score.total_cmp(&left.score),
         false => compare_keys(sorts, &left.keys, &right.keys),
@@ -62,7 +63,7 @@ pub(super) fn collect(
     Ok(found)
 }
 
-/// Those of the nested documents `children` of a hit that match, with their keys.
+/// Returns those of the nested documents `children` that match, with their keys.
 fn matching(
     search: &InnerSearch<'_>,
     segment: &Segment,

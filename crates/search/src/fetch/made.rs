@@ -1,5 +1,5 @@
-//! `fields` of which no document has values of its own: runtime fields, and those that a script makes when
-//! documents are written (it runs once more, over what the segment holds).
+//! `fields` whose values are in no document: runtime fields, and fields that a script computes when
+//! documents are written (it runs again, over what the segment holds).
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use crate::error::{Error, Result};
 use crate::request::FieldFormat;
 use crate::script::{RuntimeField, script_values};
 
-/// Whether a script makes the values, or reads them from the source.
+/// Whether a script computes the values, or a runtime field reads them from the source.
 pub(super) fn is_made(field: &Field) -> bool {
     field.script.is_some() || (field.runtime.is_some() && field.constant().is_none())
 }
 
-/// The values of such a field.
+/// Returns the values of such a field.
 pub(super) fn made_values(
     shard: &ShardSnapshot,
     segment: &Segment,
@@ -36,7 +36,7 @@ pub(super) fn made_values(
     }
 }
 
-/// The values in the order in which the script emits them; none where it fails.
+/// Returns the values in the order in which the script emits them; none if it fails.
 fn scripted_values(
     shard: &ShardSnapshot,
     segment: &Segment,
@@ -64,7 +64,7 @@ fn scripted_values(
     Ok(values.iter().map(shown).collect())
 }
 
-/// A runtime field among `fields`: as its values are, places in the notations of places.
+/// Returns the values of a runtime field in `fields`; points in their requested format.
 fn runtime_values(
     shard: &ShardSnapshot,
     segment: &Segment,

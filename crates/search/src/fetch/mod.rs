@@ -1,4 +1,5 @@
-//! From winners to hits: "what does this document look like?" Only the documents that are returned are read.
+//! Fetches the best hits: "what does this document look like?" Only the documents that are returned are
+//! read.
 
 mod page;
 mod plan;

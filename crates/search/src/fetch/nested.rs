@@ -1,5 +1,5 @@
-//! Hits that are nested documents: "inside of which document, which of its objects, and what does that look
-//! like?"
+//! Hits that are nested documents: "which document and which of its objects is this, and what does that
+//! look like?"
 //!
 //! Source: Elasticsearch's `SearchHit.NestedIdentity`, `FetchPhase`, `FieldFetcher`.
 
@@ -10,24 +10,24 @@ use serde_json::{Map, Value, json};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
-/// The document around a hit, which is the hit itself unless that is a nested one.
+/// The outermost document that contains a hit; for a hit that is not nested, the hit itself.
 pub(super) struct Around<'a> {
-    /// Where ids and sources are.
+    /// The segment with ids and sources.
     pub segment: &'a Segment,
     pub doc: DocId,
-    /// Empty for a hit that is not nested.
+    /// The way from the document to the hit; empty for a hit that is not nested.
     pub steps: Vec<Step>,
 }
 
-/// From a document to one of the nested objects of one path inside of it.
+/// The step from an object to one of the nested objects in it.
 pub(super) struct Step {
-    /// From the document around.
+    /// Path, relative to the enclosing object.
     path: String,
     offset: u32,
 }
 
 impl<'a> Around<'a> {
-    /// The documents around the one of this number in a segment of the shard.
+    /// Finds the documents that enclose document `doc` of a segment of the shard.
     pub fn of(shard: &'a ShardSnapshot, segment: u32, doc: DocId) -> Result<Around<'a>> {
         let Some(scope) = &shard.nested else {
             return Ok(Around { segment: &shard.segments[segment as usize].segment, doc, steps: Vec::new() });
@@ -39,7 +39,7 @@ impl<'a> Around<'a> {
         Ok(Around { segment: whole, doc: lineage.parent(doc), steps })
     }
 
-    /// `_nested`.
+    /// Returns the `_nested` member.
     pub fn identity(&self) -> Option<Value> {
         self.steps.iter().rev().fold(None, |inner, step| {
             let mut own = json!({"field": step.path, "offset": step.offset});
@@ -50,7 +50,7 @@ impl<'a> Around<'a> {
         })
     }
 
-    /// The hit's own part of a source.
+    /// Returns the hit's own part of a source.
     pub fn part<'v>(&self, source: &'v Value) -> Result<&'v Value> {
         self.steps.iter().try_fold(source, |value, step| {
             let mut objects = Vec::new();
@@ -65,7 +65,7 @@ fn missing(path: &str) -> crate::error::Error {
     RequestError::internal("illegal_state_exception", format!("Error retrieving path {path}")).into()
 }
 
-/// The way to a nested object: each path from the nested object around.
+/// Returns the way to a nested object: the path of each nested level, relative to the enclosing level.
 pub(super) fn paths_to(mapping: &Mapping, path: &str) -> Vec<String> {
     let mut paths = Vec::new();
     let mut path = path;
@@ -80,9 +80,9 @@ pub(super) fn paths_to(mapping: &Mapping, path: &str) -> Vec<String> {
 
 static EMPTY: std::sync::LazyLock<Value> = std::sync::LazyLock::new(|| Value::Object(Map::new()));
 
-/// The objects at a dotted path, in the order in which they became documents: through lists, and through
-/// members whose names hold dots. A name that leads into the object stands for an object of its own, of which
-/// no more is shown.
+/// Collects the objects at a dotted path in the order in which they became documents: through lists, and
+/// through members whose names contain dots. A name that leads into the object stands for an object of its
+/// own, of which nothing more is shown.
 pub(super) fn objects_at<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v Value>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| objects_at(item, path, out)),

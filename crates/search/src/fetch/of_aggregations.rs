@@ -1,4 +1,4 @@
-//! Hits that aggregations show.
+//! The hits that aggregations show.
 
 use super::hit::Searched;
 use super::page::fetch_hits;
@@ -6,7 +6,7 @@ use crate::aggregation::{HitReader, WantedHits};
 use crate::error::Result;
 use crate::response::SearchHit;
 
-/// Reads the hits of aggregations as those of searches.
+/// Fetches the hits of aggregations in the same way as those of searches.
 #[derive(Debug)]
 pub(crate) struct HitsOfAggregations;
 

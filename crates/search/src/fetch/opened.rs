@@ -1,4 +1,4 @@
-//! What the hits of one segment share: "what of the search is opened once for all of them?"
+//! State that the hits of one segment share: "which parts of the search are opened once for all of them?"
 
 use limber_segment::columns::OrdinalColumn;
 use limber_segment::terms::TermDictionary;
@@ -9,22 +9,22 @@ use super::percolated::Percolations;
 use crate::error::Result;
 use crate::query::{BoundQuery, PercolateNode};
 
-/// The parts of a search that say something about hits, found once a shard.
+/// The parts of a search that add something to hits, found once per shard.
 pub(super) struct Parts<'a> {
     /// Queries with a `_name`.
     named: Vec<(&'a str, &'a BoundQuery)>,
     percolations: Vec<&'a PercolateNode>,
 }
 
-/// The parts on one segment.
+/// The parts, opened on one segment.
 pub(super) struct Opened<'a> {
-    /// By name, ascending: the documents that match, ascending. Several queries may share a name.
+    /// By name, ascending: the matching documents, ascending. Several queries may share a name.
     named: Vec<(&'a str, Vec<DocId>)>,
     pub percolations: Percolations<'a>,
     pub ignored: Ignored<'a>,
 }
 
-/// Fields of documents that were left out of the index, `_ignored`.
+/// The `_ignored` fields of documents, which were left out of the index.
 pub(super) struct Ignored<'a>(Option<(OrdinalColumn<'a>, &'a TermDictionary)>);
 
 impl<'a> Ignored<'a> {
@@ -32,7 +32,7 @@ impl<'a> Ignored<'a> {
         Ok(Ignored(segment.ordinals("_ignored")?.zip(segment.terms("_ignored")?)))
     }
 
-    /// Adds their paths, sorted.
+    /// Adds the paths of a document's ignored fields, sorted.
     pub fn collect(&self, doc: DocId, paths: &mut Vec<String>) -> Result<()> {
         let Some((column, terms)) = &self.0 else { return Ok(()) };
         let (mut ordinals, mut term) = (Vec::new(), Vec::new());
@@ -46,7 +46,7 @@ impl<'a> Ignored<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// What is to be opened of the queries by which hits were found.
+    /// Finds the parts in the queries that matched the hits.
     pub fn of(searched: Searched<'a>) -> Parts<'a> {
         let (mut named, mut percolations) = (Vec::new(), Vec::new());
         searched.queries().for_each(|query| query.named(&mut named));
@@ -55,7 +55,7 @@ impl<'a> Parts<'a> {
         Parts { named, percolations }
     }
 
-    /// For these documents of the segment, ascending.
+    /// Opens the parts for these documents of the segment, ascending.
     pub fn open(&self, segment: &'a Segment, docs: &[DocId]) -> Result<Opened<'a>> {
         let matching =
             |(name, query): &(&'a str, &'a BoundQuery)| Ok((*name, query.matching_docs(segment, docs)?));
@@ -66,7 +66,7 @@ impl<'a> Parts<'a> {
 }
 
 impl Opened<'_> {
-    /// The names of the queries that match a document, sorted.
+    /// Returns the names of the queries that match a document, sorted.
     pub fn matched_queries(&self, doc: DocId) -> Vec<String> {
         let matching = self.named.iter().filter(|(_, docs)| docs.binary_search(&doc).is_ok());
         let mut names: Vec<String> = matching.map(|(name, _)| (*name).to_owned()).collect();

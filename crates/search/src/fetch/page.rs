@@ -1,4 +1,4 @@
-//! The hits of a page: "what do these winners look like?"
+//! Fetches the hits of a page: "what do these documents look like?"
 
 use limber_segment::{DocId, StoredReader};
 use limber_store::Charge;
@@ -19,39 +19,38 @@ use crate::request::SearchRequest;
 use crate::response::SearchHit;
 use crate::shard_hits::ShardHits;
 
-/// Hits of one segment that are opened together.
+/// Most hits of one segment that are opened together.
 const HITS_AT_ONCE: usize = 512;
 
-/// What was fetched.
+/// The fetched hits.
 pub(crate) struct Fetched {
-    /// In the order in which they are shown.
+    /// The hits in the order in which they are shown.
     pub hits: Vec<SearchHit>,
-    /// For as long as they are held.
+    /// Memory of the hits, charged while they are held.
     pub charge: Charge,
-    /// The time was over before all hits were read: the others are left out, as Elasticsearch leaves them
-    /// out.
+    /// Whether the time was over before all hits were read. The others are left out, as in Elasticsearch.
     pub timed_out: bool,
-    /// What that cost, by the shard's number, where the search is profiled.
+    /// Cost of the fetch, by the shard's index, if the search is profiled.
     pub profiles: Vec<(usize, FetchTimes)>,
 }
 
-/// What is to be fetched.
+/// The hits to fetch.
 pub(crate) struct Winners<'w> {
     pub shards: &'w [ShardSnapshot],
-    /// What the shards found, by their numbers.
+    /// What the shards found, with the index of each shard.
     pub found: &'w [(usize, ShardHits)],
-    /// Number of the shard and hit, in the order in which they are shown.
+    /// (Index of the shard, hit), in the order in which they are shown.
     pub hits: &'w [(usize, &'w Hit)],
     pub shows_sort: bool,
-    /// `false`: a shard that runs out of time has failed.
+    /// Whether a shard that runs out of time keeps its hits; otherwise it counts as failed.
     pub allows_partial: bool,
 }
 
-/// Refuses what Elasticsearch refuses before it looks for hits, on every shard: it binds these parts of a
-/// request with the query.
+/// Refuses what Elasticsearch refuses on every shard before it searches: it binds these parts of a request
+/// together with the query.
 ///
 /// # Errors
-/// Those of scripts in `script_fields`, and of queries that are highlighted by.
+/// Those of scripts in `script_fields`, and of the queries of `highlight`.
 pub(crate) fn check(shard: &ShardSnapshot, request: &SearchRequest, context: &SearchContext) -> Result<()> {
     if request.size() > 0 {
         ScriptFields::of(request, shard)?;
@@ -62,10 +61,11 @@ pub(crate) fn check(shard: &ShardSnapshot, request: &SearchRequest, context: &Se
     }
 }
 
-/// Fetches the winners. A shard that fails is added to `failures`, and none of its hits is shown.
+/// Fetches the hits. A shard that fails is added to `failures`, and none of its hits is shown.
 ///
 /// # Errors
-/// Every shard has failed, or one where all are wanted ([`Failures::check`]); cancelled.
+/// All shards failed, or one where no partial answer is accepted ([`Failures::check`]); the request was
+/// cancelled.
 pub(crate) fn fetch(
     page: &Winners<'_>,
     request: &SearchRequest,
@@ -118,16 +118,16 @@ pub(crate) fn fetch(
         of_shard.iter().for_each(|&place| page.hits[place] = None);
         failures.add(number, failure(shard, &error, context));
     }
-    // One shard is asked for both phases at once.
+    // With a single shard, Elasticsearch runs both phases in one request, and names the query phase.
     let phase = if shards.len() == 1 { "query" } else { "fetch" };
     failures.check(phase, shards.len(), allows_partial)?;
-    // Done in place, where `flatten` makes another list of them.
+    // `filter_map` works in place, while `flatten` makes a new list.
     #[expect(clippy::filter_map_identity)]
     let hits = page.hits.into_iter().filter_map(|hit| hit).collect();
     Ok(Fetched { hits, charge: page.charge, timed_out, profiles })
 }
 
-/// Fetches hits of one shard that were found by other means than a search's own hits, in their order.
+/// Fetches hits of one shard that are not a search's own hits, in their order.
 pub(crate) fn fetch_hits(
     shard: &ShardSnapshot,
     searched: Searched<'_>,
@@ -155,17 +155,17 @@ pub(crate) fn fetch_hits(
     Ok(fetched)
 }
 
-/// Hits that are being read.
+/// Hits that are being fetched.
 struct Page<'a> {
     winners: &'a [(usize, &'a Hit)],
-    /// By place among the winners.
+    /// The hits, in the order of `winners`.
     hits: Vec<Option<SearchHit>>,
     charge: Charge,
     context: &'a SearchContext,
 }
 
 impl Page<'_> {
-    /// Reads the winners at `places`, all of one shard, in the order in which they are stored.
+    /// Fetches the hits at `places`, all of one shard, in the order in which they are stored.
     fn read(&mut self, places: &[usize], mut fetcher: Fetcher<'_>) -> Result<Option<FetchTimes>> {
         let winners = self.winners;
         let segment_of = |place: usize| winners[place].1.segment;

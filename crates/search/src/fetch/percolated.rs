@@ -18,7 +18,7 @@ impl<'a> Percolations<'a> {
         Ok(Percolations(nodes.iter().map(open).collect::<Result<_>>()?))
     }
 
-    /// With the name that tells the query from others, where there are several.
+    /// Iterates over the queries, each with the name that distinguishes it if there are several.
     pub fn iter(
         &mut self,
     ) -> impl Iterator<Item = (Option<&'a str>, &'a PercolateNode, &mut StoredQueries<'a>)> {

@@ -1,4 +1,4 @@
-//! What of a document is fetched, decided once a request.
+//! Which parts of a document are fetched, decided once per request.
 
 use crate::request::{SearchRequest, StoredFields};
 use crate::source::SourceFilter;
@@ -9,7 +9,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// What of each hit the request wants to be shown.
+    /// Decides which parts of each hit the request shows.
     pub fn of(request: &SearchRequest) -> Plan {
         let source = match (&request.source, &request.stored_fields) {
             (Some(filter), _) => filter.clone(),

@@ -1,4 +1,4 @@
-//! `explain` of scores that a second query changed.
+//! `explain` of scores that a rescore changed.
 
 use limber_segment::{DocId, Segment};
 
@@ -6,8 +6,8 @@ use crate::error::Result;
 use crate::rescore::BoundRescore;
 use crate::score::Explanation;
 
-/// `explanation` after all rescores. A hit is explained as if it were in every window. Source:
-/// Elasticsearch's `QueryRescorer#explain`.
+/// Returns `explanation` after all rescores. Every hit is explained as if it were in every rescore window.
+/// Source: Elasticsearch's `QueryRescorer#explain`.
 pub(super) fn explain(
     explanation: Explanation,
     rescores: &[BoundRescore],

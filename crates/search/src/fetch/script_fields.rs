@@ -11,14 +11,14 @@ use crate::error::{Error, Result};
 use crate::request::SearchRequest;
 use crate::script::BoundScript;
 
-/// Nesting of a script's value in the answer.
+/// Largest nesting of a script's value in the answer.
 const DEPTH_MAX: u32 = 100;
 
 /// The script fields of a request on one shard.
 pub(super) struct ScriptFields<'r>(Vec<(&'r str, BoundScript, bool)>);
 
 impl<'r> ScriptFields<'r> {
-    /// `None`: the request has none.
+    /// Binds the script fields; `None` if the request has none.
     pub fn of(request: &'r SearchRequest, shard: &ShardSnapshot) -> Result<Option<ScriptFields<'r>>> {
         if request.script_fields.is_empty() {
             return Ok(None);
@@ -30,7 +30,7 @@ impl<'r> ScriptFields<'r> {
         Ok(Some(ScriptFields(request.script_fields.iter().map(bind).collect::<Result<_>>()?)))
     }
 
-    /// Adds the values of a document; a list stands for several, none for no field at all.
+    /// Adds the values of a document. A list becomes several values; an empty list leaves the field out.
     pub fn collect(&self, segment: &Segment, doc: DocId, found: &mut Map<String, Json>) -> Result<()> {
         for (name, script, ignore_failure) in &self.0 {
             work::check_beyond_deadline()?;

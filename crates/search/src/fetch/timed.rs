@@ -1,7 +1,7 @@
 //! What the fetch phase of a shard cost (`profile`): "how long did each part of the hits take?"
 //!
-//! Source: Elasticsearch's `FetchProfiler`. Documents are read with their sources here, so that loading
-//! stored fields is loading the source, too.
+//! Source: Elasticsearch's `FetchProfiler`. Here documents are read together with their sources, so loading
+//! stored fields includes loading the source.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::request::SearchRequest;
 
-/// A step of the way from a document to a hit.
+/// A step in fetching a hit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum FetchStep {
     NextReader,
@@ -23,22 +23,22 @@ pub(crate) enum FetchStep {
 
 const STEP_COUNT: usize = 7;
 
-/// What each step took.
+/// The time of each step.
 #[derive(Debug)]
 pub(crate) struct FetchTimes {
     started: Instant,
     nanos: u64,
-    /// By [`FetchStep`]: how long, and how often.
+    /// By [`FetchStep`]: nanoseconds and count.
     steps: [(u64, u64); STEP_COUNT],
 }
 
 impl FetchTimes {
-    /// Starts to measure: no step has taken any time yet.
+    /// Starts measuring.
     pub fn start() -> FetchTimes {
         FetchTimes { started: Instant::now(), nanos: 0, steps: [(0, 0); STEP_COUNT] }
     }
 
-    /// Notes that a step ends; when that was.
+    /// Records the end of a step; returns the time of it.
     pub fn add(&mut self, step: FetchStep, started: Instant) -> Instant {
         let now = Instant::now();
         let (nanos, count) = &mut self.steps[step as usize];
@@ -47,13 +47,13 @@ impl FetchTimes {
         now
     }
 
-    /// The last hit was read.
+    /// Stops measuring, after the last hit.
     pub fn finish(mut self) -> FetchTimes {
         self.nanos = self.started.elapsed().as_nanos() as u64;
         self
     }
 
-    /// As Elasticsearch shows it: the phases that the request asks for, by name.
+    /// Returns the times as Elasticsearch shows them, with the sub-phases that the request uses.
     pub fn to_json(&self, request: &SearchRequest) -> Value {
         let of = |step: FetchStep| self.steps[step as usize];
         let (reader_nanos, reader_count) = of(FetchStep::NextReader);

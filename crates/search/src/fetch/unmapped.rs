@@ -1,16 +1,16 @@
-//! `include_unmapped` of `fields`: "which values of the source does no mapping know?"
+//! `include_unmapped` of `fields`: "which values of the source are of no mapped field?"
 //!
-//! Source: Elasticsearch's `FieldFetcher#collectUnmapped`. Values come as the source has them, those of
-//! several objects together. By a pattern the values of lists in lists come before those around, and nulls of
-//! lists are kept; by a plain name neither.
+//! Source: Elasticsearch's `FieldFetcher#collectUnmapped`. Values are shown as in the source, those of
+//! several objects together. With a pattern, the values of nested lists come before those of the lists
+//! around them, and nulls in lists are kept; with a plain name, neither holds.
 
 use limber_mapping::Mapping;
 use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
-/// Adds to `found`, by path from `scope` on, the values of `source` that a pattern or name fits and that are
-/// of no field. `scope`: the path of the nested object that `source` is, of whose nested objects nothing is
-/// taken.
+/// Adds to `found` the unmapped values of `source` that a pattern or name matches, by their paths from
+/// `scope` on. `scope` is the path of the nested object that `source` is; values of its own nested objects
+/// are not collected.
 pub(super) fn collect(
     mapping: &Mapping,
     source: &Value,
@@ -27,7 +27,7 @@ pub(super) fn collect(
 struct Unmapped<'a> {
     mapping: &'a Mapping,
     patterns: &'a [&'a str],
-    /// Bytes of a path that are not shown.
+    /// Leading bytes of a path that are not shown.
     base: usize,
     found: &'a mut Map<String, Value>,
 }
@@ -78,7 +78,7 @@ impl Unmapped<'_> {
     }
 }
 
-/// The values of lists in lists, in order.
+/// Appends the items of nested lists, in order.
 fn flatten<'v>(items: &'v [Value], out: &mut Vec<&'v Value>) {
     for item in items {
         match item {

@@ -1,7 +1,6 @@
-//! Cells of the three grids: "which cell is this place in, how is the cell called, and which places are in
-//! it?"
+//! Cells of the three grids: "which cell is this point in, what is its name, and which points are in it?"
 //!
-//! A geohash is a cell of the Z order; a geotile is a tile of the web's maps (`zoom/x/y`, Mercator); a geohex
+//! A geohash is a cell of the Z order curve; a geotile is a web map tile (`zoom/x/y`, Mercator); a geohex
 //! is a cell of H3. Sources: Elasticsearch's `Geohash`, `GeoTileUtils`, H3's documentation.
 
 use h3o::{CellIndex, LatLng, Resolution};
@@ -20,7 +19,7 @@ const MERCATOR_LATITUDE_MAX: f64 = 85.051_128_779_806_59;
 /// A grid and its precision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Grid {
-    /// Characters, 1 to 12.
+    /// Number of characters, 1 to 12.
     Geohash(u32),
     /// Zoom, 0 to [`ZOOM_MAX`].
     Geotile(u32),
@@ -29,8 +28,8 @@ pub enum Grid {
 }
 
 impl Grid {
-    /// The number of the cell that a stored place is in. Cells of as many documents are shown by descending
-    /// number, read as signed: a geohash's is its bits above its length.
+    /// Returns the number of the cell that contains a stored point. Cells with equal document counts are
+    /// shown by descending number, read as signed. The number of a geohash has its bits above its length.
     #[inline]
     pub fn cell_of(self, stored: i64) -> u64 {
         match self {
@@ -52,7 +51,8 @@ impl Grid {
         }
     }
 
-    /// As [`Self::cell_of`], with a memory: the row of a tile takes a sine and a logarithm.
+    /// Returns the same as [`Self::cell_of`], with a cache: computing the row of a tile takes a sine and a
+    /// logarithm.
     #[inline]
     pub fn cell_with(self, stored: i64, rows: &mut TileRows) -> u64 {
         match self {
@@ -64,7 +64,7 @@ impl Grid {
         }
     }
 
-    /// The name of a cell by its number.
+    /// Returns the name of a cell.
     pub fn name(self, cell: u64) -> String {
         match self {
             Grid::Geohash(chars) => geohash_text(cell >> 4 << (64 - 5 * chars), chars as usize),
@@ -77,19 +77,19 @@ impl Grid {
     }
 }
 
-/// Rows of tiles of one zoom by latitude. Latitudes fall into 2^18 bands; one that lies in a single row has
-/// that row looked up.
+/// A cache of tile rows by latitude, for one zoom. Latitudes are divided into 2^18 bands; the row is looked
+/// up for a band that lies in a single row, and computed otherwise.
 #[derive(Debug, Default)]
 pub struct TileRows {
-    /// By band: 0 unknown, [`TileRows::SPLIT`], or the row + 1. Empty until the first latitude is asked for.
+    /// By band: 0 if unknown, [`TileRows::SPLIT`], or the row + 1. Empty until the first use.
     bands: Vec<u32>,
 }
 
 impl TileRows {
     const BAND_BITS: u32 = 18;
-    /// A band that a boundary of rows runs through.
+    /// A band that contains a boundary between rows.
     const SPLIT: u32 = u32::MAX;
-    /// What the memory takes once it is used.
+    /// Memory of the cache once it is used.
     pub const BYTES: u64 = 4 << Self::BAND_BITS;
 
     #[inline]
@@ -137,16 +137,16 @@ fn tile_y(latitude: f64, zoom: u32) -> u32 {
     y.clamp(0.0, tiles - 1.0) as u32
 }
 
-/// A cell by its name.
+/// A cell given by its name.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum GridCell {
-    /// Rectangles of stored coordinates.
+    /// A rectangle of stored coordinates.
     Rectangle(Cell),
     Hexagon(CellIndex),
 }
 
 impl GridCell {
-    /// Reads a geohash of 1 to 12 characters.
+    /// Parses a geohash of 1 to 12 characters.
     pub fn geohash(name: &str) -> Result<GridCell, RequestError> {
         let cell = geohash_bounds(name)?;
         let chars = name.len().min(limber_mapping::geo::GEOHASH_CHARS_MAX) as u32;
@@ -157,14 +157,14 @@ impl GridCell {
         Ok(GridCell::Rectangle(Cell { x: (x, last(x, x_bits)), y: (y, last(y, y_bits)) }))
     }
 
-    /// Reads a tile of a map as `zoom/x/y`.
+    /// Parses a map tile as `zoom/x/y`.
     pub fn geotile(name: &str) -> Result<GridCell, RequestError> {
         let (zoom, x, y) = tile_parts(tile_of(name)?);
         let x_ends = ends(|stored| tile_x(decode_longitude(stored), zoom).cmp(&x));
         Ok(GridCell::Rectangle(Cell { x: x_ends, y: latitudes_of_row(y, zoom) }))
     }
 
-    /// Reads the address of a cell of Uber's H3 in hexadecimal digits.
+    /// Parses the address of an H3 cell in hexadecimal digits.
     pub fn geohex(name: &str) -> Result<GridCell, RequestError> {
         name.parse()
             .map(GridCell::Hexagon)
@@ -172,7 +172,7 @@ impl GridCell {
     }
 }
 
-/// The number of the tile of a name such as `8/75/96`.
+/// Returns the number of the tile with a name such as `8/75/96`.
 pub(crate) fn tile_of(name: &str) -> Result<u64, RequestError> {
     let refuse = || {
         RequestError::illegal_argument(format!(
@@ -190,12 +190,13 @@ pub(crate) fn tile_of(name: &str) -> Result<u64, RequestError> {
     Ok(tile_number(zoom, x, y))
 }
 
-/// First and last stored latitude of a row of tiles.
+/// Returns the first and last stored latitude of a row of tiles.
 pub(super) fn latitudes_of_row(row: u32, zoom: u32) -> (i32, i32) {
     ends(|stored| row.cmp(&tile_y(decode_latitude(stored), zoom)))
 }
 
-/// First and last stored coordinate for which `order`, which ascends with them, is equal.
+/// Returns the first and last stored coordinate for which `order` is `Equal`; `order` ascends with the
+/// coordinate.
 fn ends(order: impl Fn(i32) -> std::cmp::Ordering) -> (i32, i32) {
     let first = |is_before: &dyn Fn(i32) -> bool| {
         let (mut low, mut high) = (i64::from(i32::MIN), i64::from(i32::MAX) + 1);
@@ -210,7 +211,7 @@ fn ends(order: impl Fn(i32) -> std::cmp::Ordering) -> (i32, i32) {
     (start as i32, (end - 1) as i32)
 }
 
-/// A hexagon with circles around and inside of it, in meters.
+/// A hexagon with an outer and an inner circle, in meters.
 #[derive(Debug)]
 pub(crate) struct Hexagon {
     pub cell: CellIndex,
@@ -229,18 +230,19 @@ impl Hexagon {
             cell,
             center: GeoPoint { latitude: center.lat(), longitude: center.lng() },
             outer_meters: 1.01 * distances.iter().copied().fold(0.0, f64::max) + 1.0,
-            // The side of a pentagon is 0.81 of its corners' distance away; the rest is for the projection.
+            // A pentagon's sides are at 0.81 of the distance of its corners; the rest allows for the
+            // projection.
             inner_meters: 0.7 * distances.iter().copied().fold(f64::MAX, f64::min),
         }
     }
 
-    /// Whether a point lies in it. `stored`: the point as columns have it.
+    /// Whether a point, as columns store it, is in the cell.
     pub fn contains(&self, stored: i64) -> bool {
         Grid::Geohex(u32::from(u8::from(self.cell.resolution()))).cell_of(stored) == u64::from(self.cell)
     }
 }
 
-/// Ends of a cell in degrees: longitudes, latitudes.
+/// Returns the bounds of a cell in degrees: longitudes, latitudes.
 fn cell_ends(grid: Grid, cell: u64) -> ((f64, f64), (f64, f64)) {
     match grid {
         Grid::Geohash(_) => {
@@ -266,7 +268,7 @@ fn cell_ends(grid: Grid, cell: u64) -> ((f64, f64), (f64, f64)) {
             let boundary = CellIndex::try_from(cell).map(|cell| cell.boundary().to_vec()).unwrap_or_default();
             let mut x = ends(&mut boundary.iter().map(|corner| corner.lng()));
             if x.1 - x.0 > 180.0 {
-                // Over the date line: the west end is the least of the eastern ones.
+                // The cell crosses the date line: its west end is the least of the eastern longitudes.
                 let east = boundary.iter().map(|corner| corner.lng()).filter(|lng| *lng > 0.0);
                 let west = boundary.iter().map(|corner| corner.lng()).filter(|lng| *lng <= 0.0);
                 x = (east.fold(180.0, f64::min), west.fold(-180.0, f64::max) + 360.0);
@@ -276,7 +278,7 @@ fn cell_ends(grid: Grid, cell: u64) -> ((f64, f64), (f64, f64)) {
     }
 }
 
-/// Whether a cell and a rectangle have more than an edge in common.
+/// Whether a cell and a rectangle share more than an edge.
 pub(crate) fn cell_touches(grid: Grid, cell: u64, bounds: &Rectangle) -> bool {
     let (x, y) = cell_ends(grid, cell);
     if bounds.north <= y.0 || bounds.south >= y.1 {
@@ -286,8 +288,8 @@ pub(crate) fn cell_touches(grid: Grid, cell: u64, bounds: &Rectangle) -> bool {
     [-360.0, 0.0, 360.0].iter().any(|turn| bounds.west < x.1 + turn && east > x.0 + turn)
 }
 
-/// Characters of the geohashes whose cells are about as large as this (`GeoUtils#geoHashLevelsForPrecision`:
-/// a cell's diagonal).
+/// Returns the number of characters of geohashes whose cells have about this size
+/// (`GeoUtils#geoHashLevelsForPrecision`: the size is a cell's diagonal).
 pub(crate) fn geohash_chars_of(meters: f64) -> u32 {
     const EQUATOR_METERS: f64 = 2.0 * std::f64::consts::PI * 6_378_137.0;
     const MERIDIAN_METERS: f64 = std::f64::consts::PI * 6_356_752.314_245;

@@ -1,4 +1,4 @@
-//! Distances and shapes on the earth: "is this place in that shape, and how far is it?"
+//! Distances and shapes on the earth: "is this point in that shape, and how far away is it?"
 
 mod grid;
 mod polygon;

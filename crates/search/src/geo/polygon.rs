@@ -1,20 +1,20 @@
-//! Polygons in degrees, their edges by latitude: "is this place inside, and does an edge go through that
-//! rectangle?"
+//! Polygons in degrees, with their edges indexed by latitude: "is this point inside, and does an edge cross
+//! that rectangle?"
 
 use limber_mapping::geo::Position;
 
-/// Most bands that edges are sorted into.
+/// Most bands that edges are divided into.
 const BANDS_MAX: usize = 4096;
 
-/// Most bands that an edge goes through on average: tall ones have fewer bands instead of being listed in
-/// thousands of them.
+/// Most bands that an edge crosses on average: polygons with tall edges have fewer bands, so that an edge
+/// is not listed in thousands of them.
 const BANDS_AN_EDGE_MAX: f64 = 16.0;
 
-/// Rings of one polygon: what is inside of an odd number of them is inside. The edges of the outer ring
-/// belong to it, those of holes to the holes (Lucene's `Polygon2D#contains`).
+/// Rings of one polygon: a point is inside if it is inside of an odd number of rings. The outer ring's
+/// edges belong to the polygon, the edges of holes to the holes (Lucene's `Polygon2D#contains`).
 #[derive(Debug)]
 pub(crate) struct Polygon {
-    /// Those of the outer ring first.
+    /// Edges, those of the outer ring first.
     edges: Vec<(Position, Position)>,
     outer_edge_count: u32,
     /// Edges that touch each band of latitudes.
@@ -25,7 +25,7 @@ pub(crate) struct Polygon {
     north: f64,
 }
 
-/// How a rectangle lies to a shape.
+/// The relation of a rectangle to a shape.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Side {
     Outside,
@@ -34,8 +34,8 @@ pub(crate) enum Side {
 }
 
 impl Polygon {
-    /// `rings`: each ends where it starts; the first is the outer one. `shift`: degrees that all longitudes
-    /// are moved by.
+    /// Builds a polygon. `rings`: each ends where it starts; the first is the outer one. `shift`: degrees
+    /// that are added to all longitudes.
     pub fn new(rings: &[Vec<Position>], shift: f64) -> Polygon {
         let moved = |position: &Position| (position.0 + shift, position.1);
         let edges: Vec<(Position, Position)> = rings
@@ -66,11 +66,11 @@ impl Polygon {
 
     fn band_count(&self) -> usize {
         let wanted = self.edges.len().div_ceil(4).clamp(1, BANDS_MAX);
-        // Of all edges, one above the other, in heights of the whole.
+        // Sum of the heights of all edges, in multiples of the polygon's height.
         let tall: f64 = self.edges.iter().map(|((_, a), (_, b))| (a - b).abs()).sum();
         let heights = (tall / (self.north - self.south)).max(1.0);
         let most = self.edges.len() as f64 * BANDS_AN_EDGE_MAX / heights;
-        // Not a number where it is flat: then as many as wanted, as each edge is in one of them.
+        // NaN if the polygon is flat: then all bands are used, as each edge is in one band.
         wanted.min(most as usize).max(1)
     }
 
@@ -79,7 +79,7 @@ impl Polygon {
         ((share * self.bands.len() as f64) as usize).min(self.bands.len() - 1)
     }
 
-    /// Whether a point in degrees lies in it; holes are outside.
+    /// Whether a point in degrees is inside; holes are outside.
     pub fn contains(&self, longitude: f64, latitude: f64) -> bool {
         if longitude < self.west || longitude > self.east || latitude < self.south || latitude > self.north {
             return false;
@@ -101,7 +101,7 @@ impl Polygon {
         is_inside || is_on_outer_ring
     }
 
-    /// A rectangle, ends included.
+    /// Returns the relation of a rectangle, ends included, to the polygon.
     pub fn side(&self, x: (f64, f64), y: (f64, f64)) -> Side {
         if x.1 < self.west || x.0 > self.east || y.1 < self.south || y.0 > self.north {
             return Side::Outside;
@@ -118,7 +118,7 @@ impl Polygon {
     }
 }
 
-/// Whether a point lies on the line between two others.
+/// Whether a point is on the line between two others.
 pub(super) fn is_on(from: Position, to: Position, at: Position) -> bool {
     at.0 >= from.0.min(to.0)
         && at.0 <= from.0.max(to.0)
@@ -132,7 +132,7 @@ pub(super) fn touches(from: Position, to: Position, x: (f64, f64), y: (f64, f64)
     if from.0.max(to.0) < x.0 || from.0.min(to.0) > x.1 || from.1.max(to.1) < y.0 || from.1.min(to.1) > y.1 {
         return false;
     }
-    // All corners on one side: the line passes by.
+    // If all corners are on one side of the line, it does not touch the rectangle.
     let turn =
         |corner: Position| (to.0 - from.0) * (corner.1 - from.1) - (corner.0 - from.0) * (to.1 - from.1);
     let turns = [turn((x.0, y.0)), turn((x.1, y.0)), turn((x.0, y.1)), turn((x.1, y.1))];

@@ -1,6 +1,6 @@
-//! Circles as regular polygons: "which corners does a polygon have that stands for this circle?"
+//! Circles as regular polygons: "which corners has the polygon that approximates this circle?"
 //!
-//! Source: Elasticsearch's `SpatialUtils`, whose numbers these are to the last digit.
+//! Source: Elasticsearch's `SpatialUtils`; the coordinates agree with it to the last digit.
 
 use limber_mapping::RequestError;
 use limber_mapping::geo::ArcFrom;
@@ -8,16 +8,17 @@ use limber_mapping::geo::{GivenShape, Position, ShapeOptions, read_shape};
 use limber_mapping::geo::{Unit, parse_distance};
 use serde_json::Value;
 
-/// How near a corner has to be to the circle.
+/// Largest distance of a corner from the circle.
 const NEAR_METERS: f64 = 0.1;
 
-/// Steps towards one corner; about 60 are needed, and a corner that is not found is refused.
+/// Most steps in the search for one corner. About 60 are needed; a corner that is not found is refused.
 const STEPS_MAX: usize = 10_000;
 
-/// A shape as `geo_shape` takes it, with circles: open rings are closed, third coordinates passed over.
+/// Reads a shape as `geo_shape` accepts it, with circles: open rings are closed, third coordinates are
+/// ignored.
 ///
 /// # Errors
-/// In Elasticsearch's words.
+/// Those of Elasticsearch, in its words.
 pub fn read_any_shape(value: &Value) -> Result<GivenShape, RequestError> {
     let parse_length = |text: &str| parse_distance(text, Unit::METERS);
     read_shape(
@@ -26,11 +27,12 @@ pub fn read_any_shape(value: &Value) -> Result<GivenShape, RequestError> {
     )
 }
 
-/// The corners of a circle on the earth, the first one also as the last: each within ten centimeters of the
-/// circle, at even angles of degrees, not of directions. They may lie beyond the date line.
+/// Returns the corners of a circle on the earth; the first one is repeated as the last. Each is within ten
+/// centimeters of the circle, at equal angles in the plane of degrees, not in direction on the earth.
+/// Corners may lie beyond the date line.
 ///
 /// # Errors
-/// Circles around a pole, and those whose corners are not on the map.
+/// Circles around a pole, and circles with corners outside of the map.
 pub fn polygon_on_earth(
     (longitude, latitude): Position,
     radius_meters: f64,
@@ -47,7 +49,8 @@ pub fn polygon_on_earth(
     }
     let corner = |angle: f64| {
         let (across, along) = (angle.to_radians().cos(), angle.to_radians().sin());
-        // Degrees to go, halved at each turn: out while it is too near, back while it is too far.
+        // Distance in degrees. The step is halved at each change of direction: outward while too near, back
+        // while too far.
         let (mut way, mut step) = (2.0, 1.0);
         let mut was_far = None;
         for _ in 0..STEPS_MAX {
@@ -72,7 +75,7 @@ pub fn polygon_on_earth(
     Ok(corners)
 }
 
-/// The corners of a circle on a plane, the first one also as the last.
+/// Returns the corners of a circle on a plane; the first one is repeated as the last.
 pub fn polygon_on_plane((x, y): Position, radius: f64, side_count: u32) -> Vec<Position> {
     let corner = |angle: f64| (radius * angle.to_radians().cos() + x, radius * angle.to_radians().sin() + y);
     let mut corners: Vec<Position> = angles(side_count).map(corner).collect();
@@ -80,7 +83,7 @@ pub fn polygon_on_plane((x, y): Position, radius: f64, side_count: u32) -> Vec<P
     corners
 }
 
-/// Degrees from one another, from 0 on.
+/// Returns the angles of the corners in degrees, from 0 on.
 fn angles(side_count: u32) -> impl Iterator<Item = f64> {
     (0..side_count).map(move |side| f64::from(side) * (360.0 / f64::from(side_count)))
 }

@@ -1,4 +1,4 @@
-//! Shapes as queries ask about them: "is this place in the shape, and how does that cell lie to it?"
+//! Shapes in queries on points: "is this point in the shape, and what is the relation of that cell to it?"
 
 use limber_mapping::RequestError;
 use limber_mapping::geo::Unit;
@@ -12,14 +12,14 @@ use limber_segment::points::{Cell, Overlap};
 use super::grid::Hexagon;
 use super::polygon::{Polygon, Side, is_on, touches};
 
-/// What a document's places have to do with a shape.
+/// The relation of a document's points to a shape.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Relation {
-    /// Any place is in the shape.
+    /// At least one point is in the shape.
     Intersects,
-    /// There are places, and none is in the shape.
+    /// There are points, and none is in the shape.
     Disjoint,
-    /// There are places, and all are in the shape.
+    /// There are points, and all are in the shape.
     Within,
 }
 
@@ -31,18 +31,18 @@ pub(crate) enum Shape {
     Polygon(Polygon),
     Line(Vec<Position>),
     Hexagon(HexagonShape),
-    /// Any of several.
+    /// The union of several shapes.
     Any(Vec<Shape>),
 }
 
 impl Shape {
-    /// Nothing at all.
+    /// Returns the empty shape.
     pub fn nothing() -> Shape {
         Shape::Any(Vec::new())
     }
 
-    /// The places of a rectangle in degrees, ends included and brought onto the grid of stored coordinates
-    /// first, as Elasticsearch does.
+    /// Builds a rectangle from degrees, ends included. The ends are first moved onto the grid of stored
+    /// coordinates, as in Elasticsearch.
     pub fn rectangle(rectangle: &Rectangle) -> Shape {
         let Rectangle { west, east, south, north } = *rectangle;
         let y = (encode_latitude(south), encode_latitude(north));
@@ -55,8 +55,8 @@ impl Shape {
         }
     }
 
-    /// The shape of a `geo_shape` query; coordinates are brought onto the grid of stored ones first.
-    /// `is_clockwise`: how outer rings run, which tells on which side of a wide one its inside is.
+    /// Builds the shape of a `geo_shape` query; coordinates are first moved onto the grid of stored ones.
+    /// `is_clockwise` is the orientation of outer rings; it decides which side of a wide ring is inside.
     pub fn of(geometry: &Geometry, is_clockwise: bool) -> Shape {
         let any = |parts: Vec<Shape>| Shape::Any(parts);
         match geometry {
@@ -79,7 +79,7 @@ impl Shape {
         }
     }
 
-    /// Whether the stored place is in the shape.
+    /// Whether a stored point is in the shape.
     #[inline]
     pub fn contains(&self, stored: i64) -> bool {
         match self {
@@ -101,7 +101,7 @@ impl Shape {
         }
     }
 
-    /// How the shape and a cell of points lie to each other.
+    /// Returns the relation of a cell of points to the shape.
     pub fn overlap(&self, cell: &Cell) -> Overlap {
         match self {
             Shape::Cell(own) => {
@@ -157,7 +157,7 @@ impl Shape {
     }
 }
 
-/// Ends of a cell in degrees: longitudes, latitudes.
+/// Returns the bounds of a cell in degrees: longitudes, latitudes.
 pub(crate) fn degrees(cell: &Cell) -> ((f64, f64), (f64, f64)) {
     (
         (decode_longitude(cell.x.0), decode_longitude(cell.x.1)),
@@ -165,7 +165,7 @@ pub(crate) fn degrees(cell: &Cell) -> ((f64, f64), (f64, f64)) {
     )
 }
 
-/// Back on the map.
+/// Brings a position back onto the map.
 fn normalized((longitude, latitude): Position) -> Position {
     let point = GeoPoint { latitude, longitude }.normalized();
     (point.longitude, point.latitude)
@@ -181,7 +181,7 @@ fn point(position: Position) -> Shape {
     Shape::Cell(Cell { x: (x, x), y: (y, y) })
 }
 
-/// A line, cut at the date line where going over it is shorter.
+/// Builds a line. It is cut at the date line where crossing that is shorter.
 fn line_of(line: &[Position]) -> Shape {
     let mut unrolled: Vec<Position> = Vec::with_capacity(line.len());
     for (longitude, latitude) in line {
@@ -204,8 +204,8 @@ fn line_of(line: &[Position]) -> Shape {
     Shape::Any(copies.collect())
 }
 
-/// A polygon, and its copies a turn away where it reaches beyond the map. A ring wider than half a turn that
-/// runs against the wanted direction goes over the date line (`GeoPolygonDecomposer`).
+/// Builds a polygon, with copies shifted by whole turns where it reaches beyond the map. A ring that is
+/// wider than half a turn and runs against the orientation crosses the date line (`GeoPolygonDecomposer`).
 fn polygon_of(rings: &[Vec<Position>], is_clockwise: bool) -> Shape {
     let Some(outer) = rings.first() else { return Shape::nothing() };
     let longitudes = || outer.iter().map(|position| position.0);
@@ -232,7 +232,7 @@ fn polygon_of(rings: &[Vec<Position>], is_clockwise: bool) -> Shape {
     if parts.len() == 1 { parts.remove(0) } else { Shape::Any(parts) }
 }
 
-/// Whole turns that bring a shape with these longitudes onto the map.
+/// Returns the whole turns, in degrees, that bring a shape with these longitudes onto the map.
 fn shifts(longitudes: impl Iterator<Item = f64>) -> Vec<f64> {
     let (west, east) = longitudes.fold((f64::MAX, f64::MIN), |(west, east), at| (west.min(at), east.max(at)));
     let mut shifts = vec![0.0];
@@ -245,26 +245,26 @@ fn shifts(longitudes: impl Iterator<Item = f64>) -> Vec<f64> {
     shifts
 }
 
-/// All places up to a distance.
+/// All points up to a distance from a center.
 #[derive(Debug)]
 pub(crate) struct Circle {
     center: ArcFrom,
     radius_meters: f64,
     key: f64,
-    /// Degrees of latitude that the circle reaches.
+    /// Bounds of the circle in degrees of latitude.
     south: f64,
     north: f64,
-    /// Degrees to either side; a half turn when a pole is inside.
+    /// Degrees of longitude to either side; half a turn if a pole is inside.
     reach: f64,
 }
 
-/// How often a line that comes near a circle is halved: to some centimetres.
+/// How often a line near a circle is halved: down to some centimetres.
 const LINE_HALVES_MAX: u32 = 28;
-/// Meters of a degree, no less.
+/// Upper bound of the meters per degree.
 const DEGREE_METERS_MAX: f64 = 111_200.0;
 
-/// Meters that bounds are wider than the circle, for what its distances are rounded (Lucene's `GeoUtils` adds
-/// as much).
+/// Meters added to the bounds of the circle because distances are rounded (Lucene's `GeoUtils` adds the
+/// same).
 const SLACK_METERS: f64 = 0.5;
 
 impl Circle {
@@ -292,14 +292,15 @@ impl Circle {
             && self.center.key(point.latitude, point.longitude) <= self.key
     }
 
-    /// Whether a place in degrees (longitude, latitude) is in it, whatever turn it was given in.
+    /// Whether a point in degrees (longitude, latitude) is in the circle; longitudes may be off by whole
+    /// turns.
     pub fn has(&self, (longitude, latitude): Position) -> bool {
         self.contains(GeoPoint { latitude, longitude })
     }
 
-    /// Whether it reaches a line that is straight on the map, its ends aside. Lucene's `Circle2D` asks for
-    /// the line's place that is nearest to the center on the map alone, which is another one than on the
-    /// earth.
+    /// Whether the circle touches a line that is straight on the map, apart from its ends. Lucene's
+    /// `Circle2D` only tests the point of the line that is nearest to the center on the map, which is not
+    /// the nearest on the earth.
     pub fn meets_line(&self, a: Position, b: Position) -> bool {
         self.meets_half(a, b, LINE_HALVES_MAX)
     }
@@ -309,7 +310,7 @@ impl Circle {
         if self.has(middle) {
             return true;
         }
-        // No place of the line is further from its middle than that.
+        // No point of the line is further than this from its middle.
         let reach_meters = (b.0 - a.0).hypot(b.1 - a.1) / 2.0 * DEGREE_METERS_MAX;
         let apart_meters = self.center.meters(middle.1, middle.0) - self.radius_meters;
         halves_left > 0
@@ -317,13 +318,13 @@ impl Circle {
             && (self.meets_half(a, middle, halves_left - 1) || self.meets_half(middle, b, halves_left - 1))
     }
 
-    /// The stored place of the center.
+    /// Returns the center in stored coordinates.
     pub fn grid_center(&self) -> GridPoint {
         let (longitude, latitude) = (self.center.longitude(), self.center.latitude());
         (i64::from(encode_longitude(longitude)), i64::from(encode_latitude(latitude)))
     }
 
-    /// A rectangle of the grid that it lies in.
+    /// Returns a bounding box of the circle on the grid.
     pub fn grid_bounds(&self) -> GridBounds {
         let (x, _) = self.grid_center();
         let reach = (self.reach / 360.0 * GRID_TURN as f64) as i64 + 2;
@@ -331,7 +332,7 @@ impl Circle {
         GridBounds { x: (x - reach, x + reach), y: (end(self.south) - 1, end(self.north) + 1) }
     }
 
-    /// How the circle and a cell of points lie to each other.
+    /// Returns the relation of a cell of points to the circle.
     pub fn overlap_of(&self, cell: &Cell) -> Overlap {
         let (x, y) = degrees(cell);
         self.overlap(x, y)
@@ -342,7 +343,7 @@ impl Circle {
             return Overlap::None;
         }
         let center = self.center.longitude();
-        // Degrees from the center's meridian to the nearest of the cell's, the short way around.
+        // Degrees between the center's meridian and another one, the short way around.
         let apart = |longitude: f64| {
             let apart = (longitude - center).abs();
             apart.min(360.0 - apart)
@@ -351,7 +352,7 @@ impl Circle {
         if !holds_meridian && apart(x.0).min(apart(x.1)) > self.reach {
             return Overlap::None;
         }
-        // Less than a quarter turn away from all of the cell the distance has no summit inside of it.
+        // If all of the cell is within a quarter turn, the distance has no maximum inside of the cell.
         let is_convex = x.1 - x.0 < 90.0 && apart(x.0).max(apart(x.1)) < 90.0;
         let corners = [(y.0, x.0), (y.0, x.1), (y.1, x.0), (y.1, x.1)];
         if is_convex
@@ -363,7 +364,7 @@ impl Circle {
     }
 }
 
-/// Places from one distance up to, and not at, another, both in a unit.
+/// Points from one distance (included) to another (excluded), both in a unit.
 #[derive(Debug)]
 pub(crate) struct Ring {
     center: ArcFrom,
@@ -374,8 +375,8 @@ pub(crate) struct Ring {
     outer: Circle,
 }
 
-/// Circles that tell of whole cells are this much smaller than the ring's edges, so that rounding cannot put
-/// a place on the other side.
+/// The circles that decide about whole cells are smaller than the ring's edges by this factor, so that
+/// rounding cannot put a point on the other side.
 const EDGE_SHARE: f64 = 1.0 - 1e-9;
 
 impl Ring {
@@ -385,7 +386,7 @@ impl Ring {
         Ring { center, from, to, unit, inner: circle(from), outer: circle(to) }
     }
 
-    /// Whether a point lies between the two distances. `stored`: the point as columns have it.
+    /// Whether a point, as columns store it, is between the two distances.
     pub fn contains(&self, stored: i64) -> bool {
         let point = GeoPoint::decode(stored);
         let distance = self.center.meters(point.latitude, point.longitude) / self.unit.meters;
@@ -404,7 +405,7 @@ impl Ring {
     }
 }
 
-/// A cell of H3 between two circles.
+/// A cell of H3 with an outer and an inner circle.
 #[derive(Debug)]
 pub(crate) struct HexagonShape {
     hexagon: Hexagon,
@@ -421,9 +422,9 @@ impl HexagonShape {
         HexagonShape { hexagon, outer, inner }
     }
 
-    /// Whether a small rectangle surely lies inside: a hexagon is convex but for kinks of a degree or so, so
-    /// that one whose corners and middles of sides are inside, made wider by more than parallels and kinks
-    /// bend, has all of itself inside.
+    /// Whether a small rectangle is certainly inside. A hexagon is convex except for bends of a degree or
+    /// so. So the rectangle is widened by more than parallels and sides can bend; if its corners and the
+    /// middles of its sides are inside, all of it is.
     fn holds(&self, x: (f64, f64), y: (f64, f64)) -> bool {
         let (width, height) = (x.1 - x.0, y.1 - y.0);
         if width > SMALL_DEGREES || height > SMALL_DEGREES || y.0 < -75.0 || y.1 > 75.0 {
@@ -442,14 +443,15 @@ impl HexagonShape {
     }
 }
 
-/// Rectangles up to this side bend by less than a tenth of it: half a degree's parallel at 75 degrees by 1 %.
+/// The sides of rectangles up to this size bend by less than a tenth of their length: half a degree's
+/// parallel at 75 degrees bends by 1 %.
 const SMALL_DEGREES: f64 = 0.5;
 
 fn ends_and_middle((low, high): (f64, f64), margin: f64) -> [f64; 3] {
     [low - margin, (low + high) / 2.0, high + margin]
 }
 
-/// Refuses lines where Lucene knows none.
+/// Refuses lines, which Lucene does not support here.
 pub(crate) fn check_within(geometry: &Geometry) -> Result<(), RequestError> {
     match geometry {
         Geometry::Line(_) | Geometry::MultiLine(_) => {

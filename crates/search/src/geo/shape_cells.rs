@@ -1,7 +1,8 @@
 //! "Which cells of a grid does this shape touch?"
 //!
-//! Geohashes and tiles are halved from the whole map down, past what the shape leaves out; hexagons, which do
-//! not lie in one another, are followed from neighbour to neighbour. Source: Elasticsearch's `GeoGridTiler`.
+//! Geohashes and tiles are found by halving the whole map, skipping parts that the shape does not touch.
+//! Hexagons do not contain one another, so they are followed from neighbour to neighbour. Source:
+//! Elasticsearch's `GeoGridTiler`.
 
 use h3o::CellIndex;
 use limber_mapping::geo::{GridPoint, GridShape, PartKind};
@@ -11,11 +12,11 @@ use super::grid::{Grid, latitudes_of_row, tile_number};
 use super::target::{ShapeRelation, Target};
 use crate::error::Result;
 
-/// Told of each cell; an error ends the search.
+/// Called with each cell; an error ends the search.
 pub(crate) type Found<'f> = &'f mut dyn FnMut(u64) -> Result<()>;
 
 /// Calls `found` with the number of each cell that the shape touches, as [`Grid::cell_of`] numbers them. A
-/// cell may be told twice.
+/// cell may be reported twice.
 pub(crate) fn cells_of_shape(grid: Grid, shape: GridShape, found: Found<'_>) -> Result<()> {
     match grid {
         Grid::Geohash(chars) => {
@@ -33,16 +34,16 @@ pub(crate) fn cells_of_shape(grid: Grid, shape: GridShape, found: Found<'_>) -> 
 /// All stored coordinates.
 const WHOLE_MAP: Cell = Cell { x: (i32::MIN, i32::MAX), y: (i32::MIN, i32::MAX) };
 
-/// Lower and upper half of a range of stored coordinates.
+/// Returns the lower and upper half of a range of stored coordinates.
 fn halves((low, high): (i32, i32)) -> [(i32, i32); 2] {
     let middle = ((i64::from(low) + i64::from(high)) >> 1) as i32;
     [(low, middle), (middle + 1, high)]
 }
 
-/// Geohashes: bits of longitude and latitude in turn.
+/// Finds geohashes: halves longitude and latitude in turn.
 struct Halves {
     target: Target,
-    /// Bits of a cell of the precision.
+    /// Bits of a cell at the precision.
     bits: u32,
     chars: u32,
 }
@@ -67,7 +68,7 @@ impl Halves {
     }
 }
 
-/// Tiles of a map: rows are halved, then the columns of each.
+/// Finds map tiles: halves the rows, then the columns of each.
 struct Tiles {
     target: Target,
     zoom: u32,
@@ -87,7 +88,7 @@ impl Tiles {
         self.rows(middle + 1, last, found)
     }
 
-    /// Columns of a row, of which `column` are the first bits.
+    /// Visits the columns of a row whose leading bits are `column`.
     fn columns(
         &self,
         row: u32,
@@ -97,7 +98,7 @@ impl Tiles {
         is_inside: bool,
         found: Found<'_>,
     ) -> Result<()> {
-        // Longitudes are cut evenly, so that a column is a run of stored numbers.
+        // Longitudes are divided evenly, so a column is a range of stored numbers.
         let width = 1i64 << (32 - bit);
         let west = i64::from(i32::MIN) + i64::from(column) * width;
         let x = (west as i32, (west + width - 1) as i32);
@@ -115,7 +116,7 @@ impl Tiles {
     }
 }
 
-/// Cells of H3 from one point of each part on, as far as neighbours touch it.
+/// Finds H3 cells: from one point of each part on, follows the neighbours that touch the part.
 fn hexagons(grid: Grid, shape: GridShape, found: Found<'_>) -> Result<()> {
     for part in shape.parts {
         let points = part.lists.iter().flatten();
@@ -143,7 +144,7 @@ fn hexagons(grid: Grid, shape: GridShape, found: Found<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A point of a shape as columns have points, brought back onto the map.
+/// Returns a point of a shape as columns store points, brought back onto the map.
 fn stored((x, y): GridPoint) -> i64 {
     y << 32 | i64::from(x as i32 as u32)
 }

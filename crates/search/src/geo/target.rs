@@ -1,8 +1,8 @@
-//! A shape that documents' shapes are compared with: "do they meet, does one hold the other?"
+//! A shape that documents' shapes are compared with: "do they meet, does one contain the other?"
 //!
-//! Answers are Lucene's (`Component2D`, `LatLonShapeQuery`), given on the grid of stored coordinates: edges
-//! belong to a polygon, those of its holes do not when it is asked about, and a document contains only what
-//! does not touch its own edges.
+//! Answers are Lucene's (`Component2D`, `LatLonShapeQuery`), on the grid of stored coordinates: edges
+//! belong to a polygon, but those of its holes do not, and a document contains only what does not touch its
+//! own edges.
 
 use h3o::CellIndex;
 use limber_mapping::RequestError;
@@ -15,23 +15,23 @@ use limber_work as work;
 
 use super::shape::Circle;
 
-/// What a document's shapes have to do with another one.
+/// The relation of a document's shapes to a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ShapeRelation {
-    /// Any of them meets it.
+    /// At least one of them meets it.
     Intersects,
     /// There are some, and none meets it.
     Disjoint,
-    /// There are some, and all lie in it.
+    /// There are some, and all are in it.
     Within,
-    /// Together they hold all of it.
+    /// Together they contain all of it.
     Contains,
 }
 
-/// Points, lines, polygons and circles.
+/// A target: points, lines, polygons and circles.
 #[derive(Debug)]
 pub(crate) struct Target {
-    /// Each once, sorted by place.
+    /// Each part once, sorted by position.
     parts: Vec<TargetPart>,
     tree: GridTree<GridBounds>,
     bounds: GridBounds,
@@ -45,7 +45,7 @@ enum TargetPart {
     Circle(Circle),
 }
 
-/// Holes of one polygon, each once, sorted by place.
+/// Holes of one polygon, each once, sorted by position.
 #[derive(Debug)]
 struct Holes {
     holes: Vec<GridEdges>,
@@ -64,25 +64,27 @@ impl Holes {
         Holes { holes, tree: GridTree::around(&bounds) }
     }
 
-    /// Whether any hole that may touch a rectangle is as asked.
+    /// Whether `is_found` holds for any hole that may touch a rectangle.
     fn any_near(&self, bounds: &GridBounds, is_found: impl Fn(&GridEdges) -> bool) -> bool {
         self.tree.any_near(bounds, |hole| is_found(&self.holes[hole]))
     }
 }
 
-/// Most anchors that the index is asked for: each leaves fewer candidates.
+/// Most anchors that the index is queried for. Each one reduces the candidates.
 const ANCHORS_MAX: usize = 8;
 
 impl Target {
+    /// Builds the target of a `geo_shape` query.
+    ///
     /// # Errors
-    /// Polygons that reach beyond a pole.
+    /// A polygon reaches beyond a pole.
     pub fn of(geometry: &Geometry, is_clockwise: bool) -> Result<Target, RequestError> {
         let mut parts = Vec::new();
         add(&mut parts, geometry, is_clockwise)?;
         Ok(Target::of_parts(parts))
     }
 
-    /// The shape of a document as one that others are compared with.
+    /// Builds a target from the shape of a document.
     pub fn of_shape(shape: GridShape) -> Target {
         let mut parts = Vec::new();
         add_given(&mut parts, shape.parts);
@@ -97,7 +99,8 @@ impl Target {
         Target { parts, tree, bounds }
     }
 
-    /// Calls `is_found` for parts that may touch a rectangle, moved by whole turns, until it says so.
+    /// Calls `is_found` for the parts that may touch a rectangle, with the whole turns by which it must be
+    /// moved, until one call returns `true`.
     fn any_near(&self, bounds: &GridBounds, mut is_found: impl FnMut(&TargetPart, i64) -> bool) -> bool {
         if self.parts.is_empty() {
             return false;
@@ -107,12 +110,12 @@ impl Target {
         })
     }
 
-    /// A rectangle as a shape that others are compared with; it may cross the date line.
+    /// Builds a rectangle, which may cross the date line.
     pub fn rectangle(rectangle: &Rectangle) -> Target {
         Target::of(&Geometry::Envelope(*rectangle), false).expect("a rectangle is on the map")
     }
 
-    /// A rectangle of stored coordinates.
+    /// Builds a rectangle from stored coordinates.
     pub fn cell(cell: &Cell) -> Target {
         let [left, right, bottom, top] = [cell.x.0, cell.x.1, cell.y.0, cell.y.1].map(i64::from);
         let ring = [(left, bottom), (right, bottom), (right, top), (left, top), (left, bottom)];
@@ -120,7 +123,7 @@ impl Target {
         Target::of_parts(vec![TargetPart::Polygon { outer, holes: Holes::of(&[]) }])
     }
 
-    /// A cell of H3, its sides straight on the map.
+    /// Builds a cell of H3 whose sides are straight on the map.
     pub fn hexagon(cell: CellIndex) -> Target {
         let mut ring: Vec<GridPoint> = Vec::new();
         for corner in cell.boundary().iter() {
@@ -130,7 +133,7 @@ impl Target {
             let half = GRID_TURN / 2;
             ring.push((before + (x - before + half).rem_euclid(GRID_TURN) - half, y));
         }
-        // Around a pole the corners make a whole turn, and the pole closes them.
+        // Around a pole the corners make a whole turn; the ring is closed over the pole.
         let (first, last) = (ring[0], ring[ring.len() - 1]);
         let turns = (last.0 - first.0) / (GRID_TURN / 2);
         if turns != 0 {
@@ -143,17 +146,17 @@ impl Target {
         Target::of_parts(vec![TargetPart::Polygon { outer, holes: Holes::of(&[]) }])
     }
 
-    /// A circle as a shape that others are compared with.
+    /// Builds a circle.
     pub fn circle(circle: Circle) -> Target {
         Target::of_parts(vec![TargetPart::Circle(circle)])
     }
 
-    /// Whether nothing can meet it.
+    /// Whether the target is empty, so that nothing can meet it.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// How a cell of the map lies to the shape.
+    /// Returns the relation of a cell of the map to the target.
     pub fn overlap(&self, cell: &Cell) -> Overlap {
         let ends = |(low, high): (i32, i32)| (i64::from(low), i64::from(high));
         let bounds = GridBounds { x: ends(cell.x), y: ends(cell.y) };
@@ -172,7 +175,7 @@ impl Target {
         found
     }
 
-    /// Places that a document must hold to contain the shape.
+    /// Returns cells of points that a document must contain if it contains the target.
     pub fn anchors(&self) -> Vec<Cell> {
         let stored = |part: &TargetPart| {
             let (x, y) = part.anchor()?;
@@ -182,7 +185,7 @@ impl Target {
         self.parts.iter().filter_map(stored).take(ANCHORS_MAX).collect()
     }
 
-    /// Whether a document with these shapes has the relation; there is at least one.
+    /// Whether a document with these shapes, at least one, has the relation.
     pub fn holds(&self, relation: ShapeRelation, shapes: &[GridShape]) -> bool {
         let mut parts = shapes.iter().flat_map(|shape| &shape.parts).map(DocPart::of);
         match relation {
@@ -197,7 +200,7 @@ impl Target {
     }
 
     fn meets(&self, part: &DocPart<'_>) -> bool {
-        // Of many points and many parts, each point is near to few.
+        // With many points and many parts, each point is near few parts.
         if part.kind == PartKind::Points && self.parts.len() > 1 {
             return part.points().any(|at| self.has(at));
         }
@@ -236,7 +239,7 @@ fn add(parts: &mut Vec<TargetPart>, geometry: &Geometry, is_clockwise: bool) -> 
 }
 
 fn add_given(parts: &mut Vec<TargetPart>, mut given: Vec<Part>) {
-    // Of equal lines and polygons one says all.
+    // Of equal lines and polygons, one is enough.
     given.sort_by(|one, other| one.lists.cmp(&other.lists));
     given.dedup();
     for Part { kind, mut lists } in given {
@@ -263,7 +266,7 @@ fn moved((x, y): GridPoint, shift: i64) -> GridPoint {
     (x + shift, y)
 }
 
-/// Whole turns that bring a rectangle to where it touches another.
+/// Returns the whole turns that move a rectangle to where it touches another.
 fn shifts(own: &GridBounds, other: &GridBounds) -> impl Iterator<Item = i64> + use<> {
     let is_near = own.y.0 <= other.y.1 && other.y.0 <= own.y.1;
     let first = -(other.x.1 - own.x.0).div_euclid(GRID_TURN);
@@ -271,11 +274,11 @@ fn shifts(own: &GridBounds, other: &GridBounds) -> impl Iterator<Item = i64> + u
     (first..=last).map(|turns| turns * GRID_TURN)
 }
 
-/// Edges of a document between two looks at whether the request may go on.
+/// Edges of a document between two checks whether the request may continue.
 const EDGES_BETWEEN_CHECKS: usize = 64;
 
-/// Edges of a shape times edges of a document may be much work. What is found after it was broken off is not
-/// used: whoever asked ends, too.
+/// Whether the work may continue: edges of a shape times edges of a document may be much. What is found
+/// after `false` is not used, because the caller stops too.
 fn may_go_on(edge: usize) -> bool {
     !(edge + 1).is_multiple_of(EDGES_BETWEEN_CHECKS) || work::check_beyond_deadline().is_ok()
 }
@@ -305,7 +308,7 @@ impl<'d> DocPart<'d> {
         self.lists.iter().flat_map(|list| edges_of_line(list))
     }
 
-    /// Where a point lies to the rings of a polygon.
+    /// Returns the relation of a point to the rings of a polygon.
     fn side_of(&self, at: GridPoint) -> Side {
         if !self.bounds.holds(at) {
             return Side::Outside;
@@ -320,7 +323,7 @@ impl<'d> DocPart<'d> {
             if turn == 0 && a.0.min(b.0) <= at.0 {
                 return Side::On;
             }
-            // The edge crosses the line from the point to the east.
+            // The edge crosses the ray from the point to the east.
             if (a.1 > at.1) != (b.1 > at.1) {
                 is_inside ^= (turn > 0) == (b.1 > a.1);
             }
@@ -333,7 +336,7 @@ impl<'d> DocPart<'d> {
     }
 }
 
-/// What a part of a document's shape says about a shape being contained in the whole (Lucene's
+/// What a part of a document's shape implies for the document's containing a target (Lucene's
 /// `WithinRelation`).
 #[derive(Clone, Copy, PartialEq)]
 enum Verdict {
@@ -351,12 +354,12 @@ impl TargetPart {
         }
     }
 
-    /// Turns that bring a document's part near this one.
+    /// Returns the turns that bring a document's part near this one.
     fn shifts(&self, part: &DocPart<'_>) -> impl Iterator<Item = i64> + use<> {
         shifts(&self.bounds(), &part.bounds)
     }
 
-    /// A place of it.
+    /// Returns a point of the part.
     fn anchor(&self) -> Option<GridPoint> {
         match self {
             TargetPart::Point(point) => Some(*point),
@@ -365,7 +368,7 @@ impl TargetPart {
         }
     }
 
-    /// How a rectangle that may touch it lies to it.
+    /// Returns the relation of a rectangle that may touch the part to it.
     fn overlap(&self, bounds: &GridBounds) -> Overlap {
         match self {
             TargetPart::Point(point) if bounds.holds(*point) => Overlap::Some,
@@ -380,7 +383,7 @@ impl TargetPart {
         }
     }
 
-    /// Whether a point is in it.
+    /// Whether a point is in the part.
     fn has(&self, at: GridPoint) -> bool {
         match self {
             TargetPart::Point(point) => *point == at,
@@ -394,7 +397,7 @@ impl TargetPart {
         }
     }
 
-    /// Whether a line of a document comes near it.
+    /// Whether a line of a document meets the part.
     fn meets_line(&self, a: GridPoint, b: GridPoint) -> bool {
         match self {
             TargetPart::Point(point) => is_on(a, b, *point),
@@ -426,7 +429,7 @@ impl TargetPart {
         }
     }
 
-    /// Whether a line lies in it.
+    /// Whether a line is inside of the part.
     fn has_line(&self, a: GridPoint, b: GridPoint) -> bool {
         match self {
             TargetPart::Point(_) | TargetPart::Line(_) => false,

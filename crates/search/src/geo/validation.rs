@@ -5,19 +5,19 @@ use serde_json::Value;
 
 use crate::json;
 
-/// `validation_method`: what becomes of coordinates outside of the map.
+/// `validation_method`: how coordinates outside of the map are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) enum Validation {
-    /// Refused.
+    /// They are refused.
     #[default]
     Strict,
     IgnoreMalformed,
-    /// Brought back onto it.
+    /// They are brought back onto the map.
     Coerce,
 }
 
 impl Validation {
-    /// Reads `validation_method`: `STRICT`, `IGNORE_MALFORMED` or `COERCE`.
+    /// Parses `validation_method`: `STRICT`, `IGNORE_MALFORMED` or `COERCE`.
     pub fn parse(value: &Value) -> Result<Validation, RequestError> {
         let name = json::scalar_text(value).unwrap_or_default();
         match name.to_uppercase().as_str() {

@@ -1,4 +1,4 @@
-//! Documents of a request as a shard of their own, in memory.
+//! Puts documents of a request into a shard of their own, in memory.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use super::index::index_scripts;
 use crate::context::{ShardSettings, ShardSnapshot};
 use crate::error::Result;
 
-/// Times that a document may add fields to the mapping: each adds all that are missing.
+/// How often a document may extend the mapping: each time it adds all fields that are missing.
 const UPDATES_MAX: usize = 8;
 
-/// What is charged, in the words of the error of who has no room for it.
+/// Label of the memory charge, which the circuit breaker's error shows.
 pub(crate) const LABEL: &str = "<documents of a percolate query>";
 
-/// `documents` as the only segment of a shard with the settings of `shard`: document `n` is the `n`th. Fields
-/// that they add where the mapping is dynamic are there for these documents alone. `charge` grows by what
-/// they take, if anybody is charged.
+/// Builds a shard with the settings of `shard` whose only segment has `documents`, in their order. Fields
+/// that they add under a dynamic mapping exist for these documents only. `charge`, if given, grows by the
+/// memory that they take.
 ///
 /// # Errors
-/// As of writing the documents; no room for them.
+/// Those of indexing the documents; not enough memory.
 pub(crate) fn hold(
     shard: &ShardSnapshot,
     documents: &[Vec<u8>],
@@ -37,7 +37,8 @@ pub(crate) fn hold(
     })
 }
 
-/// As [`hold`], with what `add_values` adds to each document, given its JSON and the mapping that took it.
+/// Like [`hold`], plus what `add_values` adds to each document, given its JSON and the mapping that it was
+/// parsed with.
 pub(crate) fn hold_with(
     shard: &ShardSnapshot,
     documents: &[Vec<u8>],
@@ -60,7 +61,7 @@ pub(crate) fn hold_with(
     let (meta, _) = buffer.write(&*directory, SegmentId(1), &mapping)?;
     take(charge, meta.bytes)?;
     if let Some(charge) = charge {
-        // The buffer is gone.
+        // The buffer has been freed.
         charge.shrink_to(before_bytes + meta.bytes);
     }
     let segment = Segment::open(&directory, &meta, &TermIndexCache::native())?;
@@ -77,10 +78,10 @@ pub(crate) fn hold_with(
     })
 }
 
-/// Lets `charge` grow by what a document that is held takes, if anybody is charged.
+/// Grows `charge`, if given, by the memory of a document.
 ///
 /// # Errors
-/// No room for it.
+/// Not enough memory.
 pub(crate) fn take(charge: &mut Option<Charge>, bytes: u64) -> Result<()> {
     match charge {
         Some(charge) => Ok(charge.grow(bytes, LABEL)?),

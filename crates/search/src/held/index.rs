@@ -1,9 +1,9 @@
-//! Fields whose values a script makes when a document is written (the mapping parameter `script`).
+//! Fields whose values a script computes when a document is written (the mapping parameter `script`).
 //!
-//! The document is made a segment in memory, over which the scripts run as those of runtime fields do. A
-//! field that others are made from comes before them; what it has is then part of the document. Source:
-//! Elasticsearch's `DocumentParser#executeIndexTimeScripts`, `FieldMapper#executeScript`; errors as 9.4.3
-//! worded them.
+//! The document becomes a segment in memory, over which the scripts run like those of runtime fields. A
+//! field that other fields are computed from is computed first, and its values become part of the document.
+//! Source: Elasticsearch's `DocumentParser#executeIndexTimeScripts`, `FieldMapper#executeScript`; errors in
+//! the words of 9.4.3.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,12 +16,11 @@ use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::script::{BoundScript, context_of, emitted_values, script_of};
 
-/// Feeds the values of the fields with a script. `shard`: mapping and scripts alone are asked. `source`: JSON
-/// that the mapping took.
+/// Passes the values of the fields with a script to `sink`. Only the mapping and the scripts of `shard` are
+/// used. `source` is JSON that was parsed with that mapping.
 ///
 /// # Errors
-/// `document_parsing_exception` of a script that fails, where its field does not say
-/// `on_script_error: continue`.
+/// `document_parsing_exception` of a script that fails, unless its field has `on_script_error: continue`.
 pub fn index_scripts<S: FieldSink>(
     shard: &ShardSnapshot,
     source: &[u8],
@@ -53,8 +52,8 @@ pub fn index_scripts<S: FieldSink>(
     made.iter().try_for_each(|(field, values)| put_scripted(&shard.mapping, field, values, sink))
 }
 
-/// The values that a field's script makes of the only document that is held. `loops`: fields that it must not
-/// read.
+/// Returns the values that a field's script computes for the only document of `held`. `loops`: fields that
+/// it must not read.
 fn values_of(field: &Arc<Field>, held: &ShardSnapshot, loops: Option<&Loops>) -> Result<Vec<ScriptedValue>> {
     let Some(script) = script_of(field)? else { return Ok(Vec::new()) };
     let mut script = BoundScript::bind_below(&script, context_of(field), held, &[])?;
@@ -64,14 +63,14 @@ fn values_of(field: &Arc<Field>, held: &ShardSnapshot, loops: Option<&Loops>) ->
     emitted_values(field, script, held, &held.segments[0].segment, 0)
 }
 
-/// Names of fields that are made from the field that reads them, and what is said of it.
+/// Names of fields that depend on the field that reads them, and the error for each.
 type Loops = Vec<(String, String)>;
 
-/// In which order fields are made.
+/// The order in which fields are computed.
 struct Plan {
-    /// The fields of a step are made from documents with those of the steps before.
+    /// The fields of a step are computed from documents that include the fields of the steps before.
     steps: Vec<Vec<Arc<Field>>>,
-    /// By path.
+    /// The loops of a field, by its path.
     loops: HashMap<Arc<str>, Loops>,
 }
 
@@ -94,7 +93,7 @@ impl Plan {
             let (later, now): (Vec<&Arc<Field>>, Vec<&Arc<Field>>) =
                 rest.iter().copied().partition(|field| waits(field));
             if now.is_empty() {
-                // Each of them is made from others of them, and so from itself or from one that is.
+                // Each of these fields depends on others of them, and so on itself or on a field that does.
                 for field in &later {
                     plan.loops.insert(field.path.clone(), loops_of(&field.path, &needs, &later));
                 }
@@ -108,7 +107,7 @@ impl Plan {
     }
 }
 
-/// What is said of each field of a loop that the field at `path` reads.
+/// Returns the error for each field of a loop that the field at `path` reads.
 fn loops_of(path: &str, needs: &HashMap<&str, Vec<Arc<str>>>, looped: &[&Arc<Field>]) -> Loops {
     let looped_in = |path: &str| -> Vec<Arc<str>> {
         let read = needs.get(path).map_or(&[][..], Vec::as_slice).iter();

@@ -1,4 +1,5 @@
-//! Documents of a request as a shard of their own, in memory: "what would this document be, were it written?"
+//! Documents of a request as a shard of their own, in memory: "what would this document match if it were
+//! indexed?"
 
 mod hold;
 mod index;

@@ -1,4 +1,4 @@
-//! A document of a request as the only one of a shard: "what would this script make of it?"
+//! A document of a request as the only one of a shard: "what would this script return for it?"
 //! (`_scripts/painless/_execute`)
 
 use limber_mapping::RequestError;
@@ -10,16 +10,16 @@ use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
 use crate::script::BoundScript;
 
-/// Nesting of what a script emits.
+/// Largest nesting of a value that a script emits.
 const VALUE_DEPTH_MAX: u32 = 20;
-/// What is charged, in the words of the error of who has no room for it.
+/// Label of the memory charge, which the circuit breaker's error shows.
 const LABEL: &str = "<document of a script>";
 
-/// `document`, JSON, as the only one of a shard with the mapping of `shard`. Fields that it adds are there
-/// for it alone.
+/// Builds a shard with the mapping of `shard` whose only document is `document`, given as JSON. Fields that
+/// it adds exist for it only.
 ///
 /// # Errors
-/// As of writing the document; no room for it.
+/// Those of indexing the document; not enough memory.
 pub fn hold_document(
     shard: &ShardSnapshot,
     document: Vec<u8>,
@@ -29,7 +29,8 @@ pub fn hold_document(
     hold(shard, &[document], &mut charge)
 }
 
-/// What the script of a `composite` runtime field emits for the only document of a shard: values by name.
+/// Returns what the script of a `composite` runtime field emits for the only document of a shard: values by
+/// name.
 ///
 /// # Errors
 /// Those of the script.

@@ -1,4 +1,4 @@
-//! Where the fast vector highlighter lets a fragment begin and end, near to where it would.
+//! Moves the ends of the fast vector highlighter's fragments to nearby boundaries.
 //!
 //! Source: Lucene's `SimpleBoundaryScanner` and `BreakIteratorBoundaryScanner`.
 
@@ -9,7 +9,7 @@ fn is_boundary(options: &HighlightField, unit: u16) -> bool {
     options.boundary_chars.encode_utf16().any(|boundary| boundary == unit)
 }
 
-/// Where what would begin at `at` begins.
+/// Returns where a fragment that would begin at `at` begins.
 pub(super) fn find_start(options: &HighlightField, text: &[u16], at: usize) -> usize {
     if at < 1 || at > text.len() {
         return at;
@@ -19,7 +19,7 @@ pub(super) fn find_start(options: &HighlightField, text: &[u16], at: usize) -> u
             let first = at.saturating_sub(options.boundary_max_scan);
             match (first..at).rev().find(|place| is_boundary(options, text[*place])) {
                 Some(place) => place + 1,
-                // The beginning of the text is one too.
+                // The beginning of the text is a boundary too.
                 None if first == 0 && at <= options.boundary_max_scan => 0,
                 None => at,
             }
@@ -28,7 +28,7 @@ pub(super) fn find_start(options: &HighlightField, text: &[u16], at: usize) -> u
     }
 }
 
-/// Where what would end at `at` ends.
+/// Returns where a fragment that would end at `at` ends.
 pub(super) fn find_end(options: &HighlightField, text: &[u16], at: usize) -> usize {
     if at > text.len() {
         return at;

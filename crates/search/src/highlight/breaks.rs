@@ -1,14 +1,14 @@
-//! Where passages of a text begin and end. Places are UTF-16 units, as in Java.
+//! Where passages of a text begin and end. Positions are UTF-16 units, as in Java.
 //!
-//! Source: `java.text.BreakIterator` (here Unicode's default rules and where Java's were seen to differ),
-//! Elasticsearch's `BoundedBreakIteratorScanner`.
+//! Source: `java.text.BreakIterator` (implemented by Unicode's default rules, corrected where Java's were
+//! seen to differ), Elasticsearch's `BoundedBreakIteratorScanner`.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::units;
 use crate::request::Boundaries;
 
-/// Places before, between and behind the pieces of a text, ascending.
+/// Positions before, between and after the pieces of a text, ascending.
 struct Breaks(Vec<usize>);
 
 impl Breaks {
@@ -22,25 +22,26 @@ impl Breaks {
         Breaks(places)
     }
 
-    /// The last place before `at`, or the text's start.
+    /// Returns the last break before `at`, or the text's start.
     fn preceding(&self, at: usize) -> usize {
         let next = self.0.partition_point(|place| *place < at);
         if next == 0 { 0 } else { self.0[next - 1] }
     }
 
-    /// The first place behind `at`; `None` when there is none.
+    /// Returns the first break after `at`; `None` if there is none.
     fn following(&self, at: usize) -> Option<usize> {
         self.0.get(self.0.partition_point(|place| *place <= at)).copied()
     }
 }
 
-/// A line's end is no sentence's end to Java. Each is one unit long, as the space that stands for it.
+/// Replaces line ends by spaces: to Java a line's end does not end a sentence. Each is one UTF-16 unit,
+/// like the space.
 fn one_line(text: &str) -> String {
     text.replace(['\n', '\r', '\u{85}', '\u{2028}'], " ")
 }
 
-/// Pieces of one line: behind `!` and `?` a sentence ends whatever follows, and behind a full stop where
-/// dashes stand before a capital.
+/// Splits one line into sentences: a sentence ends after `!` and `?` whatever follows, and after a full
+/// stop that is followed by dashes and a capital.
 fn sentences(line: &str) -> impl Iterator<Item = &str> {
     line.split_sentence_bounds().flat_map(|mut sentence| {
         let mut pieces = Vec::new();
@@ -54,7 +55,7 @@ fn sentences(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where, by Java's rules, a sentence ends that goes on by Unicode's.
+/// Returns where a sentence ends by Java's rules but continues by Unicode's.
 fn inner_end(sentence: &str) -> Option<usize> {
     let is_term = |c: char| matches!(c, '!' | '?' | '\u{3002}' | '\u{ff01}' | '\u{ff1f}');
     let mut rest = sentence;
@@ -76,7 +77,7 @@ fn is_closing(c: char) -> bool {
     matches!(c, '"' | '\'' | ')' | ']' | '}' | '\u{bb}' | '\u{2019}' | '\u{201d}' | '\u{203a}')
 }
 
-/// Unicode's dash punctuation.
+/// Whether a character is in Unicode's dash punctuation.
 fn is_dash(c: char) -> bool {
     matches!(
         c,
@@ -85,7 +86,8 @@ fn is_dash(c: char) -> bool {
     )
 }
 
-/// Words and what lies between them: letters with one dash or quotation mark between are one word to Java.
+/// Splits a text into words and what lies between them: letters joined by a single dash or quotation mark
+/// are one word to Java.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let ends = text.split_word_bound_indices().map(|(start, piece)| start + piece.len());
     let mut start = 0;
@@ -99,7 +101,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a dash or quotation mark before or behind `at` holds letters together.
+/// Whether a dash or quotation mark before or after `at` joins letters.
 fn is_within_word(text: &str, at: usize) -> bool {
     let is_mark = |c: &char| *c == '"' || is_dash(*c);
     // Ideographs and kana are words of their own.
@@ -112,13 +114,13 @@ fn is_within_word(text: &str, at: usize) -> bool {
     is_marked && before.next().is_some_and(is_letter) && behind.next().is_some_and(is_letter)
 }
 
-/// Cuts one text into passages, from its start to its end.
+/// Divides one text into passages, from its start to its end.
 pub(super) struct Passages {
-    /// `None`: the whole text is one.
+    /// `None` if the whole text is one passage.
     breaks: Option<Breaks>,
-    /// Of sentences that are too long.
+    /// Word breaks, for sentences that are too long.
     words: Breaks,
-    /// 0: no bound.
+    /// Largest length of a passage; 0 if there is no limit.
     length_max: usize,
     length: usize,
     /// The pieces from which the last passage was taken, and that passage.
@@ -127,7 +129,8 @@ pub(super) struct Passages {
 }
 
 impl Passages {
-    /// `boundaries`: `None` for the whole text. `length_max`: of passages of sentences.
+    /// Creates the passages of a text. `boundaries`: `None` for the whole text. `length_max` limits
+    /// passages of sentences.
     pub fn new(text: &str, boundaries: Option<Boundaries>, length_max: usize) -> Passages {
         let (breaks, inner_words, length_max) = match boundaries {
             None => (None, Breaks(vec![0]), 0),
@@ -140,7 +143,7 @@ impl Passages {
         Passages { breaks, words: inner_words, length_max, length, window: (0, 0), inner: (0, 0) }
     }
 
-    /// Start and end of the passage around a match that starts at `start`. Matches ascend.
+    /// Returns start and end of the passage around a match that starts at `start`. Matches ascend.
     pub fn around(&mut self, start: usize) -> (usize, usize) {
         let Some(breaks) = &self.breaks else { return (0, self.length) };
         let offset = start + 1;
@@ -152,7 +155,7 @@ impl Passages {
             self.inner = (self.inner.1, self.window.1);
         } else {
             self.inner = (breaks.preceding(offset), breaks.following(start).unwrap_or(self.length));
-            // Further sentences, as long as they fit.
+            // Further sentences are added while they fit.
             while self.inner.1 - self.inner.0 < self.length_max {
                 match breaks.following(self.inner.1) {
                     Some(end) if end - self.inner.0 <= self.length_max => self.inner.1 = end,
@@ -182,18 +185,18 @@ fn breaks_of(text: &str, boundaries: Boundaries) -> Breaks {
     }
 }
 
-/// The last place before the end of a text at which a sentence or word begins.
+/// Returns the last position before the end of a text at which a sentence or word begins.
 pub(super) fn last_break(text: &str, boundaries: Boundaries) -> usize {
     breaks_of(text, boundaries).preceding(units::count(text))
 }
 
-/// The first place behind the beginning of a text at which a sentence or word ends.
+/// Returns the first position after the beginning of a text at which a sentence or word ends.
 pub(super) fn first_break(text: &str, boundaries: Boundaries) -> usize {
     breaks_of(text, boundaries).following(0).unwrap_or(0)
 }
 
-/// The first place behind `at` at which a word or what lies between words ends; the text's end when there is
-/// none.
+/// Returns the first position after `at` at which a word, or the space between words, ends; the text's end
+/// if there is none.
 pub(super) fn word_end(text: &str, at: usize) -> usize {
     let mut end = 0;
     for piece in words(text) {
@@ -217,7 +220,7 @@ mod tests {
         assert_eq!(passages.around(44), (36, 70));
         let mut passages = Passages::new(text, Some(Boundaries::Sentences), 20);
         assert_eq!(passages.around(4), (0, 14));
-        // The sentence is longer: from its start to the end of the word at the length.
+        // The sentence is longer: the passage is from its start to the end of the word at the length.
         assert_eq!(passages.around(44), (36, 57));
         assert_eq!(Passages::new(text, None, 0).around(4), (0, 70));
         assert_eq!(Passages::new(text, Some(Boundaries::Words), 0).around(4), (4, 7));

@@ -18,12 +18,13 @@ pub(crate) struct FieldHighlight<'h> {
     /// `encoder: html`.
     pub escapes: bool,
     pub field: &'h Field,
-    /// No token that starts behind this UTF-16 unit is looked at; `None`: all are.
+    /// No token that starts after this UTF-16 unit is used; `None` if all are.
     pub start_max: Option<usize>,
 }
 
 impl FieldHighlight<'_> {
-    /// What is shown of the values of a document that `parts` match. Empty: the field is left out.
+    /// Returns the fragments of the values of a document that `parts` match. If empty, the field is left
+    /// out.
     pub fn fragments(&self, values: &[String], parts: &[Part<'_>]) -> Result<Vec<String>> {
         let passages = best(passages_of(self, values, parts)?, self.options.fragments_max);
         if passages.is_empty() {
@@ -37,13 +38,13 @@ impl FieldHighlight<'_> {
             }
         }
         if self.options.by_score {
-            // Stable: equal ones stay in the order of the text.
+            // The sort is stable: equal fragments stay in the order of the text.
             fragments.sort_by(|(left, _), (right, _)| right.total_cmp(left));
         }
         Ok(fragments.into_iter().map(|(_, text)| text).collect())
     }
 
-    /// The beginning of the first value, where nothing matches.
+    /// Returns the beginning of the first value, for a field without matches.
     fn summary(&self, values: &[String]) -> Result<Option<String>> {
         let size = self.options.no_match_size;
         let first = values.iter().find(|value| !value.is_empty()).filter(|_| size > 0);
@@ -68,7 +69,7 @@ impl FieldHighlight<'_> {
             if one.start > at {
                 add(at, one.start, &mut out);
             }
-            // What overlaps is marked together.
+            // Overlapping matches are marked together.
             let mut end = one.end;
             while let Some(next) = matches.next_if(|next| next.start < end) {
                 end = end.max(next.end);
@@ -85,12 +86,12 @@ impl FieldHighlight<'_> {
         if self.options.fragments_max == 0 {
             return Ok(out);
         }
-        // Java's `trim` takes everything up to the space.
+        // Java's `trim` removes all characters up to the space.
         Ok(out.trim_matches(|unit: char| unit <= ' ').to_owned())
     }
 }
 
-/// Lucene's `SimpleHTMLEncoder`.
+/// Escapes like Lucene's `SimpleHTMLEncoder`.
 pub(super) fn escape(text: &str, out: &mut String) {
     for unit in text.chars() {
         match unit {

@@ -1,6 +1,6 @@
-//! Where in a text parts of a query match.
+//! Where parts of a query match in a text.
 //!
-//! Source: Lucene's `Weight#matches`, where the words of a phrase are one match; with
+//! Source: Lucene's `Weight#matches`, where all words of a phrase are one match. With
 //! `require_field_match: false` its `PhraseHelper`, where each word is one.
 
 use std::collections::HashMap;
@@ -24,25 +24,27 @@ impl Match {
         Match { start: token.start, end: token.end, part }
     }
 
-    /// The unit in its middle, around which a passage is laid.
+    /// Returns the unit in its middle, which the passage is built around.
     pub fn center(&self) -> usize {
         self.start + ((self.end - self.start) / 2).saturating_sub(1)
     }
 }
 
-/// Numbers for the words of a query that are matches by themselves, whichever parts they stand in.
+/// Numbers for the words of a query that are matches by themselves, whichever parts they belong to.
 #[derive(Default)]
 pub(super) struct Words<'q>(HashMap<&'q [u8], usize>);
 
 impl<'q> Words<'q> {
-    /// Counted down, beyond all parts.
+    /// Returns the number of a word. Numbers count down from the greatest, so they differ from those of
+    /// parts.
     fn number(&mut self, term: &'q [u8]) -> usize {
         let next = usize::MAX - self.0.len();
         *self.0.entry(term).or_insert(next)
     }
 }
 
-/// All words that match among the tokens of a value, those of phrases where the phrases are, in order.
+/// Returns all words that match among the tokens of a value, in order; words of phrases only where the
+/// phrase matches.
 pub(super) fn words_in<'q>(parts: &[Part<'q>], tokens: &Tokens, words: &mut Words<'q>) -> Vec<Match> {
     let mut found = Vec::new();
     for (part, one) in parts.iter().enumerate() {
@@ -52,7 +54,7 @@ pub(super) fn words_in<'q>(parts: &[Part<'q>], tokens: &Tokens, words: &mut Word
                 found.extend(tokens.places_of(term).iter().map(|place| Match::at(tokens, *place, part)));
             }
             Part::Phrase(phrase) => {
-                // Each end is the furthest so far.
+                // Replaces each end by the furthest end so far.
                 let mut spans = phrases_in(&phrase.slots, phrase.slop, tokens);
                 spans.sort_unstable();
                 let mut furthest = 0;
@@ -77,12 +79,12 @@ pub(super) fn words_in<'q>(parts: &[Part<'q>], tokens: &Tokens, words: &mut Word
     found
 }
 
-/// All matches among the tokens of a value, in no order.
+/// Returns all matches among the tokens of a value, in no order.
 pub(super) fn matches_in(parts: &[Part<'_>], tokens: &Tokens) -> Vec<Match> {
     parts.iter().enumerate().flat_map(|(part, one)| matches_of(one, part, tokens)).collect()
 }
 
-/// Those of the part with the number `part`.
+/// Returns the matches of the part with the number `part`.
 fn matches_of(one: &Part<'_>, part: usize, tokens: &Tokens) -> Vec<Match> {
     let at = |place: &u32| Match::at(tokens, *place, part);
     match one {
@@ -95,7 +97,8 @@ fn matches_of(one: &Part<'_>, part: usize, tokens: &Tokens) -> Vec<Match> {
             let phrases = phrases_in(&phrase.slots, phrase.slop, tokens);
             phrases.into_iter().map(|(start, end)| Match { start, end, part }).collect()
         }
-        // They may go from a value to the next (`placed`), or are terms that were chosen from all values.
+        // They may extend from one value into the next (`placed`), or their terms are chosen from all
+        // values.
         Part::Intervals(_) | Part::Spans(_) | Part::Likeness(_) => Vec::new(),
     }
 }

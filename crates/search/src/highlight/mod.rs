@@ -1,9 +1,9 @@
 //! Highlighting: "which parts of this field's text show why the document matches?"
 //!
-//! The [`parts`] of a query that match a document are looked for ([`matches`]) among the [`tokens`] of a
-//! field's values; matches are gathered into [`passages`], which end where sentences or words do
-//! ([`breaks`]); the best of these are shown as [`fragments`], with tags around the matches. Source: Lucene's
-//! `UnifiedHighlighter`. Two older highlighters have ways of their own: [`plain`] and [`vectors`].
+//! The [`parts`] of a query that match a document are searched for ([`matches`]) in the [`tokens`] of a
+//! field's values. Matches are collected into [`passages`], which end where sentences or words do
+//! ([`breaks`]). The best passages are shown as [`fragments`], with tags around the matches. Source:
+//! Lucene's `UnifiedHighlighter`. The two older highlighters work differently: [`plain`] and [`vectors`].
 
 mod parts;
 

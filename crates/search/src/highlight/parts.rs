@@ -1,7 +1,7 @@
-//! Which parts of a query match which documents: "what of it may be found in this document's texts?"
+//! Which parts of a query match which documents: "which of them may be found in this document's texts?"
 //!
-//! A clause of a query that does not match a document matches nowhere in it, whatever its words. Documents of
-//! a segment are asked for together, so that each clause is opened once for all of them.
+//! A clause that does not match a document is not highlighted in it, even if its words occur. Documents of
+//! a segment are handled together, so that each clause is opened once for all of them.
 
 use std::collections::HashSet;
 
@@ -12,14 +12,14 @@ use crate::error::Result;
 use crate::query::{BoundQuery, Likeness};
 pub(crate) use crate::query::{Part, WeightedPart};
 
-/// How the terms of a likeness are chosen.
+/// How the terms of a `more_like_this` query are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// As the shard chose them, by which the document was found.
+    /// As the shard chose them when it found the document.
     OfShard,
-    /// By the text that is shown, as if it were the shard.
+    /// From the highlighted text, as if it were the whole shard.
     OfText,
-    /// Not at all.
+    /// No terms are used.
     Nothing,
 }
 
@@ -27,24 +27,24 @@ struct FieldPart<'q> {
     field: &'q Field,
     part: Part<'q>,
     boost: f32,
-    /// Those of the documents that were asked for in which it matches, ascending.
+    /// The requested documents that the part matches, ascending.
     docs: Vec<DocId>,
-    /// Of a likeness: with which choice it belongs to the query; `None`: always.
+    /// For the parts of a `more_like_this` query: the choice with which they are used; `None` for always.
     choice: Option<Choice>,
 }
 
-/// The parts of a query, and in which of some documents they match.
+/// The parts of a query, and which of some documents they match.
 pub(crate) struct QueryParts<'q>(Vec<FieldPart<'q>>);
 
 impl<'q> QueryParts<'q> {
-    /// `docs`: of `segment`, ascending.
+    /// Finds the parts of a query that match `docs` of `segment`, which ascend.
     pub fn of(query: &'q BoundQuery, segment: &Segment, docs: &[DocId]) -> Result<QueryParts<'q>> {
         let mut parts = QueryParts(Vec::new());
         parts.add(query, Some(segment), docs)?;
         Ok(parts)
     }
 
-    /// Without a segment, what the query matches in is not looked at.
+    /// Adds the parts of a query. Without a segment, it is not checked which documents match.
     fn add(&mut self, query: &'q BoundQuery, segment: Option<&Segment>, docs: &[DocId]) -> Result<()> {
         if let Some(likeness) = &query.likeness {
             let first = self.0.len();
@@ -65,13 +65,13 @@ impl<'q> QueryParts<'q> {
             FieldPart { field, part, boost, docs: docs.clone(), choice: None }
         }));
         if let Some(node) = query.node.as_nested() {
-            // Of the documents inside, which are not looked at one by one.
+            // These parts match nested documents, which are not checked one by one.
             self.add(&node.query, None, &docs)?;
         }
         query.node.highlighted_parts().into_iter().try_for_each(|part| self.add(part, segment, &docs))
     }
 
-    /// One part a field. It matches in a text that has one of its terms, whatever the shard chose.
+    /// Adds one part per field. It matches a text that has one of its terms, whatever the shard chose.
     fn add_likeness(&mut self, likeness: &'q Likeness, docs: &[DocId]) {
         let mut paths = HashSet::new();
         let distinct = likeness.fields().filter(|field| paths.insert(&*field.path));
@@ -84,19 +84,19 @@ impl<'q> QueryParts<'q> {
         }));
     }
 
-    /// Whether a part is about `field`, or about any field, whatever it matches in.
+    /// Whether there is a part about `field` (any part if `None`), whatever it matches.
     pub fn has_any(&self, field: Option<&Field>) -> bool {
         self.about(field).next().is_some()
     }
 
-    /// The parts that match `doc` and are about `field`, or about any field.
+    /// Returns the parts about `field` (all if `None`) that match `doc`.
     pub fn matching(&self, doc: DocId, field: Option<&Field>, choice: Choice) -> Vec<Part<'q>> {
         let matching = self.chosen(field, choice).filter(|part| part.docs.binary_search(&doc).is_ok());
         matching.map(|part| part.part).collect()
     }
 
-    /// The parts that are about `field`, or about any field, in the order of the query, whatever documents
-    /// they match.
+    /// Returns the parts about `field` (all if `None`), in the order of the query, whichever documents they
+    /// match.
     pub fn all(&self, field: Option<&Field>, choice: Choice) -> Vec<WeightedPart<'q>> {
         self.chosen(field, choice)
             .map(|part| WeightedPart { part: part.part, boost: part.boost, field: part.field })
@@ -107,7 +107,8 @@ impl<'q> QueryParts<'q> {
         self.about(field).filter(move |part| part.choice.is_none_or(|wanted| wanted == choice))
     }
 
-    /// Fields are told apart by their paths: the keys of a flattened field share an id.
+    /// Returns the parts about a field. Fields are compared by path, because the keys of a flattened field
+    /// share an id.
     fn about(&self, field: Option<&Field>) -> impl Iterator<Item = &FieldPart<'q>> {
         self.0.iter().filter(move |part| field.is_none_or(|field| field.path == part.field.path))
     }

@@ -15,29 +15,29 @@ use super::tokens::Tokens;
 use super::units;
 use crate::error::Result;
 
-/// UTF-16 units after which a longer text scores less (`PassageScorer`).
+/// Longer texts than this, in UTF-16 units, score less (`PassageScorer`).
 const PIVOT: f32 = 87.0;
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
 
-/// A passage of one value. Places are UTF-16 units of it.
+/// A passage of one value. Positions are UTF-16 units of the value.
 #[derive(Debug)]
 pub(super) struct Passage {
-    /// Which of the values.
+    /// Index of the value.
     pub value: usize,
     pub start: usize,
     pub end: usize,
-    /// By their start.
+    /// The matches, by start.
     pub matches: Vec<Match>,
     pub score: f32,
 }
 
-/// UTF-16 units of the values as one text, with a separator between them.
+/// Returns the UTF-16 units of the values joined into one text, with a separator between them.
 pub(crate) fn content_length(values: &[String]) -> usize {
     values.iter().map(|value| units::count(value) + 1).sum::<usize>().saturating_sub(1)
 }
 
-/// All passages with a match, in the order of the text.
+/// Returns all passages with a match, in the order of the text.
 pub(super) fn passages_of(
     highlight: &FieldHighlight<'_>,
     values: &[String],
@@ -56,7 +56,7 @@ pub(super) fn passages_of(
         if !is_wanted(base) {
             break;
         }
-        // Tokens are counted from the start of their value, matches from that of the text.
+        // Offsets of tokens are relative to their value, those of matches to the whole text.
         tokens.push(Tokens::of(highlight.field, value, highlight.start_max));
         starts.push(base);
         base += units::count(value) + 1;
@@ -68,7 +68,8 @@ pub(super) fn passages_of(
         .iter()
         .map(|tokens| if is_whole { matches_in(parts, tokens) } else { words_in(parts, tokens, &mut words) })
         .collect();
-    // How often each matches; one of a match as a whole counts as the only one.
+    // How often each part matches. With `require_field_match`, each match counts as the only one of its
+    // part.
     let mut freqs: HashMap<usize, u32> = HashMap::new();
     if !is_whole {
         matches.iter().flatten().for_each(|one| *freqs.entry(one.part).or_default() += 1);
@@ -78,7 +79,7 @@ pub(super) fn passages_of(
         let text = Text::new(&tokens, field, highlight.field.position_increment_gap);
         for one in text.placed(parts)? {
             let token = tokens[one.value].get(one.place);
-            // Each token by itself; equal terms are one part.
+            // Each token is a match; equal terms are one part.
             let part = parts.len() + one.term;
             matches[one.value].push(Match { start: token.start, end: token.end, part });
         }
@@ -95,7 +96,8 @@ pub(super) fn passages_of(
     Ok(found)
 }
 
-/// The parts with those terms of likenesses that are looked for in these values.
+/// Returns the parts, with only those terms of `more_like_this` queries that are searched for in these
+/// values.
 fn chosen<'q>(parts: &[Part<'q>], field: &Field, values: &[Tokens]) -> Vec<Part<'q>> {
     let is_there = |term: &[u8]| values.iter().any(|tokens| !tokens.places_of(term).is_empty());
     let mut chosen = Vec::with_capacity(parts.len());
@@ -110,7 +112,7 @@ fn chosen<'q>(parts: &[Part<'q>], field: &Field, values: &[Tokens]) -> Vec<Part<
     chosen
 }
 
-/// Lays passages around the matches of one value.
+/// Adds the passages around the matches of one value.
 fn add_passages(
     highlight: &FieldHighlight<'_>,
     number: usize,
@@ -133,14 +135,14 @@ fn add_passages(
         };
         let cut = cut.get_or_insert_with(|| Passages::new(value, boundaries, options.fragment_size));
         let (start, end) = cut.around(one.center());
-        // A phrase may reach over the ends of its passage.
+        // A phrase may extend beyond the ends of its passage.
         let (start, end) = (start.min(one.start).max(last_end), end.max(one.end));
         found.push(Passage { value: number, start, end, matches: vec![one], score: 0.0 });
     }
 }
 
-/// `PassageScorer#score`, for matches of which each part occurs once in the text, as its enumeration of
-/// matches says.
+/// `PassageScorer#score`, for matches whose parts each occur once in the text, as Lucene's enumeration of
+/// matches reports them.
 fn score(passage: &Passage, base: usize, content_length: usize, freqs: &HashMap<usize, u32>) -> f32 {
     let count = 1.0 + content_length as f64 / f64::from(PIVOT);
     let weight = |part: usize| {
@@ -156,13 +158,14 @@ fn score(passage: &Passage, base: usize, content_length: usize, freqs: &HashMap<
     sum * (1.0 + 1.0 / (PIVOT + (base + passage.start) as f32).ln())
 }
 
-/// The passages that score most, at most `count`, in the order of the text; 0: all of them.
+/// Returns the passages with the highest scores, at most `count`, in the order of the text; all of them if
+/// `count` is 0.
 pub(super) fn best(mut passages: Vec<Passage>, count: usize) -> Vec<Passage> {
     if count == 0 || passages.len() <= count {
         return passages;
     }
     let mut order: Vec<usize> = (0..passages.len()).collect();
-    // Of equal ones the later ones stay.
+    // Of equal passages, the later ones are kept.
     order.sort_by(|left, right| {
         passages[*right].score.total_cmp(&passages[*left].score).then(right.cmp(left))
     });

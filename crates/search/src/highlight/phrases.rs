@@ -1,24 +1,23 @@
-//! Where a phrase is among the tokens of a text: its words in their order, or within its slop of one another.
+//! Where a phrase matches the tokens of a text: its words in order, or within its slop of one another.
 //!
-//! A match is laid around each occurrence of the first word, with the nearest occurrences of the others;
-//! Lucene enumerates sloppy matches in another way (`SloppyPhraseMatcher`), so that other words may be
-//! marked.
+//! A match is built around each occurrence of the first word, with the nearest occurrences of the others.
+//! Lucene enumerates sloppy matches differently (`SloppyPhraseMatcher`), so it may mark other words.
 
 use super::tokens::Tokens;
 
-/// One word of a phrase, or several of which one stands there.
+/// One position of a phrase: a word or several alternatives.
 struct Slot {
-    /// Among the positions of the phrase.
+    /// Position in the phrase.
     offset: i64,
-    /// Its tokens, ascending.
+    /// Indexes of its tokens, ascending.
     places: Vec<u32>,
 }
 
-/// Start and end of each match, by its first word. `slots`: (position in the phrase, the terms that may stand
-/// there), positions ascending.
+/// Returns start and end of each match, by its first word. `slots`: (position in the phrase, alternative
+/// terms), positions ascending.
 ///
-/// Takes steps in proportion to the occurrences of the first word, times the slots, times what a slop leaves
-/// to choose from.
+/// The cost is proportional to the occurrences of the first word, times the slots, times the choices that
+/// the slop allows.
 pub(super) fn phrases_in(slots: &[(u32, Vec<Box<[u8]>>)], slop: u32, tokens: &Tokens) -> Vec<(usize, usize)> {
     let slots: Vec<Slot> = slots.iter().map(|(offset, terms)| Slot::of(*offset, terms, tokens)).collect();
     let Some((first, others)) = slots.split_first() else { return Vec::new() };
@@ -27,7 +26,7 @@ pub(super) fn phrases_in(slots: &[(u32, Vec<Box<[u8]>>)], slop: u32, tokens: &To
     }
     let slop = i64::from(slop);
     let mut found = Vec::new();
-    // By token: the occurrence of the first word, counted from 1, that it was taken for last.
+    // By token: the number, from 1, of the occurrence of the first word that last used it.
     let mut taken_for = vec![0u32; tokens.len()];
     for (number, &place) in (1..).zip(&first.places) {
         let (token, origin) = (tokens.get(place), first.shifted(place, tokens));
@@ -60,12 +59,13 @@ impl Slot {
         Slot { offset: i64::from(offset), places }
     }
 
-    /// Where the phrase begins by a token of this slot.
+    /// Returns where the phrase begins if this token fills this slot.
     fn shifted(&self, place: u32, tokens: &Tokens) -> i64 {
         i64::from(tokens.get(place).position) - self.offset
     }
 
-    /// The free token by which the phrase begins nearest to `origin`, at most `slop` away; the first of two.
+    /// Returns the free token for which the phrase begins nearest to `origin`, at most `slop` away; the
+    /// first of two.
     fn nearest(
         &self,
         origin: i64,
@@ -91,7 +91,7 @@ mod tests {
     use super::super::tokens::Token;
     use super::*;
 
-    /// A word of one unit at every position.
+    /// Returns tokens of one character, one at every position.
     fn tokens(words: &str) -> Tokens {
         let mut tokens = Tokens::default();
         for (at, word) in words.chars().enumerate() {
@@ -127,7 +127,7 @@ mod tests {
         check("aa", 1, "axa", &[(0, 3)]);
     }
 
-    /// Exact phrases beside the text's own substrings.
+    /// Compares exact phrases with a substring search.
     #[test]
     fn exact_phrases_are_those_of_a_search_for_text() {
         let mut state = 5u64;
@@ -147,7 +147,7 @@ mod tests {
         }
     }
 
-    /// Quadratic, this would take 2.5 * 10^11 steps.
+    /// In quadratic time this would take 2.5 * 10^11 steps.
     #[test]
     fn a_frequent_word_twice_is_found_in_linear_time() {
         let tokens = tokens(&"a".repeat(500_000));

@@ -1,9 +1,9 @@
-//! The tokens that intervals and spans consist of: "where in the values of a field do terms stand to one
-//! another as a query asks?"
+//! Finds the tokens of intervals and spans: "where do the terms in the values of a field have the positions
+//! that a query asks for?"
 //!
-//! The values are one text with a gap of positions between them, as the index has them. Lucene's highlighter
-//! indexes the terms that a query looks for alone, where it can tell them: terms that only exclude are not
-//! there then, so that what they exclude is shown.
+//! The values are one text with a gap of positions between them, as in the index. Where it can enumerate a
+//! query's terms, Lucene's highlighter indexes only these. Terms that only exclude are then absent, so that
+//! what they exclude is highlighted.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,24 +20,24 @@ use crate::primitives::{Docs, PatternTerms, Source, SpanTree};
 /// A token of an interval or span.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PlacedToken {
-    /// Which of the values, and which token of it.
+    /// Index of the value, and index of the token in it.
     pub value: usize,
     pub place: u32,
-    /// Equal for equal terms.
+    /// A number that is equal for equal terms.
     pub term: usize,
 }
 
 /// The tokens of several values as one text.
 pub(super) struct Text<'t> {
-    /// The field that the text is of, where terms of others are not looked for.
+    /// The field of the text; terms of other fields are not searched for. `None`: terms of all fields are.
     field: Option<&'t Field>,
     values: &'t [Tokens],
-    /// Of each value: what its positions are counted from, and the number of its first token.
+    /// For each value: the position that its positions start from, and the number of its first token.
     bases: Vec<(u32, u32)>,
 }
 
 impl<'t> Text<'t> {
-    /// `gap`: positions left free between two values.
+    /// Joins the values. `gap`: positions left free between two values.
     pub fn new(values: &'t [Tokens], field: Option<&'t Field>, gap: u32) -> Text<'t> {
         let (mut position, mut token) = (0u32, 0);
         let mut bases = Vec::with_capacity(values.len());
@@ -50,7 +50,7 @@ impl<'t> Text<'t> {
         Text { field, values, bases }
     }
 
-    /// The tokens of all intervals and spans of these parts, one after the other.
+    /// Returns the tokens of all intervals and spans of these parts, one after the other.
     pub fn placed(&self, parts: &[Part<'_>]) -> Result<Vec<PlacedToken>> {
         let mut found = Vec::new();
         let mut leaves = TextLeaves { text: self, known: Known::of(parts) };
@@ -90,7 +90,7 @@ impl<'t> Text<'t> {
         Ok(found.into_iter().map(placed).collect())
     }
 
-    /// First and last position of every span of a tree, whatever fields its terms are of.
+    /// Returns first and last position of every span of a tree, whichever fields its terms belong to.
     pub fn spans(&self, tree: &SpanTree) -> Result<Vec<(i64, i64)>> {
         let mut found = Vec::new();
         let known = Known { has_all: true, ..Known::default() };
@@ -105,7 +105,7 @@ impl<'t> Text<'t> {
         Ok(found)
     }
 
-    /// For each token the number of its term.
+    /// Returns for each token the number of its term.
     fn terms(&self) -> Vec<usize> {
         let mut numbers: HashMap<&[u8], usize> = HashMap::new();
         let mut of_tokens = vec![0; self.values.iter().map(Tokens::len).sum()];
@@ -120,12 +120,12 @@ impl<'t> Text<'t> {
     }
 }
 
-/// Terms that a query looks for.
+/// The terms that a query searches for.
 #[derive(Default)]
 struct Known<'q> {
     terms: HashSet<&'q [u8]>,
     patterns: Vec<&'q Docs>,
-    /// It looks for what Lucene cannot tell, so that nothing is left out.
+    /// Whether the query searches for terms that Lucene cannot enumerate, so that no term is left out.
     has_all: bool,
 }
 
@@ -173,14 +173,14 @@ impl<'q> Known<'q> {
     }
 }
 
-/// Leaves of intervals and spans over a text.
+/// The leaves of intervals and spans over a text.
 struct TextLeaves<'t> {
     text: &'t Text<'t>,
     known: Known<'t>,
 }
 
 impl TextLeaves<'_> {
-    /// A leaf on the tokens of those terms that `selects` says.
+    /// Returns a leaf over the tokens of the terms that `selects` selects.
     fn leaf(&self, field: &Field, selects: impl Fn(&Tokens, &mut Vec<u32>)) -> Option<Leaf> {
         if self.text.field.is_some_and(|own| own.path != field.path) {
             return None;

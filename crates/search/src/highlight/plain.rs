@@ -1,9 +1,10 @@
-//! The plain highlighter: each value by itself is cut into fragments of about a size, of which those with
+//! The plain highlighter: each value is divided into fragments of about a given size, and those with the
 //! most words of the query are shown.
 //!
-//! What of the query matches the document is not asked: words of any clause that is not excluded are marked,
-//! those of phrases and spans where they stand as one. Source: Lucene's `Highlighter`, `QueryScorer`,
-//! `WeightedSpanTermExtractor` and fragmenters; Elasticsearch's `PlainHighlighter`.
+//! It does not check which clauses match the document: words of every clause that does not exclude are
+//! marked; words of phrases and spans only where the phrase or span matches. Source: Lucene's
+//! `Highlighter`, `QueryScorer`, `WeightedSpanTermExtractor` and fragmenters; Elasticsearch's
+//! `PlainHighlighter`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,12 +21,12 @@ use crate::matcher::selects_constant;
 use crate::primitives::{PhraseNode, SpanTree};
 use crate::request::Fragmenter;
 
-/// What a word of the query counts, and where.
+/// The weight of a word of the query, and where it counts.
 struct Weight {
     weight: f32,
-    /// First and last position of the spans that it may be part of; `None`: it may be anywhere.
+    /// First and last positions of the spans that it must be part of; `None` if it counts anywhere.
     spans: Option<Vec<(i64, i64)>>,
-    /// Spans by which fragments are not cut, though the word may be anywhere.
+    /// Spans that fragments do not cut, although the word counts anywhere.
     others: Vec<(i64, i64)>,
 }
 
@@ -37,7 +38,7 @@ impl Weight {
 
 type Weights = HashMap<Box<[u8]>, Weight>;
 
-/// A piece of one value, marked.
+/// A marked piece of one value.
 struct Fragment {
     text: String,
     score: f32,
@@ -45,7 +46,8 @@ struct Fragment {
 }
 
 impl FieldHighlight<'_> {
-    /// What is shown of the values of a document, by the plain highlighter. Empty: the field is left out.
+    /// Returns the plain highlighter's fragments of the values of a document. If empty, the field is left
+    /// out.
     pub fn plain_fragments(&self, values: &[String], parts: &[WeightedPart<'_>]) -> Result<Vec<String>> {
         let count_max = self.options.fragments_max.max(1);
         let field = self.options.require_field_match.then_some(self.field);
@@ -54,8 +56,8 @@ impl FieldHighlight<'_> {
         for value in values {
             let tokens = Tokens::of(self.field, value, self.start_max);
             let cut = self.cut(value, &tokens, &weights(parts, &tokens, field)?)?;
-            // Elasticsearch numbers by how many fragments it kept of the values before, not by how many there
-            // are.
+            // Elasticsearch numbers fragments by how many it kept of the values before, not by how many
+            // there are.
             let kept = cut.len().min(count_max);
             fragments.extend(best(cut, count_max).into_iter().map(|mut fragment| {
                 fragment.number += base;
@@ -77,7 +79,7 @@ impl FieldHighlight<'_> {
         Ok(fragments.into_iter().map(|fragment| fragment.text).collect())
     }
 
-    /// The beginning of the first value up to the end of a word, where nothing matches.
+    /// Returns the beginning of the first value up to the end of a word, for a field without matches.
     fn excerpt(&self, values: &[String]) -> Option<String> {
         let size = self.options.no_match_size;
         let value = values.first().filter(|_| size > 0)?;
@@ -96,7 +98,7 @@ impl FieldHighlight<'_> {
         (end > 0).then(|| Units::of(value).slice(0, end).to_owned())
     }
 
-    /// All fragments of a value.
+    /// Returns all fragments of a value.
     fn cut(&self, value: &str, tokens: &Tokens, weights: &Weights) -> Result<Vec<Fragment>> {
         let terms = tokens.by_place();
         let mut cutter = Cutter {
@@ -150,7 +152,8 @@ fn is_at(weight: &Weight, position: i64) -> bool {
     }
 }
 
-/// Those that score most, at most `count`, best first; of equal ones the first.
+/// Returns the fragments with the highest scores, at most `count`, best first; of equal fragments, the
+/// first.
 fn best(mut fragments: Vec<Fragment>, count: usize) -> Vec<Fragment> {
     fragments.sort_by(|left, right| right.score.total_cmp(&left.score).then(left.number.cmp(&right.number)));
     fragments.truncate(count);
@@ -158,15 +161,15 @@ fn best(mut fragments: Vec<Fragment>, count: usize) -> Vec<Fragment> {
     fragments
 }
 
-/// Writes a value with its marks and cuts it.
+/// Writes a value with its marks and divides it into fragments.
 struct Cutter<'h, 'v> {
     highlight: &'h FieldHighlight<'h>,
     units: Units<'v>,
     out: String,
-    /// Units of the value that were written.
+    /// UTF-16 units of the value that have been written.
     shown: usize,
     fragments: Vec<Fragment>,
-    /// Where in `out` the current fragment begins.
+    /// Offset in `out` where the current fragment begins.
     begin: usize,
     score: f32,
 }
@@ -182,7 +185,7 @@ impl Cutter<'_, '_> {
 
     fn mark(&mut self, group: &Group) -> Result<()> {
         let options = self.highlight.options;
-        // A group is as long as its words, which may be escaped.
+        // A group is as long as its words, which may grow when escaped.
         let tag_bytes = options.pre_tag().len() + options.post_tag().len();
         work::check_growth(self.out.len(), self.out.capacity(), tag_bytes)?;
         work::check_beyond_deadline()?;
@@ -216,20 +219,20 @@ impl Cutter<'_, '_> {
     }
 }
 
-/// Tokens that overlap one another.
+/// A group of overlapping tokens.
 #[derive(Default)]
 struct Group {
     count: usize,
-    /// Behind all of them.
+    /// End of the last of them.
     end: usize,
-    /// Around those that count, or around the first where none does.
+    /// Bounds of the tokens that count, or of the first token if none does.
     mark_start: usize,
     mark_end: usize,
     score: f32,
 }
 
 impl Group {
-    /// Tokens of a group that are looked at (`TokenGroup.MAX_NUM_TOKENS_PER_GROUP`).
+    /// Most tokens of a group that are used (`TokenGroup.MAX_NUM_TOKENS_PER_GROUP`).
     const TOKENS_MAX: usize = 50;
 
     fn add(&mut self, token: &Token, score: f32) {
@@ -255,16 +258,16 @@ impl Group {
     }
 }
 
-/// Says where a fragment ends.
+/// Decides where a fragment ends.
 struct Borders {
     fragmenter: Fragmenter,
     size: usize,
-    /// Fragments so far, the current one included.
+    /// Number of fragments so far, including the current one.
     count: usize,
-    /// Units of the value.
+    /// UTF-16 units of the value.
     length: usize,
     position: i64,
-    /// The position behind a span that is not cut.
+    /// The position after a span that must not be cut.
     wait_for: Option<i64>,
 }
 
@@ -278,7 +281,8 @@ impl Borders {
         Borders { fragmenter, size, count: 1, length, position: -1, wait_for: None }
     }
 
-    /// Whether a fragment begins with this token. `step`: how far it is from the token before.
+    /// Whether a fragment begins with this token. `step`: the distance of its position from that of the
+    /// token before.
     fn is_reached(&mut self, token: &Token, step: i64, weight: Option<&Weight>) -> bool {
         let is_full = token.end >= self.size.saturating_mul(self.count);
         let is_new = match self.fragmenter {
@@ -303,7 +307,8 @@ impl Borders {
     }
 }
 
-/// The words of the query that count in a value; `field`: where those of others do not.
+/// Returns the words of the query that count in a value. `field`: if set, words of other fields do not
+/// count.
 fn weights(parts: &[WeightedPart<'_>], tokens: &Tokens, field: Option<&Field>) -> Result<Weights> {
     let mut weights = Weights::new();
     for WeightedPart { part, boost, .. } in parts {
@@ -326,7 +331,7 @@ fn weights(parts: &[WeightedPart<'_>], tokens: &Tokens, field: Option<&Field>) -
                     weights.insert(term.into(), Weight { weight, spans: None, others: Vec::new() });
                 }
             }
-            // Wherever they stand: Lucene's highlighter knows no more of them than their terms.
+            // They count anywhere: Lucene's highlighter only knows the terms of intervals.
             Part::Intervals(source) => {
                 let mut terms = Vec::new();
                 source.terms(&mut terms);
@@ -364,7 +369,7 @@ fn add_spans(tree: &SpanTree, boost: f32, tokens: &Tokens, weights: &mut Weights
     Ok(())
 }
 
-/// A phrase as spans: in order, or within its slop in any.
+/// Converts a phrase to spans: in order, or in any order within its slop.
 fn tree_of(phrase: &PhraseNode) -> SpanTree {
     let slots: Vec<SpanTree> = phrase
         .slots

@@ -1,4 +1,4 @@
-//! The tokens of a text: "where in it is this term?"
+//! The tokens of a text: "where does this term occur in it?"
 
 use std::collections::HashMap;
 
@@ -6,12 +6,12 @@ use limber_mapping::{Field, Representation};
 
 use super::units::{self, Units};
 
-/// Where a token is.
+/// The position and offsets of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token {
-    /// Among the others of its value.
+    /// Position among the tokens of its value.
     pub position: u32,
-    /// In UTF-16 units.
+    /// Offsets in UTF-16 units.
     pub start: usize,
     pub end: usize,
 }
@@ -19,14 +19,15 @@ pub(super) struct Token {
 /// The tokens of one value.
 #[derive(Default)]
 pub(super) struct Tokens {
-    /// By position.
+    /// The tokens, by position.
     list: Vec<Token>,
-    /// For each term its places in the list, ascending.
+    /// For each term its indexes in the list, ascending.
     places: HashMap<Box<[u8]>, Vec<u32>>,
 }
 
 impl Tokens {
-    /// `start_max`: no token that starts behind this unit is wanted. A keyword's value is one token.
+    /// Analyzes a value. `start_max`: no token that starts after this unit is used. A keyword's value is
+    /// one token.
     pub fn of(field: &Field, value: &str, start_max: Option<usize>) -> Tokens {
         let mut tokens = Tokens::default();
         if field.representation() != Representation::Text {
@@ -49,7 +50,7 @@ impl Tokens {
         tokens
     }
 
-    /// Adds a token behind the others.
+    /// Adds a token after the others.
     pub fn push(&mut self, term: &[u8], token: Token) {
         let place = self.list.len() as u32;
         match self.places.get_mut(term) {
@@ -61,27 +62,27 @@ impl Tokens {
         self.list.push(token);
     }
 
-    /// How many tokens there are.
+    /// Returns how many tokens there are.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// The token at a place, from 0. Panics beyond the last.
+    /// Returns the token at an index, from 0. Panics beyond the last.
     pub fn get(&self, place: u32) -> Token {
         self.list[place as usize]
     }
 
-    /// The places of a term, ascending.
+    /// Returns the indexes of a term's tokens, ascending.
     pub fn places_of(&self, term: &[u8]) -> &[u32] {
         self.places.get(term).map_or(&[], Vec::as_slice)
     }
 
-    /// All tokens, in the order of the text.
+    /// Returns all tokens, in the order of the text.
     pub fn list(&self) -> &[Token] {
         &self.list
     }
 
-    /// The term of each token.
+    /// Returns the term of each token.
     pub fn by_place(&self) -> Vec<&[u8]> {
         let mut terms: Vec<&[u8]> = vec![&[]; self.list.len()];
         for (term, places) in &self.places {
@@ -90,12 +91,12 @@ impl Tokens {
         terms
     }
 
-    /// The position of the last token.
+    /// Returns the position of the last token.
     pub fn last_position(&self) -> Option<u32> {
         self.list.last().map(|token| token.position)
     }
 
-    /// Every term with its places, in no order.
+    /// Returns every term with the indexes of its tokens, in no order.
     pub fn terms(&self) -> impl Iterator<Item = (&[u8], &[u32])> {
         self.places.iter().map(|(term, places)| (&**term, places.as_slice()))
     }

@@ -1,12 +1,12 @@
-//! UTF-16 units of a text, in which Elasticsearch counts, and where they are among its bytes.
+//! Converts between UTF-16 units, in which Elasticsearch counts, and byte offsets.
 
-/// How many there are.
+/// Returns the number of UTF-16 units of a text.
 pub(super) fn count(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// A cursor over a text. Ascending places cost one walk together; one that lies before the last is looked for
-/// from the text's start.
+/// A cursor over a text. Ascending positions take one pass together; a position before the last one is
+/// searched for from the text's start.
 pub(super) struct Units<'t> {
     text: &'t str,
     byte: usize,
@@ -14,12 +14,12 @@ pub(super) struct Units<'t> {
 }
 
 impl<'t> Units<'t> {
-    /// Counts the UTF-16 units of a text, in which Elasticsearch gives offsets.
+    /// Creates a cursor at the start of a text.
     pub fn of(text: &'t str) -> Units<'t> {
         Units { text, byte: 0, unit: 0 }
     }
 
-    /// The unit at a byte where a character begins.
+    /// Returns the unit at a byte offset where a character begins.
     pub fn at_byte(&mut self, byte: usize) -> usize {
         if byte < self.byte {
             (self.byte, self.unit) = (0, 0);
@@ -29,7 +29,7 @@ impl<'t> Units<'t> {
         self.unit
     }
 
-    /// The byte at which the character of a unit begins; the text's end for one behind it.
+    /// Returns the byte offset at which the character of a unit begins; the text's end for units after it.
     pub fn byte_of(&mut self, unit: usize) -> usize {
         if unit < self.unit {
             (self.byte, self.unit) = (0, 0);
@@ -44,7 +44,7 @@ impl<'t> Units<'t> {
         self.byte
     }
 
-    /// The text from one unit to another.
+    /// Returns the text from one unit to another.
     pub fn slice(&mut self, from: usize, to: usize) -> &'t str {
         let start = self.byte_of(from);
         let end = self.byte_of(to.max(from));

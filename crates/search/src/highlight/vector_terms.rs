@@ -1,5 +1,5 @@
-//! What the fast vector highlighter looks for: the terms and phrases of a query. Source: Lucene's
-//! `FieldQuery`, Elasticsearch's `CustomFieldQuery`.
+//! The terms and phrases that the fast vector highlighter searches for. Source: Lucene's `FieldQuery`,
+//! Elasticsearch's `CustomFieldQuery`.
 
 use std::collections::HashSet;
 
@@ -8,23 +8,23 @@ use super::tokens::Tokens;
 use crate::matcher::selects_constant;
 use crate::primitives::{PhraseNode, SpanTree};
 
-/// Alternatives of a phrase above which its words are looked for one by one.
+/// Phrases with more alternatives than this are searched for word by word.
 const ALTERNATIVES_MAX: usize = 16;
 
-/// A term or phrase that is looked for.
+/// A term or phrase to search for.
 #[derive(Clone, PartialEq)]
 pub(super) struct Wanted {
-    /// Its field; `None`: any.
+    /// The path of its field; `None` for any field.
     pub path: Option<String>,
-    /// Its words, in their order; one of a term.
+    /// Its words in order; a term has one.
     pub terms: Vec<Box<[u8]>>,
-    /// How far the words may be from their places.
+    /// How far the words may be from their positions.
     pub slop: u32,
-    /// What a match counts when fragments are compared.
+    /// The weight of a match when fragments are compared.
     pub boost: f32,
 }
 
-/// The terms and phrases of a query, each once, in its order.
+/// Returns the terms and phrases of a query, each once, in the query's order.
 pub(super) fn flat(parts: &[WeightedPart<'_>], tokens: &[Tokens], by_field: bool) -> Vec<Wanted> {
     let mut wanted: Vec<Wanted> = Vec::new();
     let mut seen = HashSet::new();
@@ -52,14 +52,15 @@ pub(super) fn flat(parts: &[WeightedPart<'_>], tokens: &[Tokens], by_field: bool
                 }
             }
             Part::Spans(SpanTree::Term { term, .. }) => add(vec![term.clone()], 0),
-            // Lucene's highlighter does not know them.
+            // Lucene's highlighter does not support these.
             Part::Spans(_) | Part::Intervals(_) | Part::Likeness(_) => {}
         }
     }
     wanted
 }
 
-/// Every way to choose a word for each place of a phrase; of very many choices the words by themselves.
+/// Returns every way to choose a word for each position of a phrase; with too many alternatives, the single
+/// words.
 fn ways(phrase: &PhraseNode) -> Vec<Vec<Box<[u8]>>> {
     let alternatives: usize = phrase.slots.iter().map(|(_, terms)| terms.len()).sum();
     let is_choice = phrase.slots.iter().any(|(_, terms)| terms.len() > 1);
@@ -80,7 +81,7 @@ fn ways(phrase: &PhraseNode) -> Vec<Vec<Box<[u8]>>> {
     ways
 }
 
-/// With the phrases that two overlapping ones make, so that both are marked where they follow one another.
+/// Adds the phrases that two overlapping ones form, so that both are marked where they follow one another.
 pub(super) fn expanded(flat: Vec<Wanted>) -> Vec<Wanted> {
     let mut all: Vec<Wanted> = Vec::with_capacity(flat.len());
     for (at, one) in flat.iter().enumerate() {
@@ -98,7 +99,8 @@ pub(super) fn expanded(flat: Vec<Wanted>) -> Vec<Wanted> {
     all
 }
 
-/// Adds what begins as `first` and goes on as `second`, where the end of one is the beginning of the other.
+/// Adds the phrases that begin as `first` and continue as `second`, where the end of one is the beginning
+/// of the other.
 fn add_overlaps(first: &Wanted, second: &Wanted, all: &mut Vec<Wanted>) {
     for from in 1..first.terms.len() {
         let shared = first.terms.len() - from;

@@ -1,9 +1,9 @@
-//! The fast vector highlighter: terms and phrases of the query among those of all values, shown in fragments
-//! around them.
+//! The fast vector highlighter: finds terms and phrases of the query in the terms of all values, and shows
+//! fragments around them.
 //!
-//! What it takes from term vectors in Elasticsearch is made here by analysing the values once more. Source:
-//! Lucene's `FieldQuery`, `FieldTermStack`, `FieldPhraseList`, `BaseFragListBuilder` and
-//! `BaseFragmentsBuilder`; Elasticsearch's `FastVectorHighlighter` and `CustomFieldQuery`.
+//! Elasticsearch reads the terms from term vectors; here the values are analyzed again. Source: Lucene's
+//! `FieldQuery`, `FieldTermStack`, `FieldPhraseList`, `BaseFragListBuilder` and `BaseFragmentsBuilder`;
+//! Elasticsearch's `FastVectorHighlighter` and `CustomFieldQuery`.
 
 use std::collections::HashMap;
 
@@ -17,32 +17,32 @@ use super::tokens::Tokens;
 use super::vector_terms::{expanded, flat};
 use crate::error::Result;
 
-/// A fragment is at least so many times as long as what is shown before a match.
+/// A fragment is at least this many times as long as the margin before a match.
 const SIZE_FACTOR: usize = 3;
 
-/// A field whose matches are marked, with the tokens of its values.
+/// A field whose matches are marked, and its values.
 pub(crate) struct MatchedField<'f> {
     pub field: &'f Field,
     pub values: &'f [String],
 }
 
-/// What may follow the words so far.
+/// A node in the tree of the words that may follow the words so far.
 #[derive(Default)]
 struct Node {
     next: HashMap<Box<[u8]>, Node>,
     end: Option<End>,
 }
 
-/// A term or phrase ends here.
+/// The end of a term or phrase.
 #[derive(Clone, Copy)]
 struct End {
     slop: u32,
     boost: f32,
-    /// By which tags are chosen.
+    /// Number by which its tags are chosen.
     number: usize,
 }
 
-/// A token that is looked for.
+/// A token that is part of a term or phrase.
 #[derive(Clone)]
 struct Found {
     term: Box<[u8]>,
@@ -54,7 +54,7 @@ struct Found {
 /// The found tokens at one position.
 type Place = Vec<Found>;
 
-/// A match: the places in the text that it is marked at, ascending.
+/// A match: the ranges of the text that it marks, ascending.
 #[derive(Clone)]
 struct Marked {
     places: Vec<(usize, usize)>,
@@ -62,7 +62,7 @@ struct Marked {
     number: usize,
 }
 
-/// A piece of the text that is shown.
+/// A piece of the text to show.
 struct Piece {
     start: usize,
     end: usize,
@@ -89,11 +89,11 @@ impl Marked {
 }
 
 impl FieldHighlight<'_> {
-    /// What is shown of `values`, by the fast vector highlighter. `matched`: the fields whose matches are
-    /// marked. Empty: the field is left out.
+    /// Returns the fast vector highlighter's fragments of `values`. `matched`: the fields whose matches are
+    /// marked. If empty, the field is left out.
     ///
     /// # Errors
-    /// Fragments that are too small for what is to be shown before a match.
+    /// The fragment size is too small for the margin before a match.
     pub fn vector_fragments(
         &self,
         values: &[String],
@@ -142,7 +142,7 @@ impl FieldHighlight<'_> {
         Ok(shown)
     }
 
-    /// The matches in one field, in the order of the text.
+    /// Returns the matches in one field, in the order of the text.
     fn marked(
         &self,
         matched: &MatchedField<'_>,
@@ -166,7 +166,7 @@ impl FieldHighlight<'_> {
         matches(places(matched, &tokens, &terms), &root, self.options.phrase_limit)
     }
 
-    /// The pieces, at most so many, with tags around what is marked.
+    /// Returns at most `count_max` pieces, with tags around the marked ranges.
     fn show(&self, mut pieces: Vec<Piece>, values: &[Vec<u16>], count_max: usize) -> Result<Vec<String>> {
         if values.len() > 1 {
             pieces = by_value(pieces, values);
@@ -181,7 +181,7 @@ impl FieldHighlight<'_> {
         pieces.map(|piece| self.shown(&piece, values, &mut text, &mut next)).collect()
     }
 
-    /// `text`: the first `next` of the values, each with a space behind it.
+    /// Returns one piece with its tags. `text` is the first `next` values, each followed by a space.
     fn shown(
         &self,
         piece: &Piece,
@@ -224,7 +224,7 @@ impl FieldHighlight<'_> {
     }
 }
 
-/// Tags take turns.
+/// Returns the tag for a number; tags take turns.
 fn tag(tags: &[String], number: usize) -> &str {
     match tags {
         [] => "",
@@ -232,8 +232,8 @@ fn tag(tags: &[String], number: usize) -> &str {
     }
 }
 
-/// The tokens that are looked for, by their positions. Places are UTF-16 units of all values, one behind the
-/// other with a unit between them.
+/// Returns the tokens that are part of terms and phrases, by position. Offsets are UTF-16 units of all
+/// values, joined with one unit between them.
 fn places(
     matched: &MatchedField<'_>,
     tokens: &[Tokens],
@@ -264,7 +264,7 @@ fn places(
     places
 }
 
-/// The matches among the places, the longest phrases first, at most so many.
+/// Returns at most `count_max` matches, preferring the longest phrases.
 fn matches(places: Vec<Place>, root: &Node, count_max: usize) -> Vec<Marked> {
     let mut marked: Vec<Marked> = Vec::new();
     let mut at = 0;
@@ -286,7 +286,7 @@ fn matches(places: Vec<Place>, root: &Node, count_max: usize) -> Vec<Marked> {
             node = &node.next[&place[chosen].term];
             at += 1;
         }
-        // What is no phrase as a whole may begin with one; the rest is looked at again.
+        // A sequence that is no phrase may begin with one; the rest is searched again.
         loop {
             if let Some(end) = node_of(root, &candidate).and_then(|node| valid_end(node, &candidate)) {
                 add(marked_of(&candidate, end), &mut marked);
@@ -306,7 +306,7 @@ fn node_of<'n>(root: &'n Node, candidate: &[&Found]) -> Option<&'n Node> {
     candidate.iter().try_fold(root, |node, found| node.next.get(&found.term))
 }
 
-/// How the candidate ends, if it is a term or phrase and its words are near enough.
+/// Returns the end of the candidate if it is a term or phrase and its words are near enough.
 fn valid_end(node: &Node, candidate: &[&Found]) -> Option<End> {
     let end = node.end?;
     let is_near =
@@ -327,7 +327,7 @@ fn marked_of(candidate: &[&Found], end: End) -> Marked {
     Marked { places, boost: end.boost, number: end.number }
 }
 
-/// Adds a match; one that lies over another only counts for that one.
+/// Adds a match; if it overlaps an earlier one, it only adds to that one's weight.
 fn add(one: Marked, all: &mut Vec<Marked>) {
     let near = all.iter().rev().take_while(|other| other.end() > one.start()).count();
     let first = all.len() - near;
@@ -337,7 +337,7 @@ fn add(one: Marked, all: &mut Vec<Marked>) {
     }
 }
 
-/// The matches of several fields in one order; those that touch one another are one.
+/// Sorts the matches of several fields; those that overlap or touch become one.
 fn merged(mut all: Vec<Marked>) -> Vec<Marked> {
     all.sort_by(|left, right| {
         (left.start(), left.end()).cmp(&(right.start(), right.end())).then(left.boost.total_cmp(&right.boost))
@@ -371,13 +371,13 @@ fn merged(mut all: Vec<Marked>) -> Vec<Marked> {
     groups.into_iter().map(join).collect()
 }
 
-/// Pieces of about `size` units around the matches, from left to right.
+/// Returns pieces of about `size` units around the matches, from left to right.
 fn pieces(marked: Vec<Marked>, margin: usize, size: usize) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut queue = marked.into_iter().peekable();
     let mut behind = 0;
     while let Some(first) = queue.next() {
-        // Cut off by the piece before.
+        // The match was cut off by the piece before.
         if first.start() < behind {
             continue;
         }
@@ -408,7 +408,7 @@ fn pieces(marked: Vec<Marked>, margin: usize, size: usize) -> Vec<Piece> {
     pieces
 }
 
-/// The pieces, none of which goes over the end of a value.
+/// Splits pieces at the ends of values.
 fn by_value(pieces: Vec<Piece>, values: &[Vec<u16>]) -> Vec<Piece> {
     let mut found: Vec<Piece> = Vec::new();
     'pieces: for mut piece in pieces {

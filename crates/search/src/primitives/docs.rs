@@ -1,4 +1,4 @@
-//! Sets of documents: the closed set of forms that most queries are bound to.
+//! Sets of documents: the fixed set of forms that most queries are bound to.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use super::term_pattern::TermPattern;
 use crate::geo::{Relation, Shape, ShapeRelation, Target};
 use crate::script::RuntimeField;
 
-/// One end of a range of terms, and whether it belongs to it.
+/// One end of a range of terms, and whether the end is included.
 pub(crate) type TermEnd = Option<(Vec<u8>, bool)>;
 
-/// Sets of documents, by what they hold.
+/// A set of documents, by their values.
 #[derive(Debug)]
 pub(crate) enum Docs {
-    /// Of documents whose runtime field has a value that these select.
+    /// Documents whose runtime field has a value that `docs` selects.
     Runtime {
         field: Arc<RuntimeField>,
         docs: Box<Docs>,
     },
-    /// Any of these terms (sorted, distinct).
+    /// Documents with any of these terms (sorted, distinct).
     Terms {
         field: Arc<Field>,
         terms: Arc<[Box<[u8]>]>,
@@ -38,50 +38,50 @@ pub(crate) enum Docs {
         upper: TermEnd,
         pattern: Arc<TermPattern>,
     },
-    /// Terms that an automaton accepts.
+    /// Documents with a term that an automaton accepts.
     Automaton {
         field: Arc<Field>,
         automaton: Arc<dyn TermAutomaton>,
     },
-    /// Any of these numbers (sorted, distinct).
+    /// Documents with any of these numbers (sorted, distinct).
     Numbers {
         field: Arc<Field>,
         numbers: Vec<i64>,
     },
-    /// Both ends included.
+    /// Documents with a number in the range, both ends included.
     NumberRange {
         field: Arc<Field>,
         min: i64,
         max: i64,
     },
-    /// Places by what they have to do with a shape.
+    /// Documents whose points have a relation to a shape.
     Places {
         field: Arc<Field>,
         shape: Arc<Shape>,
         relation: Relation,
     },
-    /// Shapes by what they have to do with another.
+    /// Documents whose shapes have a relation to another shape.
     Shapes {
         field: Arc<Field>,
         target: Arc<Target>,
         relation: ShapeRelation,
     },
-    /// In all of several.
+    /// The intersection of several sets.
     AllOf(Vec<Docs>),
     Exists {
         path: Arc<str>,
     },
-    /// By `_id` (sorted, distinct).
+    /// Documents by `_id` (sorted, distinct).
     Ids(Vec<String>),
     AnyOf(Vec<Docs>),
-    /// By segment; none of those that are not there.
+    /// Ranges of documents by segment; segments that do not exist are ignored.
     Ranges(Vec<(SegmentId, Range<u32>)>),
-    /// Part `part` of `parts` by the hash of `_id`.
+    /// Slice `part` of `parts`, by the hash of `_id`.
     IdSlice {
         part: u32,
         parts: u32,
     },
-    /// Part `part` of `parts` by the hash of a number.
+    /// Slice `part` of `parts`, by the hash of a number.
     NumberSlice {
         field: Arc<Field>,
         part: u32,
@@ -90,12 +90,12 @@ pub(crate) enum Docs {
 }
 
 impl Docs {
-    /// Documents with a term between two ends.
+    /// Returns the documents with a term between two ends.
     pub fn term_range(field: &Arc<Field>, lower: TermEnd, upper: TermEnd) -> Docs {
         Docs::TermRange { field: field.clone(), lower, upper }
     }
 
-    /// Whether looking for the documents twice costs little.
+    /// Whether finding the documents a second time is cheap.
     pub fn is_quick(&self) -> bool {
         match self {
             Docs::Terms { .. }

@@ -1,4 +1,4 @@
-//! Choices between interval sources: what several of them come to, and every way to choose one of each.
+//! Alternatives of interval sources: combines them, and enumerates the ways to choose one of each.
 
 use std::collections::HashSet;
 
@@ -6,20 +6,20 @@ use limber_mapping::RequestError;
 
 use super::intervals::Source;
 
-/// Choices that may be made at once (`indices.query.bool.max_clause_count`).
+/// Most combinations that may result (`indices.query.bool.max_clause_count`).
 const CHOICES_MAX: usize = 4096;
 
-/// Sources, each once, in the order in which they came.
+/// Sources without repetitions, in the order in which they were added.
 #[derive(Default)]
 pub(super) struct Distinct {
-    /// Those that came, without repetitions.
+    /// The sources.
     pub sources: Vec<Source>,
-    /// What tells one from the others.
+    /// Their keys, to recognize repetitions.
     keys: HashSet<Vec<u8>>,
 }
 
 impl Distinct {
-    /// Adds a source, unless it came before.
+    /// Adds a source, unless it was added before.
     pub fn add(&mut self, source: Source) {
         if self.keys.insert(source.key()) {
             self.sources.push(source);
@@ -27,7 +27,7 @@ impl Distinct {
     }
 }
 
-/// The one of a list of one; the list of any other.
+/// Returns the only source of a list of one; otherwise the list, as an error.
 pub(super) fn only(mut sources: Vec<Source>) -> Result<Source, Vec<Source>> {
     match sources.len() {
         1 => Ok(sources.remove(0)),
@@ -35,7 +35,7 @@ pub(super) fn only(mut sources: Vec<Source>) -> Result<Source, Vec<Source>> {
     }
 }
 
-/// Every way to choose one of the choices of each source.
+/// Returns every way to choose one alternative of each source.
 pub(super) fn choose(sources: &[Source]) -> Result<Vec<Vec<Source>>, RequestError> {
     let mut ways: Vec<Vec<Source>> = vec![Vec::with_capacity(sources.len())];
     for source in sources {

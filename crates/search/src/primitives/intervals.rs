@@ -1,8 +1,8 @@
-//! What intervals are looked for, as Lucene simplifies it.
+//! The interval sources of a query, simplified as Lucene does.
 //!
-//! Intervals are minimal, so that of `a` and `a b` only `a` is ever seen. Where gaps count, a choice between
-//! parts of different lengths is therefore made outside of what is around it: `(a or "a b") c` becomes
-//! `"a c" or "a b c"`. Source: Lucene's `Disjunctions` and the `build` of its sources.
+//! Intervals are minimal, so of `a` and `a b` only `a` is ever found. Where gaps count, alternatives of
+//! different lengths are therefore moved outwards: `(a or "a b") c` becomes `"a c" or "a b c"`. Source:
+//! Lucene's `Disjunctions` and the `build` of its sources.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::interval_choices::{Distinct, choose, only};
 use super::pattern_terms::PatternTerms;
 use crate::script::BoundScript;
 
-/// Of a filter: what intervals have to do with those of another source.
+/// The relation to another source's intervals that a filter requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Relation {
     Containing,
@@ -25,7 +25,7 @@ pub(crate) enum Relation {
 }
 
 impl Relation {
-    /// Whether it lets intervals through that have none of the other source near them.
+    /// Whether it accepts intervals that have no interval of the other source near them.
     pub fn is_negative(self) -> bool {
         matches!(self, Relation::NotContaining | Relation::NotContainedBy | Relation::NotOverlapping)
     }
@@ -48,10 +48,10 @@ pub(crate) enum Side {
     After,
 }
 
-/// Cheap to clone but for its lists.
+/// A source of intervals. Cloning is cheap except for its lists.
 #[derive(Debug, Clone)]
 pub(crate) enum Source {
-    /// A text without terms.
+    /// A string without terms: no intervals.
     Nothing,
     Term {
         field: Arc<Field>,
@@ -59,12 +59,12 @@ pub(crate) enum Source {
     },
     Terms(Arc<PatternTerms>),
     Any(Vec<Source>),
-    /// These and the next: two or more.
+    /// Two or more sources, one after the other.
     Ordered(Vec<Source>),
     Unordered(Vec<Source>),
     /// In order, without gaps.
     Block(Vec<Source>),
-    /// So many successive intervals; `name`: where they are all that a combination consists of.
+    /// `count` successive intervals. `name`: set where they are all that a combination consists of.
     Repeated {
         source: Box<Source>,
         count: usize,
@@ -78,18 +78,18 @@ pub(crate) enum Source {
         source: Box<Source>,
         script: Arc<BoundScript>,
     },
-    /// Begins and ends so many positions farther away.
+    /// Intervals that begin `before` positions earlier and end `after` positions later.
     Extended {
         source: Box<Source>,
         before: u32,
         after: u32,
     },
-    /// The position before or behind.
+    /// The position before or after the intervals.
     Beside {
         source: Box<Source>,
         side: Side,
     },
-    /// `use_field`. The terms inside know their field.
+    /// `use_field`. The inner terms know their field.
     InField {
         path: Arc<str>,
         source: Box<Source>,
@@ -101,11 +101,11 @@ pub(crate) enum Source {
     },
 }
 
-/// Lucene's `Integer.MAX_VALUE`, where it stands for what has no bound.
+/// Lucene's `Integer.MAX_VALUE`, which it uses for "unbounded".
 const EXTENT_MAX: i64 = i32::MAX as i64;
 
 impl Source {
-    /// The least length of its intervals, in positions.
+    /// Returns the least length of its intervals, in positions.
     pub fn extent_min(&self) -> i64 {
         match self {
             Source::Nothing => 0,
@@ -125,7 +125,7 @@ impl Source {
         }
     }
 
-    /// The sources that it is made of.
+    /// Returns the sources that it consists of.
     fn parts(&self) -> impl Iterator<Item = &Source> {
         let (many, one, other): (&[Source], Option<&Source>, Option<&Source>) = match self {
             Source::Nothing | Source::Term { .. } | Source::Terms(_) => (&[], None, None),
@@ -144,13 +144,13 @@ impl Source {
         many.iter().chain(one).chain(other)
     }
 
-    /// [`Source::parts`] but for what only excludes.
+    /// Returns [`Source::parts`] without sources that only exclude.
     pub fn sought_parts(&self) -> impl Iterator<Item = &Source> {
         let excludes = matches!(self, Source::Related { relation, .. } if relation.is_negative());
         self.parts().take(if excludes { 1 } else { usize::MAX })
     }
 
-    /// Terms in it, counted wherever they stand.
+    /// Returns the number of its terms, repeated ones included.
     pub fn term_count(&self) -> usize {
         match self {
             Source::Term { .. } | Source::Terms(_) => 1,
@@ -158,7 +158,7 @@ impl Source {
         }
     }
 
-    /// Terms that it looks for, those that only exclude and those of patterns left out.
+    /// Collects the terms that it searches for, without those that only exclude and those of patterns.
     pub fn terms<'s>(&'s self, out: &mut Vec<&'s [u8]>) {
         match self {
             Source::Term { term, .. } => out.push(term),
@@ -166,7 +166,7 @@ impl Source {
         }
     }
 
-    /// Patterns in it, for each of which a set of documents may be built.
+    /// Returns the number of its patterns, for each of which a set of documents may be built.
     pub fn pattern_count(&self) -> u64 {
         match self {
             Source::Terms(_) => 1,
@@ -174,7 +174,7 @@ impl Source {
         }
     }
 
-    /// Any of several, each once.
+    /// Returns the union of several sources without repetitions.
     pub fn any(sources: Vec<Source>) -> Source {
         let mut distinct = Distinct::default();
         for source in sources {
@@ -186,7 +186,7 @@ impl Source {
         only(distinct.sources).unwrap_or_else(Source::Any)
     }
 
-    /// Intervals of all sources, one after the other.
+    /// Returns the source of intervals of all sources, one after the other.
     pub fn ordered(sources: Vec<Source>) -> Source {
         let mut runs: Vec<(Source, Vec<u8>, usize)> = Vec::new();
         for source in sources {
@@ -201,7 +201,7 @@ impl Source {
         only(parts.collect()).unwrap_or_else(Source::Ordered)
     }
 
-    /// Intervals of all sources, in any order, which may overlap.
+    /// Returns the source of intervals of all sources, in any order; they may overlap.
     pub fn unordered(sources: Vec<Source>) -> Source {
         let mut counts: Vec<(Source, usize)> = Vec::new();
         let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
@@ -224,6 +224,8 @@ impl Source {
         }
     }
 
+    /// Returns the source of intervals of all sources, in order and without gaps.
+    ///
     /// # Errors
     /// Too many ways to choose among its parts.
     pub fn block(sources: Vec<Source>) -> Result<Source, RequestError> {
@@ -242,6 +244,8 @@ impl Source {
         Source::Block(flat.collect())
     }
 
+    /// Limits the gaps of a source.
+    ///
     /// # Errors
     /// Too many ways to choose among its parts.
     pub fn gaps_max(source: Source, most: i32) -> Result<Source, RequestError> {
@@ -250,6 +254,8 @@ impl Source {
         Ok(Source::any(choices.into_iter().map(limit).collect()))
     }
 
+    /// Filters the intervals of `source` by their relation to those of `reference`.
+    ///
     /// # Errors
     /// Too many ways to choose among its parts.
     pub fn related(source: Source, relation: Relation, reference: Source) -> Result<Source, RequestError> {
@@ -271,7 +277,7 @@ impl Source {
         })
     }
 
-    /// Before or after those of `reference`.
+    /// Returns the intervals of `source` that are before or after those of `reference`.
     ///
     /// # Errors
     /// Too many ways to choose among its parts.
@@ -285,7 +291,7 @@ impl Source {
         Source::related(source, Relation::ContainedBy, rest)
     }
 
-    /// Intervals that begin `before` positions earlier than those of `source`.
+    /// Returns intervals that begin `before` positions earlier than those of `source`.
     pub fn extended(source: Source, before: u32) -> Source {
         match before {
             0 => source,
@@ -293,8 +299,7 @@ impl Source {
         }
     }
 
-    /// The sources of which it is a choice, where the choice can be made outside of it
-    /// (`pullUpDisjunctions`).
+    /// Returns its alternatives, if the choice can be moved outside of it (`pullUpDisjunctions`).
     fn choices(&self) -> Result<Vec<Source>, RequestError> {
         let each = |source: &Source, make: &dyn Fn(Source) -> Source| -> Result<Vec<Source>, RequestError> {
             Ok(source.choices()?.into_iter().map(make).collect())
@@ -349,7 +354,8 @@ impl Source {
         })
     }
 
-    /// [`Source::choices`], those of one position as one: they cannot hide one another.
+    /// Returns [`Source::choices`] with all alternatives of one position combined: they cannot hide one
+    /// another.
     pub(super) fn split(&self) -> Result<Vec<Source>, RequestError> {
         let (ones, others): (Vec<Source>, Vec<Source>) =
             self.choices()?.into_iter().partition(|source| source.extent_min() == 1);
@@ -357,14 +363,14 @@ impl Source {
         Ok(ones.into_iter().chain(others).collect())
     }
 
-    /// Bytes that are equal for equal sources alone.
+    /// Returns bytes that are equal only for equal sources.
     pub fn key(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.write(&mut out);
         out
     }
 
-    /// Whether what it finds depends on the documents alone, so that it may be kept under its key.
+    /// Whether its intervals depend only on the documents, so that they may be cached under its key.
     pub fn is_lasting(&self) -> bool {
         match self {
             Source::Nothing | Source::Term { .. } | Source::Terms(_) => true,
@@ -448,7 +454,7 @@ impl Source {
         }
     }
 
-    /// As Lucene prints it.
+    /// Prints it as Lucene does.
     pub fn text(&self) -> String {
         let list = |sources: &[Source]| sources.iter().map(Source::text).collect::<Vec<_>>().join(",");
         match self {

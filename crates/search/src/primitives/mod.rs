@@ -1,9 +1,9 @@
-//! What bound queries come down to on a shard: "which terms, numbers and places are looked for?"
+//! The parts that bound queries consist of on a shard: "which terms, numbers and points are searched for?"
 //!
-//! A query binds itself to some of these, matchers open them on a segment, and highlights look for them in
-//! texts.
+//! Queries bind themselves to these parts, matchers open them on a segment, and highlighters search for
+//! them in texts.
 //!
-//! **Invariant**: data alone; nothing here opens a segment.
+//! **Invariant**: only data; nothing here opens a segment.
 
 mod docs;
 mod interval_choices;

@@ -1,17 +1,17 @@
-//! Scores of nested documents, put together.
+//! Combines the scores of nested documents.
 
-/// How the scores of the nested documents become that of the document around.
+/// How the scores of nested documents become that of the document that contains them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NestedScore {
     Avg,
     Sum,
     Min,
     Max,
-    /// They do not count.
+    /// The scores do not count.
     None,
 }
 
-/// The scores of the nested documents of one document.
+/// Combines the scores of the nested documents of one document.
 pub(crate) struct ChildScores {
     mode: NestedScore,
     value: f64,
@@ -19,14 +19,14 @@ pub(crate) struct ChildScores {
 }
 
 impl NestedScore {
-    /// The score of a document before any nested document was seen.
+    /// Starts without any nested document.
     pub fn start(self) -> ChildScores {
         ChildScores { mode: self, value: 0.0, count: 0 }
     }
 }
 
 impl ChildScores {
-    /// Takes in the score of a nested document.
+    /// Adds the score of a nested document.
     #[inline]
     pub fn add(&mut self, score: f32) {
         let score = f64::from(score);
@@ -40,7 +40,7 @@ impl ChildScores {
         self.count += 1;
     }
 
-    /// The score that follows from those of all nested documents; 0 where there were none.
+    /// Returns the score that results from all nested documents; 0 if there were none.
     pub fn finish(&self) -> f32 {
         match self.mode {
             NestedScore::Avg if self.count > 0 => (self.value / f64::from(self.count)) as f32,

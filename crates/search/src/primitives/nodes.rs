@@ -1,4 +1,4 @@
-//! What bound queries of terms, phrases, spans and intervals are made of.
+//! The nodes of bound queries of terms, phrases, spans and intervals.
 
 use std::sync::Arc;
 
@@ -17,20 +17,20 @@ pub(crate) struct TermNode {
     pub scorer: Bm25,
 }
 
-/// Terms at positions next to each other, or nearly so.
+/// Terms at successive positions, or nearly so.
 #[derive(Debug)]
 pub(crate) struct PhraseNode {
     pub field: Arc<Field>,
-    /// (position from 0, the terms that may stand there), positions ascending.
+    /// (position from 0, alternative terms), positions ascending.
     pub slots: Vec<(u32, Vec<Box<[u8]>>)>,
     pub slop: u32,
     pub scorer: Bm25,
-    /// Of a field without positions: the mapping by which sources are read again.
+    /// For a field without positions: the mapping with which sources are parsed again to confirm matches.
     pub confirms_by: Option<Arc<Mapping>>,
 }
 
 impl PhraseNode {
-    /// (place, term) where each place has one term, none may lie elsewhere and positions are indexed.
+    /// Returns (position, term), if each position has one term, the slop is 0 and positions are indexed.
     pub fn exact_terms(&self) -> Option<Vec<(u32, &[u8])>> {
         if self.slop > 0 || self.confirms_by.is_some() || self.slots.is_empty() {
             return None;
@@ -44,8 +44,8 @@ impl PhraseNode {
         self.slots.iter().map(only).collect()
     }
 
-    /// For each slot: equal numbers for slots that share a term, `None` for the others. Equal terms must not
-    /// share an occurrence.
+    /// Returns for each slot a number that is equal for slots that share a term, and `None` for the others.
+    /// Slots that share a term must not use the same occurrence.
     pub fn groups(&self) -> Vec<Option<u32>> {
         let shares = |left: &[Box<[u8]>], right: &[Box<[u8]>]| left.iter().any(|term| right.contains(term));
         let group = |(_, terms): &(u32, Vec<Box<[u8]>>)| {
@@ -62,13 +62,14 @@ impl PhraseNode {
 pub(crate) struct IntervalsNode {
     pub field: Arc<Field>,
     pub source: Source,
-    /// The least length of its intervals, in positions.
+    /// Least length of its intervals, in positions.
     pub extent_min: i64,
     pub boost: f32,
 }
 
 impl IntervalsNode {
-    /// Source: Lucene's `IntervalScoreFunction#saturationFunction` with its pivot at 1.
+    /// Returns the score for a frequency. Source: Lucene's `IntervalScoreFunction#saturationFunction` with
+    /// its pivot at 1.
     pub fn score(&self, freq: f32) -> f32 {
         self.boost * (1.0 - 1.0 / (1.0 + freq))
     }
@@ -78,14 +79,14 @@ impl IntervalsNode {
 #[derive(Debug)]
 pub(crate) struct SpansNode {
     pub span: SpanTree,
-    /// By whose lengths it is scored.
+    /// The field whose lengths are used for the score.
     pub field: Option<Arc<Field>>,
-    /// `None`: no term is in the shard.
+    /// `None` if no term is in the shard.
     pub scorer: Option<Bm25>,
     pub boost: f32,
 }
 
-/// How many of its queries a document has to match, in `terms_set`.
+/// How many of its queries a document must match, in `terms_set`.
 #[derive(Debug)]
 pub(crate) enum BoundNeeded {
     Field { field: Arc<Field>, runtime: Option<Arc<RuntimeField>> },

@@ -1,4 +1,4 @@
-//! Terms that a pattern of an `intervals` query stands for.
+//! The terms that match a pattern of an `intervals` query.
 
 use std::sync::Arc;
 
@@ -6,16 +6,16 @@ use limber_mapping::{Field, RequestError};
 
 use super::docs::Docs;
 
-/// The terms that a pattern stands for, which every segment looks up for itself.
+/// The terms that match a pattern; every segment looks them up for itself.
 #[derive(Debug)]
 pub(crate) struct PatternTerms {
     pub field: Arc<Field>,
     pub docs: Docs,
-    /// More than so many in a segment are refused.
+    /// Most terms in a segment; more are refused.
     pub count_max: usize,
-    /// Lucene's name for them.
+    /// How Lucene prints them.
     pub text: String,
-    /// What tells them from other terms of the field.
+    /// Distinguishes them from other terms of the field.
     pub key: String,
 }
 

@@ -1,4 +1,4 @@
-//! What spans are looked for.
+//! The span queries of a shard.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use limber_mapping::Field;
 /// A span query on a shard.
 #[derive(Debug)]
 pub(crate) enum SpanTree {
-    /// `text`: as Lucene prints it.
+    /// No spans. `text` is how Lucene prints it.
     Nothing {
         path: Option<Arc<str>>,
         text: String,
@@ -16,18 +16,18 @@ pub(crate) enum SpanTree {
         field: Arc<Field>,
         term: Box<[u8]>,
     },
-    /// Of an ordered [`SpanTree::Near`] alone.
+    /// A gap, only within an ordered [`SpanTree::Near`].
     Gap {
         path: Arc<str>,
         width: i32,
     },
     Any(Vec<SpanTree>),
-    /// Any of the terms that the shard has of those that a query stands for.
+    /// Those terms of a pattern that the shard has.
     Terms {
         field: Arc<Field>,
         terms: Vec<Box<[u8]>>,
     },
-    /// Two or more, of which some are no gaps.
+    /// Two or more, at least one of which is not a gap.
     Near {
         spans: Vec<SpanTree>,
         slop: i32,
@@ -46,10 +46,10 @@ pub(crate) enum SpanTree {
     Contained {
         big: Box<SpanTree>,
         little: Box<SpanTree>,
-        /// Whether the spans that contain are given, not those that are contained.
+        /// Whether the result are the containing spans rather than the contained ones.
         gives_big: bool,
     },
-    /// Spans of one field that pass for those of another.
+    /// Spans of one field that are treated as spans of another.
     Masked {
         span: Box<SpanTree>,
         path: Arc<str>,
@@ -57,13 +57,13 @@ pub(crate) enum SpanTree {
 }
 
 impl SpanTree {
-    /// A term of one field that passes for one of another.
+    /// Returns a term of one field that is treated as a term of another.
     pub fn masked_term(own: &Arc<Field>, term: &[u8], other: &Arc<Field>) -> SpanTree {
         let span = SpanTree::Term { field: own.clone(), term: term.into() };
         SpanTree::Masked { span: Box::new(span), path: other.path.clone() }
     }
 
-    /// Lucene's class of such a query.
+    /// Returns Lucene's class of such a query.
     pub fn class(&self) -> &'static str {
         match self {
             SpanTree::Nothing { .. } => "SpanMatchNoDocsQuery",
@@ -79,7 +79,7 @@ impl SpanTree {
         }
     }
 
-    /// The field that it passes for; `None`: any.
+    /// Returns the path of the field that it is treated as; `None` if it fits any field.
     pub fn path(&self) -> Option<&Arc<str>> {
         match self {
             SpanTree::Nothing { path, .. } => path.as_ref(),
@@ -91,7 +91,7 @@ impl SpanTree {
         }
     }
 
-    /// Its terms, each with its field.
+    /// Collects its terms, each with its field.
     pub fn terms<'s>(&'s self, out: &mut Vec<(&'s Arc<Field>, &'s [u8])>) {
         match self {
             SpanTree::Nothing { .. } | SpanTree::Gap { .. } => {}
@@ -100,7 +100,7 @@ impl SpanTree {
             SpanTree::Any(spans) | SpanTree::Near { spans, .. } => {
                 spans.iter().for_each(|span| span.terms(out))
             }
-            // What is excluded adds nothing to a score.
+            // Excluded spans do not contribute to a score.
             SpanTree::Not { include: span, .. }
             | SpanTree::First { span, .. }
             | SpanTree::Masked { span, .. } => {
@@ -113,7 +113,7 @@ impl SpanTree {
         }
     }
 
-    /// Sets of terms in it, for each of which a set of documents may be built.
+    /// Returns the number of its sets of terms, for each of which a set of documents may be built.
     pub fn pattern_count(&self) -> u64 {
         match self {
             SpanTree::Terms { .. } => 1,
@@ -128,8 +128,8 @@ impl SpanTree {
         }
     }
 
-    /// Whether it looks for what Lucene's highlighter cannot tell: positions without terms, or terms that
-    /// pass for those of another field.
+    /// Whether it searches for something that Lucene's highlighter cannot enumerate: positions without
+    /// terms, or terms that are treated as those of another field.
     pub fn is_opaque(&self) -> bool {
         match self {
             SpanTree::Gap { .. } | SpanTree::Masked { .. } => true,
@@ -143,7 +143,7 @@ impl SpanTree {
         }
     }
 
-    /// Whether it has no terms at all, so that it is everywhere.
+    /// Whether it has no terms at all, so that it matches everywhere.
     pub fn is_gap(&self) -> bool {
         match self {
             SpanTree::Gap { .. } => true,
@@ -152,7 +152,7 @@ impl SpanTree {
         }
     }
 
-    /// As Lucene prints it, which also tells it from other spans.
+    /// Prints it as Lucene does; the string also distinguishes it from other spans.
     pub fn text(&self) -> String {
         let list = |spans: &[SpanTree]| spans.iter().map(SpanTree::text).collect::<Vec<_>>().join(", ");
         match self {
@@ -182,7 +182,7 @@ impl SpanTree {
         }
     }
 
-    /// Writes what tells it from any other.
+    /// Writes bytes that distinguish it from all other spans.
     pub fn write(&self, out: &mut Vec<u8>) {
         let number = |number: i64, out: &mut Vec<u8>| out.extend_from_slice(&number.to_le_bytes());
         let bytes = |bytes: &[u8], out: &mut Vec<u8>| {
@@ -236,7 +236,7 @@ impl SpanTree {
                 big.write(out);
                 little.write(out);
             }
-            // Which field it passes for matters to its score alone.
+            // The field that it is treated as only matters for its score.
             SpanTree::Masked { span, .. } => span.write(out),
         }
     }

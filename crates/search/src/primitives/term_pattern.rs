@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use limber_text::automaton::{TermAutomaton, Verdict};
 use memchr::memmem;
 
-/// Asks every term, which is all that a field with coded terms needs.
+/// Tests every term, which is all that a field with coded terms needs.
 impl TermAutomaton for TermPattern {
     fn ask(&self, term: &[u8], _: &mut Vec<u8>) -> Verdict {
         if self.matches(term) { Verdict::Accepts(0) } else { Verdict::Refuses }
@@ -26,18 +26,18 @@ pub(crate) enum Piece {
     Many,
 }
 
-/// A pattern over whole terms. Matching takes no memory, and time of at most pattern times term; without `?`
-/// and with case, of their sum.
+/// A pattern over whole terms. Matching takes no memory, and at most time proportional to pattern times
+/// term; for case-sensitive patterns without `?`, proportional to their sum.
 #[derive(Debug)]
 pub(crate) struct TermPattern {
     pieces: Vec<Piece>,
-    /// For each `*` by its place in `pieces`: the characters up to the next one or the end, and their end, if
-    /// there is no `?` among them.
+    /// For each `*`, by its index in `pieces`: the characters up to the next `*` or the end, and the index
+    /// of their end, if there is no `?` among them.
     literals: Vec<Option<(Box<str>, usize)>>,
     ignores_case: bool,
 }
 
-/// Simple case folding of one character.
+/// Returns the simple case folding of one character.
 fn folded(character: char) -> char {
     let mut lower = character.to_lowercase();
     match (lower.next(), lower.next()) {
@@ -46,7 +46,7 @@ fn folded(character: char) -> char {
     }
 }
 
-/// See [`TermPattern::literals`].
+/// Returns the entry of [`TermPattern::literals`] for a `*`.
 fn literal_after(pieces: &[Piece], star: usize) -> Option<(Box<str>, usize)> {
     if pieces[star] != Piece::Many {
         return None;
@@ -62,7 +62,7 @@ fn literal_after(pieces: &[Piece], star: usize) -> Option<(Box<str>, usize)> {
 }
 
 impl TermPattern {
-    /// The pattern of these pieces, one after the other.
+    /// Creates the pattern that consists of these pieces in sequence.
     pub fn new(pieces: Vec<Piece>, ignores_case: bool) -> TermPattern {
         let mut pieces: Vec<Piece> = pieces
             .into_iter()
@@ -79,8 +79,8 @@ impl TermPattern {
         TermPattern { pieces, literals, ignores_case }
     }
 
-    /// `*` any run, `?` any character, `\\` takes the next one as it is. What lies between them is
-    /// normalized.
+    /// Parses a pattern: `*` matches any string, `?` any character, and `\\` escapes the next character.
+    /// The characters between wildcards are normalized.
     pub fn parse(pattern: &str, normalize: impl Fn(&str) -> Cow<'_, str>, ignores_case: bool) -> TermPattern {
         let mut pieces = Vec::new();
         let mut literal = String::new();
@@ -108,7 +108,7 @@ impl TermPattern {
         TermPattern::new(pieces, ignores_case)
     }
 
-    /// What every matching term starts with.
+    /// Returns the prefix that all matching terms have.
     pub fn prefix(&self) -> String {
         if self.ignores_case {
             return String::new();
@@ -122,11 +122,12 @@ impl TermPattern {
             .collect()
     }
 
-    /// Whether the whole term fits.
+    /// Whether the whole term matches.
     pub fn matches(&self, term: &[u8]) -> bool {
         let Ok(term) = std::str::from_utf8(term) else { return false };
         let (mut piece, mut at) = (0, 0);
-        // Where to go on when what follows the last `*` does not fit: that `*` takes one character more.
+        // Where to continue if the pieces after the last `*` do not match: that `*` takes one character
+        // more.
         let mut retry: Option<(usize, usize)> = None;
         loop {
             let next = term[at..].chars().next();
@@ -138,7 +139,7 @@ impl TermPattern {
                     if *end == self.pieces.len() {
                         return rest.ends_with(&**literal);
                     }
-                    // The first place is as good as any later one: another `*` follows.
+                    // The first occurrence is as good as any later one, because another `*` follows.
                     let Some(found) = memmem::find(rest.as_bytes(), literal.as_bytes()) else { return false };
                     at += found + literal.len();
                     (piece, retry) = (*end, None);

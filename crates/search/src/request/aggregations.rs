@@ -1,5 +1,5 @@
-//! Aggregations as part of a request. They are read and carried out above requests, which keep them behind a
-//! trait.
+//! Aggregations as part of a request. They are parsed and run by the code above requests, so a request
+//! stores them behind a trait.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -8,14 +8,14 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 use serde_json::Value;
 
-/// The aggregations of a request, as far as the search for its documents needs to know them.
+/// The aggregations of a request, as far as the search for documents needs to know them.
 pub trait AggregationsRequest: Any + Debug + Send + Sync {
-    /// Whether an answer shows documents, or terms of documents, that the query does not match.
+    /// Whether the answer shows documents, or terms of documents, that the query does not match.
     fn must_visit_all_docs(&self) -> bool;
 }
 
-/// Reads the object of `aggs`.
+/// Parses the object of `aggs`.
 ///
 /// # Errors
-/// In Elasticsearch's words.
+/// Those of Elasticsearch, in its words.
 pub(crate) type ReadAggregations = fn(&Value) -> Result<Arc<dyn AggregationsRequest>, RequestError>;

@@ -1,4 +1,4 @@
-//! What aliases let through of the documents of their indices.
+//! The filters of index aliases.
 
 use std::collections::BTreeSet;
 
@@ -8,20 +8,20 @@ use serde_json::Value;
 use super::read_query::read_query;
 use crate::query::{Query, within_indices};
 
-/// What aliases let through of the documents of some indices.
+/// The filter of an alias, and the indices that it applies to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AliasFilter {
-    /// A query, as the alias was given it.
+    /// The query, as it was given to the alias.
     pub filter: Value,
-    /// Names of the indices that are searched through it.
+    /// Names of the indices that are searched through the alias.
     pub indices: BTreeSet<String>,
 }
 
-/// `query` (absent: everything) among the documents that the filters let through, each in its own indices;
-/// all documents of other indices are let through. Without filters it is the query itself.
+/// Restricts `query` (absent: everything) to the documents that the filters accept, each in its own
+/// indices; all documents of other indices are accepted. Without filters it is the query itself.
 ///
 /// # Errors
-/// Those of reading a filter.
+/// Those of parsing a filter.
 pub fn within_aliases(query: Option<Query>, filters: &[AliasFilter]) -> Result<Option<Query>, RequestError> {
     if filters.is_empty() {
         return Ok(query);

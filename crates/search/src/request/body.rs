@@ -1,4 +1,4 @@
-//! The body of `_search`: one table of keys, each refused or understood.
+//! The body of `_search`: parses all its keys; unknown ones are refused.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::json;
 use crate::query::{Query, Slice};
 use crate::source::SourceFilter;
 
-/// Keys of a search's body, for those who propose them.
+/// Keys of a search's body, for proposals in error messages.
 pub const KEYS: &[&str] = &[
     "query",
     "aggs",
@@ -52,7 +52,7 @@ pub const KEYS: &[&str] = &[
     "terminate_after",
 ];
 
-/// The options of a search that shape its hits: what inner hits and `top_hits` may be asked.
+/// The options of a search that shape its hits; inner hits and `top_hits` accept the same ones.
 pub(crate) const HIT_OPTIONS: &[&str] = &[
     "_source",
     "docvalue_fields",
@@ -69,100 +69,102 @@ pub(crate) const HIT_OPTIONS: &[&str] = &[
     "version",
 ];
 
-/// What a retriever says itself.
+/// Keys that a retriever replaces, and which must not be used together with one.
 const NOT_BESIDE_RETRIEVER: [&str; 8] =
     ["query", "knn", "search_after", "terminate_after", "sort", "rescore", "min_score", "rank"];
 
 /// A parsed `_search`. Defaults that depend on nothing are filled in by the accessors.
 #[derive(Debug, Clone)]
 pub struct SearchRequest {
-    /// The body, or the beginning of it, for slow logs.
+    /// The body or its beginning, for slow logs.
     pub text: Option<Arc<str>>,
     /// The query that hits match. Absent: `match_all`.
     pub query: Option<Query>,
-    /// A query that hits match and that aggregations do not know of.
+    /// A query that hits must match but that does not affect aggregations.
     pub post_filter: Option<Query>,
-    /// How many of the best hits are left out before the first that is shown; see [`SearchRequest::from`].
+    /// How many of the best hits are skipped; see [`SearchRequest::from`].
     pub from: Option<u32>,
-    /// How many hits are shown at most; see [`SearchRequest::size`].
+    /// The greatest number of hits to show; see [`SearchRequest::size`].
     pub size: Option<u32>,
-    /// Empty: by score.
+    /// The sorts; empty if by score.
     pub sort: Vec<Sort>,
-    /// Values of the last hit of the page before, one for each sort.
+    /// Sort values of the last hit of the page before, one for each sort.
     pub search_after: Option<Vec<Value>>,
-    /// Of hits with the same value of a field the best one alone.
+    /// Keeps only the best hit of each value of a field.
     pub collapse: Option<Arc<Collapse>>,
-    /// What the best hits go through, one after the other.
+    /// Rescorings of the best hits, applied one after the other.
     pub rescores: Vec<Rescore>,
-    /// Up to which number hits are counted.
+    /// The number up to which hits are counted.
     pub track_total_hits: TrackTotalHits,
-    /// Whether hits have scores although they are sorted by something else.
+    /// Whether hits have scores even if they are sorted by something else.
     pub track_scores: bool,
-    /// Hits with a lower score are left out, and not counted.
+    /// Hits with a lower score are dropped and not counted.
     pub min_score: Option<f32>,
-    /// What of `_source` is shown; `None`: all of it, unless stored fields alone are asked for.
+    /// The parts of `_source` to show; `None` shows all of it, unless only stored fields are requested.
     pub source: Option<SourceFilter>,
-    /// Hits are written again: what their sources are put together from is verified first.
+    /// Whether the hits will be indexed again: then the data that their sources are read from is verified
+    /// first.
     pub is_written_again: bool,
-    /// Which of the fields that hits have beside `_source` are shown.
+    /// The stored fields to show besides `_source`.
     pub stored_fields: Option<StoredFields>,
-    /// Fields that are shown as columns have them.
+    /// Fields to show with the values of their columns.
     pub docvalue_fields: Vec<FieldFormat>,
-    /// Fields that are shown as their mapping reads the source.
+    /// Fields to show with the values of the source, as the mapping reads them.
     pub fields: Vec<FieldFormat>,
-    /// Values that scripts make of each hit.
+    /// Values that scripts compute for each hit.
     pub script_fields: Vec<ScriptField>,
-    /// How what the query matches is shown in the texts of a hit.
+    /// How the matches of the query are highlighted in a hit.
     pub highlight: Option<Highlight>,
-    /// `runtime_mappings`: a section `runtime` for this search alone. Empty: none.
+    /// `runtime_mappings`: a section `runtime` for this search only; may be empty.
     pub runtime_mappings: Map<String, Value>,
-    /// Whether each hit tells how its score was computed.
+    /// Whether each hit explains its score.
     pub explain: bool,
-    /// Whether each hit tells its version.
+    /// Whether each hit shows its version.
     pub version: bool,
-    /// Whether each hit tells the number of its last write.
+    /// Whether each hit shows the sequence number and primary term of its last write.
     pub seq_no_primary_term: bool,
-    /// After how many milliseconds the search stops and answers with what it has found.
+    /// Milliseconds after which the search stops and returns the hits so far.
     pub timeout_millis: Option<u64>,
-    /// `allow_partial_search_results`. `None`: as the node's settings say.
+    /// `allow_partial_search_results`. `None`: the node's settings decide.
     pub allows_partial: Option<bool>,
-    /// 0: never.
+    /// Number of documents after which a shard stops; 0: never.
     pub terminate_after: u32,
-    /// What is asked of all matching documents together.
+    /// The aggregations over all matching documents.
     pub aggregations: Option<Arc<dyn AggregationsRequest>>,
-    /// `typed_keys`: aggregations are named with their type.
+    /// `typed_keys`: whether the names of aggregations include their type.
     pub typed_keys: bool,
     /// `stats`: groups under which the search is counted.
     pub stats_groups: Vec<String>,
-    /// Corrections and completions that are wanted beside the hits.
+    /// Suggestions, besides the hits.
     pub suggest: Option<Arc<Suggest>>,
-    /// Of several rankings; the query is whatever one of them finds.
+    /// Several rankings to fuse; the query is then the union of their queries.
     pub fusion: Option<Arc<Fusion>>,
-    /// `indices_boost`: an index expression and its factor; the first that names an index counts.
+    /// `indices_boost`: an index expression and its factor; the first that matches an index counts.
     pub indices_boost: Vec<(String, f32)>,
-    /// `indices_boost` by the index's uuid, resolved by whoever knows the indices.
+    /// `indices_boost` by the index's uuid; set by the caller, who knows the indices.
     pub index_boosts: HashMap<String, f32>,
-    /// Only this part of the hits: of a scroll, a point in time, or a request by query.
+    /// The only slice of the hits to return: of a scroll, a point in time, or a request by query.
     pub slice: Option<Slice>,
-    /// Only with the snapshots of this point in time.
+    /// The point in time whose snapshots are searched.
     pub pit: Option<PointInTime>,
-    /// With more shards than this, those in which nothing can match are skipped. `None`:
+    /// If there are more shards than this, those in which nothing can match are skipped. `None`:
     /// [`SearchRequest::PRE_FILTER_SHARDS`], or 1 for a sort by a field.
     pub pre_filter_shard_size: Option<u32>,
-    /// What its parts cost is measured and shown.
+    /// Whether the costs of its parts are measured and shown.
     pub profile: bool,
-    /// `search_type: dfs_query_then_fetch`: scores count the terms of all shards.
+    /// `search_type: dfs_query_then_fetch`: scores use the term statistics of all shards.
     pub counts_all_shards: bool,
-    /// `request_cache`; `None`: as the index says.
+    /// `request_cache`; `None`: the index setting decides.
     pub request_cache: Option<bool>,
-    /// What tells this request from others in the request cache; `None`: its answers are not kept.
+    /// Identifies this request in the request cache; `None` if its answers are not cached.
     pub cache_key: Option<Arc<[u8]>>,
-    /// Documents that its answer depends on beside those of its shards: whoever runs it adds what they are
-    /// now to the key ([`SearchRequest::key_documents`]), or its answers are not kept.
+    /// Documents that its answer depends on besides those of its shards. The caller must add their state to
+    /// the key ([`SearchRequest::key_documents`]); otherwise its answers are not cached.
     pub named_documents: Vec<DocumentName>,
-    /// `search_pipeline`: the name of one, or its definition. Whoever runs the search takes it through that.
+    /// `search_pipeline`: a name or a definition. The caller runs the search through the pipeline.
     pub pipeline: Option<Value>,
-    /// What it took when it was parsed, for whoever keeps it; 0 where allocations are not counted.
+    /// Memory that parsing the request allocated, for a caller that keeps it; 0 if allocations are not
+    /// counted.
     pub held_bytes: u64,
 }
 
@@ -223,7 +225,7 @@ impl SearchRequest {
     /// Source: `SearchRequest#DEFAULT_PRE_FILTER_SHARD_SIZE`.
     const PRE_FILTER_SHARDS: u32 = 128;
 
-    /// Whether shards are asked first if anything in them can match. Source:
+    /// Whether shards are first checked for whether anything in them can match. Source:
     /// `TransportSearchAction#shouldPreFilterSearchShards`.
     pub(crate) fn filters_shards(&self, shard_count: usize) -> bool {
         let by_field = self.sort.first().is_some_and(|sort| !sort.is_score());
@@ -233,25 +235,24 @@ impl SearchRequest {
             && self.aggregations.as_ref().is_none_or(|list| !list.must_visit_all_docs())
     }
 
-    /// Whether no documents are asked for but those that suggestions name. Source:
-    /// `SearchSourceBuilder#isSuggestOnly`.
+    /// Whether only documents of suggestions are requested. Source: `SearchSourceBuilder#isSuggestOnly`.
     pub(crate) fn is_suggest_only(&self) -> bool {
         self.query.is_none()
             && self.aggregations.is_none()
             && self.suggest.as_ref().is_some_and(|suggest| !suggest.is_empty())
     }
 
-    /// How many of the best hits are left out before the first that is shown.
+    /// Returns how many of the best hits are skipped.
     pub fn from(&self) -> u32 {
         self.from.unwrap_or(0)
     }
 
-    /// How many hits are shown at most.
+    /// Returns the greatest number of hits to show.
     pub fn size(&self) -> u32 {
         self.size.unwrap_or(SearchRequest::SIZE_DEFAULT)
     }
 
-    /// Whether hits come in order of their score alone.
+    /// Whether hits are sorted by descending score only.
     pub fn is_by_score(&self) -> bool {
         match self.sort.as_slice() {
             [] => true,
@@ -260,17 +261,17 @@ impl SearchRequest {
         }
     }
 
-    /// Whether a hit is among the best whatever else is: nothing is made of hits together.
+    /// Whether the rank of a hit depends on that hit only, not on collapsing or rescoring.
     pub(crate) fn ranks_hits_alone(&self) -> bool {
         self.collapse.is_none() && self.rescores.is_empty()
     }
 
-    /// Reads a body (`{}` or `null` when there is none) and the URL's parameters over it.
-    /// `read_aggregations`: `None` where there are none to ask for.
+    /// Parses a body (`{}` or `null` if there is none), overridden by the URL's parameters.
+    /// `read_aggregations` is `None` where aggregations are not allowed.
     ///
     /// # Errors
-    /// Those of Elasticsearch: `parsing_exception` for unknown keys, `illegal_argument_exception` for values
-    /// out of range and for features that do not exist here yet, by name.
+    /// Those of Elasticsearch: `parsing_exception` for unknown keys, `illegal_argument_exception` for
+    /// values out of range and for features that are not supported yet, by name.
     pub(crate) fn read(
         body: &Value,
         url: &UrlParameters,
@@ -366,7 +367,7 @@ impl SearchRequest {
             "highlight" => self.highlight = Some(Highlight::parse(value)?),
             "collapse" => self.collapse = Some(Arc::new(Collapse::parse(value)?)),
             "rescore" => self.rescores = Rescore::parse_list(value)?,
-            // Read when all other keys are known: its window is the size.
+            // Parsed when all other keys are known: its default window is the size.
             "retriever" => {}
             "suggest" => self.suggest = Some(Arc::new(Suggest::parse(value)?)),
             "search_pipeline" if value.is_object() => self.pipeline = Some(value.clone()),
@@ -379,7 +380,7 @@ impl SearchRequest {
         Ok(())
     }
 
-    /// Tells the request within a filter from the request alone.
+    /// Changes the cache key to that of the request with an alias's filter.
     pub fn narrow_cache_key(&mut self, alias: &AliasFilter) {
         let filter = &alias.filter;
         let key = self.cache_key.take().filter(|_| super::determinism::is_deterministic(filter));
@@ -390,8 +391,8 @@ impl SearchRequest {
         self.named_documents.extend(super::determinism::named_documents(filter));
     }
 
-    /// Tells the request by what the documents are that it names. `state`: what no other state of the
-    /// document is told by; `None`: its answers are not kept.
+    /// Adds the state of the named documents to the cache key. `state` returns a string that no other state
+    /// of the document has; with `None` the request's answers are not cached.
     pub fn key_documents(&mut self, mut state: impl FnMut(&DocumentName) -> Option<String>) {
         for name in std::mem::take(&mut self.named_documents) {
             let Some(key) = self.cache_key.take() else { return };
@@ -399,8 +400,9 @@ impl SearchRequest {
         }
     }
 
-    /// Adds the order by [`SHARD_DOC`](super::sort::SHARD_DOC) to a sort over a point in time, so that no two
-    /// hits tie and pages neither repeat nor lose any; but not to a `search_after` that has no value for it.
+    /// Appends the sort by [`SHARD_DOC`](super::sort::SHARD_DOC) to a search on a point in time, so that no
+    /// two hits tie and pages neither repeat nor lose hits. It is not appended if `search_after` has no
+    /// value for it.
     pub(crate) fn break_ties(&mut self) {
         let is_wanted = match &self.search_after {
             None => true,
@@ -413,7 +415,7 @@ impl SearchRequest {
     }
 }
 
-/// Groups of one search.
+/// Most stats groups of one search.
 const STATS_GROUPS_MAX: usize = 100;
 
 fn stats_groups(value: &Value) -> Result<Vec<String>, RequestError> {
@@ -433,7 +435,7 @@ fn runtime_mappings(value: &Value) -> Result<Map<String, Value>, RequestError> {
     }
 }
 
-/// `[{"index": 2.0}, ..]`, or the old form of one object.
+/// Parses `[{"index": 2.0}, ..]`, or the old form of a single object.
 fn indices_boost(value: &Value) -> Result<Vec<(String, f32)>, RequestError> {
     let malformed = |found: &Value| {
         RequestError::parsing(format!(

@@ -1,4 +1,4 @@
-//! What search pipelines change of a parsed request.
+//! Changes of a parsed request by search pipelines.
 
 use limber_mapping::RequestError;
 use serde_json::Value;
@@ -7,18 +7,19 @@ use super::SearchRequest;
 use crate::query::{Query, only_filter, within};
 
 impl SearchRequest {
-    /// Puts a member of a body over a parsed request, as a search pipeline does.
+    /// Sets a member of the body in a parsed request, as a search pipeline does.
     ///
     /// # Errors
-    /// Those of the member in a body.
+    /// Those of the same member in a body.
     pub fn put(&mut self, key: &str, value: &Value) -> Result<(), RequestError> {
         self.parse_key(key, value)?;
-        // The key tells the body as it was sent.
+        // The cache key describes the body as it was sent.
         self.cache_key = None;
         self.validate()
     }
 
-    /// Leaves only hits that `filter` matches, too. Scores are those of the query; without one they are 0.
+    /// Restricts the hits to those that `filter` also matches. Scores are those of the query; without one
+    /// they are 0.
     ///
     /// # Errors
     /// `illegal_argument_exception` for a retriever of several rankings.

@@ -1,4 +1,4 @@
-//! `collapse`: "of the documents with the same value of a field, show the best one alone."
+//! `collapse`: "of the documents with the same value of a field, show only the best one."
 //!
 //! Source: Elasticsearch's `CollapseBuilder`.
 
@@ -13,9 +13,9 @@ use crate::json;
 /// The value of `collapse`.
 #[derive(Debug)]
 pub struct Collapse {
-    /// Shards tell when it is missing.
+    /// The field. If it is missing, the shards report it.
     pub(crate) field: Option<String>,
-    /// Which documents of its group are shown with a hit; each has a name.
+    /// The documents of its group to show with a hit; each set has a name.
     pub(crate) inner_hits: Vec<InnerHits>,
 }
 
@@ -34,7 +34,7 @@ impl Collapse {
                 ("inner_hits", Value::Object(_) | Value::Array(_)) => {
                     collapse.inner_hits = parse_inner_hits(value).map_err(failed)?;
                 }
-                // Groups are read one after the other.
+                // Groups are searched one after the other.
                 ("max_concurrent_group_searches", Value::String(_) | Value::Number(_)) => {
                     let count = json::int(value).map_err(failed)?;
                     if count < 1 {
@@ -51,7 +51,7 @@ impl Collapse {
         Ok(collapse)
     }
 
-    /// The `collapse` of inner hits, which has a field alone.
+    /// Parses the `collapse` of inner hits, which only has a field.
     pub(super) fn parse_inner(members: &Map<String, Value>) -> Result<Collapse, RequestError> {
         let mut field = None;
         for (key, value) in members {
@@ -89,12 +89,12 @@ fn refused(what: String) -> RequestError {
 }
 
 impl SearchRequest {
-    /// The field by which hits are collapsed.
+    /// Returns the field by which hits are collapsed.
     pub(crate) fn collapse_field(&self) -> Option<&str> {
         self.collapse.as_ref()?.field.as_deref()
     }
 
-    /// Has hits show the value of the field by which they are collapsed.
+    /// Makes hits show the value of the field by which they are collapsed.
     pub(crate) fn show_group_key(&mut self) {
         if let Some(field) = self.collapse_field()
             && !self.docvalue_fields.iter().any(|shown| shown.field == field)

@@ -16,12 +16,12 @@ pub struct CountRequest {
     pub query: Option<Query>,
     /// Documents with a lower score are not counted.
     pub min_score: Option<f32>,
-    /// 0: never.
+    /// Number of documents after which a shard stops; 0: never.
     pub terminate_after: u32,
 }
 
 impl CountRequest {
-    /// `_count` takes a `query` and nothing else.
+    /// Parses a body, which may only have a `query`.
     pub fn parse(body: &Value, url: &UrlParameters) -> Result<CountRequest, RequestError> {
         let mut request = CountRequest::default();
         json::check_depth(body)?;

@@ -1,12 +1,12 @@
-//! "Does this request mean the same whenever it is sent?"
+//! "Does this request have the same answer whenever it is sent, as long as the documents do not change?"
 
 use serde_json::{Map, Value};
 
 use crate::documents::DocumentName;
 
-/// Whether a request's answer depends on nothing but the documents, including those of [`named_documents`].
-/// It looks at the JSON and says no when in doubt: wherever a text could be a date relative to `now`, a
-/// function could draw random numbers or start at today, or a script could be another one tomorrow.
+/// Whether a request's answer depends only on the documents, including those of [`named_documents`]. The
+/// function looks at the JSON and returns `false` when in doubt: wherever a string could be a date relative
+/// to `now`, a function could use random numbers or the current time, or a stored script could change.
 pub(crate) fn is_deterministic(body: &Value) -> bool {
     match body {
         Value::String(text) => is_timeless(text),
@@ -23,13 +23,13 @@ pub(crate) fn is_deterministic(body: &Value) -> bool {
                 | "reduce_script"
                 | "minimum_should_match_script" => value.get("id").is_none(),
                 "indexed_shape" => false,
-                // Documents that others are to be like may be those of an index.
+                // The documents of `like` may be documents of an index.
                 "like" | "unlike" => !has_objects(value),
-                // The queries that it runs may ask for the time, for random numbers or for stored scripts.
+                // The stored queries may use the time, random numbers or stored scripts.
                 "percolate" => false,
-                // Its rules may be others tomorrow.
+                // The query rules may change.
                 "rule" => false,
-                // What is inside cannot be read here.
+                // The query inside cannot be inspected here.
                 "wrapper" | "collate" => false,
                 "profile" => value != &Value::Bool(true),
                 _ => true,
@@ -40,12 +40,12 @@ pub(crate) fn is_deterministic(body: &Value) -> bool {
     }
 }
 
-/// Neither a date relative to now nor a script that asks for the time or for random numbers.
+/// Whether a string is neither a date relative to now nor a script that uses the time or random numbers.
 pub(crate) fn is_timeless(text: &str) -> bool {
     !["now", "random", "Date", "currentTime"].iter().any(|word| text.contains(word))
 }
 
-/// A decay function on dates starts at now unless it is told otherwise.
+/// Whether all fields of a decay function have an origin. Without one, a decay on dates starts at now.
 fn has_origins(decay: &Value) -> bool {
     let mut fields = decay.as_object().into_iter().flatten().filter(|(_, value)| value.is_object());
     fields.all(|(_, field)| field.get("origin").is_some())
@@ -58,7 +58,7 @@ fn has_objects(examples: &Value) -> bool {
     }
 }
 
-/// The documents whose values `terms` queries take, in the order of the request.
+/// Returns the documents whose values `terms` queries use, in the order of the request.
 pub(crate) fn named_documents(body: &Value) -> Vec<DocumentName> {
     fn look(body: &Value, found: &mut Vec<DocumentName>) {
         match body {

@@ -1,31 +1,31 @@
-//! `docvalue_fields` and `fields`: "which values, in which format, beside `_source`?"
+//! `docvalue_fields` and `fields`: "which values, in which format, besides `_source`?"
 
 use limber_mapping::RequestError;
 use serde_json::Value;
 
 use crate::json;
 
-/// Most entries one request may name (`index.max_docvalue_fields_search`).
+/// Most entries that one request may have (`index.max_docvalue_fields_search`).
 const FIELDS_COUNT_MAX: usize = 100;
 
-/// A field or pattern, and the date or number format it is wanted in.
+/// A field or pattern, and the requested date or number format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FieldFormat {
     /// A path, or a pattern with `*`.
     pub field: String,
     /// How dates and numbers are written; `None`: as the mapping says.
     pub format: Option<String>,
-    /// Also what no mapping knows, as the source has it. For `fields` only.
+    /// Whether unmapped values are included, as the source has them. For `fields` only.
     pub include_unmapped: bool,
 }
 
 impl FieldFormat {
-    /// A field by name or pattern in its own format.
+    /// Creates an entry for a field or pattern in its own format.
     pub fn of(field: String) -> FieldFormat {
         FieldFormat { field, format: None, include_unmapped: false }
     }
 
-    /// An array of names or `{"field", "format"}`.
+    /// Parses an array of names or of `{"field", "format"}`.
     pub fn parse_list(key: &str, value: &Value) -> Result<Vec<FieldFormat>, RequestError> {
         let Value::Array(items) = value else { return Err(json::unknown_key(key, value)) };
         if items.len() > FIELDS_COUNT_MAX {

@@ -12,7 +12,7 @@ use super::value_kind::ValueKind;
 use crate::json;
 use crate::query::Query;
 
-/// Fields and patterns of one request. Ours.
+/// Most fields and patterns of one request. The limit is Limber's own.
 const FIELDS_MAX: usize = 1_000;
 
 /// Where passages begin and end.
@@ -38,28 +38,28 @@ pub(crate) enum Highlighter {
     FastVector,
 }
 
-/// `fragmenter`: how the plain highlighter cuts.
+/// `fragmenter`: how the plain highlighter divides values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fragmenter {
-    /// Values are not cut.
+    /// Values are not divided.
     None,
     Simple,
-    /// Spans are not cut.
+    /// Spans are kept whole.
     Span,
 }
 
-/// An option that there is not. Elasticsearch finds out when a shard shows a hit.
+/// An invalid option. Elasticsearch reports it only when a shard fetches a hit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// `type`.
     Highlighter(String),
     Fragmenter(String),
-    /// The unified highlighter does not look for characters.
+    /// The unified highlighter does not support the scanner `chars`.
     Scanner,
 }
 
 impl Fault {
-    /// `field`: the name of a field that is shown.
+    /// Returns the error. `field` is the name of the highlighted field.
     pub fn error(&self, field: &str) -> RequestError {
         RequestError::illegal_argument(match self {
             Fault::Highlighter(name) => {
@@ -71,10 +71,10 @@ impl Fault {
     }
 }
 
-/// `max_analyzed_offset`: the UTF-16 unit of a field's values behind which no token is looked at.
+/// `max_analyzed_offset`: the UTF-16 offset in a field's values after which no token is analyzed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OffsetMax {
-    /// All are; a text that is longer than the index allows is refused.
+    /// No limit; a text that is longer than the index allows is refused.
     Unset,
     /// -1: the index's limit.
     OfIndex,
@@ -82,7 +82,7 @@ pub(crate) enum OffsetMax {
 }
 
 impl OffsetMax {
-    /// The unit, under an index's limit; `None`: there is none.
+    /// Returns the offset, given the index's limit; `None` if there is none.
     pub fn start_max(self, limit: usize) -> Option<usize> {
         match self {
             OffsetMax::Unset => None,
@@ -92,7 +92,7 @@ impl OffsetMax {
     }
 }
 
-/// Options of one field, or those of all.
+/// Options of one field, or the common options of all fields.
 #[derive(Debug, Clone, Default)]
 struct Options {
     pre_tags: Option<Vec<String>>,
@@ -111,52 +111,52 @@ struct Options {
     /// `type`.
     highlighter: Option<String>,
     query: Option<Query>,
-    /// Of a field alone.
+    /// Option of a field only.
     fragment_offset: Option<i32>,
     matched_fields: Vec<String>,
 }
 
-/// How one field (or all that fit a pattern) is highlighted.
+/// How one field (or all fields that match a pattern) is highlighted.
 #[derive(Debug, Clone)]
 pub(crate) struct HighlightField {
     pub pattern: String,
     pub highlighter: Highlighter,
-    /// One or more; only `fvh` uses others than the first.
+    /// One or more tags; only `fvh` uses more than the first.
     pub pre_tags: Vec<String>,
     pub post_tags: Vec<String>,
     /// UTF-16 units of a fragment; 0: as long as its sentence.
     pub fragment_size: usize,
-    /// 0: each value as a whole.
+    /// Most fragments; 0: each value as a whole.
     pub fragments_max: usize,
     pub by_score: bool,
     pub require_field_match: bool,
     pub boundaries: Boundaries,
     pub scanner: Scanner,
-    /// Units at which a fragment may begin or end, and how many are looked at.
+    /// Characters at which a fragment may begin or end, and how far they are searched for.
     pub boundary_chars: String,
     pub boundary_max_scan: usize,
     pub fragmenter: Fragmenter,
-    /// Phrases of a document that are looked at.
+    /// Most phrases of a document that are considered.
     pub phrase_limit: usize,
-    /// Units shown before a match; negative ones are refused when they are met.
+    /// UTF-16 units shown before a match; negative ones are refused when they are used.
     pub fragment_offset: i32,
     /// Fields whose matches are marked in this one.
     pub matched_fields: Vec<String>,
-    /// UTF-16 units shown where nothing matches; 0: nothing is.
+    /// UTF-16 units shown of a field without matches; 0: nothing is shown.
     pub no_match_size: usize,
     pub offset_max: OffsetMax,
-    /// Absent: that of the search.
+    /// `highlight_query`; `None`: the query of the search.
     pub query: Option<Query>,
     pub fault: Option<Fault>,
 }
 
 impl HighlightField {
-    /// What is written before what is highlighted.
+    /// Returns the tag that is written before a match.
     pub fn pre_tag(&self) -> &str {
         self.pre_tags.first().map_or("", String::as_str)
     }
 
-    /// What is written after what is highlighted.
+    /// Returns the tag that is written after a match.
     pub fn post_tag(&self) -> &str {
         self.post_tags.first().map_or("", String::as_str)
     }
@@ -188,7 +188,7 @@ fn texts(value: &Value) -> Result<Vec<String>, RequestError> {
     }
 }
 
-/// The options of both a field and all of them.
+/// Options of a field that can also be set for all fields.
 const OPTIONS: [(&str, ValueKind); 19] = [
     ("pre_tags", ValueKind::Texts),
     ("post_tags", ValueKind::Texts),
@@ -211,7 +211,7 @@ const OPTIONS: [(&str, ValueKind); 19] = [
     ("options", ValueKind::Object),
 ];
 
-/// Options of a field alone.
+/// Options of a field only.
 const FIELD_OPTIONS: [(&str, ValueKind); 2] =
     [("fragment_offset", ValueKind::Int), ("matched_fields", ValueKind::Texts)];
 
@@ -220,8 +220,8 @@ fn failed_field(parser: &str, key: &str, cause: RequestError) -> RequestError {
 }
 
 impl Options {
-    /// Takes an option of both a field and all of them; false: `key` is none. `parser`: Elasticsearch's name
-    /// for the object.
+    /// Reads an option that can be set for a field or for all; returns `false` if `key` is no such option.
+    /// `parser` is Elasticsearch's name for the object.
     fn take(&mut self, key: &str, value: &Value, parser: &str) -> Result<bool, RequestError> {
         let Some((_, kind)) = OPTIONS.iter().find(|(name, _)| *name == key) else { return Ok(false) };
         kind.check(parser, key, value)?;
@@ -229,7 +229,7 @@ impl Options {
         Ok(true)
     }
 
-    /// Takes an option of a field; false: `key` is none.
+    /// Reads an option of a field; returns `false` if `key` is no such option.
     fn take_own(&mut self, key: &str, value: &Value) -> Result<bool, RequestError> {
         let parser = "highlight_field";
         let Some((_, kind)) = FIELD_OPTIONS.iter().find(|(name, _)| *name == key) else {
@@ -242,14 +242,14 @@ impl Options {
             }
             _ => {
                 let offset = json::int(value).map_err(|cause| failed_field(parser, key, cause))?;
-                // -1 is what it is when it is not given.
+                // -1 means the same as not given.
                 self.fragment_offset = Some(offset).filter(|offset| *offset != -1);
             }
         }
         Ok(true)
     }
 
-    /// Of those in [`OPTIONS`].
+    /// Sets an option of [`OPTIONS`].
     fn set(&mut self, key: &str, value: &Value) -> Result<(), RequestError> {
         match key {
             "pre_tags" => self.pre_tags = Some(texts(value)?),
@@ -288,15 +288,15 @@ impl Options {
             "boundary_max_scan" => self.boundary_max_scan = Some(json::int(value)?),
             "fragmenter" => self.fragmenter = Some(json::text(value)?),
             "phrase_limit" => self.phrase_limit = Some(json::int(value)?),
-            // Where values come from: here always from the source. Filters are not told apart from other
-            // clauses, as by default.
+            // Values always come from the source here. Clauses of filters are highlighted like others, as
+            // by default.
             "force_source" | "highlight_filter" => {
                 if key == "force_source" {
                     work::warn_unused(key);
                 }
                 json::boolean(value)?;
             }
-            // `options`, of highlighters of plugins.
+            // `options` is for highlighters of plugins.
             _ => {}
         }
         Ok(())
@@ -309,7 +309,7 @@ impl Options {
         }
     }
 
-    /// The options of a field where these are those of all.
+    /// Returns the options of a field, with `self` as the common ones.
     fn of_field(&self, pattern: &str, own: Options) -> Result<HighlightField, RequestError> {
         let number = |own: Option<i32>, all: Option<i32>, default: usize| {
             own.or(all).and_then(|number| usize::try_from(number).ok()).unwrap_or(default)
@@ -380,7 +380,7 @@ impl Options {
     }
 }
 
-/// Sentences and words are those of Unicode's default rules.
+/// Refuses other locales, because sentences and words follow Unicode's default rules.
 fn check_locale(locale: &str) -> Result<(), RequestError> {
     match locale.split(['-', '_']).next() {
         Some("" | "und" | "en") => Ok(()),
@@ -388,7 +388,7 @@ fn check_locale(locale: &str) -> Result<(), RequestError> {
     }
 }
 
-/// `tags_schema: styled`.
+/// Returns the tags of `tags_schema: styled`.
 fn styled() -> (Vec<String>, Vec<String>) {
     let open = (1..=10).map(|level| format!("<em class=\"hlt{level}\">")).collect();
     (open, vec!["</em>".to_owned()])
@@ -442,7 +442,7 @@ impl Highlight {
     }
 }
 
-/// Of an object of fields, or a list of objects of one field each.
+/// Parses an object of fields, or a list of objects with one field each.
 fn parse_fields(fields: &Value, out: &mut Vec<(String, Options)>) -> Result<(), RequestError> {
     let single: Vec<&Value> = match fields {
         Value::Array(items) => items.iter().collect(),

@@ -12,23 +12,24 @@ use super::{Collapse, HIT_OPTIONS, SearchRequest, UrlParameters};
 use crate::json;
 use crate::query::InnerHitsRequest;
 
-/// What is shown with a hit: the nested documents, the other side of a join, or the group behind it.
+/// What is shown with a hit: nested documents, the other side of a join, or the documents of its group.
 #[derive(Debug)]
 pub(crate) struct InnerHits {
     /// The name under which they are shown, if the request has one.
     pub name: Option<String>,
-    /// Its `collapse` is that of the group's documents. Nested documents are not collapsed, here as in
-    /// Elasticsearch.
+    /// The search for the inner hits. Its `collapse` is that of the group's documents; nested documents are
+    /// not collapsed, here as in Elasticsearch.
     pub request: SearchRequest,
     /// Whether an index without the query's path is searched as if the query matched nothing.
     pub ignore_unmapped: bool,
 }
 
-/// Inner hits without a `size`.
+/// Default `size` of inner hits.
 const INNER_HITS_SIZE: u32 = 3;
 
 impl InnerHits {
-    /// Reads the object of an `inner_hits`, in which aggregations, for one, are unknown.
+    /// Parses the object of `inner_hits`, in which some keys of a search, such as aggregations, are
+    /// unknown.
     pub fn parse(body: &Map<String, Value>) -> Result<InnerHits, RequestError> {
         let (mut name, mut ignore_unmapped, mut collapse) = (None, false, None);
         let mut options = Map::new();
@@ -50,7 +51,7 @@ impl InnerHits {
         }
         let parse = |options| SearchRequest::read(&Value::Object(options), &UrlParameters::default(), None);
         let mut request = parse(options.clone()).map_err(|error| {
-            // The option that is refused by itself is the one that Elasticsearch names.
+            // Elasticsearch names the option that is refused when given alone.
             options
                 .into_iter()
                 .find_map(|(key, value)| {
@@ -64,7 +65,7 @@ impl InnerHits {
         Ok(InnerHits { name, request, ignore_unmapped })
     }
 
-    /// The request for hits that a query keeps.
+    /// Returns the inner hits that a query stores.
     pub fn kept_in(query: &dyn InnerHitsRequest) -> &InnerHits {
         let kept: &dyn Any = query;
         kept.downcast_ref().expect("queries keep what this file reads")
@@ -89,7 +90,7 @@ impl InnerHitsRequest for InnerHits {
     }
 }
 
-/// What an option's value may be, and the options whose values this parser words its own refusals of.
+/// Checks the type of an option's value, for options whose errors this parser words itself.
 fn check_option(key: &str, value: &Value) -> Result<(), RequestError> {
     let kind = match key {
         "sort" => Some(ValueKind::ObjectsOrText),

@@ -1,7 +1,7 @@
-//! A search request as parsed: "what is asked for, before any index is looked at?"
+//! A parsed search request: "what is asked for, before any index is used?"
 //!
-//! **Invariant**: with `mapping`, the only place that parses user JSON here; limits on depth, size and count
-//! come first.
+//! **Invariant**: besides `mapping`, this is the only module that parses user JSON; limits on depth, size
+//! and count are checked first.
 
 mod aggregations;
 mod alias_filter;

@@ -1,4 +1,4 @@
-//! `pit`: "as the indices were when which point in time was opened?"
+//! `pit`: "which opened point in time is searched?"
 
 use limber_mapping::RequestError;
 use serde_json::Value;
@@ -6,12 +6,12 @@ use serde_json::Value;
 use super::value_kind::wrong_kind;
 use crate::json;
 
-/// A point in time that a search reads.
+/// A point in time to search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PointInTime {
-    /// What `_pit` answered when it was opened.
+    /// The id that `_pit` returned when it was opened.
     pub id: String,
-    /// How much longer it is to be kept after this search.
+    /// How much longer it is kept after this search.
     pub keep_alive_millis: Option<u64>,
 }
 

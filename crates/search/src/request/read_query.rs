@@ -1,4 +1,4 @@
-//! Queries of a request, with the search requests in them.
+//! Parses queries of a request, including the search requests in them.
 
 use std::sync::Arc;
 
@@ -8,8 +8,7 @@ use serde_json::{Map, Value};
 use super::InnerHits;
 use crate::query::{InnerHitsRequest, Query, QueryLimits, parse_query};
 
-/// Reads a query such as `{"term": {"user": "kimchy"}}`, with what is to be shown with its hits
-/// (`inner_hits`).
+/// Parses a query such as `{"term": {"user": "kimchy"}}`, including its `inner_hits`.
 ///
 /// # Errors
 /// `parsing_exception` and others, in Elasticsearch's words.
@@ -27,8 +26,8 @@ mod tests {
 
     use super::*;
 
-    /// Wherever a query stands in a request, what is shown with its hits is read; a query that others make
-    /// shows none.
+    /// `inner_hits` are parsed wherever a query occurs in a request. Queries that are created from other
+    /// queries have none.
     #[test]
     fn inner_hits_are_read_with_the_queries_of_requests() {
         let shown = |inner_hits: Value| {

@@ -1,4 +1,4 @@
-//! `rescore`: "which second query looks at the best hits of each shard again, and what does it make of their
+//! `rescore`: "which second query is evaluated on the best hits of each shard, and how does it change their
 //! scores?"
 //!
 //! Source: Elasticsearch's `RescorerBuilder`, `QueryRescorerBuilder`, `QueryRescoreMode`.
@@ -11,10 +11,10 @@ use super::value_kind::wrong_kind;
 use crate::json;
 use crate::query::Query;
 
-/// One pass over the best hits.
+/// One rescoring of the best hits.
 #[derive(Debug, Clone)]
 pub struct Rescore {
-    /// So many of a shard's best hits are looked at again.
+    /// How many of a shard's best hits are rescored.
     pub(crate) window: u32,
     pub(crate) query: Query,
     pub(crate) query_weight: f32,
@@ -22,7 +22,7 @@ pub struct Rescore {
     pub(crate) mode: RescoreMode,
 }
 
-/// How two scores become one.
+/// How the two scores are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RescoreMode {
     Avg,
@@ -44,7 +44,7 @@ impl RescoreMode {
         })
     }
 
-    /// The score that follows from that of the search and that of the rescoring query.
+    /// Combines the score of the search and that of the rescoring query.
     pub fn combine(self, first: f32, second: f32) -> f32 {
         match self {
             RescoreMode::Avg => (first + second) / 2.0,
@@ -55,7 +55,7 @@ impl RescoreMode {
         }
     }
 
-    /// As explanations name it.
+    /// Returns the name that explanations show.
     pub fn description(self) -> &'static str {
         match self {
             RescoreMode::Avg => "avg of:",
@@ -71,7 +71,7 @@ impl Rescore {
     /// Source: `RescorerBuilder#DEFAULT_WINDOW_SIZE`.
     const WINDOW: u32 = 10;
 
-    /// The value of `rescore`: one, or a list of them.
+    /// Parses the value of `rescore`: one object or a list of objects.
     pub(super) fn parse_list(value: &Value) -> Result<Vec<Rescore>, RequestError> {
         let items = match value {
             Value::Array(items) => items.as_slice(),

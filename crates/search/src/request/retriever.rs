@@ -1,4 +1,4 @@
-//! `retriever`: a search as a tree of ways to find hits. Source: Elasticsearch's `StandardRetrieverBuilder`
+//! `retriever`: a search given as a tree of retrievers. Source: Elasticsearch's `StandardRetrieverBuilder`
 //! and `RRFRetrieverBuilder`, and its documentation of the rule retriever.
 
 use std::sync::Arc;
@@ -10,33 +10,33 @@ use super::SearchRequest;
 use super::read_query::read_query;
 use crate::json;
 
-/// `rrf`: several rankings as one, by places instead of scores (reciprocal rank fusion).
+/// `rrf`: several rankings combined by ranks instead of scores (reciprocal rank fusion).
 #[derive(Debug, Clone)]
 pub struct Fusion {
     /// The searches whose hits are fused, each with a query of its own.
     pub rankings: Vec<SearchRequest>,
-    /// How much less later places count.
+    /// The greater it is, the less the rank matters.
     pub rank_constant: u32,
-    /// Hits of each ranking that count.
+    /// Number of hits of each ranking that count.
     pub window: u32,
 }
 
 const RANK_CONSTANT_DEFAULT: i32 = 60;
-/// Retrievers within retrievers.
+/// Largest nesting of retrievers.
 const DEPTH_MAX: usize = 10;
-/// Rankings of one fusion.
+/// Most rankings of one fusion.
 const RANKINGS_MAX: usize = 100;
 
 impl SearchRequest {
-    /// Reads a retriever into the request.
+    /// Parses a retriever into the request.
     ///
     /// # Errors
-    /// In Elasticsearch's words; retrievers that are not there, by name.
+    /// Those of Elasticsearch, in its words; unsupported retrievers are refused by name.
     pub(super) fn parse_retriever(&mut self, value: &Value) -> Result<(), RequestError> {
         self.take_retriever(value, 0).map(drop)
     }
 
-    /// The query that finds what the retriever finds.
+    /// Parses a retriever; returns the query that finds the same documents.
     fn take_retriever(&mut self, value: &Value, depth: usize) -> Result<Value, RequestError> {
         if depth > DEPTH_MAX {
             return Err(RequestError::illegal_argument(format!(
@@ -85,7 +85,7 @@ impl SearchRequest {
         Ok(whole)
     }
 
-    /// `rule`: what another retriever finds, with query rules over it.
+    /// Parses `rule`: another retriever with query rules applied to it.
     fn take_rule(&mut self, options: &Map<String, Value>, depth: usize) -> Result<Value, RequestError> {
         let (mut rule, mut retriever, mut window) = (Map::new(), None, None);
         for (key, value) in options {
@@ -150,7 +150,7 @@ impl SearchRequest {
         }
         let (mut rankings, mut queries) = (Vec::new(), Vec::new());
         for retriever in retrievers {
-            // From 9.x on they can be weighted: an object with `retriever` and `weight`.
+            // From 9.x on, retrievers can be weighted: an object with `retriever` and `weight`.
             if retriever.get("weight").is_some() {
                 return Err(RequestError::unsupported("[weight] in the retriever [rrf]"));
             }

@@ -1,11 +1,11 @@
-//! What does not go together in a search: "may this be asked for at once?"
+//! Combinations of options that a search must not have: "may these be used together?"
 
 use limber_mapping::RequestError;
 
 use super::{SearchRequest, TrackTotalHits};
 
 impl SearchRequest {
-    /// What holds for every search.
+    /// Checks the rules for every search.
     pub(super) fn validate(&self) -> Result<(), RequestError> {
         if self.search_after.is_some() && self.from() > 0 {
             return Err(RequestError::bad_request(
@@ -16,7 +16,7 @@ impl SearchRequest {
         Ok(())
     }
 
-    /// A slice is one of a scroll or of a point in time.
+    /// Checks that a slice is used with a scroll or a point in time.
     pub fn validate_slice(&self) -> Result<(), RequestError> {
         if self.slice.is_some() && self.pit.is_none() {
             let problem = "[slice] can only be used with [scroll] or [point-in-time] requests";
@@ -25,7 +25,8 @@ impl SearchRequest {
         Ok(())
     }
 
-    /// Rules of a scroll's first request; `action_request_validation_exception` as Elasticsearch words it.
+    /// Checks the rules for a scroll's first request; `action_request_validation_exception` in
+    /// Elasticsearch's words.
     pub fn validate_scroll(&self) -> Result<(), RequestError> {
         let mut problems = Vec::new();
         if self.track_total_hits == TrackTotalHits::None {

@@ -1,4 +1,4 @@
-//! `script_fields`: values that scripts make of each hit.
+//! `script_fields`: values that scripts compute for each hit.
 
 use limber_mapping::RequestError;
 use limber_script::Script;
@@ -9,19 +9,19 @@ use crate::json;
 /// Most script fields of one search (`index.max_script_fields`).
 const FIELDS_MAX: usize = 32;
 
-/// An entry of `script_fields`: a value that a script makes of each hit.
+/// An entry of `script_fields`: a value that a script computes for each hit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScriptField {
     /// The name under which the value is shown.
     pub name: String,
-    /// Makes the value.
+    /// Computes the value.
     pub script: Script,
-    /// A document for which the script fails goes without the field.
+    /// Whether a document for which the script fails just lacks the field.
     pub ignore_failure: bool,
 }
 
 impl ScriptField {
-    /// The value of `script_fields`.
+    /// Parses the value of `script_fields`.
     pub(super) fn parse_all(value: &Value) -> Result<Vec<ScriptField>, RequestError> {
         let Value::Object(members) = value else { return Err(json::unknown_key("script_fields", value)) };
         if members.len() > FIELDS_MAX {

@@ -1,5 +1,5 @@
-//! `slice`: "which part of the hits does this reader want?" Several readers share a scroll or a point in time
-//! without overlap.
+//! `slice`: "which part of the hits does this client want?" Several clients share a scroll or a point in
+//! time without overlap.
 
 use limber_mapping::RequestError;
 use serde_json::Value;
@@ -8,8 +8,8 @@ use super::value_kind::wrong_kind;
 use crate::json;
 use crate::query::Slice;
 
-/// `{"field", "id", "max"}`. Elasticsearch takes an object without `id` or `max` for one that finds nothing,
-/// or everything; here it is refused.
+/// Parses `{"field", "id", "max"}`. In Elasticsearch an object without `id` or `max` finds nothing or
+/// everything; here it is refused.
 pub(super) fn parse_slice(value: &Value) -> Result<Slice, RequestError> {
     let Value::Object(members) = value else { return Err(json::unknown_key("slice", value)) };
     let (mut field, mut id, mut max) = (None, None, None);

@@ -1,4 +1,4 @@
-//! `stored_fields`: "which fields that are kept beside the source are shown?"
+//! `stored_fields`: "which stored fields are shown besides the source?"
 
 use limber_mapping::RequestError;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::json;
 pub enum StoredFields {
     /// `_none_`: neither `_id` nor `_source`.
     None,
-    /// Names: `_source` only if asked for.
+    /// Names of fields; `_source` is only shown if it is among them.
     Names(Vec<String>),
 }
 

@@ -1,4 +1,4 @@
-//! The body of `_termvectors`: "which fields of which document, and what of their terms?"
+//! The body of `_termvectors`: "which fields of which document, and what about their terms?"
 //!
 //! Source: Elasticsearch's `TermVectorsRequest#parseRequest`.
 
@@ -9,54 +9,54 @@ use serde_json::{Map, Value};
 
 use crate::json;
 
-/// Fields, and analyzers by field, that one request may name.
+/// Most fields, and most analyzers by field, that one request may name.
 const FIELDS_MAX: usize = 1000;
 
-/// What is wanted of one document's terms.
+/// A request for the terms of one document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TermVectorsRequest {
-    /// The name of the index that has, or would have, the document.
+    /// The name of the index that has the document, or whose mapping applies to `document`.
     pub index: Option<String>,
-    /// The `_id` of the document; `None`: `document` has it.
+    /// The `_id` of the document; `None` if `document` is given.
     pub id: Option<String>,
     /// The routing that the document was, or would be, indexed with.
     pub routing: Option<String>,
-    /// The only version of the document that is wanted; `None`: any.
+    /// The only acceptable version of the document; `None` accepts any.
     pub version: Option<u64>,
     /// A document that is in no index, instead of an id.
     pub document: Option<Value>,
-    /// Names and patterns; `None`: fields with `term_vector`, or all of a document that is in no index.
+    /// Names and patterns of fields; `None`: fields with `term_vector`, or all fields of `document`.
     pub fields: Option<Vec<String>>,
-    /// Whether the places of each term among the tokens are shown.
+    /// Whether the positions of each term are shown.
     pub positions: bool,
-    /// Whether the places of each term among the characters are shown.
+    /// Whether the character offsets of each term are shown.
     pub offsets: bool,
-    /// Whether it is shown how often each term occurs in the shard.
+    /// Whether the frequency of each term in the shard is shown.
     pub term_statistics: bool,
-    /// Whether the sums over all terms of each field of the shard are shown.
+    /// Whether the sums over all terms of each field in the shard are shown.
     pub field_statistics: bool,
-    /// Names of analyzers that stand in for those of fields.
+    /// Names of analyzers that replace those of fields.
     pub analyzers: BTreeMap<String, String>,
-    /// Which terms are shown; `None`: all.
+    /// Selects the terms to show; `None` shows all.
     pub filter: Option<TermFilter>,
 }
 
-/// Which terms of a field are shown: the best by their frequency here and rarity elsewhere.
+/// Selects terms of a field: the best by their frequency in the document and their rarity in the shard.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TermFilter {
-    /// How many terms of a field are shown at most.
+    /// Most terms of a field to show.
     pub count_max: usize,
-    /// In the document.
+    /// Fewest occurrences of a term in the document.
     pub term_freq_min: u64,
-    /// The most occurrences in the document that a term may have.
+    /// Most occurrences of a term in the document.
     pub term_freq_max: u64,
-    /// In how many documents of the shard a term must be at least.
+    /// Least number of documents of the shard that have a term.
     pub doc_freq_min: u64,
-    /// In how many documents of the shard a term may be at most.
+    /// Greatest number of documents of the shard that have a term.
     pub doc_freq_max: u64,
-    /// In UTF-16 units; a maximum of 0 is none.
+    /// Shortest term to show, in UTF-16 units.
     pub length_min: usize,
-    /// The longest term that is shown, in UTF-16 units; 0: any.
+    /// Longest term to show, in UTF-16 units; 0 for any length.
     pub length_max: usize,
 }
 
@@ -111,10 +111,10 @@ fn no_analyzer_name(field: &str, found: &Value) -> RequestError {
 }
 
 impl TermVectorsRequest {
-    /// Reads the members of a body over what is there.
+    /// Parses the members of a body, which override values set before.
     ///
     /// # Errors
-    /// `parse_exception` for members that there are not, and for an id beside a document.
+    /// `parse_exception` for unknown members, and for an id beside a document.
     pub fn read(&mut self, body: &Map<String, Value>) -> Result<(), RequestError> {
         for (name, value) in body {
             let text = || {
@@ -129,7 +129,7 @@ impl TermVectorsRequest {
                 }
                 "offsets" => self.offsets = json::boolean(value)?,
                 "positions" => self.positions = json::boolean(value)?,
-                // No analyzer gives any.
+                // No analyzer produces payloads.
                 "payloads" => drop(json::boolean(value)?),
                 "term_statistics" | "termStatistics" => self.term_statistics = json::boolean(value)?,
                 "field_statistics" | "fieldStatistics" => self.field_statistics = json::boolean(value)?,
@@ -161,8 +161,10 @@ impl TermVectorsRequest {
         Ok(())
     }
 
+    /// Sets the fields.
+    ///
     /// # Errors
-    /// More than [`FIELDS_MAX`].
+    /// There are more than [`FIELDS_MAX`].
     pub fn set_fields(&mut self, fields: Vec<String>) -> Result<(), RequestError> {
         if fields.len() > FIELDS_MAX {
             return Err(too_many_fields());

@@ -1,13 +1,13 @@
-//! `track_total_hits`: "how many of the hits are to be counted?"
+//! `track_total_hits`: "up to which number are hits counted?"
 
 use limber_mapping::RequestError;
 
-/// How exactly the number of hits is wanted.
+/// How exactly hits are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrackTotalHits {
     /// `true`.
     Exact,
-    /// Exact up to this many, `gte` beyond.
+    /// Exact up to this number, `gte` beyond.
     UpTo(u32),
     /// `false`: no total.
     None,

@@ -1,4 +1,4 @@
-//! Search parameters in the URL: "what does the query string add to, or override in, the body?"
+//! Search parameters in the URL: "what does the query string add to the body, or override in it?"
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use crate::source::SourceFilter;
 pub struct UrlParameters(pub Vec<(String, String)>);
 
 impl UrlParameters {
-    /// The value of a parameter; of several with the name the last.
+    /// Returns the value of a parameter; if there are several of the name, the last one.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// A request in bytes: equal for requests that a shard answers alike. `None`: it depends on more than the
-    /// documents.
+    /// Returns the cache key of a request: equal for requests with equal answers of a shard. `None` if the
+    /// answer depends on more than the documents.
     pub(super) fn cache_key(&self, body: &Value) -> Option<Arc<[u8]>> {
-        /// What says where to search and how to show it.
+        /// Parameters that only affect where to search or how to show the answer.
         const ELSEWHERE: &[&str] = &[
             "allow_no_indices",
             "allow_partial_search_results",
@@ -47,7 +47,7 @@ impl UrlParameters {
         if parameters.iter().any(|(_, value)| !super::determinism::is_timeless(value)) {
             return None;
         }
-        // The order of what is asked says nothing; within it, order may be that of the answer.
+        // The order of the members does not matter; the order inside of them may matter to the answer.
         let members: BTreeMap<&String, &Value> = body.as_object().into_iter().flatten().collect();
         serde_json::to_vec(&(members, parameters)).ok().map(Arc::from)
     }
@@ -59,8 +59,8 @@ impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for UrlParameters {
     }
 }
 
-/// Lays the URL's parameters over the request, as Elasticsearch's `RestSearchAction` does. Parameters that
-/// the caller deals with (`scroll`, `routing`, `preference`, `ignore_unavailable`, ...) are left alone.
+/// Applies the URL's parameters to the request, as Elasticsearch's `RestSearchAction` does. Parameters that
+/// the caller handles (`scroll`, `routing`, `preference`, `ignore_unavailable`, ...) are ignored.
 pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<(), RequestError> {
     let mut filter: Option<SourceFilter> = None;
     for (name, value) in &url.0 {
@@ -101,7 +101,7 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
             }
             "_source_includes" => filter.get_or_insert_default().includes = split(value).collect(),
             "_source_excludes" => filter.get_or_insert_default().excludes = split(value).collect(),
-            // As `exclude_vectors` in the body: there are none.
+            // Has no effect, like `exclude_vectors` in the body: there are no vector fields.
             "_source_exclude_vectors" => {
                 flag(value)?;
             }
@@ -128,7 +128,7 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
     Ok(())
 }
 
-/// The term suggester that the URL asks. Source: `RestSearchAction#parseSearchSource`.
+/// Builds the term suggester that the URL requests. Source: `RestSearchAction#parseSearchSource`.
 fn suggest(field: &str, url: &UrlParameters) -> Result<Suggest, RequestError> {
     let text = url.get("suggest_text").or_else(|| url.get("q"));
     let size = url.get("suggest_size").map(|size| int("suggest_size", size)).transpose()?;

@@ -1,4 +1,4 @@
-//! What the value of an option may be. Source: Elasticsearch's `ObjectParser.ValueType`.
+//! Types of the values of options. Source: Elasticsearch's `ObjectParser.ValueType`.
 
 use limber_mapping::RequestError;
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub(super) enum ValueKind {
 }
 
 impl ValueKind {
-    /// That `value` is of this kind. `parser`: Elasticsearch's name for the object around it.
+    /// Checks that `value` is of this kind. `parser` is Elasticsearch's name for the enclosing object.
     pub fn check(self, parser: &str, key: &str, value: &Value) -> Result<(), RequestError> {
         let is_objects = value.is_object() || value.is_array();
         let fits = match self {
@@ -35,7 +35,7 @@ impl ValueKind {
     }
 }
 
-/// The refusal of a value that is of none of the kinds that the option may be.
+/// Returns the error for a value of a kind that the option does not accept.
 pub(super) fn wrong_kind(parser: &str, key: &str, value: &Value) -> RequestError {
     let token = json::token(value);
     let reason = format!("[{parser}] {key} doesn't support values of type: {token}");

@@ -1,8 +1,8 @@
 //! BM25 as Elasticsearch computes it.
 //!
 //! Source: Lucene's `BM25Similarity` under Elasticsearch's `LegacyBM25Similarity`, which keeps the factor
-//! `k1 + 1` that Lucene dropped: it enters as a boost of 2.2, in float, as the explanations of a running
-//! Elasticsearch 8.19 show. All steps are rounded to float where Java rounds them.
+//! `k1 + 1` that Lucene dropped. The factor is applied as a boost of 2.2, in float, as the explanations of
+//! a running Elasticsearch 8.19 show. All steps are rounded to float where Java rounds them.
 
 use std::sync::Arc;
 
@@ -14,17 +14,17 @@ use limber_segment::postings::{Impact, Strength};
 use super::measured::{Measured, TermStatistics};
 use super::{Detail, Explanation};
 
-/// What BM25 needs to know about a field in a shard, summed over its segments, deleted documents included.
+/// Field statistics of a shard for BM25, summed over its segments, deleted documents included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FieldStatistics {
-    /// Documents with the field.
+    /// Number of documents with the field.
     pub doc_count: u64,
-    /// How many tokens all these documents have in the field.
+    /// Total number of tokens of the field in all documents.
     pub sum_total_term_freq: u64,
 }
 
-/// `1 / (k1 * ((1 - b) + b * length / average))` for each of the 256 norms; without bound where all matches
-/// score alike.
+/// `1 / (k1 * ((1 - b) + b * length / average))` for each of the 256 norms; infinite where all matches have
+/// the same score.
 #[derive(Debug)]
 pub(crate) struct NormCache {
     pub statistics: FieldStatistics,
@@ -34,7 +34,7 @@ pub(crate) struct NormCache {
 }
 
 impl NormCache {
-    /// Whether scores need to know how often each term is in the field.
+    /// Whether scores need the total term frequency of each term.
     pub fn counts_occurrences(&self) -> bool {
         !matches!(self.similarity, Similarity::Bm25 { .. } | Similarity::Boolean)
     }
@@ -53,28 +53,28 @@ impl NormCache {
     }
 }
 
-/// The scorer of one term, or of one phrase (whose weight is the sum of its terms').
+/// The scorer of one term, or of a phrase (whose weight is the sum of the weights of its terms).
 #[derive(Debug, Clone)]
 pub(crate) struct Bm25 {
     weight: f32,
     norms: Arc<NormCache>,
-    /// For explanations.
+    /// The boost, for explanations.
     boost: f32,
-    /// Whether `boost` holds the factor.
+    /// Whether `boost` includes the factor `k1 + 1`.
     has_factor: bool,
     idf: f32,
     doc_freqs: Vec<(Box<[u8]>, u64)>,
-    /// Of a similarity other than BM25: each term; else empty.
+    /// For a similarity other than BM25: the scorer of each term; otherwise empty.
     measured: Vec<Measured>,
 }
 
-/// `ln(1 + (N - n + 0.5) / (n + 0.5))` in double, then float.
+/// Computes `ln(1 + (N - n + 0.5) / (n + 0.5))` in double, then rounds to float.
 fn idf(doc_freq: u64, doc_count: u64) -> f32 {
     (1.0 + (doc_count as f64 - doc_freq as f64 + 0.5) / (doc_freq as f64 + 0.5)).ln() as f32
 }
 
 impl Bm25 {
-    /// `terms`: each with the number of documents that hold it.
+    /// Creates a scorer. `terms`: each with its document frequency.
     pub fn new(boost: f32, terms: Vec<(Box<[u8]>, u64)>, norms: Arc<NormCache>) -> Bm25 {
         match norms.similarity {
             Similarity::Bm25 { k1, .. } => {
@@ -85,16 +85,16 @@ impl Bm25 {
         }
     }
 
-    /// By a similarity other than BM25.
+    /// Creates a scorer for a similarity other than BM25.
     pub fn measured(boost: f32, terms: &[TermStatistics], norms: Arc<NormCache>) -> Bm25 {
         let (similarity, field) = (norms.similarity, norms.statistics);
         let measured = terms.iter().map(|&term| Measured { similarity, field, term, boost }).collect();
-        // What such similarities give has no bound that is known.
+        // No upper bound is known for the scores of such similarities.
         let weight = f32::INFINITY;
         Bm25 { weight, norms, boost, has_factor: false, idf: 1.0, doc_freqs: Vec::new(), measured }
     }
 
-    /// Without the factor `k1 + 1`, which Lucene has given up and Elasticsearch keeps.
+    /// Creates a scorer without the factor `k1 + 1`, which Lucene has dropped and Elasticsearch keeps.
     pub fn without_factor(boost: f32, terms: Vec<(Box<[u8]>, u64)>, norms: Arc<NormCache>) -> Bm25 {
         if norms.similarity == Similarity::Boolean {
             let (doc_freqs, measured) = (terms, Vec::new());
@@ -111,7 +111,7 @@ impl Bm25 {
         Bm25 { weight: boost * idf, norms, boost, has_factor: false, idf, doc_freqs, measured }
     }
 
-    /// `norm` is 1 for fields without norms.
+    /// Returns the score of a document. `norm` is 1 for fields without norms.
     #[inline]
     pub fn score(&self, freq: f32, norm: u8) -> f32 {
         if !self.measured.is_empty() {
@@ -120,8 +120,8 @@ impl Bm25 {
         self.weight - self.weight / (1.0f32 + freq * self.norms.inverse[norm as usize])
     }
 
-    /// [`Bm25::score`] of several documents: the same numbers, in loops without branches. `norm` answers by
-    /// place.
+    /// Computes [`Bm25::score`] for several documents: the same numbers, in loops without branches. `norm`
+    /// returns the norm of the document at an index.
     #[inline]
     pub fn score_all(&self, freqs: &[u32], norm: impl Fn(usize) -> u8, scores: &mut [f32]) {
         let scores = &mut scores[..freqs.len()];
@@ -148,7 +148,7 @@ impl Bm25 {
         }
     }
 
-    /// What the query was boosted by, without the factor `k1 + 1`.
+    /// Returns the boost of the query, without the factor `k1 + 1`.
     pub fn boost(&self) -> f32 {
         match self.norms.similarity {
             Similarity::Bm25 { k1, .. } if self.has_factor => self.boost / (1.0f32 + k1),
@@ -156,18 +156,18 @@ impl Bm25 {
         }
     }
 
-    /// Documents with its terms, all added up; 0 where it is not by BM25.
+    /// Returns the sum of the document frequencies of its terms; 0 if it is not BM25.
     pub fn doc_freq(&self) -> u64 {
         self.doc_freqs.iter().map(|(_, doc_freq)| doc_freq).sum()
     }
 
-    /// More than any document can score.
+    /// Returns an upper bound of the scores.
     pub fn max_score(&self) -> f32 {
         self.weight
     }
 
-    /// Explains the score of a document, as the weight of the query with this text. `norm`: the document's,
-    /// if the field has norms.
+    /// Explains the score of a document, as the weight of the query that prints as `query`. `norm` is the
+    /// document's, if the field has norms.
     pub fn explain_weight(
         &self,
         query: &str,
@@ -180,7 +180,8 @@ impl Bm25 {
         Explanation::of(score.value, text, vec![score])
     }
 
-    /// `weight(...)`'s details: `score(freq=…), computed as boost * idf * tf from:` and all below.
+    /// Returns the details of `weight(...)`: `score(freq=…), computed as boost * idf * tf from:` and
+    /// everything below.
     pub fn explain(&self, freq: Explanation, norm: u8) -> Explanation {
         match self.measured.as_slice() {
             [] => {}
@@ -244,7 +245,7 @@ impl Bm25 {
     }
 }
 
-/// A document's length, as far as its norm tells it.
+/// Explains a document's length, as far as its norm determines it.
 pub(super) fn explain_length(norm: u8) -> Explanation {
     let length = norm::decode(norm);
     let text = match norm::encode(length) != norm || length >= 40 {
@@ -266,8 +267,8 @@ impl Explanation {
     }
 }
 
-/// Scores grow with the product of the frequency and a number for the norm, so that one division is enough
-/// for the best of several.
+/// Scores increase with the product of the frequency and the inverse of the norm, so one division suffices
+/// for the best of several impacts.
 impl Strength for Bm25 {
     #[inline]
     fn strength(&self, impact: Impact) -> f32 {
@@ -290,8 +291,8 @@ impl Strength for Bm25 {
 mod tests {
     use super::*;
 
-    /// Values from the explanations of Elasticsearch 8.19.13: five documents, three with the term, 41 terms
-    /// in all.
+    /// Values from the explanations of Elasticsearch 8.19.13: five documents, three of them with the term,
+    /// 41 tokens in total.
     #[test]
     fn idf_and_tf_are_elasticsearchs() {
         assert_eq!(idf(3, 5), 0.5389965);

@@ -1,10 +1,10 @@
-//! Upper bounds of scores by the values that they are made from: "can a document of this part of the index
+//! Upper bounds of scores that are computed from field values: "can a document of this part of the index
 //! still be among the best?"
 
 use limber_mapping::Field;
 use limber_segment::points::Cell;
 
-/// Some neighbouring values of a field.
+/// A range of a field's values.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Span {
     /// As stored, both ends included.
@@ -12,15 +12,17 @@ pub(crate) enum Span {
     Places(Cell),
 }
 
-/// A score that is made from one value of one field, and from nothing else that differs between documents.
+/// A score that is computed from one value of one field, and from nothing else that differs between
+/// documents.
 pub(crate) trait Ceiling {
     fn field(&self) -> &Field;
 
-    /// Whether a document gets the most that any of its values does, and is no hit without one.
+    /// Whether a document's score is that of its best value, and documents without a value do not match.
     fn is_of_best_value(&self) -> bool {
         false
     }
 
-    /// No document whose only value lies in the span gets more, rounding aside; infinity: not known.
+    /// Returns an upper bound, rounding aside, for all documents whose only value is in the span; infinity
+    /// if none is known.
     fn most(&self, span: &Span) -> f64;
 }

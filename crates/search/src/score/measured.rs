@@ -1,8 +1,8 @@
 //! Similarities other than BM25: divergence from randomness and from independence, information-based ones,
 //! and language models.
 //!
-//! Source: Lucene's `SimilarityBase` and its subclasses. All of it is reckoned in double and rounded to float
-//! at the end.
+//! Source: Lucene's `SimilarityBase` and its subclasses. Everything is computed in double and rounded to
+//! float at the end.
 
 use limber_codec::norm;
 use limber_mapping::number::java_float;
@@ -13,14 +13,14 @@ use limber_mapping::{
 use super::bm25::FieldStatistics;
 use super::{Explanation, explain_length};
 
-/// What such a similarity knows of one term (`BasicStats`).
+/// The statistics of a term that such a similarity uses (`BasicStats`).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TermStatistics {
     pub doc_freq: u64,
     pub total_term_freq: u64,
 }
 
-/// The scorer of one term of one such field.
+/// The scorer of one term with such a similarity.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Measured {
     pub similarity: Similarity,
@@ -34,7 +34,7 @@ fn log2(value: f64) -> f64 {
 }
 
 impl Measured {
-    /// The score of a document by how often it has the term and by its norm.
+    /// Returns the score of a document from the term's frequency in it and its norm.
     pub fn score(&self, freq: f32, norm: u8) -> f32 {
         let (freq, length) = (f64::from(freq), f64::from(norm::decode(norm)));
         let score = match self.similarity {
@@ -78,7 +78,8 @@ impl Measured {
         f64::from((self.field.sum_total_term_freq as f64 / self.docs().max(1.0)) as f32)
     }
 
-    /// That a word of the field is the term (`LMSimilarity.DefaultCollectionModel`).
+    /// Returns the probability that a token of the field is the term
+    /// (`LMSimilarity.DefaultCollectionModel`).
     fn probability(&self) -> f64 {
         (self.total() + 1.0) / (self.field.sum_total_term_freq as f64 + 1.0)
     }
@@ -102,7 +103,7 @@ impl Measured {
         }
     }
 
-    /// The basic model times `1 + tfn`, which the after effect divides by.
+    /// Returns the basic model times `1 + tfn`; the after effect has the inverse factor.
     fn model(&self, model: BasicModel, tfn: f64) -> f64 {
         let (docs, total) = (self.docs(), self.total());
         let rising = |most: f64| most * (1.0 - 1.0 / (1.0 + tfn));
@@ -121,7 +122,7 @@ impl Measured {
         }
     }
 
-    /// The after effect without its `1 / (1 + tfn)`.
+    /// Returns the after effect without its factor `1 / (1 + tfn)`.
     fn effect(&self, effect: AfterEffect) -> f64 {
         match effect {
             AfterEffect::B => (self.total() + 2.0) / (self.term.doc_freq as f64 + 1.0),
@@ -143,7 +144,7 @@ impl Measured {
         }
     }
 
-    /// What is explained of each: the similarity's name, and its formula.
+    /// Explains a score: the similarity's name, its formula and the parts of it.
     pub fn explain(&self, freq: Explanation, norm: u8) -> Explanation {
         let (name, formula) = match self.similarity {
             Similarity::Dfr { .. } => {
@@ -182,7 +183,7 @@ impl Measured {
         Explanation::of(value, text, details)
     }
 
-    /// The numbers that the formula is made of.
+    /// Collects the numbers in the formula.
     fn explain_parts(&self, freq: f64, length: f64, out: &mut Vec<Explanation>) {
         let mut part = |value: f64, text: &str| out.push(Explanation::leaf(value as f32, text));
         match self.similarity {
@@ -252,8 +253,8 @@ fn distributed(distribution: Distribution, tfn: f64, lambda: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Scores that Elasticsearch 8.19.13 gave to `quick`, twice in nine words, and once in some sixty; it is
-    /// in four of six documents of 85 words, five times.
+    /// Scores of Elasticsearch 8.19.13 for `quick`, which occurs twice in nine words and once in about
+    /// sixty. It is in four of six documents of 85 words, five times in total.
     #[test]
     fn scores_are_those_of_lucene() {
         let dfr = |model, effect, normalization| Similarity::Dfr { model, effect, normalization };

@@ -1,5 +1,5 @@
-//! Scores: "how well does this document match?", equal to Elasticsearch's to the last float digit, and their
-//! explanation.
+//! Scores: "how well does this document match?", equal to Elasticsearch's to the last digit of a float, and
+//! their explanation.
 
 mod bm25;
 mod ceiling;

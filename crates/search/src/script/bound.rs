@@ -25,7 +25,8 @@ impl BoundScript {
         BoundScript::bind_below(script, context, shard, &[])
     }
 
-    /// As [`BoundScript::bind`], for the last of a chain of runtime fields that are made from one another.
+    /// Binds a script like [`BoundScript::bind`], at the end of a chain of runtime fields that depend on
+    /// one another.
     pub fn bind_below(
         script: &Script,
         context: ScriptContext,
@@ -53,33 +54,33 @@ impl BoundScript {
         &self.fields
     }
 
-    /// Whether it reads `_score`.
+    /// Whether the script reads `_score`.
     pub fn uses_score(&self) -> bool {
         self.script.uses_score()
     }
 
-    /// Its text.
+    /// Returns its source.
     pub fn source(&self) -> &str {
         self.script.source()
     }
 
-    /// The name of its language, as requests have it.
+    /// Returns the name of its language, as in requests.
     pub fn language(&self) -> &'static str {
         self.script.language()
     }
 
-    /// The parameters that the request gave it.
+    /// Returns the parameters of the request.
     pub fn params(&self) -> &Map<String, Json> {
         &self.params
     }
 
-    /// Opens it on a segment, over whose documents it is run.
+    /// Opens it on a segment, to run over the segment's documents.
     pub fn open<'a>(&'a self, segment: &'a Segment) -> Result<OpenScript<'a>> {
         let documents = SegmentDocuments::open(&self.fields, segment)?;
         Ok(self.start().over(Box::new(documents)))
     }
 
-    /// The script without documents.
+    /// Opens the script without documents.
     pub fn start(&self) -> OpenScript<'_> {
         OpenScript::new(&self.script, &self.params)
     }

@@ -1,4 +1,4 @@
-//! Upper bounds of the scores that a script makes.
+//! Upper bounds of the scores that scripts return.
 
 use limber_mapping::Field;
 use limber_script::ScriptCeiling;
@@ -8,7 +8,7 @@ use crate::geo::degrees;
 use crate::score::{Ceiling, Span};
 
 impl BoundScript {
-    /// What is known of the script's numbers without running it, if anything.
+    /// Returns what is known of the script's numbers without running it, if anything.
     pub fn ceiling(&self) -> Option<Box<dyn Ceiling + '_>> {
         let ceiling = ScriptCeiling::of(self.compiled(), self.params(), &self.fields().fields)?;
         Some(Box::new(ceiling))

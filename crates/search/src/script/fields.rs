@@ -1,5 +1,5 @@
-//! Doc values for scripts: "what are the values of this field in this document?" Columns are read for a batch
-//! of documents at once.
+//! Doc values for scripts: "what are the values of this field in this document?" Columns are read for a
+//! batch of documents at once.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use crate::error::{Error, Result};
 use crate::score::RandomOf;
 use crate::source::read_source;
 
-/// A script's fields on a shard, in the order of the script.
+/// The fields of a script on a shard, in the order of the script's field numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct BoundFields {
     pub fields: Vec<BoundField>,
-    /// Where the values of runtime fields come from, by field.
+    /// For each field, the source of its values if it is a runtime field.
     runtime: Vec<Option<Arc<RuntimeField>>>,
     mapping: Arc<Mapping>,
     index: String,
@@ -30,7 +30,7 @@ pub(crate) struct BoundFields {
 }
 
 impl BoundFields {
-    /// `chain`: the runtime fields that the script makes, the last of which is its own.
+    /// Binds the fields. `chain`: the runtime fields whose scripts led here; the last one has this script.
     pub fn bind(names: &[Arc<str>], shard: &ShardSnapshot, chain: &[&str]) -> BoundFields {
         let bind = |name: &Arc<str>| {
             let field = shard.mapping.field(name);
@@ -66,7 +66,7 @@ impl BoundFields {
     }
 }
 
-/// The documents of one segment.
+/// The documents of one segment, as scripts see them.
 pub(super) struct SegmentDocuments<'a> {
     bound: &'a BoundFields,
     segment: &'a Segment,
@@ -138,21 +138,22 @@ struct FieldReader<'a> {
     ordinals: Option<OrdinalColumn<'a>>,
     terms: Option<&'a TermDictionary>,
     shapes: Option<ShapeColumn<'a>>,
-    /// Around the shapes of the batch's documents.
+    /// The bounding boxes of the shapes of the batch's documents.
     bounds: Vec<Option<GridBounds>>,
     runtime: Option<Box<RuntimeReader<'a>>>,
     runtime_terms: RuntimeTerms,
     batch: Batch<i64>,
     ordinal_batch: Batch<u32>,
-    /// The values of the batch's document `i` are those from `starts[i]` to `starts[i + 1]`; empty: one each.
+    /// The values of document `i` of the batch are those from `starts[i]` to `starts[i + 1]`; empty if each
+    /// has exactly one value.
     starts: Vec<u32>,
     term: Vec<u8>,
-    /// Texts by ordinal, where there are few.
+    /// Strings by ordinal, if there are few.
     names: Vec<Option<Value>>,
     is_loaded: bool,
 }
 
-/// Texts of so few terms are kept while a segment is open.
+/// Strings of a field with at most this many terms are kept while a segment is open.
 const NAMES_MAX: u64 = 1 << 10;
 
 impl<'a> FieldReader<'a> {
@@ -193,7 +194,7 @@ impl<'a> FieldReader<'a> {
         Ok(reader)
     }
 
-    /// Forgets the values of the documents before.
+    /// Discards the values of the previous batch.
     pub fn unload(&mut self) {
         self.is_loaded = false;
     }
@@ -310,7 +311,7 @@ impl FieldValues for FieldReader<'_> {
         let (Some(field), Some(terms), Some(_)) = (self.field, self.terms, &self.ordinals) else {
             return None;
         };
-        // Texts that are shown as they are stored: others may have several forms.
+        // Only for strings that are shown as they are stored; others may have several forms.
         if !is_aligned
             || self.runtime.is_some()
             || self.is_numeric()
@@ -354,7 +355,7 @@ impl FieldValues for FieldReader<'_> {
     }
 }
 
-/// What lies around the shapes of each of `docs`.
+/// Reads the bounding boxes of the shapes of each of `docs`.
 fn load_bounds(
     shapes: &ShapeColumn<'_>,
     docs: &[DocId],

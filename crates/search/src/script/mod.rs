@@ -1,5 +1,5 @@
-//! Scripts over the documents of a shard: what `limber_script` needs of them, and the fields whose values
-//! scripts make (`runtime`).
+//! Scripts over the documents of a shard: implements what `limber_script` needs from documents, and fields
+//! whose values scripts compute (`runtime`).
 
 mod bound;
 mod ceiling;

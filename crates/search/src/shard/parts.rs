@@ -1,10 +1,10 @@
-//! A shard searched in parts, side by side: "which documents are the next for whoever is free?"
+//! Searches a shard in parts, in parallel: "which documents are next for an idle thread?"
 //!
-//! Only where every document is looked at and none is ranked: aggregations and exact counts. What the
-//! segments know about themselves is asked first, once; the documents that are left are cut into parts of
-//! some windows, which threads claim one after the other. Each thread has a sink of its own; what those found
-//! is put together afterwards ([`Split`]). The cut depends on the shard alone, and results do not depend on
-//! it: who claimed what changes at most the last digit of a sum of doubles.
+//! This is only done where every document is visited and none is ranked: for aggregations and exact counts.
+//! Whatever the segments know about themselves is read first, once. The remaining documents are divided
+//! into parts of a few windows, which threads claim one after the other. Each thread has a sink of its own;
+//! their results are merged afterwards ([`Split`]). The division depends on the shard only. Results do not
+//! depend on which thread claimed which part, except for the last digit of a sum of doubles.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,18 +19,18 @@ use crate::matcher::WINDOW;
 use crate::query::Whole;
 use crate::workers;
 
-/// Documents of a part. Claiming one costs nothing beside searching it, and a million documents are enough
-/// for 60 threads.
+/// Documents in a part. The cost of claiming a part is negligible beside searching it, and a million
+/// documents are enough parts for 60 threads.
 const PART_DOCS: u32 = 4 * WINDOW;
 
-/// Makes sinks for parts of a shard.
+/// Provides sinks for parts of a shard.
 pub(crate) trait Split: Sync {
-    /// Runs `body` with a sink of its own, and keeps what that found for the shard's sink. `None`: nobody
-    /// wants the documents but to count them.
+    /// Runs `body` with a new sink, and keeps its results for the shard's sink. The sink is `None` if
+    /// documents are only counted.
     fn with_sink(&self, body: &mut dyn FnMut(Option<&mut dyn Sink>) -> Result<()>) -> Result<()>;
 }
 
-/// Where documents are only counted.
+/// For searches that only count documents.
 pub(crate) struct CountOnly;
 
 impl Split for CountOnly {
@@ -39,7 +39,7 @@ impl Split for CountOnly {
     }
 }
 
-/// Documents of one segment, whole windows.
+/// A range of documents of one segment, in whole windows.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     segment: usize,
@@ -47,7 +47,7 @@ struct Part {
     end: DocId,
 }
 
-/// The parts that a thread claims, in order.
+/// The parts that one thread claims, in order.
 pub(super) struct Claims<'c> {
     take: Box<dyn FnMut() -> Option<Part> + 'c>,
     current: Option<Part>,
@@ -59,8 +59,8 @@ impl<'c> Claims<'c> {
         Claims { take: Box::new(take), current }
     }
 
-    /// The first document at or after `start`, the beginning of a window, that is claimed; `None`: there is
-    /// none left in the segment.
+    /// Returns the first claimed document at or after `start`, which is the beginning of a window; `None`
+    /// if no part of the segment is left.
     pub(super) fn next(&mut self, segment: usize, start: DocId) -> Option<DocId> {
         loop {
             let part = self.current.filter(|part| part.segment == segment)?;
@@ -72,15 +72,15 @@ impl<'c> Claims<'c> {
     }
 }
 
-/// What is still to be done in the segments.
+/// The work that is left in the segments.
 #[derive(Debug, Default)]
 struct Plan {
     parts: Vec<Part>,
-    /// By segment, the aggregations that wait for its documents; `None`: all.
+    /// By segment, the aggregations that still need its documents; `None` if all do.
     rests: Vec<Option<Vec<usize>>>,
 }
 
-/// What threads found beside what their sinks did.
+/// The results of the threads, besides those in their sinks.
 #[derive(Debug, Default)]
 struct Outcome {
     total: u64,
@@ -89,7 +89,7 @@ struct Outcome {
 }
 
 impl<'a> Run<'a, '_, '_, '_> {
-    /// Whether the order of documents, and which were seen before, do not matter.
+    /// Whether neither the order of documents nor the hits found before matter.
     pub(super) fn can_split(&self) -> bool {
         let counts_all = self.sink.is_some() || self.count_limit == Some(u64::MAX);
         counts_all
@@ -101,7 +101,7 @@ impl<'a> Run<'a, '_, '_, '_> {
             && matches!(self.top, Top::Scores(_))
     }
 
-    /// As [`Run::segments`], on as many threads as are idle.
+    /// Does what [`Run::segments`] does, on as many threads as are idle.
     pub(super) fn segments_in_parts(&mut self, split: &dyn Split) -> Result<()> {
         let plan = self.plan()?;
         if plan.parts.len() < 2 {
@@ -141,7 +141,7 @@ impl<'a> Run<'a, '_, '_, '_> {
         error.map_or(Ok(()), Err)
     }
 
-    /// Takes what is known of whole segments, and lists the rest.
+    /// Uses what is known of whole segments, and lists the remaining work.
     fn plan(&mut self) -> Result<Plan> {
         let shard = self.shard;
         let mut plan = Plan { parts: Vec::new(), rests: Vec::with_capacity(shard.segments.len()) };
@@ -156,8 +156,8 @@ impl<'a> Run<'a, '_, '_, '_> {
         Ok(plan)
     }
 
-    /// Lets the sink answer for a whole segment from what that knows about itself. Answers the aggregations
-    /// that still wait for its documents; `None`: all do.
+    /// Lets the sink answer from what a segment knows about itself. Returns the aggregations that still
+    /// need the segment's documents; `None` if all do.
     pub(super) fn take_known(&mut self, number: usize, view: &'a SegmentView) -> Result<Option<Vec<usize>>> {
         let Some(sink) = &mut self.sink else { return Ok(None) };
         sink.begin_segment(number)?;
@@ -189,7 +189,7 @@ impl<'a> Run<'a, '_, '_, '_> {
         Ok(rest)
     }
 
-    /// Searches the parts that are claimed.
+    /// Searches the claimed parts.
     fn claimed_parts(&mut self, plan: &Plan) -> Result<()> {
         let shard = self.shard;
         while let Some(part) = self.claims.as_ref().and_then(|claims| claims.current) {
@@ -210,7 +210,7 @@ impl<'a> Run<'a, '_, '_, '_> {
                 }
                 Err(error) => return Err(error),
             }
-            // There is no further match in the segment.
+            // The segment has no further match.
             if let Some(claims) = &mut self.claims {
                 claims.next(part.segment, DocId::MAX);
             }

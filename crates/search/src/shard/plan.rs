@@ -1,4 +1,5 @@
-//! A search bound to a shard: "what is looked for here, and what is known before any document is looked at?"
+//! A search bound to a shard: "what is searched for here, and what is known before any document is
+//! visited?"
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,28 +13,28 @@ use crate::query::{BoundQuery, QueryTimes, cache_filters, profiled};
 use crate::request::{SearchRequest, TrackTotalHits};
 use crate::rescore::BoundRescore;
 
-/// Terms that occur in fewer documents, all together, are counted while they are scored: there is little to
-/// be spared.
+/// If the terms occur in fewer documents than this in total, hits are counted while they are scored:
+/// counting first would save little.
 const COUNTED_FIRST_MIN: u64 = 2_048;
 
 /// A search on one shard.
 pub(super) struct Plan {
     pub query: BoundQuery,
-    /// What measures the query and those in it, where the search is profiled.
+    /// Timers of the query and its sub-queries, if the search is profiled.
     pub queries: Vec<Arc<QueryTimes>>,
     pub post_filter: Option<BoundQuery>,
     pub rescores: Vec<BoundRescore>,
     /// Whether documents are scored.
     pub scoring: bool,
-    /// From the bound query to the one that is run.
+    /// Time spent rewriting the bound query.
     pub rewrite_nanos: u64,
 }
 
 impl Plan {
-    /// Binds all parts of the request. `feeds_scores`: whoever is fed with the documents wants their scores.
+    /// Binds all parts of the request. `feeds_scores`: whether the sink needs scores.
     ///
     /// # Errors
-    /// What is wrong with the query, its inner hits, the post filter or a rescore on this shard.
+    /// The query, its inner hits, the post filter or a rescore cannot be bound on this shard.
     pub fn bind(
         shard: &ShardSnapshot,
         wanted: &ShardRequest<'_>,
@@ -43,7 +44,7 @@ impl Plan {
         let request = wanted.request;
         let query = bind_query(shard, request, wanted.place, context)?;
         let post_filter = bind_post_filter(shard, request, context)?;
-        // What is wrong with them is told before any document is looked for.
+        // Errors in them are reported before any document is searched for.
         bind_inner_hits(std::iter::once(&query).chain(&post_filter), context)?;
         query.joined_hits(&mut Vec::new())?;
         let rescores = BoundRescore::bind_all(request, shard, context)?;
@@ -59,7 +60,7 @@ impl Plan {
         Ok(Plan { query, queries, post_filter, rescores, scoring, rewrite_nanos })
     }
 
-    /// How many hits there are, where that is known without looking at documents.
+    /// Returns the number of hits, if it is known without visiting documents.
     pub fn known_total(&self, shard: &ShardSnapshot, request: &SearchRequest) -> Result<Option<u64>> {
         match request.min_score.is_none() && self.post_filter.is_none() {
             true => self.query.known_count(shard),
@@ -67,7 +68,7 @@ impl Plan {
         }
     }
 
-    /// Whether aggregations may be fed by a search of their own before the hits are looked for.
+    /// Whether aggregations may be fed by a separate search before the hits are searched for.
     pub fn may_feed_apart(&self, wanted: &ShardRequest<'_>) -> bool {
         let request = wanted.request;
         (wanted.count_max > 0 || self.post_filter.is_some())
@@ -76,9 +77,9 @@ impl Plan {
             && request.terminate_after == 0
     }
 
-    /// Whether hits are counted before the best of them are looked for, up to `limit`: any of several terms
-    /// are found by bit sets, a window at a time, in a fraction of the time that scoring takes, and what need
-    /// not be counted any more can be skipped from the first document on.
+    /// Whether hits are counted, up to `limit`, before the best are searched for. Matches of any of several
+    /// terms are found by bit sets, a window at a time, in a fraction of the time that scoring takes.
+    /// Documents that need not be counted can then be skipped from the start.
     pub fn counts_first(&self, wanted: &ShardRequest<'_>, limit: u64) -> bool {
         let request = wanted.request;
         let is_by_score = wanted.sorts.is_empty() && request.collapse.is_none();
@@ -89,14 +90,14 @@ impl Plan {
         }
         let found = match self.query.node.by_score() {
             Some(by_score) if by_score.needs_any() => by_score.cost(),
-            // A conjunction counts what it passes over.
+            // A conjunction counts the documents that it skips, too.
             _ => return false,
         };
         found >= COUNTED_FIRST_MIN.max(wanted.count_max as u64)
     }
 }
 
-/// How many hits are counted before any may be skipped; `None`: they need not be counted.
+/// Returns how many hits must be counted before any may be skipped; `None` if they need not be counted.
 pub(super) fn count_limit(known_total: Option<u64>, wanted: &ShardRequest<'_>) -> Option<u64> {
     match (known_total, wanted.request.track_total_hits) {
         (Some(_), _) | (None, TrackTotalHits::None) => None,

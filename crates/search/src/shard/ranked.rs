@@ -1,4 +1,5 @@
-//! Searches whose documents are found together with their scores, or counted by steps: terms and phrases.
+//! Searches that find documents together with their scores, or count them without visiting them: terms and
+//! phrases.
 
 use limber_segment::{DocId, NO_MORE_DOCS};
 
@@ -7,11 +8,11 @@ use super::top::Top;
 use crate::error::Result;
 use crate::matcher::{Gathered, Ranked, WINDOW};
 
-/// Documents that are looked at for the best between two looks at the clock.
+/// Documents that are visited for the best hits between two checks of the clock.
 const CHECKED_DOCS: u32 = 16 * WINDOW;
 
 impl Run<'_, '_, '_, '_> {
-    /// Terms or a phrase by score: matched and scored in one pass.
+    /// Ranks terms or a phrase by score: matches and scores in one pass.
     pub(super) fn ranked_windows(
         &mut self,
         open: &mut OpenSegment<'_>,
@@ -44,7 +45,7 @@ impl Run<'_, '_, '_, '_> {
         }
     }
 
-    /// Counts documents without a look at any.
+    /// Counts documents without visiting any.
     pub(super) fn counted_windows(
         &mut self,
         open: &OpenSegment<'_>,
@@ -67,7 +68,7 @@ impl Run<'_, '_, '_, '_> {
         }
     }
 
-    /// The best from document `start` on, which nobody sees but those who keep and count them.
+    /// Finds the best hits from document `start` on. Other documents are only counted.
     fn ranked_best(
         &mut self,
         open: &OpenSegment<'_>,
@@ -89,7 +90,7 @@ impl Run<'_, '_, '_, '_> {
         Ok(Progress::GoOn)
     }
 
-    /// Whether nobody looks at the hits that are not among the best, but to count them.
+    /// Whether hits that are not among the best are needed for nothing but counting.
     pub(super) fn needs_only_best(&self, open: &OpenSegment<'_>) -> bool {
         self.sink.is_none()
             && open.post_filter.is_none()

@@ -1,4 +1,4 @@
-//! A search of a shard at work.
+//! A running search of a shard.
 
 use limber_segment::{DocId, NO_MORE_DOCS, SegmentView};
 use limber_store::Charge;
@@ -13,7 +13,7 @@ use crate::matcher::{Bits, BoxedMatcher, BoxedScorer, WINDOW};
 use crate::query::BoundQuery;
 use crate::request::SearchRequest;
 
-/// A search of a shard at work: segment by segment, window by window.
+/// A running search of a shard: segment by segment, window by window.
 pub(super) struct Run<'a, 'r, 's, 'c> {
     pub(super) shard: &'a ShardSnapshot,
     pub(super) request: &'r SearchRequest,
@@ -25,14 +25,13 @@ pub(super) struct Run<'a, 'r, 's, 'c> {
     pub(super) top: Top<'a>,
     pub(super) count_max: usize,
     pub(super) total: u64,
-    /// More hits than this must have been counted before any may be skipped; `None`: hits need not be
-    /// counted.
+    /// More hits than this must be counted before any may be skipped; `None` if hits need not be counted.
     pub(super) count_limit: Option<u64>,
     pub(super) is_lower_bound: bool,
     pub(super) max_score: f32,
     pub(super) timed_out: bool,
     pub(super) terminated_early: bool,
-    /// `None`: all documents are this run's own.
+    /// `None` if this run searches all documents.
     pub(super) claims: Option<Claims<'c>>,
     pub(super) docs: Vec<DocId>,
     pub(super) sums: Vec<f64>,
@@ -40,7 +39,7 @@ pub(super) struct Run<'a, 'r, 's, 'c> {
 }
 
 impl<'a, 'r, 's, 'c> Run<'a, 'r, 's, 'c> {
-    /// Looks at all documents that match, and keeps and counts none of them.
+    /// Creates a run that visits all matching documents but neither keeps nor counts any.
     pub(super) fn new(
         (shard, query): (&'a ShardSnapshot, &'r BoundQuery),
         request: &'r SearchRequest,
@@ -70,13 +69,13 @@ impl<'a, 'r, 's, 'c> Run<'a, 'r, 's, 'c> {
     }
 }
 
-/// One segment that is searched.
+/// A segment that is being searched.
 pub(super) struct OpenSegment<'s> {
     pub(super) number: u32,
     /// Number of its first document in the shard.
     pub(super) base: u64,
     pub(super) view: &'s SegmentView,
-    /// Of a sort by fields: the best of this segment.
+    /// For a sort by fields: the best hits of this segment.
     fields: Option<SegmentTop<'s>>,
     pub(super) post_filter: Option<BoxedMatcher<'s>>,
     _sets: Charge,
@@ -85,15 +84,15 @@ pub(super) struct OpenSegment<'s> {
 /// The query, open on one segment.
 struct Scan<'s> {
     matches: BoxedMatcher<'s>,
-    /// Where documents are scored.
+    /// Set if documents are scored.
     scorer: Option<BoxedScorer<'s>>,
-    /// The documents whose scores can still be among the best.
+    /// Documents whose scores can still be among the best.
     contenders: Contenders,
     /// The matches of a window.
     bits: Bits,
 }
 
-/// Whether to go on with the next segment.
+/// Whether to continue with the next segment.
 #[derive(PartialEq)]
 pub(super) enum Progress {
     GoOn,
@@ -153,7 +152,7 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
         Ok(OpenSegment { number, base, view, fields: None, post_filter, _sets: sets })
     }
 
-    /// Whether hits that cannot be among the best need not be looked at.
+    /// Whether hits that cannot be among the best may be skipped.
     pub(super) fn may_skip(&self) -> bool {
         self.count_limit.is_none_or(|limit| self.total > limit)
             && self.sink.is_none()
@@ -194,7 +193,7 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
         self.terminated_early
     }
 
-    /// `windows`: only these, ascending; `None`: all.
+    /// Searches windows. `windows`: only these, ascending; `None`: all.
     fn general_windows(&mut self, open: &mut OpenSegment<'_>, windows: Option<&[u32]>) -> Result<Progress> {
         let segment = &*open.view.segment;
         let mut windows = windows.map(|windows| windows.iter().copied());
@@ -205,7 +204,7 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
             bits: Bits::default(),
         };
         let mut start = match &open.fields {
-            // Only what lies before the page is left out: it still counts as hits when those are counted.
+            // Documents before the page are only skipped if hits need not be counted: they count as hits.
             Some(fields) if self.may_skip() => fields.first_doc() / WINDOW * WINDOW,
             _ => 0,
         };
@@ -215,7 +214,7 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
                 None => return Ok(Progress::GoOn),
             }
             if let Some(windows) = &mut windows {
-                // The first of them that is not passed already.
+                // The first window that has not been passed.
                 match windows.find(|window| *window >= start / WINDOW) {
                     Some(window) => start = window * WINDOW,
                     None => return Ok(Progress::GoOn),
@@ -264,7 +263,7 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
         }
     }
 
-    /// Hands on the documents of a window that match and may be wanted. `false`: none can be.
+    /// Delivers the documents of a window that match and may be wanted. Returns `false` if none can be.
     fn matched_window(
         &mut self,
         open: &mut OpenSegment<'_>,
@@ -294,7 +293,7 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
         Ok(true)
     }
 
-    /// The first document at or after `start` that is this run's to search in the segment.
+    /// Returns the first document at or after `start` that this run may search in the segment.
     pub(super) fn claimed(&mut self, segment: u32, start: DocId) -> Option<DocId> {
         match &mut self.claims {
             Some(claims) => claims.next(segment as usize, start),
@@ -348,7 +347,7 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
         self.deliver(open, start)
     }
 
-    /// Hands the documents of a window and their scores to whoever wants them, and counts them.
+    /// Passes the documents of a window and their scores to the sink and the collector, and counts them.
     pub(super) fn deliver(&mut self, open: &mut OpenSegment<'_>, start: DocId) -> Result<()> {
         if self.request.terminate_after > 0 {
             let left = u64::from(self.request.terminate_after).saturating_sub(self.total);

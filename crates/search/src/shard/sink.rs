@@ -1,4 +1,4 @@
-//! The seam to aggregations: who is fed the documents that match.
+//! The interface to aggregations, which receive the matching documents.
 
 use std::ops::RangeInclusive;
 
@@ -7,28 +7,28 @@ use limber_segment::DocId;
 use crate::error::Result;
 use crate::geo::Shape;
 
-/// Receives every matching document of a shard, post filter aside: the seam to aggregations.
+/// Receives every matching document of a shard, regardless of the post filter. Aggregations implement it.
 pub(crate) trait Sink {
-    /// Documents of the segment at this place of the snapshot follow.
+    /// Begins a segment, given its index in the snapshot. Its documents follow.
     fn begin_segment(&mut self, number: usize) -> Result<()>;
-    /// Takes all documents of the begun segment at once, none of which is deleted, as far as that is
-    /// possible: answers the aggregations that are still to be fed. `None`: not possible, nothing was done.
+    /// Collects all documents of the current segment at once, as far as possible; none of them is deleted.
+    /// Returns the aggregations that still need the documents, or `None` if nothing could be done.
     fn collect_whole_segment(&mut self) -> Result<Option<Vec<usize>>> {
         Ok(None)
     }
-    /// Of the begun segment, only these aggregations are to be fed.
+    /// Restricts the aggregations that the current segment's documents are fed to.
     fn feed_only(&mut self, _rest: &[usize]) {}
-    /// Takes all documents of the begun segment, none of which is deleted, whose one value of `path` lies in
-    /// the range. `false`: not possible, nothing was done.
+    /// Collects all documents of the current segment whose single value of `path` is in the range; no
+    /// document is deleted. Returns `false` if that is not possible; then nothing was done.
     fn count_numbers(&mut self, _path: &str, _range: RangeInclusive<i64>) -> Result<bool> {
         Ok(false)
     }
-    /// Takes all documents of the begun segment, none of which is deleted, whose one place of `path` lies in
-    /// the shape; how many they are. `None`: not possible, nothing was done.
+    /// Collects all documents of the current segment whose single point of `path` is in the shape; no
+    /// document is deleted. Returns their number, or `None` if that is not possible; then nothing was done.
     fn count_places(&mut self, _path: &str, _shape: &Shape) -> Result<Option<u64>> {
         Ok(None)
     }
-    /// Ascending documents of one window.
+    /// Collects ascending documents of one window.
     fn collect(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()>;
     /// Whether scores are needed.
     fn needs_scores(&self) -> bool;

@@ -1,4 +1,4 @@
-//! What keeps the best hits of a shard.
+//! Keeps the best hits of a shard.
 
 use limber_segment::{DocId, Segment, SegmentView};
 
@@ -9,15 +9,17 @@ use crate::error::Result;
 
 /// Keeps the best hits of a shard, in one of three orders.
 pub(super) enum Top<'a> {
-    /// By score.
+    /// Sorted by score.
     Scores(TopScores),
-    /// By fields.
+    /// Sorted by fields.
     Fields(TopFields),
     /// The best of each group (`collapse`).
     Groups(Box<TopGroups<'a>>),
 }
 
 impl<'a> Top<'a> {
+    /// Creates the collector for a request.
+    ///
     /// # Errors
     /// Those of [`BoundCollapse::bind`].
     pub fn of(shard: &'a ShardSnapshot, wanted: &ShardRequest<'_>) -> Result<Top<'a>> {
@@ -38,7 +40,7 @@ impl<'a> Top<'a> {
         Ok(Top::Fields(TopFields::new(sorts, *count_max, after, bar, index_sort)))
     }
 
-    /// Bytes of the bit sets that it needs in a segment.
+    /// Returns the bytes of the bit sets that it needs in a segment.
     pub fn filter_bytes(&self, segment: &Segment) -> u64 {
         match self {
             Top::Fields(top) => top.filter_bytes(segment),
@@ -47,7 +49,7 @@ impl<'a> Top<'a> {
         }
     }
 
-    /// The segments in the order in which they are searched. `in_order`: in that of the shard.
+    /// Returns the segments in the order in which they are searched. `in_order`: in that of the shard.
     pub fn order_of(&self, segments: &[SegmentView], in_order: bool) -> Result<Vec<usize>> {
         match self {
             Top::Fields(top) if !in_order => top.best_segments_first(segments),
@@ -55,8 +57,8 @@ impl<'a> Top<'a> {
         }
     }
 
-    /// Documents of a segment follow, `base` being the number of its first document in the shard. Gives the
-    /// best of the segment alone, where sorts by fields keep them.
+    /// Begins a segment; `base` is the number of its first document in the shard. For sorts by fields,
+    /// returns the collector of the segment's best hits.
     pub fn begin_segment<'s>(
         &mut self,
         segment: &'a Segment,
@@ -76,8 +78,8 @@ impl<'a> Top<'a> {
         }
     }
 
-    /// Takes ascending documents of the begun segment, whose best are in `fields` where
-    /// [`Top::begin_segment`] gave those.
+    /// Collects ascending documents of the current segment. `fields` is the result of
+    /// [`Top::begin_segment`].
     pub fn collect(
         &mut self,
         base: u64,
@@ -96,7 +98,7 @@ impl<'a> Top<'a> {
         }
     }
 
-    /// No more documents of the begun segment follow.
+    /// Ends the current segment.
     pub fn end_segment(&mut self, fields: Option<SegmentTop<'_>>) -> Result<()> {
         match (fields, self) {
             (Some(fields), Top::Fields(top)) => top.absorb(fields),
@@ -105,7 +107,7 @@ impl<'a> Top<'a> {
         }
     }
 
-    /// Hits by score of at most this are not wanted any more.
+    /// Returns the score that a hit must exceed to be wanted, for hits sorted by score.
     pub fn threshold(&self) -> Option<f32> {
         match self {
             Top::Scores(top) => top.threshold(),
@@ -113,7 +115,7 @@ impl<'a> Top<'a> {
         }
     }
 
-    /// Best first.
+    /// Returns the hits, best first.
     pub fn finish(self, shard: &ShardSnapshot) -> Vec<Hit> {
         match self {
             Top::Scores(top) => top.finish(&shard.bases()),

@@ -1,4 +1,4 @@
-//! `_source`: "which part of the stored document comes back?"
+//! `_source`: "which part of the stored document is returned?"
 
 use limber_mapping::RequestError;
 use limber_work as work;
@@ -9,11 +9,11 @@ use crate::json;
 /// Elasticsearch's `FetchSourceContext`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SourceFilter {
-    /// `false`: no `_source` at all.
+    /// `false` if no `_source` is returned at all.
     pub fetch: bool,
     /// Paths or patterns with `*`; empty means everything.
     pub includes: Vec<String>,
-    /// Paths or patterns with `*` of what is left out of that.
+    /// Paths or patterns with `*` to exclude from that.
     pub excludes: Vec<String>,
 }
 
@@ -24,7 +24,7 @@ impl Default for SourceFilter {
 }
 
 impl SourceFilter {
-    /// No `_source` is shown.
+    /// Returns the filter that returns no `_source`.
     pub fn none() -> SourceFilter {
         SourceFilter { fetch: false, ..SourceFilter::default() }
     }
@@ -34,7 +34,8 @@ impl SourceFilter {
         self.fetch && self.includes.is_empty() && self.excludes.is_empty()
     }
 
-    /// The value of `_source`: a boolean, a pattern, a list of patterns, or `{"includes", "excludes"}`.
+    /// Parses the value of `_source`: a boolean, a pattern, a list of patterns, or
+    /// `{"includes", "excludes"}`.
     pub fn parse(value: &Value) -> Result<SourceFilter, RequestError> {
         let mut filter = SourceFilter::default();
         match value {
@@ -49,7 +50,7 @@ impl SourceFilter {
                     match name.as_str() {
                         "includes" | "include" => filter.includes = patterns(name, value)?,
                         "excludes" | "exclude" => filter.excludes = patterns(name, value)?,
-                        // No field is a vector: nothing is left out, and nothing was.
+                        // There are no vector fields, so nothing would be excluded either way.
                         "exclude_vectors" if value.is_boolean() => {}
                         _ => return Err(json::unknown_key(name, value)),
                     }

@@ -1,16 +1,16 @@
-//! Parts of a document: "which members do these patterns keep?"
+//! Filters a document: "which members do these patterns keep?"
 //!
-//! Source: Elasticsearch's `SourceFilter`: a pattern keeps or drops what it names with everything below. In
-//! patterns that drop, `*` stands for any run of characters, dots included (`XContentMapValues#filter`). In
-//! those that keep it does so as well when a pattern that drops has a `*`; otherwise it stays within one
-//! level, and `**` stands for any number of levels (`FilterPath`).
+//! Source: Elasticsearch's `SourceFilter`: a pattern includes or excludes what it names together with
+//! everything below. In excludes, `*` matches any string, dots included (`XContentMapValues#filter`). In
+//! includes it does so only if some exclude has a `*`; otherwise `*` stays within one level, and `**`
+//! matches any number of levels (`FilterPath`).
 
 use limber_text::wildcard;
 use serde_json::{Map, Value};
 
 use super::filter::SourceFilter;
 
-/// The document without what the filter leaves out.
+/// Returns the document without what the filter excludes.
 pub fn filter_source(source: &Value, filter: &SourceFilter) -> Value {
     match source {
         Value::Object(members) => Value::Object(object(members, "", filter.includes.is_empty(), filter)),
@@ -18,10 +18,10 @@ pub fn filter_source(source: &Value, filter: &SourceFilter) -> Value {
     }
 }
 
-/// As [`filter_source`], for an object that is at `path` of its document.
+/// Filters like [`filter_source`], for an object that is at `path` of its document.
 pub(crate) fn filter_below(part: &Value, path: &str, filter: &SourceFilter) -> Value {
     let Value::Object(members) = part else { return part.clone() };
-    // Of the path and of what is around it.
+    // The path itself and the paths of the objects that enclose it.
     let above = path.match_indices('.').map(|(end, _)| &path[..end]).chain([path]);
     let names =
         |patterns: &[String], one: &str| patterns.iter().any(|pattern| wildcard::matches(pattern, one));
@@ -33,18 +33,18 @@ pub(crate) fn filter_below(part: &Value, path: &str, filter: &SourceFilter) -> V
     Value::Object(object(members, path, is_included, filter))
 }
 
-/// How far a pattern gets along a path.
+/// How far a pattern matches along a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Reach {
-    /// Nothing at or below the path fits.
+    /// Nothing at or below the path matches.
     Nowhere,
-    /// Something below the path may fit.
+    /// Something below the path may match.
     Below,
-    /// The path itself fits.
+    /// The path itself matches.
     Whole,
 }
 
-/// The farthest that a pattern of `includes` gets.
+/// Returns how far the `includes` match along a path, at best.
 fn kept_by(filter: &SourceFilter, path: &str) -> Reach {
     let spans_levels = filter.excludes.iter().any(|pattern| pattern.contains('*'));
     let reach = |pattern: &String| match spans_levels {
@@ -74,7 +74,7 @@ fn reach_by_level(pattern: &str, path: &str) -> Reach {
     if wildcard::matches(wanted, own) { next(rest) } else { Reach::Nowhere }
 }
 
-/// `is_included`: a pattern named this object or one above it.
+/// Filters an object. `is_included`: a pattern named this object or one that encloses it.
 fn object(
     members: &Map<String, Value>,
     prefix: &str,
@@ -139,7 +139,7 @@ fn array(items: &[Value], path: &str, is_included: bool, filter: &SourceFilter) 
 
 /// Whether the pattern can match a path below `path`.
 fn may_match_below(pattern: &str, path: &str) -> bool {
-    // Positions in the pattern that are reachable after the text so far.
+    // Positions in the pattern that are reachable after the path so far.
     let pattern = pattern.as_bytes();
     let mut reachable = vec![false; pattern.len() + 1];
     reachable[0] = true;
@@ -163,7 +163,7 @@ fn may_match_below(pattern: &str, path: &str) -> bool {
         spread(&mut next);
         reachable = next;
     }
-    // Something must be left to match, or a `*` that takes it.
+    // Some of the pattern must be left to match, or a `*` that can match more.
     reachable[..pattern.len()].contains(&true)
 }
 

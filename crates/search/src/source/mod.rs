@@ -1,5 +1,5 @@
-//! The source of a document, however its index keeps it: "what did this document look like, and which part of
-//! it is shown?"
+//! The source of a document, in whichever form its index stores it: "what did this document look like, and
+//! which part of it is shown?"
 
 mod filter;
 mod filtered;

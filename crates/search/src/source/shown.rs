@@ -1,4 +1,4 @@
-//! The source of a document, however its index keeps it: "what did this document look like?"
+//! The source of a document, in whichever form its index stores it: "what did this document look like?"
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,9 +13,9 @@ use super::filter::SourceFilter;
 use super::filtered::filter_source;
 use crate::error::Result;
 
-/// What a segment stores of a document's JSON: all of it, a part, nothing, or what columns cannot give back.
-/// `None` where that takes taking the document apart, and it is no object or nests deeper than a parser into
-/// trees goes (128 levels).
+/// Returns what a segment stores of a document's JSON: all of it, a part, nothing, or what columns cannot
+/// restore. `None` if the document must be parsed for that and is no object or is nested more deeply than
+/// the parser allows (128 levels).
 pub fn stored_source<'s>(mapping: &Mapping, source: &'s [u8]) -> Option<Cow<'s, [u8]>> {
     let rule = mapping.source();
     if rule.keeps_everything() {
@@ -33,7 +33,7 @@ pub fn stored_source<'s>(mapping: &Mapping, source: &'s [u8]) -> Option<Cow<'s, 
     }))
 }
 
-/// What is kept of a source, and the values of stored fields, as one object.
+/// Returns the part of a source that is stored and the values of stored fields, as one object.
 fn with_stored_fields(mapping: &Mapping, source: &Value) -> Vec<u8> {
     let filter =
         SourceFilter { fetch: true, includes: mapping.stored_beside_source().to_vec(), excludes: Vec::new() };
@@ -47,8 +47,8 @@ fn with_stored_fields(mapping: &Mapping, source: &Value) -> Vec<u8> {
     kept.to_string().into_bytes()
 }
 
-/// Adds members that an object lacks, and those of the objects in it. The depth of JSON that was let in
-/// bounds the recursion.
+/// Adds members that an object lacks, also in the objects within it. The recursion is bounded by the depth
+/// limit of JSON.
 fn add(kept: &mut Value, more: Value) {
     match (kept, more) {
         (Value::Object(kept), Value::Object(more)) => {
@@ -59,7 +59,7 @@ fn add(kept: &mut Value, more: Value) {
                 }
             }
         }
-        // Lists have the same objects in the same order, unless filters left some of them out whole.
+        // Lists have the same objects in the same order, unless filters removed some of them completely.
         (Value::Array(kept), Value::Array(more)) if kept.len() == more.len() => {
             kept.iter_mut().zip(more).for_each(|(own, value)| add(own, value));
         }
@@ -68,7 +68,7 @@ fn add(kept: &mut Value, more: Value) {
     }
 }
 
-/// What may be shown as the source of what is stored of one; `None`: the index keeps none.
+/// Returns the source to show, given what is stored; `None` if the index stores none.
 pub fn source_of_stored<'s>(mapping: &Mapping, stored: &'s [u8]) -> Option<Cow<'s, [u8]>> {
     if mapping.source().mode == SourceMode::Disabled {
         return None;
@@ -87,8 +87,8 @@ fn filtered(mapping: &Mapping, source: &Value) -> Vec<u8> {
     filter_source(source, &filter).to_string().into_bytes()
 }
 
-/// The source of a document of a whole segment from what is stored of it, as far as it may be seen; `None`
-/// where the index keeps none.
+/// Returns the visible source of a document, given what its segment stores of it; `None` if the index
+/// stores none. The segment is one of whole documents.
 pub fn shown_source<'s>(
     mapping: &Mapping,
     segment: &Segment,
@@ -109,12 +109,13 @@ pub fn shown_source<'s>(
     if !mapping.hides_fields() {
         return Ok(Some(whole));
     }
-    // What cannot be taken apart cannot be told to be free of what is hidden.
+    // A source that cannot be parsed may contain hidden fields, so it is not shown.
     let shown = serde_json::from_slice::<Value>(&whole).ok().and_then(|source| mapping.shown_source(&source));
     Ok(Some(Cow::Owned(shown.unwrap_or_else(|| json!({})).to_string().into_bytes())))
 }
 
-/// As [`shown_source`], read from the segment; an empty object where the index keeps no sources.
+/// Reads a source from the segment and returns it like [`shown_source`]; an empty object if the index
+/// stores no sources.
 pub(crate) fn read_source<'r>(
     mapping: &Mapping,
     segment: &Segment,
@@ -140,7 +141,7 @@ fn rebuild(
     Ok(rebuilder.object(segment, SpaceId::ROOT, doc, &residue, 0)?.into_json())
 }
 
-/// JSON under construction; members by name.
+/// JSON under construction, with members by name.
 enum Tree {
     Value(Value),
     Object(BTreeMap<String, Tree>),
@@ -148,7 +149,7 @@ enum Tree {
 
 impl Tree {
     fn insert(&mut self, path: &str, value: Value) {
-        // A kept object that more goes into.
+        // A stored object to which members are added.
         if let Tree::Value(Value::Object(members)) = self {
             let members = std::mem::take(members).into_iter();
             *self = Tree::Object(members.map(|(name, value)| (name, Tree::Value(value))).collect());
@@ -181,12 +182,12 @@ impl Tree {
 struct Rebuilder<'a> {
     mapping: &'a Mapping,
     plan: &'a SyntheticPlan,
-    /// Of the documents around all nested ones.
+    /// The segment of the outermost documents.
     whole: &'a Segment,
 }
 
 impl Rebuilder<'_> {
-    /// The document `doc` of a space. `base`: bytes of the path to it, with the dot.
+    /// Rebuilds document `doc` of a space. `base`: bytes of the path to it, with the dot.
     fn object(
         &self,
         segment: &Segment,
@@ -228,7 +229,7 @@ impl Rebuilder<'_> {
     }
 }
 
-/// Whether something that is kept stands for this path.
+/// Whether a stored part of the source already contains this path.
 fn is_covered(residue: &Residue, path: &str) -> bool {
     !residue.kept.is_empty()
         && path

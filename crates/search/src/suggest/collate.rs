@@ -13,7 +13,7 @@ use crate::query::bind_in;
 use crate::request::read_query;
 use crate::request::suggest::{Collate, CollateTemplate};
 
-/// The template of a request, ready for a shard.
+/// The template of a request, prepared for a shard.
 pub(super) struct OpenCollate<'r> {
     collate: &'r Collate,
     template: Template,
@@ -22,8 +22,10 @@ pub(super) struct OpenCollate<'r> {
 }
 
 impl<'r> OpenCollate<'r> {
+    /// Prepares the template.
+    ///
     /// # Errors
-    /// There is no such stored template, or it is none.
+    /// The stored template does not exist or is invalid.
     pub(super) fn open(
         collate: &'r Collate,
         shard: &'r ShardSnapshot,
@@ -43,13 +45,15 @@ impl<'r> OpenCollate<'r> {
         Ok(OpenCollate { collate, template, shard, context })
     }
 
-    /// Whether suggestions that match nothing are shown, marked as such.
+    /// Whether suggestions that match nothing are shown and marked as such.
     pub(super) fn prunes(&self) -> bool {
         self.collate.prune
     }
 
+    /// Whether a document of the shard matches the query for a suggestion.
+    ///
     /// # Errors
-    /// What the template makes is no query, or cannot be bound to the shard.
+    /// The rendered template is no query, or cannot be bound to the shard.
     pub(super) fn matches(&self, suggestion: &str) -> Result<bool> {
         self.context.check()?;
         let mut params = self.collate.params.clone();

@@ -1,8 +1,8 @@
-//! The `completion` suggester: the documents whose inputs go on from what was typed, heaviest first.
+//! The `completion` suggester: finds the documents whose inputs continue what was typed, heaviest first.
 //!
 //! Source: Elasticsearch's `CompletionSuggester` and `TopSuggestGroupDocsCollector`. Lucene reads the
-//! heaviest inputs first; here every input that fits is looked at, and the best are kept: time grows with
-//! what fits, memory with what is asked for.
+//! heaviest inputs first. Here every matching input is visited and the best are kept: time grows with the
+//! number of matches, memory with the number of suggestions requested.
 
 use std::cmp::Ordering;
 
@@ -22,7 +22,7 @@ use crate::query::{self, Query};
 use crate::request::SearchRequest;
 use crate::request::suggest::{Common, CompletionRequest, Scope, scopes};
 
-/// A document that was found.
+/// A document that matches.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     pub text: String,
@@ -34,7 +34,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Heaviest first, then by text, then as the documents came.
+    /// Orders by weight, heaviest first, then by text, then by document.
     fn order(&self, other: &Found) -> Ordering {
         other
             .score
@@ -48,7 +48,8 @@ impl Found {
 pub(super) struct Best {
     count_max: usize,
     skips_duplicates: bool,
-    /// Best first; a document once, and where duplicates are skipped a text once.
+    /// The documents, best first. Each document occurs once; if duplicates are skipped, each text occurs
+    /// once.
     found: Vec<Found>,
 }
 
@@ -90,10 +91,10 @@ impl Best {
     }
 }
 
-/// What one shard suggests, best first.
+/// Returns the suggestions of one shard, best first.
 ///
 /// # Errors
-/// The request's fault, cancelled, no memory, corrupt data or the disk.
+/// An error of the request, cancelled, out of memory, corrupt data or a disk error.
 pub(super) fn of_shard(
     shard: &ShardSnapshot,
     (path, field, analyzer): (&str, &Completion, &Analyzer),
@@ -115,7 +116,7 @@ pub(super) fn of_shard(
     Ok(best.found)
 }
 
-/// The terms of one segment under one context.
+/// Finds the matching terms of one segment under one context.
 fn of_scope(
     shard: &ShardSnapshot,
     (number, base): (u32, u64),
@@ -173,10 +174,10 @@ fn of_scope(
     Ok(())
 }
 
-/// The shards' documents as one list, each read from its shard.
+/// Merges the shards' documents into one list, and reads each document from its shard.
 ///
 /// # Errors
-/// Corrupt data, the disk, cancelled.
+/// Corrupt data, a disk error, or cancelled.
 pub(super) fn reduce(
     shards: &[ShardSnapshot],
     found: Vec<(usize, Vec<Found>)>,

@@ -1,21 +1,21 @@
-//! The contexts under which an option was found, as they are shown.
+//! The contexts of a suggestion, as they are shown.
 
 use limber_mapping::Completion;
 use serde_json::{Map, Value};
 
-/// By number of the context and value; each once.
+/// Contexts by number and value, without repetitions.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct FoundContexts(Vec<(usize, String)>);
 
 impl FoundContexts {
-    /// The context of a term.
+    /// Returns the context of a term.
     pub fn of(field: &Completion, term: &[u8]) -> FoundContexts {
         FoundContexts(
             field.context_of(term).map(|(number, value)| (number, value.to_owned())).into_iter().collect(),
         )
     }
 
-    /// Takes in the contexts of another suggestion with the same text.
+    /// Adds the contexts of another suggestion with the same text.
     pub fn extend(&mut self, other: FoundContexts) {
         for context in other.0 {
             if !self.0.contains(&context) {
@@ -24,7 +24,7 @@ impl FoundContexts {
         }
     }
 
-    /// `None`: there are none.
+    /// Returns the contexts as JSON; `None` if there are none.
     pub fn to_json(&self, field: &Completion) -> Option<Value> {
         let mut shown: Map<String, Value> = Map::new();
         for (number, value) in &self.0 {

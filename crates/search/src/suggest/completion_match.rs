@@ -1,4 +1,4 @@
-//! Whether an input goes on from what was typed, and how well.
+//! Whether an input continues what was typed, and how well.
 //!
 //! Source: Lucene's `PrefixCompletionQuery`, `FuzzyCompletionQuery`, `RegexCompletionQuery`.
 
@@ -8,15 +8,15 @@ use limber_text::automaton::{Regexp, TermAutomaton};
 
 use crate::request::suggest::CompletionRequest;
 
-/// What was typed, ready to be compared with tokens.
+/// The typed text, prepared for comparison with tokens.
 #[derive(Debug)]
 pub(super) enum Typed {
     Prefix(Vec<u8>),
     Fuzzy {
-        /// Bytes, or letters.
+        /// The units that edits count: bytes or characters.
         units: Vec<u32>,
         edits: usize,
-        /// Units that must be equal.
+        /// Number of leading units that must be equal.
         exact: usize,
         swaps: bool,
         counts_letters: bool,
@@ -25,8 +25,10 @@ pub(super) enum Typed {
 }
 
 impl Typed {
+    /// Prepares the typed text.
+    ///
     /// # Errors
-    /// A pattern that is none, or needs too many states.
+    /// The regular expression is invalid or needs too many states.
     pub fn new(
         text: &str,
         analyzer: &Analyzer,
@@ -52,7 +54,7 @@ impl Typed {
         })
     }
 
-    /// What every matching input's tokens begin with.
+    /// Returns the prefix of the tokens of every matching input.
     pub fn exact_prefix(&self) -> &[u8] {
         match self {
             Typed::Prefix(key) => key,
@@ -61,7 +63,7 @@ impl Typed {
         }
     }
 
-    /// How much more a match counts, 0 where all count alike; `None`: no match.
+    /// Returns the boost of a match, 0 if all matches count the same; `None` if there is no match.
     pub fn boost(&self, key: &[u8]) -> Option<f32> {
         match self {
             Typed::Prefix(prefix) => key.starts_with(prefix).then_some(0.0),
@@ -87,7 +89,7 @@ fn units(key: &[u8], counts_letters: bool) -> Vec<u32> {
     }
 }
 
-/// Length of the shortest start of `text` that is at most so many edits from `word`.
+/// Returns the length of the shortest prefix of `text` that is at most `edits` edits from `word`.
 fn shortest_match(word: &[u32], text: &[u32], edits: usize, swaps: bool) -> Option<usize> {
     if text.len() + edits < word.len() {
         return None;

@@ -1,4 +1,4 @@
-//! How likely a word is after the words before it, by the counts of an index.
+//! The probability of a word after the words before it, by the counts of an index.
 //!
 //! Source: Elasticsearch's `WordScorer`, `StupidBackoffScorer`, `LaplaceScorer` and
 //! `LinearInterpolatingScorer`.
@@ -10,10 +10,10 @@ use super::words::FieldTerms;
 use crate::error::Result;
 use crate::request::suggest::Smoothing;
 
-/// Against division by nothing. Source: `StupidBackoffScorer`.
+/// Avoids division by zero. Source: `StupidBackoffScorer`.
 const ALMOST_NOTHING: f64 = 0.000_000_000_01;
 
-/// The counts of one shard.
+/// The language model of one shard.
 pub(super) struct Language<'s> {
     terms: FieldTerms<'s>,
     smoothing: Smoothing,
@@ -35,10 +35,10 @@ impl<'s> Language<'s> {
         }
     }
 
-    /// Occurrences of a term.
+    /// Returns the number of occurrences of a term.
     ///
     /// # Errors
-    /// Corrupt data or the disk.
+    /// Corrupt data or a disk error.
     pub fn frequency(&self, term: &str) -> Result<u64> {
         if let Some(known) = self.known.borrow().get(term) {
             return Ok(*known);
@@ -48,7 +48,7 @@ impl<'s> Language<'s> {
         Ok(found)
     }
 
-    /// Occurrences of all terms.
+    /// Returns the number of occurrences of all terms.
     pub fn total(&self) -> f64 {
         self.vocabulary
     }
@@ -99,10 +99,10 @@ impl<'s> Language<'s> {
         })
     }
 
-    /// How likely the last of `words` is after those before it.
+    /// Returns the probability of the last of `words` after those before it.
     ///
     /// # Errors
-    /// Corrupt data or the disk.
+    /// Corrupt data or a disk error.
     pub fn likelihood(&self, words: &[&str], gram_size: usize) -> Result<f64> {
         match words {
             [] => Ok(0.0),

@@ -1,9 +1,9 @@
-//! Suggesters: "what did the user mean to type, and how may it go on?"
+//! Suggesters: "what did the user mean to type, and how may it continue?"
 //!
-//! A request (`crate::request::suggest`) goes to `run` (each shard in turn, then together). `words` finds
-//! words that are like a word in a field's terms (Lucene's `DirectSpellChecker`); `term` shows them word by
-//! word, `phrase` weighs them in their sentence by a model of the language (`language`) and holds sentences
-//! against a query (`collate`), `completion` reads what a field of type `completion` holds.
+//! A request (`crate::request::suggest`) is handled by `run` (each shard in turn, then all together).
+//! `words` finds terms of a field that are similar to a word (Lucene's `DirectSpellChecker`). `term` shows
+//! them word by word. `phrase` rates them within their sentence by a language model (`language`) and can
+//! check sentences with a query (`collate`). `completion` reads fields of type `completion`.
 
 mod run;
 

@@ -1,4 +1,4 @@
-//! The `phrase` suggester: the sentence that was meant.
+//! The `phrase` suggester: finds the sentence that the user meant.
 //!
 //! Source: Elasticsearch's `NoisyChannelSpellChecker`, `CandidateScorer` and `DirectCandidateGenerator`.
 
@@ -15,38 +15,38 @@ use crate::request::suggest::{Generator, PhraseRequest};
 use crate::request::suggest::{Mode, WordOptions};
 use crate::score::float_to_json;
 
-/// A sentence.
+/// A suggested sentence.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sentence {
     text: String,
     highlighted: Option<String>,
     score: f64,
-    /// Whether a document matches its query, where that is shown.
+    /// Whether a document matches its `collate` query, if that is shown.
     collate_match: Option<bool>,
 }
 
-/// A word that may stand at a place.
+/// A word that may stand at a position.
 #[derive(Debug, Clone, PartialEq)]
 struct Candidate {
     text: String,
-    /// 1 for the word that stands there.
+    /// Similarity to the word in the text; 1 for that word itself.
     likeness: f64,
     score: f64,
 }
 
-/// What may stand at one place: the word of the text, then others.
+/// A position of the text: its word, and the alternatives.
 struct Place {
     original: Candidate,
     others: Vec<Candidate>,
 }
 
-/// Candidates of one place that are weighed. Source: `MultiCandidateGeneratorWrapper`.
+/// Most candidates of one position that are rated. Source: `MultiCandidateGeneratorWrapper`.
 const CANDIDATES_MAX: usize = 10;
 
-/// What one shard suggests, best first.
+/// Returns the suggestions of one shard, best first.
 ///
 /// # Errors
-/// Cancelled, no memory, corrupt data or the disk.
+/// Cancelled, out of memory, corrupt data or a disk error.
 pub(super) fn of_shard(
     shard: &ShardSnapshot,
     (path, analyzer): (&str, &Analyzer),
@@ -55,7 +55,7 @@ pub(super) fn of_shard(
     context: &SearchContext,
 ) -> Result<Vec<Sentence>> {
     let language = Language::new(FieldTerms::open(shard, path)?, request.smoothing, &request.separator);
-    // Grams of several words are the language's, not the text's.
+    // Shingles are used by the language model only; they are not words of the text.
     let tokens = analyzer.analyze(text).tokens;
     let words = tokens.iter().filter(|token| token.kind != "shingle");
     let words: Vec<&str> = words.map(|token| token.token.as_str()).collect();
@@ -76,7 +76,7 @@ pub(super) fn of_shard(
     }
 }
 
-/// Leaves out sentences whose query matches nothing, or marks all by it.
+/// Removes sentences whose query matches nothing, or marks each sentence by whether it matches.
 fn collated(sentences: Vec<Sentence>, collate: &OpenCollate<'_>) -> Result<Vec<Sentence>> {
     let mut kept = Vec::with_capacity(sentences.len());
     for mut sentence in sentences {
@@ -91,7 +91,7 @@ fn collated(sentences: Vec<Sentence>, collate: &OpenCollate<'_>) -> Result<Vec<S
     Ok(kept)
 }
 
-/// A generator with what it reads and the analyzers of its filters.
+/// A generator with its terms and the analyzers of its filters.
 struct OpenGenerator<'s> {
     generator: std::borrow::Cow<'s, Generator>,
     terms: FieldTerms<'s>,
@@ -174,8 +174,8 @@ fn place(
     Ok(Place { original, others })
 }
 
-/// How many documents must have what stands for a word that so many have. Source:
-/// `DirectCandidateGenerator#thresholdTermFrequency`.
+/// Returns the number of documents that an alternative must have for a word with this document frequency.
+/// Source: `DirectCandidateGenerator#thresholdTermFrequency`.
 fn threshold_frequency(frequency: u64) -> f32 {
     if frequency == 0 {
         return 0.0;
@@ -184,7 +184,7 @@ fn threshold_frequency(frequency: u64) -> f32 {
     (frequency * (frequency.log10() / 5.0f64.log10()) + 1.0).round().max(0.0) as f32
 }
 
-/// The search for the most likely sentences.
+/// The search for the most probable sentences.
 struct Search<'p> {
     places: &'p [Place],
     request: &'p PhraseRequest,
@@ -202,7 +202,7 @@ impl<'p> Search<'p> {
             path.push(&place.original);
             own += self.weight(&path)?;
         }
-        // `Double.MIN_VALUE`: whatever is likely at all.
+        // `Double.MIN_VALUE`: accepts every sentence with a probability above 0.
         self.cutoff = match self.request.confidence {
             confidence if confidence > 0.0 => own.exp() * f64::from(confidence),
             _ => f64::from_bits(1),
@@ -218,7 +218,7 @@ impl<'p> Search<'p> {
         Ok(self.found.iter().map(|(score, path)| self.sentence(*score, path)).collect())
     }
 
-    /// The logarithm of how likely the last word of a path is.
+    /// Returns the logarithm of the probability of the last word of a path.
     fn weight(&self, path: &[&Candidate]) -> Result<f64> {
         let words: Vec<&str> = path.iter().rev().take(3).rev().map(|word| word.text.as_str()).collect();
         let last = path[path.len() - 1];
@@ -226,10 +226,10 @@ impl<'p> Search<'p> {
         Ok((channel * self.language.likelihood(&words, self.request.gram_size)?).log10())
     }
 
-    /// Tries what may stand at the next place; the depth is bounded by `token_limit`.
+    /// Tries all candidates of the next position; the depth is bounded by `token_limit`.
     fn extend(&mut self, path: &mut Vec<&'p Candidate>, errors: usize, score: f64) -> Result<()> {
         let Some(place) = self.places.get(path.len()) else {
-            // The sum is of decimal logarithms, as in the source, which takes the natural power of it.
+            // The sum is of decimal logarithms, as in the source, which nevertheless raises e to its power.
             let score = score.exp();
             if score > self.cutoff {
                 self.found.push((score, path.clone()));
@@ -266,14 +266,14 @@ impl<'p> Search<'p> {
     }
 }
 
-/// The shards' sentences as one list: of the same ones the most likely counts.
+/// Merges the shards' sentences into one list; of equal sentences, the most probable counts.
 pub(super) fn reduce(shards: Vec<Vec<Sentence>>, text: &str, common: &Common) -> Value {
     let mut all: Vec<Sentence> = Vec::new();
     for sentence in shards.into_iter().flatten() {
         match all.iter_mut().find(|known| known.text == sentence.text) {
             Some(known) => {
                 known.score = known.score.max(sentence.score);
-                // A match on one shard is one.
+                // A match on one shard counts as a match.
                 known.collate_match = known.collate_match.max(sentence.collate_match);
             }
             None => all.push(sentence),

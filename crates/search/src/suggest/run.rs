@@ -1,4 +1,4 @@
-//! All suggestions of a search: every shard in turn, then together.
+//! Runs all suggestions of a search: on every shard in turn, then merged.
 
 use std::sync::Arc;
 
@@ -13,17 +13,17 @@ use crate::failures::{Failures, failure};
 use crate::request::SearchRequest;
 use crate::request::suggest::{Common, Kind, Suggest, Suggestion};
 
-/// What one shard hands in.
+/// The suggestions of one shard.
 enum Answer {
     Term(Vec<term::Entry>),
     Phrase(Vec<phrase::Sentence>),
     Completion(Vec<completion::Found>),
 }
 
-/// The `suggest` of an answer. Shards that fail are added to `failures`.
+/// Returns the `suggest` of an answer. Shards that fail are added to `failures`.
 ///
 /// # Errors
-/// Cancelled; every shard has failed, or one where all are wanted.
+/// Cancelled; all shards have failed, or one where no partial answer is accepted.
 pub(crate) fn suggest(
     shards: &[ShardSnapshot],
     request: &SearchRequest,
@@ -84,7 +84,7 @@ fn of_shard(shard: &ShardSnapshot, suggestion: &Suggestion, context: &SearchCont
     }
 }
 
-/// The field of a suggestion, and what makes words of its text.
+/// Returns the field of a suggestion, and the analyzer for its text.
 fn field_of(shard: &ShardSnapshot, common: &Common) -> Result<(Arc<Field>, Arc<Analyzer>)> {
     let Some(field) = shard.mapping.field(&common.field).filter(|field| field.runtime.is_none()) else {
         let reason = format!("no mapping found for field [{}]", common.field);

@@ -1,4 +1,4 @@
-//! The `term` suggester: like words for each word of a text.
+//! The `term` suggester: similar words for each word of a text.
 
 use limber_mapping::analysis::Analyzer;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::request::suggest::Common;
 use crate::request::suggest::{SortBy, WordOptions};
 use crate::score::float_to_json;
 
-/// A word of the text and what may stand for it.
+/// A word of the text and its alternatives.
 #[derive(Debug)]
 pub(super) struct Entry {
     text: String,
@@ -19,10 +19,10 @@ pub(super) struct Entry {
     options: Vec<Similar>,
 }
 
-/// What one shard suggests.
+/// Returns the suggestions of one shard.
 ///
 /// # Errors
-/// Cancelled, no memory, corrupt data or the disk.
+/// Cancelled, out of memory, corrupt data or a disk error.
 pub(super) fn of_shard(
     shard: &ShardSnapshot,
     (path, analyzer): (&str, &Analyzer),
@@ -44,7 +44,7 @@ pub(super) fn of_shard(
     Ok(entries)
 }
 
-/// The shards' entries as one list: frequencies add up.
+/// Merges the shards' entries into one list; frequencies are added.
 pub(super) fn reduce(shards: Vec<Vec<Entry>>, common: &Common, options: &WordOptions) -> Value {
     let mut shards = shards.into_iter();
     let mut all = shards.next().unwrap_or_default();

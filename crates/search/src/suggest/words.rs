@@ -1,4 +1,4 @@
-//! Words that are like a word: "which terms of this field may have been meant?"
+//! Finds similar words: "which terms of this field may have been meant?"
 //!
 //! Source: Lucene's `DirectSpellChecker` and Elasticsearch's `DirectSpellcheckerSettings`.
 
@@ -18,11 +18,11 @@ use crate::request::suggest::{Mode, WordOptions};
 pub(super) struct Similar {
     pub text: String,
     pub score: f32,
-    /// Documents of the shard that have it.
+    /// Number of documents of the shard that have it.
     pub frequency: u64,
 }
 
-/// Best first: by likeness, frequency, then the text.
+/// Orders by similarity, frequency, then the text; best first.
 pub(super) fn by_score(left: &Similar, right: &Similar) -> Ordering {
     right
         .score
@@ -34,13 +34,15 @@ pub(super) fn by_score(left: &Similar, right: &Similar) -> Ordering {
 /// The terms of one field of a shard.
 pub(super) struct FieldTerms<'s> {
     dictionaries: Vec<&'s TermDictionary>,
-    /// Documents, deleted ones included.
+    /// Number of documents, deleted ones included.
     pub document_count: u64,
 }
 
 impl<'s> FieldTerms<'s> {
+    /// Opens a field of a shard.
+    ///
     /// # Errors
-    /// Corrupt data or the disk.
+    /// Corrupt data or a disk error.
     pub fn open(shard: &'s ShardSnapshot, path: &str) -> Result<FieldTerms<'s>> {
         let mut dictionaries = Vec::new();
         for view in &shard.segments {
@@ -49,7 +51,7 @@ impl<'s> FieldTerms<'s> {
         Ok(FieldTerms { dictionaries, document_count: shard.doc_count() })
     }
 
-    /// Documents with a term, and its occurrences.
+    /// Returns the number of documents with a term, and of its occurrences.
     pub fn counts(&self, term: &str) -> Result<(u64, u64)> {
         let mut counts = (0, 0);
         for dictionary in &self.dictionaries {
@@ -60,20 +62,20 @@ impl<'s> FieldTerms<'s> {
         Ok(counts)
     }
 
-    /// Occurrences of all terms.
+    /// Returns the number of occurrences of all terms.
     pub fn total_frequency(&self) -> u64 {
         self.dictionaries.iter().map(|dictionary| dictionary.sum_total_term_freq()).sum()
     }
 
-    /// Different terms; those that several segments have are counted in each.
+    /// Returns the number of distinct terms; a term of several segments counts once per segment.
     pub fn term_count(&self) -> u64 {
         self.dictionaries.iter().map(|dictionary| dictionary.len()).sum()
     }
 
-    /// The words that are like `word`, best first, at most `count`.
+    /// Returns the words that are similar to `word`, best first, at most `count`.
     ///
     /// # Errors
-    /// Cancelled, no memory, corrupt data or the disk.
+    /// Cancelled, out of memory, corrupt data or a disk error.
     pub fn similar(
         &self,
         word: &str,
@@ -118,7 +120,7 @@ impl<'s> FieldTerms<'s> {
         frequency > limit
     }
 
-    /// The best terms within so many edits that more than `least` documents have.
+    /// Finds the best terms within `edits` edits that more than `least` documents have.
     fn within(
         &self,
         word: &str,

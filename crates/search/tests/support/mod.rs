@@ -1,4 +1,4 @@
-//! Shards made of documents, for tests: JSON in, segments in a temporary folder, a snapshot out.
+//! Builds shards from documents for tests: JSON in, segments in a temporary folder, a snapshot out.
 #![allow(dead_code)]
 
 use std::sync::Arc;
@@ -37,7 +37,7 @@ impl Shards {
         Shards { folder, directory, cache: TermIndexCache::native(), mapping, segment_count: 0, seq_no: 0 }
     }
 
-    /// One segment of these documents; `deleted` are marked after it was written.
+    /// Writes one segment of these documents; those of `deleted` are marked afterwards.
     pub fn segment(&mut self, documents: &[(String, Value)], deleted: &[u32]) -> SegmentView {
         let mut buffer = Buffer::new(StoredCodec::Lz4);
         let mut scratch = Scratch::default();
@@ -105,7 +105,7 @@ pub fn ids(response: &SearchResponse) -> Vec<String> {
     response.hits.iter().map(|hit| hit.id.clone().expect("an id")).collect()
 }
 
-/// Shards as recorded, each in segments of `segment_documents`.
+/// Builds the recorded shards, with `segment_documents` per segment.
 pub fn recorded_shards(
     mapping: &Value,
     documents: &Value,
@@ -132,7 +132,7 @@ pub fn recorded_shards(
     (kept, snapshots)
 }
 
-/// The body of an error as it was recorded, with the status that the crate `limber` gives it.
+/// Returns the body of an error in the recorded form, with the status that the crate `limber` gives it.
 pub fn shown(error: &Error) -> Value {
     let status = match error.class() {
         ErrorClass::BadRequest => 400,

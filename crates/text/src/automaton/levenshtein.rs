@@ -7,11 +7,11 @@ use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder, SINK_STAT
 
 use super::term_automaton::{TermAutomaton, Verdict};
 
-/// Terms that start with the first characters of a word and are at most so many edits away from it.
+/// Terms that start with the first characters of a word and are within an edit distance of it.
 #[derive(Clone)]
 pub struct Levenshtein {
     prefix: Vec<u8>,
-    /// Over what follows the prefix.
+    /// The automaton for the part after the prefix.
     rest: Arc<DFA>,
     shown: String,
 }
@@ -22,7 +22,7 @@ impl fmt::Debug for Levenshtein {
     }
 }
 
-/// The tables for a distance, which do not depend on the word.
+/// Returns the tables for a distance, which do not depend on the word.
 fn builder(distance: u8, transpositions: bool) -> &'static LevenshteinAutomatonBuilder {
     static BUILDERS: [OnceLock<LevenshteinAutomatonBuilder>; 6] = [const { OnceLock::new() }; 6];
     let place = usize::from(distance) * 2 + usize::from(transpositions);
@@ -30,8 +30,8 @@ fn builder(distance: u8, transpositions: bool) -> &'static LevenshteinAutomatonB
 }
 
 impl Levenshtein {
-    /// `distance`: 0 to 2; `prefix_length` in characters, which must be equal; `transpositions`: swapped
-    /// neighbours are one edit.
+    /// Creates the automaton. `distance`: 0 to 2. `prefix_length`: number of characters that must be equal.
+    /// `transpositions`: whether swapped neighbours count as one edit.
     pub fn new(word: &str, distance: u8, prefix_length: usize, transpositions: bool) -> Levenshtein {
         let split = word.char_indices().nth(prefix_length).map_or(word.len(), |(at, _)| at);
         let (prefix, rest) = word.split_at(split);
@@ -66,7 +66,7 @@ impl TermAutomaton for Levenshtein {
                 Distance::AtLeast(_) => Verdict::Refuses,
             };
         }
-        // The deepest place where a greater byte leads on.
+        // The deepest position where a greater byte can continue.
         for (at, state) in states.iter().enumerate().rev() {
             let next = (rest[at] + u8::from(rest[at] < u8::MAX)..=u8::MAX)
                 .find(|byte| *byte > rest[at] && dfa.transition(*state, *byte) != SINK_STATE);
@@ -88,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    /// Optimal string alignment by the textbook.
+    /// Computes optimal string alignment with the textbook algorithm.
     fn distance(left: &[char], right: &[char], transpositions: bool) -> usize {
         let mut rows = vec![vec![0; right.len() + 1]; left.len() + 1];
         for (i, row) in rows.iter_mut().enumerate() {
@@ -114,7 +114,7 @@ mod tests {
     }
 
     proptest! {
-        // Unoptimised, the tables of an automaton take long.
+        // Without optimization, building the tables of an automaton takes long.
         #![proptest_config(ProptestConfig::with_cases(48))]
 
         #[test]

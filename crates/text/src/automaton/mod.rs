@@ -1,7 +1,8 @@
-//! Automata over terms: "does the pattern accept this term, and if not, which could be the next?"
+//! Automata over terms: "does the pattern accept this term, and if not, which term could be the next?"
 //!
-//! A pattern says of a term that it does not accept which term could be the next ([`Verdict::Skip`]), so that
-//! a walk over a dictionary seeks to it. Source: Lucene's `AutomatonTermsEnum` and `FuzzyTermsEnum`.
+//! For a term that it does not accept, a pattern returns which term could be the next ([`Verdict::Skip`]),
+//! so that a walk over a dictionary can seek to it. Source: Lucene's `AutomatonTermsEnum` and
+//! `FuzzyTermsEnum`.
 
 mod levenshtein;
 mod regexp;

@@ -1,9 +1,9 @@
 //! Regular expressions over whole terms, as a deterministic automaton.
 //!
-//! States are made by derivatives (Brzozowski, "Derivatives of regular expressions", 1964; Owens, Reppy and
-//! Turon, "Regular-expression derivatives reexamined", 2009), which know complement and intersection as
-//! Lucene's syntax has them; `regex-automata` knows neither. All states are made at once, so that a pattern
-//! that needs too many is refused before it runs.
+//! States are built by derivatives (Brzozowski, "Derivatives of regular expressions", 1964; Owens, Reppy
+//! and Turon, "Regular-expression derivatives reexamined", 2009), which support complement and intersection
+//! as in Lucene's syntax; `regex-automata` supports neither. All states are built in advance, so that a
+//! pattern that needs too many is refused before it runs.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -15,12 +15,12 @@ use super::syntax::{self, LAST, Tree};
 use super::term_automaton::{TermAutomaton, Verdict};
 use crate::{Error, Result};
 
-/// How a pattern is to be read.
+/// How a pattern is parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RegexpOptions {
-    /// Bits of `flags_value`.
+    /// The bits of `flags_value`.
     pub flags: u32,
-    /// Letters of ASCII in either case.
+    /// Whether ASCII letters match in either case.
     pub ignores_case: bool,
     /// `max_determinized_states`.
     pub states_max: u32,
@@ -36,10 +36,10 @@ impl RegexpOptions {
     /// Lucene's `Operations.DEFAULT_DETERMINIZE_WORK_LIMIT`.
     pub const STATES_MAX: u32 = 10_000;
 
-    /// The bits of `ALL|NONE|INTERSECTION|...`.
+    /// Parses `ALL|NONE|INTERSECTION|...` into bits.
     ///
     /// # Errors
-    /// [`Error::IllegalArgument`] with the name that is none.
+    /// [`Error::IllegalArgument`] with the unknown name.
     pub fn parse_flags(text: &str) -> Result<u32> {
         if text.is_empty() {
             return Ok(syntax::ALL);
@@ -61,20 +61,20 @@ impl RegexpOptions {
     }
 }
 
-/// States beyond which no request may go, whatever it asks for: some 100 bytes each.
+/// Most states that any request may ask for; each takes about 100 bytes.
 const STATES_MAX: u32 = 100_000;
-/// Parts of expressions that are looked at for each state that is allowed.
+/// Parts of expressions that may be visited for each allowed state.
 const WORK_PER_STATE: u64 = 50;
 
-/// States that are made between two questions whether anybody still waits.
+/// States that are built between two checks for cancellation.
 const STATES_PER_CHECK: usize = 64;
 
 #[derive(Debug)]
 struct State {
     accepts: bool,
-    /// Ascending starts of ranges of characters that lead to the same state; the first is 0.
+    /// Ascending starts of the ranges of characters that lead to the same state; the first is 0.
     starts: Box<[u32]>,
-    /// State by range; [`DEAD`]: nothing can follow.
+    /// The state that each range leads to; [`DEAD`] if nothing can follow.
     targets: Box<[u32]>,
 }
 
@@ -87,21 +87,22 @@ pub struct Regexp {
     prefix: Vec<u8>,
 }
 
-/// What became of a pattern.
+/// The outcome of compiling a pattern.
 enum Compiled {
-    /// As long as somebody uses it.
+    /// The pattern, while somebody uses it.
     Regexp(Weak<Regexp>),
     Refused(Error),
 }
 
 thread_local! {
-    /// The pattern that this thread compiled last: a query may ask for it in each of many fields, and be
-    /// refused in each.
+    /// The pattern that this thread compiled last: a query may compile it, or be refused, for each of many
+    /// fields.
     static COMPILED_LAST: RefCell<Option<(String, RegexpOptions, Compiled)>> = const { RefCell::new(None) };
 }
 
 impl Regexp {
-    /// As [`Regexp::parse`]; the same again while the last one is in use, and the same refusal.
+    /// Parses a pattern like [`Regexp::parse`]. Returns the last result again while that pattern is in use,
+    /// and also its refusal.
     ///
     /// # Errors
     /// Those of [`Regexp::parse`].
@@ -121,7 +122,7 @@ impl Regexp {
         let outcome = Regexp::parse(pattern, options).map(Arc::new);
         let compiled = match &outcome {
             Ok(regexp) => Compiled::Regexp(Arc::downgrade(regexp)),
-            // That says nothing of the pattern.
+            // Being stopped says nothing about the pattern.
             Err(Error::Stopped(_)) => return outcome,
             Err(error) => Compiled::Refused(error.clone()),
         };
@@ -129,15 +130,17 @@ impl Regexp {
         outcome
     }
 
+    /// Compiles a pattern.
+    ///
     /// # Errors
-    /// [`Error::IllegalArgument`] for what is no pattern, [`Error::TooComplex`] for what needs too many
+    /// [`Error::IllegalArgument`] for an invalid pattern, [`Error::TooComplex`] if it needs too many
     /// states, [`Error::Stopped`].
     pub fn parse(pattern: &str, options: RegexpOptions) -> Result<Regexp> {
         let tree = syntax::read(pattern, options.flags, options.ignores_case)?;
         let mut nodes = Nodes::new();
         let start = nodes.add(&tree);
-        // A pattern without choices is as many states as characters, and Lucene has nothing to determinize
-        // then.
+        // A pattern without alternatives has as many states as characters, and Lucene has nothing to
+        // determinize then.
         let free = 2 * pattern.chars().count() as u32 + 2;
         let states_max = options.states_max.min(STATES_MAX).saturating_add(free) as usize;
         let mut numbers: HashMap<Id, u32> = HashMap::from([(start, 0)]);
@@ -161,7 +164,7 @@ impl Regexp {
                 });
                 targets.push(number);
             }
-            // Neighbours that lead to the same state are one range.
+            // Neighbouring ranges that lead to the same state are merged.
             let same: Vec<bool> =
                 (0..targets.len()).map(|at| at > 0 && targets[at] == targets[at - 1]).collect();
             let mut keep = same.iter();
@@ -183,7 +186,8 @@ impl Regexp {
         Ok(regexp)
     }
 
-    /// Leads what can never end in an accepting state nowhere, so that the walk skips it.
+    /// Replaces transitions to states that can never reach an accepting one by [`DEAD`], so that a walk
+    /// skips them.
     fn drop_dead_ends(&mut self) {
         let mut sources: Vec<Vec<u32>> = vec![Vec::new(); self.states.len()];
         for (number, state) in (0u32..).zip(&self.states) {
@@ -210,11 +214,11 @@ impl Regexp {
         }
     }
 
-    /// What all accepted terms start with.
+    /// Returns the common prefix of all accepted terms.
     fn common_prefix(&self) -> Vec<u8> {
         let mut prefix = String::new();
         let mut state = 0;
-        // A loop has no end, but no accepted term is that long either.
+        // A loop has no end, but no accepted term is that long.
         while prefix.len() < 1024 && !self.states[state as usize].accepts {
             let own = &self.states[state as usize];
             let mut ways = (0..own.starts.len()).filter(|at| own.targets[*at] != DEAD);
@@ -229,8 +233,8 @@ impl Regexp {
         prefix.into_bytes()
     }
 
-    /// Bytes of the longest beginning of `text` that is accepted and not empty, and whether all of `text` may
-    /// be the beginning of an accepted one.
+    /// Returns the length in bytes of the longest non-empty prefix of `text` that is accepted, and whether
+    /// all of `text` may be a prefix of an accepted string.
     pub fn longest(&self, text: &str) -> (Option<usize>, bool) {
         let (mut state, mut found) = (0, None);
         for (at, char) in text.char_indices() {
@@ -252,7 +256,7 @@ impl Regexp {
         state.targets[range]
     }
 
-    /// The first character after `char` that leads on from `state`.
+    /// Returns the first character after `char` that can continue from `state`.
     fn next_char(&self, state: u32, char: char) -> Option<char> {
         let after = char as u32 + 1;
         let state = &self.states[state as usize];
@@ -260,7 +264,7 @@ impl Regexp {
         let mut ranges = (first..state.starts.len()).filter(|at| state.targets[*at] != DEAD);
         ranges.find_map(|at| {
             let end = state.starts.get(at + 1).copied().unwrap_or(LAST + 1);
-            // Between the surrogates there is no character.
+            // There are no characters between the surrogates.
             (state.starts[at].max(after)..end).find_map(char::from_u32)
         })
     }
@@ -285,7 +289,7 @@ impl TermAutomaton for Regexp {
         if state != DEAD {
             return if self.states[state as usize].accepts { Verdict::Accepts(0) } else { Verdict::Refuses };
         }
-        // The deepest place where a greater character leads on.
+        // The deepest position where a greater character can continue.
         for (state, at, char) in passed.into_iter().rev() {
             if let Some(next) = self.next_char(state, char) {
                 skip.clear();
@@ -298,18 +302,18 @@ impl TermAutomaton for Regexp {
     }
 }
 
-/// Number of a node.
+/// Index of a node.
 type Id = u32;
 
 const NOTHING: Id = 0;
 const EPSILON: Id = 1;
 
-/// An expression. Equal ones are the same node, as far as they are written alike.
+/// An expression. Equal expressions are one node, if they are also written alike.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Node {
     Nothing,
     Epsilon,
-    /// Sorted, apart from one another.
+    /// Ranges of characters: sorted, disjoint.
     Class(Box<[(u32, u32)]>),
     Concat(Id, Id),
     /// Sorted, distinct.
@@ -431,7 +435,7 @@ impl Nodes {
                 _ => flat.push(part),
             }
         }
-        // A choice of classes is a class.
+        // Alternatives that are all classes form a class.
         flat.retain(|part| match &self.list[*part as usize] {
             Node::Class(own) => {
                 ranges.extend_from_slice(own);
@@ -482,7 +486,7 @@ impl Nodes {
     }
 
     fn repeat(&mut self, inner: Id, least: u32, most: Option<u32>) -> Id {
-        // As many empty texts as one likes stand for those that are asked for.
+        // If the inner expression may be empty, empty strings can satisfy the minimum.
         let least = if self.nullable(inner) { 0 } else { least };
         match (inner, least, most) {
             (_, _, Some(0)) => EPSILON,
@@ -493,7 +497,7 @@ impl Nodes {
         }
     }
 
-    /// Starts of ranges of characters that the node treats alike; ascending, the first is 0.
+    /// Returns the starts of ranges of characters that the node treats alike; ascending, the first is 0.
     fn boundaries(&self, id: Id) -> Vec<u32> {
         let mut starts = vec![0];
         let mut open = vec![id];
@@ -523,7 +527,7 @@ impl Nodes {
         starts
     }
 
-    /// What has to follow `char`.
+    /// Returns the expression for what must follow `char`.
     fn derive(&mut self, id: Id, char: u32) -> Id {
         if let Some(known) = self.derived.get(&(id, char)) {
             return *known;
@@ -646,7 +650,7 @@ mod tests {
         assert_eq!(prefix("abc"), b"abc");
     }
 
-    /// Patterns of what other engines know as well.
+    /// Generates patterns that other engines also support.
     fn pattern() -> impl Strategy<Value = String> {
         let leaf = prop_oneof![
             Just("a".to_owned()),

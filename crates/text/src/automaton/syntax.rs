@@ -1,6 +1,7 @@
-//! Lucene's regular expressions: from the text to a tree.
+//! Parses Lucene's regular expressions into a tree.
 //!
-//! Source: the grammar in the documentation of Lucene's `RegExp`; errors as Elasticsearch 9.4.3 words them.
+//! Source: the grammar in the documentation of Lucene's `RegExp`; errors in the words of Elasticsearch
+//! 9.4.3.
 
 use crate::{Error, Result};
 
@@ -13,26 +14,26 @@ pub(super) const AUTOMATON: u32 = 0x10;
 pub(super) const INTERVAL: u32 = 0x20;
 pub(super) const ALL: u32 = 0xff;
 
-/// Parentheses in parentheses, and complements of complements.
+/// Largest nesting of parentheses and complements.
 const DEPTH_MAX: u32 = 100;
 
 /// Greatest code point.
 pub(super) const LAST: u32 = char::MAX as u32;
 
-/// A pattern as written.
+/// A parsed pattern.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Tree {
-    /// Nothing at all.
+    /// Matches no string.
     Nothing,
-    /// The empty text.
+    /// Matches the empty string.
     Epsilon,
-    /// One character of these ranges, ends included.
+    /// Matches one character of these ranges, ends included.
     Class(Vec<(u32, u32)>),
     Concat(Vec<Tree>),
     Or(Vec<Tree>),
     And(Box<Tree>, Box<Tree>),
     Not(Box<Tree>),
-    /// At least, and at most.
+    /// Least and greatest number of repetitions.
     Repeat(Box<Tree>, u32, Option<u32>),
 }
 
@@ -44,9 +45,9 @@ struct Reader {
     depth: u32,
 }
 
-/// Reads a pattern; an empty one is the empty text.
+/// Parses a pattern; an empty one matches the empty string.
 ///
-/// `ignores_case`: letters of ASCII stand for both cases, but not the ends of ranges.
+/// `ignores_case`: ASCII letters match in either case, except for the ends of ranges.
 pub(super) fn read(text: &str, flags: u32, ignores_case: bool) -> Result<Tree> {
     let mut reader = Reader { text: text.chars().collect(), at: 0, flags, ignores_case, depth: 0 };
     if reader.text.is_empty() {
@@ -134,7 +135,7 @@ impl Reader {
         let mut tree = self.complement()?;
         let mut repeats = self.depth;
         while self.peek("?*+{") {
-            // Each is a level of the tree, as a parenthesis is.
+            // Each repetition is a level of the tree, like a parenthesis.
             repeats += 1;
             if repeats > DEPTH_MAX {
                 return Err(wrong(format!("a regular expression is nested at most {DEPTH_MAX} deep")));
@@ -150,7 +151,7 @@ impl Reader {
         Ok(tree)
     }
 
-    /// `n}`, `n,}` or `n,m}`.
+    /// Parses `n}`, `n,}` or `n,m}`.
     fn counts(&mut self) -> Result<(u32, Option<u32>)> {
         let least =
             self.number()?.ok_or_else(|| wrong(format!("integer expected at position {}", self.at)))?;
@@ -198,7 +199,7 @@ impl Reader {
         Ok(Tree::Class(if negated { inverted(ranges) } else { ranges }))
     }
 
-    /// One character, range, or named class of a class.
+    /// Parses one character, range, or named class within a class.
     fn class(&mut self) -> Result<Vec<(u32, u32)>> {
         if let Some(named) = self.named_class() {
             return Ok(named);
@@ -215,7 +216,7 @@ impl Reader {
         Ok(vec![(first as u32, last as u32)])
     }
 
-    /// `\d`, `\w`, `\s` and what is not them.
+    /// Parses `\d`, `\w`, `\s` or their complements.
     fn named_class(&mut self) -> Option<Vec<(u32, u32)>> {
         if self.text.get(self.at) != Some(&'\\') {
             return None;
@@ -274,7 +275,7 @@ impl Reader {
         Ok(Tree::Class(self.one(char)))
     }
 
-    /// A character that stands for itself.
+    /// Returns the ranges for a literal character.
     fn one(&self, char: char) -> Vec<(u32, u32)> {
         let one = |char: char| (char as u32, char as u32);
         match self.ignores_case && char.is_ascii_alphabetic() {
@@ -283,7 +284,7 @@ impl Reader {
         }
     }
 
-    /// `<5-12>`: numbers, or the name of an automaton, of which there are none.
+    /// Parses `<5-12>`: a range of numbers. Names of automata are refused, because none are defined.
     fn interval(&mut self) -> Result<Tree> {
         let start = self.at;
         while self.at < self.text.len() && !self.peek(">") {
@@ -318,7 +319,7 @@ impl Reader {
     }
 }
 
-/// The other characters.
+/// Returns the ranges of all other characters.
 fn inverted(mut ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     ranges.sort_unstable();
     let mut others = Vec::new();
@@ -339,7 +340,7 @@ fn digit_range(first: u8, last: u8) -> Tree {
     Tree::Class(vec![(u32::from(first), u32::from(last))])
 }
 
-/// Numbers of `digits` digits each, or, for 0, with any zeros before them.
+/// Returns numbers of `digits` digits each or, if `digits` is 0, with any number of leading zeros.
 fn numbers(least: u32, most: u32, digits: usize) -> Tree {
     let fixed = |least: u32, most: u32, digits: usize| {
         let text = |number: u32| format!("{number:0digits$}").into_bytes();
@@ -362,7 +363,7 @@ fn numbers(least: u32, most: u32, digits: usize) -> Tree {
     Tree::Concat(vec![zeros, Tree::Or(choices)])
 }
 
-/// Texts of digits between two of the same length.
+/// Returns strings of digits between two strings of the same length.
 fn between(least: &[u8], most: &[u8]) -> Tree {
     let (Some((low, low_rest)), Some((high, high_rest))) = (least.split_first(), most.split_first()) else {
         return Tree::Epsilon;

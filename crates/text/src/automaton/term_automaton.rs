@@ -1,30 +1,30 @@
-//! What every automaton over terms answers.
+//! The interface of automata over terms.
 
 use std::fmt;
 
-/// What an automaton says of a term.
+/// An automaton's answer for a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// At this distance; 0 where there is none.
+    /// The term is accepted, at this edit distance; 0 for automata without distances.
     Accepts(u8),
-    /// Not this term; the next may be.
+    /// The term is not accepted; the next one may be.
     Refuses,
-    /// Nothing before what was written into the buffer can be accepted.
+    /// No term before the one written into the buffer can be accepted.
     Skip,
-    /// Nothing after the term can be accepted.
+    /// No term after this one can be accepted.
     End,
 }
 
 /// A set of terms. Immutable; shared by the segments of a shard.
 pub trait TermAutomaton: fmt::Debug + Send + Sync {
-    /// Looks at a term. With [`Verdict::Skip`], `skip` becomes a term greater than it.
+    /// Tests a term. With [`Verdict::Skip`], `skip` is set to a term greater than it.
     fn ask(&self, term: &[u8], skip: &mut Vec<u8>) -> Verdict;
 
-    /// What every accepted term starts with.
+    /// Returns the common prefix of all accepted terms.
     fn prefix(&self) -> &[u8];
 
-    /// Where it accepts no term but those whose last bytes are a number of at least so much: that number, and
-    /// how many bytes.
+    /// Returns a lower bound for the number in the last bytes of all accepted terms, and how many bytes
+    /// that number has; `None` if there is no such bound.
     fn least_tail(&self) -> Option<(u128, usize)> {
         None
     }

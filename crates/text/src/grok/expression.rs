@@ -8,19 +8,20 @@ use super::patterns::{Library, PATTERNS_NOT_YET};
 use crate::Error;
 use crate::pattern::Pattern;
 
-/// Patterns that refer to patterns that refer to patterns, at most (Elasticsearch's limit).
+/// Largest nesting of references between patterns (Elasticsearch's limit).
 const REFERENCE_DEPTH_MAX: usize = 500;
 
-/// References expanded in one expression; without it a few short definitions could grow without bound.
+/// Most references expanded in one expression; without this limit a few short definitions could grow
+/// without bound.
 const REFERENCE_COUNT_MAX: usize = 20_000;
 
-/// Characters of an expanded expression.
+/// Most characters of an expanded expression.
 const EXPANDED_CHARS_MAX: usize = 200_000;
 
 /// The type a capture is converted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CaptureType {
-    /// As it stands: the type of a part that names none.
+    /// A string, unchanged: the type of a capture that names none.
     Text,
     /// `int`: a whole number of 32 bits.
     Integer,
@@ -30,7 +31,7 @@ pub enum CaptureType {
     Float,
     /// `double`: a number of double precision.
     Double,
-    /// `boolean`: true where the text is `true` in any case.
+    /// `boolean`: true if the text is `true` in any letter case.
     Boolean,
 }
 
@@ -42,14 +43,14 @@ struct Capture {
     groups: Vec<usize>,
 }
 
-/// One value that an expression found.
+/// A value captured by an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Found<'g, 't> {
-    /// The part's name in the expression.
+    /// The capture's name in the expression.
     pub name: &'g str,
-    /// What its text is read as.
+    /// The type that the text is converted to.
     pub kind: CaptureType,
-    /// What it matched.
+    /// The matched text.
     pub text: &'t str,
 }
 
@@ -61,7 +62,8 @@ pub struct Grok {
 }
 
 impl Grok {
-    /// `definitions` come before the library. The error is the reason alone.
+    /// Compiles an expression. `definitions` take precedence over the library. The error is only the
+    /// reason.
     pub fn parse(
         expression: &str,
         library: &Library,
@@ -88,8 +90,8 @@ impl Grok {
         Ok(Grok { pattern, captures })
     }
 
-    /// The named parts of the first match; several of one name when it was captured several times. `None`: no
-    /// match.
+    /// Returns the named captures of the first match; a name occurs several times if it was captured
+    /// several times. `None` if there is no match.
     pub fn captures<'g, 't>(&'g self, text: &'t str) -> Result<Option<Vec<Found<'g, 't>>>, Error> {
         let Some(groups) = self.pattern.captures(text, 0)? else { return Ok(None) };
         let mut found = Vec::new();
@@ -105,7 +107,7 @@ impl Grok {
 struct Expansion<'l> {
     library: &'l Library,
     definitions: &'l HashMap<String, String>,
-    /// Capture names in order of their groups, which are called `limber0`, `limber1`, ...
+    /// Names and types of captures in the order of their groups, which are called `limber0`, `limber1`, ...
     names: Vec<(String, CaptureType)>,
     out: String,
     reference_count: usize,
@@ -206,7 +208,7 @@ fn is_reference(inside: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'='))
 }
 
-/// The first `(?<name>` that is no look-behind.
+/// Finds the first `(?<name>` that is no look-behind.
 fn find_named_group(text: &str) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = text[from..].find("(?<").map(|at| from + at) {

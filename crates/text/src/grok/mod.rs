@@ -1,6 +1,6 @@
 //! Grok: "which named parts does this log line have?"
 //!
-//! [`patterns`] is the library of named patterns, [`Grok`] a compiled expression over it.
+//! [`patterns`] is the library of named patterns; [`Grok`] is an expression compiled with it.
 
 mod expression;
 mod patterns;

@@ -9,16 +9,16 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// Which names captures have.
+/// Which naming scheme captures use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ecs {
-    /// The names of the patterns of Logstash.
+    /// The names in Logstash's patterns.
     Disabled,
     /// The names of version 1 of the Elastic Common Schema.
     V1,
 }
 
-/// Name to expression.
+/// Expressions by name.
 pub type Library = HashMap<String, String>;
 
 const FILES: [&str; 4] = [
@@ -28,7 +28,7 @@ const FILES: [&str; 4] = [
     include_str!("monitoring.patterns"),
 ];
 
-/// Beginnings of names that Elasticsearch's library holds and this one does not yet.
+/// Prefixes of names that Elasticsearch's library has and this one does not have yet.
 pub const PATTERNS_NOT_YET: &[&str] = &[
     "BACULA_",
     "BIND9",
@@ -45,7 +45,7 @@ pub const PATTERNS_NOT_YET: &[&str] = &[
     "ZEEK_",
 ];
 
-/// The library, made once.
+/// Returns the library, built on the first call.
 pub fn library(ecs: Ecs) -> &'static Library {
     static LEGACY: OnceLock<Library> = OnceLock::new();
     static V1: OnceLock<Library> = OnceLock::new();
@@ -73,7 +73,7 @@ fn read(ecs: Ecs) -> Library {
     library
 }
 
-/// Picks one side of every `legacy|v1` capture name.
+/// Selects one side of every `legacy|v1` capture name.
 fn choose(expression: &str, ecs: Ecs) -> String {
     let mut out = String::with_capacity(expression.len());
     let mut rest = expression;
@@ -105,7 +105,8 @@ mod tests {
         for ecs in [Ecs::Disabled, Ecs::V1] {
             let library = library(ecs);
             assert!(library.len() > 100);
-            // The longest take seconds to compile without optimisation; recorded lines test them one by one.
+            // The longest take seconds to compile without optimization; recorded lines test them one by
+            // one.
             let is_long = |name: &str| {
                 ["HAPROXY", "RAILS3", "LOGLINE", "ELB", "HTTPD", "APACHE"]
                     .iter()

@@ -1,4 +1,4 @@
-//! Methods of dates and comparisons of texts over a whole block of documents, where they cannot fail.
+//! Methods of dates and comparisons of strings over a whole block of documents, where they cannot fail.
 
 use limber_mapping::ValueKind;
 use limber_mapping::date::Instant;
@@ -10,7 +10,7 @@ use crate::types::{DatePart, Literal, Type};
 use crate::values::{DateValue, date_part};
 
 impl Block<'_, '_> {
-    /// Methods of a document's only value that cannot fail.
+    /// Calls a method that cannot fail on each document's only value.
     pub fn call(&mut self, target: &Expr, name: &str, arguments: &[Expr], rows: &[u32]) -> Option<Column> {
         let Kind::FieldValue(field) = target.kind else { return None };
         match (name, arguments) {
@@ -22,14 +22,14 @@ impl Block<'_, '_> {
         }
     }
 
-    /// Whether the only value of each document is this text.
+    /// Returns whether the only value of each document is this string.
     pub fn is_text(&mut self, field: u16, text: &str, rows: &[u32]) -> Option<Vec<bool>> {
         let (reader, _) = self.run.reader(field, 0).ok()?;
         let all = reader.are_text(text)?;
         Some(rows.iter().map(|row| all[*row as usize]).collect())
     }
 
-    /// A part of each document's only date, which is in UTC.
+    /// Returns a part of each document's only date, which is in UTC.
     fn date_method(&mut self, field: u16, name: &str, rows: &[u32]) -> Option<Column> {
         let (reader, _) = self.run.reader(field, 0).ok()?;
         let mapped = reader.field()?;
@@ -42,7 +42,7 @@ impl Block<'_, '_> {
         if matches!(name, "toEpochSecond" | "getEpochSecond") {
             return Some(Column::whole(Type::Long, millis.map(|millis| millis.div_euclid(1000)).collect()));
         }
-        // A part is so many units of the day before it is cut off.
+        // A part is the number of units since the start of the day, modulo `most`.
         let cut = |unit: i64, most: i64| {
             let of = move |millis: i64| (millis.rem_euclid(86_400_000) / unit) % most;
             Column::whole(Type::Int, millis.clone().map(of).collect())
@@ -62,7 +62,7 @@ impl Block<'_, '_> {
     }
 }
 
-/// The field whose value is compared with a text.
+/// Returns the field whose value is compared with a string, and the string.
 pub(super) fn text_compared<'e>(left: &'e Expr, right: &'e Expr) -> Option<(u16, &'e str)> {
     match (&left.kind, &right.kind) {
         (Kind::FieldValue(field), Kind::Literal(Literal::Str(text)))

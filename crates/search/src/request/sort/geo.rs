@@ -20,7 +20,7 @@ const POINTS_MAX: usize = 1000;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct GeoSort {
     pub path: String,
-    /// At least one.
+    /// At least one point.
     pub points: Vec<GeoPoint>,
     pub unit: Unit,
     pub kind: DistanceKind,
@@ -90,7 +90,7 @@ pub(super) fn parse(name: &str, options: &Value) -> Result<Sort, RequestError> {
     Ok(sort)
 }
 
-/// `[lon, lat]`, or a list of points in any notation.
+/// Parses `[lon, lat]`, or a list of points in any notation.
 fn parse_points(items: &[Value], points: &mut Vec<GeoPoint>) -> Result<(), RequestError> {
     match items {
         [Value::Number(_)] => Err(RequestError::bad_request(

@@ -21,18 +21,18 @@ pub enum Order {
     Descending,
 }
 
-/// Where documents without a value stand in a sort.
+/// The position of documents without a value in a sort.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Missing {
     /// After all others, in either direction.
     Last,
     /// Before all others, in either direction.
     First,
-    /// Where a document with this value would stand.
+    /// At the position of a document with this value.
     Value(Value),
 }
 
-/// `numeric_type`: the type that the values of all indices are turned into before they are compared.
+/// `numeric_type`: the type that the values of all indices are converted to before they are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NumericType {
     /// Whole numbers of 64 bits.
@@ -41,12 +41,12 @@ pub enum NumericType {
     Double,
     /// Milliseconds since 1970.
     Date,
-    /// Nanoseconds since 1970, which reach to the year 2262.
+    /// Nanoseconds since 1970, which range up to the year 2262.
     DateNanos,
 }
 
-/// The order of the index over all shards: a document's number in its shard, below the shard's place among
-/// those that are searched.
+/// Sorts by index order over all shards: the shard's index among those searched, then the document's number
+/// in its shard.
 pub(crate) const SHARD_DOC: &str = "_shard_doc";
 
 /// One entry of `sort`.
@@ -56,36 +56,37 @@ pub struct Sort {
     pub field: String,
     /// Whether the least or the greatest come first.
     pub order: Order,
-    /// What counts of several values; `None`: the least of ascending sorts, the greatest of descending ones.
+    /// Which of several values counts; `None`: the least in ascending sorts, the greatest in descending
+    /// ones.
     pub mode: Option<Mode>,
-    /// Where documents without a value stand.
+    /// The position of documents without a value.
     pub missing: Missing,
-    /// The type that the field is taken to have where it is not mapped; `None`: such an index refuses the
-    /// sort.
+    /// The type that the field is assumed to have where it is not mapped; `None`: an index without the
+    /// field refuses the sort.
     pub unmapped_type: Option<String>,
-    /// The type that values are turned into before they are compared.
+    /// The type that values are converted to before they are compared.
     pub numeric_type: Option<NumericType>,
-    /// How dates are written in `sort` of a hit; `None`: as they are compared.
+    /// The format of dates in `sort` of a hit; `None`: as they are compared.
     pub format: Option<String>,
     /// `_geo_distance`.
     pub(crate) geo: Option<Arc<GeoSort>>,
     /// `_script`.
     pub script: Option<ScriptSort>,
-    /// `nested`: the values are those of nested documents.
+    /// `nested`: set if the values are those of nested documents.
     pub(crate) nested: Option<Arc<NestedSort>>,
 }
 
-/// A sort by what a script gives.
+/// A sort by the values of a script.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScriptSort {
-    /// Makes the key of each document.
+    /// Computes the key of each document.
     pub script: Script,
-    /// A text rather than a number.
+    /// Whether the keys are strings rather than numbers.
     pub is_text: bool,
 }
 
 impl Sort {
-    /// Default order: `_score` descending, anything else ascending.
+    /// Creates a sort in the default order: `_score` descending, all others ascending.
     pub fn by(field: impl Into<String>) -> Sort {
         let field = field.into();
         let order = if field == "_score" { Order::Descending } else { Order::Ascending };
@@ -103,18 +104,18 @@ impl Sort {
         }
     }
 
-    /// Ties of the index order: `_doc`, `_shard_doc`.
+    /// Whether this sorts by index order: `_doc` or `_shard_doc`.
     pub fn is_doc(&self) -> bool {
         self.field == "_doc" || self.field == SHARD_DOC
     }
 
-    /// Whether it is a sort by score.
+    /// Whether this sorts by score.
     pub fn is_score(&self) -> bool {
         self.field == "_score"
     }
 
-    /// `n`, `n:desc` separated by commas, as in the URL. Elasticsearch passes over other orders than `asc`
-    /// and `desc`; here they are refused.
+    /// Parses `n` and `n:desc`, separated by commas, as in the URL. Elasticsearch ignores other orders than
+    /// `asc` and `desc`; here they are refused.
     pub fn parse_url(text: &str) -> Result<Vec<Sort>, RequestError> {
         text.split(',')
             .map(str::trim)
@@ -126,7 +127,7 @@ impl Sort {
             .collect()
     }
 
-    /// The value of `sort`: a name, an object, or a list of both.
+    /// Parses the value of `sort`: a name, an object, or a list of these.
     pub fn parse_list(value: &Value) -> Result<Vec<Sort>, RequestError> {
         let mut sorts = Vec::new();
         match value {
@@ -220,7 +221,7 @@ impl Sort {
 }
 
 impl Sort {
-    /// `{"type": "number", "script": {...}, "order": ..., "mode": ...}`.
+    /// Parses `{"type": "number", "script": {...}, "order": ..., "mode": ...}`.
     fn parse_script(options: &Value) -> Result<Sort, RequestError> {
         let refused = |what: String| {
             RequestError::bad_request("x_content_parse_exception", format!("[_script] {what}"))
@@ -238,7 +239,7 @@ impl Sort {
                 "script" => script = Some(Script::parse(value).map_err(failed)?),
                 "type" => kind = Some(parse_script_type(&text()).map_err(failed)?),
                 "order" => sort.order = parse_order(&text()).map_err(failed)?,
-                // A script gives one number, which is what any mode picks.
+                // A script returns one number, which every mode selects.
                 "mode" => sort.mode = Some(parse_mode(&text()).map_err(failed)?),
                 "nested" => sort.nested = Some(NestedSort::parse(value).map_err(failed)?),
                 _ => return Err(refused(format!("unknown field [{name}]"))),

@@ -1,4 +1,4 @@
-//! `sort` of a request: its keys, by fields, scripts and distances, and the nested documents that give their
+//! `sort` of a request: keys by fields, scripts and distances, and the nested documents that provide the
 //! values.
 
 mod geo;

@@ -1,4 +1,4 @@
-//! `nested` in `sort`: "which nested documents give the values?"
+//! `nested` in `sort`: "which nested documents provide the values?"
 //!
 //! Source: Elasticsearch's `NestedSortBuilder`.
 
@@ -11,14 +11,14 @@ use crate::json;
 use crate::query::Query;
 use crate::request::read_query::read_query;
 
-/// One level; the next is inside of its documents.
+/// One level; the next level is inside of its documents.
 #[derive(Debug, Clone)]
 pub(crate) struct NestedSort {
-    /// `None`: no level at all.
+    /// `None` if no path is given.
     pub path: Option<String>,
-    /// As written and as parsed.
+    /// The filter as written and as parsed.
     pub filter: Option<(Value, Query)>,
-    /// Only the first so many of a document count.
+    /// Only this many nested documents of a document count.
     pub max_children: Option<u32>,
     pub nested: Option<Arc<NestedSort>>,
 }
@@ -31,7 +31,7 @@ impl PartialEq for NestedSort {
     }
 }
 
-/// Whether the key is anywhere in the value; iterative, as the value may be deep.
+/// Whether the key occurs anywhere in the value; iterative, as the value may be deep.
 fn has_key(value: &Value, key: &str) -> bool {
     let mut open = vec![value];
     while let Some(value) = open.pop() {
@@ -45,7 +45,7 @@ fn has_key(value: &Value, key: &str) -> bool {
     false
 }
 
-/// Levels of one sort.
+/// Most levels of one sort.
 const LEVELS_MAX: usize = 50;
 
 impl NestedSort {

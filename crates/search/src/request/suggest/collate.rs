@@ -1,11 +1,11 @@
-//! `collate` of the `phrase` suggester: the template of a query that suggestions are held against.
+//! `collate` of the `phrase` suggester: the template of a query that checks suggestions.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use crate::json;
 
-/// The template, or the id under which it is stored.
+/// The template, or the id of a stored one.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum CollateTemplate {
     Inline(String),
@@ -16,17 +16,17 @@ pub(crate) enum CollateTemplate {
 #[derive(Debug, Clone)]
 pub(crate) struct Collate {
     pub template: CollateTemplate,
-    /// What the template is given beside `suggestion`.
+    /// Parameters of the template besides `suggestion`.
     pub params: Map<String, Value>,
-    /// Whether suggestions that match nothing are shown, marked as such.
+    /// Whether suggestions that match nothing are shown and marked as such.
     pub prune: bool,
 }
 
 impl Collate {
-    /// `None`: there is no query, so nothing is checked, as in Elasticsearch.
+    /// Parses `collate`; `None` if it has no query: then nothing is checked, as in Elasticsearch.
     ///
     /// # Errors
-    /// In Elasticsearch's words.
+    /// Those of Elasticsearch, in its words.
     pub fn parse(value: &Value) -> Result<Option<Collate>, RequestError> {
         let Value::Object(members) = value else { return Err(json::unknown_key("collate", value)) };
         let (mut template, mut params, mut prune) = (None, Map::new(), false);
@@ -77,7 +77,7 @@ fn read_template(query: &Value) -> Result<CollateTemplate, RequestError> {
             ("source" | "inline" | "id" | "lang", _) => {
                 return Err(malformed(format!("[script] failed to parse field [{key}]")));
             }
-            // Those of the template stand beside the query.
+            // The template's own parameters are given beside the query.
             ("params" | "options", _) => {
                 return Err(RequestError::unsupported(format_args!("[{key}] in [query] of [collate]")));
             }

@@ -12,12 +12,12 @@ use crate::query::Fuzziness;
 
 #[derive(Debug, Clone)]
 pub(crate) struct CompletionRequest {
-    /// The text is a pattern.
+    /// Whether the text is a regular expression.
     pub is_regex: bool,
     pub regex: RegexpOptions,
     pub fuzzy: Option<FuzzyOptions>,
     pub skip_duplicates: bool,
-    /// By name of the context, as they were given: what they mean the mapping says.
+    /// The contexts by name, as given; the mapping decides what they mean.
     pub contexts: Map<String, Value>,
 }
 
@@ -25,10 +25,10 @@ pub(crate) struct CompletionRequest {
 pub(crate) struct FuzzyOptions {
     pub fuzziness: Fuzziness,
     pub transpositions: bool,
-    /// Shorter texts are not looked for with edits.
+    /// Edits are not allowed for texts shorter than this.
     pub length_min: usize,
     pub prefix_length: usize,
-    /// Whether edits count letters instead of bytes.
+    /// Whether edits are counted in characters instead of bytes.
     pub counts_letters: bool,
 }
 
@@ -46,8 +46,10 @@ impl Default for FuzzyOptions {
 }
 
 impl CompletionRequest {
+    /// Parses the options of the suggester.
+    ///
     /// # Errors
-    /// In Elasticsearch's words.
+    /// Those of Elasticsearch, in its words.
     pub fn parse(options: &Map<String, Value>) -> Result<CompletionRequest, RequestError> {
         let mut request = CompletionRequest {
             is_regex: false,
@@ -123,20 +125,20 @@ fn regex(members: &Map<String, Value>) -> Result<RegexpOptions, RequestError> {
     Ok(options)
 }
 
-/// Terms that begin like this are looked at, and their weight counts so many times.
+/// A prefix of the terms to search, and a factor for their weight.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Scope {
     pub prefix: Vec<u8>,
     pub boost: f32,
 }
 
-/// Contexts of one request.
+/// Most contexts of one request.
 const SCOPES_MAX: usize = 1024;
 
-/// Where a field's terms are looked at: under the contexts that are asked for.
+/// Returns the prefixes of a field's terms for the requested contexts.
 ///
 /// # Errors
-/// In Elasticsearch's words.
+/// Those of Elasticsearch, in its words.
 pub(crate) fn scopes(request: &CompletionRequest, field: &Completion) -> Result<Vec<Scope>, RequestError> {
     if field.contexts.is_empty() {
         if request.contexts.is_empty() {
@@ -179,7 +181,7 @@ pub(crate) fn scopes(request: &CompletionRequest, field: &Completion) -> Result<
     }
 }
 
-/// The values of one asked context, whether longer ones are meant too, and their boost.
+/// Parses one requested context: its values, whether longer values are included, and the boost.
 fn asked(value: &Value, kind: ContextKind) -> Result<Vec<(String, bool, f32)>, RequestError> {
     let mut boost = 1;
     let mut is_prefix = false;
@@ -248,7 +250,7 @@ fn asked(value: &Value, kind: ContextKind) -> Result<Vec<(String, bool, f32)>, R
     }
 }
 
-/// The cells around a cell.
+/// Adds the cells around a cell.
 fn add_around(cell: &str, cells: &mut Vec<String>) -> Result<(), RequestError> {
     let bounds = geohash_bounds(cell)?;
     let (width, height) = (bounds.east - bounds.west, bounds.north - bounds.south);

@@ -1,4 +1,4 @@
-//! `suggest` as parsed: which suggesters, over which fields, with which options.
+//! Parses `suggest`: which suggesters, over which fields, with which options.
 
 mod collate;
 mod completion;

@@ -1,4 +1,4 @@
-//! `suggest` in a search: names, texts, and which suggester each asks.
+//! `suggest` in a search: names, texts, and the suggester of each entry.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
@@ -29,7 +29,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The name of the suggester, shown by `typed_keys`.
+    /// Returns the name of the suggester, shown by `typed_keys`.
     pub fn type_name(&self) -> &'static str {
         match self {
             Kind::Term(..) => "term",
@@ -39,26 +39,28 @@ impl Kind {
     }
 }
 
-/// What every suggester takes.
+/// Options that every suggester has.
 #[derive(Debug, Clone)]
 pub(crate) struct Common {
     pub field: String,
     pub analyzer: Option<String>,
-    /// Options of an entry.
+    /// Most options of an entry.
     pub size: usize,
-    /// Options that a shard hands in.
+    /// Most options that a shard returns.
     pub shard_size: usize,
 }
 
-/// What a size is without one. Source: `SuggestionSearchContext`.
+/// Default size. Source: `SuggestionSearchContext`.
 const SIZE_DEFAULT: usize = 5;
 
-/// Most options that one suggestion may ask for; their memory is charged as they are collected.
+/// Most options that one suggestion may request; their memory is charged as they are collected.
 const SIZE_MAX: i32 = 10_000;
 
 impl Suggest {
+    /// Parses the value of `suggest`.
+    ///
     /// # Errors
-    /// In Elasticsearch's words.
+    /// Those of Elasticsearch, in its words.
     pub(crate) fn parse(body: &Value) -> Result<Suggest, RequestError> {
         let Value::Object(members) = body else { return Err(json::unknown_key("suggest", body)) };
         let global = match members.get("text") {
@@ -81,7 +83,7 @@ impl Suggest {
         Ok(Suggest { entries })
     }
 
-    /// Whether an entry is answered with documents.
+    /// Whether there are no entries.
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -135,7 +137,7 @@ fn kind_of(suggester: &str, options: &Map<String, Value>) -> Result<Kind, Reques
 }
 
 impl Common {
-    /// `rest`: the options that are a suggester's own.
+    /// Parses the common options; options specific to a suggester are moved to `rest`.
     fn parse(options: &Map<String, Value>, rest: &mut Map<String, Value>) -> Result<Common, RequestError> {
         let (mut field, mut analyzer, mut size, mut shard_size) = (None, None, None, None);
         for (key, value) in options {

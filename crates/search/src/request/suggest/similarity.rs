@@ -1,5 +1,5 @@
-//! How like two words are: the measures of `string_distance`, each from 0 (nothing in common) to 1 (the
-//! same).
+//! Similarity of two words: the measures of `string_distance`, each from 0 (nothing in common) to 1
+//! (equal).
 //!
 //! Source: Lucene's `LevenshteinDistance`, `LuceneLevenshteinDistance`, `JaroWinklerDistance`,
 //! `NGramDistance`.
@@ -10,7 +10,7 @@ use super::words::no_constant;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Similarity {
-    /// The edits that the search itself counted.
+    /// By the edits that the search itself counted.
     Internal,
     DamerauLevenshtein,
     Levenshtein,
@@ -19,8 +19,10 @@ pub(crate) enum Similarity {
 }
 
 impl Similarity {
+    /// Parses the name of a measure.
+    ///
     /// # Errors
-    /// No such measure.
+    /// There is no such measure.
     pub fn parse(name: &str) -> Result<Similarity, RequestError> {
         match name {
             "internal" => Ok(Similarity::Internal),
@@ -32,7 +34,8 @@ impl Similarity {
         }
     }
 
-    /// `edits`: between the two, a swap of neighbours being one.
+    /// Returns the similarity of two words. `edits`: the distance between them, counting a swap of
+    /// neighbours as one edit.
     pub fn of(self, word: &str, other: &str, edits: u8) -> f32 {
         let left: Vec<char> = word.chars().collect();
         let right: Vec<char> = other.chars().collect();
@@ -71,7 +74,7 @@ fn distance(left: &[char], right: &[char], swaps: bool) -> usize {
     rows[left.len() * width + right.len()]
 }
 
-/// Above this, a common beginning counts. Source: `JaroWinklerDistance#threshold`.
+/// Only above this similarity a common prefix counts. Source: `JaroWinklerDistance#threshold`.
 const PREFIX_COUNTS_ABOVE: f32 = 0.7;
 
 fn jaro_winkler(left: &[char], right: &[char]) -> f32 {
@@ -106,7 +109,8 @@ fn jaro_winkler(left: &[char], right: &[char]) -> f32 {
     jaro + (0.1f32).min(1.0 / long.len() as f32) * prefix as f32 * (1.0 - jaro)
 }
 
-/// Pairs of neighbours; the first letter has a neighbour of its own before it.
+/// Compares pairs of neighbouring characters; the first character is paired with a padding character before
+/// it.
 fn n_gram(left: &[char], right: &[char]) -> f32 {
     const SIZE: usize = 2;
     let (rows, columns) = (left.len(), right.len());

@@ -1,11 +1,11 @@
-//! What a model of the language does about sequences of words that no document has.
+//! Smoothing models: how a language model rates sequences of words that no document has.
 
 use limber_mapping::RequestError;
 use serde_json::Value;
 
 use crate::json;
 
-/// What is done about sequences that no document has.
+/// How sequences of words are rated that no document has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Smoothing {
     StupidBackoff { discount: f64 },
@@ -14,8 +14,10 @@ pub(crate) enum Smoothing {
 }
 
 impl Smoothing {
+    /// Parses a smoothing model.
+    ///
     /// # Errors
-    /// No such model, or weights that do not add up to 1.
+    /// There is no such model, or the weights do not add up to 1.
     pub fn parse(value: &Value) -> std::result::Result<Smoothing, RequestError> {
         let Some((name, options)) = value.as_object().and_then(|object| object.iter().next()) else {
             return Err(RequestError::illegal_argument("Required one field, but found none in [smoothing]"));

@@ -1,4 +1,4 @@
-//! Which words get suggestions, and how like words are looked for.
+//! Which words get suggestions, and how similar words are searched for.
 //!
 //! Source: Elasticsearch's `DirectSpellcheckerSettings`.
 
@@ -11,9 +11,9 @@ use crate::json;
 /// Which words get suggestions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Those that no document has.
+    /// Words that no document has.
     Missing,
-    /// All of them, but more frequent ones only.
+    /// All words, but only more frequent suggestions.
     Popular,
     Always,
 }
@@ -25,7 +25,7 @@ pub(crate) enum SortBy {
     Frequency,
 }
 
-/// How like words are looked for.
+/// How similar words are searched for.
 #[derive(Debug, Clone)]
 pub(crate) struct WordOptions {
     pub mode: Mode,
@@ -34,7 +34,7 @@ pub(crate) struct WordOptions {
     pub similarity: Similarity,
     pub edits_max: u8,
     pub inspections_max: usize,
-    /// A share of the documents below 1, else a count.
+    /// Below 1 a share of the documents, otherwise a count.
     pub term_frequency_max: f32,
     pub document_frequency_min: f32,
     pub prefix_length: usize,
@@ -59,6 +59,8 @@ impl Default for WordOptions {
 }
 
 impl WordOptions {
+    /// Parses the options.
+    ///
     /// # Errors
     /// Options that `kind` does not have, in Elasticsearch's words.
     pub fn parse(options: &Map<String, Value>, kind: &str) -> std::result::Result<WordOptions, RequestError> {
@@ -72,7 +74,7 @@ impl WordOptions {
         Ok(parsed)
     }
 
-    /// Reads one option; false: it has no such option.
+    /// Reads one option; returns `false` if there is no such option.
     pub fn take(&mut self, key: &str, value: &Value) -> std::result::Result<bool, RequestError> {
         match key {
             "suggest_mode" => self.mode = mode(&json::text(value)?)?,

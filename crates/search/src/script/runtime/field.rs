@@ -13,22 +13,22 @@ use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::script::bound::BoundScript;
 
-/// Runtime fields that may be made from one another (`AbstractScriptFieldType`'s limit).
+/// Longest chain of runtime fields that depend on one another (`AbstractScriptFieldType`'s limit).
 const CHAIN_MAX: usize = 5;
 
-/// A field that no segment holds, on one shard.
+/// A field that no segment stores, on one shard.
 #[derive(Debug)]
 pub(crate) struct RuntimeField {
     pub field: Arc<Field>,
-    /// `None`: the values in the source.
+    /// `None` if the values come from the source.
     pub(super) script: Option<BoundScript>,
-    /// By which sources are read.
+    /// The mapping with which sources are parsed.
     pub(super) mapping: Arc<Mapping>,
-    /// Of a text with `fielddata`.
+    /// The table of a text field with `fielddata`.
     pub(super) table: LastTable,
 }
 
-/// What the script of a field has to emit.
+/// Returns the context of a field's script, which decides what it must emit.
 pub(crate) fn context_of(field: &Field) -> ScriptContext {
     let is_part = field.runtime.as_ref().is_some_and(|runtime| runtime.part.is_some());
     ScriptContext::RuntimeField(match field.values {
@@ -43,7 +43,7 @@ pub(crate) fn context_of(field: &Field) -> ScriptContext {
     })
 }
 
-/// The script of a field as it was written.
+/// Returns the script of a field as it was written.
 pub(crate) fn script_of(field: &Field) -> std::result::Result<Option<Script>, RequestError> {
     let made = field.runtime.as_ref().or(field.script.as_ref());
     match made.and_then(|made| made.script.as_ref()) {
@@ -52,11 +52,10 @@ pub(crate) fn script_of(field: &Field) -> std::result::Result<Option<Script>, Re
     }
 }
 
-/// Compiles the scripts of all runtime fields of a mapping, and those that are run when documents are
-/// written.
+/// Compiles the scripts of all runtime fields of a mapping, and those that run when documents are written.
 ///
 /// # Errors
-/// `script_exception` of the first that does not compile.
+/// `script_exception` of the first script that does not compile.
 pub fn check_scripts(mapping: &Mapping, scripts: &Scripts) -> std::result::Result<(), RequestError> {
     for field in mapping.runtime_fields().chain(mapping.scripted()) {
         let Some(script) = script_of(field)? else { continue };
@@ -73,12 +72,12 @@ pub fn check_scripts(mapping: &Mapping, scripts: &Scripts) -> std::result::Resul
 }
 
 impl RuntimeField {
-    /// `None` for a field that segments hold.
+    /// Binds a runtime field; `None` for a field that segments store.
     pub fn bind(field: &Arc<Field>, shard: &ShardSnapshot) -> Result<Option<Arc<RuntimeField>>> {
         RuntimeField::bind_below(field, shard, &[])
     }
 
-    /// As [`RuntimeField::bind`], for a field that others, of `chain`, are made from.
+    /// Binds a field like [`RuntimeField::bind`]; the fields of `chain` depend on it.
     pub fn bind_below(
         field: &Arc<Field>,
         shard: &ShardSnapshot,
@@ -126,7 +125,7 @@ impl RuntimeField {
         })))
     }
 
-    /// Opens it on a segment: its script is run for each document that is asked for.
+    /// Opens the field on a segment: its script is run for each document that is read.
     pub fn open<'a>(&'a self, segment: &'a Segment) -> Result<RuntimeReader<'a>> {
         RuntimeReader::open(self, segment)
     }

@@ -1,7 +1,7 @@
-//! The terms of a text by document (`fielddata: true`), made from its postings for one request.
+//! The terms of a text field by document (`fielddata: true`), built from its postings for one request.
 //!
-//! Source: Elasticsearch's `PagedBytesIndexFieldData`. What it takes is charged to the request before it is
-//! taken; that of one segment is kept at a time.
+//! Source: Elasticsearch's `PagedBytesIndexFieldData`. The memory is charged to the request before it is
+//! allocated; only one segment's table is kept at a time.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use crate::error::{Result, check_request};
 /// The ordinals of the terms of each document of a segment.
 #[derive(Default)]
 struct Table {
-    /// `ordinals[starts[doc]..starts[doc + 1]]` are those of a document, ascending. Empty: no document has
-    /// the field.
+    /// `ordinals[starts[doc]..starts[doc + 1]]` are the ordinals of a document, ascending. Empty if no
+    /// document has the field.
     starts: Vec<u32>,
     ordinals: Vec<u32>,
 }
@@ -44,7 +44,7 @@ impl Table {
     }
 }
 
-/// The table of the segment that was asked for last.
+/// The table of the segment that was opened last.
 #[derive(Default)]
 pub(super) struct LastTable(Mutex<Option<(SegmentId, Arc<Table>)>>);
 
@@ -54,7 +54,7 @@ impl fmt::Debug for LastTable {
     }
 }
 
-/// The terms of a text on a segment.
+/// The terms of a text field on a segment.
 pub(super) struct Fielddata<'a> {
     segment: &'a Segment,
     path: &'a str,
@@ -62,8 +62,10 @@ pub(super) struct Fielddata<'a> {
 }
 
 impl<'a> Fielddata<'a> {
+    /// Opens the field; builds the table unless it is the last one.
+    ///
     /// # Errors
-    /// There is no memory for it; cancelled; corrupt data.
+    /// Not enough memory; cancelled; corrupt data.
     pub fn open(segment: &'a Segment, path: &'a str, last: &LastTable) -> Result<Fielddata<'a>> {
         let id = segment.meta().id;
         let kept = last.0.lock().take().filter(|(kept, _)| *kept == id);
@@ -75,7 +77,7 @@ impl<'a> Fielddata<'a> {
         Ok(Fielddata { segment, path, table })
     }
 
-    /// The terms of `docs`, sorted within a document.
+    /// Reads the terms of `docs`, sorted within a document.
     pub fn terms(&self, docs: &[DocId], out: &mut RuntimeTerms) -> Result<()> {
         out.clear();
         let Some(terms) = self.segment.terms(self.path)? else { return Ok(()) };
@@ -95,8 +97,8 @@ impl<'a> Fielddata<'a> {
     }
 }
 
-/// Calls `found` with the ordinal of every term of a field and each document that has it: terms ascend, and
-/// the documents of each.
+/// Calls `found` with the ordinal of every term of a field and each document that has it. Terms ascend, and
+/// so do the documents of each term.
 fn each_posting(segment: &Segment, path: &str, mut found: impl FnMut(u32, DocId)) -> Result<()> {
     let (Some(terms), Some(reader)) = (segment.terms(path)?, segment.postings_reader(path)?) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Values of one document that a script makes.
+//! Values that a script computes for one document.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::script::bound::BoundScript;
 
-/// The values that a field's script makes of a document of a segment, in the order in which it emits them.
+/// Returns the values that a field's script computes for a document of a segment, in the order in which it
+/// emits them.
 ///
 /// # Errors
 /// Those of the script.
@@ -27,7 +28,7 @@ pub(crate) fn script_values(
     emitted_values(field, script, shard, segment, doc)
 }
 
-/// What a bound script emits for a document, as the values of its field.
+/// Returns what a bound script emits for a document, as values of its field.
 pub(crate) fn emitted_values(
     field: &Arc<Field>,
     script: BoundScript,

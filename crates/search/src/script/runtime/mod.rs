@@ -1,7 +1,7 @@
-//! Runtime fields: "which values has this field in these documents, as its script or the source says?"
+//! Runtime fields: "which values does this field have in these documents, by its script or the source?"
 //!
-//! A field is bound to a shard ([`RuntimeField`]), opened on a segment ([`RuntimeReader`]), and asked for a
-//! batch of documents at a time: numbers as a column would hold them, or terms. Nothing is kept beyond the
+//! A field is bound to a shard ([`RuntimeField`]), opened on a segment ([`RuntimeReader`]), and read for a
+//! batch of documents at a time: numbers as a column would store them, or terms. Nothing is kept beyond the
 //! batch.
 
 mod field;

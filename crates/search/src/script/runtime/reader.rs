@@ -17,16 +17,16 @@ use crate::error::Result;
 use crate::gather::{gather, gather_whole};
 use crate::source::read_source;
 
-/// Nesting of what a `composite` script emits.
+/// Largest nesting of a value that a `composite` script emits.
 const VALUE_DEPTH_MAX: u32 = 20;
 
 pub(crate) struct RuntimeReader<'a> {
     field: &'a Field,
     mapping: &'a Mapping,
     segment: &'a Segment,
-    /// `None`: the values in the source.
+    /// `None` if the values come from the source.
     script: Option<OpenScript<'a>>,
-    /// Of a text with `fielddata`.
+    /// Set for a text field with `fielddata`.
     fielddata: Option<Fielddata<'a>>,
     stored: StoredReader,
     values: Vec<Stored>,
@@ -69,7 +69,7 @@ impl<'a> RuntimeReader<'a> {
         })
     }
 
-    /// The numbers of `docs`, which ascend, as a column would give them.
+    /// Reads the numbers of `docs`, which ascend, as a column would return them.
     pub fn numbers(&mut self, docs: &[DocId], out: &mut Batch<i64>) -> Result<()> {
         let is_part = self.field.runtime.as_ref().is_some_and(|runtime| runtime.part.is_some());
         if !is_part
@@ -103,7 +103,7 @@ impl<'a> RuntimeReader<'a> {
         })
     }
 
-    /// The terms of `docs`, which ascend.
+    /// Reads the terms of `docs`, which ascend.
     pub fn terms(&mut self, docs: &[DocId], out: &mut RuntimeTerms) -> Result<()> {
         if let Some(fielddata) = &self.fielddata {
             return fielddata.terms(docs, out);
@@ -122,7 +122,7 @@ impl<'a> RuntimeReader<'a> {
         })
     }
 
-    /// The values of one document as its script emits them.
+    /// Reports the values of one document as its script emits them.
     pub(super) fn emitted(&mut self, doc: DocId, mut found: impl FnMut(Stored)) -> Result<()> {
         self.each(&[doc], |_, values| values.drain(..).for_each(&mut found))
     }
@@ -192,7 +192,7 @@ fn stored_of(field: &Field, emitted: &Emitted) -> std::result::Result<Option<Sto
     }))
 }
 
-/// What a `composite` script emitted under a field's name; lists stand for their items.
+/// Adds the values that a `composite` script emitted under a field's name; lists stand for their items.
 fn part_of(field: &Field, emitted: &Emitted, values: &mut Vec<Stored>) {
     if let Value::Point(point) = emitted.value {
         values.push(Stored::Number(point.encode()));
@@ -211,7 +211,7 @@ fn part_of(field: &Field, emitted: &Emitted, values: &mut Vec<Stored>) {
     }
 }
 
-/// Where the numbers of a field are read.
+/// The source of a field's numbers.
 #[derive(Debug)]
 pub(crate) enum NumberSource<'a> {
     Column(NumberColumn<'a>),
@@ -219,7 +219,8 @@ pub(crate) enum NumberSource<'a> {
 }
 
 impl<'a> NumberSource<'a> {
-    /// `None` when no document of the segment has the field. `runtime` is there for runtime fields.
+    /// Opens the source; `None` if no document of the segment has the field. `runtime` is set for runtime
+    /// fields.
     pub fn open(
         segment: &'a Segment,
         path: &str,
@@ -231,7 +232,7 @@ impl<'a> NumberSource<'a> {
         })
     }
 
-    /// The numbers of `docs`, which ascend.
+    /// Reads the numbers of `docs`, which ascend.
     pub fn gather(&self, docs: &[DocId], batch: &mut Batch<i64>) -> Result<()> {
         match self {
             NumberSource::Column(column) => Ok(column.gather(docs, batch)?),
@@ -239,7 +240,7 @@ impl<'a> NumberSource<'a> {
         }
     }
 
-    /// The column that has the values, where no script needs to run for them.
+    /// Returns the column that has the values, if no script needs to run for them.
     pub fn column(&self) -> Option<&NumberColumn<'a>> {
         match self {
             NumberSource::Column(column) => Some(column),

@@ -1,6 +1,7 @@
-//! Values as JSON to what a column would hold: the fields without a script, and the parts of a `composite`.
+//! Converts JSON values to what a column would store: for fields without a script, and for the parts of a
+//! `composite`.
 //!
-//! Values that cannot be read are passed over, as Elasticsearch does.
+//! Unreadable values are ignored, as in Elasticsearch.
 
 use limber_mapping::geo::{ReadOptions, parse_points};
 use limber_mapping::number::{double_from_text, integer_from_text, sortable_from_f64};
@@ -16,7 +17,7 @@ pub(super) enum Stored {
     Term(Vec<u8>),
 }
 
-/// Adds what `value` (a scalar, or a whole point) stands for.
+/// Appends the values that `value` (a scalar, or a whole point) stands for.
 pub(super) fn read(field: &Field, value: &Value, out: &mut Vec<Stored>) {
     if field.is_point() {
         let options = ReadOptions { ignore_z: true, bring_back: true };
