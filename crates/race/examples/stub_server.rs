@@ -47,7 +47,7 @@ struct Requests {
 }
 
 impl Requests {
-    /// Reads more; an error when the client has left.
+    /// Reads more bytes. Returns an error when the client has closed the connection.
     async fn fill(&mut self) -> io::Result<()> {
         match self.stream.read(&mut self.buffer[self.filled..]).await? {
             0 => Err(io::ErrorKind::UnexpectedEof.into()),

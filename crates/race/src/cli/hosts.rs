@@ -1,4 +1,4 @@
-//! Which servers, and how to talk to them.
+//! Options that say which servers are raced, and how to connect to them.
 
 use clap::Args;
 
@@ -25,7 +25,7 @@ pub(crate) struct HostArguments {
     pub client_options: Option<String>,
 }
 
-/// Rally's default; nobody is asked there, since answers come from a file.
+/// Rally's default. No request is sent to it, since the answers come from a file.
 const UNASKED_HOST: &str = "localhost:39200";
 
 impl HostArguments {
@@ -41,13 +41,14 @@ impl HostArguments {
         read.is_ok_and(|clusters| clusters.iter().any(|cluster| cluster.options.static_responses.is_some()))
     }
 
-    /// The clusters, the raced one first. `started`: the address of a server that was started for the race.
+    /// Returns the clusters, the raced one first. `started` is the address of a server that was started for
+    /// the race.
     pub(crate) fn clusters(&self, started: Option<&str>) -> Result<Vec<ClusterTarget>, Error> {
         let hosts = started.or(self.target_hosts.as_deref()).unwrap_or(UNASKED_HOST);
         clusters(hosts, self.client_options.as_deref())
     }
 
-    /// Errors: what is wrong with the arguments, before a server is started for them.
+    /// Errors: wrong arguments, found before a server is started.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let started = self.is_empty().then_some(DEFAULT_CLUSTER);
         self.clusters(started).map(|_| ())

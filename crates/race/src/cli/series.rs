@@ -1,4 +1,4 @@
-//! `limber race --repeat` and `--versus`: several races, of one side or of several in turn.
+//! `limber race --repeat` and `--versus`: several races, of one side or of several sides in turn.
 
 use std::path::Path;
 
@@ -49,10 +49,11 @@ impl SeriesArguments {
         self.repeat > 1 || !self.versus.is_empty()
     }
 
-    /// Races all of it and prints the races' spread and, for several sides, the verdicts.
+    /// Runs all races, and prints their spread and, for several sides, the verdicts.
     ///
-    /// `config`: the command's own side; its `race_id` names the run. `engine`: what is started where it has
-    /// no hosts. `html`: where the report of the comparison goes. Gives where the server is that was kept.
+    /// `config` is the command's own side; its `race_id` names the series. `engine` is the server to start if
+    /// `config` has no hosts. `html` is the file for the report of the comparison. Returns where the server
+    /// is, if it was kept.
     pub(crate) fn run(
         &self,
         config: &RaceConfig,
@@ -96,7 +97,7 @@ impl SeriesArguments {
         Ok(outcome.kept)
     }
 
-    /// What so few races cannot show, before they are raced.
+    /// Returns a note on what so few races cannot show. It is printed before they run.
     fn cannot_show(&self) -> Option<String> {
         let races = self.repeat as usize;
         if self.versus.is_empty() {

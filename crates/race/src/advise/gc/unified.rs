@@ -1,7 +1,7 @@
 //! HotSpot's unified logging (`-Xlog:gc` or `-Xlog:gc*`), Java 9 and later.
 //!
 //! A line is decorations in brackets and a message:
-//! `[2026-11-22T13:49:07.975+0000][17][info][gc] GC(3) Pause Young (Normal) (G1 Evacuation Pause) 42M->10M(128M) 6.860ms`.
+//! `[7.975s][info][gc] GC(3) Pause Young (Normal) (G1 Evacuation Pause) 42M->10M(128M) 6.860ms`.
 //! The user chooses the decorations; the time is taken from any decoration that has it. The reader
 //! understands G1, Parallel, Serial, ZGC (with and without generations), Shenandoah, and safepoints when they
 //! are logged. Source: the man page of `java` ("Enable Logging with the JVM Unified Logging Framework"), logs
