@@ -115,7 +115,7 @@ impl ComparisonArguments {
     /// Prints the verdicts.
     ///
     /// # Errors
-    /// `Worse` when `--fail-if-worse` found something; `Arguments` when it never could because there are too
+    /// `Worse` when `--fail-if-worse` found something; `Argument` when it never could because there are too
     /// few races.
     pub(crate) fn judge(
         &self,

@@ -32,7 +32,7 @@ pub(crate) struct EngineArguments {
 impl EngineArguments {
     /// Returns the server to start; `None` when a running server is raced.
     ///
-    /// Errors: `Arguments` for options that exclude each other.
+    /// Errors: `Argument` for options that exclude each other.
     pub(crate) fn spec(&self, has_hosts: bool) -> Result<Option<EngineSpec>, Error> {
         let refused = |reason: String| Err(Error::Argument(reason));
         let engine = match self.engine.as_deref() {

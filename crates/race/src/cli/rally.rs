@@ -66,7 +66,7 @@ fn epoch_s(text: &str) -> Result<i64, Error> {
 }
 
 impl RallyArguments {
-    /// Errors: `Arguments`, which says what to use instead.
+    /// Errors: `Argument`, which says what to use instead.
     pub(crate) fn refuse(&self) -> Result<(), Error> {
         let refused =
             |option: &str, advice: &str| Err(Error::Argument(format!("{option} is not supported: {advice}")));

@@ -36,7 +36,7 @@ pub struct DeleteArguments {
 
 impl DeleteCommand {
     /// # Errors
-    /// `Store` for an invalid id, or a folder that cannot be written; `Arguments` for ids that do not exist
+    /// `Store` for an invalid id, or a folder that cannot be written; `Argument` for ids that do not exist
     /// (the others are deleted).
     pub fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
         let home = folder()?;

@@ -1,4 +1,4 @@
-//! How does one request travel, as cheaply as the machine allows?
+//! Sends HTTP requests as cheaply as possible.
 //!
 //! A load generator needs little of HTTP/1.1 and needs that little fast: requests whose bytes were made
 //! before the clock started, one vectored write, and a response parser that keeps the body where it arrived.

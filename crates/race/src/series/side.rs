@@ -53,7 +53,7 @@ impl Side {
     /// `jvm-option` add up.
     ///
     /// # Errors
-    /// `Arguments` for what is not understood.
+    /// `Argument` for what is not understood.
     pub(crate) fn parse(text: &str, name: String) -> Result<Side, Error> {
         let mut side = Side { name, ..Side::default() };
         let refused = |reason: String| Error::Argument(format!("--versus [{text}]: {reason}"));

@@ -57,7 +57,7 @@ impl Experiment {
     /// `None` if that is not known.
     ///
     /// # Errors
-    /// `Arguments` for what is missing or not understood.
+    /// `Argument` for what is missing or not understood.
     pub(super) fn new(mut json: Map<String, Value>, memory_bytes: Option<u64>) -> Result<Experiment, Error> {
         let refused = |reason: String| Error::Argument(reason);
         if let Some(unknown) = json.keys().find(|name| !MEMBERS.contains(&name.as_str())) {

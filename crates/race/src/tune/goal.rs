@@ -55,7 +55,7 @@ fn refused(reason: String) -> Error {
 
 impl Goal {
     /// # Errors
-    /// `Arguments` for what names no figure.
+    /// `Argument` for what names no figure.
     pub(super) fn parse(text: &str) -> Result<Goal, Error> {
         let (what, task) = match text.split_once(" of ") {
             Some((what, task)) => (what.trim(), Some(task.trim().to_owned())),
@@ -180,7 +180,7 @@ impl Bound {
     /// Reads `FIGURE <= VALUE` or `FIGURE >= VALUE`; sizes may have a unit (kb, mb, gb).
     ///
     /// # Errors
-    /// `Arguments` for anything else.
+    /// `Argument` for anything else.
     pub(super) fn parse(text: &str) -> Result<Bound, Error> {
         let (goal, value, is_upper) = match (text.split_once("<="), text.split_once(">=")) {
             (Some((goal, value)), _) => (goal, value, true),

@@ -86,7 +86,7 @@ impl Ledger {
     /// Opens the folder of search `id` below the tool's folder, new or with what is recorded there.
     ///
     /// # Errors
-    /// `Arguments` for an id that is no plain name, I/O errors, lines that cannot be read (but for a torn
+    /// `Argument` for an id that is no plain name, I/O errors, lines that cannot be read (but for a torn
     /// last one, which is cut).
     pub(super) fn open(limber_folder: &Path, id: &str) -> Result<Ledger, Error> {
         if !is_id(id) {

@@ -32,7 +32,7 @@ const TARGETS: &str = "engine:<setting>, memory-limit, heap, jvm, index:<setting
 
 impl Target {
     /// # Errors
-    /// `Arguments` for a name that is none of [`TARGETS`].
+    /// `Argument` for a name that is none of [`TARGETS`].
     pub(super) fn parse(name: &str) -> Result<Target, Error> {
         let (kind, rest) = name.split_once(':').unwrap_or((name, ""));
         let named = |target: fn(String) -> Target| match rest {
@@ -71,7 +71,7 @@ impl Knob {
     /// on a logarithmic scale.
     ///
     /// # Errors
-    /// `Arguments` for anything else.
+    /// `Argument` for anything else.
     pub(super) fn parse(text: &str) -> Result<Knob, Error> {
         let (name, values) = text.split_once('=').ok_or_else(|| {
             refused(format!("--knob [{text}] is not of the form name=value,value or name=low..high/steps"))
@@ -87,7 +87,7 @@ impl Knob {
     /// `{"knob": name, "range": "low..high/steps"}`.
     ///
     /// # Errors
-    /// `Arguments` for anything else.
+    /// `Argument` for anything else.
     pub(super) fn from_json(json: &Value) -> Result<Knob, Error> {
         let wrong = || {
             refused(format!(
