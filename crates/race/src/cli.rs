@@ -390,7 +390,7 @@ impl RaceCommand {
 pub enum ListCommand {
     /// Stored races, newest first
     Races {
-        /// At most so many
+        /// Largest number of races to list
         #[arg(long, default_value_t = 10)]
         limit: usize,
         /// Only races of this track
@@ -491,11 +491,11 @@ impl InfoCommand {
     }
 }
 
-/// Compare stored races: two as Rally does, or several a side with statistics
+/// Compare stored races: two as Rally does, or several per side with statistics
 ///
-/// With one race a side the table is Rally's: what differs, not whether it means anything. With several a
-/// side (of limber race --repeat) every metric gets a verdict (better, worse, no difference shown) from an
-/// exact rank test.
+/// With one race per side the table is Rally's: what differs, not whether it means anything. With several
+/// races per side (of limber race --repeat), every metric gets a verdict (better, worse, no difference
+/// shown) from an exact rank test.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = comparison::EXAMPLES)]
 pub struct CompareCommand {
@@ -503,7 +503,7 @@ pub struct CompareCommand {
     pub(crate) sides: comparison::ComparisonArguments,
     #[command(flatten)]
     pub(crate) report: ReportArguments,
-    /// Draw the comparison as one HTML file too: of several races a side with the verdicts and their
+    /// Draw the comparison as one HTML file too: for several races per side with the verdicts and their
     /// intervals
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,

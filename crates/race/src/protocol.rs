@@ -36,7 +36,7 @@ impl Protocol {
     }
 }
 
-/// Major and minor version, from the answer to `GET /`.
+/// Returns the major and minor version, from the answer to `GET /`.
 pub(crate) fn version_of(info: &Value) -> Option<(u32, u32)> {
     let mut parts = info["version"]["number"].as_str()?.split('.');
     Some((parts.next()?.parse().ok()?, parts.next().and_then(|minor| minor.parse().ok()).unwrap_or(0)))

@@ -1,4 +1,4 @@
-//! "Why is this server not faster, and what would prove it?"
+//! `limber advise`: finds out why a server is not faster, and what would prove it.
 //!
 //! [`server`] is what the server says about itself, [`machine`] what the machine says about the server, and
 //! [`gc`] what its garbage collector logged; [`seen`] holds all three. Each rule of [`rule`] looks at them

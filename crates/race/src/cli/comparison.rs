@@ -44,7 +44,7 @@ pub(crate) struct ComparisonArguments {
     /// All stored races with these user tags as the contender
     #[arg(long, value_name = "TAGS", conflicts_with = "contender")]
     pub contender_tags: Option<String>,
-    /// Exit with 1 when a metric is shown to be worse by at least so much of the baseline
+    /// Exit with 1 when a metric is shown to be worse by at least this share of the baseline
     #[arg(long, value_name = "PERCENT", value_parser = percentage)]
     pub fail_if_worse: Option<f64>,
     /// How p-values are corrected over the tasks of each metric [default: holm]

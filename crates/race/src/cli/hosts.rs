@@ -20,7 +20,7 @@ pub(crate) struct HostArguments {
     /// timeout (seconds), use_ssl, verify_certs, ca_certs, client_cert, client_key, basic_auth_user,
     /// basic_auth_password, api_key, bearer_auth, create_api_key_per_client, http_compress, max_retries,
     /// retry_on_timeout, retry_on_status, headers, opaque_id, max_connections, static_responses (a file that
-    /// answers instead of a server). With several clusters: a JSON object of objects, one a cluster.
+    /// answers instead of a server). With several clusters: a JSON object of objects, one per cluster.
     #[arg(long, value_name = "OPTIONS")]
     pub client_options: Option<String>,
 }

@@ -15,10 +15,10 @@ use crate::report::narrow::terminal_width;
 /// The only environment of races that are stored in files.
 const ENVIRONMENT: &str = "local";
 
-/// Delete what is kept
+/// Delete stored races or annotations
 #[derive(Debug, Clone, Subcommand)]
 pub enum DeleteCommand {
-    /// Races, with everything that is kept of them
+    /// Races, with everything that is stored of them
     Race(DeleteArguments),
     /// Annotations
     Annotation(DeleteArguments),
@@ -26,7 +26,7 @@ pub enum DeleteCommand {
 
 #[derive(Debug, Clone, Args)]
 pub struct DeleteArguments {
-    /// Ids of what is deleted, separated by commas
+    /// Ids to delete, separated by commas
     #[arg(long, value_name = "IDS", value_delimiter = ',', required = true)]
     pub id: Vec<String>,
     /// Say what would be deleted, and delete nothing
@@ -93,7 +93,7 @@ fn intent(is_race: bool, ids: &[String]) -> String {
     }
 }
 
-/// Add what is kept
+/// Add an annotation
 #[derive(Debug, Clone, Subcommand)]
 pub enum AddCommand {
     /// A note on a day, for charts over many races
@@ -176,7 +176,7 @@ impl AddCommand {
 
 #[derive(Debug, Clone, Args)]
 pub struct ListAnnotationsCommand {
-    /// At most so many
+    /// Largest number of notes to list
     #[arg(long, default_value_t = 10)]
     pub limit: usize,
     /// Only notes on this track

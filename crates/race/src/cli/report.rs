@@ -13,7 +13,7 @@ use crate::report::html::page::RACES_MAX;
 use crate::report::html::{Material, comparison_page, page};
 use crate::report::several::Rules;
 
-/// Draw one race, or several beside one another, as one HTML file
+/// Draw one race, or several side by side, as one HTML file
 ///
 /// The file needs nothing else: no network, no other file. It shows throughput, latency and service time over
 /// time, percentile curves, heat maps, the server's telemetry on the same axis of time, settings and

@@ -21,13 +21,13 @@ pub(crate) enum OrderArgument {
     Alternating,
     /// A B, B A, A B
     Mirrored,
-    /// Drawn anew every round
+    /// A random order for each round
     Random,
 }
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SeriesArguments {
-    /// Race so many times (each side, with --versus) and show how far the races agree
+    /// Race this many times (each side, with --versus) and show how far the races agree
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
     /// Another side, raced in turn with this command's own: key=value;key=value with keys target-hosts,

@@ -41,8 +41,8 @@ pub(crate) struct Selection {
 /// Makes a track of indices or data streams, and returns its folder. Progress goes to `log`.
 ///
 /// # Errors
-/// `Drive` when the server does not answer or refuses, `Load` when there is nothing to take or the folder
-/// holds a track already.
+/// `NoAnswer`, `Refused` or `Answer` when the server does not answer as expected, `Load` when there is
+/// nothing to take or the folder already holds a track.
 pub(crate) fn from_cluster(
     name: &str,
     output: &Path,

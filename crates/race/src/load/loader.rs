@@ -92,7 +92,7 @@ impl TrackSpec {
 /// A track, and its `track.py` if the race needs it.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// Rendered, validated and filtered.
+    /// The track, rendered, validated and filtered.
     pub track: Track,
     /// The loaded `track.py`; its track processors have already been applied to the track.
     pub plugin: Option<Arc<Plugin>>,

@@ -50,8 +50,7 @@ pub(crate) struct MetricsSender {
     dropped: Arc<AtomicU64>,
 }
 
-// The thread is gone only when a file could not be written, which it tells at the end: what is sent then is
-// lost anyway.
+// Sending fails only after the thread has ended, when nothing is left to write.
 impl MetricsSender {
     /// Sends a document of a device. Waits while the queue is full, like all methods except
     /// [`MetricsSender::try_samples`].

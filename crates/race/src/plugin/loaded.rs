@@ -245,7 +245,7 @@ impl Plugin {
     }
 }
 
-/// A process in the hands of one thread; given back when dropped.
+/// A process used by one thread. Dropping the lease returns the process to the plugin.
 pub(crate) struct Lease {
     plugin: Arc<Plugin>,
     pub process: Arc<Process>,

@@ -1,6 +1,5 @@
 //! The track as JSON, from which `python/limber_tracks.py` makes Rally's objects, and the changes of track
-//! processors.
-//! made of it.
+//! processors to it.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! "How much of the time does the garbage collector take, and for what?"
+//! Reads the logs of a garbage collector: how much of the time it takes, and for what.
 //!
 //! [`files`] finds the logs of one JVM with their rotations and recognizes their format. [`unified`] (HotSpot
 //! since Java 9) and [`openj9`] (verbose:gc) read them line by line into [`events`]. [`figures`] summarizes

@@ -71,7 +71,7 @@ fn concurrent_collectors() {
     let found = check("zgc-25.log", "The Z Garbage Collector", (13, 0.127, 0.010, 0.017), Some(0.0));
     assert_eq!(found.after_bytes, Some(17.0 * 1048576.0), "8M and 26M after the first two cycles");
     let found = check("shenandoah-17.log", "Shenandoah", (9, 0.337, 0.028, 0.071), None);
-    // Cycles clean up twice; what is left after the second time counts.
+    // A cycle cleans up twice; the bytes left after the second time count.
     assert_eq!(found.after_bytes_max.map(|bytes| bytes >> 20), Some(21));
 }
 

@@ -1,4 +1,4 @@
-//! The share of the time in which the application stands still for the garbage collector.
+//! The share of the time in which the application is stopped for the garbage collector.
 
 use super::contract::{NO_HEAP, Rule, fine, found, not_here};
 use crate::advise::experiment::{COLLECTORS, Goal};

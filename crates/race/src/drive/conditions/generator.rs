@@ -61,7 +61,7 @@ impl GeneratorUse {
 /// Returns the processor time of the calling thread.
 fn thread_cpu() -> Option<Duration> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a valid place for the answer and outlives the call.
+    // SAFETY: `time` is a valid location for the result and outlives the call.
     let result = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
     (result == 0).then(|| {
         Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))

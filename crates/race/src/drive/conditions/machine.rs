@@ -169,7 +169,7 @@ fn sum_over_processors(file: &str) -> Option<f64> {
 
 fn own_cpu_s() -> Option<f64> {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::uninit();
-    // SAFETY: `usage` is a valid place for the answer and outlives the call.
+    // SAFETY: `usage` is a valid location for the result and outlives the call.
     if unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) } != 0 {
         return None;
     }

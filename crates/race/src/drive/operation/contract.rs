@@ -244,21 +244,21 @@ impl<'a> Plan<'a> {
         self.task.operation.params.get(name)
     }
 
-    /// All parameters, for those who look at several of them: they are named in `read`.
+    /// Returns all parameters, for callers that read several of them; `read` has the names of those.
     pub(crate) fn params(&self, read: &[&str]) -> &Params {
         self.read.borrow_mut().extend(read.iter().map(|name| (*name).to_owned()));
         &self.task.operation.params
     }
 
-    /// Parameters nobody looked at while planning: they have no effect.
+    /// Returns the names of the parameters that planning did not read. They have no effect.
     pub(crate) fn unread(&self) -> Vec<&str> {
         let read = self.read.borrow();
         let names = self.task.operation.params.keys().map(String::as_str);
         names.filter(|name| !DESCRIPTIONS.contains(name) && !read.contains(*name)).collect()
     }
 
-    /// A request with the headers every track operation sends, plus the operation's own `headers` and
-    /// `opaque-id`.
+    /// Builds a request with the headers that every track operation sends, and the operation's own `headers`
+    /// and `opaque-id`.
     pub(crate) fn request(&self, method: Method, path: &str) -> Result<RequestBuilder, Error> {
         let mut builder = Request::builder(method, path)
             .header("accept", &self.protocol.accept)
@@ -278,7 +278,7 @@ impl<'a> Plan<'a> {
         Ok(builder)
     }
 
-    /// [`Plan::request`] with a JSON body; `null` and absent bodies are none.
+    /// Builds a [`Plan::request`] with a JSON body. If `body` is absent or `null`, the request has none.
     pub(crate) fn request_with_body(
         &self,
         method: Method,
@@ -293,7 +293,7 @@ impl<'a> Plan<'a> {
     }
 
     pub(crate) fn with_json(&self, builder: RequestBuilder, body: &Value) -> RequestBuilder {
-        // Tracks may give a body as text, which is sent as it is.
+        // Tracks may give a body as a string, which is sent as it is.
         let text = bare_text(body).into_bytes();
         builder.header("content-type", &self.protocol.content_json).body(text)
     }
@@ -308,7 +308,7 @@ impl<'a> Plan<'a> {
         Ok(builder)
     }
 
-    /// `request-params`, empty when absent.
+    /// Returns the `request-params`; empty when absent.
     pub(crate) fn request_params(&self) -> Result<impl Iterator<Item = (&str, &Value)>, Error> {
         let params = match self.param("request-params") {
             None | Some(Value::Null) => None,
@@ -318,7 +318,7 @@ impl<'a> Plan<'a> {
         Ok(params.into_iter().flatten().map(|(name, value)| (name.as_str(), value)))
     }
 
-    /// `request-timeout` in seconds; `None` means the client option `timeout`.
+    /// Returns the `request-timeout`; `None` means the client option `timeout`.
     pub(crate) fn timeout(&self) -> Result<Option<Duration>, Error> {
         match self.number("request-timeout")? {
             None => Ok(None),
