@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | `race` | first line | version of the layout, race id, epoch milliseconds that `start-s` counts from |
 //! | `task` | a task's step starts | index, name, operation, clients, target throughput, start in seconds |
-//! | `slice` | a slice of a task's time ends | requests, operations, failures *ended* in it; histograms |
+//! | `slice` | a slice of a task's time ends | requests, operations, failures that *ended* in it; times |
 //! | `task-end` | the step ends | seconds since the race's start |
 //!
 //! A slice is 0.1 s long during a task's first 10 s and 1 s after that, so that short tasks have a course
