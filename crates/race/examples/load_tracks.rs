@@ -1,4 +1,5 @@
-//! Which tracks of a checkout of Rally's tracks load here, and what is missing for the others?
+//! Reports which tracks of a checkout of Rally's tracks can be loaded here, and what is missing for the
+//! others.
 //!
 //!     cargo run -p limber-race --example load_tracks -- CHECKOUT
 

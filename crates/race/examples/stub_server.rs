@@ -1,8 +1,8 @@
 //! A server that does nothing as fast as it can, to measure load generators with.
 //!
-//! It answers every search with the same few bytes and every bulk with an item for each two lines, as long as
-//! Elasticsearch's, and says what `limber race` and `esrally` ask around a race. One thread, one runtime:
-//! give it a core of its own.
+//! It answers every search with the same few bytes, and every bulk with one item for each two lines, in the
+//! same length as Elasticsearch's answer. It also answers the requests that `limber race` and `esrally` send
+//! around a race. It has one thread and one runtime: give it a core of its own.
 //!
 //! `cargo run --release -p limber-race --example stub_server -- 127.0.0.1:19200`
 
@@ -39,7 +39,7 @@ fn main() -> io::Result<()> {
     })
 }
 
-/// A connection's buffer; requests stand in it from the start, without gaps.
+/// Buffer of a connection. The requests that were received start at its beginning, without gaps.
 struct Requests {
     stream: TcpStream,
     buffer: Vec<u8>,
@@ -47,7 +47,7 @@ struct Requests {
 }
 
 impl Requests {
-    /// Reads more; an error when the client has left.
+    /// Reads more bytes. Returns an error when the client has closed the connection.
     async fn fill(&mut self) -> io::Result<()> {
         match self.stream.read(&mut self.buffer[self.filled..]).await? {
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -63,7 +63,7 @@ impl Requests {
         self.filled -= bytes;
     }
 
-    /// Takes the body that follows a head in pieces and returns its number of lines.
+    /// Skips the body that follows a head, piece by piece, and returns its number of lines.
     async fn skip_body(&mut self, bytes: usize) -> io::Result<usize> {
         let (mut left, mut lines) = (bytes, 0);
         while left > 0 {

@@ -12,7 +12,7 @@ use crate::error::Error;
 /// `--telemetry-params`.
 ///
 /// # Errors
-/// When it is neither, or the file cannot be read.
+/// The argument has neither form, or the file cannot be read.
 pub(crate) fn parse(argument: &str) -> Result<Map<String, Value>, Error> {
     if argument.ends_with(".json") {
         let text = std::fs::read_to_string(argument)

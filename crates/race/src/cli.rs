@@ -1,6 +1,6 @@
-//! "What did the user type, and what do they see?": the subcommands `race`, `list`, `info` and `compare`.
+//! The subcommands `race`, `list`, `info` and `compare`.
 //!
-//! The binary parses these commands with clap and calls `run`; what it adds is the built-in server, through
+//! The binary parses these commands with clap and calls `run`; it adds the built-in server through
 //! [`ServerProvider`]. Reports go to standard output, progress and warnings to standard error.
 
 mod comparison;
@@ -53,14 +53,14 @@ use series::SeriesArguments;
 pub(crate) use track::{ListTracksCommand, TaskArguments, TrackArguments};
 use watch::WatchArguments;
 
-/// Exit codes, as Rally's.
+/// Exit codes, the same as Rally's.
 pub(crate) const EXIT_SUCCESS: u8 = 0;
 pub(crate) const EXIT_INTERRUPTED: u8 = 130;
 pub(crate) const EXIT_ERROR: u8 = 64;
-/// `--fail-if-worse` found something worse.
+/// Exit code when `--fail-if-worse` found something worse.
 pub(crate) const EXIT_WORSE: u8 = 1;
 
-/// The exit code for an error.
+/// Returns the exit code for an error.
 pub fn exit_code(error: &Error) -> u8 {
     match error {
         Error::Interrupted => EXIT_INTERRUPTED,
@@ -228,7 +228,7 @@ impl ReportArguments {
 }
 
 impl RaceCommand {
-    /// Races, prints the summary, and says where the race is kept.
+    /// Races, prints the summary, and prints where the race is kept.
     pub fn run(&self, provider: &dyn ServerProvider) -> Result<(), Error> {
         if self.dry_run {
             return self.check(&mut std::io::stdout().lock());
@@ -244,20 +244,21 @@ impl RaceCommand {
         let race_folder = store.race_folder(&race_id)?;
         self.check_outputs(&store, &race_id)?;
         let user_tags = self.user_tags.as_deref().map_or_else(|| Ok(Params::new()), parse)?;
-        // A track that does not load should not wait for a server first, unless the server's version chooses
-        // it.
+        // Find out that a track does not load before a server is started, unless the track's version depends
+        // on the server's.
         if track.distribution_version.is_some() || !matches!(track.source, TrackSource::Repository { .. }) {
             load::read(&track)?;
         }
 
-        // A page that cannot be shown should not wait for a server first.
+        // Find out that a page cannot be served before a server is started.
         let page = self.live.page()?;
         // From here on there may be a server and its temporary folder, which an interrupt must not leave
         // behind.
         let is_cancelled = cancel_on_interrupt();
         // A series starts a server of its own for each race.
         let is_series = self.series.is_asked();
-        // The files of a JVM go into the folder of one race.
+        // Each race has its own folder for the files of a JVM, so in a series every race adds its own
+        // options.
         let starts_jvm = !is_series && add_jvm_options(engine.as_mut(), &telemetry, &race_folder)?;
         let server = if is_series { None } else { engine::start(engine.as_ref(), provider)? };
         let jvm = server.as_ref().filter(|_| starts_jvm).map(|server| server.process_id);
@@ -304,7 +305,7 @@ impl RaceCommand {
         }
         self.live.write_html(&outcome.race.race_id)?;
         let races = [outcome.race.race_id.clone()];
-        // A page without the link is better than a race that fails for it: the race is kept.
+        // The race is kept: a page without the link to its report is better than an error.
         console.report(|| report::html(&RaceStore::new(&folder), &races).ok());
         outcome.whole()?;
         Ok(())
@@ -314,7 +315,7 @@ impl RaceCommand {
     /// (`--dry-run`).
     ///
     /// # Errors
-    /// What would stop the race before its first request.
+    /// Whatever would stop the race before its first request.
     pub fn check(&self, out: &mut dyn Write) -> Result<(), Error> {
         self.refuse_unsupported()?;
         let track = self.track_spec(&folder()?)?;
@@ -325,14 +326,14 @@ impl RaceCommand {
         dry_run::run(&track, self.enable_assertions, out)
     }
 
-    /// What cannot be kept should be known before the race, not after it.
+    /// Finds out before the race, not after it, what could not be written.
     fn check_outputs(&self, store: &RaceStore, race_id: &str) -> Result<(), Error> {
-        // Races of a series have a number behind the id.
+        // Races of a series have a number after the id.
         match self.series.is_asked() {
             true => store.check_free(&format!("{race_id}-1"))?,
             false => store.check_free(race_id)?,
         }
-        // The report file's folder is made when the report is written, as Rally does.
+        // The report file's folder is created when the report is written, as in Rally.
         let has_folder = |file: &&PathBuf| {
             file.parent().is_none_or(|folder| folder.as_os_str().is_empty() || folder.exists())
         };
@@ -340,7 +341,7 @@ impl RaceCommand {
         self.live.html.iter().chain(report_file).try_for_each(|file| check_writable(file))
     }
 
-    /// `folder`: the tool's.
+    /// `folder` is the tool's own folder.
     fn track_spec(&self, folder: &Path) -> Result<TrackSpec, Error> {
         let mut track = self.track.spec(self.corpus.as_deref())?;
         track.test_mode = self.test_mode;
@@ -350,7 +351,7 @@ impl RaceCommand {
         Ok(track)
     }
 
-    /// The report, then what the user should know of the race.
+    /// Prints the report, then what the user should know about the race.
     fn print(
         &self,
         outcome: &RaceOutcome,
@@ -389,7 +390,7 @@ impl RaceCommand {
 pub enum ListCommand {
     /// Stored races, newest first
     Races {
-        /// At most so many
+        /// Largest number of races to list
         #[arg(long, default_value_t = 10)]
         limit: usize,
         /// Only races of this track
@@ -426,8 +427,8 @@ impl ListCommand {
     /// Prints the list on standard output.
     ///
     /// # Errors
-    /// `Argument` for filters that cannot be read, `Load` and `Store` for tracks and races that cannot be,
-    /// `Report` for an output that cannot be written.
+    /// `Argument` for filters that cannot be parsed, `Load` and `Store` for tracks and races that cannot be
+    /// read, `Report` for an output that cannot be written.
     pub fn run(&self) -> Result<(), Error> {
         let mut out = std::io::stdout().lock();
         match self {
@@ -490,11 +491,11 @@ impl InfoCommand {
     }
 }
 
-/// Compare stored races: two as Rally does, or several a side with statistics
+/// Compare stored races: two as Rally does, or several per side with statistics
 ///
-/// With one race a side the table is Rally's: what differs, not whether it means anything. With several a
-/// side (of limber race --repeat) every metric gets a verdict (better, worse, no difference shown) from an
-/// exact rank test.
+/// With one race per side the table is Rally's: what differs, not whether it means anything. With several
+/// races per side (of limber race --repeat), every metric gets a verdict (better, worse, no difference
+/// shown) from an exact rank test.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = comparison::EXAMPLES)]
 pub struct CompareCommand {
@@ -502,7 +503,7 @@ pub struct CompareCommand {
     pub(crate) sides: comparison::ComparisonArguments,
     #[command(flatten)]
     pub(crate) report: ReportArguments,
-    /// Draw the comparison as one HTML file too: of several races a side with the verdicts and their
+    /// Draw the comparison as one HTML file too: for several races per side with the verdicts and their
     /// intervals
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
@@ -538,7 +539,7 @@ impl CompareCommand {
     }
 }
 
-/// A reader that stops reading (`| head`) is no error.
+/// Treats a reader that stops reading (`| head`) as no error.
 pub(crate) fn printed(result: std::io::Result<()>) -> Result<(), Error> {
     match result {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
@@ -546,7 +547,7 @@ pub(crate) fn printed(result: std::io::Result<()>) -> Result<(), Error> {
     }
 }
 
-/// Where races and unpacked corpora are kept.
+/// Returns the folder in which races and unpacked corpora are kept.
 pub(crate) fn folder() -> Result<PathBuf, Error> {
     limber_folder(std::env::var_os("LIMBER_HOME"), std::env::var_os("HOME")).ok_or_else(|| {
         Error::Argument("set LIMBER_HOME (or HOME) to a folder in which races can be kept".into())

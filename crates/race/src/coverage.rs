@@ -1,7 +1,8 @@
-//! Which tracks of a checkout of Rally's tracks load here, and what is missing for the others?
+//! Reports which tracks of a checkout of Rally's tracks can be loaded here, and what is missing for the
+//! others.
 //!
-//! Every challenge of every `track.json` is rendered, checked and planned, all but documents: one line a
-//! challenge that cannot run, and a sum at the end.
+//! Every challenge of every `track.json` is rendered, checked and planned, without its documents. There is
+//! one line for each challenge that cannot run, and a summary at the end.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,10 +13,10 @@ use crate::model::{Challenge, ScheduleElement, Track};
 use crate::plugin::{Plugin, PluginError, PythonSettings, wants};
 use crate::protocol::Protocol;
 
-/// Reads every track below `checkout` and prints what keeps its challenges from running, and a sum at the
+/// Reads every track below `checkout`, and prints what keeps its challenges from running and a summary at the
 /// end.
 ///
-/// The Python that `LIMBER_PYTHON` names, else `python3`, loads every `track.py`.
+/// The Python that `LIMBER_PYTHON` names (`python3` by default) loads every `track.py`.
 pub fn print_coverage(checkout: &Path) {
     let mut tracks = Vec::new();
     find_tracks(checkout, &mut tracks);
@@ -74,7 +75,7 @@ fn find_tracks(folder: &Path, tracks: &mut Vec<PathBuf>) {
     }
 }
 
-/// What keeps a challenge from running, each once; documents are not looked at.
+/// Returns each reason that keeps a challenge from running once. Documents are not looked at.
 fn missing(
     track: &Track,
     challenge: &Challenge,
@@ -94,7 +95,7 @@ fn missing(
         let reason = if let Some((what, name)) = wants(task).find(|(what, name)| !has(what, name)) {
             format!("{what} [{name}]")
         } else if wants(task).next().is_some() || plugin.is_some_and(|plugin| plugin.has_runner(kind)) {
-            // What the plugin gives is known when it races.
+            // The plugin decides at run time, so this cannot be checked.
             continue;
         } else if kind == "bulk" {
             continue;

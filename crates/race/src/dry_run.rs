@@ -1,7 +1,8 @@
-//! "Would this race run, and what would it do?": `limber race --dry-run`.
+//! `limber race --dry-run`: checks whether a race would run, and prints what it would do.
 //!
-//! Everything that happens before the first request: templates rendered, the track checked, every task of the
-//! challenge planned with its parameters. No server is asked and no document is read or fetched.
+//! It does everything that happens before the first request: templates are rendered, the track is checked,
+//! and every task of the challenge is planned with its parameters. No request is sent, and no document is
+//! read or downloaded.
 
 use std::io::{self, Write};
 
@@ -18,7 +19,8 @@ use crate::report::table::{self, Cell, Row};
 /// Checks the race and prints its documents and its schedule.
 ///
 /// # Errors
-/// What would stop the race before its first request: `Load`, `Drive`; `Report` for `out`.
+/// What would stop the race before its first request (`Load` and others), and `Report` if `out` cannot be
+/// written.
 pub(crate) fn run(spec: &TrackSpec, checks_assertions: bool, out: &mut dyn Write) -> Result<(), Error> {
     let (Loaded { mut track, plugin }, used) = load::check(spec)?;
     let challenge = load::challenge(&track, spec.challenge.as_deref())?.clone();
@@ -102,7 +104,7 @@ fn row(number: String, task: &Task) -> Row {
     ]
 }
 
-/// Iterations are those of each client.
+/// Describes the length of a task. Iterations are per client.
 fn length(iterations: Option<u64>, seconds: Option<f64>) -> Option<String> {
     match (iterations, seconds) {
         (Some(count), _) => Some(format!("{} iterations", pretty_count(count))),

@@ -1,7 +1,7 @@
-//! "What was asked for cannot be done": why, and who can act on it?
+//! Why a command cannot be carried out, and who can do something about it.
 //!
-//! One enum for the crate. It stands above the errors of the track's files, of stored races and of the
-//! track's plugin, which carry facts of their own, and below every room that races.
+//! There is one enum for the crate. It contains the errors of the track's files, of stored races and of the
+//! track's plugin, which have their own details. All modules that race use it.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -10,171 +10,170 @@ use crate::plugin::PluginError;
 use crate::record::StoreError;
 use crate::track_files::LoadError;
 
-/// Why something that was asked for cannot be done.
+/// Why a command cannot be carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The user's: an option of the command line, or a file that it names, does not say what can be done.
+    /// The user's error: an option of the command line, or a file that it names, has no valid meaning.
     #[error("{0}")]
     Argument(String),
     /// The track cannot be found, read or understood.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The track author's: an operation lacks the parameter of this name.
+    /// The track author's error: an operation lacks the parameter of this name.
     #[error("mandatory parameter '{0}' is missing")]
     MissingParameter(String),
-    /// The track author's: a parameter of an operation has a value that it cannot have, or does not go with
-    /// another one.
+    /// The track author's error: a parameter of an operation has an invalid value, or excludes another one.
     #[error("{0}")]
     Parameter(String),
-    /// The track author's: what an operation works on is not in the track.
+    /// The track author's error: what an operation works on is not in the track.
     #[error("{0}")]
     Track(String),
-    /// Another server, another version of it or another way to start it would have what is asked for.
+    /// Not possible with this server, but with another server, another version, or another way to start it.
     #[error("{0}")]
     Unsupported(String),
-    /// A task cannot be planned; found before the first request.
+    /// A task cannot be planned. This is found before the first request.
     #[error("task [{task}]: {reason}")]
     Task {
-        /// Its name.
+        /// Name of the task.
         task: String,
-        /// Why.
+        /// The reason.
         reason: Box<Error>,
     },
     /// A task ended the race while it ran.
     #[error("cannot run task [{task}]: {reason}")]
     Aborted {
-        /// Its name.
+        /// Name of the task.
         task: String,
-        /// Why.
+        /// The reason.
         reason: Box<Error>,
     },
-    /// A request failed and the error behaviour of its task says to end the race, or what an operation waits
-    /// for or asserts did not come true.
+    /// A request failed and the error behaviour of its task is to end the race, or a condition or assertion
+    /// of an operation did not hold.
     #[error("{0}")]
     Failed(String),
-    /// The server that was to be raced does not start.
+    /// The server to be raced does not start.
     #[error("the server does not start: {0}")]
     ServerStart(String),
-    /// The server cannot be reached, or went away.
+    /// The server cannot be reached, or has closed the connection.
     #[error("{call}: {reason}")]
     NoAnswer {
-        /// What it was asked, such as `GET /`.
+        /// The request, such as `GET /`.
         call: String,
-        /// What the network says.
+        /// The network error.
         reason: String,
     },
-    /// The server answered with a status of HTTP that is none of those expected.
+    /// The server answered with an unexpected HTTP status.
     #[error("{call} answered with status {status}{}", after_colon(body))]
     Refused {
-        /// What it was asked, such as `GET /`.
+        /// The request, such as `GET /`.
         call: String,
         /// The answer's status.
         status: u16,
-        /// The answer's body; empty where it tells nothing.
+        /// The answer's body; empty if it adds nothing.
         body: String,
     },
-    /// The server answered, but not with what was asked for.
+    /// The server's answer does not have the expected contents.
     #[error("{0}")]
     Answer(String),
-    /// The track's plugin, or the Python that runs it.
+    /// An error of the track's plugin, or of the Python that runs it.
     #[error(transparent)]
     Plugin(#[from] PluginError),
-    /// Stored races: one that is not there, is there already, or cannot be read.
+    /// An error of stored races: a race does not exist, exists already, or cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A file or folder cannot be read or written.
     #[error("[{}]: {source}", path.display())]
     Io {
-        /// Which one.
+        /// The file or folder.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// A file that the user wants written cannot be.
+    /// A file that the user asked for cannot be written.
     #[error("cannot write [{}]: {source}", path.display())]
     Unwritable {
-        /// Which one.
+        /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The report or the list that a command prints cannot be printed.
+    /// The report or list that a command prints cannot be written.
     #[error("cannot write the report: {0}")]
     Report(std::io::Error),
-    /// This machine has no thread, timer or socket left, or no such program.
+    /// This machine cannot provide a thread, timer or socket, or does not have a program.
     #[error("{what}: {source}")]
     Machine {
-        /// What could not be had.
+        /// What is missing.
         what: String,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The user ended the race.
+    /// The user interrupted the race.
     #[error("interrupted by the user")]
     Interrupted,
-    /// A comparison found what `--fail-if-worse` asks about.
+    /// A comparison found a difference that `--fail-if-worse` asks for.
     #[error("{0}")]
     Worse(String),
-    /// An error in a larger whole, such as one of several clusters.
+    /// An error in a part of something larger, such as one of several clusters.
     #[error("{context}: {source}")]
     Within {
-        /// The whole.
+        /// The part.
         context: String,
-        /// What happened in it.
+        /// The error in it.
         source: Box<Error>,
     },
 }
 
-/// `text` as the end of a sentence, where there is any.
+/// Returns `text` after a colon, or nothing if `text` is empty.
 fn after_colon(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(": {text}") }
 }
 
 impl Error {
-    /// [`Error::Argument`] with a constant text.
+    /// Returns an [`Error::Argument`] with a constant message.
     pub(crate) fn argument(reason: &str) -> Error {
         Error::Argument(reason.to_owned())
     }
 
-    /// [`Error::Parameter`] with a constant text.
+    /// Returns an [`Error::Parameter`] with a constant message.
     pub(crate) fn parameter(reason: &str) -> Error {
         Error::Parameter(reason.to_owned())
     }
 
-    /// [`Error::MissingParameter`] of this name.
+    /// Returns an [`Error::MissingParameter`] of this name.
     pub(crate) fn missing(name: &str) -> Error {
         Error::MissingParameter(name.to_owned())
     }
 
-    /// Names the file or folder of an I/O error, for `map_err`.
+    /// Adds the file or folder to an I/O error, for `map_err`.
     pub(crate) fn at(path: &Path) -> impl Fn(std::io::Error) -> Error {
         let path = path.to_owned();
         move |source| Error::Io { path: path.clone(), source }
     }
 
-    /// Says what this machine could not give, for `map_err`.
+    /// Adds to an error what this machine could not provide, for `map_err`.
     pub(crate) fn machine(what: impl Display) -> impl FnOnce(std::io::Error) -> Error {
         move |source| Error::Machine { what: what.to_string(), source }
     }
 
-    /// Says which call brought no answer, for `map_err`.
+    /// Adds to an error which request got no answer, for `map_err`.
     pub(crate) fn no_answer<E: Display>(call: impl Display) -> impl FnOnce(E) -> Error {
         move |error| Error::NoAnswer { call: call.to_string(), reason: error.to_string() }
     }
 
-    /// An error of planning this task, for `map_err`.
+    /// Turns an error into one of planning this task, for `map_err`.
     pub(crate) fn of_task(task: &str) -> impl Fn(Error) -> Error {
         move |reason| Error::Task { task: task.to_owned(), reason: Box::new(reason) }
     }
 
-    /// The error as one of a larger whole.
+    /// Returns the error with the context in which it occurred.
     pub(crate) fn within(self, context: impl Display) -> Error {
         Error::Within { context: context.to_string(), source: Box::new(self) }
     }
 
-    /// Whether a race that failed so may succeed with another setting of its server or its tasks: the server
-    /// did not start, or did not bear the load. Errors of the user and of the track's author come back with
-    /// every setting.
+    /// Whether a race that failed with this error may succeed with another setting of its server or its
+    /// tasks, because the server did not start or could not sustain the load. Errors of the user and of the
+    /// track's author occur with every setting.
     pub(crate) fn is_of_setting(&self) -> bool {
         match self {
             Error::ServerStart(_)

@@ -1,4 +1,4 @@
-//! What is printed here equals, byte for byte, what Rally 2.13 prints for the same races (fixtures by
+//! Tests that the output equals, byte for byte, Rally 2.13's output for the same races (fixtures by
 //! `golden/make.py`).
 
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn race(name: &str) -> Race {
     serde_json::from_str(&text(&format!("{name}.race.json"))).unwrap()
 }
 
-/// The part from the table's header on.
+/// Returns the output from the table's header on.
 fn table_of(printed: Vec<u8>) -> String {
     let printed = String::from_utf8(printed).unwrap();
     let start = printed.find("Metric").unwrap();
@@ -76,7 +76,8 @@ fn comparisons_are_rallys() {
                 let file = format!("{baseline}-{contender}{suffix}.compare.{extension}");
                 check_same(&table_of(printed), &text(&file), &file);
                 let expected = text(&format!("{baseline}-{contender}.head.txt"));
-                // Before what Rally says stands what Rally does not see: that races are not of the same.
+                // The output precedes Rally's text with a note that Rally does not have, if the races differ
+                // in what was raced.
                 let unlike = scope::differences(&race(baseline), &race(contender));
                 assert_eq!(head.starts_with(expected.trim_end()), unlike.is_empty(), "{head}");
                 assert!(head.contains(expected.trim_end()), "{head}");

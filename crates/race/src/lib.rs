@@ -1,10 +1,9 @@
-//! The race tool: tracks to numbers.
+//! The race tool: runs Rally tracks against a server, and reports figures.
 //!
-//! Question answered: "here is a Rally track and a server's address; how fast is it, and is the difference
-//! real?"
+//! It answers two questions: how fast a server is on a track, and whether a difference between races is real.
 //!
-//! **Invariant**: this crate talks HTTP only. It does not depend on the engine, so it treats every server
-//! alike.
+//! **Invariant**: this crate talks to servers over HTTP only. It does not depend on the engine, so it treats
+//! every server alike.
 
 #![deny(missing_docs)]
 

@@ -1,20 +1,21 @@
-//! "End this process, and be sure that it has ended."
+//! Ends processes.
 
 use std::time::{Duration, Instant};
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Asks the process to end (SIGTERM), waits, and ends it (SIGKILL) when it does not.
+/// Asks the process to end (SIGTERM), waits, and kills it (SIGKILL) if it does not.
 ///
-/// `has_ended` is asked between; it also collects children, which otherwise stay in the process table.
+/// `has_ended` is called repeatedly. It also reaps child processes, which would otherwise stay in the process
+/// table.
 pub(crate) fn end(process_id: u32, patience: Duration, mut has_ended: impl FnMut() -> bool) {
     for signal in [libc::SIGTERM, libc::SIGKILL] {
         if has_ended() {
             return;
         }
         if let Ok(id) = libc::pid_t::try_from(process_id) {
-            // SAFETY: a plain system call with numbers; what it cannot reach it reports, and the loop below
-            // finds out.
+            // SAFETY: a plain system call with integers. If the signal cannot be sent, the loop below finds
+            // out.
             unsafe { libc::kill(id, signal) };
         }
         let started = Instant::now();
@@ -24,9 +25,9 @@ pub(crate) fn end(process_id: u32, patience: Duration, mut has_ended: impl FnMut
     }
 }
 
-/// Whether a process of this id exists, another user's included.
+/// Whether a process with this id exists, including those of other users.
 pub(crate) fn is_alive(process_id: u32) -> bool {
-    // SAFETY: signal 0 is sent to nobody, it only asks.
+    // SAFETY: signal 0 is not delivered; it only checks the process.
     let asked = libc::pid_t::try_from(process_id).map(|id| unsafe { libc::kill(id, 0) });
     asked.is_ok_and(|answer| {
         answer == 0 || std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)

@@ -1,7 +1,7 @@
-//! Which media types does this server understand?
+//! Which media types the server understands.
 //!
-//! `esrally` sends Elasticsearch's vendored types with the major version to be compatible with; OpenSearch
-//! and Elasticsearch before 8 refuse them and get plain JSON.
+//! `esrally` sends Elasticsearch's vendor-specific types with the compatible major version. OpenSearch, and
+//! Elasticsearch before 8, refuse them and get plain JSON.
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ impl Protocol {
         }
     }
 
-    /// From the answer to `GET /`.
+    /// Chooses the types from the answer to `GET /`.
     pub(crate) fn for_server(info: &Value) -> Protocol {
         let version = &info["version"];
         let is_elasticsearch = version["distribution"].as_str().is_none_or(|name| name == "elasticsearch");
@@ -36,7 +36,7 @@ impl Protocol {
     }
 }
 
-/// Major and minor version, from the answer to `GET /`.
+/// Returns the major and minor version, from the answer to `GET /`.
 pub(crate) fn version_of(info: &Value) -> Option<(u32, u32)> {
     let mut parts = info["version"]["number"].as_str()?.split('.');
     Some((parts.next()?.parse().ok()?, parts.next().and_then(|minor| minor.parse().ok()).unwrap_or(0)))

@@ -1,6 +1,6 @@
-//! "Here is a track and a server; race it, and keep what came out."
+//! Races a track on a server, and stores the results.
 //!
-//! [`run`] conducts one race from the track's files to the stored `race.json`, in five phases: connect, load,
+//! [`run`] executes one race from the track's files to the stored `race.json`, in five phases: connect, load,
 //! plan, drive, keep.
 
 use std::io::Write;
@@ -46,11 +46,11 @@ pub(crate) const EXTERNAL_CAR: &str = "external";
 #[derive(Debug, Clone)]
 pub(crate) struct RaceConfig {
     pub track: TrackSpec,
-    /// `host:port` of every node to send to.
+    /// `host:port` of every node that requests are sent to.
     pub hosts: Vec<String>,
     /// Rally's word for the server's configuration: [`EXTERNAL_CAR`] for one that was already running.
     pub car: String,
-    /// What the server was started with, if the race started it.
+    /// The parameters with which the race started the server, if it did.
     pub car_params: Option<Params>,
     pub client: ClientOptions,
     pub watch: WatchConfig,
@@ -60,13 +60,13 @@ pub(crate) struct RaceConfig {
     pub user_tags: Params,
     pub provenance: Provenance,
     pub store: RaceStore,
-    /// Set by a signal handler to end the race.
+    /// A signal handler sets it to end the race.
     pub is_cancelled: Arc<AtomicBool>,
 }
 
 impl RaceConfig {
-    /// A race with the defaults of the command, on a server that was already running; its hosts are still to
-    /// be given.
+    /// Returns a race with the command's defaults on a server that was already running. The hosts are still
+    /// empty.
     pub(crate) fn new(track: TrackSpec, store: RaceStore, race_id: String) -> RaceConfig {
         RaceConfig {
             track,
@@ -86,15 +86,15 @@ impl RaceConfig {
     }
 }
 
-/// Where a race comes from: what the server was started with, and the race's place among those of one run.
+/// The origin of a race: how the server was started, and the race's position in a series.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Provenance {
     pub place: Option<RunPlace>,
-    /// Of a server that this tool started.
+    /// Settings of a server that this tool started.
     pub engine_settings: Params,
-    /// Whether the server was started for this race alone: its peak of memory is the race's.
+    /// Whether the server was started for this race alone, so that its memory peak belongs to the race.
     pub is_fresh_server: bool,
-    /// The race's timestamp in seconds since 1970, where it is not now.
+    /// The race's timestamp in seconds since 1970; `None` for now.
     pub started_s: Option<i64>,
 }
 
@@ -105,25 +105,26 @@ pub(crate) struct RaceOutcome {
     pub results: Results,
     pub measurements: Measurements,
     pub file: PathBuf,
-    /// The last stored race of the same track, challenge, documents and tasks, to compare with.
+    /// The last stored race of the same track, challenge, documents and tasks, for a comparison.
     pub previous_race_id: Option<String>,
-    /// Whether the user ended it: what was measured until then is kept.
+    /// Whether the user interrupted it. The results until then are kept.
     pub is_interrupted: bool,
-    /// What went wrong in each task that had errors: (task, lines).
+    /// The errors of each task that had some: (task, lines).
     pub errors: Vec<(String, Vec<String>)>,
 }
 
 impl RaceOutcome {
-    /// Errors: `Interrupted` for one that the user ended.
+    /// Errors: `Interrupted` if the user interrupted the race.
     pub(crate) fn whole(self) -> Result<RaceOutcome, Error> {
         if self.is_interrupted { Err(Error::Interrupted) } else { Ok(self) }
     }
 }
 
-/// Races a track once: connects, loads, plans, drives and keeps. Blocks until the race is over and stored.
+/// Races a track once: connects, loads, plans, drives and keeps. Blocks until the race is finished and
+/// stored.
 ///
 /// # Errors
-/// What ended the race; nothing is kept then.
+/// Whatever ended the race; nothing is then kept.
 pub(crate) fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOutcome, Error> {
     let mut connected = connect(&mut config, progress)?;
     let Loaded { track, plugin } = load::load(&config.track, &mut Lines { progress, line: Vec::new() })?;
@@ -133,19 +134,19 @@ pub(crate) fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result
     keep(&config, (&track, challenge), raced, progress)
 }
 
-/// The server, reached.
+/// The connected server.
 struct Connected {
     cluster: Cluster,
     hosts: Vec<Address>,
-    /// Header lines of every request, CR LF each.
+    /// Header lines of every request, each ending in CR LF.
     headers: String,
-    /// Clusters that are watched and not raced.
+    /// Clusters that are watched but not raced.
     others: Vec<Watched>,
-    /// The answer to `GET /`; null where no server is asked.
+    /// The answer to `GET /`; null if there is no server.
     info: Value,
-    /// Answers come from a file: no server is there.
+    /// Whether answers come from a file instead of a server.
     is_unasked: bool,
-    /// Since the epoch.
+    /// Start of the race, since the epoch.
     started: Duration,
 }
 
@@ -158,7 +159,7 @@ impl Connected {
     }
 }
 
-/// Waits for the server and the other clusters, and lets the server choose what the user did not.
+/// Waits for the server and the other clusters, and completes the track's settings from the server's answer.
 fn connect(config: &mut RaceConfig, progress: &mut dyn Progress) -> Result<Connected, Error> {
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let headers = config.client.header_lines(None);
@@ -186,19 +187,19 @@ fn connect(config: &mut RaceConfig, progress: &mut dyn Progress) -> Result<Conne
     Ok(Connected { cluster, hosts, headers, others, info, is_unasked, started })
 }
 
-/// A race whose first request may leave.
+/// A race that is ready for its first request.
 struct Planned<'t> {
     schedule: PlannedSchedule<'t>,
     drive: DriveConfig,
     telemetry: Telemetry,
     keys: ApiKeys,
     watch: Watch,
-    /// Rally's form of when it begins.
+    /// The start of the race in Rally's format.
     timestamp: String,
 }
 
-/// Plans every task, so that a track that cannot run is refused whole; starts what looks on, and tells what
-/// is raced.
+/// Plans every task, so that a track that cannot run is refused as a whole. Starts the telemetry, and reports
+/// what is raced.
 fn plan<'t>(
     config: &RaceConfig,
     connected: &mut Connected,
@@ -260,7 +261,7 @@ fn tell_start(
     });
 }
 
-/// What a schedule that was driven showed.
+/// The results of a schedule that was driven.
 struct Raced<'t> {
     tasks: Vec<TaskResult<'t>>,
     interrupted_in: Option<String>,
@@ -272,7 +273,7 @@ struct Raced<'t> {
     timestamp: String,
 }
 
-/// Drives the schedule between two readings of the machine and the server, and ends what looked on.
+/// Drives the schedule between two readings of the machine and the server, and ends the telemetry.
 fn drive<'t>(
     config: &RaceConfig,
     connected: &mut Connected,
@@ -303,7 +304,7 @@ fn drive<'t>(
     Ok(Raced { tasks, interrupted_in, machine, server, system, watch, environment, timestamp })
 }
 
-/// Makes results of what was seen, says what makes them doubtful, and stores them.
+/// Turns the measurements into results, adds warnings about what makes them doubtful, and stores them.
 fn keep(
     config: &RaceConfig,
     (track, challenge): (&Track, &Challenge),
@@ -337,7 +338,7 @@ fn keep(
     Ok(RaceOutcome { race, results, measurements, file, previous_race_id: previous, is_interrupted, errors })
 }
 
-/// What makes the whole race doubtful, before what is doubtful of its parts.
+/// Adds the warnings about the whole race before those about its parts.
 fn add_warnings(
     measurements: &mut Measurements,
     tasks: &[TaskResult<'_>],
@@ -354,12 +355,12 @@ fn add_warnings(
         task: None,
         text: format!("The race was interrupted while [{names}] ran: figures are of what ran until then."),
     });
-    // Nobody takes the figures of test mode for any.
+    // In test mode nobody relies on the figures, so do not warn that tasks are too short.
     let too_short = if test_mode { None } else { too_short(&measurements.tasks, is_reported) };
     measurements.warnings.splice(0..0, interrupted.into_iter().chain(too_short));
 }
 
-/// Lets the server choose what the user did not.
+/// Completes the track's settings from the server's answer where the user left them open.
 fn fit_to_server(track: &mut TrackSpec, info: &Value) {
     if let Some(flavor) = info["version"]["build_flavor"].as_str() {
         track.build_flavor = flavor.to_owned();
@@ -391,7 +392,7 @@ fn drive_config(config: &RaceConfig, connected: &Connected) -> DriveConfig {
     }
 }
 
-/// What `race.json` says, but for the results.
+/// Returns the contents of `race.json` without the results.
 fn record(
     config: &RaceConfig,
     timestamp: String,
@@ -420,7 +421,7 @@ fn record(
     }
 }
 
-/// The last stored race of the same track, challenge, documents and tasks.
+/// Returns the id of the last stored race of the same track, challenge, documents and tasks.
 fn previous(store: &RaceStore, race: &Race) -> Result<Option<String>, StoreError> {
     let same = RaceFilter {
         track: Some(race.track.clone()),
@@ -433,9 +434,9 @@ fn previous(store: &RaceStore, race: &Race) -> Result<Option<String>, StoreError
     Ok(store.list(&same)?.into_iter().find(is_alike).map(|other| other.race_id))
 }
 
-/// Drives while the course is recorded.
+/// Drives while the timeline is recorded.
 ///
-/// Errors: the race's folder cannot be written, or what ended the race.
+/// Errors: the race's folder cannot be written, or an error ended the race.
 fn recorded<T>(
     config: &RaceConfig,
     progress: &mut dyn Progress,
@@ -476,10 +477,10 @@ fn errors(tasks: &[TaskResult<'_>]) -> Vec<(String, Vec<String>)> {
     failed.map(|result| (result.task.name.clone(), result.statistics.error_lines())).collect()
 }
 
-/// A new race id: a random (version 4) UUID.
+/// Returns a new race id: a random (version 4) UUID.
 pub(crate) fn new_race_id() -> String {
     use std::hash::{BuildHasher, Hasher};
-    // Each `RandomState` is keyed from the operating system's randomness.
+    // The keys of each `RandomState` come from the operating system's randomness.
     let random = || std::collections::hash_map::RandomState::new().build_hasher().finish();
     let bits = (u128::from(random()) << 64) | u128::from(random());
     let bits = (bits & !(0xF << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62);
@@ -487,7 +488,7 @@ pub(crate) fn new_race_id() -> String {
     [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
 }
 
-/// Hands whole lines of the loader's log on as notes.
+/// Passes complete lines of the loader's log on as notes.
 struct Lines<'a> {
     progress: &'a mut dyn Progress,
     line: Vec<u8>,

@@ -1,6 +1,6 @@
-//! Repeatable numbers from a seed.
+//! Repeatable random numbers from a seed.
 
-/// SplitMix64 (Steele, Lea, Flood 2014): small, seeded, good enough for arrival times and for picking ids.
+/// SplitMix64 (Steele, Lea, Flood 2014): small, seeded, and good enough for arrival times and choosing ids.
 #[derive(Debug)]
 pub(crate) struct Random(u64);
 
@@ -17,17 +17,17 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Uniform in [0, 1).
+    /// Returns a number that is uniform in [0, 1).
     pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Exponentially distributed with mean `1 / rate`.
+    /// Returns a number that is exponentially distributed with mean `1 / rate`.
     pub(crate) fn exponential(&mut self, rate: f64) -> f64 {
         -(1.0 - self.unit()).ln() / rate
     }
 
-    /// Uniform in [0, `bound`); `bound` must not be 0.
+    /// Returns a number that is uniform in [0, `bound`); `bound` must not be 0.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }

@@ -1,4 +1,4 @@
-//! "What is looked at beside the load?": other clusters, telemetry devices, and the documents they leave.
+//! What is watched besides the load: other clusters, telemetry devices, and their documents.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,23 +18,24 @@ use crate::metrics::{MetricsWriter, RaceContext, Reporting, SampleLog, results};
 use crate::model::{Challenge, Params, Track};
 use crate::record::Race;
 
-/// What the user wants to be looked at.
+/// What the user wants to watch.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WatchConfig {
-    /// Clusters that are not raced themselves.
+    /// Clusters that are not raced.
     pub other_clusters: Vec<ClusterTarget>,
     pub telemetry: WatchPlan,
     pub reporting: Reporting,
-    /// Process of the JVM that was started for the race, with the options of
+    /// Process id of the JVM that was started for the race, with the options of
     /// [`crate::drive::telemetry::watch::jvm_options`].
     pub jvm: Option<u32>,
-    /// Clusters are taken to be up; what they do not say is left open.
+    /// Whether to assume that clusters are running. What they do not report is then left open.
     pub skips_rest_api_check: bool,
 }
 
-/// Lets the JVM that is to be started log what devices want; whether one is started.
+/// Adds the logging options that devices need to the JVM that is to be started. Returns whether one is
+/// started.
 ///
-/// Errors: parameters of the devices that make no sense.
+/// Errors: invalid parameters of the devices.
 pub(crate) fn add_jvm_options(
     engine: Option<&mut EngineSpec>,
     telemetry: &WatchPlan,
@@ -45,12 +46,12 @@ pub(crate) fn add_jvm_options(
     Ok(true)
 }
 
-/// Gets a cluster that was connected, with what to say about its options, and waits for it.
+/// Called with a connected cluster and the warnings about its options; waits for the cluster.
 pub(crate) type Connected<'a> = dyn FnMut(&mut Cluster, &[String]) -> Result<(), Error> + 'a;
 
 /// Connects to the clusters that are not raced.
 ///
-/// Errors: hosts that do not resolve, clusters that do not answer.
+/// Errors: hosts that cannot be resolved, clusters that do not answer.
 pub(crate) fn other_clusters(
     clusters: &[ClusterTarget],
     connected: &mut Connected<'_>,
@@ -67,23 +68,23 @@ pub(crate) fn other_clusters(
     Ok(watched)
 }
 
-/// Devices and the thread that writes, while a race runs. Dropping it leaves no files behind.
+/// The devices and the writing thread while a race runs. Dropping it leaves no files behind.
 pub(crate) struct Watch {
-    // Ended in this order: devices write to the thread.
+    // Fields are dropped in this order: devices send to the thread.
     sampling: Option<Sampling>,
     writer: MetricsWriter,
     folder: PathBuf,
     context: Arc<RaceContext>,
     reporting: Reporting,
     datastore: Option<Datastore>,
-    /// Of the track and the challenge, merged.
+    /// The merged meta information of the track and the challenge.
     meta: Params,
 }
 
 impl Watch {
-    /// `clusters`: the raced one first; `folder`: the race's.
+    /// `clusters` has the raced one first; `folder` is the race's folder.
     ///
-    /// Errors: a device cannot work here, the metrics store does not answer, or there is no thread.
+    /// Errors: a device cannot work here, the metrics store does not answer, or no thread can be started.
     pub(crate) fn start(
         config: &WatchConfig,
         clusters: &[Watched],
@@ -118,7 +119,7 @@ impl Watch {
         })
     }
 
-    /// What makes documents of requests, if they are wanted.
+    /// Returns the log that makes documents of requests, if they are wanted.
     pub(crate) fn samples(&self) -> Option<SampleLog> {
         self.reporting.wants_metrics().then(|| SampleLog {
             context: Arc::clone(&self.context),
@@ -133,8 +134,8 @@ impl Watch {
         self.sampling.take().map(Sampling::finish).unwrap_or_default()
     }
 
-    /// Writes what statistics brought and keeps the files; `told` gets what to say about them. The race is
-    /// stored already.
+    /// Writes the documents of the statistics and keeps the files. `told` receives messages about them. The
+    /// race is already stored.
     pub(crate) fn keep(self, race: &Race, system: &SystemMetrics, told: &mut dyn FnMut(Kept)) {
         let Watch { writer, folder, context, reporting, datastore, meta, .. } = self;
         if reporting.wants_metrics() {
@@ -158,7 +159,7 @@ impl Watch {
         if let Some(mut store) = datastore {
             match send(&mut store, &file, race, &meta) {
                 Ok(count) => {
-                    // Only the store was asked for.
+                    // The file was only needed for the store.
                     let _ = std::fs::remove_file(&file);
                     told(Kept::Note(format!("{count} documents were sent to the metrics store.")));
                 }
@@ -170,7 +171,7 @@ impl Watch {
     }
 }
 
-/// What is said about files and stores.
+/// Messages about files and stores.
 pub(crate) enum Kept {
     Note(String),
     Warning(String),
@@ -184,7 +185,7 @@ fn send(store: &mut Datastore, file: &Path, race: &Race, meta: &Params) -> Resul
     Ok(count)
 }
 
-/// The cluster that is raced, for devices.
+/// Returns the raced cluster as devices see it.
 pub(crate) fn raced_cluster(target: &crate::drive::driver::Target, info: &Value) -> Watched {
     Watched {
         name: DEFAULT_CLUSTER.to_owned(),
@@ -195,7 +196,7 @@ pub(crate) fn raced_cluster(target: &crate::drive::driver::Target, info: &Value)
     }
 }
 
-/// What all documents of this race say; its clocks start now.
+/// Returns the values that all documents of this race share. Its clocks start now.
 pub(crate) fn race_context(
     (race_id, race_timestamp): (&str, &str),
     track: &Track,
@@ -206,7 +207,7 @@ pub(crate) fn race_context(
 ) -> RaceContext {
     let mut cluster_meta = Params::new();
     for (tag, value) in user_tags {
-        // Rally's prefix keeps tags apart from what the tool says itself.
+        // Rally's prefix distinguishes tags from the tool's own values.
         cluster_meta.insert(format!("tag_{tag}"), value.clone());
     }
     cluster_meta.insert("source_revision".into(), environment.revision.as_str().into());

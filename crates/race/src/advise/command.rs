@@ -1,4 +1,4 @@
-//! `limber advise`: what the user types and sees.
+//! `limber advise`: its arguments, and what it prints.
 
 use std::io::Write;
 use std::net::IpAddr;
@@ -15,7 +15,8 @@ use crate::error::Error;
 use crate::hosts::{clusters, resolve};
 use crate::http::cluster::Cluster;
 
-/// Exit code when there are findings; a command that could not look ends with [`crate::cli::EXIT_ERROR`].
+/// Exit code when there are findings. A command that could not read the server ends with
+/// [`crate::cli::EXIT_ERROR`].
 pub(super) const EXIT_FINDINGS: u8 = 1;
 
 const DEFAULT_HOST: &str = "127.0.0.1:9200";
@@ -47,7 +48,7 @@ pub struct AdviseCommand {
     /// How to talk to the server, as in `limber race` [default: timeout:60]
     #[arg(long, value_name = "OPTIONS")]
     pub client_options: Option<String>,
-    /// Seconds between two readings of what counts up: disk, CPU quota, swap, indexing
+    /// Seconds between the two readings of counters: disk, CPU quota, swap, indexing
     #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = seconds)]
     pub watch: f64,
     /// GC logs of one JVM: files (rotations beside them are found, .gz too) or folders [default: what a JVM
@@ -63,7 +64,7 @@ pub struct AdviseCommand {
     /// Write the advice as one HTML file, too
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Exit with 0 if no finding promises so many percent
+    /// Exit with 0 if no finding promises at least this many percent
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
     pub fail_above: f64,
 }
@@ -76,7 +77,7 @@ fn seconds(text: &str) -> Result<f64, Error> {
 }
 
 impl AdviseCommand {
-    /// Looks, prints, and returns the exit code.
+    /// Reads the server, prints the advice, and returns the exit code.
     ///
     /// Errors: the server does not answer, a log cannot be read, or the options make no sense.
     pub fn run(&self) -> Result<u8, Error> {
@@ -109,7 +110,7 @@ impl AdviseCommand {
         Ok(if advice.count_above(self.fail_above) > 0 { EXIT_FINDINGS } else { EXIT_SUCCESS })
     }
 
-    /// The cluster, an address of its first host, and that host as the user wrote it.
+    /// Returns the cluster, an address of its first host, and that host as the user wrote it.
     fn connect(&self, hosts: &str) -> Result<(Cluster, IpAddr, String), Error> {
         let mut targets = clusters(hosts, self.client_options.as_deref())?;
         if targets.len() > 1 {
@@ -148,7 +149,7 @@ mod tests {
         command
     }
 
-    /// A server that answers with what was recorded, and refuses one question.
+    /// Starts a server that gives the recorded answers and refuses one question.
     fn stub(name: &str, refused: &'static str) -> Stub {
         let path = format!("{}/src/advise/fixtures/{name}.json", env!("CARGO_MANIFEST_DIR"));
         let answers: serde_json::Value =
@@ -209,7 +210,7 @@ mod tests {
         check(&["--host=127.0.0.1:1", "--client-options=nonsense:1"], "nonsense");
         let other = Stub::start(|_| Some((200, r#"{"hello": "world"}"#.to_owned())));
         check(&[&format!("--host={}", other.host)], "not as Limber, Elasticsearch or OpenSearch do");
-        // Port 1 is one that nobody listens on.
+        // Nobody listens on port 1.
         check(&["--host=127.0.0.1:1"], "GET /: ");
         assert!(Root::try_parse_from(["limber", "advise", "--watch=-1"]).is_err());
     }

@@ -1,12 +1,13 @@
-//! Which command line would prove a finding?
+//! Composes the command line that would prove a finding.
 //!
-//! The one place that knows how `limber tune` and `limber race` are called.
+//! Only this module knows how `limber tune` and `limber race` are called.
 
 use super::server::{Kind, Product};
 use crate::notation::units::MB;
 use crate::race::new_race_id;
 
-/// What an experiment looks for. The built-in tracks stand for the user's own, which nobody knows here.
+/// What an experiment optimizes. The built-in tracks stand in for the user's own tracks, which are not known
+/// here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Goal {
     Writes,
@@ -24,24 +25,26 @@ impl Goal {
     }
 }
 
-/// Collectors to compare with the one of the server's own options, which names G1.
+/// Values of the `jvm` knob: the server's own options (the empty value), which select G1, then other
+/// collectors.
 pub(super) const COLLECTORS: (&str, &str) =
     ("jvm", ",-XX:-UseG1GC -XX:+UseParallelGC,-XX:-UseG1GC -XX:+UseZGC");
 
 pub(super) struct Experiment<'a> {
     pub host: &'a str,
     pub product: &'a Product,
-    /// Where Elasticsearch or OpenSearch is unpacked, on its own machine.
+    /// Folder in which Elasticsearch or OpenSearch is unpacked, on the server's machine.
     pub folder: Option<&'a str>,
-    /// What is on the server already.
+    /// Names of the indices that are already on the server.
     pub indices: Vec<&'a str>,
 }
 
-/// The index of races of the built-in track on the user's own server; such a race deletes it first.
+/// Index that races of the built-in track use on the user's own server. Such a race deletes it first.
 const RACED_INDEX: &str = "limber_advise";
 
 impl Experiment<'_> {
-    /// Searches the values of `knobs` for the best `goal`; the first value of each is what the server has.
+    /// Returns a `limber tune` command that searches the values of `knobs` for the best `goal`. The first
+    /// value of each knob is the one the server has now.
     pub(super) fn tune(&self, goal: Goal, knobs: &[(&str, &str)]) -> String {
         let mut line = format!("limber tune {}", goal.arguments());
         for (name, values) in knobs {
@@ -55,11 +58,11 @@ impl Experiment<'_> {
         line
     }
 
-    /// Races the server before and after a change that is no knob, and compares. `change`: a command, or,
-    /// after `# `, what to do by hand.
+    /// Returns commands that race the server before and after a change that is not a knob, and compare the
+    /// two races. `change` is a command, or, after `# `, what to do by hand.
     ///
-    /// The race writes an index of a name that the server does not have, and its ids are new each time:
-    /// nothing that is there is lost.
+    /// The race writes to an index whose name is not used on the server, and its race ids are new each time,
+    /// so nothing that is already stored is lost.
     pub(super) fn before_and_after(&self, change: &str) -> String {
         let id: String = new_race_id().chars().take(8).collect();
         let race = format!(
@@ -71,7 +74,7 @@ impl Experiment<'_> {
         [&format!("{race}-before"), change, &format!("{race}-after"), &compare].join("\n")
     }
 
-    /// A name that no index of the server has.
+    /// Returns an index name that is not used on the server.
     fn free_index(&self) -> String {
         let mut name = RACED_INDEX.to_owned();
         let mut number = 1;
@@ -83,13 +86,13 @@ impl Experiment<'_> {
     }
 }
 
-/// As an argument of a shell.
+/// Quotes `text` as a shell argument, if it needs quotes.
 fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=:,./%+@".contains(c);
     if text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
-/// `512m`, which a JVM's heap and Limber's limit both understand.
+/// Returns a size as `512m`, which a JVM's heap option and Limber's limit both understand.
 pub(super) fn megabytes(bytes: f64) -> String {
     format!("{:.0}m", (bytes / MB).max(1.0))
 }

@@ -1,15 +1,15 @@
-//! What does a rule answer?
+//! The result of checking a rule.
 
 use std::fmt::Display;
 
-/// What came of looking.
+/// Result of a check: a verdict, or what could not be read.
 pub(super) type Checked = Result<Verdict, Unread>;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Verdict {
-    /// Nothing to do, and the number that says so.
+    /// There is nothing to do; the string has the number that shows it.
     Fine(String),
-    /// The server has nothing that the rule is about, such as a heap; the reason.
+    /// The server does not have what the rule is about, such as a heap; the string says why.
     NotHere(&'static str),
     Found(Box<Finding>),
 }
@@ -17,7 +17,7 @@ pub(super) enum Verdict {
 /// Something that could be better.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Finding {
-    /// One sentence that says what is wrong, with its number.
+    /// One sentence that says what is wrong, with the number that shows it.
     pub title: String,
     pub gain: Gain,
     pub evidence: Vec<Evidence>,
@@ -27,21 +27,21 @@ pub(super) struct Finding {
     pub experiment: String,
 }
 
-/// What acting on a finding can bring at most.
+/// The most that acting on a finding can bring.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Gain {
     /// 0 to 100.
     pub percent: f64,
-    /// Of what: `of the time`, `of the memory`, ...
+    /// What the percentage is a share of: `of the time`, `of the memory`, ...
     pub of: &'static str,
     pub basis: Basis,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Basis {
-    /// Read off the server or the machine.
+    /// Read from the server or the machine.
     Measured,
-    /// Experience, for want of a number: only the experiment can tell.
+    /// Estimated from experience, because there is no number to read; only the experiment can tell.
     Judged,
 }
 
@@ -70,7 +70,7 @@ impl Evidence {
     }
 }
 
-/// A number that a rule needs and could not have.
+/// A number that a rule needs but that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unread {
     /// An endpoint with the path in its answer, or a file.

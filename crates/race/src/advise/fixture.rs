@@ -1,8 +1,8 @@
-//! Servers as they answered once, for tests of rules.
+//! Recorded answers of servers, for tests of rules.
 //!
-//! `fixtures/*.json` are answers of Elasticsearch 9.4.3 and 7.10.2, OpenSearch 3.8.0 and Limber, each after
-//! the same 33,000 documents, cut down to what rules read. The data lie in `/data` there, and the process has
-//! the number 17.
+//! `fixtures/*.json` are answers of Elasticsearch 9.4.3 and 7.10.2, OpenSearch 3.8.0 and Limber. Each server
+//! had indexed the same 33,000 documents, and its answers are cut down to what rules read. Their data folder
+//! is `/data`, and the process id is 17.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -15,13 +15,13 @@ use super::machine::made_up;
 use super::seen::Seen;
 use super::server::{Question, Server};
 
-/// Length of the made-up sampling.
+/// Length of the simulated sampling.
 const WINDOW_S: f64 = 5.0;
 
-/// A server to put questions to, and to change first.
+/// A recorded server. A test can change its answers before it runs a rule.
 pub(super) struct Recorded {
     seen: Seen,
-    /// Holds the files of a made-up machine.
+    /// Holds the files of a simulated machine.
     _folder: Option<tempfile::TempDir>,
 }
 
@@ -57,8 +57,8 @@ pub(super) fn recorded(name: &str) -> Recorded {
 }
 
 impl Recorded {
-    /// Another value at a dotted path of an answer, or another answer (no path); `*` stands for every key or
-    /// element.
+    /// Replaces the value at a dotted path of an answer, or the whole answer if the path is empty. `*` stands
+    /// for every key or element.
     pub(super) fn with(mut self, question: Question, path: &str, value: Value) -> Recorded {
         let mut answer = self.seen.server.answer(question).unwrap().clone();
         let keys: Vec<&str> = path.split('.').filter(|key| !key.is_empty()).collect();
@@ -70,7 +70,7 @@ impl Recorded {
         self
     }
 
-    /// The second reading of `_nodes/stats` has so much more at a path.
+    /// Adds `more` to the value at `path` in the second reading of `_nodes/stats`.
     pub(super) fn grown(mut self, path: &str, more: f64) -> Recorded {
         let mut after = self.seen.server.answer(Question::NodeStats).unwrap().clone();
         set(&mut after, &path.split('.').collect::<Vec<_>>(), &mut |slot| {
@@ -85,7 +85,7 @@ impl Recorded {
         self
     }
 
-    /// On a machine of these files, some of them with other contents at the end of the sampling.
+    /// Puts the server on a machine with these files, of which some change by the end of the sampling.
     pub(super) fn on_machine(mut self, before: &[(&str, &str)], after: &[(&str, &str)]) -> Recorded {
         let (folder, machine) = made_up(before, after, WINDOW_S);
         self.seen.machine = Ok(machine);

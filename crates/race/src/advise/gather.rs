@@ -1,4 +1,4 @@
-//! How is everything read that rules look at?
+//! Reads everything that the rules look at.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -19,13 +19,13 @@ pub(super) struct Source<'a> {
     pub server: Option<(&'a mut Cluster, IpAddr, String)>,
     pub watch: Duration,
     pub gc_logs: &'a [PathBuf],
-    /// The server's process on this machine, when it cannot be found by the number it gives.
+    /// The server's process on this machine, for a server that cannot be found by the process id it reports.
     pub pid: Option<u32>,
 }
 
 /// Reads everything, with a pause of `watch` between two readings of the counters.
 ///
-/// Errors: the server does not answer at all ([`Unread`]), or a GC log that was named cannot be read.
+/// Errors: the server does not answer at all ([`Unread`]), or a GC log that the user named cannot be read.
 pub(super) fn gather(source: Source<'_>) -> Result<Result<Seen, Unread>, GcLogError> {
     let Source { server, watch, gc_logs, pid } = source;
     let named = (!gc_logs.is_empty()).then(|| gc::read(gc_logs)).transpose()?;
@@ -62,7 +62,7 @@ fn figures(events: gc::GcEvents) -> Result<GcFigures, Unread> {
     GcFigures::of(&events).ok_or_else(|| Unread::new("GC log", "its lines cover no time"))
 }
 
-/// The machine of the server's process, if it is this one.
+/// Returns the machine of the server's process, if it is this one.
 fn find_machine(server: &Server, address: IpAddr, host: &str, pid: Option<u32>) -> Result<Machine, Unread> {
     let root = Path::new("/");
     if let Some(pid) = pid {
@@ -82,7 +82,7 @@ fn find_machine(server: &Server, address: IpAddr, host: &str, pid: Option<u32>) 
     })
 }
 
-/// The log the JVM itself was told to write, where that is a file of this machine.
+/// Reads the log that the JVM was told to write, if that is a file of this machine.
 fn own_log(server: &Server, machine: Option<&Machine>) -> Result<GcFigures, Unread> {
     let what = "GC log";
     let machine = machine
@@ -102,7 +102,8 @@ fn own_log(server: &Server, machine: Option<&Machine>) -> Result<GcFigures, Unre
     figures(events)
 }
 
-/// The file in `-Xlog:gc*,safepoint:file=logs/gc.log:utctime:filecount=8`, `-Xverbosegclog:gc.xml,5,100`.
+/// Returns the file named in an option such as `-Xlog:gc*,safepoint:file=logs/gc.log:utctime:filecount=8` or
+/// `-Xverbosegclog:gc.xml,5,100`.
 fn log_file_of(argument: &str) -> Option<&str> {
     if let Some(rest) = argument.strip_prefix("-Xverbosegclog:") {
         return rest.split(',').next().filter(|file| !file.is_empty());

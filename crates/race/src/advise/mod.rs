@@ -1,13 +1,13 @@
-//! "Why is this server not faster, and what would prove it?"
+//! `limber advise`: finds out why a server is not faster, and what would prove it.
 //!
-//! [`server`] is what the server says of itself, [`machine`] what the machine says of the server, [`gc`] what
-//! its garbage collector wrote down; [`seen`] holds all three. Each rule of [`rule`] looks at them and
-//! answers with a finding, with "fine", or with what it could not read. [`report`] prints the findings, the
-//! one that promises most first, and [`command`] is what the user types.
+//! [`server`] is what the server says about itself, [`machine`] what the machine says about the server, and
+//! [`gc`] what its garbage collector logged; [`seen`] holds all three. Each rule of [`rule`] looks at them
+//! and returns a finding, "fine", or what it could not read. [`report`] prints the findings, the one that
+//! promises most first, and [`command`] is the command line.
 //!
-//! **Invariant**: a rule never guesses. A number that is not there ends the rule with an
-//! [`Unread`](finding::Unread) that names it. **Invariant**: nothing is changed on the server or the machine:
-//! everything read here is read with GET or from `/proc` and `/sys`.
+//! **Invariant**: a rule never guesses. A missing number ends the rule with an [`Unread`](finding::Unread)
+//! that names it. **Invariant**: nothing is changed on the server or the machine: everything is read with GET
+//! or from `/proc` and `/sys`.
 
 mod command;
 mod experiment;

@@ -9,7 +9,7 @@ use super::seen::Seen;
 use crate::report::html::escape::Text;
 use crate::report::html::plain::{document, put_table};
 
-/// The page: findings first, then what is fine, what could not be read and what is not there.
+/// Returns the page: findings first, then what is fine, what could not be read, and what does not apply.
 pub(super) fn page(seen: &Seen, advice: &Advice) -> String {
     let title = match seen.host.is_empty() {
         true => "Advice from garbage collection logs".to_owned(),
@@ -35,7 +35,7 @@ pub(super) fn page(seen: &Seen, advice: &Advice) -> String {
     }
     if let Ok(gc) = &seen.gc {
         let mut text = Vec::new();
-        // A vector takes everything.
+        // Writing to a vector cannot fail.
         let _ = write_gc(gc, &mut text);
         let lines: Vec<String> =
             String::from_utf8_lossy(&text).lines().map(|line| Text(line).to_string()).collect();

@@ -1,23 +1,23 @@
-//! How do people write sizes and shares, and how are they read?
+//! Formats and parses sizes and shares as people write them.
 
 use crate::notation::units::{bytes_of, pretty_size};
 
-/// `1.5GB`, from bytes that may be a mean or a rate.
+/// Returns `1.5GB`. `bytes` may be a mean or a rate.
 pub(super) fn size(bytes: f64) -> String {
     pretty_size(Some(bytes.max(0.0) as u64))
 }
 
-/// `12 %`, `0.4 %`: as many digits as a reader can use.
+/// Returns `12 %` or `0.4 %`, with as many digits as are useful.
 pub(super) fn percent(value: f64) -> String {
     if value.abs() >= 10.0 { format!("{value:.0} %") } else { format!("{value:.1} %") }
 }
 
-/// `100 * part / whole`; 0 of nothing.
+/// Returns `100 * part / whole`, or 0 if `whole` is 0.
 pub(super) fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { 100.0 * part / whole } else { 0.0 }
 }
 
-/// A size, or a share of `whole` such as `10%`.
+/// Parses a size, or a share of `whole` such as `10%`.
 pub(super) fn bytes_or_share_of(text: &str, whole: f64) -> Option<f64> {
     match text.trim().strip_suffix('%') {
         Some(share) => Some(share.trim().parse::<f64>().ok()? / 100.0 * whole),
@@ -25,7 +25,7 @@ pub(super) fn bytes_or_share_of(text: &str, whole: f64) -> Option<f64> {
     }
 }
 
-/// Elasticsearch's times in seconds: `1s`, `500ms`, `5m`; `-1` means never.
+/// Returns the seconds of an Elasticsearch time: `1s`, `500ms`, `5m`. `-1` means never.
 pub(super) fn seconds_of(text: &str) -> Option<f64> {
     let text = text.trim();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());

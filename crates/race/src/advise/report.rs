@@ -1,4 +1,4 @@
-//! What does the reader see?
+//! Prints the advice.
 
 use std::io::{self, Write};
 
@@ -10,9 +10,9 @@ use super::quantity::{percent, size};
 use super::rule::{RULES, Rule};
 use super::seen::Seen;
 
-/// What all rules said.
+/// The verdicts of all rules.
 pub(super) struct Advice {
-    /// The one that promises most first.
+    /// Sorted by what they promise, the most first.
     pub findings: Vec<(&'static Rule, Finding)>,
     pub fine: Vec<(&'static Rule, String)>,
     pub not_here: Vec<(&'static Rule, &'static str)>,
@@ -31,7 +31,8 @@ impl Advice {
                 Err(unread) => advice.unread.push((rule, unread)),
             }
         }
-        // Of equal promises the measured one first; the table of rules decides the rest.
+        // Of findings that promise the same, measured ones come first; otherwise the order of the rules
+        // stays.
         advice.findings.sort_by(|(_, a), (_, b)| {
             let is_judged = |finding: &Finding| finding.gain.basis == Basis::Judged;
             b.gain.percent.total_cmp(&a.gain.percent).then(is_judged(a).cmp(&is_judged(b)))
@@ -39,7 +40,7 @@ impl Advice {
         advice
     }
 
-    /// Findings that promise at least `percent`.
+    /// Returns the number of findings that promise at least `percent`.
     pub(super) fn count_above(&self, percent: f64) -> usize {
         self.findings.iter().filter(|(_, finding)| finding.gain.percent >= percent).count()
     }
@@ -133,7 +134,7 @@ fn write_list(title: &str, rows: Vec<(&str, String)>, out: &mut dyn Write) -> io
     Ok(())
 }
 
-/// Rules with the same reason stand together.
+/// Writes rules that have the same reason together.
 fn write_reasons(title: &str, rows: Vec<(&str, String)>, out: &mut dyn Write) -> io::Result<()> {
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     for (id, reason) in rows {

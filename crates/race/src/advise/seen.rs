@@ -1,4 +1,4 @@
-//! What may a rule look at?
+//! What a rule may look at.
 
 use super::experiment::{Experiment, megabytes};
 use super::finding::Unread;
@@ -6,16 +6,16 @@ use super::gc::GcFigures;
 use super::machine::Machine;
 use super::server::{Kind, Node, Server};
 
-/// Everything that was read, once, before the first rule looks.
+/// Everything that was read. It is read once, before the first rule runs.
 pub(super) struct Seen {
     /// As the user wrote it, for the experiments.
     pub host: String,
     pub server: Server,
     /// Seconds between the two readings of counters.
     pub window_s: f64,
-    /// The machine of the server's process; the reason when it is not this one.
+    /// The machine of the server's process, or why it is not this one.
     pub machine: Result<Machine, Unread>,
-    /// Figures of the GC logs; the reason when there are none.
+    /// Figures of the GC logs, or why there are none.
     pub gc: Result<GcFigures, Unread>,
 }
 
@@ -34,7 +34,8 @@ impl Seen {
         Experiment { host: &self.host, product: &self.server.product, folder, indices }
     }
 
-    /// The knob of the server's memory, and what it has, twice and four times that.
+    /// Returns the knob for the server's memory, with three values: the current size, twice and four times
+    /// that.
     pub(super) fn memory_knob(&self) -> (&'static str, String) {
         let name = if self.is_limber() { "memory-limit" } else { "heap" };
         let nodes = self.server.nodes().unwrap_or_default();
@@ -43,12 +44,12 @@ impl Seen {
         (name, [1.0, 2.0, 4.0].map(|times| megabytes(times * bytes)).join(","))
     }
 
-    /// The node whose process runs on this machine.
+    /// Returns the node whose process runs on this machine.
     pub(super) fn local_node(&self) -> Result<Node<'_>, Unread> {
         let pid = f64::from(self.machine()?.pid);
         let nodes = self.server.nodes()?;
         let is_local = |node: &&Node<'_>| node.info("process.id").is_ok_and(|id| id == pid);
-        // With --pid the server may know itself by another number (a container's).
+        // With --pid, the server may report another process id (a container's).
         let only = if nodes.len() == 1 { nodes.first() } else { None };
         let found = nodes.iter().find(is_local).or(only);
         found

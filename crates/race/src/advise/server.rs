@@ -1,7 +1,7 @@
-//! What does a server say of itself?
+//! What a server says about itself.
 //!
-//! The same few questions to Elasticsearch, OpenSearch and Limber; an answer that does not come is kept as
-//! the reason why, so that only the rules that need it do without.
+//! Elasticsearch, OpenSearch and Limber are asked the same few questions. If an answer does not come, the
+//! reason is kept in its place, so that only the rules that need the answer fail.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,16 +19,16 @@ pub(super) enum Kind {
     Limber,
 }
 
-/// Which program answers, in which version.
+/// Which program answers, and its version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Product {
     pub kind: Kind,
-    /// Its own version: of Limber not the one it is compatible with.
+    /// Its own version. For Limber, this is not the version it is compatible with.
     pub version: String,
 }
 
 impl Product {
-    /// From the answers to `GET /` and `_nodes/stats`.
+    /// Recognizes the product from the answers to `GET /` and `_nodes/stats`.
     fn of(info: &Value, node_stats: &Value) -> Product {
         let version = &info["version"];
         let limber = first_node(node_stats).map(|node| &node["limber"]).filter(|section| section.is_object());
@@ -40,7 +40,7 @@ impl Product {
         Product { kind, version: number.as_str().unwrap_or("of unknown version").to_owned() }
     }
 
-    /// Its name in lower case, as its process's command line has it.
+    /// Returns its name in lower case, as the command line of its process contains it.
     pub(super) fn engine(&self) -> &'static str {
         match self.kind {
             Kind::Elasticsearch => "elasticsearch",
@@ -90,7 +90,8 @@ impl Question {
         Question::Segments,
     ];
 
-    /// Only what rules read: the whole of these answers is megabytes on a large cluster.
+    /// Returns the path. It asks only for what rules read, since the complete answers of a large cluster are
+    /// megabytes.
     pub(super) fn path(self) -> &'static str {
         match self {
             Question::Nodes => "/_nodes/settings,os,process,jvm,thread_pool?flat_settings=true",
@@ -113,7 +114,7 @@ impl Question {
         }
     }
 
-    /// As evidence names it.
+    /// Returns its name as evidence gives it.
     pub(super) fn name(self) -> &'static str {
         match self {
             Question::Nodes => "_nodes",
@@ -139,10 +140,9 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Asks everything once.
+    /// Asks all questions once.
     ///
-    /// Errors: the server does not even answer `GET /`, or answers as something else than what can be advised
-    /// on.
+    /// Errors: the server does not even answer `GET /`, or it is a product that rules do not know.
     pub(super) fn ask(cluster: &mut Cluster) -> Result<Server, Unread> {
         let info = answer(cluster, "/", "GET /")?;
         if !info["version"]["number"].is_string() || !info["cluster_name"].is_string() {
@@ -165,7 +165,7 @@ impl Server {
         }
     }
 
-    /// Asks for the statistics of the nodes again, to see what moved in between.
+    /// Asks for the statistics of the nodes again, to see how the counters have changed.
     pub(super) fn ask_again(&mut self, cluster: &mut Cluster) {
         self.after = answer(cluster, Question::NodeStats.path(), Question::NodeStats.name()).ok();
     }
@@ -187,9 +187,9 @@ impl Server {
         self.answers.insert(question, answer);
     }
 
-    /// All nodes, by name.
+    /// Returns all nodes, sorted by name.
     ///
-    /// Errors: the statistics of the nodes could not be read, or there is no node in them.
+    /// Errors: the statistics of the nodes could not be read, or they contain no node.
     pub(super) fn nodes(&self) -> Result<Vec<Node<'_>>, Unread> {
         let stats = self.answer(Question::NodeStats)?;
         let info = self.answer(Question::Nodes).unwrap_or(&Value::Null);
@@ -211,15 +211,15 @@ impl Server {
         Ok(nodes)
     }
 
-    /// Nodes that hold shards.
+    /// Returns the nodes that hold shards.
     pub(super) fn data_nodes(&self) -> Result<Vec<Node<'_>>, Unread> {
         let mut nodes = self.nodes()?;
         nodes.retain(Node::holds_data);
         Ok(nodes)
     }
 
-    /// A setting of the cluster or the nodes, whoever set it; `None` when it is nowhere, not even among the
-    /// defaults.
+    /// Returns a setting of the cluster or the nodes, wherever it is set; `None` when it is not even among
+    /// the defaults.
     pub(super) fn setting(&self, name: &str) -> Result<Option<&str>, Unread> {
         let settings = self.answer(Question::ClusterSettings)?;
         let of_cluster = ["transient", "persistent"].iter().find_map(|part| settings[part][name].as_str());
@@ -230,7 +230,7 @@ impl Server {
         Ok(of_node.or_else(|| settings["defaults"][name].as_str()))
     }
 
-    /// Names of the indices and their statistics (`total`: replicas included).
+    /// Returns the names of the indices and their statistics (`total`: including replicas).
     pub(super) fn indices(&self) -> Result<Vec<(&str, &Value)>, Unread> {
         let stats = self.answer(Question::IndexStats)?;
         let indices = stats["indices"].as_object();
@@ -273,12 +273,12 @@ pub(super) struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// A number of `_nodes/stats`, by its dotted path.
+    /// Returns a number of `_nodes/stats` by its dotted path.
     pub(super) fn stat(&self, path: &str) -> Result<f64, Unread> {
         number_at(self.stats, path).ok_or_else(|| self.missing(Question::NodeStats, path))
     }
 
-    /// An object of `_nodes/stats`.
+    /// Returns an object of `_nodes/stats`.
     pub(super) fn stats(&self, path: &str) -> Result<&'a serde_json::Map<String, Value>, Unread> {
         at(self.stats, path).as_object().ok_or_else(|| self.missing(Question::NodeStats, path))
     }
@@ -287,7 +287,7 @@ impl<'a> Node<'a> {
         at(self.stats, path).as_array().ok_or_else(|| self.missing(Question::NodeStats, path))
     }
 
-    /// How much a counter of `_nodes/stats` grew while it was watched.
+    /// Returns how much a counter of `_nodes/stats` grew while the server was watched.
     pub(super) fn growth(&self, path: &str) -> Result<f64, Unread> {
         let before = self.stat(path)?;
         let after = self.after.and_then(|after| number_at(after, path));
@@ -296,7 +296,7 @@ impl<'a> Node<'a> {
             .ok_or_else(|| Unread::new(format!("_nodes/stats {path}"), "it was not read a second time"))
     }
 
-    /// A number of `_nodes`.
+    /// Returns a number of `_nodes`.
     pub(super) fn info(&self, path: &str) -> Result<f64, Unread> {
         number_at(self.info, path).ok_or_else(|| self.missing(Question::Nodes, path))
     }
@@ -305,7 +305,7 @@ impl<'a> Node<'a> {
         at(self.info, path).as_str().ok_or_else(|| self.missing(Question::Nodes, path))
     }
 
-    /// A text of `_nodes/stats`.
+    /// Returns a string of `_nodes/stats`.
     pub(super) fn stats_text(&self, path: &str) -> Result<&'a str, Unread> {
         at(self.stats, path).as_str().ok_or_else(|| self.missing(Question::NodeStats, path))
     }
@@ -318,10 +318,10 @@ impl<'a> Node<'a> {
         at(self.info, path).as_array().ok_or_else(|| self.missing(Question::Nodes, path))
     }
 
-    /// A setting of this node (its configuration file and command line).
+    /// Returns a setting of this node (from its configuration file or command line).
     pub(super) fn setting(&self, name: &str) -> Option<&'a str> {
         let settings = &self.info["settings"];
-        // Products differ in whether they heed `flat_settings` here.
+        // Not every product honours `flat_settings` here.
         settings[name].as_str().or_else(|| at(settings, name).as_str())
     }
 
@@ -370,13 +370,13 @@ impl<'a> Shard<'a> {
         self.text("unassigned.reason")
     }
 
-    /// `None` while the shard is not started.
+    /// Returns `None` while the shard is not started.
     pub(super) fn store_bytes(&self) -> Option<f64> {
         self.text("store").parse().ok()
     }
 }
 
-/// The value at a dotted path; null where there is none.
+/// Returns the value at a dotted path, or null if there is none.
 pub(super) fn at<'a>(value: &'a Value, path: &str) -> &'a Value {
     path.split('.').fold(value, |value, key| &value[key])
 }
@@ -384,7 +384,7 @@ pub(super) fn at<'a>(value: &'a Value, path: &str) -> &'a Value {
 fn number_at(value: &Value, path: &str) -> Option<f64> {
     match at(value, path) {
         Value::Number(number) => number.as_f64(),
-        // cgroup limits come as strings: they may not fit a long.
+        // cgroup limits are strings because they may not fit into a long.
         Value::String(text) => text.parse().ok(),
         _ => None,
     }

@@ -1,12 +1,12 @@
-//! "Here is the user's own access log; give me its entries as documents of the track."
+//! Converts the user's own access log into documents of the track.
 //!
-//! Reads the common (`host ident user [time] "request" status bytes`) and combined (`... "referer" "agent"`)
-//! formats of Apache and nginx, and NDJSON as it is; compressed with gzip, bzip2 or zstd, recognized by their
-//! first bytes.
+//! It reads the common (`host ident user [time] "request" status bytes`) and combined
+//! (`... "referer" "agent"`) formats of Apache and nginx, and NDJSON without conversion. Files may be
+//! compressed with gzip, bzip2 or zstd, which are recognized by their first bytes.
 //!
-//! What a log does not know stays out or is marked: the operating system is guessed from the agent (`unknown`
-//! without one), there is no memory size. A host name gets a stable address of the reserved range
-//! 240.0.0.0/4, so that the number of clients and their skew stay real.
+//! Fields that a log does not have are left out or marked: the operating system is guessed from the agent
+//! (`unknown` without one), and there is no memory size. Each host name gets a fixed address in the reserved
+//! range 240.0.0.0/4, so that the number of clients and their skew stay realistic.
 
 use std::fmt::Write as _;
 use std::io::Read;
@@ -21,16 +21,16 @@ use crate::track_files::LoadError;
 /// Documents made from a file.
 #[derive(Debug)]
 pub(crate) struct Converted {
-    /// NDJSON, every line ended.
+    /// NDJSON; every line ends with a line feed.
     pub ndjson: Vec<u8>,
     pub count: u64,
-    /// Lines in neither format, left out.
+    /// Number of lines in neither format, which are left out.
     pub skipped: u64,
-    /// Whether the documents were made from log entries, not taken from NDJSON.
+    /// Whether the documents were made from log entries rather than taken from NDJSON.
     pub is_log: bool,
 }
 
-/// Reads and converts `path`, at most the first `documents_max` documents.
+/// Reads `path` and converts at most the first `documents_max` documents.
 ///
 /// # Errors
 /// `Io`; `Documents` when no line can be read, or when NDJSON carries bulk action lines.
@@ -117,7 +117,7 @@ fn convert_lines(content: &[u8], documents_max: u64) -> Converted {
     Converted { ndjson: text.into_bytes(), count, skipped, is_log: true }
 }
 
-/// The fields of one line as they stand there; quoted ones still escaped.
+/// The fields of one line as they are in the log; quoted ones are still escaped.
 struct Entry<'a> {
     host: &'a str,
     time: &'a str,
@@ -140,7 +140,7 @@ impl<'a> Entry<'a> {
         Some(Entry { host, time, request, status, referer, agent })
     }
 
-    /// Appends the document; `None` (and nothing appended) if the time cannot be read.
+    /// Appends the document. Returns `None` and appends nothing if the time cannot be read.
     fn write(&self, times: &mut Times, text: &mut String) -> Option<()> {
         let time = times.iso(self.time)?;
         let _ = write!(
@@ -157,7 +157,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The next text in double quotes and what follows it; a backslash escapes.
+/// Returns the next string in double quotes and what follows it; a backslash escapes.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let (_, inner) = text.split_once('"')?;
     let bytes = inner.as_bytes();
@@ -203,7 +203,7 @@ fn address(host: &str) -> IpAddr {
 }
 
 fn operating_system(agent: &str) -> &'static str {
-    // Order matters: Android's agents also say Linux, iPhones' also say Mac OS X.
+    // The order matters: Android's agents also say Linux, and iPhones' also say Mac OS X.
     [
         ("Android", "android"),
         ("iPhone", "ios"),
@@ -218,7 +218,8 @@ fn operating_system(agent: &str) -> &'static str {
     .map_or("unknown", |(_, system)| system)
 }
 
-/// Converts `10/Oct/2000:13:55:36 -0700`; entries of one second follow each other, so the last one is kept.
+/// Converts `10/Oct/2000:13:55:36 -0700`. The last result is kept, because neighbouring entries often have
+/// the same second.
 #[derive(Default)]
 struct Times {
     last: String,

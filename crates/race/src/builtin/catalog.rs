@@ -1,4 +1,4 @@
-//! "Which tracks come with the binary, and what are their files and documents?"
+//! The tracks that come with the binary, with their files and documents.
 
 use std::path::Path;
 
@@ -12,23 +12,23 @@ use crate::track_files::files::{TrackFiles, write_below};
 /// A track that comes with the binary.
 struct BuiltIn {
     name: &'static str,
-    /// `(file name, text)` of its folder.
+    /// Pairs of name and contents, one for each file of its folder.
     files: &'static [(&'static str, &'static str)],
     corpora: &'static [Generated],
-    /// Whether `--corpus` may take the place of the (only) corpus.
+    /// Whether `--corpus` may replace the track's only corpus.
     takes_logs: bool,
 }
 
-/// A corpus that is made instead of downloaded.
+/// A corpus that is generated instead of downloaded.
 struct Generated {
     name: &'static str,
     /// File of the track's folder that declares the corpus.
     declared_in: &'static str,
-    /// File that the declaration names.
+    /// File name in the declaration.
     file: &'static str,
     document_count: u64,
     includes_action_and_meta_data: bool,
-    /// Makes the first so many documents as NDJSON.
+    /// Generates the first documents, as many as the argument says, as NDJSON.
     generate: fn(u64) -> Vec<u8>,
 }
 
@@ -97,32 +97,32 @@ const TRACKS: &[BuiltIn] = &[
 /// Documents of a built-in track's corpus.
 #[derive(Debug)]
 pub(crate) struct Documents {
-    /// NDJSON, every line ended.
+    /// NDJSON; every line ends with a line feed.
     pub bytes: Bytes,
     pub count: u64,
     /// Lines of the user's file that could not be read as log entries.
     pub skipped: u64,
 }
 
-/// Names of the built-in tracks.
+/// Returns the names of the built-in tracks.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     TRACKS.iter().map(|track| track.name)
 }
 
-/// The track's files.
+/// Returns the track's files.
 ///
 /// # Errors
-/// `NotFound` with the names there are.
+/// `NotFound`, with the names of the built-in tracks.
 pub(crate) fn files(name: &str) -> Result<TrackFiles, LoadError> {
     Ok(TrackFiles::Embedded(find(name)?.files))
 }
 
-/// The documents of the track's corpus `corpus`: generated, or converted from the user's own file; at most
-/// 1,000 in test mode.
+/// Returns the documents of the track's corpus `corpus`: generated, or converted from the user's own file. In
+/// test mode there are at most 1,000.
 ///
 /// # Errors
-/// `NotFound` with the names there are, `NotSupported` when the track does not take a user's documents, and
-/// as [`access_log::convert`].
+/// `NotFound` with the names of the built-in tracks, `NotSupported` when the track does not take the user's
+/// documents, and the errors of [`access_log::convert`].
 pub(crate) fn documents(
     track: &str,
     corpus: &str,
@@ -156,11 +156,11 @@ fn made(
     Ok(Documents { bytes: Bytes::from(converted.ndjson), count: converted.count, skipped: converted.skipped })
 }
 
-/// Writes the track as a folder that Rally races unchanged: its files, its documents, and the 1,000 documents
-/// of test mode.
+/// Writes the track as a folder that Rally can race unchanged: its files, its documents, and the 1,000
+/// documents of test mode.
 ///
 /// # Errors
-/// As [`documents`], `NotFound` when the folder holds another track, and `Io`.
+/// Those of [`documents`], `NotFound` when the folder holds another track, and `Io`.
 pub(crate) fn export(name: &str, corpus: Option<&Path>, folder: &Path) -> Result<(), LoadError> {
     let track = find(name)?;
     let own = track.files.iter().find(|(file, _)| *file == "track.json").map(|(_, text)| *text);
@@ -227,7 +227,7 @@ mod tests {
         })
     }
 
-    /// Also pins the generator: other bytes would make races of different versions incomparable.
+    /// Also pins the generator: if its bytes changed, races of different versions could not be compared.
     #[test]
     fn the_generated_documents_are_those_of_the_track() {
         let documents = documents("log_ingest", "log_ingest", None, false).unwrap();
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(fnv1a(&documents.bytes), 1_282_741_673_880_477_472);
     }
 
-    /// As above, for corpora too large to be made in full by a test.
+    /// Checks the same for corpora that are too large for a test to generate in full.
     #[test]
     fn declared_corpora_are_generated_ones() {
         for track in TRACKS {

@@ -1,4 +1,4 @@
-//! `limber export-track`: "give me the built-in track as a folder that Rally races unchanged".
+//! `limber export-track`: writes a built-in track as a folder that Rally can race unchanged.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -25,14 +25,14 @@ pub struct ExportCommand {
 }
 
 impl ExportCommand {
-    /// Writes the folder and says where it is.
+    /// Writes the folder and prints where it is.
     ///
     /// # Errors
-    /// As [`catalog::export`].
+    /// Those of [`catalog::export`].
     pub fn run(&self, out: &mut dyn Write) -> Result<(), LoadError> {
         let folder = self.folder.clone().unwrap_or_else(|| PathBuf::from(&self.track));
         catalog::export(&self.track, self.corpus.as_deref(), &folder)?;
-        // The folder is written; a closed pipe changes nothing about that.
+        // The folder has been written, so a closed pipe is not an error.
         let _ = writeln!(out, "Track [{}] is in [{}].", self.track, folder.display());
         Ok(())
     }

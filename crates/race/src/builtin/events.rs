@@ -1,27 +1,26 @@
-//! "Give me N events with keys that occur nowhere else, the same ones every time": the documents of the track
-//! `segment_memory`.
+//! Generates the documents of the track `segment_memory`: events with unique keys, the same ones every time.
 //!
-//! Both corpora are NDJSON with action lines. Keys come from one numbering (see [`key`]), so that the track's
-//! template can compute those it asks for.
+//! Both corpora are NDJSON with action lines. All keys come from one function of a number (see [`key`]), so
+//! that the track's template can compute the keys that it searches for.
 
 use std::fmt::Write;
 
 /// 2026-01-01T00:00:00Z, the time of the first event.
 const START_MS: u64 = 1_767_225_600_000;
 const INDICES: u64 = 40;
-/// Indices that most updates go to.
+/// Indices that receive most updates.
 const HOT_INDICES: u64 = 3;
-/// Consecutive events of one index; all indices take turns.
+/// Number of consecutive events in one index; the indices take turns.
 const RUN: u64 = 2_500;
-/// Updates that follow each other in one index: a bulk of the track.
+/// Number of consecutive updates in one index, which is the size of the track's bulks.
 const BULK: u64 = 100;
-/// One bulk of so many goes to a cold index.
+/// One in this many bulks goes to a cold index.
 const COLD_EVERY: u64 = 500;
-/// Events that the corpus `events` has.
+/// Number of events in the corpus `events`.
 pub(crate) const EVENTS: u64 = 1_000_000;
 const SPANS: u64 = 8;
 
-/// Numbers of sessions and spans start here; those of ids are the event's own.
+/// The numbers behind session keys and span keys start here; an event's id uses the event's own number.
 const SESSIONS_FROM: u64 = 2_000_000;
 const SPANS_FROM: u64 = 10_000_000;
 
@@ -30,19 +29,19 @@ const STEP: u128 = 2_718_281_828_459_045;
 /// The largest prime below 10^16.
 const PRIME: u128 = 9_999_999_999_999_937;
 
-/// The `n`th key, 16 digits: n² FACTOR + n STEP modulo a prime. Scattered like random numbers, and different
-/// for all n that occur.
+/// Returns the `n`th key, which has 16 digits: n² FACTOR + n STEP modulo a prime. Keys are scattered like
+/// random numbers, and differ for all n that occur.
 fn key(n: u64) -> u64 {
     let n = u128::from(n);
     ((n * n * FACTOR + n * STEP) % PRIME) as u64
 }
 
-/// The index of event `n`.
+/// Returns the index of event `n`.
 fn index_of(n: u64) -> u64 {
     n / RUN % INDICES
 }
 
-/// The first `count` events.
+/// Returns the first `count` events.
 pub(crate) fn events(count: u64) -> Vec<u8> {
     let mut ndjson = String::with_capacity(usize::try_from(count).unwrap_or(0) * 320);
     for n in 0..count {
@@ -51,7 +50,7 @@ pub(crate) fn events(count: u64) -> Vec<u8> {
     ndjson.into_bytes()
 }
 
-/// The first `count` writes to loaded events: nine of ten replace an event, the others add one.
+/// Returns the first `count` updates of the loaded events: nine of ten replace an event, the others add one.
 pub(crate) fn updates(count: u64) -> Vec<u8> {
     let mut ndjson = String::with_capacity(usize::try_from(count).unwrap_or(0) * 320);
     for n in 0..count {
@@ -74,7 +73,8 @@ pub(crate) fn updates(count: u64) -> Vec<u8> {
     ndjson.into_bytes()
 }
 
-/// One event with its action line; `content` numbers session and spans.
+/// Writes one event with its action line. `content` is the number from which the session and the spans are
+/// computed.
 fn push(ndjson: &mut String, index: u64, event: u64, content: u64, time_ms: u64) {
     let mut write = |arguments: std::fmt::Arguments<'_>| {
         ndjson.write_fmt(arguments).unwrap_or_else(|_| unreachable!("writing to a string"));
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(numbers.map(key).collect::<BTreeSet<_>>().len(), count);
     }
 
-    /// Nine of ten updates name an event that was loaded, in the index where it was loaded.
+    /// Checks that nine of ten updates name an event that was loaded, in the index where it was loaded.
     #[test]
     fn updates_meet_their_events() {
         let events: BTreeMap<u64, u64> = (0..EVENTS).map(|n| (key(n), n)).collect();
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(known, 2 * BULK * 9 / 10);
     }
 
-    /// The template computes the same keys as the generator.
+    /// Checks that the template computes the same keys as the generator.
     #[test]
     fn searches_ask_for_keys_of_documents() {
         let spec = TrackSpec::new(TrackSource::BuiltIn { name: "segment_memory".into(), corpus: None }, 0.0);

@@ -1,9 +1,9 @@
-//! "Give me N web access log entries that look like a real site's, the same ones every time."
+//! Generates web access log entries that look like a real site's, the same ones every time.
 //!
-//! Skew as in real logs: addresses and paths follow Zipf's law (rank r is asked for in proportion to 1/r),
-//! some kinds of pages answer with redirects or errors more often than others, a client keeps its machine and
-//! usually comes from the page it saw before. Only integer arithmetic, so that every platform makes the same
-//! bytes.
+//! The skew is that of real logs: addresses and paths follow Zipf's law (rank r is requested in proportion to
+//! 1/r), some kinds of pages answer with redirects or errors more often than others, and a client keeps its
+//! machine and usually comes from the page it saw before. Only integer arithmetic is used, so that every
+//! platform generates the same bytes.
 
 use std::fmt::Write;
 
@@ -17,10 +17,10 @@ const START_S: i64 = 1_760_608_800;
 const GAP_MEAN_MS: u64 = 200;
 const SEED: u64 = 0x6c6f_675f_696e_6765;
 const CLIENTS: usize = 5_000;
-/// Distinct ids behind paths such as `/api/users/17`.
+/// Number of distinct ids in paths such as `/api/users/17`.
 const IDS: usize = 20_000;
 
-/// How a kind of page answers: responses per 1,000 requests.
+/// The responses of a kind of page, as pairs of status and number per 1,000 requests.
 type Answers = &'static [(u16, u32)];
 
 const PAGE: Answers = &[(200, 946), (304, 25), (301, 8), (404, 15), (500, 4), (503, 2)];
@@ -30,7 +30,7 @@ const CREATE: Answers = &[(201, 905), (400, 38), (401, 25), (409, 14), (422, 10)
 const LOGIN: Answers = &[(302, 830), (401, 150), (429, 12), (500, 8)];
 const GONE: Answers = &[(404, 990), (403, 10)];
 
-/// Requests by falling popularity; `#` stands for an id.
+/// Requests, the most popular first; `#` stands for an id.
 const REQUESTS: &[(&str, &str, Answers)] = &[
     ("GET", "/", PAGE),
     ("GET", "/api/users", API),
@@ -70,7 +70,8 @@ const REQUESTS: &[(&str, &str, Answers)] = &[
     ("OPTIONS", "/api/orders", API),
 ];
 
-/// Operating systems with how many of 100 clients have them, and the memory such machines come with (GiB).
+/// Operating systems, with the percentage of clients that have them and the memory sizes of their machines
+/// (GiB).
 const SYSTEMS: &[(&str, u64, &[u64])] = &[
     ("windows", 38, &[4, 8, 16, 32]),
     ("android", 24, &[4, 6, 8, 12]),
@@ -79,7 +80,7 @@ const SYSTEMS: &[(&str, u64, &[u64])] = &[
     ("linux", 10, &[8, 16, 64, 128]),
 ];
 
-/// Where visitors come from when not from a page of the site.
+/// Referers of visitors who do not come from a page of the site.
 const REFERERS: &[&str] = &[
     "https://example.com/login",
     "https://www.google.com/",
@@ -91,7 +92,7 @@ const REFERERS: &[&str] = &[
     "https://duckduckgo.com/",
 ];
 
-/// `count` entries as NDJSON, one object a line.
+/// Generates `count` entries as NDJSON, one object per line.
 pub(crate) fn entries(count: u64) -> Vec<u8> {
     let mut random = Random::new(SEED);
     let request_ranks = Zipf::new(REQUESTS.len());
@@ -106,7 +107,7 @@ pub(crate) fn entries(count: u64) -> Vec<u8> {
     let mut clock = Clock::new();
     for entry in 0..count {
         if entry == 0 {
-            // The entry that the documentation shows.
+            // The documentation shows this entry.
             text.push_str(FIRST);
             continue;
         }
@@ -162,7 +163,7 @@ impl Client {
             })
             .unwrap_or(&SYSTEMS[0]);
         let memory_gib = memories[random.below(memories.len() as u64) as usize];
-        // One client in ten sits in the company's own network; the others' first octet avoids reserved
+        // One client in ten is in the company's own network; the first octet of the others avoids reserved
         // ranges.
         let (b, c, d) = (random.below(256), random.below(256), 1 + random.below(254));
         let address = match rank % 10 {
@@ -173,7 +174,7 @@ impl Client {
     }
 }
 
-/// The time of the current entry, formatted once a second.
+/// The time of the current entry, formatted once per second.
 struct Clock {
     elapsed_ms: u64,
     second: i64,
@@ -210,7 +211,7 @@ fn answer(answers: Answers, random: &mut Random) -> u16 {
     200
 }
 
-/// Ranks from 0 with probability in proportion to 1 / (rank + 1).
+/// Draws ranks from 0 with probability in proportion to 1 / (rank + 1).
 struct Zipf {
     cumulated: Vec<u64>,
 }

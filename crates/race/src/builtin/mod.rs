@@ -1,4 +1,4 @@
-//! "Which tracks need no download?": the built-in tracks and their documents.
+//! The built-in tracks, which need no download, and their documents.
 
 pub(crate) mod access_log;
 pub(crate) mod catalog;

@@ -1,4 +1,4 @@
-//! `limber compare`: which races stand on which side, and how are several judged?
+//! `limber compare`: which races are on which side, and how several are judged.
 
 use std::io::Write;
 
@@ -44,7 +44,7 @@ pub(crate) struct ComparisonArguments {
     /// All stored races with these user tags as the contender
     #[arg(long, value_name = "TAGS", conflicts_with = "contender")]
     pub contender_tags: Option<String>,
-    /// Exit with 1 when a metric is shown to be worse by at least so much of the baseline
+    /// Exit with 1 when a metric is shown to be worse by at least this share of the baseline
     #[arg(long, value_name = "PERCENT", value_parser = percentage)]
     pub fail_if_worse: Option<f64>,
     /// How p-values are corrected over the tasks of each metric [default: holm]
@@ -59,7 +59,7 @@ pub(crate) struct ComparisonArguments {
     pub metrics: Vec<String>,
 }
 
-/// `5%` or `5` as 0.05.
+/// Reads `5%` or `5` as 0.05.
 fn percentage(text: &str) -> Result<f64, Error> {
     match text.trim().trim_end_matches('%').trim_end().parse::<f64>() {
         Ok(percent) if (0.0..=1e6).contains(&percent) => Ok(percent / 100.0),
@@ -75,7 +75,7 @@ fn significance(text: &str) -> Result<f64, Error> {
 }
 
 impl ComparisonArguments {
-    /// Whether only the statistical comparison answers what is asked.
+    /// Whether only the statistical comparison can answer the request.
     pub(crate) fn asks_for_statistics(&self) -> bool {
         self.fail_if_worse.is_some()
             || self.correction.is_some()
@@ -83,7 +83,7 @@ impl ComparisonArguments {
             || !self.metrics.is_empty()
     }
 
-    /// Both sides, oldest race first.
+    /// Returns both sides, the oldest race of each first.
     ///
     /// # Errors
     /// Ids that are not stored, or tags that no race has.
@@ -98,7 +98,7 @@ impl ComparisonArguments {
         Ok((side(&self.baseline, &self.baseline_tags)?, side(&self.contender, &self.contender_tags)?))
     }
 
-    /// The sides with their names and all figures.
+    /// Returns the sides with their names and all figures.
     ///
     /// # Errors
     /// Races that cannot be read.
@@ -115,7 +115,8 @@ impl ComparisonArguments {
     /// Prints the verdicts.
     ///
     /// # Errors
-    /// `Worse` when `--fail-if-worse` found something; `Arguments` when it never could, for want of races.
+    /// `Worse` when `--fail-if-worse` found something; `Argument` when it never could because there are too
+    /// few races.
     pub(crate) fn judge(
         &self,
         sides: &[RacedSide; 2],
@@ -151,7 +152,7 @@ impl ComparisonArguments {
         }
     }
 
-    /// Errors: metrics that do not exist.
+    /// Errors: unknown metrics.
     pub(crate) fn rules(&self) -> Result<Rules, Error> {
         let is_known = |name: &&String| figures::KINDS.contains(&name.split('.').next().unwrap_or_default());
         if let Some(unknown) = self.metrics.iter().find(|name| !is_known(name)) {

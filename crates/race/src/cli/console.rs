@@ -1,8 +1,9 @@
-//! What does the user see while a race runs?
+//! What the user sees while a race runs.
 //!
-//! On a terminal a line a running task with its throughput, times, errors and time left, which becomes one
-//! line when the step is done; elsewhere only the lines of finished steps. Everything goes to standard error,
-//! so that standard output holds the report alone. With `--live-http` the same goes to a page.
+//! On a terminal, each running task has a line with its throughput, times, errors and remaining time, which
+//! becomes one line when the step is done. Elsewhere only the lines of finished steps are printed. Everything
+//! goes to standard error, so that standard output has only the report. With `--live-http`, the same goes to
+//! a page.
 
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -14,12 +15,12 @@ use crate::live::terminal::Terminal;
 use crate::live::{Heading, Progress, TaskNow};
 use crate::race::RaceOutcome;
 
-/// With it the line of a finished task fits 80 columns.
+/// With this width the line of a finished task fits into 80 columns.
 const NAME_WIDTH: usize = 44;
 
 pub(crate) struct Console {
     is_quiet: bool,
-    /// `None` when standard error is no terminal, or quiet.
+    /// `None` when standard error is not a terminal, or in quiet mode.
     terminal: Option<Terminal>,
     page: Option<LivePage>,
     step: String,
@@ -38,7 +39,7 @@ impl Console {
         }
     }
 
-    /// What went wrong in a task.
+    /// Prints the errors of a task.
     pub(crate) fn errors(&self, task: &str, lines: &[String]) {
         self.line(&format!("[WARNING] Errors of task [{task}]:"));
         for line in lines {
@@ -46,12 +47,13 @@ impl Console {
         }
     }
 
-    /// Where a server is that keeps running; also when quiet, since nobody else knows.
+    /// Prints where a server is that keeps running. Quiet mode prints it too, since the user cannot know it
+    /// otherwise.
     pub(crate) fn kept_server(&self, place: &str) {
         self.line(place);
     }
 
-    /// Where the race is kept. `html`: the report that is drawn anyway.
+    /// Prints where the race is kept. `html` is the report that is written anyway.
     pub(crate) fn closing(&self, outcome: &RaceOutcome, html: Option<&Path>) {
         if !self.is_quiet {
             self.line(&format!("Race [{}] is kept in [{}].", outcome.race.race_id, outcome.file.display()));
@@ -66,7 +68,7 @@ impl Console {
         }
     }
 
-    /// Gives the page the report of the finished race, drawn by `draw` where somebody may look.
+    /// Gives the page the report of the finished race. `draw` is called only if there is a page.
     pub(crate) fn report(&self, draw: impl FnOnce() -> Option<String>) {
         self.tell_page(|page| {
             if let Some(html) = draw() {
@@ -78,7 +80,7 @@ impl Console {
     fn line(&self, line: &str) {
         match &self.terminal {
             Some(terminal) => terminal.print(line),
-            // Progress that cannot be shown does not stop a race.
+            // A race does not stop because its progress cannot be shown.
             None => drop(writeln!(std::io::stderr(), "{line}")),
         }
     }
@@ -90,7 +92,7 @@ impl Console {
     }
 }
 
-/// Commands take the beginning of an id; that of a random one is enough.
+/// Shortens a random id to a prefix, which commands accept in its place.
 fn short(id: &str) -> &str {
     const RANDOM_ID_LENGTH: usize = 36;
     const SHORT_LENGTH: usize = 8;
@@ -133,7 +135,7 @@ impl DriveProgress for Console {
         self.tell_page(LivePage::step_started);
     }
 
-    /// [`Progress::running`] says more.
+    /// [`Progress::running`] says more than this share.
     fn step_advanced(&mut self, _share: f64) {}
 
     fn step_finished(&mut self, error_rate_max: f64) {

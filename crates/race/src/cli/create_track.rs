@@ -1,4 +1,4 @@
-//! `limber create-track`: "make a track of my data".
+//! `limber create-track`: makes a track of the user's data.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ pub struct CreateTrackCommand {
 
 impl CreateTrackCommand {
     /// # Errors
-    /// As [`create::from_cluster`] and [`create::from_file`].
+    /// Those of [`create::from_cluster`] and [`create::from_file`].
     pub fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
         let log = &mut std::io::stderr();
         let folder = match &self.from {

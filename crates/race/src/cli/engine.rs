@@ -1,4 +1,4 @@
-//! Which server is raced, and with what settings?
+//! Options that say which server is raced, and with which settings.
 
 use clap::Args;
 
@@ -30,9 +30,9 @@ pub(crate) struct EngineArguments {
 }
 
 impl EngineArguments {
-    /// What to start; `None` when a running host is raced.
+    /// Returns the server to start; `None` when a running server is raced.
     ///
-    /// Errors: `Arguments` for options that do not go together.
+    /// Errors: `Argument` for options that exclude each other.
     pub(crate) fn spec(&self, has_hosts: bool) -> Result<Option<EngineSpec>, Error> {
         let refused = |reason: String| Err(Error::Argument(reason));
         let engine = match self.engine.as_deref() {
@@ -72,7 +72,7 @@ impl EngineArguments {
         }))
     }
 
-    /// Keeps the server if the user wants it, else ends it.
+    /// Keeps the server running if the user wants it, else stops it. Returns where a kept server is.
     pub(crate) fn end(&self, server: Option<RunningServer>) -> Option<String> {
         match server {
             Some(server) if self.preserve_install => Some(server.keep()),
@@ -81,7 +81,7 @@ impl EngineArguments {
     }
 }
 
-/// Starts what is to be started.
+/// Starts the server, if one is to be started.
 pub(crate) fn start(
     spec: Option<&EngineSpec>,
     provider: &dyn ServerProvider,

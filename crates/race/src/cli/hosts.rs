@@ -1,4 +1,4 @@
-//! Which servers, and how to talk to them.
+//! Options that say which servers are raced, and how to connect to them.
 
 use clap::Args;
 
@@ -20,12 +20,12 @@ pub(crate) struct HostArguments {
     /// timeout (seconds), use_ssl, verify_certs, ca_certs, client_cert, client_key, basic_auth_user,
     /// basic_auth_password, api_key, bearer_auth, create_api_key_per_client, http_compress, max_retries,
     /// retry_on_timeout, retry_on_status, headers, opaque_id, max_connections, static_responses (a file that
-    /// answers instead of a server). With several clusters: a JSON object of objects, one a cluster.
+    /// answers instead of a server). With several clusters: a JSON object of objects, one per cluster.
     #[arg(long, value_name = "OPTIONS")]
     pub client_options: Option<String>,
 }
 
-/// Rally's default; nobody is asked there, since answers come from a file.
+/// Rally's default. No request is sent to it, since the answers come from a file.
 const UNASKED_HOST: &str = "localhost:39200";
 
 impl HostArguments {
@@ -41,13 +41,14 @@ impl HostArguments {
         read.is_ok_and(|clusters| clusters.iter().any(|cluster| cluster.options.static_responses.is_some()))
     }
 
-    /// The clusters, the raced one first. `started`: the address of a server that was started for the race.
+    /// Returns the clusters, the raced one first. `started` is the address of a server that was started for
+    /// the race.
     pub(crate) fn clusters(&self, started: Option<&str>) -> Result<Vec<ClusterTarget>, Error> {
         let hosts = started.or(self.target_hosts.as_deref()).unwrap_or(UNASKED_HOST);
         clusters(hosts, self.client_options.as_deref())
     }
 
-    /// Errors: what is wrong with the arguments, before a server is started for them.
+    /// Errors: wrong arguments, found before a server is started.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let started = self.is_empty().then_some(DEFAULT_CLUSTER);
         self.clusters(started).map(|_| ())

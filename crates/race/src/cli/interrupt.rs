@@ -1,12 +1,12 @@
-//! "The user has had enough": what a signal does while something runs.
+//! Signals by which the user ends a running command.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::EXIT_INTERRUPTED;
 
-/// A flag that the first SIGINT, SIGTERM or SIGHUP (the terminal was closed) sets; the second one ends the
-/// process at once.
+/// Returns a flag that the first SIGINT, SIGTERM or SIGHUP (the terminal was closed) sets. The second one
+/// ends the process at once.
 pub(crate) fn cancel_on_interrupt() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let shared = Arc::clone(&flag);
@@ -16,7 +16,7 @@ pub(crate) fn cancel_on_interrupt() -> Arc<AtomicBool> {
             use tokio::signal::unix::{SignalKind, signal};
             let kinds = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
             let (Ok(mut interrupt), Ok(mut terminate)) = kinds else { return };
-            // `nohup` asks to go on when the terminal is closed.
+            // `nohup` asks the process to continue when the terminal is closed.
             let mut hangup = if ignores_hangup() { None } else { signal(SignalKind::hangup()).ok() };
             loop {
                 let hung_up = async {
@@ -36,13 +36,13 @@ pub(crate) fn cancel_on_interrupt() -> Arc<AtomicBool> {
             }
         });
     };
-    // Without the thread an interrupt ends the process, as it would without any handler.
+    // If the thread cannot be started, an interrupt ends the process as it would without any handler.
     let _ = std::thread::Builder::new().name("interrupt".into()).spawn(listen);
     flag
 }
 
-/// Whether this process was started with SIGHUP ignored, by what the kernel says of it (`SigIgn` of proc(5),
-/// a mask of signals).
+/// Whether this process was started with SIGHUP ignored, read from the kernel (`SigIgn` of proc(5), a mask of
+/// signals).
 fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,4 +1,4 @@
-//! Options that say how a running race is shown and drawn: `--live-http`, `--html`.
+//! Options that say how a race is shown while it runs, and drawn afterwards: `--live-http`, `--html`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -21,9 +21,10 @@ pub(crate) struct LiveArguments {
 }
 
 impl LiveArguments {
-    /// The page, served from now on and announced on standard error; `None` when nobody asks for it.
+    /// Starts to serve the page and prints its address on standard error; returns `None` when the user did
+    /// not ask for it.
     ///
-    /// Errors: the address is not a loopback address, or is taken.
+    /// Errors: the address is not a loopback address, or is in use.
     pub(super) fn page(&self) -> Result<Option<LivePage>, Error> {
         let Some(address) = self.live_http else { return Ok(None) };
         let page = LivePage::serve(address)?;
@@ -31,7 +32,7 @@ impl LiveArguments {
         Ok(Some(page))
     }
 
-    /// Writes the report of a finished race where the user wants it.
+    /// Writes the report of a finished race to the file that the user named.
     pub(super) fn write_html(&self, race_id: &str) -> Result<(), Error> {
         match &self.html {
             Some(output) => {

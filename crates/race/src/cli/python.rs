@@ -1,4 +1,4 @@
-//! Which Python runs the plugins of tracks, and what `limber info` says of it.
+//! Options for the Python that runs the plugins of tracks, and what `limber info` says about it.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -30,8 +30,8 @@ impl PythonArguments {
     }
 }
 
-/// Tells, for a track with a plugin, what runs it and what it registers. What does not work is told too: it
-/// is what the user wants to know.
+/// Prints which Python runs a track's plugin and what the plugin registers. Errors are printed too, since
+/// they are what the user wants to know.
 pub(super) fn write_plugin_info(
     track: &Track,
     settings: &PythonSettings,

@@ -1,4 +1,4 @@
-//! Options of `esrally race` that mean something else here: each answers with what to use instead.
+//! Options of `esrally race` that have no meaning here: each answers with what to use instead.
 
 use clap::Args;
 
@@ -6,7 +6,7 @@ use crate::error::Error;
 
 macro_rules! rally_arguments {
     ($($field:ident: $advice:literal),+ $(,)?) => {
-        /// Rally's options that have no meaning here, taken to answer helpfully.
+        /// Rally's options without a meaning here, accepted in order to answer helpfully.
         #[derive(Debug, Clone, Default, Args)]
         pub(crate) struct RallyArguments {
             /// Rally's pipeline; benchmark-only is what --engine host does
@@ -50,14 +50,14 @@ rally_arguments! {
     configuration_name: "there is no configuration file; everything is on the command line",
 }
 
-/// Whether the option has Rally's own default, which asks for nothing.
+/// Whether the option has Rally's own default, which changes nothing.
 fn is_default(field: &str, value: &str) -> bool {
     let defaults =
         [("load_driver_hosts", "localhost"), ("car", "defaults"), ("distribution_repository", "release")];
     defaults.contains(&(field, value))
 }
 
-/// Seconds since 1970 of a time in UTC.
+/// Returns the seconds since 1970 of a time in UTC.
 fn epoch_s(text: &str) -> Result<i64, Error> {
     let time = jiff::civil::DateTime::strptime("%Y-%m-%d %H:%M:%S", text)
         .and_then(|time| time.to_zoned(jiff::tz::TimeZone::UTC))
@@ -66,7 +66,7 @@ fn epoch_s(text: &str) -> Result<i64, Error> {
 }
 
 impl RallyArguments {
-    /// Errors: `Arguments`, which names what to use here.
+    /// Errors: `Argument`, which says what to use instead.
     pub(crate) fn refuse(&self) -> Result<(), Error> {
         let refused =
             |option: &str, advice: &str| Err(Error::Argument(format!("{option} is not supported: {advice}")));
@@ -85,7 +85,7 @@ impl RallyArguments {
         }
     }
 
-    /// Rally's word for racing what runs already.
+    /// Whether Rally's option asks to race a server that is already running.
     pub(crate) fn wants_running_host(&self) -> bool {
         self.pipeline.is_some()
     }

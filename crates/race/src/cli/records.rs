@@ -1,4 +1,4 @@
-//! What is kept, removed and added: `limber delete`, `limber add` and `limber list annotations`.
+//! `limber delete`, `limber add` and `limber list annotations`.
 
 use std::io::Write;
 
@@ -12,13 +12,13 @@ use crate::record::{Annotation, AnnotationFilter, AnnotationStore, RaceStore};
 use crate::report::listing;
 use crate::report::narrow::terminal_width;
 
-/// The only environment of races that are kept in files.
+/// The only environment of races that are stored in files.
 const ENVIRONMENT: &str = "local";
 
-/// Delete what is kept
+/// Delete stored races or annotations
 #[derive(Debug, Clone, Subcommand)]
 pub enum DeleteCommand {
-    /// Races, with everything that is kept of them
+    /// Races, with everything that is stored of them
     Race(DeleteArguments),
     /// Annotations
     Annotation(DeleteArguments),
@@ -26,7 +26,7 @@ pub enum DeleteCommand {
 
 #[derive(Debug, Clone, Args)]
 pub struct DeleteArguments {
-    /// Ids of what is deleted, separated by commas
+    /// Ids to delete, separated by commas
     #[arg(long, value_name = "IDS", value_delimiter = ',', required = true)]
     pub id: Vec<String>,
     /// Say what would be deleted, and delete nothing
@@ -36,8 +36,8 @@ pub struct DeleteArguments {
 
 impl DeleteCommand {
     /// # Errors
-    /// `Store`: an id that cannot be one, or a folder that cannot be written; `Arguments` for ids that are
-    /// not there (the others are deleted).
+    /// `Store` for an invalid id, or a folder that cannot be written; `Argument` for ids that do not exist
+    /// (the others are deleted).
     pub fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
         let home = folder()?;
         let (races, annotations) = (RaceStore::new(&home), AnnotationStore::new(&home));
@@ -69,7 +69,7 @@ impl DeleteCommand {
     }
 }
 
-/// Errors: ids that are not there.
+/// Errors: ids that do not exist.
 fn refuse_missing(missing: &[&str]) -> Result<(), Error> {
     match missing.is_empty() {
         true => Ok(()),
@@ -80,7 +80,7 @@ fn refuse_missing(missing: &[&str]) -> Result<(), Error> {
     }
 }
 
-/// Rally's words, which quote races and annotations differently.
+/// Returns Rally's message, which quotes races and annotations differently.
 fn intent(is_race: bool, ids: &[String]) -> String {
     let list = format!("['{}']", ids.join("', '"));
     match (is_race, ids) {
@@ -93,14 +93,14 @@ fn intent(is_race: bool, ids: &[String]) -> String {
     }
 }
 
-/// Add what is kept
+/// Add an annotation
 #[derive(Debug, Clone, Subcommand)]
 pub enum AddCommand {
     /// A note on a day, for charts over many races
     Annotation(AddAnnotationCommand),
 }
 
-/// Charts that Rally's dashboards have.
+/// The kinds of charts in Rally's dashboards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub enum ChartType {
@@ -142,7 +142,7 @@ pub struct AddAnnotationCommand {
 
 impl AddCommand {
     /// # Errors
-    /// `Store`: a timestamp that is none, or a folder that cannot be written.
+    /// `Store` for an invalid timestamp, or a folder that cannot be written.
     pub fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
         let AddCommand::Annotation(given) = self;
         let value = given.chart_type.as_ref().and_then(ValueEnum::to_possible_value);
@@ -176,7 +176,7 @@ impl AddCommand {
 
 #[derive(Debug, Clone, Args)]
 pub struct ListAnnotationsCommand {
-    /// At most so many
+    /// Largest number of notes to list
     #[arg(long, default_value_t = 10)]
     pub limit: usize,
     /// Only notes on this track

@@ -1,4 +1,4 @@
-//! `limber render-track`: "what do this track's templates say, with these parameters?"
+//! `limber render-track`: prints what a track's templates give with these parameters.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -39,7 +39,8 @@ pub struct RenderTrackCommand {
 
 impl RenderTrackCommand {
     /// # Errors
-    /// `Load` for a template that cannot be rendered or does not give JSON, `Report` for the output.
+    /// `Load` for a template that cannot be rendered or does not give JSON, `Report` for an output that
+    /// cannot be written.
     pub fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
         let mut spec = self.track.spec(None)?;
         if self.build_flavor == BuildFlavor::Serverless {

@@ -1,4 +1,4 @@
-//! The subcommand `report`, and what `race --html` does after a race.
+//! The subcommand `report`, and the report that `race --html` writes after a race.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::report::html::page::RACES_MAX;
 use crate::report::html::{Material, comparison_page, page};
 use crate::report::several::Rules;
 
-/// Draw one race, or several beside one another, as one HTML file
+/// Draw one race, or several side by side, as one HTML file
 ///
 /// The file needs nothing else: no network, no other file. It shows throughput, latency and service time over
 /// time, percentile curves, heat maps, the server's telemetry on the same axis of time, settings and
@@ -66,7 +66,7 @@ impl ReportCommand {
 /// Finds out before a race whether a report can be written after it.
 ///
 /// # Errors
-/// `Folder`: why it cannot.
+/// `Unwritable`, with the reason.
 pub(crate) fn check_writable(file: &Path) -> Result<(), Error> {
     let failed = |source| Error::Unwritable { path: file.to_owned(), source };
     let was_there = file.exists();
@@ -77,12 +77,13 @@ pub(crate) fn check_writable(file: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// The report of these races beside one another.
+/// Writes a report that shows these races side by side.
 pub(super) fn write_races(store: &RaceStore, race_ids: &[String], output: &Path) -> Result<(), Error> {
     write(output, &html(store, race_ids)?)
 }
 
-/// The report of sides with several races each, the baseline first; of a single side how far its races agree.
+/// Writes the report of sides with several races each, the baseline first. With a single side, it shows how
+/// far its races agree.
 pub(super) fn write_comparison(
     store: &RaceStore,
     sides: &[RacedSide],

@@ -1,4 +1,4 @@
-//! `limber race --repeat` and `--versus`: several races, of one side or of several in turn.
+//! `limber race --repeat` and `--versus`: several races, of one side or of several sides in turn.
 
 use std::path::Path;
 
@@ -21,13 +21,13 @@ pub(crate) enum OrderArgument {
     Alternating,
     /// A B, B A, A B
     Mirrored,
-    /// Drawn anew every round
+    /// A random order for each round
     Random,
 }
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SeriesArguments {
-    /// Race so many times (each side, with --versus) and show how far the races agree
+    /// Race this many times (each side, with --versus) and show how far the races agree
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
     /// Another side, raced in turn with this command's own: key=value;key=value with keys target-hosts,
@@ -49,10 +49,11 @@ impl SeriesArguments {
         self.repeat > 1 || !self.versus.is_empty()
     }
 
-    /// Races all of it and prints the races' spread and, for several sides, the verdicts.
+    /// Runs all races, and prints their spread and, for several sides, the verdicts.
     ///
-    /// `config`: the command's own side; its `race_id` names the run. `engine`: what is started where it has
-    /// no hosts. `html`: where the report of the comparison goes. Gives where the server is that was kept.
+    /// `config` is the command's own side; its `race_id` names the series. `engine` is the server to start if
+    /// `config` has no hosts. `html` is the file for the report of the comparison. Returns where the server
+    /// is, if it was kept.
     pub(crate) fn run(
         &self,
         config: &RaceConfig,
@@ -96,7 +97,7 @@ impl SeriesArguments {
         Ok(outcome.kept)
     }
 
-    /// What so few races cannot show, before they are raced.
+    /// Returns a note on what so few races cannot show. It is printed before they run.
     fn cannot_show(&self) -> Option<String> {
         let races = self.repeat as usize;
         if self.versus.is_empty() {

@@ -1,4 +1,4 @@
-//! Which track does the user mean? For every subcommand that needs one, and for `limber list tracks`.
+//! Options that select a track, for every subcommand that needs one, and `limber list tracks`.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::report::narrow::terminal_width;
 
 const DEFAULT_TRACK: &str = "log_ingest";
 
-/// Which track, for every subcommand that needs one.
+/// Options that select a track.
 #[derive(Debug, Clone, Default, Args)]
 pub struct TrackArguments {
     /// Folder of a Rally track (or its track.json)
@@ -43,7 +43,7 @@ pub struct TrackArguments {
     pub python: PythonArguments,
 }
 
-/// Which tasks of a challenge, for the subcommands that look at schedules.
+/// Options that select tasks of a challenge, for the subcommands that look at schedules.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct TaskArguments {
     /// Only these tasks: names, type:<operation-type> or tag:<tag>, separated by commas
@@ -61,7 +61,7 @@ impl TaskArguments {
     }
 }
 
-/// A folder or clone with several tracks.
+/// Options that select a folder or clone with several tracks.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RepositoryArguments {
     /// Folder or git clone with tracks, or the name of one below ~/.limber/benchmarks/tracks or
@@ -146,7 +146,8 @@ pub struct ListTracksCommand {
 }
 
 impl ListTracksCommand {
-    /// Tracks of a repository that cannot be read are left out with a warning on standard error.
+    /// Lists the tracks. Tracks of a repository that cannot be read are left out with a warning on standard
+    /// error.
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
         let mut tracks = Vec::new();
         let read = |source: TrackSource| load::read(&TrackSpec::new(source, now_s()));

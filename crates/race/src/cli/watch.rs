@@ -1,4 +1,4 @@
-//! Telemetry devices and where measurements are kept.
+//! Options for telemetry devices, and for where measurements are kept.
 
 use clap::Args;
 
@@ -29,7 +29,7 @@ pub(crate) struct WatchArguments {
 }
 
 impl WatchArguments {
-    /// Errors: devices or parameters that do not exist.
+    /// Errors: unknown devices or parameters.
     pub(crate) fn plan(&self) -> Result<WatchPlan, Error> {
         let names = self.telemetry.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
         let plan = WatchPlan {
@@ -40,7 +40,7 @@ impl WatchArguments {
         Ok(plan)
     }
 
-    /// Errors: words that are not understood.
+    /// Errors: settings that are not understood.
     pub(crate) fn reporting(&self) -> Result<Reporting, Error> {
         let environment = |name: &str| std::env::var(name).ok();
         match &self.reporting {
@@ -50,7 +50,7 @@ impl WatchArguments {
     }
 }
 
-/// `list telemetry`.
+/// Prints `list telemetry`.
 pub(super) fn write_devices(out: &mut dyn std::io::Write) -> std::io::Result<()> {
     let width = DEVICES.iter().map(|device| device.name.len()).max().unwrap_or(0);
     writeln!(

@@ -1,4 +1,4 @@
-//! "With what body does one create such an index again?"
+//! Bodies that create the indices that were read again.
 
 use serde_json::{Map, Value, json};
 
@@ -7,23 +7,24 @@ use crate::load::LoadError;
 use crate::load::template::TemplateContext;
 use crate::model::{Params, bare_text};
 
-/// Settings that belong to the one index that was read, not to others like it.
+/// Settings that belong to the index that was read, and not to a copy of it.
 const EPHEMERAL: [&str; 8] =
     ["uuid", "creation_date", "version", "provided_name", "store", "history", "resize", "hidden"];
 
-/// Settings that `--track-params` of the same name change.
+/// Settings that become track parameters of the same name.
 const PARAMETERS: [&str; 2] = ["number_of_replicas", "number_of_shards"];
 
-/// Body of an index with these settings (below `index`) and mappings, as a Jinja template.
+/// Returns the body of an index with these settings (below `index`) and mappings, as a Jinja template.
 pub(super) fn index(settings: &Value, mappings: &Value) -> String {
     template(json!({"mappings": mappings, "settings": {"index": kept(settings)}}), settings)
 }
 
-/// Composable template of a data stream whose newest backing index has these settings and mappings.
+/// Returns the composable template of a data stream whose newest backing index has these settings and
+/// mappings.
 pub(super) fn data_stream(name: &str, settings: &Value, mappings: &Value) -> String {
     let mut mappings = mappings.clone();
     if let Some(mappings) = mappings.as_object_mut() {
-        // The server adds it by itself and takes it from nobody else.
+        // The server adds this field itself and rejects it in a request.
         mappings.shift_remove("_data_stream_timestamp");
     }
     let body = json!({
@@ -35,10 +36,10 @@ pub(super) fn data_stream(name: &str, settings: &Value, mappings: &Value) -> Str
     template(body, settings)
 }
 
-/// The mapping that the built-in track of access logs has.
+/// Returns the mapping of the built-in track of access logs.
 ///
 /// # Errors
-/// None that can be met: the built-in track is part of the program.
+/// None occur: the built-in track is part of the program.
 pub(super) fn of_access_logs() -> Result<Value, LoadError> {
     let context = TemplateContext {
         files: builtin::files("log_ingest")?,
@@ -64,16 +65,16 @@ fn kept(settings: &Value) -> Map<String, Value> {
     kept
 }
 
-/// Stands for a parameter while the rest is made safe for Jinja.
+/// Returns a placeholder for a parameter, used while the rest is escaped for Jinja.
 fn marker(name: &str) -> String {
     format!("\u{1}{name}\u{1}")
 }
 
-/// The body as text in which only the parameters are Jinja's.
+/// Returns the body as a string in which Jinja sees only the parameters.
 fn template(body: Value, settings: &Value) -> String {
     let mut text = format!("{body:#}\n");
     for opening in ["{{", "{%", "{#"] {
-        // Of nested objects too: `{{` never stands in indented JSON outside of texts.
+        // This is safe for nested objects too: in indented JSON, `{{` occurs only inside of strings.
         text = text.replace(opening, &format!("{}{opening}{}", '\u{2}', '\u{2}'));
     }
     let parts: Vec<&str> = text.split('\u{2}').collect();
@@ -86,7 +87,7 @@ fn template(body: Value, settings: &Value) -> String {
     }
     for name in PARAMETERS {
         let value = settings.get(name).map_or_else(String::new, bare_text);
-        // JSON writes the marker's control characters as escapes.
+        // In JSON, the control characters of the marker are written as escapes.
         let escaped = Value::from(marker(name)).to_string();
         safe = safe.replace(&escaped, &format!("\"{{{{ {name} | default({value}) }}}}\""));
     }

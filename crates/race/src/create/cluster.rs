@@ -1,4 +1,4 @@
-//! "Which indices are there, how are they made, and what is in them?"
+//! Reads indices and data streams of a server: which there are, how they were created, and their documents.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,10 +13,10 @@ use crate::http::cluster::{Answer, Cluster};
 
 /// How long the server keeps a scroll between two requests.
 const SCROLL: &str = "5m";
-/// Documents between two lines about the progress.
+/// Documents between two progress lines.
 const REPORT_EVERY: u64 = 100_000;
 
-/// The selected indices or data streams, without their documents.
+/// Returns the selected indices or data streams, without their documents.
 pub(super) fn targets(cluster: &mut Cluster, selection: &Selection) -> Result<Vec<Target>, Error> {
     let mut targets: Vec<Target> = Vec::new();
     for pattern in &selection.names {
@@ -36,7 +36,7 @@ pub(super) fn targets(cluster: &mut Cluster, selection: &Selection) -> Result<Ve
 fn indices(cluster: &mut Cluster, pattern: &str) -> Result<Vec<Target>, Error> {
     let path = format!("/{pattern}?expand_wildcards=all");
     let answer = successful(&path, cluster.get(&path))?;
-    // As in Rally: hidden indices are often the system's, and are taken when they are named only.
+    // As in Rally: hidden indices often belong to the system, so they are taken only when they are named.
     let takes_hidden = !["_all", "*"].contains(&pattern);
     let found =
         answer.as_object().into_iter().flatten().filter(|(name, _)| takes_hidden || !name.starts_with('.'));
@@ -66,7 +66,7 @@ fn data_streams(cluster: &mut Cluster, pattern: &str) -> Result<Vec<Target>, Err
     Ok(targets)
 }
 
-/// Writes all documents of an index or data stream, in the order in which the shards keep them.
+/// Writes all documents of an index or data stream, in the order in which the shards store them.
 pub(super) fn dump(
     cluster: &mut Cluster,
     name: &str,
@@ -92,7 +92,7 @@ pub(super) fn dump(
         let is_over = hits.is_empty();
         let Some(scroll) = scroll else { break };
         if is_over {
-            // The server forgets it by itself a few minutes later.
+            // On failure, the server drops the scroll by itself a few minutes later.
             let _ = cluster.delete("/_search/scroll", &json!({ "scroll_id": [scroll] }));
             break;
         }

@@ -1,5 +1,5 @@
-//! "Write these documents as a corpus": NDJSON and its bzip2 archive, whole and the first 1,000 for test
-//! mode, in one pass.
+//! Writes documents as a corpus in one pass: NDJSON and its bzip2 archive, once with all documents and once
+//! with the first 1,000 for test mode.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -14,7 +14,7 @@ use crate::track_files::files::suffixed;
 
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// What the track says of a corpus.
+/// What the track declares about a corpus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Written {
     /// Name of the archive.
@@ -32,7 +32,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Files `<name>-documents.json` and so on in `folder`.
+    /// Creates the files `<name>-documents.json` and so on in `folder`.
     ///
     /// # Errors
     /// `Io`.
@@ -41,7 +41,7 @@ impl Writer {
         Ok(Writer { whole: pair("")?, first: pair("-1k")?, count: 0 })
     }
 
-    /// One document on one line, with its line feed.
+    /// Writes one document, which is one line including its line feed.
     ///
     /// # Errors
     /// `Io`.
@@ -54,7 +54,7 @@ impl Writer {
         Ok(())
     }
 
-    /// What was written; `None`, and no files, when there was no document.
+    /// Returns what was written. Without documents, returns `None` and leaves no files.
     ///
     /// # Errors
     /// `Io`.

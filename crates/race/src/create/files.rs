@@ -1,4 +1,4 @@
-//! "Put these targets together as the files of a track."
+//! Writes the files of a track.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use super::Target;
 use crate::load::LoadError;
 use crate::track_files::files::write_below;
 
-/// The track's folder, which must not hold a track yet.
+/// Creates the track's folder, which must not hold a track yet.
 pub(super) fn new_folder(output: &Path, name: &str) -> Result<PathBuf, LoadError> {
     check_name(name)?;
     let folder = output.join(name);
@@ -38,7 +38,7 @@ fn body_file(target: &Target) -> Result<String, LoadError> {
     Ok(format!("{}.json", target.name))
 }
 
-/// Names become names of files.
+/// Checks a name that becomes part of file names.
 fn check_name(name: &str) -> Result<(), LoadError> {
     if name.is_empty() || name.contains(['/', '\\']) || name == "." || name == ".." {
         return Err(LoadError::NotFound(format!("[{name}] cannot be the name of a file")));

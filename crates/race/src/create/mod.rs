@@ -1,4 +1,4 @@
-//! "Make a track of what is there": of indices and data streams of a running server, or of a log file.
+//! Makes a track of indices and data streams of a running server, or of a log file.
 //!
 //! The layout is that of Rally's `create-track` (`esrally/tracker`): `track.json`, a body for each index, its
 //! documents as NDJSON beside a bzip2 archive, the same for the first 1,000 documents (test mode), one
@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::http::cluster::Cluster;
 use crate::load::LoadError;
 
-/// What a track indexes into.
+/// An index or data stream that the track indexes into.
 #[derive(Debug, Clone, PartialEq)]
 struct Target {
     name: String,
@@ -34,15 +34,15 @@ struct Target {
 pub(crate) struct Selection {
     pub names: Vec<String>,
     pub are_data_streams: bool,
-    /// Documents a request.
+    /// Number of documents per request.
     pub batch_size: u64,
 }
 
-/// Makes a track of indices or data streams; returns its folder. Progress goes to `log`.
+/// Makes a track of indices or data streams, and returns its folder. Progress goes to `log`.
 ///
 /// # Errors
-/// `Drive` when the server does not answer or refuses, `Load` when there is nothing to take or the folder
-/// holds a track already.
+/// `NoAnswer`, `Refused` or `Answer` when the server does not answer as expected, `Load` when there is
+/// nothing to take or the folder already holds a track.
 pub(crate) fn from_cluster(
     name: &str,
     output: &Path,
@@ -66,13 +66,13 @@ pub(crate) fn from_cluster(
     Ok(folder)
 }
 
-/// Makes a track of an access log (common or combined format) or of NDJSON, compressed or not; returns its
-/// folder.
+/// Makes a track of an access log (common or combined format) or of NDJSON, compressed or not, and returns
+/// its folder.
 ///
-/// The mapping of a log is that of the built-in track; that of other documents is left to the server.
+/// A log gets the mapping of the built-in track. The server decides the mapping of other documents.
 ///
 /// # Errors
-/// `Load`: as [`access_log::convert`], and when the folder holds a track already.
+/// `Load`: the errors of [`access_log::convert`], and when the folder already holds a track.
 pub(crate) fn from_file(
     name: &str,
     output: &Path,

@@ -1,4 +1,4 @@
-//! Tracks of a stub server's indices and of files, read again by the loader.
+//! Tests that make tracks of a stub server's indices and of files, and read them with the loader.
 
 use serde_json::json;
 
@@ -19,7 +19,7 @@ fn loaded(folder: &Path) -> Track {
     load(&spec, &mut std::io::sink()).unwrap().track
 }
 
-/// Two batches of two documents and one, then none.
+/// Answers a scroll with a batch of two documents, a batch of one, and an empty one.
 fn documents(asked: &str) -> Option<(u16, String)> {
     let page = |ids: &[u64], scroll: &str| {
         let hits: Vec<Value> =

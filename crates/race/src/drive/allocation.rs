@@ -1,9 +1,9 @@
-//! Which client runs which tasks, and which thread runs which client?
+//! Assigns tasks to clients, and clients to threads.
 //!
-//! Rally's allocator (`driver.py`, `Allocator`): each schedule element is a step that all clients finish
-//! before the next one starts. A `parallel` element hands its tasks' clients out one after the other; with
-//! fewer clients than its tasks ask for, the ones too many wrap around and run after the first on the same
-//! client.
+//! This is Rally's allocator (`driver.py`, `Allocator`): each schedule element is a step that all clients
+//! finish before the next one starts. In a `parallel` element, each task gets the next clients in order. If
+//! the element has fewer clients than its tasks ask for, the remaining tasks wrap around and run on the first
+//! clients, after the tasks there.
 
 use std::time::Duration;
 
@@ -15,16 +15,16 @@ pub(crate) struct Allocation<'a> {
     pub task: &'a Task,
     /// Index of the task within the step.
     pub task_index: usize,
-    /// From 0 within the task: decides what the client reads of a corpus.
+    /// Counted from 0 within the task. It decides which part of a corpus the client reads.
     pub client_in_task: u32,
-    /// From 0 within the step: decides how long it waits to ramp up.
+    /// Counted from 0 within the step. It decides how long the client waits to ramp up.
     pub client_in_step: u32,
-    /// Clients that the step runs at the same time.
+    /// Number of clients that the step runs at the same time.
     pub clients_of_step: u32,
 }
 
 impl Allocation<'_> {
-    /// How long the client waits before its first request (`ramp-up-time-period`).
+    /// Returns how long the client waits before its first request (`ramp-up-time-period`).
     pub(crate) fn ramp_up_wait(&self) -> Duration {
         let period_s = self.task.ramp_up_time_period_s.unwrap_or(0.0);
         let share = f64::from(self.client_in_step) / f64::from(self.clients_of_step.max(1));
@@ -32,18 +32,18 @@ impl Allocation<'_> {
     }
 }
 
-/// A schedule element laid out over clients.
+/// A schedule element with its tasks assigned to clients.
 #[derive(Debug)]
 pub(crate) struct Step<'a> {
     pub tasks: Vec<&'a Task>,
     /// What each client runs, in order; clients without work are left out.
     pub clients: Vec<Vec<Allocation<'a>>>,
-    /// Indices of the tasks whose completion ends the step.
+    /// When the step ends.
     pub completion: Completion,
 }
 
 impl Step<'_> {
-    /// Names of its tasks, separated by commas.
+    /// Returns the names of its tasks, separated by commas.
     pub(crate) fn names(&self) -> String {
         self.tasks.iter().map(|task| task.name.as_str()).collect::<Vec<_>>().join(",")
     }
@@ -59,13 +59,13 @@ pub(crate) enum Completion {
     Any,
 }
 
-/// The steps of a schedule.
+/// Returns the steps of a schedule.
 pub(crate) fn steps(schedule: &[ScheduleElement]) -> Vec<Step<'_>> {
     let clients_max = schedule.iter().map(element_clients).max().unwrap_or(1).max(1);
     schedule.iter().map(|element| step(element, clients_max)).collect()
 }
 
-/// Clients an element asks for.
+/// Returns the number of clients that an element asks for.
 fn element_clients(element: &ScheduleElement) -> u32 {
     match element {
         ScheduleElement::Task(task) => task.clients,
@@ -113,7 +113,7 @@ fn step(element: &ScheduleElement, clients_max: u32) -> Step<'_> {
     Step { tasks, clients, completion }
 }
 
-/// Deals `clients` out to at most `workers_max` workers in contiguous ranges whose sizes differ by at most
+/// Splits `clients` into contiguous ranges for at most `workers_max` workers. The sizes differ by at most
 /// one.
 pub(crate) fn worker_ranges(clients: usize, workers_max: usize) -> Vec<std::ops::Range<usize>> {
     let workers = workers_max.clamp(1, clients.max(1));
@@ -139,7 +139,7 @@ mod tests {
         task
     }
 
-    /// Each client's tasks as `name:client_in_task`.
+    /// Returns each client's tasks as `name:client_in_task`.
     fn layout(step: &Step<'_>) -> Vec<String> {
         let shown =
             |allocation: &Allocation<'_>| format!("{}:{}", allocation.task.name, allocation.client_in_task);

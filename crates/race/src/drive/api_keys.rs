@@ -1,7 +1,7 @@
-//! How does each client get credentials of its own? (`create_api_key_per_client`)
+//! Credentials for each client (`create_api_key_per_client`).
 //!
-//! One API key a client, made before the race with the user's credentials and deleted after it, however it
-//! ends (`esrally/driver/driver.py`, `create_api_key`).
+//! Each client has an API key, which is created with the user's credentials before the race and deleted after
+//! it, however the race ends (`esrally/driver/driver.py`, `create_api_key`).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -15,12 +15,12 @@ const PATH: &str = "/_security/api_key";
 #[derive(Debug, Default)]
 pub(crate) struct ApiKeys {
     ids: Vec<String>,
-    /// Value of the `authorization` header by client.
+    /// Value of the `authorization` header for each client.
     pub authorizations: Vec<String>,
 }
 
 impl ApiKeys {
-    /// Errors: the server refuses a key; those made until then are deleted again.
+    /// Errors: the server refuses a key. The keys created until then are deleted again.
     pub(crate) fn create(cluster: &mut Cluster, clients: usize) -> Result<ApiKeys, Error> {
         let mut keys = ApiKeys::default();
         for client in 0..clients {
@@ -52,7 +52,7 @@ impl ApiKeys {
         }
     }
 
-    /// Errors: what the server said; the keys are left over then.
+    /// Errors: the server's answer. The keys then remain on the server.
     pub(crate) fn delete(self, cluster: &mut Cluster) -> Result<(), Error> {
         if self.ids.is_empty() {
             return Ok(());

@@ -1,8 +1,8 @@
-//! What does one client do in one step?
+//! One client during one step.
 //!
-//! The loop of Rally's `AsyncExecutor` (`driver.py`): for each of its tasks ask the schedule when the next
-//! request is due, make it ready, wait, send it, and record a [`Sample`]. Everything costly happens before
-//! the measured time.
+//! This is the loop of Rally's `AsyncExecutor` (`driver.py`): for each of its tasks, the client asks the
+//! schedule when the next request is due, prepares it, waits, sends it, and records a [`Sample`]. Everything
+//! costly happens outside the measured time.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -23,16 +23,16 @@ use crate::sample::{ErrorNote, Sample};
 /// What to do when a request fails (`--on-error`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnError {
-    /// Count it; a lost connection ends the race all the same.
+    /// Count it. A lost connection still ends the race.
     Continue,
-    /// Count it, lost connections too.
+    /// Count it, even if the connection was lost.
     ContinueOnNetwork,
     /// End the race.
     Abort,
 }
 
 impl OnError {
-    /// `ignore-response-error-level: non-fatal` softens `abort` for a task.
+    /// Returns the behaviour for a task: `ignore-response-error-level: non-fatal` softens `abort`.
     pub(crate) fn of_task(self, task: &Task) -> OnError {
         match (self, task.ignore_response_error_level.as_deref()) {
             (OnError::Abort, Some("non-fatal")) => OnError::Continue,
@@ -44,13 +44,13 @@ impl OnError {
 /// Signals shared by all clients of a step.
 #[derive(Debug)]
 pub(crate) struct StepSignals {
-    /// The user ended the race.
+    /// The user interrupted the race.
     pub is_interrupted: Arc<AtomicBool>,
-    /// A client met something that ends the race.
+    /// A client had an error that ends the race.
     pub is_aborted: AtomicBool,
-    /// The completing task is done: the others stop after their current request.
+    /// The completing task is done: the other clients stop after their current request.
     pub is_completed: AtomicBool,
-    /// Clients of the completing task that still run.
+    /// Number of clients of the completing task that are still running.
     pub completing_clients: AtomicUsize,
 }
 
@@ -112,7 +112,7 @@ impl SampleSink {
 
     pub(crate) fn flush(&mut self) {
         let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(Self::BATCH_SAMPLES_MAX));
-        // The receiver is gone only when the race is over.
+        // The receiver is dropped only when the race is over.
         let _ = self.sender.send(batch);
     }
 }
@@ -124,7 +124,7 @@ pub(crate) struct Client {
     pub exchange: Exchange,
     pub sink: Rc<RefCell<SampleSink>>,
     pub signals: Arc<StepSignals>,
-    /// When the step began; samples count their times from here.
+    /// When the step began; the times of samples are relative to it.
     pub step_start: Instant,
 }
 
@@ -134,7 +134,7 @@ pub(crate) type Abort = (Arc<str>, Error);
 impl Client {
     /// Runs all tasks of this client one after the other.
     ///
-    /// Errors: what ends the race. The other clients are told to stop.
+    /// Errors: an error that ends the race. The other clients are told to stop.
     pub(crate) async fn run(mut self) -> Result<(), Abort> {
         for task in std::mem::take(&mut self.tasks) {
             let (name, completes) = (Arc::clone(&task.task_name), task.completes);
@@ -175,7 +175,7 @@ impl Client {
             if let Some(pending) = task.runner.pending() {
                 pending.await?;
             }
-            // Whichever comes first, the loop's end or the parameters', ends the task.
+            // The task ends with the loop or with the parameters, whichever ends first.
             let progress =
                 [control.progress(), task.runner.progress()].into_iter().flatten().reduce(f64::max);
             if !task.runner.prepare()? {
@@ -200,7 +200,7 @@ impl Client {
         Ok(())
     }
 
-    /// Sends one request and records it; true when the step is over for this client.
+    /// Sends one request and records it. Returns true when the task is over for this client.
     async fn run_once(
         &mut self,
         task: &mut ClientTask,
@@ -252,14 +252,14 @@ impl Client {
 
 struct TaskTimes {
     task_start: Instant,
-    /// When the request was due; `None` for unthrottled ones and for the first of a task.
+    /// When the request was due; `None` for unthrottled requests and for the first of a task.
     due: Option<Instant>,
-    /// When the client had done with the request before.
+    /// When the client had finished the previous request.
     free_since: Instant,
 }
 
 impl TaskTimes {
-    /// From here on a delay is the load generator's own.
+    /// Returns the earliest time at which the client could send. Any later delay is the load generator's own.
     fn could_be_sent(&self) -> Instant {
         self.due.map_or(self.free_since, |due| due.max(self.free_since))
     }
@@ -273,9 +273,9 @@ async fn wait_until(timer: &mut Option<Timer>, due: Instant) -> std::io::Result<
     timer.sleep_until(due).await
 }
 
-/// A result as it is counted.
+/// Converts a result into the outcome that is counted.
 ///
-/// Errors: the failure is one that ends the race.
+/// Errors: a failure that ends the race.
 fn counted(result: Result<Outcome, Failure>, on_error: OnError) -> Result<Outcome, Error> {
     let (outcome, is_connection_lost) = match result {
         Ok(outcome) => (outcome, false),
@@ -294,7 +294,7 @@ fn counted(result: Result<Outcome, Failure>, on_error: OnError) -> Result<Outcom
     Ok(outcome)
 }
 
-/// The failed request in Rally's words.
+/// Describes the failed request in Rally's words.
 fn described(error: Option<&ErrorNote>) -> String {
     let kind = error.map_or("Unknown", |error| error.kind);
     let mut message = format!("Request returned an error. Error type: {kind}");

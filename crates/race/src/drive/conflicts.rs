@@ -1,16 +1,15 @@
-//! Which ids do documents get when a bulk task simulates updates? (`track/params.py`,
-//! `GenerateActionMetaData`)
+//! The ids of documents when a bulk task simulates updates (`track/params.py`, `GenerateActionMetaData`).
 //!
-//! Each client has the ids of its own documents, in order or shuffled. A document gets the next fresh id, or
-//! with `conflict-probability` one that was used before: any of them, or with `recency` rather a recent one.
-//! Choices come from a seed, so that a race can be repeated.
+//! Each client has the ids of its own documents, in order or shuffled. A document gets the next unused id, or
+//! with `conflict-probability` a used one: any of them, or with `recency` preferably a recent one. A seed
+//! determines the choices, so that a race can be repeated.
 
 use crate::random::Random;
 
 /// Slope of the exponential distribution behind `recency`.
 const RECENCY_SLOPE: f64 = 30.0;
 
-/// How ids are chosen; the parameters of a bulk operation.
+/// How ids are chosen, from the parameters of a bulk operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ConflictRule {
     pub is_shuffled: bool,
@@ -18,24 +17,24 @@ pub(super) struct ConflictRule {
     pub probability: f64,
     /// Whether a document with a used id is an update instead of an index action.
     pub is_update: bool,
-    /// In [0, 1]; 0 takes any used id.
+    /// In [0, 1]; with 0, any used id is equally likely.
     pub recency: f64,
 }
 
-/// The ids of one client's share of one document set.
+/// The ids of one client's share of a document set.
 #[derive(Debug)]
 pub(super) struct ConflictingIds {
     rule: ConflictRule,
     first_id: u64,
     documents: u64,
-    /// A permutation of the documents' positions; empty when ids are in order.
+    /// A permutation of the documents' positions in the share; empty when ids are in order.
     shuffled: Vec<u32>,
     used: u64,
     random: Random,
 }
 
 impl ConflictingIds {
-    /// `first_id`: position of the share's first document in its set.
+    /// `first_id` is the position of the share's first document in its set.
     pub(super) fn new(rule: ConflictRule, first_id: u64, documents: u64) -> ConflictingIds {
         let mut random = Random::new(first_id ^ documents.rotate_left(32));
         let mut shuffled = Vec::new();
@@ -48,7 +47,7 @@ impl ConflictingIds {
         ConflictingIds { rule, first_id, documents, shuffled, used: 0, random }
     }
 
-    /// The next document's id and whether it is an update; `None` when the fresh ids are used up.
+    /// Returns the next document's id and whether it is an update; `None` when all ids of the share are used.
     pub(super) fn next(&mut self) -> Option<(u64, bool)> {
         let ConflictRule { probability, is_update, recency, .. } = self.rule;
         if probability > 0.0 && self.used > 0 && self.random.unit() <= probability {
@@ -100,7 +99,7 @@ mod tests {
         let anywhere = ids(rule, 40_000);
         let updates = anywhere.iter().filter(|(_, is_update)| *is_update).count();
         assert!((9_500..10_500).contains(&updates), "{updates}");
-        // Mean age of the ids that are used again, as a share of all used so far.
+        // Mean age of the ids that are used again, relative to the number of ids used so far.
         let mean_age = |ids: &[(u64, bool)]| {
             let (mut used, mut ages, mut count) = (0.0, 0.0, 0.0);
             for (id, is_update) in ids {

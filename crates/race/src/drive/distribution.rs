@@ -1,9 +1,9 @@
-//! How were a task's times distributed, in bounded memory?
+//! The distribution of a task's times, in bounded memory.
 //!
 //! Rally interpolates linearly over the sorted raw samples (`metrics.py`, `InMemoryMetricsStore`). Up to
-//! [`EXACT_SAMPLES_MAX`] samples the same is done here, to the last digit. Beyond that the samples move into
-//! an HDR histogram with four significant digits (error at most 0.01 %, far below the noise of any race)
-//! whose size no longer grows. Count, mean, minimum and maximum stay exact.
+//! [`EXACT_SAMPLES_MAX`] samples, the result here is the same to the last digit. With more samples, they move
+//! into an HDR histogram with four significant digits (error at most 0.01 %, far below the noise of any
+//! race), whose size no longer grows. Count, mean, minimum and maximum stay exact.
 
 use std::time::Duration;
 
@@ -11,16 +11,16 @@ use hdrhistogram::Histogram;
 
 use crate::record::results::{TimeStats, percentiles_for_sample_count};
 
-/// 100,000 samples are 800 kB a metric.
+/// 100,000 samples take 800 kB per metric.
 pub(crate) const EXACT_SAMPLES_MAX: usize = 100_000;
 /// The histogram counts in tenths of a microsecond, below what a socket can resolve.
 const TICK_NS: u64 = 100;
-/// Longest time told apart: 3 hours, beyond any sensible `request-timeout`.
+/// Longest time that is distinguished: 3 hours, more than any sensible `request-timeout`.
 const TICKS_MAX: u64 = 3 * 3600 * 1_000_000_000 / TICK_NS;
 const SIGNIFICANT_DIGITS: u8 = 4;
-/// Of histograms that are made after the race, for [`Distribution::corrected_ms`].
+/// Significant digits of the histograms that are made after the race, for [`Distribution::corrected_ms`].
 const CORRECTED_DIGITS: u8 = 3;
-/// Samples that a correction may add: a tenth of a second of work.
+/// Most samples that a correction may add: a tenth of a second of work.
 const CORRECTED_SAMPLES_MAX: u128 = 10_000_000;
 
 #[derive(Debug)]
@@ -69,12 +69,12 @@ impl Distribution {
         self.count
     }
 
-    /// Mean in ms; `None` without samples.
+    /// Returns the mean in ms; `None` without samples.
     pub(crate) fn mean_ms(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 / 1e6)
     }
 
-    /// As results keep it; empty without values.
+    /// Returns the statistics as results store them; empty without values.
     pub(crate) fn time_stats(&mut self) -> TimeStats {
         match self.mean_ms() {
             Some(mean_ms) => TimeStats::new(&self.percentiles_ms(), mean_ms),
@@ -82,7 +82,7 @@ impl Distribution {
         }
     }
 
-    /// The percentiles Rally shows for this many samples, as (percentile, ms).
+    /// Returns the percentiles that Rally shows for this number of samples, as (percentile, ms).
     pub(crate) fn percentiles_ms(&mut self) -> Vec<(f64, f64)> {
         percentiles_for_sample_count(self.count)
             .iter()
@@ -90,18 +90,18 @@ impl Distribution {
             .collect()
     }
 
-    /// The percentiles that [`Distribution::percentiles_ms`] shows, and the mean, as they would be if a
-    /// sample had been due every `expected` on each client: a sample that took longer stands for those that
-    /// it kept from being sent, each waiting `expected` less than the one before (Tene's correction for
-    /// coordinated omission, `record_correct` of HdrHistogram).
+    /// Returns the percentiles that [`Distribution::percentiles_ms`] shows, and the mean, as they would be if
+    /// each client had sent a sample every `expected`. A sample that took longer also counts for those that
+    /// it kept from being sent, each of which waits `expected` less than the one before (Tene's correction
+    /// for coordinated omission, `record_correct` of HdrHistogram).
     ///
-    /// Within 0.1 %. Empty without samples.
+    /// The values are exact within 0.1 %. They are empty without samples.
     pub(crate) fn corrected_ms(&self, expected: Duration) -> (Vec<(f64, f64)>, Option<f64>) {
         if self.count == 0 {
             return (Vec::new(), None);
         }
-        // One sample may stand for at most `ns / expected` others: the sum bounds all of them to ten
-        // millions.
+        // A sample adds at most `ns / expected` others, so this minimum of `expected` bounds all additions to
+        // ten million.
         let ticks_min = self.sum_ns / u128::from(TICK_NS) / CORRECTED_SAMPLES_MAX;
         let expected_ticks = (expected.as_nanos() / u128::from(TICK_NS)).max(ticks_min).max(1);
         let expected_ticks = u64::try_from(expected_ticks).unwrap_or(u64::MAX);
@@ -130,7 +130,7 @@ impl Distribution {
         (percentiles, Some(ms(corrected.mean())))
     }
 
-    /// The sample in the middle; `None` without samples.
+    /// Returns the sample in the middle; `None` without samples.
     pub(crate) fn median(&mut self) -> Option<Duration> {
         (self.count > 0).then(|| Duration::from_secs_f64(self.percentile_ms(50.0) / 1e3))
     }
@@ -146,11 +146,11 @@ impl Distribution {
         (low + (high - low) * fraction) / 1e6
     }
 
-    /// The sample of that rank (from 0, ascending) in ns.
+    /// Returns the sample of this rank (from 0, ascending) in ns.
     fn value_at(&mut self, rank: u64) -> f64 {
         match &mut self.store {
             Store::Exact(samples) => {
-                // Sorting what is sorted already costs one pass, so that asking again is cheap.
+                // Sorting a sorted vector costs only one pass, so repeated calls are cheap.
                 samples.sort_unstable();
                 samples[rank as usize] as f64
             }
@@ -185,8 +185,8 @@ mod tests {
 
     #[test]
     fn a_stall_stands_for_what_it_kept_from_being_sent() {
-        // 99 answers in 1 ms each, then one in 100 ms: at one request a millisecond 99 more would have waited
-        // 99, 98, ... 1 ms.
+        // 99 answers take 1 ms each, then one takes 100 ms: with one request per millisecond, 99 more would
+        // have waited 99, 98, ... 1 ms.
         let stalled = recorded((0..100).map(|i| if i == 99 { 100_000_000 } else { 1_000_000 }));
         let (percentiles, mean_ms) = stalled.corrected_ms(Duration::from_millis(1));
         let at = |wanted: f64| percentiles.iter().find(|(percentile, _)| *percentile == wanted).unwrap().1;
@@ -195,11 +195,11 @@ mod tests {
         assert!((at(90.0) - 81.0).abs() < 0.2, "{percentiles:?}");
         assert_eq!(at(100.0), 100.0);
         assert!((mean_ms.unwrap() - (99.0 + 5050.0) / 199.0).abs() < 0.1, "{mean_ms:?}");
-        // Nothing to correct: the interval is as long as the longest answer.
+        // There is nothing to correct: the interval is as long as the longest answer.
         let (percentiles, _) = stalled.corrected_ms(Duration::from_millis(100));
         assert!((percentiles[1].1 - 1.0).abs() < 0.01, "{percentiles:?}");
         assert_eq!(recorded(std::iter::empty()).corrected_ms(Duration::from_millis(1)), (Vec::new(), None));
-        // An interval of nothing would stand for endlessly many.
+        // An interval of zero would add infinitely many samples.
         assert!(stalled.corrected_ms(Duration::ZERO).1.is_some());
     }
 

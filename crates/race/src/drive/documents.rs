@@ -1,10 +1,10 @@
-//! Which documents does a client send, and how do they become bulk bodies?
+//! Which documents a client sends, and how they become bulk bodies.
 //!
-//! Rally's partitioning (`track/params.py`, `bounds`, `create_readers`): every document set is cut into equal
-//! ranges, one per client; the clients of one worker share a reader over their joint range and take bulks
-//! from it in the order in which they ask. A set with action lines is sent as slices of the file, without a
-//! copy; otherwise the action line is put before each document in a reused buffer. Counting lines touches
-//! every byte, so a file's pages are in memory before the clock starts.
+//! The partitioning is Rally's (`track/params.py`, `bounds`, `create_readers`): every document set is cut
+//! into equal ranges, one per client. The clients of one worker share a reader over their joint range, and
+//! take bulks from it in the order in which they ask. A set with action lines is sent as slices of the file,
+//! without a copy; otherwise the action line is written before each document in a reused buffer. Counting
+//! lines touches every byte, so the pages of a file are in memory before the clock starts.
 
 use std::fs::File;
 use std::io;
@@ -23,18 +23,18 @@ use crate::model::{DocumentSet, DocumentSource};
 pub(super) struct OpenSet {
     pub text: Bytes,
     pub documents: u64,
-    /// What stands before each document; `None` if the file has its own action lines.
+    /// The action line for each document; `None` if the file has its own action lines.
     pub action: Option<Arc<Action>>,
-    /// The index or data stream that the set names.
+    /// The index or data stream that the set declares.
     target: Option<Arc<str>>,
-    /// The file, beside which the table of line offsets lies.
+    /// The file, if there is one. The table of line offsets is beside it.
     file: Option<Arc<Path>>,
 }
 
 impl OpenSet {
-    /// Maps or shares the set's text.
+    /// Maps the file of the set, or shares its bytes.
     ///
-    /// Errors: the file cannot be mapped; the set names no index and has no action lines.
+    /// Errors: the file cannot be mapped; the set declares no index and has no action lines.
     pub(super) fn open(set: &DocumentSet) -> Result<OpenSet, Error> {
         let (text, file) = match &set.source {
             DocumentSource::Memory(text) => (text.clone(), None),
@@ -52,7 +52,7 @@ impl OpenSet {
         Ok(OpenSet { text, documents: set.number_of_documents, action, target, file })
     }
 
-    /// The byte at which line `line` (from 0) begins; the text's length if there are fewer lines.
+    /// Returns the byte at which line `line` (from 0) begins, or the text's length if there are fewer lines.
     fn line_start(&self, line: u64) -> usize {
         let (at, lines_left) = self.file.as_ref().map_or((0, line), |file| closest(file, line));
         let at = usize::try_from(at).unwrap_or(usize::MAX).min(self.text.len());
@@ -71,7 +71,7 @@ fn map(path: &Path) -> io::Result<Bytes> {
     Ok(Bytes::from_owner(map))
 }
 
-/// What stands before each document of a set.
+/// The action of the documents of a set.
 #[derive(Debug)]
 pub(super) struct Action {
     /// `index`, or `create` for data streams.
@@ -108,7 +108,7 @@ impl Action {
         write_line(document, out);
     }
 
-    /// Writes an action for a document of that id; an update carries the document as a partial one.
+    /// Writes an action for a document with this id. In an update, the document is the partial document.
     fn write_with_id(&self, id: u64, is_update: bool, document: &[u8], out: &mut Vec<u8>) {
         let verb = if is_update { "update" } else { self.verb };
         let line = format!("{{\"{verb}\": {{{}, \"_id\": \"{id:010}\"}}}}\n", self.members);
@@ -130,8 +130,8 @@ fn write_line(line: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The end of the first `lines` lines of `text` (after the last one's line feed) and how many there are; the
-/// last line of the text need not end in a line feed.
+/// Returns the end of the first `lines` lines of `text` (after the last one's line feed) and the number of
+/// lines. The last line of the text need not end in a line feed.
 fn lines_end(text: &[u8], lines: u64) -> (usize, u64) {
     if lines == 0 {
         return (0, 0);
@@ -147,7 +147,8 @@ fn lines_end(text: &[u8], lines: u64) -> (usize, u64) {
     (text.len(), count + u64::from(has_open_line))
 }
 
-/// Where a client range's share of a set begins and how long it is: (first document, documents).
+/// Returns where the share of a set for a range of clients begins and how long it is: (first document,
+/// documents).
 ///
 /// Rounds half to even, as Python does.
 pub(super) fn share(documents: u64, clients_first: u32, clients_last: u32, clients_total: u32) -> (u64, u64) {
@@ -174,7 +175,7 @@ impl BulkBody {
     }
 }
 
-/// A reader over one share of one set.
+/// Reads one share of a document set.
 #[derive(Debug)]
 struct ShareReader {
     set: OpenSet,
@@ -184,7 +185,7 @@ struct ShareReader {
 }
 
 impl ShareReader {
-    /// Takes up to `documents_max` documents; false when the share is used up.
+    /// Takes up to `documents_max` documents. Returns false when the share is used up.
     fn next(&mut self, documents_max: u64, body: &mut BulkBody) -> bool {
         let wanted = documents_max.min(self.documents_left);
         let rest = &self.set.text[self.at..];
@@ -222,8 +223,8 @@ impl ShareReader {
     }
 }
 
-/// Hands the first `lines_max` lines of `text` (with their line feeds) to `take` until it refuses one;
-/// returns the bytes and lines taken.
+/// Passes the first `lines_max` lines of `text` (with their line feeds) to `take` until it refuses one.
+/// Returns the number of bytes and lines taken.
 fn for_each_line(text: &[u8], lines_max: u64, mut take: impl FnMut(&[u8]) -> bool) -> (usize, u64) {
     let (mut from, mut lines) = (0, 0);
     let ends = memchr::memchr_iter(b'\n', text).map(|end| end + 1).chain([text.len()]);
@@ -241,7 +242,7 @@ fn for_each_line(text: &[u8], lines_max: u64, mut take: impl FnMut(&[u8]) -> boo
 pub(super) struct ReadingRule {
     pub bulk_documents: u64,
     pub ingest_percentage: f64,
-    /// Documents of all clients together, instead of a percentage.
+    /// Number of documents of all clients together, instead of a percentage.
     pub ingest_documents: Option<u64>,
     pub is_looped: bool,
     pub conflicts: Option<ConflictRule>,
@@ -260,7 +261,7 @@ pub(super) struct BulkReader {
 }
 
 impl BulkReader {
-    /// `clients`: first and last index within the task, and the task's number of clients.
+    /// `clients` is the first and the last client's index within the task, and the task's number of clients.
     ///
     /// Errors: `ingest-doc-count` does not divide into bulks.
     pub(super) fn new(
@@ -291,7 +292,7 @@ impl BulkReader {
         Ok(reader)
     }
 
-    /// Lines the shares up: corpora from the first client's one on, one set of each in turn.
+    /// Puts the shares in order: the corpora start with the first client's, and each in turn adds a set.
     fn rewind(&mut self) {
         let (first, last, total) = self.clients;
         let corpora_count = self.corpora.len();
@@ -301,7 +302,7 @@ impl BulkReader {
         let mut readers = Vec::new();
         while !queues.is_empty() {
             queues.retain_mut(|queue| {
-                // Empty shares do not take a turn.
+                // Empty shares do not get a turn.
                 let next = queue.find_map(|set| {
                     let (document, documents) = share(set.documents, first, last, total);
                     let lines_each = if set.action.is_some() { 1 } else { 2 };
@@ -320,7 +321,7 @@ impl BulkReader {
         (self.readers, self.reader, self.bulk) = (readers, 0, 0);
     }
 
-    /// Fills `body` with the next bulk; false when there are no more.
+    /// Fills `body` with the next bulk. Returns false when there are no more.
     pub(super) fn next(&mut self, body: &mut BulkBody) -> bool {
         if self.bulk >= self.bulks_total {
             if !self.rule.is_looped || self.bulks_total == 0 {
@@ -335,12 +336,12 @@ impl BulkReader {
             }
             self.reader += 1;
         }
-        // The files held fewer lines than declared.
+        // The files have fewer lines than declared.
         self.bulks_total = self.bulk;
         false
     }
 
-    /// Share of the bulks handed out; `None` when they start over for ever.
+    /// Returns the share of bulks handed out; `None` when the reader starts over forever.
     pub(super) fn progress(&self) -> Option<f64> {
         (!self.rule.is_looped).then(|| self.bulk as f64 / self.bulks_total.max(1) as f64)
     }
@@ -467,7 +468,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// However the clients are dealt out, together they send every document once.
+        /// Checks that the clients together send every document once, however they are distributed over
+        /// workers.
         #[test]
         fn every_document_once(
             documents in 1usize..60,

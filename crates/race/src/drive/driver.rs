@@ -1,9 +1,9 @@
-//! How is a schedule driven, step by step?
+//! Runs a schedule step by step.
 //!
-//! Before the first request every task is planned, so that a track that cannot run is refused whole. Each
-//! step then starts one thread a core (at most one a client); a thread runs its clients as tasks on a runtime
-//! of its own, so that nothing is shared while load is generated but the step's signals. The calling thread
-//! takes the samples in as they come, shows progress, and ends the step when all clients have ended.
+//! Before the first request every task is planned, so that a track that cannot run is refused as a whole.
+//! Each step then starts one thread per core (at most one per client). A thread runs its clients as tasks on
+//! its own runtime, so that only the step's signals are shared while load is generated. The calling thread
+//! receives the samples as they come, shows progress, and ends the step when all clients have ended.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -32,24 +32,24 @@ use crate::plugin::{Plugin, known_sources, wants};
 use crate::protocol::Protocol;
 use crate::sample::Sample;
 
-/// Rally ends a round every 30 s; a shorter one bounds the samples that wait.
+/// Rally's rounds take 30 s. A shorter one bounds the number of samples that wait.
 const ROUND: Duration = Duration::from_secs(5);
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 const INTERRUPT_GRACE: Duration = Duration::from_millis(50);
-/// How long clients have after the race was cancelled.
+/// How long clients have to stop after the race was cancelled.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Where and how to send.
+/// The server to send to, and how.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub hosts: Vec<Address>,
     pub protocol: Protocol,
-    /// Header lines of every request (user agent, credentials), CR LF each.
+    /// Header lines of every request (user agent, credentials), each ending in CR LF.
     pub headers: String,
-    /// Header lines by client, instead of `headers`, where clients have credentials of their own.
+    /// Header lines for each client, instead of `headers`, if clients have their own credentials.
     pub client_headers: Vec<String>,
     pub timeout: Duration,
-    /// Whether bodies go out as gzip.
+    /// Whether bodies are sent as gzip.
     pub compresses: bool,
     pub retries: Retries,
 }
@@ -61,18 +61,18 @@ pub(crate) struct DriveConfig {
     pub checks_assertions: bool,
     /// Whether samples carry Rally's meta data of each request, for a metrics store.
     pub keeps_meta: bool,
-    /// Threads that generate load at most.
+    /// Largest number of threads that generate load.
     pub workers_max: usize,
-    /// For Poisson arrivals.
+    /// Seed for Poisson arrivals.
     pub seed: u64,
-    /// The track's `track.py`, where the race needs something of it.
+    /// The track's `track.py`, if the race needs it.
     pub plugin: Option<Arc<Plugin>>,
-    /// Takes every request in as documents; `None`: no metrics store is asked for.
+    /// Stores every request as documents; `None` if the user wants no metrics store.
     pub samples: Option<SampleLog>,
 }
 
 impl DriveConfig {
-    /// To plan a schedule that is not driven.
+    /// Returns a configuration for planning a schedule without running it.
     pub(crate) fn unconnected(protocol: Protocol, checks_assertions: bool) -> DriveConfig {
         DriveConfig {
             target: Target {
@@ -95,45 +95,45 @@ impl DriveConfig {
     }
 }
 
-/// What the driver tells while it works.
+/// What the driver reports while it works.
 pub(crate) trait DriveProgress {
-    /// `names`: the step's tasks.
+    /// A step starts. `names` are its tasks.
     fn step_started(&mut self, names: &str);
-    /// Share of the step done, in [0, 1].
+    /// A share of the step is done, in [0, 1].
     fn step_advanced(&mut self, share: f64);
     fn step_finished(&mut self, error_rate_max: f64);
-    /// The step's clients wait for their start no longer. `tasks`: what [`Sample::task_index`] counts in;
-    /// `start`: what the times of samples count from.
+    /// The clients of the step start now. [`Sample::task_index`] is an index into `tasks`; the times of
+    /// samples are relative to `start`.
     fn clock_started(&mut self, _tasks: &[&Task], _start: Instant) {}
-    /// Samples as they arrive, in no order.
+    /// Samples have arrived, in no particular order.
     fn sampled(&mut self, _samples: &[Sample]) {}
 }
 
-/// A task and what it showed.
+/// A task and its results.
 pub(crate) struct TaskResult<'a> {
     pub task: &'a Task,
     pub statistics: TaskStatistics,
-    /// Of the step that the task ran in.
+    /// The load generator's use of the machine during the step of this task.
     pub generator: GeneratorUse,
     pub machine: MachineUse,
 }
 
-/// What came out of a schedule.
+/// Results of a schedule.
 pub(crate) struct Driven<'a> {
     pub tasks: Vec<TaskResult<'a>>,
-    /// The tasks in which the user interrupted the race; those after them did not run.
+    /// The tasks during which the user interrupted the race; later tasks did not run.
     pub interrupted_in: Option<String>,
 }
 
 /// A schedule whose tasks are planned.
 pub(crate) struct PlannedSchedule<'a> {
-    /// What the track asks for in vain.
+    /// What the track asks for but cannot get.
     pub warnings: Vec<String>,
     steps: Vec<(Step<'a>, Vec<Box<dyn Operation>>)>,
 }
 
 impl<'a> PlannedSchedule<'a> {
-    /// Errors: [`Error::Task`] for the first task that cannot run.
+    /// Plans the tasks of a schedule. Errors: [`Error::Task`] for the first task that cannot run.
     pub(crate) fn new(
         track: &'a Track,
         schedule: &'a [ScheduleElement],
@@ -150,15 +150,15 @@ impl<'a> PlannedSchedule<'a> {
         Ok(planned)
     }
 
-    /// Clients that run at the same time at most.
+    /// Returns the largest number of clients that run at the same time.
     pub(crate) fn clients_max(&self) -> usize {
         self.steps.iter().map(|(step, _)| step.clients.len()).max().unwrap_or(0)
     }
 
-    /// Runs all steps, or those until the user interrupts them. Results come in the schedule's order.
+    /// Runs all steps, or those until the user interrupts the race. Results are in the schedule's order.
     ///
-    /// Errors: what ended the race; results so far are lost, as in Rally. `Interrupted` when no task that
-    /// reports name had begun.
+    /// Errors: the error that ended the race. The results so far are lost, as in Rally. `Interrupted` when no
+    /// task that reports name had begun.
     pub(crate) fn run(
         self,
         config: &DriveConfig,
@@ -198,7 +198,7 @@ fn plan_task(
     plan_built_in(track, task, config, warnings).map_err(wrong)
 }
 
-/// A parameter source that is not built in.
+/// Returns the task's parameter source if it is not a built-in one.
 fn unknown_source(task: &Task) -> Option<&str> {
     let sources = wants(task).filter(|(what, _)| *what == "parameter source");
     sources.map(|(_, name)| name).find(|name| !known_sources::is_source(name))
@@ -265,12 +265,12 @@ fn run_step<'a>(
         (statistics, workers.into_iter().map(join).collect::<Result<Vec<WorkerUse>, _>>())
     });
     if outcome.is_err() {
-        // An interrupt also reaches a server started from the same terminal; its end must not look like the
-        // cause.
+        // An interrupt also reaches a server started from the same terminal. Wait for our own signal, so that
+        // the server's end does not look like the cause.
         std::thread::sleep(INTERRUPT_GRACE);
     }
     let is_cut = is_interrupted.load(Ordering::Acquire);
-    // Whatever a client says after an interrupt, the interrupt ended it.
+    // After an interrupt, errors of clients are its consequence.
     let uses = outcome.or_else(|error| if is_cut { Ok(Vec::new()) } else { Err(error) })?;
     let generator = GeneratorUse::of(&uses);
     let machine = MachineReading::now().since(&machine_before);
@@ -280,7 +280,7 @@ fn run_step<'a>(
     Ok(step.tasks.iter().copied().zip(statistics).map(result).filter(has_begun).collect())
 }
 
-/// Clients whose end completes the step.
+/// Returns the number of clients whose end completes the step.
 fn completing_clients(step: &Step<'_>) -> usize {
     match step.completion {
         Completion::Task(index) => step.tasks[index].clients as usize,
@@ -288,7 +288,7 @@ fn completing_clients(step: &Step<'_>) -> usize {
     }
 }
 
-/// Takes in samples until the last client has ended.
+/// Receives samples until the last client has ended.
 fn take_samples(
     receiver: &Receiver<Vec<Sample>>,
     step: &Step<'_>,
@@ -323,7 +323,7 @@ fn take_samples(
             round_start = Instant::now();
         }
         if shown.elapsed() >= PROGRESS_INTERVAL {
-            // Clients that do not know their end do not count.
+            // Clients that cannot tell their progress do not count.
             let known: Vec<f64> =
                 progress_of_clients.iter().flatten().map(|share| f64::from(*share)).collect();
             progress.step_advanced(known.iter().sum::<f64>() / known.len().max(1) as f64);
@@ -332,12 +332,12 @@ fn take_samples(
     }
 }
 
-/// A step's requests on their way to the metrics store, if there is one.
+/// Passes a step's requests to the metrics store, if there is one.
 struct StepDocuments<'a> {
     log: Option<&'a SampleLog>,
     step: &'a Step<'a>,
     start_line: &'a StartLine,
-    /// From the first sample on, when the step's start is known.
+    /// Open from the first sample on, when the step's start is known.
     open: Option<StepLog>,
 }
 
@@ -353,7 +353,7 @@ impl StepDocuments<'_> {
 
     fn finish(self, statistics: &mut [TaskStatistics]) {
         let Some(open) = self.open else { return };
-        // Fixes the last reading of tasks that were too short for one a second.
+        // Completes the throughput of tasks that were too short for one value per second.
         statistics.iter_mut().for_each(|task| {
             task.throughput();
         });
@@ -363,7 +363,7 @@ impl StepDocuments<'_> {
     }
 }
 
-/// Where all workers of a step wait for one another, connected and ready.
+/// Where all workers of a step wait for each other when they are connected and ready.
 struct StartLine {
     barrier: Barrier,
     start: OnceLock<Instant>,
@@ -389,7 +389,7 @@ struct Worker<'w, 'a> {
 
 impl Worker<'_, '_> {
     fn run(self) -> Result<WorkerUse, Error> {
-        // Whatever fails here, the other workers must not wait for this one.
+        // If this fails, the worker still has to reach the start line: the other workers wait for it.
         let prepared = self.prepare();
         if prepared.is_err() {
             self.signals.abort();
@@ -434,7 +434,8 @@ impl Worker<'_, '_> {
             let joined = match tokio::time::timeout(CANCEL_INTERVAL, running.join_next()).await {
                 Ok(Some(joined)) => joined,
                 Ok(None) => break,
-                // Clients look at the signal between requests; one that waits long is stopped where it waits.
+                // Clients check the signal between requests. A client that waits longer is aborted during its
+                // request.
                 Err(_) if self.signals.is_cancelled() => {
                     running.abort_all();
                     continue;
@@ -455,7 +456,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// The tasks of each client, with runners that share what a worker's clients share.
+    /// Returns the tasks of each client. The runners of a task share their state among a worker's clients.
     fn prepare(&self) -> Result<Vec<Vec<ClientTask>>, Error> {
         let mut prepared: Vec<Vec<Option<ClientTask>>> =
             self.clients.iter().map(|allocations| allocations.iter().map(|_| None).collect()).collect();

@@ -1,8 +1,8 @@
-//! What does an operation get to talk to the server, and what is measured while it does?
+//! An operation's connection to the server, and what is measured on it.
 //!
-//! An [`Exchange`] belongs to one client. It rotates over the target hosts, tells failures apart as Rally
-//! does (`driver.py`, `execute_single`), and keeps the time from the first byte sent to the last byte
-//! received over all requests of one operation: the service time.
+//! An [`Exchange`] belongs to one client. It rotates over the target hosts, distinguishes failures as Rally
+//! does (`driver.py`, `execute_single`), and measures the service time: the time from the first byte sent to
+//! the last byte received over all requests of one operation.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -25,12 +25,12 @@ pub(crate) struct Exchange {
     context: Option<Rc<Context>>,
 }
 
-/// What requests of one `composite` leave for one another: ids by the name of the operation that got them.
+/// Ids that requests of a `composite` leave for later ones, by the name of the operation that got them.
 type Context = RefCell<BTreeMap<String, String>>;
 
 impl Exchange {
-    /// `client` is the client's number within the race. Clients begin with different hosts, in turn, and with
-    /// different machines of one name.
+    /// `client` is the client's number within the race. Clients start with different hosts in turn, and with
+    /// different addresses of a host name.
     pub(crate) fn new(target: &Target, client: usize) -> Exchange {
         let headers = target.client_headers.get(client).unwrap_or(&target.headers);
         let connect =
@@ -47,8 +47,8 @@ impl Exchange {
         }
     }
 
-    /// Connects to every host. A host that cannot be reached is found out again by the first request, inside
-    /// its task's error handling.
+    /// Connects to every host. If a host cannot be reached, its first request fails again, and then the error
+    /// handling of the task applies.
     pub(crate) async fn open(&mut self) {
         for connection in &mut self.connections {
             let _ = tokio::time::timeout(self.timeout, connection.open()).await;
@@ -60,12 +60,12 @@ impl Exchange {
         self.span = None;
     }
 
-    /// First request's start and last response's end since [`Exchange::begin`].
+    /// Returns the start of the first request and the end of the last response since [`Exchange::begin`].
     pub(crate) fn span(&self) -> Option<(Instant, Instant)> {
         self.span
     }
 
-    /// Another exchange with the same hosts and the same context, on connections of its own.
+    /// Returns another exchange with the same hosts and the same context, but its own connections.
     pub(crate) fn sibling(&self) -> Exchange {
         Exchange {
             connections: self.connections.iter().map(Connection::sibling).collect(),
@@ -78,7 +78,7 @@ impl Exchange {
         }
     }
 
-    /// Counts requests sent elsewhere as part of this operation.
+    /// Counts requests that another exchange sent as part of this operation.
     pub(crate) fn include(&mut self, span: Option<(Instant, Instant)>) {
         self.span = match (self.span, span) {
             (Some((start, end)), Some((other_start, other_end))) => {
@@ -101,16 +101,16 @@ impl Exchange {
         self.context = with.context.clone();
     }
 
-    /// Leaves `id` for later requests of the same composite operation.
+    /// Stores `id` for later requests of the same composite operation.
     pub(crate) fn remember(&self, name: &str, id: String) {
         if let Some(context) = &self.context {
             context.borrow_mut().insert(name.to_owned(), id);
         }
     }
 
-    /// The id that the request of this name left.
+    /// Returns the id that the operation `name` stored.
     ///
-    /// Errors: [`Failure::Fatal`] when there is none.
+    /// Errors: [`Failure::Fatal`] if there is none.
     pub(crate) fn recall(&self, name: &str) -> Result<String, Failure> {
         let known = |context: &Rc<Context>| context.borrow().get(name).cloned();
         self.context.as_ref().and_then(known).ok_or_else(|| self.unknown(name))
@@ -153,7 +153,7 @@ impl Exchange {
         Err(Failure::Api { status: response.status, description: described(&response) })
     }
 
-    /// As [`Exchange::send_body`], whatever the answer's status.
+    /// Sends `request` with `body` and returns the answer, whatever its status.
     pub(crate) async fn send_as_is(
         &mut self,
         request: &Request,
@@ -185,13 +185,13 @@ impl Exchange {
         Ok(connections[current].response(result?))
     }
 
-    /// Counts this moment as part of the service time.
+    /// Extends the service time up to now.
     pub(crate) fn mark(&mut self) {
         let now = Instant::now();
         extend(&mut self.span, now, now);
     }
 
-    /// Waits, as part of the service time.
+    /// Waits; the service time includes the wait.
     pub(crate) async fn sleep(&mut self, duration: Duration) {
         let started = Instant::now();
         tokio::time::sleep(duration).await;
@@ -199,7 +199,7 @@ impl Exchange {
     }
 }
 
-/// A span that began earlier goes on until `end`.
+/// Extends `span` to `end`. An empty span begins at `start`.
 fn extend(span: &mut Option<(Instant, Instant)>, start: Instant, end: Instant) {
     *span = Some((span.map_or(start, |(first, _)| first), end));
 }
@@ -225,7 +225,7 @@ impl From<HttpError> for Failure {
     }
 }
 
-/// The body of an error response, shortened to what a message can hold.
+/// Returns the body of an error response, shortened for a message.
 pub(super) fn described(response: &Response<'_>) -> String {
     const SHOWN_BYTES_MAX: usize = 1000;
     match response.text() {

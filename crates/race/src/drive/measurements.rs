@@ -1,4 +1,4 @@
-//! What does a race say beyond Rally's results, and how far can its figures be trusted?
+//! The measurements of a race beyond Rally's results, and how far its figures can be trusted.
 
 use super::conditions::machine::MachineUse;
 use super::conditions::send_delay::Delays;
@@ -10,18 +10,19 @@ use crate::record::measurements::{
 };
 use crate::record::results::TimeStats;
 
-/// A worker thread that is busier than this sends late at every burst.
+/// Busy share of a worker thread above which it sends late at every burst.
 const WORKER_SHARE_MAX: f64 = 0.85;
-/// The load generator's own delay at p99 that no figure notices, ms and as a share of the median service
-/// time.
+/// The load generator's own delay at p99 that still affects no figure: in ms, and as a share of the median
+/// service time.
 const OWN_DELAY_MS_MAX: f64 = 1.0;
 const OWN_DELAY_SHARE_MAX: f64 = 0.1;
-/// Of a closed loop's time, what clients may spend between two requests before the throughput is the
-/// generator's.
+/// Share of a closed loop's time that clients may spend between two requests. Above it, the throughput is
+/// that of the load generator.
 const BETWEEN_SHARE_MAX: f64 = 0.2;
-/// Median send delay, in median service times, from which on latency is a queue.
+/// Median send delay, as a multiple of the median service time, above which the latency is mostly time in a
+/// queue.
 const BEHIND_SERVICE_TIMES_MAX: f64 = 2.0;
-/// Shares of the machine from which on differences of a few percent may be its own.
+/// Shares above which the machine itself may cause differences of a few percent.
 const STEAL_SHARE_MAX: f64 = 0.02;
 const OTHERS_SHARE_MAX: f64 = 0.1;
 const MEMORY_STALL_SHARE_MAX: f64 = 0.01;
@@ -29,10 +30,10 @@ const QUOTA_SHARE_MAX: f64 = 0.01;
 const FREQUENCY_DROP_MAX: f64 = 0.2;
 /// Error rate from which on throughput and times say nothing about the work.
 const ERROR_RATE_MEANINGLESS: f64 = 0.1;
-/// Shorter races are noisy by themselves, and ticks of a hundredth of a second say nothing about them.
+/// Shorter races are noisy in any case, and clock ticks of 10 ms are too coarse for them.
 const JUDGED_WALL_S_MIN: f64 = 1.0;
 
-/// The server before and after the race.
+/// The server's use before and after the race.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ServerUse {
     pub before: ServerReading,
@@ -42,20 +43,22 @@ pub(crate) struct ServerUse {
 }
 
 impl ServerUse {
-    /// Processor seconds; `None` when unknown or when the server was started anew in between.
+    /// Returns the processor time in seconds; `None` when it is unknown or the server was restarted in
+    /// between.
     fn cpu_s(&self) -> Option<f64> {
         let (after, before) = self.after.cpu_s.zip(self.before.cpu_s)?;
         Some(after - before).filter(|seconds| *seconds >= 0.0)
     }
 
-    /// `None` when no peak is known.
+    /// Whether the peak of resident memory was reached in this race; `None` when no peak is known.
     fn is_peak_of_race(&self) -> Option<bool> {
         let (after, before) = self.after.peak_resident_bytes.zip(self.before.peak_resident_bytes)?;
         Some(self.is_fresh || after > before)
     }
 }
 
-/// Everything but what only the caller knows (race id, place in the run, hosts, settings).
+/// Returns all measurements except those that only the caller knows (race id, position in the series, hosts,
+/// settings).
 pub(crate) fn measurements(
     tasks: &mut [TaskResult<'_>],
     machine: &MachineUse,
@@ -93,7 +96,7 @@ fn of_task(result: &mut TaskResult<'_>) -> TaskMeasurements {
             expected_interval_ms: None,
             times: latency.clone(),
         },
-        // With a single sample there is no pace.
+        // A single sample has no pace.
         Some(median) if statistics.service_time.count() > 1 => {
             let (percentiles, mean_ms) = statistics.service_time.corrected_ms(median);
             HonestLatency {
@@ -136,8 +139,8 @@ fn delays(delays: &Delays) -> Option<DelayMeasurements> {
 }
 
 fn of_machine(machine: &MachineUse, server: &ServerUse) -> MachineMeasurements {
-    // A server elsewhere takes nothing of this machine; one here whose time is unknown leaves the others'
-    // unknown.
+    // A server on another machine uses nothing of this one. If it is on this machine and its time is unknown,
+    // so is the time of other processes.
     let server_here_s = if server.after.is_local { server.cpu_s() } else { Some(0.0) };
     let others_cpu_s = match (machine.busy_s, machine.own_cpu_s, server_here_s) {
         (Some(busy_s), Some(own_s), Some(server_s)) => Some((busy_s - own_s - server_s).max(0.0)),
@@ -212,7 +215,8 @@ fn of_late_sending(task: &TaskMeasurements) -> Doubt {
     })
 }
 
-/// Of clients that wait for themselves (without a schedule), or for the server (behind their schedule).
+/// Warns of clients that spend their time between requests (without a schedule), or that wait for the server
+/// (behind their schedule).
 fn of_waiting(task: &TaskMeasurements) -> Doubt {
     let (own, median_ms) = (task.own_delay?, median_service_ms(task)?);
     let Some(delay) = task.send_delay else {
@@ -359,8 +363,8 @@ mod tests {
         check_machine(|_, _| {}, &[]);
         check_machine(|machine, _| machine.steal_share = Some(0.05), &["5.0 % of the processors' time"]);
         check_machine(|machine, _| machine.busy_s = Some(15.0), &["used 20.0 % of the machine"]);
-        // A server elsewhere does not count here; one here that does not tell its time makes the others'
-        // unknown.
+        // A server on another machine does not count here. If a server on this machine does not report its
+        // time, the time of other processes is unknown.
         check_machine(|_, server| server.after.is_local = false, &["used 40.0 % of the machine"]);
         check_machine(|_, server| server.after.cpu_s = None, &[]);
         check_machine(|machine, _| machine.memory_stall_share = Some(0.2), &["waited for memory"]);

@@ -1,9 +1,10 @@
-//! "Here is a schedule and a server's address; how does the server answer under exactly that load?"
+//! Runs a schedule against a server, and measures how the server answers under exactly that load.
 //!
-//! Rally's race semantics (`esrally/driver/`) on asynchronous I/O with requests made before the clock starts.
-//! [`driver`] conducts: [`allocation`] lays the schedule out over clients, [`client`] is one client's loop
-//! under [`schedule`] and [`throttle`], [`operation`] knows what each task sends, [`http`] sends it,
-//! [`statistics`] takes the samples in, and [`telemetry`] asks the server about itself before and after.
+//! The semantics are those of Rally (`esrally/driver/`), on asynchronous I/O, and requests are built before
+//! the clock starts. [`driver`] is in charge: [`allocation`] assigns the schedule to clients, [`client`] is
+//! one client's loop under [`schedule`] and [`throttle`], [`operation`] knows what each task sends, [`http`]
+//! sends it, [`statistics`] receives the samples, and [`telemetry`] asks the server about itself before and
+//! after.
 
 pub(crate) mod allocation;
 pub(crate) mod api_keys;

@@ -1,10 +1,10 @@
-//! What are a few values inside a large response, without parsing the rest?
+//! Reads a few values of a large response without parsing the rest.
 //!
-//! Bulk and search responses are as large as what was sent; operations need two or three of their values.
-//! [`probe`] walks the text once, skips every subtree no wanted path leads into, and stops when all was found
-//! (Rally's `runner.py`, `parse`).
+//! Bulk and search responses are as large as the requests, but operations need two or three of their values.
+//! [`probe`] walks the text once, skips every subtree that no wanted path leads into, and stops when it has
+//! found everything (Rally's `runner.py`, `parse`).
 
-/// What stands at a path.
+/// The value at a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Found<'a> {
     /// A number, `true`, `false`, `null`, or a string with its quotes, as written.
@@ -31,7 +31,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// A string with its escapes resolved.
+    /// Returns a string with its escapes resolved.
     pub(super) fn as_string(self) -> Option<String> {
         match self {
             Found::Scalar(text) => serde_json::from_slice(text).ok(),
@@ -40,9 +40,10 @@ impl<'a> Found<'a> {
     }
 }
 
-/// The values at `paths` (keys joined by dots; no path's key may contain one), in their order.
+/// Returns the values at `paths` in the same order. A path is keys joined by dots, so no key may contain a
+/// dot.
 ///
-/// Damaged JSON ends the walk: what was found until then is returned.
+/// Damaged JSON ends the walk: the values found until then are returned.
 pub(super) fn probe<'a, const N: usize>(json: &'a [u8], paths: [&str; N]) -> [Option<Found<'a>>; N] {
     let mut walk = Walk { json, at: 0, found: [None; N], left: N };
     let wanted: [Option<&str>; N] = paths.map(Some);
@@ -58,9 +59,9 @@ struct Walk<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Walk<'a, N> {
-    /// Walks the object that starts here. `wanted`: per path what is left of it below this object, `None` if
-    /// it does not lead here. The recursion is as deep as the longest path, whatever the input. `None` ends
-    /// the walk.
+    /// Walks the object that starts here. For each path, `wanted` has the part below this object, or `None`
+    /// if the path does not lead here. The recursion is as deep as the longest path, whatever the input.
+    /// Returning `None` ends the walk.
     fn object(&mut self, wanted: &[Option<&str>; N]) -> Option<()> {
         self.expect(b'{')?;
         if self.peek()? == b'}' {
@@ -83,7 +84,8 @@ impl<'a, const N: usize> Walk<'a, N> {
         }
     }
 
-    /// `paths`: per path what is left of it after this value's key; an empty rest means this value is wanted.
+    /// Walks or skips one value. For each path, `paths` has the part after this value's key; an empty part
+    /// means that this value is wanted.
     fn value(&mut self, paths: &[Option<&str>; N]) -> Option<()> {
         let first = self.peek()?;
         let is_wanted = paths.contains(&Some(""));
@@ -119,7 +121,7 @@ impl<'a, const N: usize> Walk<'a, N> {
         (self.left > 0).then_some(())
     }
 
-    /// The next byte that is not blank.
+    /// Returns the next byte that is not white space.
     fn peek(&mut self) -> Option<u8> {
         while self.json.get(self.at)?.is_ascii_whitespace() {
             self.at += 1;
@@ -131,7 +133,7 @@ impl<'a, const N: usize> Walk<'a, N> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    /// Steps over a string and returns it with its quotes.
+    /// Skips a string and returns it with its quotes.
     fn string(&mut self) -> Option<&'a [u8]> {
         (self.peek()? == b'"').then_some(())?;
         let from = self.at;
@@ -146,7 +148,7 @@ impl<'a, const N: usize> Walk<'a, N> {
         }
     }
 
-    /// Steps over one value of any depth.
+    /// Skips one value of any depth.
     fn skip(&mut self) -> Option<()> {
         let mut depth = 0usize;
         loop {
@@ -180,7 +182,7 @@ impl<'a, const N: usize> Walk<'a, N> {
     }
 }
 
-/// What is left of `path` below `key`; empty when the path ends there.
+/// Returns the rest of `path` after `key`; empty when the path ends there.
 fn below<'p>(path: &'p str, key: &[u8]) -> Option<&'p str> {
     let rest = path.as_bytes().strip_prefix(key)?;
     match rest.first() {

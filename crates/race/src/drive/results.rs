@@ -1,4 +1,4 @@
-//! How do measurements become the results of a race?
+//! Turns measurements into the results of a race.
 
 use super::driver::TaskResult;
 use super::telemetry::{GarbageCollection, ShardTime, SystemMetrics};
@@ -11,7 +11,7 @@ use crate::record::results::{
 
 /// Rally's `results` object (`metrics.py`, `GlobalStatsCalculator`).
 ///
-/// Tasks left out of reports are in it when they failed.
+/// Tasks that reports leave out are included if they failed.
 pub(crate) fn results(
     track: &Track,
     challenge: &Challenge,
@@ -69,7 +69,7 @@ fn task_results(result: &mut TaskResult<'_>, meta: Params) -> TaskResults {
     }
 }
 
-/// Later objects win.
+/// Merges the objects; later ones take precedence.
 fn merged(metas: &[&Params]) -> Params {
     let mut all = Params::new();
     for meta in metas {
@@ -113,7 +113,7 @@ fn add_garbage_collection(results: &mut Results, collections: &GarbageCollection
     (results.zgc_pauses_gc_time, results.zgc_pauses_gc_count) = (time("zgc_pauses"), count("zgc_pauses"));
 }
 
-/// Rows of transforms and of disk usage by field.
+/// Adds the rows of transforms and of disk usage by field.
 fn add_watched(results: &mut Results, watched: &[Metric]) {
     for metric in watched {
         let text = |key: &str| {

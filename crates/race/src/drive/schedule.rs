@@ -1,8 +1,8 @@
-//! How long does a client go on, and does a request count?
+//! When a client's loop ends, and which of its requests are measured.
 //!
-//! Rally's loop control (`driver.py`, `requires_time_period_schedule`, `TimePeriodBased`, `IterationBased`).
-//! Warm-up and end are decided when a request has finished, from the clock that started with the client's
-//! task, ramp-up wait included.
+//! This is Rally's loop control (`driver.py`, `requires_time_period_schedule`, `TimePeriodBased`,
+//! `IterationBased`). The end of the warm-up and of the loop are decided when a request has finished, by the
+//! clock that started with the client's task (including the wait to ramp up).
 
 use std::time::{Duration, Instant};
 
@@ -11,15 +11,16 @@ use crate::model::Task;
 /// The rule that ends a client's loop.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum LoopRule {
-    /// Warm-up for the first period, then measured for the second; without a second, until the parameters run
-    /// out.
+    /// The warm-up lasts for the first period, and then requests are measured for the second. Without a
+    /// second period, the loop lasts until the parameters run out.
     Time { warmup: Duration, measured: Option<Duration> },
-    /// Counts are per client, not shared among them. Without a second count, until the parameters run out.
+    /// Counts are per client and not shared. Without a second count, the loop lasts until the parameters run
+    /// out.
     Iterations { warmup: u64, measured: Option<u64> },
 }
 
 impl LoopRule {
-    /// `is_finite`: the operation's parameters run out by themselves (a bulk that is not looped).
+    /// `is_finite` says whether the operation's parameters run out by themselves (a bulk that is not looped).
     pub(crate) fn for_task(task: &Task, is_finite: bool) -> LoopRule {
         let is_timed = task.warmup_time_period_s.is_some()
             || task.time_period_s.is_some()
@@ -31,7 +32,7 @@ impl LoopRule {
             };
         }
         let measured = match task.iterations {
-            // Rally takes 0 for "not given".
+            // Rally treats 0 as "not given".
             Some(count) if count > 0 => Some(count),
             _ if is_finite => None,
             _ => Some(1),
@@ -40,13 +41,13 @@ impl LoopRule {
     }
 }
 
-/// Seconds to a duration; what is negative or not a number counts as nothing, what is too long as a century.
+/// Converts seconds to a duration. A negative number or NaN becomes zero, and a too large one a century.
 fn period(seconds: f64) -> Duration {
     const CENTURY_S: f64 = 3.2e9;
     Duration::from_secs_f64(if seconds.is_nan() { 0.0 } else { seconds.clamp(0.0, CENTURY_S) })
 }
 
-/// Where one client stands in its loop.
+/// The position of one client in its loop.
 #[derive(Debug)]
 pub(crate) struct LoopControl {
     rule: LoopRule,
@@ -60,7 +61,7 @@ impl LoopControl {
         LoopControl { rule, started: now, now, iteration: 0 }
     }
 
-    /// Says that a request has finished.
+    /// Notes that a request has finished.
     pub(crate) fn advance(&mut self, now: Instant) {
         self.now = now;
         self.iteration += 1;
@@ -85,8 +86,8 @@ impl LoopControl {
         }
     }
 
-    /// Share done in [0, 1] as of the request that is about to be sent; `None` when only the parameters know
-    /// the end.
+    /// Returns the share done in [0, 1] as of the request that is about to be sent; `None` when only the
+    /// parameters determine the end.
     pub(crate) fn progress(&self) -> Option<f64> {
         match self.rule {
             LoopRule::Time { warmup, measured: Some(measured) } => {
@@ -110,7 +111,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::model::{Operation, Params};
 
-    /// A task of one client without any control over its length.
+    /// Returns a task with one client, without any control over its length.
     pub(crate) fn plain_task(kind: &str, params: serde_json::Value) -> Task {
         let params = params.as_object().cloned().unwrap_or_default();
         Task {

@@ -1,8 +1,8 @@
-//! What has a task shown so far?
+//! The statistics of a task so far.
 //!
-//! One [`TaskStatistics`] a task takes in the samples of all its clients as they arrive, in bounded memory:
-//! distributions of the three times for measured samples, the running throughput over all of them, and the
-//! first few different errors.
+//! One [`TaskStatistics`] per task receives the samples of all its clients as they arrive, in bounded memory:
+//! distributions of the three times over the measured samples, the current throughput over all samples, and
+//! the first few different errors.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::distribution::Distribution;
 use crate::drive::throughput::{ThroughputCalculator, ThroughputSummary};
 use crate::sample::{ErrorNote, Note, Sample};
 
-/// Different errors kept a task; beyond that they are only counted.
+/// Number of different errors kept for each task; further ones are only counted.
 const ERRORS_KEPT_MAX: usize = 10;
 
 #[derive(Debug, Default)]
@@ -20,12 +20,13 @@ pub(crate) struct TaskStatistics {
     pub service_time: Distribution,
     pub latency: Distribution,
     pub processing_time: Distribution,
-    /// The server's own time; empty for operations whose answers do not tell it.
+    /// The server's own time; empty for operations whose answers do not have it.
     pub took: Distribution,
-    /// Service time of the warm-up, which no report shows but which tells a cold server from a slow one.
+    /// Service time of the warm-up. Reports do not show it, but it distinguishes a cold server from a slow
+    /// one.
     pub warmup_service_time: Distribution,
-    /// How late throttled requests were sent, and what of the delay of any request was the load generator's
-    /// own.
+    /// How late throttled requests were sent, and how much of the delay of every request the load generator
+    /// caused.
     pub send_delay: Delays,
     pub own_delay: Delays,
     throughput: ThroughputCalculator,
@@ -35,7 +36,7 @@ pub(crate) struct TaskStatistics {
     pub weight_total: u64,
     unit: &'static str,
     last_request: Duration,
-    /// When the first measured request left, since the step's start.
+    /// When the first measured request was sent, relative to the step's start.
     first_measured: Option<Duration>,
     errors: BTreeMap<(&'static str, Option<u16>, String), u64>,
     errors_beyond: u64,
@@ -54,7 +55,7 @@ impl TaskStatistics {
         }
         self.last_request = self.last_request.max(sample.request_start);
         self.weight_total += sample.weight;
-        // Failed requests report the unit "ops" whatever the operation measures.
+        // Failed requests report the unit "ops", whatever the operation measures.
         if self.unit.is_empty() || sample.is_success {
             self.unit = sample.unit;
         }
@@ -100,17 +101,18 @@ impl TaskStatistics {
         self.throughput.finish()
     }
 
-    /// Readings of the throughput until now; all of them after [`TaskStatistics::throughput`].
+    /// Returns the values of the throughput until now. They are complete after
+    /// [`TaskStatistics::throughput`].
     pub(crate) fn throughput_notes(&self) -> &[Note] {
         self.throughput.notes()
     }
 
-    /// Unit of the throughput, such as `docs/s`.
+    /// Returns the unit of the throughput, such as `docs/s`.
     pub(crate) fn throughput_unit(&self) -> String {
         format!("{}/s", if self.unit.is_empty() { "ops" } else { self.unit })
     }
 
-    /// Share of measured samples that failed.
+    /// Returns the share of measured samples that failed.
     pub(crate) fn error_rate(&self) -> f64 {
         match self.service_time.count() {
             0 => 0.0,
@@ -127,17 +129,18 @@ impl TaskStatistics {
         self.service_time.count() + self.warmup_service_time.count() > 0
     }
 
-    /// From the first measured request's start to the last one's; `None` where nothing was measured.
+    /// Returns the time from the first measured request's start to the last one's; `None` if nothing was
+    /// measured.
     pub(crate) fn measured(&self) -> Option<Duration> {
         Some(self.last_request.saturating_sub(self.first_measured?))
     }
 
-    /// From the step's start to the last request's start.
+    /// Returns the time from the step's start to the last request's start.
     pub(crate) fn duration(&self) -> Duration {
         self.last_request
     }
 
-    /// The errors seen, most frequent first, one line each.
+    /// Returns the errors seen, the most frequent first, one line each.
     pub(crate) fn error_lines(&self) -> Vec<String> {
         let mut errors: Vec<_> = self.errors.iter().collect();
         errors.sort_by_key(|(_, count)| std::cmp::Reverse(**count));

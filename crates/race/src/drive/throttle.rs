@@ -1,9 +1,9 @@
-//! When is the next request due?
+//! When the next request is due.
 //!
-//! Rally's schedulers (`driver/scheduler.py`). A throttled task starts unthrottled; its first answer with a
-//! weight fixes how many requests a second each client has to send, and every change of weight fixes it anew.
-//! Due times are offsets from the client's task start and never slip: who is late works off what is due back
-//! to back, so that latency contains the wait.
+//! These are Rally's schedulers (`driver/scheduler.py`). A throttled task starts unthrottled. Its first
+//! answer with a weight determines how many requests per second each client has to send, and every change of
+//! weight determines it anew. Due times are offsets from the start of the client's task and never move: a
+//! client that is late sends the overdue requests back to back, so that latency contains the wait.
 
 use std::time::Instant;
 
@@ -19,26 +19,26 @@ enum Arrivals {
     Poisson,
 }
 
-/// The due times of one client of a task.
+/// Computes the due times of one client of a task.
 #[derive(Debug)]
 pub(crate) struct Throttle {
     target: Option<Throughput>,
     arrivals: Arrivals,
     clients: u32,
     weight: Option<u64>,
-    /// Requests a second of this client; `None` while unthrottled.
+    /// Requests per second of this client; `None` while unthrottled.
     rate: Option<f64>,
     due_s: f64,
     random: Random,
-    /// Says the due times instead.
+    /// The plugin's scheduler, which then determines the due times.
     plugin: Option<PluginSchedule>,
 }
 
 impl Throttle {
-    /// `seed`: for the Poisson arrivals of this client. `plugin`: the task's scheduler, where the track's
-    /// plugin has it.
+    /// `seed` is for the Poisson arrivals of this client. `plugin` is the task's scheduler, if the track's
+    /// plugin has one.
     ///
-    /// Errors: the name of a schedule that is not built in.
+    /// Errors: a schedule that is not built in, with its name.
     pub(crate) fn for_task(
         task: &Task,
         seed: u64,
@@ -66,19 +66,20 @@ impl Throttle {
         })
     }
 
-    /// What has to be awaited before [`Throttle::next_due_s`]; nothing but for a plugin's scheduler.
+    /// Returns what has to be awaited before [`Throttle::next_due_s`]. Only a plugin's scheduler has to be
+    /// awaited.
     pub(crate) fn pending(&mut self) -> Option<Pending<'_>> {
         self.plugin.as_mut()?.pending(self.rate)
     }
 
-    /// Tells a plugin's scheduler of a finished request.
+    /// Tells a plugin's scheduler about a finished request.
     pub(crate) fn tell_plugin(&mut self, started: Instant, ended: Instant, outcome: &Outcome) {
         if let Some(plugin) = &mut self.plugin {
             plugin.after_request(started, ended, outcome);
         }
     }
 
-    /// The due time of the next request in seconds after the task's start; 0 while nothing throttles.
+    /// Returns the due time of the next request in seconds after the task's start; 0 while nothing throttles.
     pub(crate) fn next_due_s(&mut self) -> f64 {
         if let Some(plugin) = &mut self.plugin {
             self.due_s = plugin.next_due_s();
@@ -146,7 +147,7 @@ mod tests {
 
     #[test]
     fn rate_follows_the_weight_and_the_unit() {
-        // 1000 docs/s over 4 clients with bulks of 500: one bulk every 2 s and client.
+        // 1000 docs/s over 4 clients with bulks of 500: each client sends a bulk every 2 s.
         let mut documents = throttle(1000.0, "docs/s", 4, None);
         documents.after_request(0, "docs").unwrap();
         assert_eq!(documents.next_due_s(), 0.0);
@@ -154,7 +155,7 @@ mod tests {
         assert_eq!(documents.next_due_s(), 2.0);
         documents.after_request(250, "docs").unwrap();
         assert_eq!(documents.next_due_s(), 3.0);
-        // ops/s on a task that reports documents counts requests.
+        // With ops/s, a task that reports documents counts requests.
         let mut requests = throttle(2.0, "ops/s", 1, None);
         requests.after_request(500, "docs").unwrap();
         assert_eq!(requests.next_due_s(), 0.5);

@@ -1,18 +1,18 @@
-//! How much work a second did a task do, by Rally's definition?
+//! How much work a task did per second, by Rally's definition.
 //!
 //! Rally's throughput (`driver.py`, `ThroughputCalculator`) is a running average since the task's start,
-//! warm-up included, read off once a second: samples of all clients, ordered by when their processing began,
-//! are counted up, and whenever another whole second of the task has passed, `count / elapsed` is noted. The
-//! notes made while the type is `normal` are the task's throughput. Once a normal sample was seen the type
-//! stays normal; a type without any note gets one from its last sample.
+//! including the warm-up, that is read once per second. The samples of all clients are counted in the order
+//! in which their processing began, and whenever another whole second of the task has passed,
+//! `count / elapsed` is noted. The notes made while the type is `normal` are the task's throughput. After the
+//! first normal sample the type stays normal. A type without any note gets one from its last sample.
 //!
-//! Samples wait here for the end of a round ([`ROUND_SAMPLES_MAX`] or the caller's clock; Rally's rounds last
-//! 30 s), so that memory is bounded by the rate and not by the length of a race.
+//! Samples wait here for the end of a round ([`ROUND_SAMPLES_MAX`], or the caller's clock; Rally's rounds
+//! take 30 s), so that memory is bounded by the rate and not by the length of a race.
 
 use crate::sample::Note;
 use std::time::Duration;
 
-/// More waiting samples than this are counted at once (24 bytes each).
+/// If more samples are waiting (24 bytes each), the round ends at once.
 pub(crate) const ROUND_SAMPLES_MAX: usize = 500_000;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,10 +26,10 @@ struct Waiting {
 pub(crate) struct ThroughputCalculator {
     waiting: Vec<Waiting>,
     running: Option<Running>,
-    /// Time period of the earliest sample so far, until the first round fixes the start.
+    /// Processing start and time period of the earliest sample so far, until the first round fixes the start.
     first: Option<(f64, f64)>,
     notes: Vec<Note>,
-    /// Whether the operation tells its throughput itself; then nothing is computed.
+    /// Whether the operation reports its own throughput; then none is computed.
     has_own: bool,
 }
 
@@ -38,13 +38,13 @@ struct Running {
     start_s: f64,
     count: u64,
     interval_s: f64,
-    /// The next note is due when the interval reaches this.
+    /// The next note is made when the interval reaches this.
     bucket_s: f64,
     is_warmup: bool,
     has_note: bool,
 }
 
-/// `min`, `mean`, `median`, `max` in units a second.
+/// `min`, `mean`, `median`, `max` in units per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ThroughputSummary {
     pub min: f64,
@@ -72,13 +72,13 @@ impl ThroughputCalculator {
         }
     }
 
-    /// Takes in a value that the operation knows itself, in units a second.
+    /// Records a value that the operation itself reports, in units per second.
     pub(crate) fn record_own(&mut self, processing_start: Duration, value: f64, is_warmup: bool) {
         self.has_own = true;
         self.notes.push(Note { at_s: processing_start.as_secs_f64(), value, is_warmup });
     }
 
-    /// Counts what waits.
+    /// Counts the samples that are waiting.
     pub(crate) fn end_round(&mut self) {
         if self.has_own {
             self.waiting.clear();
@@ -120,12 +120,12 @@ impl ThroughputCalculator {
         }
     }
 
-    /// All readings until now, those of the warm-up too.
+    /// Returns all notes until now, including those of the warm-up.
     pub(crate) fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// Ends the last round; `None` when no measured throughput came about (Rally then shows none either).
+    /// Ends the last round. Returns `None` when no throughput was measured; Rally shows none then either.
     pub(crate) fn finish(&mut self) -> Option<ThroughputSummary> {
         self.end_round();
         if self.running.as_ref().is_some_and(|running| running.interval_s > 0.0 && !running.has_note) {
@@ -136,7 +136,7 @@ impl ThroughputCalculator {
         values.sort_by(f64::total_cmp);
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let median = median_of_sorted(&values)?;
-        // Rally takes a mean or median of 0 for "no value".
+        // Rally treats a mean or median of 0 as "no value".
         (mean > 0.0 && median > 0.0).then(|| ThroughputSummary {
             min: values[0],
             mean,
@@ -146,7 +146,7 @@ impl ThroughputCalculator {
     }
 }
 
-/// The middle value, or the mean of the two; `None` of none.
+/// Returns the middle value, or the mean of the two middle ones; `None` without values.
 fn median_of_sorted(values: &[f64]) -> Option<f64> {
     let middle = values.len() / 2;
     match values.len() {
@@ -160,7 +160,7 @@ fn median_of_sorted(values: &[f64]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// Samples as (processing start s, time period s, weight, is warm-up).
+    /// Checks the notes of samples given as (processing start s, time period s, weight, is warm-up).
     #[track_caller]
     fn check(samples: &[(f64, f64, u64, bool)], expected_normal: &[f64], expected_warmup: &[f64]) {
         for rounds in [1, samples.len()] {
@@ -182,10 +182,10 @@ mod tests {
         }
     }
 
-    /// Expected values come from running esrally 2.13's calculator on the same samples.
+    /// The expected values come from esrally 2.13's calculator on the same samples.
     #[test]
     fn notes_once_a_second() {
-        // 0.25 s a request: the start lies one request before the first sample's processing.
+        // With 0.25 s per request, the start is one request before the processing of the first sample.
         let samples: Vec<_> =
             (0..12).map(|i| (0.25 * f64::from(i), 0.25 * f64::from(i + 1), 100, i < 4)).collect();
         check(&samples, &[400.0, 400.0], &[400.0]);

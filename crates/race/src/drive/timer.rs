@@ -1,9 +1,9 @@
-//! How does a throttled client wake up on time?
+//! Wakes a throttled client up on time.
 //!
-//! The runtime's timers tick in milliseconds, and latency is counted from the moment a request was due: at
-//! 1,000 requests a second half a millisecond of lateness would be half of the figure. On Linux each
-//! throttled client therefore waits on a timer descriptor of its own (`timerfd_create(2)`, nanosecond
-//! resolution, typically some 50 µs late); elsewhere on the runtime's timer.
+//! The runtime's timers tick in milliseconds, and latency counts from the moment a request was due: at 1,000
+//! requests per second, being late by half a millisecond would be half of the figure. On Linux, each
+//! throttled client therefore waits on its own timer descriptor (`timerfd_create(2)`, nanosecond resolution,
+//! typically about 50 µs late). Other systems use the runtime's timer.
 
 use std::time::Instant;
 
@@ -35,9 +35,9 @@ mod linux {
             if raw < 0 {
                 return Err(io::Error::last_os_error());
             }
-            // SAFETY: `raw` is an open descriptor that nobody else owns.
+            // SAFETY: `raw` is an open descriptor that nothing else owns.
             let owned = unsafe { OwnedFd::from_raw_fd(raw) };
-            // SAFETY: the `AsyncFd` owns the descriptor, nobody else closes it, and `as_raw_fd` always
+            // SAFETY: the `AsyncFd` owns the descriptor, nothing else closes it, and `as_raw_fd` always
             // returns the same one.
             let descriptor = unsafe { AsyncFd::register(owned) }.map_err(io::Error::from)?;
             Ok(Timer { descriptor })
@@ -56,8 +56,8 @@ mod linux {
                 },
             };
             let raw = self.descriptor.as_raw_fd();
-            // SAFETY: `raw` is open as long as `self.descriptor`; `setting` outlives the call; no old value
-            // is asked for.
+            // SAFETY: `raw` is open as long as `self.descriptor`; `setting` outlives the call; the old value
+            // is not requested.
             if unsafe { libc::timerfd_settime(raw, 0, &setting, std::ptr::null_mut()) } < 0 {
                 return Err(io::Error::last_os_error());
             }
@@ -65,8 +65,8 @@ mod linux {
                 let mut guard = self.descriptor.readable().await?;
                 let read = guard.try_io(|descriptor| {
                     let mut expirations = 0u64;
-                    // SAFETY: the buffer is 8 bytes, as read(2) on a timer descriptor wants, and outlives the
-                    // call.
+                    // SAFETY: the buffer has 8 bytes, as read(2) on a timer descriptor requires, and outlives
+                    // the call.
                     let count = unsafe {
                         libc::read(descriptor.as_raw_fd(), (&raw mut expirations).cast(), size_of::<u64>())
                     };

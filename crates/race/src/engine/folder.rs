@@ -1,8 +1,8 @@
-//! "Here is an unpacked Elasticsearch or OpenSearch; run it for a race."
+//! Runs an unpacked Elasticsearch or OpenSearch for a race.
 //!
-//! Nothing is written into the distribution: configuration (a copy of its own), data, logs and temporary
-//! files are in a folder of the race. What the race needs comes on the command line (`-Esetting=value`),
-//! which wins over the configuration file; what the user gives comes last.
+//! Nothing is written into the distribution: configuration (a copy), data, logs and temporary files are in a
+//! folder of the race. The settings of the race are passed on the command line (`-Esetting=value`), which
+//! takes precedence over the configuration file. A setting of the user replaces one of the race.
 
 use std::fs::File;
 use std::io;
@@ -18,20 +18,20 @@ use super::{EngineSpec, RunningServer, ServerGuard};
 use crate::error::Error;
 use crate::process;
 
-/// A cold JVM on a busy machine takes half a minute; Rally waits two.
+/// A cold JVM on a busy machine takes half a minute to start; Rally waits two minutes.
 const START_WAIT_MAX: Duration = Duration::from_secs(180);
 const START_LOOK_EVERY: Duration = Duration::from_millis(250);
-/// A node flushes and closes its shards; after that it is ended.
+/// A node flushes and closes its shards on a signal. After this time it is killed.
 const STOP_WAIT_MAX: Duration = Duration::from_secs(60);
-/// Lines of the log that an error shows.
+/// Number of log lines that an error shows.
 const LOG_LINES: usize = 15;
 
 /// What differs between the two servers.
 struct Product {
     name: &'static str,
-    /// Of its environment variables.
+    /// Prefix of its environment variables.
     prefix: &'static str,
-    /// Module or plugin that puts TLS and passwords before a fresh node, and the setting that leaves it out.
+    /// The module or plugin that gives a fresh node TLS and passwords, and the setting that turns it off.
     security: (&'static str, &'static str),
 }
 
@@ -48,10 +48,10 @@ const PRODUCTS: [Product; 2] = [
     },
 ];
 
-/// Starts the server of `home` on a free local port; returns when it answers.
+/// Starts the server in `home` on a free local port, and returns when it answers.
 ///
 /// # Errors
-/// What is missing, or the end of the server's log when it does not come up.
+/// `ServerStart`: what is missing, or the end of the server's log when it does not start.
 pub(crate) fn start(home: &Path, spec: &EngineSpec) -> Result<RunningServer, Error> {
     let home =
         home.canonicalize().map_err(|error| Error::ServerStart(format!("[{}]: {error}", home.display())))?;
@@ -114,7 +114,7 @@ pub(crate) fn start(home: &Path, spec: &EngineSpec) -> Result<RunningServer, Err
     })
 }
 
-/// Makes the folders and the copy of the configuration.
+/// Creates the folders and the copy of the configuration.
 fn prepare(home: &Path, files: &Path, spec: &EngineSpec) -> io::Result<()> {
     for folder in ["data", "logs", "tmp"] {
         std::fs::create_dir(files.join(folder))?;
@@ -128,8 +128,8 @@ fn prepare(home: &Path, files: &Path, spec: &EngineSpec) -> io::Result<()> {
     Ok(())
 }
 
-/// The distribution's JVM options with their relative places below `files`, and without its collector when
-/// the user chooses one: a JVM refuses two.
+/// Returns the distribution's JVM options with relative paths moved below `files`. Its collector is left out
+/// when the user chooses one, since a JVM refuses two.
 fn jvm_options(text: &str, files: &Path, spec: &EngineSpec) -> String {
     let is_collector = |option: &str| option.contains("-XX:+Use") && option.trim_end().ends_with("GC");
     let chosen = spec.jvm_options.iter().any(|option| is_collector(option));
@@ -149,7 +149,7 @@ fn jvm_options(text: &str, files: &Path, spec: &EngineSpec) -> String {
     kept
 }
 
-/// The settings as arguments; of two the later one counts.
+/// Returns the settings as arguments. A setting of the user replaces one of the race.
 fn arguments(
     product: &Product,
     home: &Path,
@@ -183,7 +183,7 @@ fn arguments(
     settings.into_iter().map(|(name, value)| format!("-E{name}={value}")).collect()
 }
 
-/// Environment variables with the places, the heap and the JVM options.
+/// Returns the environment variables for the folders, the heap and the JVM options.
 fn environment(product: &Product, files: &Path, spec: &EngineSpec) -> Result<Vec<(String, String)>, Error> {
     if let Some(option) = spec.jvm_options.iter().find(|option| option.contains(char::is_whitespace)) {
         return Err(Error::ServerStart(format!(
@@ -214,7 +214,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A port that was free a moment ago.
+/// Returns a port that was free a moment ago.
 fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
@@ -226,9 +226,9 @@ fn last_lines(log: &Path) -> String {
     lines[lines.len().saturating_sub(LOG_LINES)..].join("\n")
 }
 
-/// Ends the server and removes its files.
+/// Stops the server and removes its files.
 struct Guard {
-    /// The start script, or the server that took its place.
+    /// The start script, or the server that replaced it.
     launcher: Child,
     files: Option<tempfile::TempDir>,
 }
@@ -238,14 +238,14 @@ impl Guard {
         self.files.as_ref().map_or(Path::new(""), tempfile::TempDir::path)
     }
 
-    /// The server's own id, which newer start scripts leave in a file because they stay in between.
+    /// Returns the server's process id. Newer start scripts stay alive as its parent, and write the id to a
+    /// file.
     fn process_id(&self) -> u32 {
         let written = std::fs::read_to_string(self.folder().join("pid")).ok();
         written.and_then(|text| text.trim().parse().ok()).unwrap_or_else(|| self.launcher.id())
     }
 
-    /// Waits until the server is ready for requests; `failed` makes an error of what is told about it
-    /// instead.
+    /// Waits until the server is ready for requests. `failed` turns a message about the server into an error.
     fn wait_until_it_answers(
         &mut self,
         address: &str,

@@ -1,9 +1,9 @@
-//! "Start the server that is to be raced, with these settings and this much memory, and end it afterwards."
+//! Starts the server that is raced, with its settings and memory, and stops it afterwards.
 //!
-//! A server is the built-in one (a process of this same program, made by the binary's [`ServerProvider`]) or
-//! an unpacked distribution of Elasticsearch or OpenSearch ([`folder`]). Either listens on a free local port,
-//! keeps its data in a temporary folder, and is ended by its process id when its [`RunningServer`] is
-//! dropped, unless it is to be kept.
+//! A server is the built-in one (a process of this same program, created by the binary's [`ServerProvider`])
+//! or an unpacked distribution of Elasticsearch or OpenSearch ([`folder`]). Either listens on a free local
+//! port, keeps its data in a temporary folder, and is stopped by its process id when its [`RunningServer`] is
+//! dropped, unless the user wants to keep it.
 
 pub(crate) mod folder;
 
@@ -13,20 +13,20 @@ use crate::arguments::{self};
 use crate::error::Error;
 use crate::model::{Params, bare_text};
 
-/// What to start and how.
+/// Which server to start, and how.
 #[derive(Debug, Clone, Default)]
 pub struct EngineSpec {
     /// Which server.
     pub engine: Engine,
-    /// Server settings, such as `indices.memory.index_buffer_size`, with their texts.
+    /// Server settings, such as `indices.memory.index_buffer_size`, with their values as strings.
     pub settings: Vec<(String, String)>,
     /// `memory.limit` of the built-in server.
     pub memory_limit: Option<String>,
-    /// Heap of a JVM, such as `512m`; both its first and its largest size.
+    /// Heap of a JVM, such as `512m`: both the initial and the maximum size.
     pub heap: Option<String>,
     /// Further options of a JVM.
     pub jvm_options: Vec<String>,
-    /// Whether the server is to outlive this process: it then leaves the terminal's process group.
+    /// Whether the server outlives this process. It then leaves the terminal's process group.
     pub is_kept: bool,
 }
 
@@ -36,12 +36,12 @@ pub enum Engine {
     /// The server that comes with this program.
     #[default]
     Limber,
-    /// Home of an Elasticsearch or OpenSearch.
+    /// Home folder of an Elasticsearch or OpenSearch.
     Folder(PathBuf),
 }
 
 impl Engine {
-    /// `limber`, or the folder of a distribution.
+    /// Reads `limber`, or the folder of a distribution.
     pub fn named(text: &str) -> Engine {
         match text {
             "limber" => Engine::Limber,
@@ -50,7 +50,7 @@ impl Engine {
     }
 }
 
-/// Reads `--engine-setting`, which is written like `--track-params`: names and values for
+/// Reads `--engine-setting`, which has the syntax of `--track-params`. Returns names and values for
 /// [`EngineSpec::settings`].
 ///
 /// # Errors
@@ -59,16 +59,17 @@ pub(crate) fn settings_of(text: &str) -> Result<Vec<(String, String)>, Error> {
     Ok(arguments::parse(text)?.into_iter().map(|(name, value)| (name, bare_text(&value))).collect())
 }
 
-/// Starts the built-in server; the binary implements it, since this crate knows no engine.
+/// Starts the built-in server. The binary implements this trait, since this crate does not depend on the
+/// engine.
 pub trait ServerProvider {
-    /// Starts it with the spec's settings and memory limit.
+    /// Starts the server with the spec's settings and memory limit.
     ///
     /// Errors: why it does not start.
     fn start_with(&self, spec: &EngineSpec) -> Result<RunningServer, Error>;
 
-    /// Starts it as it comes.
+    /// Starts the server with its defaults.
     ///
-    /// Errors: as [`start_with`](Self::start_with).
+    /// Errors: those of [`start_with`](Self::start_with).
     fn start(&self) -> Result<RunningServer, Error> {
         self.start_with(&EngineSpec::default())
     }
@@ -78,24 +79,24 @@ pub trait ServerProvider {
 pub struct RunningServer {
     /// `host:port`.
     pub address: String,
-    /// What races call it: Rally's "car".
+    /// Its name in races: Rally's "car".
     pub name: String,
-    /// The process that answers, not a script that started it.
+    /// The process that answers, which is not the script that started it.
     pub process_id: u32,
     /// Folder with its data, configuration and logs.
     pub folder: PathBuf,
-    /// Ends the process and removes the folder when it is dropped.
+    /// Stops the process and removes the folder when it is dropped.
     pub guard: Box<dyn ServerGuard>,
 }
 
-/// Ends a server when it is dropped.
+/// Stops a server when it is dropped.
 pub trait ServerGuard {
-    /// Lets the server and its folder live on.
+    /// Keeps the server running, and keeps its folder.
     fn keep(self: Box<Self>);
 }
 
 impl RunningServer {
-    /// Leaves it running; gives a line that says where it is and how to end it.
+    /// Keeps the server running. Returns a line that says where it is and how to stop it.
     pub fn keep(self) -> String {
         self.guard.keep();
         format!(
@@ -110,7 +111,8 @@ impl RunningServer {
 impl EngineSpec {
     /// Starts the server and waits until it answers.
     ///
-    /// Errors: `Arguments` for a spec that fits no server of the kind, `Start` when it does not start.
+    /// Errors: `Argument` for options that this kind of server does not have, `ServerStart` when it does not
+    /// start.
     pub fn start(&self, provider: &dyn ServerProvider) -> Result<RunningServer, Error> {
         match &self.engine {
             Engine::Limber if self.heap.is_some() || !self.jvm_options.is_empty() => Err(Error::Argument(
@@ -125,7 +127,8 @@ impl EngineSpec {
         }
     }
 
-    /// What races keep of it, as Rally keeps its cars' parameters; `None` if there is nothing but defaults.
+    /// Returns what races record about it, as Rally records its cars' parameters; `None` if everything is
+    /// default.
     pub fn params(&self) -> Option<Params> {
         let mut params = Params::new();
         let sized = [("memory_limit", &self.memory_limit), ("heap_size", &self.heap)];

@@ -1,4 +1,4 @@
-//! What does a host that the user names stand for?
+//! Resolves the hosts that the user names.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
@@ -10,10 +10,10 @@ use crate::http::{Address, Tls, server_name};
 /// Port of `https://` without one.
 const HTTPS_PORT: u16 = 443;
 
-/// Looks the hosts of one cluster up: `host:port`, or `http://` or `https://`, host, port and perhaps a path
-/// that comes before every request's own.
+/// Resolves the hosts of one cluster: `host:port`, or `http://` or `https://` with host, port and an optional
+/// path that precedes the path of every request.
 ///
-/// Errors: a host without a port, that does not resolve, or that holds credentials; files of the TLS options.
+/// Errors: a host that has no port, cannot be resolved, or contains credentials; files of the TLS options.
 pub(crate) fn resolve(hosts: &[String], options: &ClientOptions) -> Result<Vec<Address>, Error> {
     if hosts.is_empty() {
         return Err(Error::argument("no target host is given"));
@@ -35,7 +35,7 @@ pub(crate) fn resolve(hosts: &[String], options: &ClientOptions) -> Result<Vec<A
         };
         let answers = options.static_responses.clone();
         let sockets = match answers {
-            // Nobody is asked, so that nobody needs to be there.
+            // No request is sent, so the host need not exist.
             Some(_) => Vec::new(),
             None => sockets(&parts.authority).map_err(wrong)?,
         };
@@ -44,7 +44,7 @@ pub(crate) fn resolve(hosts: &[String], options: &ClientOptions) -> Result<Vec<A
     Ok(addresses)
 }
 
-/// At least one.
+/// Returns at least one address.
 fn sockets(authority: &str) -> Result<Vec<SocketAddr>, Error> {
     let found = authority
         .to_socket_addrs()
@@ -53,7 +53,7 @@ fn sockets(authority: &str) -> Result<Vec<SocketAddr>, Error> {
     if sockets.is_empty() { Err(Error::argument("the name has no address")) } else { Ok(sockets) }
 }
 
-/// A connection for single calls to the hosts of one cluster.
+/// Returns a connection for individual calls to the hosts of one cluster.
 ///
 /// Errors: those of [`resolve`].
 pub(crate) fn connect(hosts: &[String], options: &ClientOptions) -> Result<Cluster, Error> {
@@ -62,7 +62,7 @@ pub(crate) fn connect(hosts: &[String], options: &ClientOptions) -> Result<Clust
 
 struct Parts {
     uses_tls: bool,
-    /// Without the port.
+    /// The host without the port.
     name: String,
     authority: String,
     prefix: String,

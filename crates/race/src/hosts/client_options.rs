@@ -1,4 +1,4 @@
-//! How does one talk to a cluster? (`--client-options`)
+//! How to connect to a cluster (`--client-options`).
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::error::Error;
 use crate::http::{StaticAnswers, TlsOptions};
 use crate::model::{Params, bare_text};
 
-/// Rally's client retries so often once it retries at all (`elastic_transport`, `max_retries`).
+/// How often Rally's client retries, if it retries at all (`elastic_transport`, `max_retries`).
 const RETRIES_DEFAULT: u32 = 3;
 
-/// Every option there is, in the order of the help. [`ClientOptions::from_params`] reads them.
+/// All options, in the order of the help. [`ClientOptions::from_params`] reads them.
 const NAMES: [&str; 23] = [
     "timeout",
     "request_timeout",
@@ -42,14 +42,14 @@ const NAMES: [&str; 23] = [
     "static_responses",
 ];
 
-/// When a request is sent again, as part of the same operation and of its service time.
+/// When a request is sent again. Repetitions are part of the same operation and of its service time.
 ///
-/// None by default. Rally's client retries lost connections and the statuses 429, 502, 503 and 504 three
-/// times without a word, so that an overloaded server looks slow instead of refusing; here that has to be
-/// asked for.
+/// There are none by default. Rally's client silently retries lost connections and the statuses 429, 502, 503
+/// and 504 three times, so that an overloaded server looks slow although it refuses requests. Here the user
+/// has to ask for it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Retries {
-    /// Attempts after the first.
+    /// Number of attempts after the first.
     pub attempts_max: u32,
     pub on_timeout: bool,
     pub on_statuses: Vec<u16>,
@@ -62,14 +62,14 @@ pub(crate) struct ClientOptions {
     pub authorization: Option<String>,
     pub uses_tls: bool,
     pub tls: TlsOptions,
-    /// Bodies of requests go out as gzip.
+    /// Whether the bodies of requests are sent as gzip.
     pub compresses: bool,
     pub retries: Retries,
-    /// Each client gets an API key of its own, made and deleted with the user's credentials.
+    /// Whether each client gets its own API key, which is created and deleted with the user's credentials.
     pub creates_api_keys: bool,
     /// Further headers of every request.
     pub headers: Vec<(String, String)>,
-    /// Answers from a file instead of a server: nothing is sent.
+    /// Answers from a file that replace a server's; nothing is sent.
     pub static_responses: Option<Arc<StaticAnswers>>,
     /// What the user should know about these options.
     pub warnings: Vec<String>,
@@ -139,8 +139,8 @@ impl ClientOptions {
         Ok(options)
     }
 
-    /// Header lines of every request, CR LF each, with these credentials instead of the options' if there are
-    /// any.
+    /// Returns the header lines of every request, each ending in CR LF. `authorization`, if any, replaces the
+    /// options' credentials.
     pub(crate) fn header_lines(&self, authorization: Option<&str>) -> String {
         let mut lines = format!("user-agent: limber-race/{}\r\n", env!("CARGO_PKG_VERSION"));
         let authorization = authorization.or(self.authorization.as_deref());
@@ -161,7 +161,7 @@ fn basic(user: &str, password: &str) -> String {
     format!("Basic {}", BASE64.encode(format!("{user}:{password}")))
 }
 
-/// Values by name, with errors that name the option.
+/// Reads values by name. Errors name the option.
 struct Reader<'a>(&'a Params);
 
 impl Reader<'_> {
@@ -169,7 +169,7 @@ impl Reader<'_> {
         Error::Argument(format!("client option [{name}] cannot be [{value}]; it is {expected}"))
     }
 
-    /// A value that is there and not null.
+    /// Returns a value that is present and not null.
     fn value(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|value| !value.is_null())
     }
@@ -184,7 +184,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A text; numbers are taken as they are written, since `key:value` makes one of a password of digits.
+    /// Returns a string. A number is returned as it is written, since `key:value` makes one of a password of
+    /// digits.
     fn text(&self, name: &str) -> Result<Option<String>, Error> {
         match self.value(name) {
             None => Ok(None),
@@ -220,7 +221,7 @@ impl Reader<'_> {
             }
         }
         match self.value("api_key") {
-            // Elasticsearch's client takes the key's id and its secret as a pair, too.
+            // Elasticsearch's client also accepts the key's id and secret as a pair.
             Some(Value::Array(pair)) => match &pair[..] {
                 [Value::String(id), Value::String(secret)] => {
                     found.push(format!("ApiKey {}", BASE64.encode(format!("{id}:{secret}"))));
@@ -256,7 +257,7 @@ impl Reader<'_> {
         let options =
             TlsOptions { verifies: self.flag("verify_certs", true)?, ca_certs: path("ca_certs")?, identity };
         if uses_tls {
-            // A file that is missing should not be found out after the track was loaded.
+            // Find out that a file is missing before the track is loaded.
             options.config()?;
         }
         Ok(options)

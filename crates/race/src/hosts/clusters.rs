@@ -1,4 +1,4 @@
-//! Which clusters are there?
+//! The clusters that the user names.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use crate::arguments::parse;
 use crate::error::Error;
 use crate::model::Params;
 
-/// The cluster that is raced.
+/// Name of the cluster that is raced.
 pub(crate) const DEFAULT_CLUSTER: &str = "default";
 
 /// A cluster as the user described it.
@@ -18,10 +18,10 @@ pub(crate) struct ClusterTarget {
     pub options: ClientOptions,
 }
 
-/// The clusters of `--target-hosts` with their `--client-options` (`None`: not given, Rally's `timeout:60`
-/// for all), the one that is raced first.
+/// Returns the clusters of `--target-hosts` with their `--client-options` (if `None`, Rally's default
+/// `timeout:60` for all). The cluster that is raced comes first.
 ///
-/// Errors: neither form is met, an option is wrong, or the two arguments name different clusters.
+/// Errors: an argument has neither form, an option is wrong, or the two arguments name different clusters.
 pub(crate) fn clusters(
     target_hosts: &str,
     client_options: Option<&str>,
@@ -60,7 +60,7 @@ pub(crate) fn clusters(
     Ok(found)
 }
 
-/// `host:port,host:port`, or a JSON object (or the name of a `.json` file that holds one) of lists of hosts.
+/// Reads `host:port,host:port`, or a JSON object (or the name of a `.json` file with one) of lists of hosts.
 fn hosts_by_cluster(argument: &str) -> Result<Vec<(String, Vec<String>)>, Error> {
     let is_object = argument.trim_start().starts_with('{') || argument.ends_with(".json");
     if !is_object {
@@ -90,7 +90,7 @@ fn host_list(cluster: &str, hosts: Value) -> Result<Vec<String>, Error> {
     list.iter().map(|host| host_text(host).ok_or_else(|| wrong(host))).collect()
 }
 
-/// Rally's clients take `{"host": "…", "port": 9200, "use_ssl": true, "url_prefix": "…"}`, too.
+/// Rally's clients also accept `{"host": "…", "port": 9200, "use_ssl": true, "url_prefix": "…"}`.
 fn host_text(host: &Value) -> Option<String> {
     let Value::Object(parts) = host else { return host.as_str().map(str::to_owned) };
     let known = ["host", "port", "use_ssl", "url_prefix"];
@@ -126,7 +126,7 @@ fn options_by_cluster(argument: &str) -> Result<Vec<(String, ClientOptions)>, Er
     params.into_iter().map(read).collect()
 }
 
-/// Whether this is a cluster's options and not an option that is an object itself (`headers`).
+/// Whether this is the options of a cluster, and not a single option that is an object (`headers`).
 fn is_options(value: &Value) -> bool {
     let is_flat = |options: &Map<String, Value>| options.keys().all(|key| !key.contains('-'));
     value.as_object().is_some_and(is_flat)

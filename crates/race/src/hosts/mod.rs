@@ -1,9 +1,8 @@
-//! "Which servers did the user mean, and how does one talk to them?": `--target-hosts` and
-//! `--client-options`.
+//! Which servers the user means, and how to connect to them: `--target-hosts` and `--client-options`.
 //!
-//! Rally's two forms (`esrally/utils/opts.py`): one cluster as a list of hosts and `key:value` options, or
-//! several clusters as JSON objects whose keys are the clusters' names. The cluster `default` is raced; the
-//! others are watched by telemetry.
+//! There are Rally's two forms (`esrally/utils/opts.py`): one cluster as a list of hosts and `key:value`
+//! options, or several clusters as JSON objects whose keys are the clusters' names. The cluster `default` is
+//! raced; telemetry watches the others.
 
 mod address;
 mod client_options;

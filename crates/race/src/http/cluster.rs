@@ -1,7 +1,7 @@
-//! How does the race talk to the cluster outside of its tasks?
+//! Requests to the cluster outside of tasks.
 //!
-//! Blocking calls in plain JSON, one at a time: is the REST layer up, which server is this, what do its
-//! statistics say.
+//! Calls are blocking and use plain JSON, one at a time: whether the REST layer is up, which server this is,
+//! what its statistics are.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -10,15 +10,15 @@ use crate::error::Error;
 use crate::http::{Address, Connection, HttpError, Method, Request, RequestBuilder, Response};
 use serde_json::Value;
 
-/// Rally waits 40 times 3 s.
+/// Longest wait for the REST layer; Rally waits 40 times 3 s.
 const REST_LAYER_WAIT_MAX: Duration = Duration::from_secs(120);
 const REST_LAYER_PAUSE: Duration = Duration::from_millis(500);
 
-/// Why an answer to `GET /` is none of a server that can be raced.
+/// Error message for an answer to `GET /` that does not come from a server that can be raced.
 pub const UNKNOWN: &str = "it answers, but not as Limber, Elasticsearch or OpenSearch do (no version): is another server running there?";
 
-/// Whether `info`, an answer to `GET /`, is one of Limber, Elasticsearch or OpenSearch: each tells its
-/// version's number, or, serverless, its flavor.
+/// Whether `info`, an answer to `GET /`, comes from Limber, Elasticsearch or OpenSearch: each reports its
+/// version number or, if serverless, its flavor.
 pub fn is_known(info: &Value) -> bool {
     let version = &info["version"];
     version["number"].is_string() || version["build_flavor"].is_string()
@@ -43,7 +43,7 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// `headers`: header lines of every request, CR LF each.
+    /// `headers` are header lines of every request, each ending in CR LF.
     pub(crate) fn new(hosts: &[Address], headers: &str, timeout: Duration) -> Result<Cluster, Error> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -61,9 +61,9 @@ impl Cluster {
         self.send(&json_request(Method::Get, path).build())
     }
 
-    /// The body of an answer that has to be 200.
+    /// Returns the body of an answer, whose status has to be 200.
     ///
-    /// Errors: with the path, why there is none.
+    /// Errors: the path, and why there is no such answer.
     pub(crate) fn fetch(&mut self, path: &str) -> Result<Value, Error> {
         match self.get(path) {
             Ok(answer) if answer.status == 200 => Ok(answer.body),
@@ -82,7 +82,7 @@ impl Cluster {
         self.timeout
     }
 
-    /// As [`Cluster::post`], with a time-out of its own and without a body where `body` is null.
+    /// Sends a request like [`Cluster::post`], with its own time-out, and without a body if `body` is null.
     pub(crate) fn post_within(
         &mut self,
         path: &str,
@@ -98,9 +98,9 @@ impl Cluster {
         answer
     }
 
-    /// The body of an answer as it is.
+    /// Returns the body of an answer as it is.
     ///
-    /// Errors: also a status outside 2xx.
+    /// Errors: as for other calls, and for a status outside 2xx.
     pub(crate) fn get_text(&mut self, path: &str) -> Result<String, HttpError> {
         let request = Request::builder(Method::Get, path).header("accept", "*/*").build();
         self.exchange(&request, |response| match response.is_success() {
@@ -109,7 +109,7 @@ impl Cluster {
         })
     }
 
-    /// Sends `body` as it is; for bulks and other bodies that are not one JSON value.
+    /// Sends `body` as it is, for bulks and other bodies that are not a single JSON value.
     pub(crate) fn send_text(
         &mut self,
         method: Method,
@@ -139,7 +139,7 @@ impl Cluster {
         })
     }
 
-    /// Sends to the next host in turn.
+    /// Sends a request to the next host in turn.
     fn exchange<T>(
         &mut self,
         request: &Request,
@@ -154,10 +154,10 @@ impl Cluster {
 
     /// Waits until the cluster has as many nodes as there are target hosts.
     ///
-    /// Errors: it does not answer within two minutes, or answers with a status that waiting does not mend;
+    /// Errors: it does not answer within two minutes, or answers with a status that waiting does not change;
     /// `Interrupted` as soon as `is_cancelled` is set.
     ///
-    /// `waiting` is told once, with the reason, when it does not answer at once.
+    /// `waiting` is called once, with the reason, if the cluster does not answer at once.
     pub(crate) fn wait_for_rest_layer(
         &mut self,
         is_cancelled: &AtomicBool,
@@ -177,7 +177,7 @@ impl Cluster {
                         body: answer.body.to_string(),
                     });
                 }
-                // Waiting does not make a certificate trusted; other client options do.
+                // Waiting does not make a certificate trusted; the user has to change the client options.
                 Err(HttpError::Tls(reason)) => return Err(Error::Argument(reason)),
                 Err(error) => error.to_string(),
             };
@@ -197,14 +197,14 @@ impl Cluster {
         }
     }
 
-    /// The answer to `GET /`.
+    /// Returns the answer to `GET /`.
     pub(crate) fn info(&mut self) -> Result<Value, Error> {
         self.fetch("/")
     }
 
-    /// As [`Cluster::info`], of a server that says what it is.
+    /// Returns the answer like [`Cluster::info`], if it comes from a known product.
     ///
-    /// Errors: something else listens there.
+    /// Errors: another program listens there.
     pub(crate) fn known_info(&mut self) -> Result<Value, Error> {
         let info = self.info()?;
         match is_known(&info) {

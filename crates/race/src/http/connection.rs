@@ -1,7 +1,7 @@
-//! How do bytes go out and come back on one keep-alive connection?
+//! Sends requests and receives responses on one keep-alive connection.
 //!
-//! One connection carries one request at a time: closed-loop clients never need more. It reconnects by itself
-//! when the server closed it between two requests, and gives up on the socket after a time-out, since a late
+//! A connection carries one request at a time; closed-loop clients never need more. It reconnects by itself
+//! when the server has closed it between two requests. After a time-out it closes the socket, since the late
 //! answer would be taken for the next one.
 
 use std::io::{self, IoSlice};
@@ -20,24 +20,24 @@ use crate::http::static_answers::{StaticAnswers, path};
 use crate::http::stream::{Stream, write_encrypted};
 use crate::http::tls::Tls;
 
-/// A read buffer starts with room for most search responses; it grows to the largest response and stays.
+/// Initial size of a read buffer, enough for most search responses. It grows to the largest response and
+/// stays.
 const READ_BYTES_INITIAL: usize = 64 * 1024;
-/// Free room offered to each read of a body whose end is not in sight.
+/// Free space for each read of a body whose length is not known.
 const READ_BYTES_STEP: usize = 256 * 1024;
-/// Room offered to the first read of an answer that may be cut off: a head of some hundred bytes and
+/// Space for the first read of an answer that may be cut off: a head of a few hundred bytes and
 /// [`ENOUGH_BYTES`].
 const FIRST_READ_BYTES: usize = 4 * 1024;
-/// Bytes of the body after which is asked whether they are enough. A gzip stream yields nothing before its
-/// code tables, which take some hundred bytes.
+/// Number of body bytes after which [`IsEnough`](super::request::IsEnough) is called. A gzip stream yields
+/// nothing before its code tables, which take a few hundred bytes.
 const ENOUGH_BYTES: usize = 1024;
 
 #[derive(Debug, Error)]
 pub(crate) enum HttpError {
-    /// The server cannot be reached or went away: refused, reset, closed.
+    /// The server cannot be reached, or the connection was refused, reset or closed.
     #[error("{0}")]
     Connection(String),
-    /// The two sides do not agree on TLS: no TLS at all, a certificate that is not trusted, one that is
-    /// missing.
+    /// The TLS handshake failed: the server has no TLS, or a certificate is not trusted or missing.
     #[error("{0}")]
     Tls(String),
     #[error("network connection timed out")]
@@ -50,19 +50,19 @@ pub(crate) enum HttpError {
 /// One of the target hosts.
 #[derive(Debug, Clone)]
 pub(crate) struct Address {
-    /// As the user wrote it, for the `host` header and messages: `host:port`.
+    /// `host:port` as the user wrote it, for the `host` header and messages.
     pub authority: String,
-    /// All that the name stands for, at least one.
+    /// All addresses of the name, at least one.
     pub sockets: Vec<SocketAddr>,
-    /// What comes before the path of every request, without a slash at its end; mostly empty.
+    /// What precedes the path of every request, without a slash at its end; usually empty.
     pub prefix: String,
-    /// `None`: plain HTTP.
+    /// `None` for plain HTTP.
     pub tls: Option<Tls>,
-    /// Answers instead of a server's: nothing is sent.
+    /// Answers that replace a server's; nothing is sent.
     pub answers: Option<Arc<StaticAnswers>>,
 }
 
-/// How a body is written on the wire.
+/// How a body is encoded for sending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Packing {
     AsIs,
@@ -71,23 +71,23 @@ pub(crate) enum Packing {
 
 pub(crate) struct Connection {
     address: Address,
-    /// Headers that every request of this connection ends with, up to and without `content-length`.
+    /// The last headers of every request on this connection, up to but without `content-length`.
     tail: String,
-    /// The address of the host that is tried first (modulo their number).
+    /// Index of the host's address that is tried first (modulo their number).
     first_socket: usize,
     stream: Option<Stream>,
-    /// Whether the open stream has carried a response: then the server may have closed it while it was idle.
+    /// Whether the open stream has carried a response. The server may then have closed it while it was idle.
     is_reused: bool,
     /// `tail`, `content-length` and the blank line of the request being sent.
     head_end: Vec<u8>,
     read: Vec<u8>,
     /// Bytes of `read` that came from the socket.
     read_bytes: usize,
-    /// Body of a chunked response.
+    /// Decoded body of a chunked response.
     assembled: Vec<u8>,
 }
 
-/// How an attempt ended that brought no answer.
+/// Why an attempt brought no answer.
 enum Attempt {
     /// The connection was closed before the first byte of an answer.
     ClosedBeforeAnswer(String),
@@ -95,7 +95,8 @@ enum Attempt {
 }
 
 impl Connection {
-    /// `headers`: complete header lines (CR LF each) added to every request, such as credentials.
+    /// `headers` are complete header lines (each ending in CR LF) added to every request, such as
+    /// credentials.
     pub(crate) fn new(address: Address, headers: &str) -> Connection {
         let tail = format!("host: {}\r\n{headers}", address.authority);
         Connection::unopened(address, tail, 0)
@@ -115,13 +116,14 @@ impl Connection {
         }
     }
 
-    /// Which of a host's addresses is tried first, so that clients spread over the machines behind one name.
+    /// Sets which of a host's addresses is tried first, so that clients spread over the machines with that
+    /// name.
     pub(crate) fn prefer_socket(mut self, first: usize) -> Connection {
         self.first_socket = first;
         self
     }
 
-    /// A connection of its own to the same host, with the same headers.
+    /// Returns a separate connection to the same host, with the same headers.
     pub(crate) fn sibling(&self) -> Connection {
         Connection::unopened(self.address.clone(), self.tail.clone(), self.first_socket)
     }
@@ -169,7 +171,7 @@ impl Connection {
 
     /// Sends `request` with `body` (which may differ from the request's own) and reads the whole answer.
     ///
-    /// Errors: [`HttpError`]; after any of them the socket is closed and the next request opens a new one.
+    /// Errors: [`HttpError`]. After any error, the socket is closed and the next request opens a new one.
     pub(crate) async fn exchange(
         &mut self,
         request: &Request,
@@ -180,7 +182,8 @@ impl Connection {
         Ok(self.response(head))
     }
 
-    /// As [`Connection::exchange`], for a body that may be packed; [`Connection::response`] has the answer.
+    /// Sends a request like [`Connection::exchange`], with a body that may be compressed.
+    /// [`Connection::response`] returns the answer.
     pub(crate) async fn exchange_packed(
         &mut self,
         request: &Request,
@@ -189,7 +192,7 @@ impl Connection {
         timeout: Duration,
     ) -> Result<Head, HttpError> {
         if let Some(answers) = self.address.answers.clone() {
-            // Clients that never wait would not let the others of their thread run.
+            // A client that never waits would not let the other clients of its thread run.
             tokio::task::yield_now().await;
             return self.answered(&answers, request);
         }
@@ -213,7 +216,7 @@ impl Connection {
         }
     }
 
-    /// Puts the answer of a file where a server's would be.
+    /// Uses the answer from the file as if a server had sent it.
     fn answered(&mut self, answers: &StaticAnswers, request: &Request) -> Result<Head, HttpError> {
         let body = answers.body(&request.head).ok_or_else(|| {
             HttpError::Protocol(format!("no static response fits the path [{}]", path(&request.head)))
@@ -262,7 +265,7 @@ impl Connection {
         if self.read.is_empty() {
             self.read.resize(READ_BYTES_INITIAL, 0);
         }
-        // The prefix of the host, if it has one, stands between the method with its blank and the path.
+        // The prefix of the host, if any, is between the method with its space and the path.
         let prefix = self.address.prefix.as_bytes();
         let (method, target) = match prefix.is_empty() {
             true => request.head.split_at(0),
@@ -271,8 +274,8 @@ impl Connection {
         let parts = [method, prefix, target, &self.head_end[..], body];
         let is_sent = write_parts(stream, &parts, &mut self.read, &mut self.read_bytes).await?;
         let mut head = self.read_response(request).await?;
-        // An answer that came before the request was out: what is left of the request would be taken for the
-        // next one.
+        // If the answer came before the whole request was sent, the rest of the request would be taken for
+        // the next one.
         head.keep_alive &= is_sent && head.length != BodyLength::UntilClose;
         Ok(head)
     }
@@ -282,7 +285,7 @@ impl Connection {
         let first_bytes_max = if request.is_enough.is_some() { FIRST_READ_BYTES } else { usize::MAX };
         let mut head = loop {
             match parse_head(&self.read[..self.read_bytes], bodiless).map_err(Attempt::Failed)? {
-                // Interim answers such as 100 are followed by the real one.
+                // An interim response such as 100 is followed by the final one.
                 Some(head) if head.status < 200 => {
                     self.read.copy_within(head.head_bytes..self.read_bytes, 0);
                     self.read_bytes -= head.head_bytes;
@@ -321,7 +324,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Waits for `bytes` more of an answer and throws them away.
+    /// Waits for `bytes` more of an answer and discards them.
     async fn discard(&mut self, mut bytes: usize) -> Result<(), Attempt> {
         while bytes > 0 {
             let stream = self.stream.as_mut().expect("opened by the caller");
@@ -364,8 +367,8 @@ impl Connection {
         }
     }
 
-    /// Waits for bytes and appends them (at most `bytes_max`), after making room for `wanted_bytes` (at least
-    /// one).
+    /// Waits for bytes and appends them (at most `bytes_max`), after making space for `wanted_bytes` (at
+    /// least one).
     async fn read_more(&mut self, wanted_bytes: usize, bytes_max: usize) -> Result<(), Attempt> {
         let needed = self.read_bytes + wanted_bytes.max(1);
         if self.read.len() < needed {
@@ -391,7 +394,7 @@ impl Connection {
         }
     }
 
-    /// The answer that [`Connection::exchange_packed`] last read.
+    /// Returns the answer that [`Connection::exchange_packed`] last read.
     pub(crate) fn response(&self, head: Head) -> Response<'_> {
         let body = match head.length {
             BodyLength::Bytes(length) => &self.read[head.head_bytes..head.head_bytes + length],
@@ -402,8 +405,8 @@ impl Connection {
     }
 }
 
-/// Writes all parts in as few system calls as the socket takes; false when an answer arrived first (then it
-/// is in `read`).
+/// Writes all parts in as few system calls as the socket allows. Returns false when an answer arrived first;
+/// it is then in `read`.
 async fn write_parts(
     stream: &mut Stream,
     parts: &[&[u8]; 5],
@@ -416,7 +419,7 @@ async fn write_parts(
         Stream::Plain(stream) => write_plain(stream, left, read, read_bytes).await,
         Stream::Tls(tls) => match write_encrypted(tls, left).await {
             Ok(()) => Ok(true),
-            // As below: what the server said before it closed says more than the broken pipe.
+            // As below: an answer before the close says more than the broken pipe.
             Err(error) => match stream.read(read).await {
                 Ok(count @ 1..) => {
                     *read_bytes = count;
@@ -448,8 +451,8 @@ async fn write_plain(
                 }
             }
             Err(error) => {
-                // A server that refuses a large body answers and closes; the answer says more than the broken
-                // pipe.
+                // A server that refuses a large body answers and closes the connection. The answer says more
+                // than the broken pipe.
                 if read_early(stream, read, read_bytes)? {
                     return Ok(false);
                 }

@@ -1,14 +1,15 @@
-//! How are bytes nobody wants taken from a socket?
+//! Discards bytes of a socket that nobody needs.
 //!
-//! A bulk answer is as large as its request, and of a healthy one only the start is looked at. On Linux
-//! `recv(2)` with `MSG_TRUNC` frees the rest where it lies in the kernel; copying it out cost a tenth of the
-//! generator's CPU time, and its caches.
+//! A bulk answer is as large as its request, and only the start of a successful one is read. On Linux,
+//! `recv(2)` with `MSG_TRUNC` frees the rest inside the kernel; copying it out cost a tenth of the
+//! generator's CPU time, and displaced its caches.
 
 use std::io;
 
 use tokio::net::TcpStream;
 
-/// Waits until the socket has something and throws at most `bytes_max` away; returns how many, 0 at its end.
+/// Waits until the socket is readable and discards at most `bytes_max` bytes. Returns how many, or 0 at its
+/// end.
 #[cfg(target_os = "linux")]
 pub(super) async fn discard(stream: &mut TcpStream, bytes_max: usize) -> io::Result<usize> {
     use std::os::fd::AsRawFd;
@@ -16,14 +17,14 @@ pub(super) async fn discard(stream: &mut TcpStream, bytes_max: usize) -> io::Res
         stream.readable().await?;
         let mut discarded = None;
         let outcome = stream.try_io(tokio::io::Interest::READABLE, || {
-            // SAFETY: with MSG_TRUNC a TCP socket writes nothing to the buffer (tcp(7)), so that there may be
-            // none; the descriptor is open as long as `stream`.
+            // SAFETY: with MSG_TRUNC, a TCP socket does not write to the buffer (tcp(7)), so the pointer may
+            // be null; the descriptor is open as long as `stream`.
             let count =
                 unsafe { libc::recv(stream.as_raw_fd(), std::ptr::null_mut(), bytes_max, libc::MSG_TRUNC) };
             let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
             discarded = Some(count);
-            // The answer's end or less was taken, so nothing is left: the runtime need not find that out by
-            // another call.
+            // At most the rest of the answer was requested, so nothing is left. This saves the runtime
+            // another call to find that out.
             Err(io::ErrorKind::WouldBlock.into())
         });
         match (discarded, outcome) {
@@ -34,7 +35,7 @@ pub(super) async fn discard(stream: &mut TcpStream, bytes_max: usize) -> io::Res
     }
 }
 
-/// As above, by reading.
+/// Discards bytes by reading them, on other systems.
 #[cfg(not(target_os = "linux"))]
 pub async fn discard(stream: &mut TcpStream, bytes_max: usize) -> io::Result<usize> {
     use tokio::io::AsyncReadExt;

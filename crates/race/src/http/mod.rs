@@ -1,9 +1,10 @@
-//! How does one request travel, as cheaply as the machine allows?
+//! Sends HTTP requests as cheaply as possible.
 //!
-//! A load generator needs little of HTTP/1.1 and needs that little fast: requests whose bytes were made
-//! before the clock started, one vectored write, and a response parser that keeps the body where it arrived.
-//! General clients pay for header maps, body streams and task hand-overs on every request; measured against a
-//! stub server they cost more than the system calls themselves (`docs/performance.md`, "Load generator").
+//! A load generator needs only a small part of HTTP/1.1, but that part has to be fast: the bytes of a request
+//! are made before the clock starts and sent with one vectored write, and the response parser leaves the body
+//! in the read buffer. General clients use header maps, body streams and task switches for every request;
+//! measured against a stub server, these cost more than the system calls themselves (`docs/performance.md`,
+//! "Load generator").
 //!
 //! **Invariant**: nothing here allocates per request once a connection's buffers have grown to the largest
 //! response.

@@ -1,13 +1,14 @@
-//! How are bodies packed when the user wants them compressed (`http_compress`)?
+//! Compresses the bodies of requests if the user wants that (`http_compress`).
 //!
-//! gzip, as Rally's client: before the clock starts, into a buffer that stays. At the fastest level, since
-//! packing is the generator's work and not what is measured (Rally packs at the slowest).
+//! Bodies are compressed with gzip, as in Rally's client, before the clock starts and into a buffer that is
+//! reused. The fastest level is used, since compression is the generator's work and is not measured (Rally
+//! uses the slowest).
 
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 
 /// RFC 1952: magic, deflate, no flags, no time, no extra flags, unknown system.
 const GZIP_HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
-/// Room added to the output at a time.
+/// Space added to the output at a time.
 const ROOM_BYTES: usize = 64 * 1024;
 
 pub(crate) struct Packer {
@@ -22,7 +23,7 @@ impl Default for Packer {
 }
 
 impl Packer {
-    /// The body as one gzip member. Valid until the next call.
+    /// Returns the body as one gzip member. It is valid until the next call.
     pub(crate) fn pack(&mut self, body: &[u8]) -> &[u8] {
         self.packed.clear();
         self.packed.extend_from_slice(&GZIP_HEAD);
@@ -54,7 +55,7 @@ mod tests {
 
     #[test]
     fn bodies_come_back() {
-        // One packer for all: each body starts afresh.
+        // One packer is used for all bodies, since each starts anew.
         let packer = std::cell::RefCell::new(Packer::default());
         proptest!(ProptestConfig::with_cases(40), |(seed in any::<u64>(), length in 0usize..300_000, values in 1u64..300)| {
             let mut state = seed | 1;

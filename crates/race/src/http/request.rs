@@ -1,6 +1,6 @@
-//! What are the bytes of a request?
+//! Builds the bytes of a request.
 //!
-//! A request is made once per operation and sent many times. Its head stops before the `host` header:
+//! A request is built once per operation and sent many times. Its head ends before the `host` header:
 //! everything that belongs to the connection (host, user agent, credentials) is appended by
 //! [`crate::http::Connection`], so that the same request can go to several hosts.
 
@@ -28,7 +28,8 @@ impl Method {
         }
     }
 
-    /// The method of that name in any case, as tracks write it; `None` for methods no operation needs.
+    /// Returns the method of this name in any case, as tracks write it; `None` for methods that no operation
+    /// needs.
     pub(crate) fn from_name(name: &str) -> Option<Method> {
         [Method::Get, Method::Put, Method::Post, Method::Delete, Method::Head]
             .into_iter()
@@ -40,7 +41,7 @@ impl Method {
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub method: Method,
-    /// Request line and headers, each ended by CR LF, without `host`, `content-length` and the blank line.
+    /// Request line and headers, each ending in CR LF, without `host`, `content-length` and the empty line.
     pub head: Bytes,
     pub body: Bytes,
     /// Statuses outside 2xx that count as success (Rally's `ignore`).
@@ -48,8 +49,8 @@ pub(crate) struct Request {
     pub is_enough: Option<IsEnough>,
 }
 
-/// Whether the first bytes of a successful answer say all the operation needs. Then the rest is waited for,
-/// but not looked at: the answer ends where it was when asked.
+/// Whether the first bytes of a successful answer contain all that the operation needs. If so, the rest is
+/// received but discarded, and the answer ends where it was at that moment.
 pub(super) type IsEnough = fn(&Response<'_>) -> bool;
 
 impl Request {
@@ -65,14 +66,14 @@ impl Request {
         }
     }
 
-    /// Path and query string.
+    /// Returns the path and query string.
     pub(crate) fn target(&self) -> &str {
         let mut words = self.head.split(|byte| *byte == b' ');
         words.nth(1).and_then(|target| std::str::from_utf8(target).ok()).unwrap_or_default()
     }
 
-    /// A request with the same headers to another target, such as one only known from an answer. The target
-    /// is sent as it is, but for what cannot stand in a request line.
+    /// Returns a request with the same headers and another target, such as one that contains an id from an
+    /// answer. The target is sent as it is, except for bytes that cannot be in a request line.
     pub(crate) fn retargeted(&self, method: Method, target: &str) -> Request {
         let mut head = format!("{} ", method.as_str());
         push_target(&mut head, target);
@@ -81,8 +82,7 @@ impl Request {
         Request { method, head, ..self.clone() }
     }
 
-    /// The same request for a path (without query) that goes on with `end`, such as an id only known from an
-    /// answer.
+    /// Appends `end` to the path of a request without a query string, such as an id from an answer.
     pub(crate) fn with_path_end(mut self, end: &str) -> Request {
         let mut escaped = String::new();
         escape_into(&mut escaped, end, b":");
@@ -114,7 +114,7 @@ impl RequestBuilder {
         self
     }
 
-    /// Sets a header; an earlier one of the same name (in any case) is replaced.
+    /// Sets a header, and replaces an earlier one of the same name (in any case).
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         self.headers.push((name.to_owned(), value.to_owned()));
@@ -131,7 +131,7 @@ impl RequestBuilder {
         self
     }
 
-    /// Answers that are enough by their first bytes may be cut off there.
+    /// Allows answers to be cut off if their first bytes are enough.
     pub(crate) fn enough_when(mut self, is_enough: IsEnough) -> Self {
         self.is_enough = Some(is_enough);
         self
@@ -164,8 +164,8 @@ fn is_header_char(c: &char) -> bool {
     !c.is_control()
 }
 
-/// The request target, with what cannot stand in a request line (blanks, control and non-ASCII bytes)
-/// percent-encoded. Anything else is the caller's own encoding and stays.
+/// Appends the request target. Bytes that cannot be in a request line (spaces, control and non-ASCII bytes)
+/// are percent-encoded; anything else is the caller's own encoding and stays.
 fn push_target(head: &mut String, target: &str) {
     for byte in target.bytes() {
         if byte.is_ascii_graphic()

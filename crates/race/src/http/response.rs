@@ -1,19 +1,19 @@
-//! Where does a response end, and what does it say?
+//! Parses responses.
 //!
-//! [`parse_head`] reads the few headers that decide how long the body is and how it is packed. Bodies with a
-//! length stay in the connection's read buffer; chunked ones are copied together by [`ChunkDecoder`].
-//! Compressed bodies are unpacked only when an operation looks inside.
+//! [`parse_head`] reads the few headers that determine how long the body is and how it is compressed. Bodies
+//! with a length stay in the connection's read buffer; chunked ones are assembled by [`ChunkDecoder`].
+//! Compressed bodies are decompressed only when an operation reads them.
 
 use std::borrow::Cow;
 use std::io::Read;
 
 use crate::http::HttpError;
 
-/// Heads beyond this are refused (Elasticsearch's own limit for headers is 16 KiB).
+/// Larger heads are refused (Elasticsearch's own limit for headers is 16 KiB).
 pub(super) const HEAD_BYTES_MAX: usize = 64 * 1024;
-/// Bodies beyond this are refused: no length a server sends is trusted for an allocation beyond it.
+/// Larger bodies are refused: no length from a server leads to a larger allocation.
 pub(super) const BODY_BYTES_MAX: usize = 1 << 30;
-/// Packed bytes looked at for the start of a body: code tables of at most some 300 bytes, and text.
+/// Compressed bytes that are read for the start of a body: code tables of at most about 300 bytes, and text.
 const START_PACKED_BYTES: usize = 512;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub(crate) struct Head {
     pub head_bytes: usize,
 }
 
-/// One answer. The body is still packed as the server sent it.
+/// One answer. The body is compressed or not, as the server sent it.
 #[derive(Debug)]
 pub(crate) struct Response<'a> {
     pub status: u16,
@@ -53,9 +53,10 @@ impl<'a> Response<'a> {
         (200..300).contains(&self.status)
     }
 
-    /// The body unpacked; borrowed when the server did not compress it.
+    /// Returns the decompressed body, borrowed if the server did not compress it.
     ///
-    /// Errors: [`HttpError::Protocol`] when the stream is damaged or unpacks to more than [`BODY_BYTES_MAX`].
+    /// Errors: [`HttpError::Protocol`] when the stream is damaged or decompresses to more than
+    /// [`BODY_BYTES_MAX`].
     pub(crate) fn text(&self) -> Result<Cow<'a, [u8]>, HttpError> {
         let mut unpacked = Vec::new();
         let limit = BODY_BYTES_MAX as u64;
@@ -75,10 +76,10 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// The unpacked start of the body, at most `bytes_max`, less where it packs badly; what follows may be
-    /// missing or damaged.
+    /// Returns the decompressed start of the body: at most `bytes_max` bytes, and fewer if it compresses
+    /// badly. The rest of the body may be missing or damaged.
     pub(crate) fn text_start(&self, bytes_max: usize) -> Cow<'a, [u8]> {
-        // A decoder unpacks all it is given, up to its window of 32 KiB.
+        // A decoder decompresses all its input, up to its window of 32 KiB.
         let packed = &self.body[..self.body.len().min(START_PACKED_BYTES)];
         let mut decoder: Box<dyn Read + 'a> = match self.encoding {
             Encoding::Identity => return Cow::Borrowed(&self.body[..self.body.len().min(bytes_max)]),
@@ -94,16 +95,16 @@ impl<'a> Response<'a> {
         Cow::Owned(start)
     }
 
-    /// The body as JSON.
+    /// Parses the body as JSON.
     pub(crate) fn json(&self) -> Result<serde_json::Value, HttpError> {
         serde_json::from_slice(&self.text()?)
             .map_err(|error| HttpError::Protocol(format!("response is not JSON: {error}")))
     }
 }
 
-/// The head at the start of `bytes`, or `None` while it is incomplete.
+/// Parses the head at the start of `bytes`. Returns `None` while it is incomplete.
 ///
-/// `bodiless`: the request was HEAD, so that no body follows whatever the headers say.
+/// `bodiless` says that the request was HEAD, so that no body follows whatever the headers say.
 pub(super) fn parse_head(bytes: &[u8], bodiless: bool) -> Result<Option<Head>, HttpError> {
     let Some(end) = memchr::memmem::find(&bytes[..bytes.len().min(HEAD_BYTES_MAX)], b"\r\n\r\n") else {
         return match bytes.len() < HEAD_BYTES_MAX {
@@ -177,7 +178,7 @@ fn apply_header(head: &mut Head, name: &[u8], value: &[u8]) -> Result<(), HttpEr
     Ok(())
 }
 
-/// `HTTP/1.1 200 OK` to (200, true).
+/// Parses `HTTP/1.1 200 OK` to (200, true).
 fn parse_status_line(line: &[u8]) -> Option<(u16, bool)> {
     let rest = line.strip_prefix(b"HTTP/1.")?;
     let (minor, rest) = rest.split_first()?;
@@ -204,7 +205,7 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// Takes a chunked body apart as its bytes arrive.
+/// Decodes a chunked body as its bytes arrive.
 #[derive(Debug, Default)]
 pub(super) struct ChunkDecoder {
     state: ChunkState,
@@ -225,8 +226,8 @@ impl ChunkDecoder {
         self.state == ChunkState::Done
     }
 
-    /// Appends the data in `bytes` to `body` and says how many of `bytes` were used up. What is left must be
-    /// offered again together with what arrives next.
+    /// Appends the data in `bytes` to `body` and returns how many of `bytes` were used. The rest must be
+    /// passed again together with the bytes that arrive next.
     pub(super) fn decode(&mut self, bytes: &[u8], body: &mut Vec<u8>) -> Result<usize, HttpError> {
         let mut used = 0;
         loop {

@@ -1,7 +1,6 @@
-//! Which answer does a path get where answers come from a file instead of a server?
-//! (`client/asynchronous.py`, `ResponseMatcher`)
+//! Answers from a file that replace a server's (`client/asynchronous.py`, `ResponseMatcher`).
 //!
-//! Measures the load generator alone: requests are assembled as always, and nothing is sent.
+//! This measures the load generator alone: requests are assembled as always, but nothing is sent.
 
 use std::path::Path;
 
@@ -10,7 +9,7 @@ use serde_json::Value;
 
 use crate::error::Error;
 
-/// Answers by path, the first that fits counts.
+/// Answers by path; the first that matches is used.
 #[derive(Debug, PartialEq)]
 pub(crate) struct StaticAnswers {
     answers: Vec<(Pattern, Vec<u8>)>,
@@ -27,7 +26,8 @@ enum Pattern {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    /// A path without its query string; `*` stands for any, for any beginning, or for any end.
+    /// A path without its query string. `*` alone matches every path; at the start or end it matches any
+    /// beginning or end.
     path: String,
     body: Value,
 }
@@ -44,7 +44,7 @@ impl StaticAnswers {
         Ok(StaticAnswers { answers: written.into_iter().map(answer).collect() })
     }
 
-    /// The body for a request whose first line begins with `head`; `None` when no pattern fits.
+    /// Returns the body for a request whose first line begins with `head`; `None` when no pattern matches.
     pub(crate) fn body(&self, head: &[u8]) -> Option<&[u8]> {
         let path = path(head);
         let found = self.answers.iter().find(|(pattern, _)| pattern.fits(path));
@@ -52,7 +52,7 @@ impl StaticAnswers {
     }
 }
 
-/// The path of a request line, as it is sent and without its query string.
+/// Returns the path of a request line as it is sent, without its query string.
 pub(super) fn path(head: &[u8]) -> &str {
     let target = head.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
     let end = target.iter().position(|byte| *byte == b'?').unwrap_or(target.len());

@@ -1,4 +1,4 @@
-//! Which bytes go through the kernel as they are, and which are encrypted first?
+//! A plain or encrypted TCP stream.
 
 use std::io::{self, IoSlice};
 
@@ -8,7 +8,7 @@ use tokio_rustls::client::TlsStream;
 
 use crate::http::discard;
 
-/// Bytes of a body nobody wants, decrypted at a time.
+/// Bytes that are decrypted at a time when a body is discarded.
 const UNWANTED_BYTES: usize = 16 * 1024;
 
 pub(super) enum Stream {
@@ -24,7 +24,7 @@ impl Stream {
         }
     }
 
-    /// Waits until there is something and throws at most `bytes_max` away; returns how many, 0 at the end.
+    /// Waits until there are bytes and discards at most `bytes_max`. Returns how many, or 0 at the end.
     pub(super) async fn discard(&mut self, bytes_max: usize) -> io::Result<usize> {
         match self {
             Stream::Plain(stream) => discard::discard(stream, bytes_max).await,

@@ -1,8 +1,8 @@
-//! Whom does a connection trust, and how does it show who it is?
+//! TLS connections: which certificates are trusted, and which one the client shows.
 //!
 //! The options are those of Rally's client (`esrally/client/factory.py`): certificates are checked against
-//! Mozilla's authorities or a file of the user's, a host that is given by its IP address need not be named in
-//! its certificate, and a certificate of the client is shown where one is given. TLS itself is rustls.
+//! Mozilla's authorities or a file of the user; a host given by its IP address need not be named in its
+//! certificate; and a certificate of the client is shown if there is one. TLS itself is rustls.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -19,14 +19,15 @@ use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStor
 
 use crate::error::Error;
 
-/// How TLS is spoken with one cluster.
+/// TLS options of one cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TlsOptions {
-    /// Whether a server has to prove who it is (`verify_certs`).
+    /// Whether the certificate of a server is verified (`verify_certs`).
     pub verifies: bool,
     /// Certificates (PEM) that are trusted instead of Mozilla's authorities (`ca_certs`).
     pub ca_certs: Option<PathBuf>,
-    /// Certificate chain and key (PEM) of the client (`client_cert`, `client_key`; one file may hold both).
+    /// Certificate chain and key (PEM) of the client (`client_cert`, `client_key`; one file may contain
+    /// both).
     pub identity: Option<(PathBuf, PathBuf)>,
 }
 
@@ -36,7 +37,7 @@ impl Default for TlsOptions {
     }
 }
 
-/// TLS towards one host.
+/// TLS to one host.
 #[derive(Debug, Clone)]
 pub(crate) struct Tls {
     pub config: Arc<ClientConfig>,
@@ -46,7 +47,7 @@ pub(crate) struct Tls {
 impl TlsOptions {
     /// Reads the files that the options name.
     ///
-    /// Errors: a file that cannot be read or holds nothing usable, named with its option.
+    /// Errors: a file that cannot be read or contains nothing usable, with its option.
     pub(crate) fn config(&self) -> Result<Arc<ClientConfig>, Error> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let verifier = Arc::new(self.verifier(&provider)?);
@@ -108,7 +109,7 @@ fn certificates(option: &str, file: &Path) -> Result<Vec<CertificateDer<'static>
     Ok(found)
 }
 
-/// The name a server has to prove, from the host as the user wrote it.
+/// Returns the name that the server's certificate must have, from the host as the user wrote it.
 pub(crate) fn server_name(host: &str) -> Result<ServerName<'static>, Error> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     match bare.parse::<IpAddr>() {
@@ -120,10 +121,10 @@ pub(crate) fn server_name(host: &str) -> Result<ServerName<'static>, Error> {
 
 #[derive(Debug)]
 struct Verifier {
-    /// `None`: everyone is believed.
+    /// `None` if every certificate is accepted.
     chain: Option<Arc<WebPkiServerVerifier>>,
-    /// Certificates of the user's file. A server that shows one of them itself is trusted, as by OpenSSL,
-    /// though it is no authority.
+    /// Certificates of the user's file. A server that shows one of them is trusted even if the certificate is
+    /// not an authority, as with OpenSSL.
     trusted: Vec<CertificateDer<'static>>,
     algorithms: WebPkiSupportedAlgorithms,
 }

@@ -1,32 +1,33 @@
-//! Within which bounds may the difference lie? The bootstrap of Efron (1979), percentile method.
+//! Confidence intervals for a difference: the bootstrap of Efron (1979), percentile method.
 //!
-//! The percentile method rather than BCa: BCa takes its acceleration from the jackknife, which is
-//! inconsistent for medians, and with the few different values that a median of five races has, its
-//! correction moves the bounds by whole values either way. With fewer than about eight races a side the
-//! interval is narrower than its name says (it cannot reach beyond what was seen); the verdict therefore
+//! The percentile method is used rather than BCa. BCa takes its acceleration from the jackknife, which is
+//! inconsistent for medians. And since a median of five races has only a few different values, its correction
+//! moves the bounds by whole values in either direction. With fewer than about eight races per side, the
+//! interval covers less than its level says (it cannot extend beyond the values seen). The verdict therefore
 //! comes from the exact test, never from the interval.
 
 use super::estimate::quantile_of_sorted;
 use crate::random::Random;
 
-/// Resamples: the bounds of a 95 % interval then move by about a hundredth of its width from seed to seed.
+/// Number of resamples: the bounds of a 95 % interval then differ between seeds by about a hundredth of its
+/// width.
 const RESAMPLES_COUNT: usize = 10_000;
-/// With fewer values a side there is nothing to resample.
+/// With fewer values per side there is nothing to resample.
 pub(crate) const VALUES_MIN: usize = 3;
-/// Equal races give equal intervals.
+/// A fixed seed, so that equal races give equal intervals.
 const SEED: u64 = 0x1979;
 
-/// Bounds, least first.
+/// The lower and the upper bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Interval {
     pub low: f64,
     pub high: f64,
 }
 
-/// The interval of `statistic(baseline, contender)` that covers `level` (such as 0.95) of its resampled
-/// values.
+/// Returns the interval that covers the share `level` (such as 0.95) of the resampled values of
+/// `statistic(baseline, contender)`.
 ///
-/// `None` when a side has fewer than [`VALUES_MIN`] values, or the statistic is not a number for some
+/// Returns `None` when a side has fewer than [`VALUES_MIN`] values, or the statistic is not a number for some
 /// resample.
 pub(crate) fn interval(
     baseline: &[f64],
@@ -79,14 +80,14 @@ mod tests {
     }
 
     fn normal(random: &mut Random) -> f64 {
-        // Twelve uniforms: mean 6, variance 1.
+        // The sum of twelve uniform variables has mean 6 and variance 1.
         (0..12).map(|_| random.unit()).sum::<f64>() - 6.0
     }
 
     #[test]
     fn bounds_of_a_known_case() {
-        // One side does not vary, the other's median of three is resampled from {0, 1, 2}: each bound is
-        // reached by 7 of 27 resamples.
+        // The baseline does not vary. The contender's median of three is resampled from {0, 1, 2}, and each
+        // bound is reached by 7 of 27 resamples.
         let bounds = interval(&[5.0; 3], &[0.0, 1.0, 2.0], 0.95, shift_of_medians).unwrap();
         assert_eq!((bounds.low, bounds.high), (-5.0, -3.0));
         assert_eq!(interval(&[1.0, 2.0], &[1.0, 2.0, 3.0], 0.95, shift_of_medians), None);
@@ -105,7 +106,8 @@ mod tests {
                 bounds.low <= 1.0 && 1.0 <= bounds.high
             })
             .count();
-        // 90 % of 200, within four standard errors (and medians are covered a little too often).
+        // The expected number is 90 % of 200. The bounds allow four standard errors, and medians are covered
+        // slightly too often.
         assert!((163..=200).contains(&covered), "{covered}");
     }
 }

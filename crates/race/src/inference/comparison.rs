@@ -1,4 +1,4 @@
-//! What is said about one metric of two sides?
+//! Compares one metric of two sides.
 
 use super::bootstrap::{self, Interval};
 use super::correction::Correction;
@@ -18,7 +18,7 @@ pub enum Direction {
 pub(crate) enum Verdict {
     Better,
     Worse,
-    /// Not the same as "equal": so few races may just not be able to show it.
+    /// Not the same as "equal": there may just be too few races to show a difference.
     NoDifferenceShown,
 }
 
@@ -32,29 +32,30 @@ impl Verdict {
     }
 }
 
-/// A contender's figures of one metric against a baseline's. Figures are in the metric's own unit.
+/// A contender's values of one metric compared with a baseline's. Figures are in the metric's own unit.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Comparison {
     pub direction: Direction,
     pub baseline_median: f64,
     pub contender_median: f64,
-    /// Hodges-Lehmann, contender minus baseline.
+    /// Hodges-Lehmann estimate, contender minus baseline.
     pub shift: f64,
-    /// The change of the medians as a share of the baseline's, such as -0.05; `None` where that is 0.
+    /// The change of the median relative to the baseline's, such as -0.05; `None` if the baseline's is 0.
     pub change: Option<f64>,
-    /// Percentile bootstrap of `change`, 95 %; `None` until [`Comparison::with_interval`], and with fewer
-    /// than three races on a side.
+    /// Percentile bootstrap interval of `change`, 95 %; `None` before [`Comparison::with_interval`], and with
+    /// fewer than three races on a side.
     pub change_interval: Option<Interval>,
-    /// In [-1, 1]; 1: every race of the contender had more than every race of the baseline.
+    /// In [-1, 1]. 1 means that every race of the contender had a larger value than every race of the
+    /// baseline.
     pub cliffs_delta: f64,
-    /// Mann-Whitney, two-sided.
+    /// Two-sided p-value of the Mann-Whitney test.
     pub p: f64,
-    /// After the correction over its family; equals `p` until [`adjust`] has been called.
+    /// p-value after the correction over its family; equals `p` until [`adjust`] has been called.
     pub p_adjusted: f64,
 }
 
 impl Comparison {
-    /// Values that are not numbers must have been left out.
+    /// Compares the values, which must not contain NaN.
     pub(crate) fn new(baseline: &[f64], contender: &[f64], direction: Direction) -> Comparison {
         let p = mann_whitney(baseline, contender);
         Comparison {
@@ -70,14 +71,15 @@ impl Comparison {
         }
     }
 
-    /// Adds the interval of `change`, which costs ten thousand resamples of the same values.
+    /// Adds the interval of `change`, which takes ten thousand resamples of the same values.
     pub(crate) fn with_interval(mut self, baseline: &[f64], contender: &[f64]) -> Comparison {
         self.change_interval = bootstrap::interval(baseline, contender, INTERVAL_LEVEL, relative_change);
         self
     }
 
     pub(crate) fn verdict(&self, significance: f64) -> Verdict {
-        // A difference can be significant by ranks while the estimate of its size is nothing (heavy ties).
+        // A difference can be significant by ranks although its estimated size is zero (if there are many
+        // ties).
         if self.p_adjusted > significance || self.cliffs_delta == 0.0 {
             return Verdict::NoDifferenceShown;
         }
@@ -87,8 +89,8 @@ impl Comparison {
         }
     }
 
-    /// By which share of the baseline the contender is worse, by the shift's estimate; negative when it is
-    /// better, infinite when the baseline was 0 and the contender is worse.
+    /// Returns the share of the baseline by which the contender is worse, by the estimated shift. It is
+    /// negative if the contender is better, and infinite if the baseline was 0 and the contender is worse.
     pub(crate) fn worsening(&self) -> f64 {
         let worse_by = match self.direction {
             Direction::MoreIsBetter => -self.shift,
@@ -102,7 +104,7 @@ impl Comparison {
     }
 }
 
-/// Of the medians, as a share of the baseline's.
+/// Returns the change of the medians relative to the baseline's.
 fn relative_change(before: &[f64], after: &[f64]) -> f64 {
     let before = median(before);
     (median(after) - before) / before.abs()
@@ -134,7 +136,7 @@ mod tests {
         assert_eq!(slower.verdict(0.05), Verdict::Worse);
         assert!((slower.worsening() - 10.0 / 102.0).abs() < 1e-12);
         assert!(faster.worsening() < 0.0);
-        // Two against two show nothing, however far apart they are.
+        // Two races against two show nothing, however large the difference is.
         let few = Comparison::new(&low[..2], &high[..2], Direction::LessIsBetter)
             .with_interval(&low[..2], &high[..2]);
         assert_eq!((few.verdict(0.05), few.change_interval), (Verdict::NoDifferenceShown, None));

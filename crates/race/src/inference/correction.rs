@@ -1,4 +1,4 @@
-//! Many tests at once: how unlikely is each difference when so many were looked for?
+//! Correction of p-values for many tests at once.
 
 /// How p-values of one family of tests are adjusted for each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -14,7 +14,8 @@ pub enum Correction {
 }
 
 impl Correction {
-    /// Adjusted p-values in the order of `p`, to be compared with the level itself.
+    /// Returns the adjusted p-values in the order of `p`. They are compared with the significance level
+    /// itself.
     pub fn adjust(self, p: &[f64]) -> Vec<f64> {
         let mut order: Vec<usize> = (0..p.len()).collect();
         order.sort_by(|i, j| p[*i].total_cmp(&p[*j]));
@@ -53,7 +54,8 @@ impl Correction {
 mod tests {
     use super::*;
 
-    /// R: p.adjust(c(0.01, 0.02, 0.03, 0.04, 0.05), ...), and an unsorted case worked out by hand.
+    /// The expected values are those of R's p.adjust(c(0.01, 0.02, 0.03, 0.04, 0.05), ...), and of an
+    /// unsorted case computed by hand.
     #[test]
     fn adjusted_as_r_does() {
         #[track_caller]

@@ -1,12 +1,12 @@
-//! "Here are the figures of several races of two sides; is the difference real, and how large is it?"
+//! Statistical comparison of several races of two sides: whether a difference is real, and how large it is.
 //!
-//! Races are few (3 to 20 a side) and their figures are not normally distributed, so everything here goes by
-//! ranks and resampling: [`rank_test`] (Mann-Whitney, exact), [`correction`] for many tests at once,
-//! [`estimate`] for the size of a difference, [`bootstrap`] for its interval; [`comparison`] puts them
-//! together into a verdict.
+//! Races are few (3 to 20 per side) and their figures are not normally distributed, so everything here is
+//! based on ranks and resampling: [`rank_test`] (Mann-Whitney, exact), [`correction`] for many tests at once,
+//! [`estimate`] for the size of a difference, [`bootstrap`] for its interval. [`comparison`] combines them
+//! into a verdict.
 //!
-//! **Invariant**: nothing here knows races, tracks or files; slices of numbers go in. Equal input gives equal
-//! output: the resampling is seeded.
+//! **Invariant**: nothing here depends on races, tracks or files; the input is slices of numbers. Equal input
+//! gives equal output, because the resampling is seeded.
 
 pub(crate) mod bootstrap;
 pub(crate) mod comparison;

@@ -1,15 +1,15 @@
-//! Could the difference be chance? Mann and Whitney's test of two samples (1947), two-sided.
+//! Whether a difference could be chance: Mann and Whitney's test of two samples (1947), two-sided.
 //!
-//! Up to [`EXACT_VALUES_MAX`] values in both samples together the distribution of the rank sum is counted out
-//! over all ways to deal the pooled values to the sides, ties included (the shift algorithm of Streitberg and
-//! Röhmel 1986): a permutation test on ranks, exact for any number of races. Beyond that the normal
-//! approximation with corrections for ties and continuity is used.
+//! Up to [`EXACT_VALUES_MAX`] values in both samples together, the distribution of the rank sum is computed
+//! over all ways to assign the pooled values to the sides, including ties (the shift algorithm of Streitberg
+//! and Röhmel 1986). This is a permutation test on ranks, exact for any number of races. For more values, the
+//! normal approximation with corrections for ties and continuity is used.
 
-/// Above this the normal approximation is right to the third digit.
+/// For more values, the normal approximation is accurate to the third digit.
 pub(crate) const EXACT_VALUES_MAX: usize = 100;
 
-/// The probability that two samples of one distribution differ in their ranks at least as much as these:
-/// twice the smaller tail, at most 1. 1 when a sample is empty.
+/// Returns the probability that two samples of one distribution differ in their ranks at least as much as
+/// these: twice the smaller tail, at most 1. It is 1 when a sample is empty.
 pub(crate) fn mann_whitney(a: &[f64], b: &[f64]) -> f64 {
     if a.is_empty() || b.is_empty() {
         return 1.0;
@@ -21,30 +21,30 @@ pub(crate) fn mann_whitney(a: &[f64], b: &[f64]) -> f64 {
     }
 }
 
-/// The smallest value [`mann_whitney`] can have for samples of these sizes (without ties): with 2 against 2
-/// it is 1/3, whatever was measured.
+/// Returns the smallest value that [`mann_whitney`] can have for samples of these sizes (without ties). With
+/// 2 against 2 it is 1/3, whatever was measured.
 pub(crate) fn smallest_p(a_count: usize, b_count: usize) -> f64 {
-    // One arrangement of all, and its mirror image.
+    // Only one arrangement and its mirror image are that extreme.
     let arrangements = (1..=a_count).fold(1.0, |product, i| product * (b_count + i) as f64 / i as f64);
     (2.0 / arrangements).min(1.0)
 }
 
-/// Races a side from which on one difference among `tests_count` can be shown at the level `significance`
-/// after Bonferroni's and Holm's correction.
+/// Returns the number of races per side that is needed to show one difference among `tests_count` at the
+/// level `significance`, after Bonferroni's or Holm's correction.
 pub(crate) fn races_needed(significance: f64, tests_count: usize) -> usize {
     const LARGEST: usize = 1_000;
     let enough = |count: &usize| smallest_p(*count, *count) * tests_count.max(1) as f64 <= significance;
     (2..LARGEST).find(enough).unwrap_or(LARGEST)
 }
 
-/// Twice the mid-rank of every value among all, those of `a` first. Doubled ranks are whole numbers.
+/// Returns twice the mid-rank of every value among all, first those of `a`. Doubled ranks are integers.
 fn doubled_ranks(a: &[f64], b: &[f64]) -> Vec<usize> {
     let values: Vec<f64> = a.iter().chain(b).copied().collect();
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|i, j| values[*i].total_cmp(&values[*j]));
     let mut ranks = vec![0; values.len()];
     for tied in order.chunk_by(|i, j| values[*i] == values[*j]) {
-        // Ranks of a group of ties are `first..first + len`, from 1; twice their mean.
+        // The ranks of a group of ties are `first..first + len`, from 1; the result is twice their mean.
         let below = tied
             .iter()
             .map(|i| values[*i])
@@ -60,8 +60,8 @@ fn doubled_ranks(a: &[f64], b: &[f64]) -> Vec<usize> {
 fn exact(ranks: &[usize], a_count: usize) -> f64 {
     let observed: usize = ranks[..a_count].iter().sum();
     let largest: usize = ranks.iter().sum();
-    // ways[k][s]: subsets of k of the values seen so far whose doubled ranks sum to s. Counts beyond 2^53 are
-    // rounded, which no digit of a p-value shows.
+    // ways[k][s] is the number of subsets of k of the values seen so far whose doubled ranks sum to s. Counts
+    // beyond 2^53 are rounded, which does not affect the digits shown of a p-value.
     let mut ways = vec![vec![0.0; largest + 1]; a_count + 1];
     ways[0][0] = 1.0;
     for &rank in ranks {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     proptest! {
-        /// The naive model: every way to choose which of the pooled values are `a`'s.
+        /// The naive model counts every way to choose which of the pooled values are `a`'s.
         #[test]
         fn exact_is_every_arrangement_counted(
             a in proptest::collection::vec(0u8..6, 1..6),

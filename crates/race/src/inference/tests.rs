@@ -1,4 +1,4 @@
-//! The same numbers as scipy's (fixtures by `tests/inference/make.py`).
+//! Tests against scipy's results (fixtures by `tests/inference/make.py`).
 
 use serde_json::Value;
 

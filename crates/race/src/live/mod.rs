@@ -1,7 +1,7 @@
-//! "How does it go right now?": what a race shows while it runs.
+//! Shows a race while it runs.
 //!
-//! [`now`] says what is known about a running task, [`terminal`] shows it on a terminal, [`page`] the same in
-//! a browser.
+//! [`now`] computes what is known about a running task, [`terminal`] shows it on a terminal, and [`page`]
+//! shows the same in a browser.
 
 pub(crate) mod now;
 pub(crate) mod page;

@@ -1,4 +1,4 @@
-//! How does a running task go?
+//! The current figures of a running task.
 
 use std::time::Duration;
 
@@ -10,49 +10,49 @@ use crate::notation::shown::{clock, grouped, milliseconds};
 use crate::timeline::format::{histogram, ms};
 use crate::timeline::recorder::RunningTask;
 
-/// Below this share an estimate of the end says nothing.
+/// Below this share, an estimate of the remaining time means nothing.
 const SHARE_MIN: f64 = 0.005;
 
-/// What is raced, for the head of what is shown.
+/// What is raced, for the heading of the terminal or page.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct Heading {
     pub race_id: String,
     pub track: String,
     pub challenge: String,
-    /// The server: its car, its version where it tells one, and its addresses.
+    /// The server: its car, its version if it reports one, and its addresses.
     pub car: String,
     pub version: Option<String>,
     pub hosts: Vec<String>,
-    /// Elements of the challenge's schedule.
+    /// Number of elements in the challenge's schedule.
     pub steps_count: usize,
 }
 
-/// A task of the running step. Throughput and times are those of the last two seconds or so.
+/// A task of the running step. Throughput and times are those of about the last two seconds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct TaskNow {
     pub name: String,
     pub clients: u32,
-    /// Requests leave on a schedule, so that latency is more than service time.
+    /// Whether requests are sent on a schedule, so that latency differs from service time.
     pub is_throttled: bool,
     pub is_warmup: bool,
     /// Share done, in [0, 1]; `None` while unknown.
     pub share: Option<f64>,
-    /// Since its first request, and (estimated) until its end.
+    /// Time since its first request, and estimated time until its end.
     pub elapsed_s: f64,
     pub left_s: Option<f64>,
-    /// `unit` per second; `None` when no request ended lately.
+    /// `unit` per second; `None` when no request ended recently.
     pub throughput: Option<f64>,
     pub unit: &'static str,
     pub service_time_p50_ms: Option<f64>,
     pub service_time_p99_ms: Option<f64>,
     pub latency_p99_ms: Option<f64>,
-    /// Since its start, warm-up included.
+    /// Number of requests since its start, including the warm-up.
     pub requests: u64,
     pub errors: u64,
 }
 
 impl TaskNow {
-    /// Before the first sample.
+    /// Returns the figures before the first sample.
     pub(crate) fn new(task: &Task) -> TaskNow {
         TaskNow {
             name: task.name.clone(),
@@ -62,7 +62,7 @@ impl TaskNow {
         }
     }
 
-    /// `elapsed`: since the step's start.
+    /// Updates the figures. `elapsed` is the time since the step's start.
     pub(crate) fn update(&mut self, running: &RunningTask, elapsed: Duration) {
         (self.requests, self.errors, self.is_warmup) = (running.requests, running.errors, running.is_warmup);
         let Some(first) = running.first else { return };
@@ -76,8 +76,8 @@ impl TaskNow {
         self.update_figures(running, first, elapsed);
     }
 
-    /// The figures of the whole task, warm-up left out; those of the last moments stay where it measured
-    /// nothing.
+    /// Sets the figures of the whole task without the warm-up. If nothing was measured, the last figures
+    /// stay.
     pub(crate) fn finish(&mut self, running: &RunningTask) {
         let whole = running.measured();
         let Some(from) = running.measured_from.filter(|_| whole.requests > 0) else { return };
@@ -92,7 +92,7 @@ impl TaskNow {
         let mut operations = 0;
         let (start, recent) = running.recent(elapsed);
         for slice in recent {
-            // A histogram that resizes takes in any other.
+            // A resizing histogram can add any other.
             let _ = service_time.add(&slice.service_time);
             let _ = latency.add(&slice.latency);
             operations += slice.operations;
@@ -112,7 +112,7 @@ impl TaskNow {
         self.latency_p99_ms = quantile_ms(latency, 0.99).filter(|_| self.is_throttled);
     }
 
-    /// What a terminal shows beside the bar, such as
+    /// Returns the text that a terminal shows beside the bar, such as
     /// `61,204 docs/s  p50 12.3 ms  p99 88.1 ms  3 errors  0:32 left`.
     pub(crate) fn line(&self) -> String {
         let mut parts = Vec::new();

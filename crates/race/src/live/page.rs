@@ -1,7 +1,7 @@
-//! "Show me the race in a browser": a page on a loopback address while the race runs.
+//! Shows the race in a browser: a page on a loopback address while the race runs.
 //!
-//! One thread serves the page and, once a second, the state as JSON. It touches the load generator's threads
-//! in nothing; what it shows is made from the same figures as the terminal's lines.
+//! One thread serves the page and, once per second, the state as JSON. It does not touch the load generator's
+//! threads; it shows the same figures as the terminal's lines.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,36 +20,37 @@ use serde::Serialize;
 use super::now::{Heading, TaskNow};
 use crate::error::Error;
 
-/// A point a second; when there are as many, every second one goes and points come half as often.
+/// There is one point per second. When there are this many, every second point is removed and the interval
+/// doubles.
 const POINTS_MAX: usize = 600;
-/// Finished tasks and messages kept; tracks have some tens of each.
+/// Number of finished tasks and of messages kept; a track has tens of each.
 const LINES_MAX: usize = 500;
-/// How long the end of a race waits for a page that looks on to see it.
+/// How long the end of a race waits until an open page has seen it.
 const FAREWELL: Duration = Duration::from_millis(1500);
-/// A page that has not asked for so long looks on no more.
+/// A page that has not asked for this long is no longer open.
 const ABSENT: Duration = Duration::from_secs(4);
-/// Nothing but what came with the page runs or is loaded.
+/// The browser runs and loads only what is part of the page.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'";
 const PAGE: &str = include_str!("page.html");
 
 /// What the page shows.
 #[derive(Debug, Default, Serialize)]
 struct State {
-    /// Of the race that runs, or ran last.
+    /// The race that is running, or ran last.
     race: Option<Heading>,
     messages: Vec<String>,
     tasks: Vec<Watched>,
     finished: Vec<Finished>,
     elapsed_s: f64,
     is_over: bool,
-    /// There is a report, at `/report`.
+    /// Whether there is a report, at `/report`.
     has_report: bool,
 }
 
 /// Seconds since the step's start, throughput, median and 99th percentile of the service time.
 type Point = (f64, Option<f64>, Option<f64>, Option<f64>);
 
-/// A running task and its course so far.
+/// A running task and its figures over time.
 #[derive(Debug, Serialize)]
 struct Watched {
     now: TaskNow,
@@ -64,7 +65,7 @@ struct Finished {
     names: String,
     seconds: f64,
     error_rate: f64,
-    /// Its tasks with their figures over the whole task, warm-up left out.
+    /// Its tasks with their figures over the whole task, without the warm-up.
     tasks: Vec<TaskNow>,
 }
 
@@ -75,11 +76,11 @@ struct Shared {
     step_started: Instant,
     asked: Option<Instant>,
     is_end_seen: bool,
-    /// The report of the race that is over, until the page has it.
+    /// The report of the finished race, until the page has fetched it.
     report: Option<String>,
 }
 
-/// The page's server; it ends with the process.
+/// Serves the page until the process ends.
 #[derive(Debug, Clone)]
 pub(crate) struct LivePage {
     pub address: SocketAddr,
@@ -87,9 +88,9 @@ pub(crate) struct LivePage {
 }
 
 impl LivePage {
-    /// Serves on `address` (port 0: a free one).
+    /// Serves the page on `address` (port 0: a free port).
     ///
-    /// Errors: the address is not of this machine alone, or cannot be listened on.
+    /// Errors: the address is not a loopback address, or cannot be listened on.
     pub(crate) fn serve(address: SocketAddr) -> Result<LivePage, Error> {
         if !address.ip().is_loopback() {
             return Err(Error::Argument(format!(
@@ -123,7 +124,7 @@ impl LivePage {
         self.lock().state.race = Some(race.clone());
     }
 
-    /// The finished race as an HTML report, which the page links to; a page that is open keeps it when this
+    /// Sets the HTML report of the finished race, to which the page links. An open page keeps it after this
     /// process has ended.
     pub(crate) fn report(&self, html: String) {
         let mut shared = self.lock();
@@ -131,7 +132,7 @@ impl LivePage {
         shared.report = Some(html);
     }
 
-    /// The tasks of the step that ends, with their figures over the whole task.
+    /// Sets the figures of the tasks of the step that ends, over the whole task.
     pub(crate) fn measured(&self, tasks: &[TaskNow]) {
         for (watched, measured) in self.lock().state.tasks.iter_mut().zip(tasks) {
             watched.now = measured.clone();
@@ -182,7 +183,7 @@ impl LivePage {
         }
     }
 
-    /// Says that the race is over, and waits a moment for a page that looks on to see it.
+    /// Notes that the race is over, and waits a moment until an open page has seen it.
     pub(crate) fn end(&self) {
         self.lock().state.is_over = true;
         let ended = Instant::now();
@@ -209,12 +210,12 @@ impl LivePage {
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared> {
-        // What is shown is whole after every statement, so that a panic elsewhere spoils nothing.
+        // The state is consistent after every statement, so a panic elsewhere does no harm.
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn answer<B>(&self, request: &Request<B>) -> Response<Full<Bytes>> {
-        // A page of another site whose name leads here (DNS rebinding) must not read the race.
+        // A page of another site whose name resolves to this address (DNS rebinding) must not read the race.
         let is_for_this_machine = request.headers().get(HOST).is_none_or(is_loopback_name);
         let (status, kind, body) = match (is_for_this_machine, request.method(), request.uri().path()) {
             (false, ..) => {
@@ -278,7 +279,7 @@ async fn accept(listener: std::net::TcpListener, page: LivePage) {
         .run_until(async move {
             loop {
                 let Ok((stream, _)) = listener.accept().await else {
-                    // Out of file handles: others may close theirs.
+                    // The process has no file descriptors left; others may be closed soon.
                     tokio::time::sleep(Duration::from_millis(100)).await;
                     continue;
                 };
@@ -288,7 +289,7 @@ async fn accept(listener: std::net::TcpListener, page: LivePage) {
                         let response = page.answer(&request);
                         async move { Ok::<_, std::convert::Infallible>(response) }
                     });
-                    // A browser that goes away in the middle is no event.
+                    // It is not an error that a browser closes the connection early.
                     let _ = hyper::server::conn::http1::Builder::new()
                         .serve_connection(TokioIo::new(stream), serve)
                         .await;

@@ -1,18 +1,18 @@
-//! Who is told how a race goes?
+//! The interface of whoever watches a race.
 
 use super::now::{Heading, TaskNow};
 use crate::drive::driver::DriveProgress;
 
-/// Who watches a race.
+/// Receives the events of a race.
 pub(crate) trait Progress: DriveProgress {
-    /// Something worth knowing that is no problem.
+    /// Reports something worth knowing that is not a problem.
     fn note(&mut self, line: &str);
-    /// Something that makes the figures doubtful.
+    /// Reports something that makes the figures doubtful.
     fn warn(&mut self, line: &str);
-    /// What is raced, before its first step.
+    /// The race starts; `race` says what is raced. Called before its first step.
     fn race_started(&mut self, _race: &Heading) {}
-    /// The tasks of the step that ends, with their figures over the whole task.
+    /// The step ends; `tasks` have their figures over the whole task.
     fn measured(&mut self, _tasks: &[TaskNow]) {}
-    /// How the tasks of the running step go, five times a second.
+    /// Reports the current figures of the running step's tasks, five times per second.
     fn running(&mut self, _tasks: &[TaskNow]) {}
 }

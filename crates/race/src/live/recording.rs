@@ -1,7 +1,7 @@
-//! Who stands between the driver and whoever looks on?
+//! Records a race, and passes its events on.
 //!
-//! [`Recording`] hands the driver's calls on, records the samples, and tells five times a second how each
-//! running task goes.
+//! [`Recording`] passes the driver's calls on, records the samples, and reports the figures of each running
+//! task five times per second.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
@@ -15,7 +15,7 @@ use crate::sample::Sample;
 use crate::timeline::FILE_NAME;
 use crate::timeline::recorder::Recorder;
 
-/// Watches one race.
+/// Watches and records one race.
 pub(crate) struct Recording<'p> {
     progress: &'p mut dyn Progress,
     recorder: Recorder<BufWriter<File>>,
@@ -23,15 +23,14 @@ pub(crate) struct Recording<'p> {
     step: Option<Step>,
 }
 
-/// The step that runs.
+/// The running step.
 struct Step {
     start: Instant,
-    /// How its tasks go; what does not change stands from the start.
+    /// The current figures of its tasks. The values that do not change are set at the start.
     now: Vec<TaskNow>,
 }
 
-/// A file that goes away unless the race comes to its end, and the race's folder with it when nothing else is
-/// in it.
+/// A file that is removed unless the race finishes. The race's folder is removed with it if it is then empty.
 struct Unfinished {
     path: PathBuf,
     is_kept: bool,
@@ -40,7 +39,7 @@ struct Unfinished {
 impl Drop for Unfinished {
     fn drop(&mut self) {
         if !self.is_kept {
-            // What cannot be removed is left: no list shows a race without race.json.
+            // If this fails the file stays, but no list shows a race without race.json.
             let _ = fs::remove_file(&self.path);
             let _ = self.path.parent().map(fs::remove_dir);
         }
@@ -48,7 +47,7 @@ impl Drop for Unfinished {
 }
 
 impl<'p> Recording<'p> {
-    /// Begins the timeline in `folder`, the race's.
+    /// Starts the timeline in `folder`, the race's folder.
     ///
     /// Errors: the folder or the file cannot be written.
     pub(crate) fn start(
@@ -65,9 +64,9 @@ impl<'p> Recording<'p> {
         Ok(Recording { progress, recorder, file, step: None })
     }
 
-    /// Ends and keeps the timeline.
+    /// Finishes and keeps the timeline.
     ///
-    /// Errors: the first that writing met; the file ends there.
+    /// Errors: the first error that occurred while writing. The file ends there.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.file.is_kept = true;
         self.recorder.finish()

@@ -1,15 +1,15 @@
-//! What does a terminal show of the running tasks?
+//! Shows the running tasks on a terminal.
 //!
-//! One line a task, drawn by `indicatif`: name, bar, throughput, times, errors, time left. A step with more
-//! tasks than fit shows the first ones and says how many there are.
+//! Each task has a line drawn by `indicatif`: name, bar, throughput, times, errors, time left. If a step has
+//! more tasks than fit, the first ones are shown, and how many there are in total.
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::now::TaskNow;
 
-/// Steps of a bar.
+/// Resolution of a bar.
 const BAR_LENGTH: u64 = 1000;
-/// Lines of tasks at most: a terminal of 24 lines keeps what was printed before in sight.
+/// Largest number of task lines: on a terminal of 24 lines, earlier output stays visible.
 const LINES_MAX: usize = 12;
 
 #[derive(Default)]
@@ -44,7 +44,7 @@ impl Terminal {
         }
     }
 
-    /// Takes the step's lines away.
+    /// Removes the step's lines.
     pub(crate) fn clear(&mut self) {
         for bar in self.bars.drain(..).chain(self.more.take()) {
             bar.finish_and_clear();
@@ -52,13 +52,13 @@ impl Terminal {
         }
     }
 
-    /// Prints a line above what is shown.
+    /// Prints a line above the bars.
     pub(crate) fn print(&self, line: &str) {
         self.lines.suspend(|| eprintln!("{line}"));
     }
 }
 
-/// Names come from tracks; none may steer the terminal.
+/// Replaces control characters: names come from tracks, and must not control the terminal.
 fn printable(name: &str) -> String {
     name.chars().map(|char| if char.is_control() { '?' } else { char }).collect()
 }

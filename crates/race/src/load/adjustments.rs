@@ -1,28 +1,27 @@
-//! "Race this track, but with these settings": changes to a loaded track that work for every track, whatever
-//! parameters it has.
+//! Changes to a loaded track that work for every track, whatever parameters it has.
 //!
-//! Rally has track parameters only, which each author chooses; tuning needs the same knobs for all.
+//! Rally has only track parameters, which each author chooses. Tuning needs the same knobs for all tracks.
 
 use serde_json::{Map, Value, json};
 
 use super::LoadError;
 use crate::model::{Params, Track};
 
-/// What is changed; nothing by default.
+/// Changes to a track; by default none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Adjustments {
-    /// Settings of every index and template, such as `index.codec`; a name without `index.` gets it.
+    /// Settings of every index and template, such as `index.codec`. A name without `index.` gets this prefix.
     pub index_settings: Params,
-    /// Of every bulk operation.
+    /// Bulk size of every bulk operation.
     pub bulk_size: Option<u64>,
-    /// Clients of a task by its name.
+    /// Numbers of clients by task name.
     pub clients: Vec<(String, u32)>,
 }
 
 impl Adjustments {
     /// # Errors
-    /// `Parameters` for what the track has nothing for: a knob that turns nothing must not look as if it made
-    /// no difference.
+    /// `Parameters` for a change that affects nothing in the track: a knob without effect must not look as if
+    /// it made no difference.
     pub fn apply(&self, track: &mut Track) -> Result<(), LoadError> {
         for (name, value) in &self.index_settings {
             set_index_setting(track, name, value)?;
@@ -47,7 +46,7 @@ fn set_index_setting(track: &mut Track, name: &str, value: &Value) -> Result<(),
     for template in &mut track.templates {
         count += usize::from(set_in(&mut template.body, short, value));
     }
-    // Component templates are building blocks of the composable ones, whose own settings win.
+    // Component templates are parts of the composable ones, whose own settings take precedence.
     for template in &mut track.composable_templates {
         if let Some(body) = template.body.as_object_mut() {
             count += usize::from(set_in(body.entry("template").or_insert_with(|| json!({})), short, value));
@@ -61,7 +60,7 @@ fn set_index_setting(track: &mut Track, name: &str, value: &Value) -> Result<(),
     }
 }
 
-/// Sets it in the body's `settings`, and takes out every other way in which it may stand there.
+/// Sets the value in the body's `settings`, and removes the same setting in every other spelling.
 fn set_in(body: &mut Value, short: &str, value: &Value) -> bool {
     let Some(body) = body.as_object_mut() else { return false };
     let Some(settings) = body.entry("settings").or_insert_with(|| json!({})).as_object_mut() else {
@@ -74,7 +73,7 @@ fn set_in(body: &mut Value, short: &str, value: &Value) -> bool {
     true
 }
 
-/// Removes a dotted name, whichever of its dots are levels.
+/// Removes a setting with a dotted name, whichever of its dots are written as nested objects.
 fn remove(settings: &mut Map<String, Value>, name: &str) {
     settings.shift_remove(name);
     for (dot, _) in name.match_indices('.') {
@@ -88,7 +87,7 @@ fn set_bulk_size(track: &mut Track, bulk_size: u64) -> Result<(), LoadError> {
     let mut count = 0;
     for task in tasks_mut(track).filter(|task| task.operation.kind == "bulk") {
         task.operation.params.insert("bulk-size".to_owned(), bulk_size.into());
-        // What is read ahead at once has to be a multiple of it; Rally's default is the size itself.
+        // Rally requires it to be a multiple of the bulk size; its default is the bulk size itself.
         task.operation.params.shift_remove("batch-size");
         count += 1;
     }

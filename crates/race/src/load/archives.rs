@@ -1,8 +1,8 @@
-//! "Here is an archive that a corpus came in; give me the data file inside."
+//! Extracts the data file of a corpus from its archive.
 //!
-//! The formats that Rally knows (`esrally/utils/io.py`, `decompress`): zip, bz2, gz, tar, tgz, tar.gz,
-//! tar.bz2 and zst. Only the wanted file is taken out of a zip or tar: nothing that an archive holds can be
-//! written elsewhere.
+//! These are the formats that Rally supports (`esrally/utils/io.py`, `decompress`): zip, bz2, gz, tar, tgz,
+//! tar.gz, tar.bz2 and zst. Only the wanted file is taken from a zip or tar, so an archive cannot write files
+//! elsewhere.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -11,7 +11,7 @@ use std::path::Path;
 use super::LoadError;
 use crate::track_files::files::suffixed;
 
-/// Extensions of archives; of two that fit a name the longer one comes first.
+/// Extensions of archives. If two match a name, the longer one comes first.
 pub(crate) const EXTENSIONS: [&str; 8] =
     [".tar.gz", ".tar.bz2", ".zip", ".bz2", ".gz", ".tar", ".tgz", ".zst"];
 
@@ -20,12 +20,12 @@ const ZSTD_WINDOW_LOG_MAX: u32 = 31;
 
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// Writes the file of `target`'s name from `archive` to `target`, through a temporary name so that an
-/// interrupted run leaves no half file behind; returns its size in bytes.
+/// Writes the file with `target`'s name from `archive` to `target`, and returns its size in bytes. It uses a
+/// temporary name, so that an interrupted run leaves no incomplete file at `target`.
 ///
 /// # Errors
-/// `Documents` for an archive without that file, for a damaged one, and when the size is not the expected
-/// one; `NotSupported` for a name that is no archive's; `Io`.
+/// `Documents` for an archive that is damaged, does not contain the file, or has one of another size than
+/// expected; `NotSupported` for a name without an archive's extension; `Io`.
 pub(crate) fn unpack(archive: &Path, target: &Path, expected_bytes: Option<u64>) -> Result<u64, LoadError> {
     if let Some(folder) = target.parent() {
         std::fs::create_dir_all(folder).map_err(LoadError::at(folder))?;
@@ -49,7 +49,7 @@ pub(crate) fn unpack(archive: &Path, target: &Path, expected_bytes: Option<u64>)
             Ok(bytes)
         }
         Err(error) => {
-            // The error tells more than a failure to remove what is left would.
+            // This error is more useful than one about removing the rest.
             let _ = std::fs::remove_file(&part);
             Err(error)
         }
@@ -168,7 +168,7 @@ mod tests {
             std::fs::remove_file(target).unwrap();
         };
         let name = "data/documents.json";
-        // Parallel compressors write several members behind each other.
+        // Parallel compressors write several members one after the other.
         check(".gz", [gz(&TEXT[..5]), gz(&TEXT[5..])].concat());
         check(".bz2", [bz2(&TEXT[..5]), bz2(&TEXT[5..])].concat());
         check(

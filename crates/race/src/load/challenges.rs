@@ -1,8 +1,8 @@
-//! "Here is a track's rendered JSON; which challenges does it offer, and what does each task run?"
+//! Reads a track's challenges, and what each task runs, from the rendered JSON.
 //!
-//! Follows `_create_challenges`, `parse_parallel`, `parse_task` and `parse_operation` of Rally
-//! (`esrally/track/loader.py`) and `Task.target_throughput` (`esrally/track/track.py`), errors in the same
-//! words.
+//! This follows `_create_challenges`, `parse_parallel`, `parse_task` and `parse_operation` of Rally
+//! (`esrally/track/loader.py`) and `Task.target_throughput` (`esrally/track/track.py`), with the same error
+//! messages.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,7 +16,8 @@ use crate::model::{
     target_throughput,
 };
 
-/// What a `parallel` element gives to its tasks unless they say otherwise; all absent outside of one.
+/// The values that a `parallel` element passes to its tasks unless they have their own; all absent outside of
+/// one.
 #[derive(Default)]
 struct TaskDefaults {
     warmup_iterations: Option<u64>,
@@ -41,7 +42,7 @@ impl TaskDefaults {
 }
 
 impl TrackReader<'_> {
-    /// All challenges, exactly one of them the default.
+    /// Returns all challenges, of which exactly one is the default.
     pub(crate) fn challenges(&self, track: &Value) -> Result<Vec<Challenge>, LoadError> {
         let operations = self.operations(track)?;
         let (elements, auto_generated) = self.challenge_elements(track)?;
@@ -95,7 +96,7 @@ impl TrackReader<'_> {
         Ok(challenges)
     }
 
-    /// The challenges as written, and whether the only one was made from a bare `schedule`.
+    /// Returns the challenges as written, and whether the only one was made from a bare `schedule`.
     fn challenge_elements(&self, track: &Value) -> Result<(Vec<Value>, bool), LoadError> {
         let given = |name: &str| track.get(name).filter(|value| !value.is_null());
         match (given("schedule"), given("challenge"), given("challenges")) {
@@ -230,7 +231,7 @@ impl TrackReader<'_> {
         })
     }
 
-    /// Time periods and iterations do not mix, and a ramp-up needs a warm-up time that is at least as long.
+    /// Refuses a mix of time periods and iterations, and a ramp-up that is longer than the warm-up time.
     fn check_loops(&self, loops: &TaskDefaults, operation: &str, challenge: &str) -> Result<(), LoadError> {
         let context = format!("Operation '{operation}' in challenge '{challenge}' defines");
         let mixing = "but mixing time periods and iterations is not allowed.";
@@ -277,7 +278,7 @@ impl TrackReader<'_> {
         Ok(operations)
     }
 
-    /// An operation's element, or the bare name of an operation type.
+    /// Reads an operation's object, or the bare name of an operation type.
     fn operation(&self, element: &Value, context: &str) -> Result<Operation, LoadError> {
         let (kind, name, mut params) = match element {
             Value::String(kind) => (kind.clone(), kind.clone(), Params::new()),
@@ -306,8 +307,8 @@ impl TrackReader<'_> {
     }
 }
 
-/// `base` with what `over` has; objects are merged, lists united (`esrally/utils/collections.py`,
-/// `merge_dicts`).
+/// Returns `base` with the values of `over` merged into it: objects are merged, lists united
+/// (`esrally/utils/collections.py`, `merge_dicts`).
 fn merged(mut base: Params, over: Params) -> Params {
     for (name, value) in over {
         let value = match (base.shift_remove(&name), value) {

@@ -1,7 +1,7 @@
-//! "How many days ago was that, and what date is it now?": the date filters of Rally's templates.
+//! The date filters of Rally's templates.
 //!
-//! `esrally/time.py`: a date is seconds since the epoch (the template's `now`) or a string in a given
-//! `strptime` format; times without a zone are UTC.
+//! They follow `esrally/time.py`: a date is seconds since the epoch (the template's `now`) or a string in a
+//! given `strptime` format. Times without a zone are UTC.
 
 use jiff::fmt::strtime;
 use jiff::tz::TimeZone;
@@ -11,8 +11,8 @@ use minijinja::{Error, ErrorKind, Value};
 
 const DAY_NS: i128 = 86_400_000_000_000;
 
-/// Whole days between `start` and `end` (rounded down, negative when `start` is later); `date_format`
-/// (default `%d-%m-%Y`) reads dates that are strings.
+/// Returns the whole days from `start` to `end` (rounded down, negative when `start` is later). `date_format`
+/// (default `%d-%m-%Y`) parses dates that are strings.
 pub(crate) fn days_ago(
     start: &Value,
     end: &Value,
@@ -27,7 +27,7 @@ pub(crate) fn days_ago(
     Ok(elapsed_ns.div_euclid(DAY_NS) as i64)
 }
 
-/// `date` in `date_format` (default `%Y-%m-%d`).
+/// Formats `date` in `date_format` (default `%Y-%m-%d`).
 pub(crate) fn get_start_date(
     date: &Value,
     date_format: Option<String>,
@@ -38,7 +38,7 @@ pub(crate) fn get_start_date(
     print(&moment(date, None)?, &format)
 }
 
-/// The day `duration_days` (default 1) after `start`, in `date_format` (default `%Y-%m-%d`).
+/// Formats the day `duration_days` (default 1) after `start`, in `date_format` (default `%Y-%m-%d`).
 pub(crate) fn get_end_date(
     start: &Value,
     duration_days: Option<i64>,

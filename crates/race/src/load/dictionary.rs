@@ -1,21 +1,21 @@
-//! "A template copied a dictionary to change it; what does it hold now?"
+//! A mutable dictionary for templates.
 //!
-//! Jinja2 hands out Python's mutable dictionaries; minijinja's values are immutable. Tracks that merge
-//! settings write `{% set x = base.copy() %}{% set _ = x.update({...}) %}`, so a copy is this object.
+//! Jinja2 has Python's mutable dictionaries, while minijinja's values are immutable. Tracks merge settings
+//! with `{% set x = base.copy() %}{% set _ = x.update({...}) %}`, so a copy is this object.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use minijinja::value::{Enumerator, Object, ObjectRepr};
 use minijinja::{Error, ErrorKind, State, Value};
 
-/// A map that `update` changes in place; keys keep their order of insertion.
+/// A map that `update` changes in place. Keys keep their insertion order.
 #[derive(Debug, Default)]
 pub(crate) struct Dictionary {
     entries: Mutex<Vec<(Value, Value)>>,
 }
 
 impl Dictionary {
-    /// The entries of `map`; fails if it cannot be iterated.
+    /// Copies the entries of `map`. Fails if it cannot be iterated.
     pub(crate) fn copy_of(map: &Value) -> Result<Dictionary, Error> {
         let dictionary = Dictionary::default();
         dictionary.update(map)?;
@@ -23,7 +23,7 @@ impl Dictionary {
     }
 
     fn update(&self, other: &Value) -> Result<(), Error> {
-        // Read everything first: `x.update(x)` must not lock itself out.
+        // Read everything first, since `x.update(x)` would otherwise deadlock.
         let mut incoming = Vec::new();
         for key in other.try_iter()? {
             incoming.push((key.clone(), other.get_item(&key)?));

@@ -1,8 +1,8 @@
-//! "Here is a document set of the track; where is its uncompressed data file, and is it the right one?"
+//! Finds and checks the uncompressed data file of a document set.
 //!
-//! Rally's order (`DocumentSetPreparator` in `esrally/track/loader.py`): the track's folder first, where a
-//! file of the wrong size is an error of who writes the track; then the data folder of the corpus, where it
-//! is fetched again.
+//! The order is Rally's (`DocumentSetPreparator` in `esrally/track/loader.py`). First comes the track's
+//! folder, where a file of the wrong size is an error of the track's author; then the data folder of the
+//! corpus, where such a file is downloaded again.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,20 +12,20 @@ use super::download::{self, Download, Patience};
 use super::{LoadError, offsets};
 use crate::model::DocumentSet;
 
-/// Where the data files of one corpus may be.
+/// Where the data files of a corpus may be.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Places<'a> {
     pub track_folder: &'a Path,
-    /// Where downloads and what is unpacked from a read-only track go; `None`: nowhere.
+    /// Folder for downloads, and for files unpacked from a read-only track; `None` for no such folder.
     pub corpus_folder: Option<&'a Path>,
     /// Whether nothing may be downloaded.
     pub is_offline: bool,
 }
 
-/// Finds, downloads, unpacks and checks the data file of `set`; returns its path. Progress goes to `log`.
+/// Finds, downloads, unpacks and checks the data file of `set`, and returns its path. Progress goes to `log`.
 ///
 /// # Errors
-/// `Documents` for a missing file or one of another size, checksum or number of lines than the track says,
+/// `Documents` for a missing file, or one with another size, checksum or number of lines than the track says;
 /// `Io`.
 pub(crate) fn prepare(
     track: &str,
@@ -41,7 +41,7 @@ pub(crate) fn prepare(
     Ok(path)
 }
 
-/// Where [`prepare`] would take the data file from, in words.
+/// Describes where [`prepare`] would take the data file from.
 pub(crate) fn whereabouts(set: &DocumentSet, places: &Places<'_>) -> String {
     for folder in [Some(places.track_folder), places.corpus_folder].into_iter().flatten() {
         let (file, archive) =
@@ -60,7 +60,7 @@ pub(crate) fn whereabouts(set: &DocumentSet, places: &Places<'_>) -> String {
     }
 }
 
-/// The data file in the track's own folder, or unpacked from there.
+/// Returns the data file in the track's own folder, unpacked if needed.
 fn bundled(
     set: &DocumentSet,
     places: &Places<'_>,
@@ -91,7 +91,7 @@ fn bundled(
     }
 }
 
-/// The data file in the corpus's data folder, unpacked or downloaded if need be.
+/// Returns the data file in the corpus's data folder, unpacked or downloaded if needed.
 fn cached(set: &DocumentSet, places: &Places<'_>, log: &mut dyn Write) -> Result<PathBuf, LoadError> {
     let folder = places.corpus_folder.ok_or_else(|| missing(set, places.track_folder))?;
     let path = folder.join(&set.file);
@@ -182,7 +182,7 @@ fn missing(set: &DocumentSet, folder: &Path) -> LoadError {
     LoadError::Documents(format!("Cannot find [{}]. {advice}{test_mode}", folder.join(wanted).display()))
 }
 
-/// Whether the file is one that test mode asks for instead of the whole corpus.
+/// Whether the file is the one that test mode uses instead of the whole corpus.
 fn is_of_test_mode(set: &DocumentSet) -> bool {
     set.file.contains("-1k.") || set.file.ends_with("-1k")
 }

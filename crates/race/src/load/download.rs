@@ -1,9 +1,9 @@
-//! "Here is a URL and where its file belongs; bring it, all of it, however often the connection breaks."
+//! Downloads a file completely, even if the connection breaks.
 //!
 //! A download goes to `<file>.part`, with the server's validator (its ETag or date) in
-//! `<file>.part.validator`. What an interrupted run leaves is continued with a range request as long as the
-//! file on the server is still the same (RFC 9110, `If-Range`); sizes and checksums decide whether it becomes
-//! `<file>`. Rally's `esrally/utils/net.py` begins anew each time and knows sizes only.
+//! `<file>.part.validator`. If a run is interrupted, the next one continues it with a range request as long
+//! as the file on the server has not changed (RFC 9110, `If-Range`). If the size and checksums are right, the
+//! part becomes `<file>`. Rally's `esrally/utils/net.py` starts over each time and checks only sizes.
 
 mod checksum;
 
@@ -21,32 +21,32 @@ use crate::notation::units::pretty_size;
 use crate::track_files::files::suffixed;
 
 const BUFFER_BYTES: usize = 1 << 18;
-/// Buffers between the connection and the disk.
+/// Number of buffers between the connection and the disk.
 const BUFFERS: usize = 8;
 
-/// A file to fetch.
+/// A file to download.
 #[derive(Debug)]
 pub(crate) struct Download<'a> {
     pub url: &'a str,
     pub target: &'a Path,
     pub expected_bytes: Option<u64>,
-    /// Hexadecimal SHA-256 of the file, if its publisher gives one; the server's own checksums are compared
+    /// Hexadecimal SHA-256 of the file, if its publisher gives one. The server's own checksums are compared
     /// in any case.
     pub sha256: Option<&'a str>,
-    /// What to say when the server has no such file, instead of its status.
+    /// Error message when the server does not have the file, instead of its status.
     pub advice_if_missing: Option<&'a str>,
 }
 
 /// How long to wait for a server that does not answer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patience {
-    /// Without a byte for so long a connection counts as broken.
+    /// A connection without a byte for this long counts as broken.
     pub stall: Duration,
-    /// Pause before the first retry, doubled before each further one.
+    /// Pause before the first retry. It doubles before each further one.
     pub pause: Duration,
-    /// Tries in a row that bring no byte, before giving up.
+    /// Number of consecutive attempts without a byte before giving up.
     pub attempts: u32,
-    /// Between two lines about the progress.
+    /// Time between two progress lines.
     pub report_every: Duration,
 }
 
@@ -61,19 +61,20 @@ impl Default for Patience {
     }
 }
 
-/// Why one try ended.
+/// Why an attempt ended.
 enum Broken {
-    /// The connection; the next try continues.
+    /// The connection broke; the next attempt continues.
     Off(String),
-    /// What the server has is not what was begun; the next try starts from nothing.
+    /// The server's file is not the one that was begun; the next attempt starts over.
     Changed,
     Final(LoadError),
 }
 
-/// Brings the file to `target`. Progress goes to `log` as lines.
+/// Downloads the file to `target`. Progress goes to `log` as lines.
 ///
 /// # Errors
-/// `Documents` when the server refuses, stays away, or has another file than expected; `Io` for the disk.
+/// `Documents` when the server refuses, does not answer, or has another file than expected; `Io` for the
+/// disk.
 pub(crate) fn fetch(
     download: &Download<'_>,
     patience: &Patience,
@@ -81,7 +82,7 @@ pub(crate) fn fetch(
 ) -> Result<(), LoadError> {
     let mut transfer = Transfer::new(download, patience)?;
     let started = Instant::now();
-    // A log that cannot be written stops no download.
+    // If the log cannot be written, the download continues.
     let _ = writeln!(
         log,
         "[INFO] Downloading track data from [{}] to [{}].",
@@ -124,7 +125,7 @@ struct Transfer<'a> {
     agent: ureq::Agent,
     part: PathBuf,
     validator_file: PathBuf,
-    /// On the disk.
+    /// Bytes that are on disk.
     bytes: u64,
     total: Option<u64>,
     checksums: Vec<Checksum>,
@@ -166,7 +167,7 @@ impl<'a> Transfer<'a> {
             return Ok(());
         }
         let validator = std::fs::read_to_string(&self.validator_file).unwrap_or_default();
-        // Without a validator nobody knows whether the rest belongs to the same file.
+        // Without a validator it is not known whether the rest belongs to the same file.
         if self.bytes > 0 && validator.is_empty() {
             return Err(Broken::Changed);
         }
@@ -181,7 +182,7 @@ impl<'a> Transfer<'a> {
         match response.status() {
             StatusCode::PARTIAL_CONTENT if range_start(headers) == Some(self.bytes) => {}
             StatusCode::OK if self.bytes == 0 => {}
-            // The file changed (or the server knows no ranges): this answer is the whole.
+            // The file changed, or the server does not support ranges: this answer is the whole file.
             StatusCode::OK => self.begin_anew().map_err(Broken::Final)?,
             StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE if self.bytes > 0 => {
                 return Err(Broken::Changed);
@@ -195,7 +196,7 @@ impl<'a> Transfer<'a> {
         self.receive(response, log)
     }
 
-    /// Size, validator and checksums from the answer's head.
+    /// Takes the size, validator and checksums from the answer's head.
     fn learn(&mut self, headers: &HeaderMap) -> Result<(), Broken> {
         let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
         let announced = match text(header::CONTENT_RANGE) {
@@ -212,15 +213,15 @@ impl<'a> Transfer<'a> {
         }
         self.total = announced.or(self.download.expected_bytes);
         self.checksums.extend(checksum::of_headers(headers));
-        // A weak validator promises no equal bytes.
+        // A weak validator does not promise equal bytes.
         let validator =
             text(header::ETAG).filter(|tag| !tag.starts_with("W/")).or(text(header::LAST_MODIFIED));
         std::fs::write(&self.validator_file, validator.unwrap_or_default())
             .map_err(|error| Broken::Final(LoadError::at(&self.validator_file)(error)))
     }
 
-    /// Appends the body to the part. The connection is read by a thread of its own, which is left alone when
-    /// it stalls.
+    /// Appends the body to the part. A separate thread reads the connection; it is abandoned when the
+    /// connection stalls.
     fn receive(&mut self, response: Response<ureq::Body>, log: &mut dyn Write) -> Result<(), Broken> {
         let disk = |error| Broken::Final(LoadError::at(&self.part)(error));
         let mut file = OpenOptions::new().create(true).append(true).open(&self.part).map_err(disk)?;
@@ -261,7 +262,7 @@ impl<'a> Transfer<'a> {
         }
     }
 
-    /// Checks the whole file and gives it its name.
+    /// Checks the complete file and renames it to its final name.
     fn finish(&self) -> Result<(), LoadError> {
         let target = self.download.target;
         let corrupt = |reason: String| {
@@ -323,7 +324,7 @@ impl<'a> Transfer<'a> {
     }
 }
 
-/// First byte of the answer's `content-range: bytes 5-9/10`.
+/// Returns the first byte of the answer's `content-range: bytes 5-9/10`.
 fn range_start(headers: &HeaderMap) -> Option<u64> {
     let range = headers.get(header::CONTENT_RANGE)?.to_str().ok()?;
     range.strip_prefix("bytes ")?.split('-').next()?.parse().ok()
@@ -333,7 +334,7 @@ fn size(bytes: u64) -> String {
     pretty_size(Some(bytes))
 }
 
-/// A line every few seconds.
+/// Writes a line every few seconds.
 struct Progress {
     every: Duration,
     started: Instant,

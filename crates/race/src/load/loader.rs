@@ -1,4 +1,4 @@
-//! "Here is where the track is and what the user wants of it; give me the track, ready to race."
+//! Loads a track, ready to race.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -17,15 +17,15 @@ use crate::model::{DocumentSource, Params, Track};
 use crate::plugin::{self, PLUGIN_FILE, Plugin, PythonSettings};
 use crate::track_files::files::TrackFiles;
 
-/// The only version of the track format that Rally reads.
+/// The only version of the track format that Rally accepts.
 const TRACK_VERSION: i64 = 2;
 
 /// Where the track is.
 #[derive(Debug, Clone)]
 pub enum TrackSource {
-    /// A folder that holds `track.json`, or such a file.
+    /// A folder that contains `track.json`, or such a file.
     Path(PathBuf),
-    /// A track of a repository, in the version that fits the server.
+    /// A track of a repository, in the version that matches the server.
     Repository { repository: Repository, track: String },
     /// A track that comes with the binary.
     BuiltIn {
@@ -35,39 +35,39 @@ pub enum TrackSource {
     },
 }
 
-/// What to load and how.
+/// Which track to load, and how.
 #[derive(Debug, Clone)]
 pub struct TrackSpec {
     pub source: TrackSource,
     /// The user's `--track-params`.
     pub params: Params,
-    /// Accept parameters that the track does not know (`--ignore-unused-track-params`).
+    /// Whether to accept parameters that the track does not have (`--ignore-unused-track-params`).
     pub ignore_unused_params: bool,
     pub test_mode: bool,
-    /// The server's version, by which a repository's branch is chosen; `None`: the newest tracks.
+    /// The server's version, which determines the repository's branch; `None` for the newest tracks.
     pub distribution_version: Option<String>,
-    /// `None`: the track's default challenge.
+    /// `None` for the track's default challenge.
     pub challenge: Option<String>,
     pub include_tasks: Vec<String>,
     pub exclude_tasks: Vec<String>,
-    /// What is changed in whatever the author wrote.
+    /// Changes to the track as its author wrote it.
     pub adjustments: Adjustments,
-    /// Corpora that are not beside the track are looked for in `<data_root>/<corpus name>/`, and unpacked
+    /// Corpora that are not beside the track are searched for in `<data_root>/<corpus name>/`, and unpacked
     /// there.
     pub data_root: Option<PathBuf>,
-    /// Download nothing.
+    /// Whether nothing may be downloaded.
     pub is_offline: bool,
-    /// `default` or `serverless`; templates branch on it.
+    /// `default` or `serverless`; templates depend on it.
     pub build_flavor: String,
     pub serverless_operator: bool,
-    /// Seconds since the epoch, the templates' `now`.
+    /// Seconds since the epoch, which is the templates' `now`.
     pub now_s: f64,
-    /// What runs the track's plugin.
+    /// How to run the track's plugin.
     pub python: PythonSettings,
 }
 
 impl TrackSpec {
-    /// Everything of the track as its author wrote it.
+    /// Returns a specification that loads everything of the track as its author wrote it.
     pub fn new(source: TrackSource, now_s: f64) -> TrackSpec {
         TrackSpec {
             source,
@@ -89,12 +89,12 @@ impl TrackSpec {
     }
 }
 
-/// A track, and its `track.py` where the race needs something of it.
+/// A track, and its `track.py` if the race needs it.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// Rendered, validated and filtered.
+    /// The track, rendered, validated and filtered.
     pub track: Track,
-    /// Its `track.py`, loaded, which has done to the track what its track processors do.
+    /// The loaded `track.py`; its track processors have already been applied to the track.
     pub plugin: Option<Arc<Plugin>>,
 }
 
@@ -104,7 +104,7 @@ pub(crate) struct Loaded {
 /// Progress of slow steps (decompression, line counts) goes to `log` as lines.
 ///
 /// # Errors
-/// See [`LoadError`]: an invalid track, parameters that it does not know, documents that are missing or
+/// See [`LoadError`]: an invalid track, parameters that it does not have, documents that are missing or
 /// wrong, or an operation of the selected challenge that is not supported.
 pub(crate) fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Loaded, LoadError> {
     let (Loaded { mut track, plugin }, used) = check(spec)?;
@@ -147,8 +147,7 @@ pub(crate) fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Loaded, Load
     Ok(Loaded { track, plugin })
 }
 
-/// Loads the track's `track.py` and lets its track processors work, if racing the challenge needs anything of
-/// it.
+/// Loads the track's `track.py` and runs its track processors, if racing the challenge needs them.
 fn load_plugin(
     spec: &TrackSpec,
     place: &Place,
@@ -167,17 +166,17 @@ fn load_plugin(
     Ok(Some(plugin))
 }
 
-/// Positions of document sets in a track: corpus and set.
+/// Document sets of a track as indices of corpus and set.
 pub(crate) type DocumentSets = Vec<(usize, usize)>;
 
-/// Reads a track and checks that its selected challenge can be run, but for its documents; also says which
-/// document sets it reads.
+/// Reads a track and checks everything that its selected challenge needs, except for its documents. Also
+/// returns the document sets that it reads.
 ///
 /// # Errors
-/// As [`load`], except for documents.
+/// Those of [`load`], except for documents.
 pub(crate) fn check(spec: &TrackSpec) -> Result<(Loaded, DocumentSets), LoadError> {
     if spec.build_flavor == "serverless" {
-        // Rally leaves out tasks that serverless does not allow; racing them all would measure something
+        // Rally leaves out tasks that serverless does not allow; racing all of them would measure something
         // else.
         return Err(LoadError::NotSupported(
             "racing against build flavor [serverless] is not supported yet".to_owned(),
@@ -193,17 +192,17 @@ pub(crate) fn check(spec: &TrackSpec) -> Result<(Loaded, DocumentSets), LoadErro
     Ok((Loaded { track, plugin }, used))
 }
 
-/// The track's name and its JSON as the templates give it, unchecked.
+/// Returns the track's name and the JSON that its templates give, unchecked.
 ///
 /// # Errors
-/// As [`read`], for templates and JSON alone.
+/// Those of [`read`] for templates and JSON.
 pub(crate) fn render(spec: &TrackSpec) -> Result<(String, Value), LoadError> {
     let place = Place::of(spec)?;
     let (json, _) = rendered(&templates(spec, &place), &place)?;
     Ok((place.track_name, json))
 }
 
-/// The track's JSON, and the variables that its templates read.
+/// Returns the track's JSON, and the variables that its templates read.
 fn rendered(templates: &TemplateContext, place: &Place) -> Result<(Value, BTreeSet<String>), LoadError> {
     let rendered = templates.render_track(&place.file)?;
     Ok((parse(&place.file, &rendered.text)?, rendered.variables))
@@ -219,10 +218,10 @@ fn templates(spec: &TrackSpec, place: &Place) -> TemplateContext {
     }
 }
 
-/// Reads a track without touching its documents: enough to list and describe it.
+/// Reads a track without its documents, which is enough to list and describe it.
 ///
 /// # Errors
-/// As [`load`], except for documents and unsupported operations.
+/// Those of [`load`], except for documents and unsupported operations.
 pub(crate) fn read(spec: &TrackSpec) -> Result<Track, LoadError> {
     read_at(spec, &Place::of(spec)?)
 }
@@ -270,14 +269,14 @@ fn read_at(spec: &TrackSpec, place: &Place) -> Result<Track, LoadError> {
     Ok(track)
 }
 
-/// A track's source, looked at.
+/// A track's source, resolved to files.
 struct Place {
     track_name: String,
     files: TrackFiles,
-    /// The main file's name inside `files`.
+    /// Name of the main file in `files`.
     file: String,
     folder: Option<PathBuf>,
-    /// Commit of the repository.
+    /// Commit of the repository, if there is one.
     revision: Option<String>,
 }
 
@@ -342,7 +341,7 @@ impl Place {
     }
 }
 
-/// Parses the rendered track; the error shows the lines around the mistake, since the user never sees the
+/// Parses the rendered track. The error shows the lines around the mistake, since the user never sees the
 /// rendered text otherwise.
 fn parse(file: &str, text: &str) -> Result<Value, LoadError> {
     serde_json::from_str(text).map_err(|error| {

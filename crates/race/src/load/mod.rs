@@ -1,9 +1,8 @@
-//! "Here is a Rally track (a folder or a built-in name) and the user's wishes; give me the track, ready to
-//! race."
+//! Loads a Rally track (a folder or a built-in name), ready to race.
 //!
-//! `repository` finds the track's folder in a clone. `loader` conducts: `template` gives the rendered JSON,
+//! `repository` finds the track's folder in a clone. `loader` is in charge: `template` renders the JSON,
 //! `schema` checks its shape, `reader` and `challenges` turn it into the model, `selection` narrows it to
-//! what this race runs, `documents` brings the data files (`download`, `archives`, `offsets`).
+//! what this race runs, `documents` provides the data files (`download`, `archives`, `offsets`).
 
 pub(crate) mod adjustments;
 pub(crate) mod archives;

@@ -1,19 +1,19 @@
-//! "Where in this large data file does line N begin?"
+//! Finds the byte at which a line of a large data file begins.
 //!
-//! Beside a data file lies `<file>.offset`, Rally's table (`esrally/utils/io.py`): one text line
-//! `lines;bytes` for every 50,000 lines, meaning that after so many lines so many bytes have passed. A client
-//! that starts in the middle seeks there and skips the rest.
+//! The file `<file>.offset` beside a data file is Rally's table (`esrally/utils/io.py`): one text line
+//! `lines;bytes` for every 50,000 lines, which means that this many lines take this many bytes. A client that
+//! starts in the middle seeks there and skips the rest.
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// Lines between two entries.
+/// Number of lines between two entries.
 pub(crate) const LINES_PER_ENTRY: u64 = 50_000;
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// The table's file name: the data file's with `.offset` appended.
+/// Returns the path of the table: the data file's with `.offset` appended.
 pub(crate) fn table_path(data_file: &Path) -> PathBuf {
     let mut name = OsString::from(data_file);
     name.push(".offset");
@@ -29,16 +29,16 @@ pub(crate) fn is_current(data_file: &Path) -> bool {
     }
 }
 
-/// Counts the lines of `data_file` and writes its table; returns the count. A last line without a newline
-/// counts.
+/// Counts the lines of `data_file` and writes its table. Returns the count, which includes a last line
+/// without a newline.
 ///
-/// A table that cannot be written (a read-only folder) is left out: it only makes skipping faster.
+/// If the table cannot be written (in a read-only folder) it is left out, since it only speeds skipping up.
 pub(crate) fn build(data_file: &Path) -> io::Result<u64> {
     let (lines, entries) = scan(File::open(data_file)?)?;
     let table = table_path(data_file);
     let written = File::create(&table).and_then(|mut file| file.write_all(entries.as_bytes()));
     if written.is_err() {
-        // Half a table would be taken for a whole one.
+        // An incomplete table would be taken for a complete one.
         let _ = std::fs::remove_file(&table);
     }
     Ok(lines)
@@ -71,8 +71,8 @@ fn scan(mut data: impl Read) -> io::Result<(u64, String)> {
     Ok((lines, entries))
 }
 
-/// The known position closest before `line` (from 0): `(offset in bytes, lines still to skip from there)`.
-/// Without a table, `(0, line)`.
+/// Returns the closest known position before `line` (from 0) as
+/// `(offset in bytes, lines still to skip from there)`. Without a table it is `(0, line)`.
 pub(crate) fn closest(data_file: &Path, line: u64) -> (u64, u64) {
     let Ok(table) = std::fs::read_to_string(table_path(data_file)) else { return (0, line) };
     let mut best = (0, line);

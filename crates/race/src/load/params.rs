@@ -1,4 +1,4 @@
-//! "Does the track know the parameters that the user gave?"
+//! Checks that the track has the parameters that the user gave.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use super::LoadError;
 use super::template::RESERVED_NAMES;
 use crate::model::Params;
 
-/// Refuses parameters that are Rally's own names, and parameters that no template of the track reads.
+/// Refuses parameters with names that Rally reserves, and parameters that no template of the track reads.
 ///
 /// # Errors
-/// `Parameters`, in Rally's words, with the closest names the track knows.
+/// `Parameters` with Rally's message, which lists the closest names that the track has.
 pub(crate) fn check_used(params: &Params, known: &BTreeSet<String>) -> Result<(), LoadError> {
     let reserved: Vec<&str> =
         RESERVED_NAMES.iter().copied().filter(|name| params.contains_key(*name)).collect();
@@ -50,8 +50,8 @@ fn bulleted<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|name| format!("- {name}")).collect::<Vec<_>>().join("\n")
 }
 
-/// The most similar known name, if any is at least 60 % alike (Python's `difflib.get_close_matches` with its
-/// defaults).
+/// Returns the most similar known name, if one is at least 60 % similar (Python's `difflib.get_close_matches`
+/// with its defaults).
 fn closest<'a>(name: &str, known: &'a BTreeSet<String>) -> Option<&'a str> {
     const SIMILARITY_MIN: f64 = 0.6;
     let name: Vec<char> = name.chars().collect();
@@ -69,8 +69,8 @@ fn closest<'a>(name: &str, known: &'a BTreeSet<String>) -> Option<&'a str> {
         .map(|(_, candidate)| candidate)
 }
 
-/// Characters in common blocks: the longest common run, then the same left and right of it
-/// (Ratcliff/Obershelp).
+/// Returns the number of characters in common blocks: the longest common run, then the same to the left and
+/// right of it (Ratcliff/Obershelp).
 fn matching_chars(a: &[char], b: &[char]) -> usize {
     let (mut best_a, mut best_b, mut best) = (0, 0, 0);
     for start_a in 0..a.len() {

@@ -1,7 +1,7 @@
-//! "Here is a track's rendered JSON; which indices, templates and corpora does it define?"
+//! Reads a track's indices, templates and corpora from the rendered JSON.
 //!
-//! Follows `TrackSpecificationReader` of Rally (`esrally/track/loader.py`): the same defaults, the same
-//! errors in the same words.
+//! This follows `TrackSpecificationReader` of Rally (`esrally/track/loader.py`), with the same defaults and
+//! error messages.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -13,21 +13,21 @@ use super::archives;
 use super::template::TemplateContext;
 use crate::model::{Corpus, DocumentSet, DocumentSource, Index, Params, Template};
 
-/// Reads one track; collects the variables of every template it renders.
+/// Reads one track, and collects the variables of every template that it renders.
 pub(crate) struct TrackReader<'a> {
     pub track_name: &'a str,
     pub templates: &'a TemplateContext,
-    /// Variables that the templates read so far leave to the user.
+    /// Variables in the templates read so far that the user can set.
     pub variables: BTreeSet<String>,
 }
 
 impl TrackReader<'_> {
-    /// Rally's `Track 'x' is invalid. ...`.
+    /// Returns Rally's error `Track 'x' is invalid. ...`.
     pub(crate) fn error(&self, reason: impl std::fmt::Display) -> LoadError {
         LoadError::invalid(format!("Track '{}' is invalid. {reason}", self.track_name))
     }
 
-    /// A mandatory text property.
+    /// Returns a mandatory string property.
     pub(crate) fn text(
         &self,
         element: &Value,
@@ -48,7 +48,7 @@ impl TrackReader<'_> {
         }
     }
 
-    /// `indices`, with their rendered bodies and (for old tracks) document types.
+    /// Reads `indices`, with their rendered bodies and (for old tracks) document types.
     pub(crate) fn indices(&mut self, track: &Value) -> Result<Vec<(Index, Vec<String>)>, LoadError> {
         let mut indices = Vec::new();
         for element in list(track, "indices") {
@@ -67,7 +67,7 @@ impl TrackReader<'_> {
         list(track, "data-streams").iter().map(|element| self.text(element, "name", None)).collect()
     }
 
-    /// `templates` or `composable-templates`.
+    /// Reads `templates` or `composable-templates`.
     pub(crate) fn index_templates(
         &mut self,
         track: &Value,
@@ -88,7 +88,7 @@ impl TrackReader<'_> {
         Ok(templates)
     }
 
-    /// `component-templates`; they match no index of their own.
+    /// Reads `component-templates`, which match no index by themselves.
     pub(crate) fn component_templates(&mut self, track: &Value) -> Result<Vec<Template>, LoadError> {
         let mut templates = Vec::new();
         for element in list(track, "component-templates") {
@@ -102,7 +102,7 @@ impl TrackReader<'_> {
         Ok(templates)
     }
 
-    /// The file that `template` names, rendered, narrowed to `template-path` (`a.b.c`) if given.
+    /// Renders the file that `template` names, and selects `template-path` (`a.b.c`) in it if that is given.
     fn template_body(&mut self, element: &Value, kind: &str) -> Result<Value, LoadError> {
         let name = self.text(element, "name", None)?;
         let file = self.text(element, "template", None)?;
@@ -131,8 +131,8 @@ impl TrackReader<'_> {
         serde_json::from_str(&rendered.text).map_err(|error| failed(error.to_string()))
     }
 
-    /// `corpora`: every document set with what it inherits from its corpus and, when there is only one, from
-    /// the track's index.
+    /// Reads `corpora`: every document set with the values that it inherits from its corpus and, if there is
+    /// only one index, from that index.
     pub(crate) fn corpora(
         &self,
         track: &Value,
@@ -205,7 +205,7 @@ impl TrackReader<'_> {
         })
     }
 
-    /// Where documents without action lines go.
+    /// Determines where documents without action lines go.
     fn targets(
         &self,
         set: &Value,
@@ -253,7 +253,7 @@ struct Targets {
     kind: Option<String>,
 }
 
-/// What a corpus gives to its document sets unless they say otherwise.
+/// The values that a corpus passes to its document sets unless they have their own.
 struct Inherited {
     base_url: Option<String>,
     source_format: String,
@@ -277,7 +277,7 @@ impl Inherited {
             [only] => Some(only.clone()),
             _ => None,
         };
-        // A corpus-level target counts only if the track has targets of that kind (as in Rally).
+        // A target of the corpus counts only if the track has targets of that kind, as in Rally.
         let has_indices = !indices.is_empty();
         let corpus_text = |name: &str, counts: bool| optional_text(corpus, name).filter(|_| counts);
         Inherited {
@@ -296,7 +296,7 @@ impl Inherited {
     }
 }
 
-/// The elements of an optional array property.
+/// Returns the elements of an optional array property.
 pub(crate) fn list<'a>(element: &'a Value, name: &str) -> &'a [Value] {
     element.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }

@@ -1,22 +1,22 @@
-//! "Here is a folder or git clone of tracks and a server's version; in which folder is the track for it?"
+//! Finds the folder with the tracks for a server's version, in a folder or git clone of tracks.
 //!
-//! The branch is chosen as Rally does (`esrally/utils/repo.py`, `versions.py`). Rally checks it out in the
-//! clone; here its files are written to a folder of their own (`git archive`), once a commit, so that the
-//! user's work tree and index stay as they are. Nothing is fetched: what the clone has is what there is.
+//! The branch is chosen as in Rally (`esrally/utils/repo.py`, `versions.py`). Rally checks it out in the
+//! clone. Here its files are written to a separate folder (`git archive`), once per commit, so that the
+//! user's work tree and index do not change. Nothing is fetched from the remote repository.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::LoadError;
 
-/// Tracks on disk.
+/// A folder of tracks on disk.
 #[derive(Debug, Clone)]
 pub struct Repository {
     /// A folder whose subfolders are tracks; a git clone if it holds `.git` (or is a bare repository).
     pub path: PathBuf,
     /// Branch, tag or commit, instead of the one for the server's version.
     pub revision: Option<String>,
-    /// Where the files of other branches than the current one are kept, a folder a commit.
+    /// Folder for the files of other branches than the current one, with one subfolder per commit.
     pub checkouts: PathBuf,
 }
 
@@ -29,16 +29,17 @@ pub struct Checkout {
 }
 
 impl Repository {
-    /// Whether it has several versions of its tracks.
+    /// Whether the repository has several versions of its tracks.
     pub fn is_git(&self) -> bool {
         self.path.join(".git").exists()
             || ["HEAD", "objects", "refs"].iter().all(|name| self.path.join(name).exists())
     }
 
-    /// The files for a server of this version (`8.15.2`, `serverless`); without one those of `master`.
+    /// Returns the files for a server of this version (`8.15.2`, `serverless`), or those of `master` without
+    /// a version.
     ///
     /// # Errors
-    /// `NotFound` for a missing folder, revision, or version without branch; `Io`.
+    /// `NotFound` for a missing folder or revision, or a version without a branch; `Io`.
     pub fn checkout(&self, distribution_version: Option<&str>) -> Result<Checkout, LoadError> {
         if !self.path.is_dir() {
             return Err(LoadError::NotFound(format!(
@@ -77,8 +78,8 @@ impl Repository {
         for pattern in ["refs/remotes/origin", "refs/heads"] {
             let branches = self.names(pattern)?;
             let Some(branch) = best_match(&branches, version) else { continue };
-            // Rally checks out the local branch and rebases it on the remote one, which is the local one if
-            // that is ahead.
+            // Rally checks out the local branch and rebases it on the remote one. The result is the local
+            // branch if that is ahead.
             let (local, remote) = (format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}"));
             let is_ahead = |remote: &str| self.git(&["merge-base", "--is-ancestor", remote, &local]).is_ok();
             let commit = match (self.commit(&local), self.commit(&remote)) {
@@ -102,8 +103,8 @@ impl Repository {
         }
     }
 
-    /// The work tree as it is, changes included, when it stands at this commit and branch; else the commit's
-    /// files in a folder of their own.
+    /// Returns the work tree as it is, including changes, if it is at this commit and branch; otherwise the
+    /// commit's files in a separate folder.
     fn files_of(&self, commit: &str, branch: Option<&str>) -> Result<Checkout, LoadError> {
         let current = self.git(&["rev-parse", "--abbrev-ref", "HEAD"]).unwrap_or_default();
         let has_work_tree = self.path.join(".git").exists();
@@ -121,7 +122,7 @@ impl Repository {
         Ok(Checkout { folder, revision })
     }
 
-    /// Writes the commit's files into `folder`, all or nothing.
+    /// Writes the commit's files into `folder` atomically.
     fn export(&self, commit: &str, folder: &Path) -> Result<(), LoadError> {
         let at = &LoadError::at(folder);
         std::fs::create_dir_all(&self.checkouts).map_err(at)?;
@@ -142,7 +143,7 @@ impl Repository {
         }
         unpacked.map_err(at)?;
         match std::fs::rename(part.path(), folder) {
-            // Another run was faster: the same commit has the same files.
+            // Another run was faster. The same commit has the same files.
             Err(_) if folder.is_dir() => Ok(()),
             other => other.map_err(at),
         }
@@ -153,14 +154,14 @@ impl Repository {
             .ok()
     }
 
-    /// Short names of the references below `prefix`.
+    /// Returns the short names of the references below `prefix`.
     fn names(&self, prefix: &str) -> Result<Vec<String>, LoadError> {
         let strip = prefix.split('/').count();
         let format = format!("--format=%(refname:lstrip={strip})");
         Ok(self.git(&["for-each-ref", &format, prefix])?.lines().map(str::to_owned).collect())
     }
 
-    /// What git prints, trimmed.
+    /// Returns what git prints, trimmed.
     fn git(&self, arguments: &[&str]) -> Result<String, LoadError> {
         let output = self.command(arguments).output().map_err(no_git)?;
         if output.status.success() {
@@ -176,7 +177,7 @@ impl Repository {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
-        // A refresh of the index is a write, too.
+        // Refreshing the index would be a write too.
         command.env("GIT_OPTIONAL_LOCKS", "0").arg("-C").arg(&self.path).args(arguments).stdin(Stdio::null());
         command
     }
@@ -187,7 +188,7 @@ fn no_git(source: std::io::Error) -> LoadError {
 }
 
 impl Checkout {
-    /// Paths of all tracks relative to the folder, which are their names, sorted.
+    /// Returns the sorted paths of all tracks relative to the folder, which are their names.
     ///
     /// # Errors
     /// `Io`.
@@ -212,8 +213,8 @@ impl Checkout {
     }
 }
 
-/// The version and what is less and less exact: `5.0.0-SNAPSHOT`, `5.0.0`, `5.0`, `5`; empty for a text that
-/// is no version.
+/// Returns the version and less exact forms of it: `5.0.0-SNAPSHOT`, `5.0.0`, `5.0`, `5`; empty for a string
+/// that is not a version.
 fn variants(version: &str) -> Vec<String> {
     let Some((major, minor, patch, suffix)) = components(version) else { return Vec::new() };
     let (Some(minor), Some(patch)) = (minor, patch) else { return Vec::new() };
@@ -227,7 +228,7 @@ fn variants(version: &str) -> Vec<String> {
 /// Major, minor, patch and suffix of `8.15.2-SNAPSHOT`.
 type Components<'a> = (u64, Option<u64>, Option<u64>, Option<&'a str>);
 
-/// The components of a version, of which only the first must be there.
+/// Returns the components of a version, of which only the first is mandatory.
 fn components(text: &str) -> Option<Components<'_>> {
     let (numbers, suffix) =
         text.split_once('-').map_or((text, None), |(numbers, suffix)| (numbers, Some(suffix)));
@@ -240,8 +241,8 @@ fn components(text: &str) -> Option<Components<'_>> {
     }
 }
 
-/// The branch for a server's version: the exact one, the nearest minor version before it, the major version,
-/// or `master` for servers newer than all branches, for serverless and for no version at all.
+/// Returns the branch for a server's version: the exact one, the nearest earlier minor version, the major
+/// version, or `master` for servers newer than all branches, for serverless and without a version.
 fn best_match(branches: &[String], version: Option<&str>) -> Option<String> {
     let has = |name: &str| branches.iter().any(|branch| branch == name);
     let master = || ["master", "main"].into_iter().find(|name| has(name)).map(str::to_owned);
@@ -275,7 +276,7 @@ fn best_match(branches: &[String], version: Option<&str>) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// The branches of rally-tracks, and what Rally's `best_match` chose of them.
+    /// The branches of rally-tracks, and what Rally's `best_match` returns for them.
     #[test]
     fn branches_are_chosen_as_by_rally() {
         let branches: Vec<String> = [
@@ -383,7 +384,7 @@ mod tests {
             assert_eq!(repository(Some(revision)).checkout(None).unwrap(), old, "{revision}");
         }
         assert_eq!(repository(None).checkout(Some("5.6.0")).unwrap(), old, "by tag");
-        // The branch that is checked out is used with its uncommitted changes, as in Rally.
+        // The checked-out branch is used with its uncommitted changes, as in Rally.
         let current = repository(None).checkout(None).unwrap();
         assert_eq!(
             (current.folder.as_path(), track(&current).as_str()),

@@ -1,40 +1,40 @@
-//! "Does this track have the shape that Rally demands?": required properties, types, lower bounds.
+//! Checks that a track has the shape that Rally requires: mandatory properties, types, lower bounds.
 //!
-//! Rally validates against a JSON schema (`esrally/resources/track-schema.json`); the tables below say the
-//! same. Unknown properties are allowed everywhere, as there: tracks keep notes and operation parameters in
-//! them.
+//! Rally validates against a JSON schema (`esrally/resources/track-schema.json`); the tables below are
+//! equivalent. As there, unknown properties are allowed everywhere, since tracks use them for notes and
+//! operation parameters.
 
 use serde_json::Value;
 
 use super::LoadError;
 
-/// What a property must be when it is present.
+/// What a property has to be if it is present.
 #[derive(Clone, Copy)]
 enum Shape {
     Text,
     Flag,
     Object,
-    /// A whole number of at least this.
+    /// An integer of at least this value.
     Integer(i64),
     /// A number of at least 0.
     Number,
     NumberOrText,
     OneOf(&'static [&'static str]),
-    /// An array of texts.
+    /// An array of strings.
     Texts,
     /// An array of at least one item of any kind.
     Items,
     Is(&'static Rules),
-    /// An array of at least one, pairwise different objects.
+    /// An array of at least one object, all of them different.
     ListOf(&'static Rules),
-    /// As `ListOf`, but equal objects are allowed.
+    /// Like `ListOf`, but equal objects are allowed.
     SequenceOf(&'static Rules),
 }
 
 struct Rules {
     required: &'static [&'static str],
     properties: &'static [(&'static str, Shape)],
-    /// May hold a `parallel` object.
+    /// Whether it may contain a `parallel` object.
     is_schedule_element: bool,
 }
 
@@ -155,7 +155,7 @@ const CHALLENGE: Rules = Rules {
     is_schedule_element: false,
 };
 
-/// A task, or a `parallel` element with tasks of its own; a task inside of it cannot be parallel again.
+/// A task, or a `parallel` element with tasks; a task in it cannot be parallel again.
 const SCHEDULE_ELEMENT: Rules =
     Rules { required: &[], properties: TASK_PROPERTIES, is_schedule_element: true };
 
@@ -306,7 +306,7 @@ fn has_duplicates(items: &[Value]) -> bool {
     texts.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// The value for an error message, shortened: an offending corpus list can be long.
+/// Returns the value for an error message, shortened because it can be long (such as a list of corpora).
 fn excerpt(value: &Value) -> String {
     const CHARS_MAX: usize = 200;
     let text = value.to_string();

@@ -1,8 +1,8 @@
-//! "Of everything the track offers, what does this race run, and can all of it be run?"
+//! Selects what this race runs of a track, and checks that all of it can be run.
 //!
 //! Task filters and test mode are Rally's track processors (`esrally/track/loader.py`), applied to every
-//! challenge. Whether operations are supported is asked only for the challenge that runs: a track stays
-//! usable for what can be driven.
+//! challenge. Only the operations of the selected challenge have to be supported, so that a track stays
+//! usable for its other challenges.
 
 use std::collections::BTreeSet;
 
@@ -15,15 +15,16 @@ use crate::model::{
 use crate::plugin::{self, PLUGIN_FILE, Plugin};
 use crate::track_files::files::TrackFiles;
 
-/// Seconds that a task measures at most in test mode.
+/// Seconds that a task measures in test mode at most.
 const TEST_MODE_TIME_PERIOD_S: f64 = 10.0;
-/// Target throughput in test mode, so high that it never waits but still takes the throttled path.
+/// Target throughput in test mode. It is so high that no client waits, but it still uses the code for
+/// throttling.
 const TEST_MODE_THROUGHPUT: i64 = i64::MAX;
 
-/// The challenge of this name, or the default one.
+/// Returns the challenge of this name, or the default one.
 ///
 /// # Errors
-/// `UnknownChallenge` with the names the track has.
+/// `UnknownChallenge`, with the names that the track has.
 pub(crate) fn challenge<'a>(track: &'a Track, name: Option<&str>) -> Result<&'a Challenge, LoadError> {
     let found = match name {
         None | Some("") => track.challenges.iter().find(|challenge| challenge.default),
@@ -40,8 +41,8 @@ pub(crate) fn challenge<'a>(track: &'a Track, name: Option<&str>) -> Result<&'a 
 /// `type:<operation type>` or `tag:<tag>`.
 ///
 /// # Errors
-/// `Parameters` for a malformed filter, and for filters that leave no challenge a task: such a race would
-/// succeed in doing nothing.
+/// `Parameters` for a malformed filter, and for filters that leave no task in any challenge: such a race
+/// would do nothing and succeed.
 pub(crate) fn filter_tasks(
     track: &mut Track,
     include: &[String],
@@ -58,7 +59,7 @@ pub(crate) fn filter_tasks(
         challenge.schedule.retain_mut(|element| match element {
             ScheduleElement::Task(task) => keep(task),
             ScheduleElement::Parallel(parallel) => {
-                // An empty element that the filter emptied has nothing left to run.
+                // A parallel element without remaining tasks has nothing to run.
                 parallel.tasks.retain(keep);
                 !parallel.tasks.is_empty()
             }
@@ -109,8 +110,8 @@ impl TaskFilter {
     }
 }
 
-/// Cuts a track down to a run of a few seconds: 1,000 documents a set, one iteration a client, at most 10 s a
-/// task.
+/// Reduces a track to a run of a few seconds: 1,000 documents per set, one iteration per client, at most 10 s
+/// per task.
 pub(crate) fn apply_test_mode(track: &mut Track) {
     for set in track.corpora.iter_mut().flat_map(|corpus| &mut corpus.documents) {
         shrink_document_set(set);
@@ -148,7 +149,7 @@ fn shrink_document_set(set: &mut DocumentSet) {
     set.file = shrunk;
 }
 
-/// `a/b.c` as `a/b` and `.c`; a leading dot starts no extension.
+/// Splits `a/b.c` into `a/b` and `.c`. A leading dot does not start an extension.
 fn split_extension(file: &str) -> (&str, &str) {
     let name_start = file.rfind('/').map_or(0, |slash| slash + 1);
     match file[name_start..].rfind('.') {
@@ -157,10 +158,10 @@ fn split_extension(file: &str) -> (&str, &str) {
     }
 }
 
-/// Refuses, by name, what the challenge needs and neither `drive` nor the track's plugin has.
+/// Refuses, by name, what the challenge needs and neither `drive` nor the track's plugin provides.
 ///
 /// # Errors
-/// `NotSupported` naming the operation type, parameter source or scheduler.
+/// `NotSupported`, with the operation type, parameter source or scheduler.
 pub(crate) fn check_supported(
     challenge: &Challenge,
     files: &TrackFiles,
@@ -172,7 +173,7 @@ pub(crate) fn check_supported(
                 (Some(plugin), "operation type") => plugin.has_runner(name),
                 (Some(plugin), "parameter source") => plugin.has_param_source(name),
                 (Some(plugin), _) => plugin.has_scheduler(name),
-                // Known without Python: see `plugin::needs_python`.
+                // Such a source runs without Python: see `plugin::needs_python`.
                 (None, "parameter source") => {
                     files.has(PLUGIN_FILE) && plugin::known_sources::is_source(name)
                 }
@@ -218,8 +219,8 @@ fn is_of_plugin(plugin: Option<&Plugin>, task: &Task) -> bool {
     })
 }
 
-/// `(corpus, document set)` positions that the challenge's bulk tasks and the plugin's parameter sources
-/// read.
+/// Returns the indices `(corpus, document set)` of the sets that the challenge's bulk tasks and the plugin's
+/// parameter sources read.
 ///
 /// # Errors
 /// `TrackInvalid` for a bulk task without any documents.

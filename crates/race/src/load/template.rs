@@ -1,14 +1,14 @@
-//! "Here is a Jinja2 template of a track and the user's parameters; what does it say, and which parameters
-//! does it know?"
+//! Renders the Jinja2 templates of a track with the user's parameters, and finds the parameters that they
+//! have.
 //!
-//! Rally's rules (`esrally/track/loader.py`): `rally.collect` calls in their usual form are replaced by the
-//! text of the files they name *before* Jinja sees the template; user parameters are globals that cannot hide
-//! Rally's own; `track.json` sees the track's other files and the date filters, index and template bodies do
-//! not.
+//! The rules are Rally's (`esrally/track/loader.py`). `rally.collect` calls in their usual form are replaced
+//! by the contents of the files that they name *before* Jinja sees the template. User parameters are globals
+//! that cannot hide Rally's own. `track.json` can use the track's other files and the date filters; index and
+//! template bodies cannot.
 //!
-//! minijinja instead of Jinja2, with what templates written for Python need: no escaping by file name,
-//! `length` of something undefined is 0, Python's methods on strings, lists and dictionaries, `copy()` and a
-//! mutating `update()` on dictionaries.
+//! minijinja replaces Jinja2, with additions for templates written for Python: no escaping by file name,
+//! `length` of an undefined value is 0, Python's methods on strings, lists and dictionaries, and `copy()` and
+//! a mutating `update()` on dictionaries.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, LazyLock};
@@ -26,21 +26,21 @@ use crate::track_files::files::TrackFiles;
 /// Names that a user's parameter cannot take (Rally's internal globals).
 pub(crate) const RESERVED_NAMES: [&str; 4] = ["build_flavor", "glob", "now", "serverless_operator"];
 
-/// Functions that Jinja2 itself defines; using one is not a parameter of the track.
+/// Functions that Jinja2 itself defines; using one does not make it a parameter of the track.
 const JINJA_GLOBALS: [&str; 6] = ["cycler", "dict", "joiner", "lipsum", "namespace", "range"];
 
-/// `rally.collect` calls may nest (a collected file collects others); deeper than this is a file that
-/// collects itself.
+/// `rally.collect` calls may nest (a collected file collects others). Beyond this depth, a file collects
+/// itself.
 const COLLECT_DEPTH_MAX: usize = 16;
 
-/// Text of one assembled template; a part that collects itself twice doubles with every level, this ends it.
+/// Size limit of an assembled template. If a part collects itself twice, the size doubles with every level.
 const ASSEMBLED_BYTES_MAX: usize = 64 << 20;
 
-/// Instructions that one template may run. The largest public track needs about a million; this ends endless
-/// nested loops after seconds.
+/// Limit on the instructions of one template. The largest public track needs about a million; the limit ends
+/// endless nested loops after some seconds.
 const INSTRUCTIONS_MAX: u64 = 200_000_000;
 
-/// The macros that `{% import "rally.helpers" as rally with context %}` gives to a track, after Rally's
+/// The macros that `{% import "rally.helpers" as rally with context %}` provides to a track, as in Rally's
 /// documentation (docs/adding_tracks.rst, "Template language").
 const HELPERS: &str = r#"
 {%- macro collect(parts) -%}
@@ -58,14 +58,14 @@ const HELPERS: &str = r#"
 pub(crate) struct TemplateContext {
     pub files: TrackFiles,
     pub params: Params,
-    /// `default` or `serverless`, as the server says.
+    /// `default` or `serverless`, as the server reports it.
     pub build_flavor: String,
     pub serverless_operator: bool,
-    /// Seconds since the epoch, the templates' `now`.
+    /// Seconds since the epoch, which is the templates' `now`.
     pub now_s: f64,
 }
 
-/// A rendered template and the variables it leaves to the user.
+/// A rendered template, and the variables in it that the user can set.
 #[derive(Debug)]
 pub(crate) struct Rendered {
     pub text: String,
@@ -73,7 +73,7 @@ pub(crate) struct Rendered {
 }
 
 impl TemplateContext {
-    /// Renders the track's main file with everything Rally offers there.
+    /// Renders the track's main file with everything that Rally provides there.
     ///
     /// # Errors
     /// `TrackInvalid` with the template's name and line for syntax and runtime errors, `Io` for a missing
@@ -86,15 +86,15 @@ impl TemplateContext {
         render(&environment, name, &source)
     }
 
-    /// Renders the body of an index or template: parameters only, no other files, no date filters.
+    /// Renders the body of an index or template, with parameters only, without other files and date filters.
     pub(crate) fn render_body(&self, name: &str) -> Result<Rendered, LoadError> {
         let text = self.files.read(name)?;
         let source = self.collect(&text, "", 0)?;
         render(&self.environment(), name, &source)
     }
 
-    /// Replaces `{{ rally.collect(parts="pattern") }}` by the files' texts, joined by commas; the pattern is
-    /// relative to the file that holds the call.
+    /// Replaces `{{ rally.collect(parts="pattern") }}` by the contents of the files, joined by commas. The
+    /// pattern is relative to the file with the call.
     fn collect(&self, text: &str, folder: &str, depth: usize) -> Result<String, LoadError> {
         static CALL: LazyLock<Regex> = LazyLock::new(|| {
             Regex::new(r#"\{\{ +rally\.collect\(parts="(.+?)"\) +\}\}"#).expect("the pattern is a constant")
@@ -187,11 +187,11 @@ fn render(environment: &Environment<'_>, name: &str, source: &str) -> Result<Ren
     Ok(Rendered { text, variables })
 }
 
-/// Names that a template looks up without having set them before, also where it sets them afterwards.
+/// Returns the names that a template reads without having set them before, even if it sets them afterwards.
 ///
-/// minijinja takes the target of `{% set shards = shards | default(5) %}` as set while it looks at the right
-/// side; Jinja2 looks there first, and tracks declare their parameters in this very form. So right sides are
-/// taken out in front of their assignment.
+/// For `{% set shards = shards | default(5) %}`, minijinja treats the target as set while it analyses the
+/// right side. Jinja2 reads the right side first, and tracks declare their parameters in this form. The right
+/// sides are therefore moved in front of their assignments.
 fn variables_of(environment: &Environment<'_>, source: &str) -> HashSet<String> {
     static SET: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"(?s)\{%[-+]?\s*set\s+([\w.,\s]+?)\s*=(.*?)[-+]?%\}").expect("the pattern is a constant")
@@ -201,14 +201,14 @@ fn variables_of(environment: &Environment<'_>, source: &str) -> HashSet<String> 
     found(&right_sides_first).or_else(|| found(source)).unwrap_or_default()
 }
 
-/// Python's methods that templates call: a dictionary's `copy`, then what minijinja's Python compatibility
-/// offers.
+/// Implements Python's methods that templates call: a dictionary's `copy`, then the methods of minijinja's
+/// Python compatibility.
 fn python_method(state: &mut State, value: &Value, method: &str, args: &[Value]) -> Result<Value, Error> {
     if method == "copy" && args.is_empty() && value.kind() == minijinja::value::ValueKind::Map {
         return Ok(Value::from_dyn_object(Arc::new(Dictionary::copy_of(value)?)));
     }
     if method == "append" || method == "update" {
-        // Values are immutable here; silently doing nothing would load a different track than Rally does.
+        // Values are immutable here. Ignoring the call would load a different track than Rally does.
         return Err(Error::new(
             ErrorKind::InvalidOperation,
             format!("{method}() works only on a dictionary made by copy()"),

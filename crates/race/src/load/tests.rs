@@ -1,5 +1,4 @@
-//! Whole tracks through the loader: defaults, inheritance, documents, test mode, and the errors in Rally's
-//! words.
+//! Tests that load whole tracks: defaults, inheritance, documents, test mode, and Rally's error messages.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -290,7 +289,7 @@ fn corpora_are_downloaded_into_the_data_folder() {
     let data = tempfile::tempdir().unwrap();
     let spec = write_track(folder.path(), &track);
     let spec = TrackSpec { data_root: Some(data.path().to_owned()), ..spec };
-    // A file of another size in the data folder is no corpus.
+    // A file of another size in the data folder is not the corpus.
     std::fs::create_dir(data.path().join("c")).unwrap();
     std::fs::write(data.path().join("c/d.json.zst"), "half").unwrap();
 
@@ -310,7 +309,7 @@ fn corpora_are_downloaded_into_the_data_folder() {
     load(&spec, &mut std::io::sink()).unwrap();
     assert_eq!(server.join().unwrap(), "GET /c/d.json.zst HTTP/1.1\r\n");
     assert_eq!(std::fs::read_to_string(data.path().join("c/d.json")).unwrap(), "{}\n{}\n{}\n");
-    // What is there is not asked for again.
+    // A file that is already there is not requested again.
     load(&offline, &mut std::io::sink()).unwrap();
     for url in ["s3://bucket/c", "gs://bucket/c"] {
         track["corpora"][0]["base-url"] = url.into();

@@ -1,7 +1,7 @@
-//! How do measurements get into an Elasticsearch-compatible server?
+//! Stores measurements in an Elasticsearch-compatible server.
 //!
-//! Documents wait in a file until the race is over, so that the store costs the race nothing, and are then
-//! sent in bulks of bounded size (Rally sends them while it races). Indices and templates are those of
+//! Documents are kept in a file until the race is over, so that the store does not affect the race, and are
+//! then sent in bulks of bounded size (Rally sends them during the race). Indices and templates are those of
 //! `esrally` 2.13 (`EsMetricsStore`, `EsRaceStore`, `EsResultsStore`): `rally-metrics-`, `rally-races-` and
 //! `rally-results-` with year and month.
 
@@ -19,10 +19,10 @@ use crate::hosts::connect;
 use crate::http::cluster::{Answer, Cluster};
 use crate::http::{HttpError, Method};
 
-/// A bulk is sent when it has so many documents or bytes.
+/// A bulk is sent when it reaches this number of documents or bytes.
 const BULK_DOCUMENTS_MAX: usize = 5_000;
 const BULK_BYTES_MAX: usize = 5 << 20;
-/// Rally tries ten times again, waiting twice as long each time.
+/// Like Rally, retry ten times and double the pause each time.
 const RETRIES_MAX: u32 = 10;
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_secs(60);
@@ -40,10 +40,10 @@ pub(crate) struct Datastore {
 }
 
 impl Datastore {
-    /// Connects, and makes the template and the index of the metrics if they are missing. `race_timestamp`:
-    /// `YYYYMMDDTHHMMSSZ`.
+    /// Connects, and creates the template and the index of the metrics if they are missing. `race_timestamp`
+    /// is `YYYYMMDDTHHMMSSZ`.
     ///
-    /// Errors: the store does not answer, or refuses; what is missing is named.
+    /// Errors: the store does not answer or refuses a request; the message says which.
     pub(crate) fn open(config: &DatastoreConfig, race_timestamp: &str) -> Result<Datastore, Error> {
         Datastore::open_with(config, race_timestamp, FIRST_PAUSE)
     }
@@ -79,7 +79,7 @@ impl Datastore {
             self.put_template(METRICS)?;
         }
         let index = self.index(METRICS);
-        // 400: it exists.
+        // 400 means that the index exists.
         self.expect(&format!("PUT /{index}"), &[200, 400], |cluster| {
             cluster.put(&format!("/{index}"), &json!({}))
         })?;
@@ -95,9 +95,9 @@ impl Datastore {
         format!("{name}-{}", self.month)
     }
 
-    /// Sends the documents of a file, one a line, to the index of the metrics, and returns how many.
+    /// Sends the documents of a file, one per line, to the index of the metrics. Returns their number.
     ///
-    /// Errors: the file's, or the store refuses documents or stays away.
+    /// Errors: the file cannot be read, or the store refuses documents or does not answer.
     pub(crate) fn send_file(&mut self, file: &Path) -> Result<u64, Error> {
         let unreadable = Error::at(file);
         let reader = BufReader::with_capacity(1 << 16, File::open(file).map_err(&unreadable)?);
@@ -119,10 +119,10 @@ impl Datastore {
         Ok(sent)
     }
 
-    /// Stores the race and its results. `race`: as in `race.json`; `results`: see
+    /// Stores the race and its results. `race` is the contents of `race.json`; for `results` see
     /// [`super::results::documents`].
     pub(crate) fn send_race(&mut self, race_id: &str, race: &Value, results: &[Value]) -> Result<(), Error> {
-        // As in Rally, the mappings are always brought up to date.
+        // As in Rally, the mappings are always updated.
         self.put_template(RACES)?;
         let index = self.index(RACES);
         let path = format!("/{index}/_doc/{race_id}");
@@ -141,7 +141,7 @@ impl Datastore {
         .map(|_| ())
     }
 
-    /// Sends documents until the store has taken each.
+    /// Sends documents until the store has accepted each of them.
     fn bulk(&mut self, index: &str, mut documents: Vec<String>) -> Result<(), Error> {
         let action = format!("{}\n", json!({ "index": { "_index": index } }));
         let mut pause = self.first_pause;
@@ -170,9 +170,9 @@ impl Datastore {
         )))
     }
 
-    /// Documents that may be sent again.
+    /// Returns the documents that may be sent again.
     ///
-    /// Errors: the store will never take one of them.
+    /// Errors: the store will never accept one of them.
     fn refused(&self, documents: Vec<String>, answer: &Value) -> Result<Vec<String>, Error> {
         let items = answer["items"].as_array().map(Vec::as_slice).unwrap_or_default();
         let mut again = Vec::new();
@@ -194,7 +194,7 @@ impl Datastore {
         Ok(again)
     }
 
-    /// Asks until there is an answer that waiting would not change.
+    /// Repeats a request until its answer is one that waiting would not change.
     fn expect(
         &mut self,
         what: &str,

@@ -1,7 +1,7 @@
-//! What does a document of the metrics store look like?
+//! The layout of documents in the metrics store.
 //!
-//! Source: `MetricsStore` in `esrally/metrics.py` (`_put_metric`, `put_doc`): the same keys in the same
-//! order.
+//! Source: `MetricsStore` in `esrally/metrics.py` (`_put_metric`, `put_doc`): the keys and their order are
+//! the same.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::model::Params;
 
-/// What every document of a race says.
+/// The values that every document of a race contains.
 #[derive(Debug, Clone)]
 pub(crate) struct RaceContext {
     pub race_id: String,
@@ -24,7 +24,7 @@ pub(crate) struct RaceContext {
     pub cluster_meta: Params,
     /// Further meta information of documents about a node, by its name.
     pub node_meta: BTreeMap<String, Params>,
-    /// When the race began, by both clocks.
+    /// When the race started, by both clocks.
     pub started: Instant,
     pub started_epoch: Duration,
 }
@@ -46,12 +46,12 @@ pub(crate) struct Metric {
 }
 
 impl RaceContext {
-    /// The two clocks now.
+    /// Returns the current time of both clocks.
     pub(crate) fn clocks() -> (Instant, Duration) {
         (Instant::now(), SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
     }
 
-    /// A document of one value, measured at `at`.
+    /// Returns a document with one value that was measured at `at`.
     pub(crate) fn value(&self, at: Instant, level: Level<'_>, metric: &Metric) -> Value {
         let mut document = self.times(at);
         document.extend(self.identity());
@@ -64,7 +64,7 @@ impl RaceContext {
         Value::Object(document)
     }
 
-    /// A document of the device's own fields, the first of which is its name.
+    /// Returns a document with the device's own fields, the first of which is its name.
     pub(crate) fn document(&self, at: Instant, level: Level<'_>, fields: Params, meta: &Params) -> Value {
         let mut document = fields;
         document.extend(self.times(at));
@@ -86,7 +86,7 @@ impl RaceContext {
         times
     }
 
-    /// Keys by which a document is found again.
+    /// Returns the keys that identify the race of a document.
     pub(crate) fn identity(&self) -> Params {
         let identity = json!({
             "race-id": self.race_id,
@@ -139,7 +139,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// The keys and their order are those that esrally 2.13 wrote for the same calls.
+    /// The keys and their order are those of the documents that esrally 2.13 wrote for the same calls.
     #[test]
     fn documents_have_rallys_layout() {
         let context = context();

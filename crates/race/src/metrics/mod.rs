@@ -1,10 +1,10 @@
-//! "What was measured, document by document?": Rally's metrics store.
+//! Rally's metrics store: everything that was measured, as documents.
 //!
-//! [`document`] knows the layout of a document (`esrally/metrics.py`); [`samples`] and [`system`] make
-//! documents of requests and of the server's statistics; [`writer`] is the thread that writes them, so that
-//! neither the clients nor the devices wait for a disk. `telemetry.ndjson` in the race's folder always holds
-//! what devices of telemetry found; `metrics.ndjson` holds all documents when [`reporting`] says so, and
-//! [`datastore`] brings them into an Elasticsearch-compatible server once the race is over.
+//! [`document`] has the layout of a document (`esrally/metrics.py`). [`samples`] and [`system`] make
+//! documents of requests and of the server's statistics. [`writer`] is the thread that writes them, so that
+//! neither the clients nor the devices wait for a disk. `telemetry.ndjson` in the race's folder always has
+//! the results of telemetry devices; `metrics.ndjson` has all documents when [`reporting`] says so, and
+//! [`datastore`] sends them to an Elasticsearch-compatible server after the race.
 
 pub(crate) mod datastore;
 pub(crate) mod document;

@@ -1,4 +1,4 @@
-//! Where are measurements kept? (`[reporting]` of Rally's `rally.ini`)
+//! Where measurements are stored (`[reporting]` of Rally's `rally.ini`).
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use crate::error::Error;
 use crate::hosts::ClientOptions;
 use crate::model::{Params, bare_text};
 
-/// Rally's time-out of requests to a metrics store.
+/// Rally's time-out for requests to a metrics store.
 const TIMEOUT_S: u64 = 120;
-/// Words that are understood, in the order of the documentation.
+/// All keys, in the order of the documentation.
 const WORDS: [&str; 15] = [
     "datastore.type",
     "datastore.host",
@@ -35,9 +35,9 @@ pub(crate) struct Reporting {
     /// Whether `metrics.ndjson` is kept in the race's folder.
     pub keeps_file: bool,
     pub datastore: Option<DatastoreConfig>,
-    /// One request in so many is written; 1: all.
+    /// One request in this many is written; 1 for all.
     pub downsample_factor: u64,
-    /// Whether the summary has rows of the processing time.
+    /// Whether the summary has rows for the processing time.
     pub shows_processing_time: bool,
 }
 
@@ -47,7 +47,7 @@ impl Default for Reporting {
     }
 }
 
-/// An Elasticsearch-compatible server that keeps measurements.
+/// An Elasticsearch-compatible server that stores measurements.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct DatastoreConfig {
     /// `host:port`.
@@ -56,7 +56,7 @@ pub(crate) struct DatastoreConfig {
     pub number_of_shards: Option<u64>,
     pub number_of_replicas: Option<u64>,
     pub overwrites_templates: bool,
-    /// Whether `GET /` is asked before anything is written.
+    /// Whether `GET /` is sent before anything is written.
     pub probes: bool,
 }
 
@@ -66,11 +66,11 @@ impl Reporting {
         self.keeps_file || self.datastore.is_some()
     }
 
-    /// `key:value,key2:value2` or a JSON object in the words of `[reporting]`, or the name of an `.ini` file
-    /// with that section. `environment`: variables by name (`RALLY_REPORTING_DATASTORE_USER`, `…_PASSWORD`,
-    /// `…_API_KEY` go before the file's).
+    /// Reads `key:value,key2:value2` or a JSON object with the keys of `[reporting]`, or the name of an
+    /// `.ini` file with that section. `environment` returns a variable by name
+    /// (`RALLY_REPORTING_DATASTORE_USER`, `…_PASSWORD`, `…_API_KEY` take precedence over the file's values).
     ///
-    /// Errors: a word that is not understood, a value of the wrong kind, a file that cannot be read.
+    /// Errors: an unknown key, a value of the wrong kind, a file that cannot be read.
     pub(crate) fn read(
         argument: &str,
         environment: &dyn Fn(&str) -> Option<String>,
@@ -105,8 +105,8 @@ impl Reporting {
     }
 }
 
-/// The section `[reporting]`: `key = value` lines, `#` and `;` begin comments; empty values are as good as
-/// none.
+/// Reads the section `[reporting]` of a file. Lines are `key = value`; `#` and `;` begin comments; empty
+/// values count as absent.
 fn section(file: &str) -> Result<BTreeMap<String, String>, Error> {
     let path = match file.strip_prefix("~/") {
         Some(rest) => std::env::home_dir().unwrap_or_default().join(rest),

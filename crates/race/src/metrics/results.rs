@@ -1,12 +1,12 @@
-//! Which documents do a race's results become? (`to_result_dicts` and `as_flat_list` in `esrally/metrics.py`)
+//! Documents for a race's results (`to_result_dicts` and `as_flat_list` in `esrally/metrics.py`).
 
 use serde_json::{Map, Value, json};
 
 use crate::model::Params;
 use crate::record::Race;
 
-/// A document a figure, for `rally-results-*`; sorted by name. `meta`: of the track and the challenge,
-/// merged.
+/// Returns one document per figure for `rally-results-*`, sorted by name. `meta` is the merged meta
+/// information of the track and the challenge.
 pub(crate) fn documents(race: &Race, meta: &Params) -> Vec<Value> {
     let Some(Value::Object(results)) = &race.results else { return Vec::new() };
     let mut items: Vec<Params> = results.iter().flat_map(|(name, value)| items(name, value)).collect();

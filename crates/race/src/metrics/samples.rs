@@ -1,9 +1,9 @@
-//! How does every request become documents, while millions of them come?
+//! Turns every request into documents, at the rate of millions of requests.
 //!
-//! The thread that takes samples in copies what documents need of each ([`SampleRecord`]) and hands batches
-//! to the writer. When the writer cannot keep up the batch is dropped and counted: neither the load nor
-//! memory may depend on a disk. Documents of a request differ in some numbers only; the rest of their text is
-//! made once a task ([`StepTexts`]).
+//! The thread that receives samples copies what the documents need of each ([`SampleRecord`]) and passes
+//! batches to the writer. When the writer cannot keep up, the batch is dropped and counted: neither the load
+//! nor the memory may depend on a disk. The documents of a task's requests differ only in some numbers; the
+//! rest of their text is prepared once per task ([`StepTexts`]).
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use super::writer::MetricsSender;
 use crate::model::{Params, Task};
 use crate::sample::{DependentTiming, Details, ErrorNote, Note, Sample};
 
-/// Samples handed over at a time.
+/// Number of samples passed on at a time.
 const BATCH_SAMPLES: usize = 512;
 
-/// What documents need of a [`Sample`].
+/// The parts of a [`Sample`] that its documents need.
 #[derive(Debug)]
 pub(crate) struct SampleRecord {
     task_index: u32,
@@ -55,19 +55,19 @@ impl SampleRecord {
     }
 }
 
-/// Makes documents of a race's requests.
+/// Writes documents for a race's requests.
 #[derive(Debug, Clone)]
 pub(crate) struct SampleLog {
     pub context: Arc<RaceContext>,
     pub sender: MetricsSender,
-    /// Meta information of the track and the challenge, merged.
+    /// The merged meta information of the track and the challenge.
     pub meta: Params,
-    /// One request in so many is written.
+    /// One request in this many is written.
     pub downsample_factor: u64,
 }
 
 impl SampleLog {
-    /// `start`: what the times of the step's samples count from.
+    /// Starts a step. The times of its samples are relative to `start`.
     pub(crate) fn step(&self, tasks: &[&Task], start: Instant) -> StepLog {
         let since_race = start.saturating_duration_since(self.context.started);
         let texts = StepTexts {
@@ -110,8 +110,8 @@ impl StepLog {
         }
     }
 
-    /// Ends the step: the load is over, so that there is time to wait for the writer. `throughput`: notes and
-    /// unit by task.
+    /// Ends the step. The load is over, so there is time to wait for the writer. `throughput` has the notes
+    /// and the unit of each task.
     pub(crate) fn finish(self, throughput: &[(&[Note], String)]) {
         self.sender.samples(&self.texts, self.batch);
         for (index, (notes, unit)) in throughput.iter().enumerate() {
@@ -122,26 +122,26 @@ impl StepLog {
     }
 }
 
-/// What the documents of a step have in common.
+/// Text that the documents of a step share.
 #[derive(Debug)]
 pub(crate) struct StepTexts {
     /// The step's start, by both clocks.
     start: Instant,
     start_epoch: Duration,
-    /// Members of `meta` that requests inside of others have, each followed by a comma.
+    /// Members of `meta` for requests inside of others, each followed by a comma.
     cluster_meta: String,
     track_params: Params,
     tasks: Vec<TaskTexts>,
 }
 
-/// Pieces of JSON text that all documents of a task share.
+/// Pieces of JSON that all documents of a task share.
 #[derive(Debug)]
 struct TaskTexts {
-    /// From `race-id` to `car`.
+    /// The members from `race-id` to `car`.
     identity: String,
     /// Members of `meta`, each followed by a comma.
     meta: String,
-    /// From `task` on.
+    /// The members from `task` on.
     tail: String,
     name: String,
 }
@@ -171,19 +171,19 @@ fn tail(task: &str, operation: &str, operation_type: &str, track_params: &Params
     inner(&tail)
 }
 
-/// Members of an object, each followed by a comma.
+/// Returns the members of an object, each followed by a comma.
 fn members(object: &Params) -> String {
     object.iter().map(|(key, value)| format!("{}:{value},", Value::from(key.as_str()))).collect()
 }
 
-/// Members of an object without its braces.
+/// Returns the members of an object without its braces.
 fn inner(object: &Params) -> String {
     let text = Value::from(object.clone()).to_string();
     text[1..text.len() - 1].to_owned()
 }
 
 impl StepTexts {
-    /// Appends the documents of a request, a line each.
+    /// Appends the documents of a request, one per line.
     pub(crate) fn write(&self, out: &mut Vec<u8>, record: &SampleRecord) {
         let Some(task) = self.tasks.get(record.task_index as usize) else { return };
         let times = [
@@ -204,7 +204,8 @@ impl StepTexts {
         }
     }
 
-    /// A request inside of another: its service time under the names of its own operation.
+    /// Appends the documents of a request inside of another: its service time under the name of its own
+    /// operation.
     fn write_dependent(
         &self,
         out: &mut Vec<u8>,
@@ -253,7 +254,7 @@ impl StepTexts {
     }
 }
 
-/// What the operation says of the request, whether it went through, and why not.
+/// Appends what the operation reports about the request, whether it succeeded, and why not.
 fn push_request_meta(out: &mut Vec<u8>, record: &SampleRecord) {
     let told = record.details.as_ref().map(|details| &details.meta).filter(|meta| !meta.is_empty());
     for (key, value) in told.into_iter().flatten().filter(|(key, _)| *key != "success") {
@@ -282,7 +283,7 @@ fn sample_type(is_warmup: bool) -> &'static str {
 }
 
 fn push(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
-    // A vector takes everything.
+    // Writing to a vector cannot fail.
     let _ = out.write_fmt(text);
 }
 

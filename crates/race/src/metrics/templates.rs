@@ -1,24 +1,25 @@
-//! How are the metrics store's indices mapped?
+//! The mappings of the metrics store's indices.
 //!
-//! Fields that Rally's dashboards sort and aggregate by have their types
-//! (`esrally/resources/*-template.json`, so that both tools can write to the same store); other texts are
+//! Fields that Rally's dashboards sort and aggregate by have Rally's types
+//! (`esrally/resources/*-template.json`, so that both tools can write to the same store). Other strings are
 //! keywords.
 
 use serde_json::{Map, Value, json};
 
 use super::reporting::DatastoreConfig;
 
-/// Names of the templates; their indices are `<name>-YYYY-MM`.
+/// Names of the templates. Their indices are `<name>-YYYY-MM`.
 pub(super) const METRICS: &str = "rally-metrics";
 pub(super) const RACES: &str = "rally-races";
 pub(super) const RESULTS: &str = "rally-results";
 
-/// Fields above this number are refused; nodes' statistics have many.
+/// Largest number of fields; the nodes' statistics have many.
 const METRICS_FIELDS_MAX: u32 = 2000;
-/// Longer texts are kept but not found: Lucene's longest term in UTF-8 of up to four bytes a character.
+/// Longer strings are stored but not indexed: a Lucene term has at most 32,766 bytes, and a character at most
+/// four bytes in UTF-8.
 const KEYWORD_CHARS_MAX: u32 = 8191;
 
-/// The body of `PUT _index_template/<name>`.
+/// Returns the body of `PUT _index_template/<name>`.
 pub(super) fn template(name: &str, config: &DatastoreConfig) -> Value {
     let mut index = Map::new();
     let mut keyword = json!({ "type": "keyword" });

@@ -1,5 +1,5 @@
-//! Are documents those that esrally writes, and does a store get them all? (fixtures by
-//! `tests/metrics/make.py`)
+//! Tests that documents equal those of esrally, and that a store gets all of them (fixtures by
+//! `tests/metrics/make.py`).
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -45,7 +45,7 @@ fn check_lines(found: &str, expected: &Value) {
     assert_eq!(found.lines().count(), expected.len());
 }
 
-/// A race's requests on their way to a file.
+/// Writes a race's requests to a file.
 struct Written {
     folder: tempfile::TempDir,
     writer: MetricsWriter,
@@ -65,7 +65,7 @@ impl Written {
         self.log.step(&[task], self.log.context.started)
     }
 
-    /// The file's text.
+    /// Returns the contents of the file.
     fn finish(self) -> String {
         assert_eq!(self.writer.finish().unwrap(), 0);
         std::fs::read_to_string(self.folder.path().join(METRICS_FILE)).unwrap()
@@ -223,7 +223,7 @@ fn a_race_keeps_all_documents_in_a_file() {
     assert!(progress.iter().any(|line| line.starts_with("note Metrics are in [")), "{progress:?}");
 }
 
-/// A store that takes bulks after a refusal, and documents after another.
+/// Returns a store that refuses a bulk once and a document once before it accepts them.
 fn store(bulks: Arc<Mutex<Vec<String>>>) -> Stub {
     let asked_bulks = AtomicUsize::new(0);
     Stub::start(move |asked: &Asked| {
@@ -232,7 +232,7 @@ fn store(bulks: Arc<Mutex<Vec<String>>>) -> Stub {
             ("POST", "/_bulk") => match asked_bulks.fetch_add(1, Ordering::Relaxed) {
                 0 => return Some((429, "{}".into())),
                 1 => {
-                    // All but the first document are taken.
+                    // All documents except the first are accepted.
                     let lines: Vec<&str> = asked.body.lines().collect();
                     bulks.lock().unwrap().extend(lines[2..].iter().map(|line| (*line).to_owned()));
                     let item = |place: usize| {
@@ -343,7 +343,7 @@ fn a_race_goes_to_a_store() {
     assert!(bulks.last().unwrap().body.contains("\"name\":\"error_rate\""));
     let race = asked.iter().find(|one| one.target.ends_with("/_doc/race-1")).unwrap();
     assert!(race.body.contains("\"race-id\":\"race-1\""));
-    // A store that is not there is found out before the race.
+    // A store that cannot be reached is found before the race.
     let gone = Reporting::read(
         "datastore.type:elasticsearch,datastore.host:'no.such.host.invalid',datastore.port:1",
         &|_| None,

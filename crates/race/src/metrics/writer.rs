@@ -1,7 +1,7 @@
-//! Who writes documents while a race runs?
+//! Writes documents while a race runs.
 //!
-//! One thread, which owns the files. What comes in waits in a queue of bounded length: devices of telemetry
-//! wait for room, samples of a running step do not.
+//! One thread owns the files. Its input waits in a queue of bounded length: telemetry devices wait for space
+//! in it, samples of a running step do not.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -15,55 +15,55 @@ use serde_json::Value;
 
 use super::samples::{SampleRecord, StepTexts};
 
-/// Messages that wait at most: some 4 MB of samples.
+/// Largest number of waiting messages: about 4 MB of samples.
 const QUEUE_LENGTH: usize = 64;
 
 pub(crate) const TELEMETRY_FILE: &str = "telemetry.ndjson";
 pub(crate) const METRICS_FILE: &str = "metrics.ndjson";
 
-/// What the thread is told.
+/// Messages to the thread.
 enum Message {
     /// A document of a device.
     Telemetry(Value),
-    /// Lines of documents, each ended by a line feed.
+    /// Lines of documents, each ending in a line feed.
     Metrics(Vec<u8>),
     Samples(Arc<StepTexts>, Vec<SampleRecord>),
-    /// Everything that came before is in the files.
+    /// Replies when everything that came before is in the files.
     Flush(SyncSender<io::Result<()>>),
-    /// The race has no results.
+    /// The race has no results, so nothing more is written.
     Discard,
 }
 
-/// The thread and its files. Dropping it without [`MetricsWriter::finish`] removes what was written: the race
-/// has no results.
+/// The thread and its files. Dropping it without [`MetricsWriter::finish`] removes the files, because the
+/// race then has no results.
 pub(crate) struct MetricsWriter {
     sender: Option<MetricsSender>,
     thread: Option<JoinHandle<()>>,
     folder: PathBuf,
 }
 
-/// A way to the thread.
+/// Sends messages to the thread.
 #[derive(Debug, Clone)]
 pub(crate) struct MetricsSender {
     sender: SyncSender<Message>,
-    /// Samples that found the queue full.
+    /// Number of samples dropped because the queue was full.
     dropped: Arc<AtomicU64>,
 }
 
-// The thread is gone only when a file could not be written, which it tells at the end: what is sent then is
-// lost anyway.
+// Sending fails only after the thread has ended, when nothing is left to write.
 impl MetricsSender {
-    /// Waits while the queue is full, as all but [`MetricsSender::try_samples`].
+    /// Sends a document of a device. Waits while the queue is full, like all methods except
+    /// [`MetricsSender::try_samples`].
     pub(crate) fn telemetry(&self, document: Value) {
         let _ = self.sender.send(Message::Telemetry(document));
     }
 
-    /// A document that is no device's.
+    /// Sends a document that does not come from a device.
     pub(crate) fn metric(&self, document: &Value) {
         self.metric_text(format!("{document}\n").into_bytes());
     }
 
-    /// Lines of such documents.
+    /// Sends lines of such documents.
     pub(crate) fn metric_text(&self, lines: Vec<u8>) {
         let _ = self.sender.send(Message::Metrics(lines));
     }
@@ -72,7 +72,7 @@ impl MetricsSender {
         let _ = self.sender.send(Message::Samples(Arc::clone(texts), batch));
     }
 
-    /// Drops and counts the samples when the queue is full.
+    /// Sends samples. Drops and counts them when the queue is full.
     pub(crate) fn try_samples(&self, texts: &Arc<StepTexts>, batch: Vec<SampleRecord>) {
         let count = batch.len() as u64;
         if self.sender.try_send(Message::Samples(Arc::clone(texts), batch)).is_err() {
@@ -82,10 +82,10 @@ impl MetricsSender {
 }
 
 impl MetricsWriter {
-    /// `folder`: the race's. Files are made when the first document of theirs comes; `has_metrics`: whether
-    /// there is a file of all documents beside that of telemetry.
+    /// Starts the thread. `folder` is the race's folder. A file is created with its first document.
+    /// `has_metrics` says whether there is a file of all documents in addition to that of telemetry.
     ///
-    /// Errors: no thread is to be had.
+    /// Errors: no thread can be started.
     pub(crate) fn start(folder: &Path, has_metrics: bool) -> io::Result<MetricsWriter> {
         let (sender, receiver) = sync_channel(QUEUE_LENGTH);
         let mut files = Files {
@@ -103,9 +103,9 @@ impl MetricsWriter {
         self.sender.clone().expect("taken by `finish` alone, which consumes the writer")
     }
 
-    /// Waits until everything is in the files, which stay. Returns how many samples were dropped.
+    /// Waits until everything is in the files, which are kept. Returns how many samples were dropped.
     ///
-    /// Errors: the first that a file had; documents are missing then.
+    /// Errors: the first error of a file. Documents are then missing.
     pub(crate) fn finish(mut self) -> io::Result<u64> {
         let ended = || io::Error::other("the thread [metrics] ended early");
         let (done, written) = sync_channel(1);
@@ -126,7 +126,7 @@ impl Drop for MetricsWriter {
         for file in [TELEMETRY_FILE, METRICS_FILE] {
             let _ = std::fs::remove_file(self.folder.join(file));
         }
-        // Not empty when the race left something else.
+        // The folder is not empty if the race left something else.
         let _ = std::fs::remove_dir(&self.folder);
     }
 }
@@ -134,7 +134,7 @@ impl Drop for MetricsWriter {
 struct Files {
     telemetry: LazyFile,
     metrics: Option<LazyFile>,
-    /// Text of the message at hand.
+    /// Text of the current message.
     lines: Vec<u8>,
 }
 
@@ -148,7 +148,7 @@ impl Files {
                     let _ = done.send(outcome.and_then(|()| self.flush()));
                     return;
                 }
-                // A full disk does not end the race; its results say so.
+                // A full disk does not end the race; the error is reported with its results.
                 _ if outcome.is_err() => {}
                 message => outcome = self.write(message),
             }
@@ -178,7 +178,7 @@ impl Files {
     }
 }
 
-/// A file that is made when there is something to write.
+/// A file that is created when there is something to write.
 struct LazyFile {
     path: PathBuf,
     file: Option<BufWriter<File>>,
@@ -237,7 +237,7 @@ mod tests {
         sender.telemetry(json!({}));
         drop(writer);
         assert!(!folder.exists());
-        // The thread is gone; nobody waits for it.
+        // The thread has ended, but sending to it does not fail.
         sender.telemetry(json!({}));
     }
 }

@@ -1,5 +1,4 @@
-//! "What is a track, once it is read?" The words that all rooms share: tracks, their parameters, Rally's
-//! operation types.
+//! The model of a track: tracks, their parameters, and Rally's operation types. All other modules use it.
 
 pub(crate) mod operations;
 mod task_params;

@@ -1,10 +1,11 @@
-//! "Is this an operation type of Rally's, and does it show up in reports?"
+//! Rally's operation types, and whether reports show them.
 
 /// One of Rally's operation types (`esrally/track/track.py`, `OperationType`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OperationType {
     pub name: &'static str,
-    /// Administrative operations are left out of reports unless they failed or the track asks for them.
+    /// Whether it is an administrative operation. Reports leave these out unless they failed or the track
+    /// asks for them.
     pub admin: bool,
 }
 
@@ -80,7 +81,7 @@ pub(crate) const OPERATION_TYPES: &[OperationType] = &[
     admin("enrich-policy"),
 ];
 
-/// Rally's operation type of this name, if it is one.
+/// Returns Rally's operation type of this name, if there is one.
 pub(crate) fn operation_type(name: &str) -> Option<&'static OperationType> {
     OPERATION_TYPES.iter().find(|candidate| candidate.name == name)
 }

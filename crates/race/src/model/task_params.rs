@@ -1,4 +1,4 @@
-//! What do the parameters of a task say that both its author and a plugin write?
+//! Parameters of a task that both its author and a plugin can set.
 
 use std::sync::LazyLock;
 
@@ -7,16 +7,16 @@ use serde_json::Value;
 
 use super::{Params, Throughput, bare_text};
 
-/// What the author of the track has to correct in a task.
+/// An error in a task that the author of the track has to correct.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidTask(pub String);
 
-/// `target-throughput` (a number of `ops/s`, or a text such as `1000 docs/s`) or the inverse of
+/// Reads `target-throughput` (a number of `ops/s`, or a string such as `1000 docs/s`) or the inverse of
 /// `target-interval`; 0 means unthrottled.
 ///
 /// # Errors
-/// Both are given, or one of the wrong kind.
+/// Both are given, or one has the wrong type.
 pub(crate) fn target_throughput(task: &str, params: &Params) -> Result<Option<Throughput>, InvalidTask> {
     static TARGET: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"^((?:\d*\.)?\d+)\s(\w+/s)").expect("the pattern is a constant"));
@@ -59,7 +59,7 @@ pub(crate) fn target_throughput(task: &str, params: &Params) -> Result<Option<Th
     }
 }
 
-/// `ignore-response-error-level`, which knows one value.
+/// Reads `ignore-response-error-level`, which has only one valid value.
 ///
 /// # Errors
 /// Any other value.

@@ -1,20 +1,20 @@
-//! The loaded track: what `load` hands to `drive` and `report`.
+//! The loaded track, which `load` passes to `drive` and `report`.
 //!
-//! Names and defaults are Rally's (`esrally/track/track.py`). Everything is rendered, validated and immutable
-//! here; nothing refers back to templates or files other than the corpora's.
+//! Names and defaults are Rally's (`esrally/track/track.py`). Everything is rendered, validated and
+//! immutable; nothing refers to templates, and to no files other than the corpora's.
 
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-/// Documents of a document set in test mode; the file of that many documents is named
+/// Number of documents of a document set in test mode. The file with this number of documents is named
 /// `<stem>-1k.<extension>`.
 pub(crate) const TEST_MODE_DOCUMENTS: u64 = 1_000;
 
-/// JSON object with the author's key order.
+/// A JSON object with the author's key order.
 pub(crate) type Params = Map<String, Value>;
 
-/// A text without its quotes, everything else as JSON.
+/// Returns a string without its quotes, and any other value as JSON.
 pub(crate) fn bare_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -43,7 +43,7 @@ pub struct Track {
 #[derive(Debug, Clone)]
 pub struct Index {
     pub name: String,
-    /// Rendered body (`settings`, `mappings`, `aliases`), `None` when the track names none.
+    /// Rendered body (`settings`, `mappings`, `aliases`); `None` when the track has none.
     pub body: Option<Value>,
 }
 
@@ -72,7 +72,7 @@ pub struct DocumentSet {
     pub archive: Option<String>,
     /// Where the author publishes the file.
     pub base_url: Option<String>,
-    /// Hexadecimal SHA-256 of the published file (`sha256`, a property of ours that Rally passes over).
+    /// Hexadecimal SHA-256 of the published file (`sha256`, a property that Rally ignores).
     pub sha256: Option<String>,
     /// Whether every document is preceded by its bulk action line (`includes-action-and-meta-data`).
     pub includes_action_and_meta_data: bool,
@@ -87,9 +87,8 @@ pub struct DocumentSet {
 
 #[derive(Debug, Clone)]
 pub enum DocumentSource {
-    /// An uncompressed NDJSON file. After `load::load` it exists, is checked against the declared sizes and
-    /// has its offset table beside it if the selected challenge uses it; after `load::read` alone it is only
-    /// a name.
+    /// An uncompressed NDJSON file. If the selected challenge uses it, then after `load::load` it exists, has
+    /// the declared sizes, and has its offset table beside it. After `load::read` alone it is only a name.
     File(PathBuf),
     /// Documents in memory (built-in generator, converted access logs): one NDJSON buffer, shared by all
     /// clients.
@@ -101,17 +100,17 @@ pub struct Challenge {
     pub name: String,
     pub description: String,
     pub default: bool,
-    /// Made from a track that has only a `schedule`; reports do not name it.
+    /// Whether it was made from a track that has only a `schedule`; reports do not name it.
     pub auto_generated: bool,
     pub user_info: Option<String>,
-    /// `parameters` of the track, overridden by the challenge's own: only plugins look at them.
+    /// `parameters` of the track, overridden by those of the challenge. Only plugins read them.
     pub parameters: Params,
     pub meta: Params,
     pub schedule: Vec<ScheduleElement>,
 }
 
-// A schedule has tens of elements; boxing the larger variant would cost its readers more than the bytes are
-// worth.
+// A schedule has tens of elements. Boxing the larger variant would make its use more complicated than the
+// saved bytes are worth.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug, Clone)]
 pub enum ScheduleElement {
@@ -122,7 +121,7 @@ pub enum ScheduleElement {
 #[derive(Debug, Clone)]
 pub struct Parallel {
     pub tasks: Vec<Task>,
-    /// Explicit `clients` of the element; otherwise the sum of its tasks' clients.
+    /// Explicit `clients` of the element; by default the sum of its tasks' clients.
     pub clients: Option<u32>,
     /// Name of the task whose end completes the element, or `any`.
     pub completed_by: Option<String>,
@@ -140,7 +139,7 @@ pub struct Task {
     pub warmup_time_period_s: Option<f64>,
     pub time_period_s: Option<f64>,
     pub ramp_up_time_period_s: Option<f64>,
-    /// Total over all clients of the task; see rally-facts D.3. `None`: unthrottled.
+    /// Total over all clients of the task; `None` if unthrottled. See rally-facts D.3.
     pub target_throughput: Option<Throughput>,
     /// `deterministic` (default), `poisson`, or a name that a plugin would register (refused at load).
     pub schedule: Option<String>,
@@ -169,7 +168,7 @@ pub struct Operation {
 }
 
 impl ScheduleElement {
-    /// The element's tasks: itself, or those that run in parallel.
+    /// Returns the element's tasks: itself, or those that run in parallel.
     pub fn tasks(&self) -> &[Task] {
         match self {
             ScheduleElement::Task(task) => std::slice::from_ref(task),
@@ -177,7 +176,7 @@ impl ScheduleElement {
         }
     }
 
-    /// As `tasks`, to change them.
+    /// Returns the same tasks as `tasks`, to change them.
     pub fn tasks_mut(&mut self) -> &mut [Task] {
         match self {
             ScheduleElement::Task(task) => std::slice::from_mut(task),
@@ -185,7 +184,7 @@ impl ScheduleElement {
         }
     }
 
-    /// Clients that the element runs with.
+    /// Returns the number of clients that the element runs with.
     pub fn clients(&self) -> u32 {
         match self {
             ScheduleElement::Task(task) => task.clients,

@@ -1,7 +1,7 @@
-//! "How is a number, a size, a time or a JSON document written?"
+//! How numbers, sizes, times and JSON documents are written.
 //!
-//! `number` and `python_json` write as Python does, which Rally's files and tables show; `units` knows bytes
-//! and their names, `shown` is what people read.
+//! `number` and `python_json` write as Python does, for Rally's files and tables; `units` has bytes and their
+//! names; `shown` formats figures for people.
 
 pub(crate) mod number;
 pub(crate) mod python_json;

@@ -1,9 +1,9 @@
-//! "How does Python print this number?": Rally's report formats numbers by Python's rules, so its readers'
-//! scripts expect them.
+//! Formats numbers as Python does. Rally's report uses Python's formats, and scripts that read it expect
+//! them.
 
 use serde::{Deserialize, Serialize};
 
-/// A JSON number that remembers whether it was whole: Python prints `3` and `3.0` differently.
+/// A JSON number that remembers whether it was an integer: Python prints `3` and `3.0` differently.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Number {
@@ -52,7 +52,7 @@ impl std::ops::Sub for Number {
 }
 
 impl std::fmt::Display for Number {
-    /// `str(value)` of Python.
+    /// Writes `str(value)` of Python.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Number::Int(value) => write!(formatter, "{value}"),
@@ -61,8 +61,8 @@ impl std::fmt::Display for Number {
     }
 }
 
-/// `repr(value)`: the shortest digits that read back as the same number, with an exponent below 1e-4 and from
-/// 1e16 on.
+/// Returns `repr(value)`: the shortest digits that parse as the same number, with an exponent below 1e-4 and
+/// from 1e16 on.
 pub(crate) fn repr(value: f64) -> String {
     if let Some(text) = not_finite(value) {
         return text;
@@ -79,8 +79,8 @@ pub(crate) fn repr(value: f64) -> String {
     if negative { format!("-{text}") } else { text }
 }
 
-/// `format(value, "g")`: six significant digits without trailing zeros, with an exponent below 1e-4 and from
-/// 1e6 on.
+/// Returns `format(value, "g")`: six significant digits without trailing zeros, with an exponent below 1e-4
+/// and from 1e6 on.
 pub(crate) fn general(value: f64) -> String {
     const SIGNIFICANT_DIGITS: i32 = 6;
     if let Some(text) = not_finite(value) {
@@ -96,7 +96,7 @@ pub(crate) fn general(value: f64) -> String {
     if negative { format!("-{text}") } else { text }
 }
 
-/// `round(value, 2)` as Python prints it.
+/// Returns `round(value, 2)` as Python prints it.
 pub(crate) fn rounded_2(value: f64) -> String {
     repr(format!("{value:.2}").parse().unwrap_or(value))
 }
@@ -113,7 +113,7 @@ fn shortest_digits(value: f64) -> (bool, String, i32) {
     digits_of(&format!("{value:e}"))
 }
 
-/// Sign, digits without point and decimal exponent of `-1.25e-7`.
+/// Returns the sign, the digits without the point, and the decimal exponent of `-1.25e-7`.
 fn digits_of(scientific: &str) -> (bool, String, i32) {
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
     let negative = mantissa.starts_with('-');
@@ -147,8 +147,8 @@ pub(crate) fn is_int(text: &str) -> bool {
     digits.split('_').all(|group| !group.is_empty() && group.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// What `float(text)` gives, with the limits of `tabulate`: no overflow to infinity, and only `inf`, `-inf`,
-/// `nan` by name.
+/// Returns `float(text)` with the limits of `tabulate`: no overflow to infinity, and only `inf`, `-inf` and
+/// `nan` as names.
 pub(crate) fn parse(text: &str) -> Option<f64> {
     let trimmed = text.trim();
     let grouped = trimmed.contains('_');
@@ -165,7 +165,7 @@ pub(crate) fn parse(text: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    // Expected texts by CPython 3.11.
+    // The expected strings are those of CPython 3.11.
     #[test]
     fn floats_print_like_pythons() {
         for (value, expected_repr, expected_general) in [

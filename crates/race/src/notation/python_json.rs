@@ -1,5 +1,4 @@
-//! "How does Python write this JSON?": races and rendered tracks are read by scripts that were written for
-//! Rally.
+//! Writes JSON as Python does, because scripts written for Rally read races and rendered tracks.
 
 use std::io::{self, Write};
 
@@ -8,17 +7,17 @@ use serde_json::ser::{Formatter, PrettyFormatter};
 
 use crate::notation::number::repr;
 
-/// How characters beyond ASCII are written.
+/// How non-ASCII characters are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Characters {
     /// `ensure_ascii=False`.
     AsTheyAre,
-    /// Python's default: `\u00e9`, and beyond the basic plane as two surrogates.
+    /// Python's default: `\u00e9`, and two surrogates beyond the basic plane.
     Ascii,
 }
 
-/// `json.dumps(value, indent=indent)`: numbers as Python prints them. `value` must not fail to serialize
-/// (maps with text keys).
+/// Returns `json.dumps(value, indent=indent)`, with numbers as Python prints them. `value` must not fail to
+/// serialize (its maps have string keys).
 pub(crate) fn pretty(value: &impl Serialize, indent: usize, characters: Characters) -> Vec<u8> {
     let mut text = Vec::new();
     let spaces = vec![b' '; indent];
@@ -81,7 +80,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Expected texts: `json.dumps` of Python 3.11.
+    /// The expected strings are those of `json.dumps` of Python 3.11.
     #[test]
     fn numbers_and_characters_are_pythons() {
         let value =

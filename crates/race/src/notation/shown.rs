@@ -1,10 +1,10 @@
-//! How is a figure shown to someone who reads along?
+//! Formats figures for people.
 
 use std::collections::HashSet;
 
 use crate::notation::units;
 
-/// `1,234,567`; below 10 with two decimals.
+/// Returns `1,234,567`, or two decimals for a fraction below 10.
 pub(crate) fn grouped(value: f64) -> String {
     if value.abs() < 10.0 && value.fract() != 0.0 {
         return format!("{value:.2}");
@@ -13,7 +13,7 @@ pub(crate) fn grouped(value: f64) -> String {
     format!("{sign}{}", units::grouped_digits(&format!("{:.0}", value.abs())))
 }
 
-/// Three significant digits, in the unit that suits: `340 µs`, `12.3 ms`, `2.05 s`.
+/// Returns three significant digits in a suitable unit: `340 µs`, `12.3 ms`, `2.05 s`.
 pub(crate) fn milliseconds(ms: f64) -> String {
     let (value, unit) = match ms {
         0.0 => return "0 ms".to_owned(),
@@ -24,7 +24,7 @@ pub(crate) fn milliseconds(ms: f64) -> String {
     format!("{} {unit}", three_digits(value))
 }
 
-/// Three significant digits, in the unit that suits: `12.0 MiB`.
+/// Returns three significant digits in a suitable unit: `12.0 MiB`.
 pub(crate) fn bytes(bytes: f64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut value = bytes;
@@ -39,8 +39,8 @@ pub(crate) fn bytes(bytes: f64) -> String {
     format!("{text} {}", unit.unwrap_or(&"B"))
 }
 
-/// In a figure's own unit: times and sizes in the one that suits, percentages with three digits, anything
-/// else grouped.
+/// Formats a figure by its own unit: times and sizes in a suitable one, percentages with three digits,
+/// anything else with grouped digits.
 pub(crate) fn in_unit(value: f64, unit: &str) -> String {
     match unit {
         "ms" => milliseconds(value),
@@ -52,12 +52,12 @@ pub(crate) fn in_unit(value: f64, unit: &str) -> String {
     }
 }
 
-/// A share in percent, with three significant digits.
+/// Returns a share in percent, with three significant digits.
 pub(crate) fn percent(share: f64) -> String {
     format!("{} %", three_digits(share * 100.0))
 }
 
-/// Three significant digits, without an exponent.
+/// Returns three significant digits, without an exponent.
 pub(crate) fn three_digits(value: f64) -> String {
     let decimals = match value.abs() {
         value if value < 9.995 => 2,
@@ -67,15 +67,16 @@ pub(crate) fn three_digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Six significant digits without an exponent and without trailing zeros, for tables: `170840`, `0.412`.
+/// Returns six significant digits without an exponent and without trailing zeros, for tables: `170840`,
+/// `0.412`.
 pub(crate) fn plain(value: f64) -> String {
     let value = significant(value, 6);
-    // Display of a float never has an exponent.
+    // `Display` of a float never writes an exponent.
     if value.is_finite() { value.to_string() } else { "-".to_owned() }
 }
 
-/// The unit in which a table shows figures of `unit`, and the factor to it: sizes in MB, so that columns hold
-/// no powers of ten.
+/// Returns the unit in which a table shows figures of `unit`, and the factor to convert them. Sizes are in
+/// MB, so that columns need no powers of ten.
 pub(crate) fn table_unit(unit: &str) -> (&str, f64) {
     match unit {
         "bytes" => ("MB", 1.0 / units::MB),
@@ -83,12 +84,12 @@ pub(crate) fn table_unit(unit: &str) -> (&str, f64) {
     }
 }
 
-/// The closest number of so many significant digits.
+/// Returns the closest number with this many significant digits.
 pub(crate) fn significant(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits - 1).parse().unwrap_or(value)
 }
 
-/// `0:07`, `12:34`, `1:02:03`.
+/// Returns `0:07`, `12:34` or `1:02:03`.
 pub(crate) fn clock(seconds: f64) -> String {
     let seconds = seconds.round() as u64;
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
@@ -97,7 +98,7 @@ pub(crate) fn clock(seconds: f64) -> String {
     }
 }
 
-/// Each name once, in the order in which they come.
+/// Returns each name once, in the order of the first occurrences.
 pub(crate) fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = HashSet::new();
     names.filter(|name| seen.insert(*name)).collect()

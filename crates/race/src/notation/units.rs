@@ -1,7 +1,7 @@
-//! "How does Rally convert milliseconds and bytes for its report?" (`esrally/utils/convert.py`)
+//! Converts milliseconds and bytes as Rally does for its report (`esrally/utils/convert.py`).
 //!
-//! Rally goes through whole nanoseconds and whole bytes; the conversions here do the same, so that the last
-//! digit agrees.
+//! Rally rounds to whole nanoseconds and whole bytes in between. The conversions here do the same, so that
+//! the last digit agrees.
 
 use crate::notation::number::Number;
 
@@ -35,7 +35,7 @@ pub(crate) fn bytes_to_mb(bytes: Number) -> Number {
     Number::Float(bytes.as_f64().trunc() / MB)
 }
 
-/// The largest unit that keeps a value at 1 or more, and its bytes.
+/// Returns the largest unit in which the value is at least 1, and its bytes.
 pub(crate) fn human_unit(bytes: f64) -> (&'static str, f64) {
     let size = bytes.abs();
     match size {
@@ -47,7 +47,7 @@ pub(crate) fn human_unit(bytes: f64) -> (&'static str, f64) {
     }
 }
 
-/// `252.9MB`, `17B`, `N/A`.
+/// Returns `252.9MB`, `17B` or `N/A`.
 pub(crate) fn pretty_size(bytes: Option<u64>) -> String {
     let Some(bytes) = bytes else { return "N/A".to_owned() };
     match human_unit(bytes as f64) {
@@ -56,12 +56,12 @@ pub(crate) fn pretty_size(bytes: Option<u64>) -> String {
     }
 }
 
-/// `11,396,503`.
+/// Returns `11,396,503`.
 pub(crate) fn pretty_count(count: u64) -> String {
     grouped_digits(&count.to_string())
 }
 
-/// Digits with a comma before every three from the end.
+/// Returns the digits with a comma before every three of them, counted from the end.
 pub(super) fn grouped_digits(digits: &str) -> String {
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (position, digit) in digits.chars().enumerate() {
@@ -73,7 +73,8 @@ pub(super) fn grouped_digits(digits: &str) -> String {
     text
 }
 
-/// Bytes of a size as Elasticsearch and its users write it: `512mb`, `10gb`, `1.5g`, `1024`, `-1` (no limit).
+/// Returns the bytes of a size as Elasticsearch and its users write it: `512mb`, `10gb`, `1.5g`, `1024`, `-1`
+/// (no limit).
 pub(crate) fn bytes_of(text: &str) -> Option<f64> {
     let text = text.trim().to_lowercase();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());

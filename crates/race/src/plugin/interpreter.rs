@@ -1,4 +1,4 @@
-//! Which Python runs plugins, and what does it have?
+//! Finds the Python that runs plugins, and its packages.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,25 +8,25 @@ use serde_json::Value;
 
 use super::PluginError;
 
-/// Packages that plugins of Rally's standard tracks import; `limber info` tells their versions.
+/// Packages that plugins of Rally's standard tracks import. `limber info` shows their versions.
 const PACKAGES: &[&str] =
     &["elasticsearch", "esrally", "numpy", "jinja2", "pytrec_eval", "aiohttp", "requests", "yaml"];
 
 /// The oldest Python that the scripts run on.
 const VERSION_MIN: (u64, u64) = (3, 8);
 
-/// What to do where there is none.
+/// Advice for users without Python.
 pub(super) const ADVICE: &str = "Install Python 3.8 or newer, or name one with --python or LIMBER_PYTHON.";
 
-/// Time that a plugin has for each answer, in seconds, if the user names none.
+/// Default time in seconds that a plugin has for each answer.
 pub(super) const TIME_LIMIT_S_DEFAULT: u64 = 300;
 
-/// What the user wants of Python.
+/// The user's settings for Python.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PythonSettings {
     /// The interpreter; `None` for the first `python3` on the path.
     pub interpreter: Option<PathBuf>,
-    /// Time that a plugin may take for one answer without giving up control.
+    /// Time that a plugin may take for one answer without returning control.
     pub time_limit: Duration,
 }
 
@@ -42,20 +42,20 @@ impl PythonSettings {
     }
 }
 
-/// A Python that was asked what it is.
+/// A Python interpreter, and what it reports about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Interpreter {
-    /// As started.
+    /// The program as it is started.
     pub program: PathBuf,
-    /// Python's own name of itself.
+    /// Path that Python reports as its executable.
     pub executable: String,
     pub version: String,
-    /// (module, version) of the packages that are there.
+    /// (module, version) of the installed packages.
     pub packages: Vec<(String, String)>,
 }
 
 impl Interpreter {
-    /// Asks the interpreter of the settings.
+    /// Starts the interpreter of the settings, and reads its version and packages.
     ///
     /// Errors: it does not start, or is too old.
     pub(crate) fn find(settings: &PythonSettings) -> Result<Interpreter, PluginError> {

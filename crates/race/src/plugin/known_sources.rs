@@ -1,17 +1,17 @@
-//! Which `track.py` has parameter sources that are built in? Those of Rally's track geonames, whose text is
-//! known to the letter; what they do is `drive/operation/searches/terms_search.rs`.
+//! Parameter sources of a `track.py` that are built in: those of Rally's track geonames, if the contents of
+//! the file are known exactly. `drive/operation/searches/terms_search.rs` implements them.
 
 /// What differs between versions of the track's plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Variant {
     /// The query on `feature_class.raw`.
     pub clause: &'static str,
-    /// The last, changing term is one of 1 to this, in the two sources with such a query.
+    /// The last term, which changes, is a number from 1 to this in the two sources with such a query.
     pub last_term_max: u64,
 }
 
-/// CRC-32 and length of a plugin's text, and what it does. The first two are Rally's own, on its branches 8
-/// and older, and 8.4 to 9.5; the last is that of this repository's track.
+/// CRC-32 and length of a plugin's contents, and its variant. The first two are Rally's own, of its branches
+/// 8 and older, and 8.4 to 9.5. The last is that of this repository's track.
 pub(crate) const KNOWN: [(u32, usize, Variant); 3] = [
     (0x1a76_a235, 3736, Variant { clause: "match", last_term_max: 1000 }),
     (0xa669_05f8, 3172, Variant { clause: "match", last_term_max: 1000 }),
@@ -19,7 +19,7 @@ pub(crate) const KNOWN: [(u32, usize, Variant); 3] = [
 ];
 
 impl Variant {
-    /// That of a `track.py`, if its text is known to the letter.
+    /// Returns the variant of a `track.py`, if its contents are known exactly.
     pub(crate) fn of_plugin(text: &str) -> Option<Variant> {
         let mut sum = flate2::Crc::new();
         sum.update(text.as_bytes());
@@ -28,14 +28,14 @@ impl Variant {
     }
 }
 
-/// Its source without any other query.
+/// The source without any other query.
 pub(crate) const PURE: &str = "pure-terms-query-source";
-/// Its source with a query, and the terms as a filter.
+/// The source with a query, and the terms as a filter.
 pub(crate) const FILTERED: &str = "filtered-terms-query-source";
-/// Its source with a query that the terms take away from.
+/// The source with a query that excludes the terms.
 pub(crate) const PROHIBITED: &str = "prohibited-terms-query-source";
 
-/// Whether a parameter source of this name is one of theirs.
+/// Whether this is the name of one of these parameter sources.
 pub(crate) fn is_source(name: &str) -> bool {
     [PURE, FILTERED, PROHIBITED].contains(&name)
 }
@@ -44,7 +44,7 @@ pub(crate) fn is_source(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// A changed text would run in Python, which takes longer than making these large requests here.
+    /// A changed file would run in Python, which takes longer than making these large requests here.
     #[test]
     fn the_plugin_of_this_repository_is_known() {
         let text = include_str!("../../../../tracks/geonames/track.py");

@@ -1,4 +1,4 @@
-//! A loaded `track.py`: what it registers, what it does to the track, and the processes that race with it.
+//! A loaded `track.py`: what it registers, its effects on the track, and its processes during the race.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -24,18 +24,18 @@ pub(crate) struct Plugin {
     runners: BTreeSet<String>,
     schedulers: BTreeSet<String>,
     track_processors: u64,
-    /// Whose modules of `esrally` it imports: `shim` or `installed`.
+    /// Whose modules of `esrally` the plugin imports: `shim` or `installed`.
     esrally: String,
-    /// Processes that nobody uses at the moment.
+    /// Processes that are not in use at the moment.
     idle: Mutex<Vec<Running>>,
     image: OnceLock<Image>,
 }
 
-/// The track as the processes get it.
+/// The track as it is sent to processes.
 #[derive(Debug)]
 struct Image {
     bytes: Vec<u8>,
-    /// Python's own form, after track processors, or JSON.
+    /// Whether it is pickled Python objects, made by the track processors, instead of JSON.
     is_pickled: bool,
     challenge: String,
 }
@@ -43,7 +43,7 @@ struct Image {
 #[derive(Debug)]
 struct Running {
     process: Arc<Process>,
-    /// Whether it has the track.
+    /// Whether it has received the track.
     is_ready: bool,
 }
 
@@ -51,7 +51,7 @@ impl Plugin {
     /// Imports the `track.py` of `folder`.
     ///
     /// # Errors
-    /// [`PluginError`]: no Python, a module that is missing, an exception.
+    /// [`PluginError`]: no Python, a missing module, an exception.
     pub(crate) fn load(folder: &Path, settings: &PythonSettings) -> Result<Plugin, PluginError> {
         let scripts = Scripts::write().map_err(|error| {
             PluginError::Python(format!(
@@ -84,7 +84,7 @@ impl Plugin {
         Ok(plugin)
     }
 
-    /// What the plugin registers: (title, names).
+    /// Returns what the plugin registers: (title, names).
     pub(crate) fn registered(&self) -> [(&'static str, Vec<String>); 5] {
         let names = |names: &BTreeSet<String>| names.iter().cloned().collect();
         let esrally = match self.esrally.as_str() {
@@ -112,7 +112,7 @@ impl Plugin {
         self.schedulers.contains(name)
     }
 
-    /// Lets the track processors change `track`. `challenge`: the one that is raced.
+    /// Lets the track processors change `track`. `challenge` is the one that is raced.
     pub(crate) fn process_track(&self, track: &mut Track, challenge: &str) -> Result<(), PluginError> {
         let image = Image {
             bytes: track_json::to_json(track).to_string().into_bytes(),
@@ -135,7 +135,7 @@ impl Plugin {
         Ok(())
     }
 
-    /// (corpus, document file) of what the plugin's parameter sources read.
+    /// Returns (corpus, document file) for each file that the plugin's parameter sources read.
     pub(crate) fn used_documents(&self) -> Result<Vec<(String, String)>, PluginError> {
         let running = self.take()?;
         let answer = self.ask(&running.process, json!({"request": "used_corpora"}))?;
@@ -150,8 +150,8 @@ impl Plugin {
         Ok(used)
     }
 
-    /// Tells where the documents are, lets the track processors do what they want done before the race, and
-    /// keeps the track for the processes that race. Takes as long as the plugin takes: it may generate its
+    /// Sends the paths of the documents, runs the track processors' preparation, and keeps the resulting
+    /// track for the processes that race. This has no time limit, because the plugin may generate its
     /// documents here.
     pub(crate) fn prepare_track(
         &self,
@@ -175,7 +175,7 @@ impl Plugin {
         running.process.ask(json!({"request": "files"}), files.as_bytes(), limit)?;
         let request = json!({"request": "prepare_track", "data_root": data_root});
         let answer = running.process.ask(request, b"", None)?;
-        // A process that loads the plugin anew has the same classes; so the processed track can go there as
+        // A process that loads the plugin again has the same classes, so it can receive the pickled track as
         // it is.
         let image = Image { bytes: answer.payload, is_pickled: true, challenge: challenge.to_owned() };
         let _ = self.image.set(image);
@@ -184,7 +184,7 @@ impl Plugin {
         Ok(())
     }
 
-    /// The process of this thread: the same until all who hold its lease are gone.
+    /// Returns the process of this thread. It stays the same until all holders of its lease are gone.
     pub(crate) fn lease(self: &Arc<Self>, protocol: &Protocol) -> Result<Arc<Lease>, PluginError> {
         thread_local! {
             static LEASED: RefCell<Weak<Lease>> = const { RefCell::new(Weak::new()) };
@@ -245,14 +245,14 @@ impl Plugin {
     }
 }
 
-/// A process in the hands of one thread; given back when dropped.
+/// A process used by one thread. Dropping the lease returns the process to the plugin.
 pub(crate) struct Lease {
     plugin: Arc<Plugin>,
     pub process: Arc<Process>,
 }
 
 impl Lease {
-    /// A number for one client's part in one task, unused in any process.
+    /// Returns an id for one client's part in one task, which no process has used.
     pub(crate) fn new_id() -> u64 {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         COUNT.fetch_add(1, Ordering::Relaxed)

@@ -1,14 +1,14 @@
-//! Does this race need Python at all?
+//! Whether a race needs Python.
 //!
-//! Many challenges of tracks with a `track.py` use nothing of it. Python is started only for what Limber does
-//! not have: a parameter source, an operation type or a scheduler that only the plugin can know, a track
-//! processor, or a runner that takes the place of a built-in one.
+//! Many challenges of tracks with a `track.py` use nothing from it. Python is started only for what Limber
+//! does not have: a parameter source, an operation type or a scheduler that only the plugin can provide, a
+//! track processor, or a runner that replaces a built-in one.
 
 use super::known_sources;
 use crate::model::operations::operation_type;
 use crate::model::{Challenge, ScheduleElement, Task};
 
-/// Whether racing `challenge` needs the plugin whose text is `plugin`.
+/// Whether racing `challenge` needs the plugin; `plugin` is the contents of its file.
 pub(crate) fn needs_python(plugin: &str, challenge: &Challenge) -> bool {
     let is_known = known_sources::Variant::of_plugin(plugin).is_some();
     let replaces = |kind: &str| {
@@ -26,7 +26,7 @@ pub(crate) fn needs_python(plugin: &str, challenge: &Challenge) -> bool {
             .any(|task| (wants(task).next().is_some() && !is_quick(task)) || replaces(&task.operation.kind))
 }
 
-/// What the task names that only a plugin can know: (word for it, name).
+/// Returns what the task names that only a plugin can provide, as (kind, name).
 pub(crate) fn wants(task: &Task) -> impl Iterator<Item = (&'static str, &str)> {
     let operation = &task.operation;
     let kind = Some(operation.kind.as_str()).filter(|kind| operation_type(kind).is_none());
@@ -37,12 +37,12 @@ pub(crate) fn wants(task: &Task) -> impl Iterator<Item = (&'static str, &str)> {
     named.into_iter().filter_map(|(what, name)| Some((what, name?)))
 }
 
-/// Parameter sources that operations of this type have without any plugin.
+/// Whether operations of this type have this parameter source without any plugin.
 fn is_built_in_source(operation_type: &str, source: &str) -> bool {
     match operation_type {
-        // The name of the bulk parameter source itself.
+        // This is the name of the bulk parameter source itself.
         "bulk" => source == "file-reader",
-        // Takes the operation's `searches` in turn (`drive/operation/searches/search.rs`).
+        // This source takes the operation's `searches` in turn (`drive/operation/searches/search.rs`).
         "search" => source == "limber-searches",
         _ => false,
     }

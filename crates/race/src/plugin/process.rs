@@ -1,9 +1,9 @@
-//! How is one Python process started, asked, and ended?
+//! One Python process: starting it, sending requests, and ending it.
 //!
-//! Frames go both ways: header length and payload length (4 bytes each, little endian), a JSON header, the
-//! payload. Three threads serve a process: one writes, so that nobody who asks waits for a full pipe; one
-//! reads and hands each answer to who waits for it; one takes what the plugin prints. A process that ends
-//! tells all who wait.
+//! Frames are sent in both directions: header length and payload length (4 bytes each, little endian), a JSON
+//! header, the payload. Three threads serve a process: one writes, so that no caller waits for a full pipe;
+//! one reads and passes each answer to the caller that waits for it; one reads what the plugin prints. When a
+//! process ends, all waiting callers get an error.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -20,14 +20,14 @@ use super::PluginError;
 use super::interpreter::{ADVICE, PythonSettings};
 use super::scripts::Scripts;
 
-/// The process ends itself when it is stuck in Python code; only code that never lets Python's other threads
-/// run is waited for so much longer.
+/// The process ends itself when it is stuck in Python code. This additional wait is for code that never lets
+/// Python's other threads run.
 const GRACE: Duration = Duration::from_secs(10);
-/// Lines printed by the plugin that an error about its end shows.
+/// Number of lines printed by the plugin that an error about its end shows.
 const LAST_LINES: usize = 20;
 const LAST_WORDS_WAITS: u32 = 50;
 const LAST_WORDS_PAUSE: Duration = Duration::from_millis(20);
-/// No frame is larger; what says otherwise is no frame.
+/// Frames are never larger. A larger length means that the bytes are not a frame.
 const FRAME_BYTES_MAX: usize = 1 << 30;
 
 /// One answer.
@@ -38,7 +38,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// The plugin's exception, if the answer is one.
+    /// Returns the plugin's exception as an error, if the answer is one.
     fn checked(self) -> Result<Answer, PluginError> {
         match self.header.get("error").and_then(Value::as_str) {
             None => Ok(self),
@@ -58,7 +58,7 @@ enum Listener {
 #[derive(Default)]
 struct Shared {
     waiting: Mutex<HashMap<u64, Listener>>,
-    /// Why there will be no more answers.
+    /// Why there will be no more answers; `None` while the process runs.
     end: Mutex<Option<String>>,
     printed: Mutex<VecDeque<String>>,
 }
@@ -69,7 +69,7 @@ pub(crate) struct Process {
     next_seq: AtomicU64,
     child: Mutex<Child>,
     time_limit: Duration,
-    /// Kept until the last process is gone: Python reads modules when they are imported.
+    /// Kept until the last process is gone, because Python reads modules when they are imported.
     _scripts: Arc<Scripts>,
 }
 
@@ -83,7 +83,7 @@ impl Process {
     pub(crate) fn start(settings: &PythonSettings, scripts: Arc<Scripts>) -> Result<Process, PluginError> {
         let program = settings.program();
         let mut child = Command::new(&program)
-            // The track's folder stays as it is: no compiled files in it.
+            // Write no compiled files into the track's folder.
             .arg("-B")
             .arg(scripts.worker())
             .arg(scripts.shims())
@@ -91,7 +91,7 @@ impl Process {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // An interrupt at the terminal is for the race to handle.
+            // The race handles an interrupt at the terminal, so the process gets its own group.
             .process_group(0)
             .spawn()
             .map_err(|error| {
@@ -122,7 +122,8 @@ impl Process {
         self.time_limit
     }
 
-    /// Asks and waits, on a thread that may wait; `limit`: `None` for what takes as long as it takes.
+    /// Sends a request and blocks until the answer arrives. `limit` is `None` for requests without a time
+    /// limit.
     pub(crate) fn ask(
         &self,
         header: Value,
@@ -149,7 +150,7 @@ impl Process {
         answer.ok_or_else(|| self.ended())?.checked()
     }
 
-    /// Asks; the answers are awaited from the conversation.
+    /// Sends a request. The answers are awaited from the conversation.
     pub(crate) fn converse(
         self: &Arc<Self>,
         header: Value,
@@ -160,9 +161,9 @@ impl Process {
         Ok(Conversation { process: Arc::clone(self), seq, receiver })
     }
 
-    /// Tells something that has no answer, or answers the conversation `seq`.
+    /// Sends a message that has no answer, or one that answers the conversation `seq`.
     pub(crate) fn tell(&self, header: &Value, payload: &[u8]) {
-        // A writer that is gone shows in the answers.
+        // If the writer has ended, waiting for the answer fails.
         let _ = self.outgoing.send(frame(header, payload));
     }
 
@@ -170,7 +171,8 @@ impl Process {
         let seq = self.next_seq.fetch_add(1, Ordering::Relaxed);
         header["seq"] = json!(seq);
         lock(&self.shared.waiting).insert(seq, listener);
-        // After the insertion: either the end is seen here, or the reader sees the listener and drops it.
+        // Check this after the insertion. Then either the end is seen here, or the reader sees the listener
+        // and drops it.
         if lock(&self.shared.end).is_some() {
             lock(&self.shared.waiting).remove(&seq);
             return Err(self.ended());
@@ -199,7 +201,7 @@ impl Process {
 
     fn kill(&self) {
         let mut child = lock(&self.child);
-        // It may have ended by itself.
+        // The process may have ended by itself.
         let _ = child.kill();
         let _ = child.wait();
     }
@@ -211,7 +213,7 @@ impl Drop for Process {
     }
 }
 
-/// A question with one or more answers.
+/// A request with one or more answers.
 pub(crate) struct Conversation {
     process: Arc<Process>,
     seq: u64,
@@ -219,24 +221,24 @@ pub(crate) struct Conversation {
 }
 
 impl Conversation {
-    /// The next answer; the last one's header has `done`.
+    /// Returns the next answer. The header of the last one has `done`.
     pub(crate) async fn next(&mut self) -> Result<Answer, PluginError> {
         match self.receiver.recv().await {
             Some(answer) => answer.checked(),
             None => {
-                // Its status is known a moment after its pipes are closed.
+                // The exit status is known a moment after the pipes are closed.
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 Err(self.process.ended())
             }
         }
     }
 
-    /// The next answer if it is there already.
+    /// Returns the next answer if it has already arrived.
     pub(crate) fn try_next(&mut self) -> Option<Result<Answer, PluginError>> {
         self.receiver.try_recv().ok().map(Answer::checked)
     }
 
-    /// Answers the process within this conversation.
+    /// Sends a message to the process within this conversation.
     pub(crate) fn reply(&self, mut header: Map<String, Value>, payload: &[u8]) {
         header.insert("seq".into(), json!(self.seq));
         self.process.tell(&Value::Object(header), payload);
@@ -285,11 +287,12 @@ fn read_frames(output: impl Read, shared: &Shared, printing: std::thread::JoinHa
         match lock(&shared.waiting).get(&seq) {
             Some(Listener::Thread(sender)) => drop(sender.send(answer)),
             Some(Listener::Task(sender)) => drop(sender.send(answer)),
-            // Whoever asked has left: the race was interrupted.
+            // The caller has gone, because the race was interrupted.
             None => {}
         }
     };
-    // Its last words belong to the error; a process that it left behind may keep the pipe open.
+    // The last printed lines belong to the error. Do not wait forever: a child of the process may keep the
+    // pipe open.
     for _ in 0..LAST_WORDS_WAITS {
         if printing.is_finished() {
             break;
@@ -300,7 +303,7 @@ fn read_frames(output: impl Read, shared: &Shared, printing: std::thread::JoinHa
     lock(&shared.waiting).clear();
 }
 
-/// Errors: why there is no frame.
+/// Reads a frame. Errors: why there is none.
 fn read_frame(output: &mut impl Read) -> Result<Answer, PluginError> {
     let ended = |_| PluginError::Ended("the Python process of the track's plugin ended".to_owned());
     let mut lengths = [0; 8];

@@ -1,4 +1,4 @@
-//! The Python files that are part of the binary, and a folder that they are run from.
+//! The Python files that are part of the binary, and the folder from which they run.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::process::is_alive;
 
-/// What names of the folders begin with; the process' id and a number follow.
+/// Prefix of the folders' names; the process id and a number follow.
 const PREFIX: &str = "limber-python-";
 
 macro_rules! scripts {
@@ -15,8 +15,8 @@ macro_rules! scripts {
     };
 }
 
-/// Place in the folder and text. The worker sees its own folder; the shims are put on Python's path where
-/// they are needed.
+/// Path in the folder and contents. The worker imports from its own folder; the shims are put on Python's
+/// path if they are needed.
 const SCRIPTS: &[(&str, &str)] = scripts![
     "worker.py" <- "worker.py",
     "limber_api.py" <- "limber_api.py",
@@ -45,21 +45,21 @@ const SCRIPTS: &[(&str, &str)] = scripts![
     "elasticsearch_shim/elasticsearch/exceptions.py" <- "elasticsearch/exceptions.py",
 ];
 
-/// A temporary folder with the scripts; dropping it removes it.
+/// A temporary folder with the scripts. Dropping it removes the folder.
 #[derive(Debug)]
 pub(crate) struct Scripts {
     folder: PathBuf,
 }
 
 impl Scripts {
-    /// Writes a new folder, and removes those of processes that were ended before they could.
+    /// Writes a new folder, and removes the folders of processes that ended without removing theirs.
     pub(crate) fn write() -> io::Result<Scripts> {
         sweep(&std::env::temp_dir(), is_alive);
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("{PREFIX}{}-{number}", std::process::id()));
-        // What stands there is of an older process of the same id; nobody else may have put scripts there for
-        // us to run.
+        // An existing folder belongs to an earlier process with the same id. It must not be reused, since
+        // somebody else could have put scripts there.
         match std::fs::remove_dir_all(&folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -80,7 +80,7 @@ impl Scripts {
         self.folder.join("worker.py")
     }
 
-    /// The folder with the package `esrally`; that of `elasticsearch` stands beside it.
+    /// Returns the folder with the package `esrally`; that of `elasticsearch` is beside it.
     pub(crate) fn shims(&self) -> PathBuf {
         self.folder.join("shim")
     }
@@ -91,8 +91,8 @@ impl Scripts {
     }
 }
 
-/// Removes the folders below `temporary` whose process is gone. What cannot be removed, such as another
-/// user's, stays.
+/// Removes the folders in `temporary` whose process is gone. Folders that cannot be removed, such as another
+/// user's, stay.
 fn sweep(temporary: &Path, is_alive: impl Fn(u32) -> bool) {
     for entry in std::fs::read_dir(temporary).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -105,7 +105,7 @@ fn sweep(temporary: &Path, is_alive: impl Fn(u32) -> bool) {
 
 impl Drop for Scripts {
     fn drop(&mut self) {
-        // A folder of small files that stays in the temporary folder does no harm.
+        // If this fails, a folder of small files stays in the temporary folder, which does no harm.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

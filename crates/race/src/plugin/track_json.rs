@@ -1,5 +1,5 @@
-//! The track as JSON that `python/limber_tracks.py` makes Rally's objects from, and what track processors
-//! made of it.
+//! The track as JSON, from which `python/limber_tracks.py` makes Rally's objects, and the changes of track
+//! processors to it.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::model::{
     Task, Template, Track, ignore_response_error_level, target_throughput,
 };
 
-/// The whole track; document files by their absolute names where they are there already.
+/// Returns the whole track. Document files that already exist have absolute paths.
 pub(super) fn to_json(track: &Track) -> Value {
     json!({
         "name": track.name,
@@ -106,10 +106,10 @@ fn task_json(task: &Task, completed_by: Option<&str>) -> Value {
     })
 }
 
-/// Takes what track processors changed into `track`. What the model has beyond Python's objects stays.
+/// Applies the changes of track processors to `track`. What Python's objects do not have stays as it is.
 ///
 /// # Errors
-/// [`PluginError::Track`] for values of the wrong kind.
+/// [`PluginError::Track`] for values of the wrong type.
 pub(super) fn take_changes(track: &mut Track, changed: &Value) -> Result<(), PluginError> {
     track.description = text(changed, "description").unwrap_or_default();
     track.meta = object(changed, "meta_data");

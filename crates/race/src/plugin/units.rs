@@ -1,15 +1,15 @@
-//! Units and kinds of errors that plugins name: a few, for the whole race.
+//! Names of units and kinds of errors from plugins, which are kept for the whole process.
 
 use super::PluginError;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-/// Different names that are kept. A plugin that needs more makes them up for every request.
+/// Largest number of different names. A plugin that needs more probably makes up a name for every request.
 const NAMES_MAX: usize = 256;
 
-/// `name` for ever: samples hold units by reference.
+/// Returns `name` with a static lifetime, because samples refer to units by reference.
 ///
-/// Errors: the plugin names too many different ones.
+/// Errors: the plugin names too many different units.
 pub(crate) fn unit(name: &str) -> Result<&'static str, PluginError> {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     if let Some(known) = ["ops", "docs", "pages"].into_iter().find(|known| *known == name) {

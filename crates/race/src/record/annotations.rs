@@ -1,7 +1,7 @@
-//! "What happened on that day?": notes on points of time, which dashboards of races show.
+//! Notes on points in time, which dashboards of races show.
 //!
-//! Rally keeps them in the index `rally-annotations` of its metrics store only; here they are a file beside
-//! the races, one JSON object a line with the same fields.
+//! Rally keeps them only in the index `rally-annotations` of its metrics store. Here they are in a file
+//! beside the races, one JSON object per line with the same fields.
 
 use std::path::{Path, PathBuf};
 
@@ -16,16 +16,16 @@ use crate::record::store::{StoreError, replace};
 pub(crate) struct Annotation {
     pub id: String,
     pub environment: String,
-    /// Midnight of the day, `20261122T000000Z`: where charts of nightly races have their points.
+    /// Midnight of the day, `20261122T000000Z`, which is where charts of nightly races have their points.
     pub race_timestamp: String,
-    /// `None`: for all tracks; likewise the chart's type and name.
+    /// `None` for all tracks. The chart's type and name work the same way.
     pub track: Option<String>,
     pub chart: Option<String>,
     pub chart_name: Option<String>,
     pub message: String,
 }
 
-/// Which annotations to list; what is `None` does not filter.
+/// Which annotations to list. A field that is `None` does not filter.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AnnotationFilter {
     pub track: Option<String>,
@@ -41,10 +41,10 @@ pub(crate) struct AnnotationStore {
     file: PathBuf,
 }
 
-/// Midnight of a race's day.
+/// Returns the midnight of a race's day.
 ///
 /// # Errors
-/// `InvalidTimestamp` for a text not of the form `20261122T070830Z`.
+/// `InvalidTimestamp` for a string that does not have the form `20261122T070830Z`.
 pub(crate) fn midnight(race_timestamp: &str) -> Result<String, StoreError> {
     let day = race_timestamp.get(..8).filter(|_| is_timestamp(race_timestamp));
     match day.and_then(|day| jiff::civil::Date::strptime("%Y%m%d", day).ok()) {
@@ -54,7 +54,7 @@ pub(crate) fn midnight(race_timestamp: &str) -> Result<String, StoreError> {
 }
 
 impl AnnotationStore {
-    /// The store below the tool's folder.
+    /// Returns the store in the tool's folder.
     pub(crate) fn new(limber_folder: &Path) -> AnnotationStore {
         AnnotationStore { file: limber_folder.join("benchmarks").join("annotations.ndjson") }
     }
@@ -67,7 +67,7 @@ impl AnnotationStore {
         self.write(&all)
     }
 
-    /// Removes the annotation of this id; false if there is none.
+    /// Removes the annotation with this id. Returns false if there is none.
     ///
     /// # Errors
     /// `Io`, `Corrupt`.
@@ -81,7 +81,7 @@ impl AnnotationStore {
         self.write(&all).map(|()| true)
     }
 
-    /// Whether there is an annotation of this id.
+    /// Whether there is an annotation with this id.
     ///
     /// # Errors
     /// `Io`, `Corrupt`.
@@ -89,7 +89,8 @@ impl AnnotationStore {
         Ok(self.read()?.iter().any(|annotation| annotation.id == id))
     }
 
-    /// Newest first, then by track and chart; what is for all tracks or charts comes last.
+    /// Returns the annotations, newest first, then by track and chart. Those for all tracks or charts come
+    /// last.
     ///
     /// # Errors
     /// `Io`, `Corrupt`.

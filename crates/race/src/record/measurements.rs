@@ -1,9 +1,9 @@
-//! "What does a race say beyond Rally's results?": `measurements.json`, beside `race.json`.
+//! The measurements of a race beyond Rally's results: `measurements.json`, beside `race.json`.
 //!
-//! Latency free of coordinated omission, the server's `took`, how late requests were sent, what the load
-//! generator, the server and the machine used, which settings were raced and in which order, and what makes
-//! the figures doubtful. Times are milliseconds, shares are in [0, 1]; what was not measured is absent or
-//! `null`.
+//! They are: latency free of coordinated omission, the server's `took`, how late requests were sent, what the
+//! load generator, the server and the machine used, which settings were raced and in which order, and what
+//! makes the figures doubtful. Times are in milliseconds, shares in [0, 1]. What was not measured is absent
+//! or `null`.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::notation::shown;
 
 /// Name of the file in a race's folder.
 pub(crate) const FILE: &str = "measurements.json";
-/// Of the layout; grows when a reader of an older one would go wrong.
+/// Version of the layout. It grows when older readers would misread the file.
 pub(crate) const VERSION: u32 = 1;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -24,34 +24,35 @@ pub struct Measurements {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<RunPlace>,
     pub hosts: Vec<String>,
-    /// What the server was started with, where this tool started it.
+    /// The settings with which this tool started the server, if it did.
     pub engine_settings: Params,
     pub machine: MachineMeasurements,
     pub server: ServerMeasurements,
-    /// In the order of the schedule, tasks that reports leave out included.
+    /// In the order of the schedule, including tasks that reports leave out.
     pub tasks: Vec<TaskMeasurements>,
     pub warnings: Vec<Warning>,
 }
 
-/// Where a race stands among the races of one run (`--repeat`, `--versus`, `limber tune`).
+/// Position of a race among the races of one run (`--repeat`, `--versus`, `limber tune`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunPlace {
     pub run_id: String,
     /// Name of the side that raced.
     pub side: String,
-    /// From 1; every side races once a round.
+    /// Counted from 1. Every side races once per round.
     pub round: u32,
-    /// From 1, over all races of the run in the order in which they were raced.
+    /// Counted from 1 over all races of the run, in the order in which they were raced.
     pub position: u32,
 }
 
-/// Of the whole race, all processors together.
+/// Figures of the whole race over all processors.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MachineMeasurements {
     pub wall_s: f64,
     pub processors: usize,
-    /// Processor seconds of everyone, of the load generator, and of everyone else but the server.
+    /// Processor seconds of all processes, of the load generator, and of all other processes except the
+    /// server.
     pub busy_s: Option<f64>,
     pub generator_cpu_s: Option<f64>,
     pub others_cpu_s: Option<f64>,
@@ -68,19 +69,20 @@ pub struct MachineMeasurements {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ServerMeasurements {
-    /// Processor seconds during the race, over all nodes.
+    /// Processor seconds during the race, summed over all nodes.
     pub cpu_s: Option<f64>,
-    /// At the end of the race; the peak counts from the server's start. Only of servers on this machine.
+    /// Value at the end of the race. The peak counts from the server's start. Only for servers on this
+    /// machine.
     pub resident_bytes: Option<u64>,
     pub peak_resident_bytes: Option<u64>,
-    /// Whether the peak is of this race: its server was started for it, or rose above what it had needed
+    /// Whether the peak belongs to this race: its server was started for it, or used more memory than it had
     /// before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_peak_of_race: Option<bool>,
 }
 
 impl ServerMeasurements {
-    /// What the server used, in a sentence; `None` where nothing is known.
+    /// Describes in a sentence what the server used; `None` if nothing is known.
     pub fn line(&self) -> Option<String> {
         let cpu = self.cpu_s.map(|seconds| format!("{} s of processor time", shown::three_digits(seconds)));
         let peak = self.peak_resident_bytes.map(|bytes| {
@@ -95,13 +97,14 @@ impl ServerMeasurements {
     }
 }
 
-/// How a latency without coordinated omission came about.
+/// How a latency without coordinated omission was computed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LatencyMethod {
-    /// From the time when each request was due, whenever it was sent: Rally's `latency` of throttled tasks.
+    /// From the time when each request was due, whenever it was sent. This is Rally's `latency` of throttled
+    /// tasks.
     IntendedSendTime,
-    /// Closed loop: corrected for the requests that a long answer kept from being sent, at the client's
+    /// For a closed loop: corrected for the requests that a long answer kept from being sent, at the client's
     /// median pace.
     #[default]
     ExpectedInterval,
@@ -111,13 +114,13 @@ pub enum LatencyMethod {
 #[serde(default)]
 pub struct HonestLatency {
     pub method: LatencyMethod,
-    /// The pace that was assumed: ms from request to request of one client.
+    /// The assumed pace: milliseconds between two requests of one client.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_interval_ms: Option<f64>,
     pub times: TimeStats,
 }
 
-/// In ms.
+/// Delays in ms.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DelayMeasurements {
@@ -134,7 +137,7 @@ pub struct GeneratorMeasurements {
     pub workers: usize,
     pub cpu_s: f64,
     pub wall_s: f64,
-    /// Share of one core that its busiest thread used.
+    /// Share of one core that the busiest thread used.
     pub busiest_worker_share: f64,
 }
 
@@ -144,29 +147,29 @@ pub struct TaskMeasurements {
     pub task: String,
     pub clients: u32,
     pub sample_count: u64,
-    /// From the start of the first measured request to that of the last one.
+    /// Time from the start of the first measured request to the start of the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured_s: Option<f64>,
     pub error_rate: f64,
     pub service_time: TimeStats,
-    /// Rally's: service time itself where nothing throttles.
+    /// Rally's latency, which equals the service time of unthrottled tasks.
     pub latency: TimeStats,
     pub honest_latency: HonestLatency,
-    /// The server's own time; empty where answers do not tell it.
+    /// The server's own time; empty if answers do not have it.
     pub took: TimeStats,
-    /// From due to sent; only of throttled tasks.
+    /// Time from when a request was due to when it was sent; only for throttled tasks.
     pub send_delay: Option<DelayMeasurements>,
-    /// From when a client could and should have sent to when it did.
+    /// Time from when a client could and should have sent a request to when it did.
     pub own_delay: Option<DelayMeasurements>,
     pub generator: GeneratorMeasurements,
-    /// Of all processors' time during the step.
+    /// Share of all processors' time during the step.
     pub steal_share: Option<f64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Warning {
     pub kind: WarningKind,
-    /// `None` for the whole race.
+    /// `None` if it is about the whole race.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
     pub text: String,
@@ -175,22 +178,22 @@ pub struct Warning {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WarningKind {
-    /// The load generator was the limit, or may have been.
+    /// The load generator was the limit, or could have been.
     Generator,
     /// The server did not keep up with the schedule.
     Schedule,
     /// Something else used the machine.
     Machine,
-    /// Failed requests are in the figures.
+    /// The figures include failed requests.
     Errors,
-    /// Tasks ran too shortly for their figures to mean much.
+    /// Tasks were too short for their figures to mean much.
     TooShort,
-    /// The user ended the race.
+    /// The user interrupted the race.
     Interrupted,
 }
 
 impl Warning {
-    /// The text with its task.
+    /// Returns the text with its task.
     pub fn line(&self) -> String {
         match &self.task {
             Some(task) => format!("Task [{task}]: {}", self.text),

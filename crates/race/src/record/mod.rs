@@ -1,7 +1,7 @@
-//! "What does a race leave behind, and where does it lie?"
+//! The files that a race leaves behind.
 //!
-//! `race` is `race.json` with its `results` (Rally's) and its `scope` (what was raced), `measurements` what
-//! Rally does not measure, `store` the folder of all races, `annotations` notes on days.
+//! `race` is `race.json` with its `results` (Rally's) and its `scope` (what was raced), `measurements` has
+//! what Rally does not measure, `store` is the folder of all races, and `annotations` are notes on days.
 
 pub(crate) mod annotations;
 pub(crate) mod measurements;

@@ -1,4 +1,4 @@
-//! "Which race was this?": `race.json` in Rally's layout (`Race` in `esrally/metrics.py`).
+//! The description of a race: `race.json` in Rally's layout (`Race` in `esrally/metrics.py`).
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,7 +8,8 @@ use crate::record::results::Results;
 use crate::record::scope::Scope;
 use crate::record::store::StoreError;
 
-/// One race. Written with Rally's keys in Rally's order; races that Rally itself wrote can be read, too.
+/// One race. It is written with Rally's keys in Rally's order; races that Rally itself wrote can also be
+/// read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Race {
@@ -27,13 +28,13 @@ pub struct Race {
     pub car: Car,
     #[serde(default)]
     pub cluster: Cluster,
-    /// Kept as written, so that nothing is lost when a race of another version is listed; see
+    /// Kept as it was written, so that nothing is lost when a race of another version is listed; see
     /// [`Race::results`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub results: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub track_revision: Option<String>,
-    /// `None` for a challenge that was made from a bare schedule.
+    /// `None` for a challenge made from a bare schedule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub challenge: Option<String>,
     #[serde(default, skip_serializing_if = "is_empty")]
@@ -42,7 +43,7 @@ pub struct Race {
     pub car_params: Option<Params>,
     #[serde(default, skip_serializing_if = "is_empty")]
     pub plugin_params: Option<Params>,
-    /// Not Rally's; `None` for a race of Rally or of an older version.
+    /// Not part of Rally's layout; `None` for a race of Rally or of an older version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
 }
@@ -73,7 +74,7 @@ pub struct Cluster {
 }
 
 impl Race {
-    /// The typed results; all absent if the race has none.
+    /// Returns the typed results; all are absent if the race has none.
     ///
     /// # Errors
     /// `Results` when they are not in Rally's layout.
@@ -95,14 +96,14 @@ impl Race {
         }
     }
 
-    /// `k=v, k=v`, sorted by key.
+    /// Returns `k=v, k=v`, sorted by key.
     pub fn user_tags_text(&self) -> String {
         let mut tags: Vec<(&String, &Value)> = self.user_tags.iter().collect();
         tags.sort_by_key(|(key, _)| *key);
         tags.iter().map(|(key, value)| format!("{key}={}", bare_text(value))).collect::<Vec<_>>().join(", ")
     }
 
-    /// `YYYY-MM-DD HH:MM:SS`, or the timestamp as it is if it has another form.
+    /// Returns `YYYY-MM-DD HH:MM:SS`, or the timestamp as it is if it has another form.
     pub fn timestamp_readable(&self) -> String {
         let t = &self.race_timestamp;
         if !is_timestamp(t) {
@@ -112,7 +113,7 @@ impl Race {
     }
 }
 
-/// `YYYYMMDDTHHMMSSZ` for seconds since the epoch.
+/// Formats seconds since the epoch as `YYYYMMDDTHHMMSSZ`.
 pub(crate) fn timestamp(epoch_s: i64) -> String {
     jiff::Timestamp::from_second(epoch_s).unwrap_or_default().strftime("%Y%m%dT%H%M%SZ").to_string()
 }

@@ -1,8 +1,8 @@
-//! "What came out of the race?": the `results` object of Rally's `race.json`, with its exact keys.
+//! The results of a race: the `results` object of Rally's `race.json`, with its exact keys.
 //!
-//! Source: `GlobalStats` and `GlobalStatsCalculator` in `esrally/metrics.py`. Times are milliseconds, sizes
-//! bytes, unless a unit says otherwise. What was not measured is `null` (or an empty object or list) and its
-//! rows are left out of reports.
+//! Source: `GlobalStats` and `GlobalStatsCalculator` in `esrally/metrics.py`. Times are in milliseconds and
+//! sizes in bytes, unless a unit says otherwise. What was not measured is `null` (or an empty object or
+//! list), and reports leave its rows out.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -10,8 +10,7 @@ use serde_json::{Map, Value};
 use crate::model::Params;
 use crate::notation::number::Number;
 
-/// Reported percentiles: label in reports, key in `race.json`, and from how many samples on they mean
-/// something.
+/// Reported percentiles: label in reports, key in `race.json`, and the percentile.
 pub(crate) const PERCENTILES: [(&str, &str, f64); 6] = [
     ("50", "50_0", 50.0),
     ("90", "90_0", 90.0),
@@ -21,7 +20,7 @@ pub(crate) const PERCENTILES: [(&str, &str, f64); 6] = [
     ("100", "100_0", 100.0),
 ];
 
-/// The percentiles that `sample_count` samples support (`percentiles_for_sample_size`).
+/// Returns the percentiles that `sample_count` samples support (`percentiles_for_sample_size`).
 pub(crate) fn percentiles_for_sample_count(sample_count: u64) -> &'static [f64] {
     match sample_count {
         0 => &[],
@@ -100,7 +99,7 @@ pub struct Results {
     pub disk_usage_term_vectors: Vec<DiskUsage>,
 }
 
-/// Old races hold `null` where newer ones hold an empty list.
+/// Old races have `null` where newer ones have an empty list.
 fn null_is_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
     deserializer: D,
 ) -> Result<T, D::Error> {
@@ -117,7 +116,8 @@ pub struct TaskResults {
     pub latency: TimeStats,
     pub service_time: TimeStats,
     pub processing_time: TimeStats,
-    /// The server's own time, in whole milliseconds; not Rally's, empty where answers do not tell it.
+    /// The server's own time in whole milliseconds. Not part of Rally's layout; empty if answers do not have
+    /// it.
     #[serde(skip_serializing_if = "TimeStats::is_empty")]
     pub took: TimeStats,
     /// Share of failed requests among the measured ones, 0 to 1.
@@ -140,7 +140,7 @@ pub struct ThroughputStats {
     pub unit: Option<String>,
 }
 
-/// Times of the primary shards; `{}` when unknown.
+/// Times per primary shard; `{}` when unknown.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PerShard {
@@ -155,7 +155,7 @@ pub struct PerShard {
 }
 
 impl PerShard {
-    /// Statistics over one value (ms) a primary shard; empty for no shards.
+    /// Returns statistics over one value (ms) per primary shard; empty without shards.
     pub fn of_ms(values: &[u64]) -> PerShard {
         let mut sorted = values.to_vec();
         sorted.sort_unstable();
@@ -178,14 +178,14 @@ impl PerShard {
 /// Percentiles and mean of a task's times, in milliseconds; `{}` without samples.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TimeStats {
-    /// Key as in [`PERCENTILES`] and value, ascending.
+    /// Pairs of a key from [`PERCENTILES`] and a value, ascending.
     pub percentiles: Vec<(String, Number)>,
     pub mean: Option<Number>,
     pub unit: Option<String>,
 }
 
 impl TimeStats {
-    /// `percentiles_ms`: (percentile, value in ms) pairs, ascending.
+    /// `percentiles_ms` are pairs of (percentile, value in ms), ascending.
     pub fn new(percentiles_ms: &[(f64, f64)], mean_ms: f64) -> TimeStats {
         let key = |percentile: f64| crate::notation::number::repr(percentile).replace('.', "_");
         TimeStats {
@@ -198,7 +198,7 @@ impl TimeStats {
         }
     }
 
-    /// The value of a key of [`PERCENTILES`].
+    /// Returns the value for a key from [`PERCENTILES`].
     pub fn get(&self, key: &str) -> Option<Number> {
         self.percentiles.iter().find(|(known, _)| known == key).map(|(_, value)| *value)
     }
@@ -262,7 +262,7 @@ pub struct TransformResult {
     pub unit: String,
 }
 
-/// Bytes of one part of one field of one index.
+/// Bytes that one part of one field takes in one index.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DiskUsage {
     pub index: String,

@@ -1,5 +1,5 @@
-//! "What exactly was raced, and is that what the other race raced?": documents, tasks and mode, which Rally's
-//! `race.json` does not say.
+//! What exactly was raced, and whether two races raced the same: documents, tasks and mode, which Rally's
+//! `race.json` does not contain.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,12 +8,12 @@ use crate::model::{Corpus, Track};
 use crate::notation::shown;
 use crate::record::race::Race;
 
-/// Of a track, what a race used. Stands in `race.json` beside Rally's own keys.
+/// The part of a track that a race used. It is in `race.json` beside Rally's own keys.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
 pub struct Scope {
     pub test_mode: bool,
-    /// Whether the user ended the race before its schedule did.
+    /// Whether the user interrupted the race before its schedule ended.
     #[serde(skip_serializing_if = "is_false")]
     pub interrupted: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -23,15 +23,15 @@ pub struct Scope {
     pub corpora: Vec<RacedCorpus>,
 }
 
-/// The documents that the track had.
+/// The documents of one corpus of the track.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
 pub struct RacedCorpus {
     pub name: String,
-    /// The user's own file (`--corpus`), else the names of the track's data files.
+    /// The user's own file (`--corpus`), or the names of the track's data files.
     pub files: Vec<String>,
     pub document_count: u64,
-    /// `None` where the track does not say.
+    /// `None` if the track does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
 }
@@ -41,7 +41,7 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl Scope {
-    /// `track`: loaded by `spec`.
+    /// `track` was loaded with `spec`.
     pub fn of(spec: &TrackSpec, track: &Track) -> Scope {
         let own = match &spec.source {
             TrackSource::BuiltIn { corpus: Some(path), .. } => Some(path.display().to_string()),
@@ -56,7 +56,7 @@ impl Scope {
         }
     }
 
-    /// As texts: `name`, `value`.
+    /// Returns pairs of `name` and `value` as strings.
     pub fn described(&self) -> Vec<(String, String)> {
         let mut all: Vec<(String, String)> = self
             .corpora
@@ -106,8 +106,9 @@ fn yes_or_no(flag: bool) -> &'static str {
     if flag { "yes" } else { "no" }
 }
 
-/// Why two races are not of the same, one line each: what was raced, not how. Nothing where all that is known
-/// is the same; what one of them does not tell (races of Rally, or of older versions) is no difference.
+/// Returns why two races did not race the same, one line per reason: differences in what was raced, not how.
+/// Only known values are compared; what one race does not record (races of Rally, or of older versions) is no
+/// difference.
 pub(crate) fn differences(one: &Race, other: &Race) -> Vec<String> {
     let mut lines = Vec::new();
     let mut compare = |what: &str, one: &str, other: &str| {
@@ -139,7 +140,7 @@ pub(crate) fn differences(one: &Race, other: &Race) -> Vec<String> {
     lines
 }
 
-/// As [`differences`], of each other race to the first, every line once.
+/// Returns [`differences`] of each other race to the first, each line once.
 pub(crate) fn differences_of_all<'a>(races: impl Iterator<Item = &'a Race>) -> Vec<String> {
     let mut races = races;
     let Some(first) = races.next() else { return Vec::new() };
@@ -177,7 +178,7 @@ mod tests {
                 "documents of corpus [logs]: 5,000 documents, 488 KiB (access.log) against 1,000 documents, 97.7 KiB (access.log)"
             ]
         );
-        // A race of an older version, or of Rally, says nothing of all this.
+        // A race of an older version, or of Rally, records none of this.
         assert!(differences(&of(5000, false), &race("b", 1.0, 1.0)).is_empty());
         let other = Race { track: "other".into(), ..of(5000, false) };
         assert_eq!(differences_of_all([&of(5000, false), &other, &other].into_iter()).len(), 1);

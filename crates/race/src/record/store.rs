@@ -1,5 +1,5 @@
-//! "Keep this race, and find races again": `<home>/.limber/benchmarks/races/<race id>/race.json`, Rally's
-//! layout below another folder.
+//! Stores races and finds them again: `<home>/.limber/benchmarks/races/<race id>/race.json`, which is Rally's
+//! layout in another folder.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -15,15 +15,15 @@ pub enum StoreError {
     /// No stored race has this id.
     #[error("No race with race id [{0}]; [limber list races] shows those there are.")]
     NotFound(String),
-    /// A race of this id would be overwritten.
+    /// A race with this id would be overwritten.
     #[error(
         "There is a race [{0}] already. Choose another --race-id, or delete it first: limber delete race --id {0}"
     )]
     Exists(String),
-    /// The newest race is asked for and the store is empty.
+    /// The newest race was requested, but the store is empty.
     #[error("No race is stored yet.")]
     None,
-    /// A shortened id fits several races.
+    /// A shortened id matches several races.
     #[error("The id of more than one race begins with [{prefix}]: {}", ids.join(", "))]
     Ambiguous {
         /// The id as the user gave it.
@@ -31,49 +31,50 @@ pub enum StoreError {
         /// The ids that begin with it, sorted.
         ids: Vec<String>,
     },
-    /// The file of a race is there but does not hold one.
+    /// The file of a race exists but does not contain a race.
     #[error("[{}] is not a race: {reason}", path.display())]
     Corrupt {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// The place at which its JSON could not be read, and why.
+        /// The position at which its JSON could not be read, and why.
         reason: String,
     },
-    /// The race is there, but its results are those of a program that writes other ones.
+    /// The race exists, but its results come from a program with another layout.
     #[error("The results of race [{race_id}] are not in Rally's layout: {reason}")]
     Results {
-        /// Which race.
+        /// Id of the race.
         race_id: String,
-        /// Which member of the results is of another kind.
+        /// The member of the results that has another type.
         reason: String,
     },
     /// This text cannot be the id of a race, which is also the name of its folder.
     #[error("Race id [{0}] may only hold letters, digits, '-', '_' and '.'.")]
     InvalidId(String),
-    /// This text, given as the first or last day of a list, is no date.
+    /// This string, given as the first or last day of a list, is not a date.
     #[error("[{0}] is not a date of the form YYYYMMDD.")]
     InvalidDate(String),
-    /// This text, given as the time of an annotation, is no timestamp.
+    /// This string, given as the time of an annotation, is not a timestamp.
     #[error("[{0}] is not a race's timestamp of the form YYYYMMDDTHHMMSSZ.")]
     InvalidTimestamp(String),
-    /// The disk.
+    /// An error of the disk.
     #[error("[{}]: {source}", path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }
 
-/// The tool's folder: `.limber` in `LIMBER_HOME` if that is set, else in the user's home; `None` if neither
-/// is known.
+/// Returns the tool's folder: `.limber` in `LIMBER_HOME` if that is set, else in the user's home; `None` if
+/// neither is known.
 pub fn limber_folder(limber_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
     let home = limber_home.filter(|path| !path.is_empty()).or(home.filter(|path| !path.is_empty()))?;
     Some(PathBuf::from(home).join(".limber"))
 }
 
-/// Whether a text can name a race or a search: the folder of that name is one right below the store's.
+/// Whether a string can be the id of a race or a search, so that the folder of this name is directly in the
+/// store's.
 pub(crate) fn is_id(text: &str) -> bool {
     let allowed = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.');
     !text.is_empty() && !text.starts_with('.') && text.chars().all(allowed)
@@ -87,7 +88,7 @@ pub struct RaceStore {
     races: PathBuf,
 }
 
-/// Which races to list; what is `None` or empty does not filter.
+/// Which races to list. A field that is `None` or empty does not filter.
 #[derive(Debug, Clone, Default)]
 pub struct RaceFilter {
     /// Name of the track.
@@ -98,21 +99,21 @@ pub struct RaceFilter {
     pub benchmark_name: Option<String>,
     /// First and last day, `YYYYMMDD`.
     pub from_date: Option<String>,
-    /// Last day, likewise.
+    /// Last day, `YYYYMMDD`.
     pub to_date: Option<String>,
     /// Tags that a race must have, with these values.
     pub user_tags: Params,
-    /// At most so many, the newest.
+    /// Largest number of races; the newest are kept.
     pub limit: Option<usize>,
 }
 
 impl RaceStore {
-    /// The store below the tool's folder (see [`limber_folder`]).
+    /// Returns the store in the tool's folder (see [`limber_folder`]).
     pub fn new(limber_folder: &Path) -> RaceStore {
         RaceStore { races: limber_folder.join("benchmarks").join("races") }
     }
 
-    /// Where all files of a race of this id are kept.
+    /// Returns the folder with all files of a race.
     ///
     /// # Errors
     /// `InvalidId` for ids that would lead out of the store.
@@ -123,7 +124,7 @@ impl RaceStore {
         }
     }
 
-    /// Writes the race (replacing one of the same id) and returns its file.
+    /// Writes the race, replacing one with the same id, and returns the path of its file.
     ///
     /// # Errors
     /// `InvalidId`, `Io`.
@@ -135,7 +136,7 @@ impl RaceStore {
         Ok(path)
     }
 
-    /// Writes what Rally does not measure beside the race, which must have been saved.
+    /// Writes the measurements beside the race, which must have been saved before.
     ///
     /// # Errors
     /// `InvalidId`, `Io`.
@@ -145,7 +146,7 @@ impl RaceStore {
         Ok(path)
     }
 
-    /// `None` for a race without measurements: one of Rally, or of an older version.
+    /// Reads the measurements; `None` for a race without any: one of Rally, or of an older version.
     ///
     /// # Errors
     /// `Corrupt`, `InvalidId`, `Io`.
@@ -160,7 +161,7 @@ impl RaceStore {
         }
     }
 
-    /// Removes everything that is kept of a race; false if there is nothing.
+    /// Removes everything that is stored of a race. Returns false if there is nothing.
     ///
     /// # Errors
     /// `InvalidId`, `Io`.
@@ -173,7 +174,7 @@ impl RaceStore {
         }
     }
 
-    /// Whether there is anything of this race.
+    /// Whether anything of this race is stored.
     ///
     /// # Errors
     /// `InvalidId`.
@@ -181,7 +182,7 @@ impl RaceStore {
         Ok(self.race_folder(race_id)?.exists())
     }
 
-    /// That no race of this id would be overwritten.
+    /// Checks that no race with this id would be overwritten.
     ///
     /// # Errors
     /// `Exists`, `InvalidId`.
@@ -192,7 +193,7 @@ impl RaceStore {
         }
     }
 
-    /// The whole id of the race that is named by it, or by how it begins where no other id begins so.
+    /// Returns the full id of the race that `id` names. A prefix is enough if no other id begins with it.
     ///
     /// # Errors
     /// `NotFound`, `Ambiguous`, `InvalidId`, `Io`.
@@ -221,10 +222,10 @@ impl RaceStore {
         }
     }
 
-    /// The race that was raced last.
+    /// Returns the race with the latest timestamp.
     ///
     /// # Errors
-    /// `None` where there is no race, `Io`.
+    /// `None` if there is no race; `Io`.
     pub fn latest(&self) -> Result<Race, StoreError> {
         let races = self.list(&RaceFilter { limit: Some(1), ..RaceFilter::default() })?;
         races.into_iter().next().ok_or(StoreError::None)
@@ -240,7 +241,7 @@ impl RaceStore {
         read(&path)
     }
 
-    /// The stored races that pass the filter, newest first. Files that are not races are left out.
+    /// Returns the stored races that pass the filter, newest first. Files that are not races are left out.
     ///
     /// # Errors
     /// `InvalidDate`, `Io`.
@@ -289,7 +290,7 @@ fn read(path: &Path) -> Result<Race, StoreError> {
         .map_err(|error| StoreError::Corrupt { path: path.to_owned(), reason: error.to_string() })
 }
 
-/// Writes a file whole, so that a crash leaves the old or the new one.
+/// Replaces a file atomically, so that a crash leaves the old or the new one.
 pub(super) fn replace(path: &Path, text: &[u8]) -> Result<(), StoreError> {
     let part = path.with_extension("part");
     std::fs::write(&part, text)
@@ -314,7 +315,7 @@ mod tests {
             store.save(&Race { race_timestamp: timestamp.into(), ..race(id, 1.0, 1.0) }).unwrap();
         }
         let resolved = |id: &str| store.resolve(id).map_err(|error| error.to_string());
-        // A whole id wins over one that begins so.
+        // A complete id takes precedence over one that begins with it.
         assert_eq!(
             (resolved("ab"), resolved("abc"), resolved("b")),
             (Ok("ab".into()), Ok("abc".into()), Ok("b-1".into()))

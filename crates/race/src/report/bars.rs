@@ -1,5 +1,4 @@
-//! "Show a few figures beside one another": bars as an SVG file that stands by itself, such as the picture in
-//! README.
+//! Draws a few figures side by side: bars as a self-contained SVG file, such as the picture in README.
 
 use std::fmt::Write as _;
 
@@ -7,7 +6,7 @@ use serde::Deserialize;
 
 use super::html::escape::Text;
 
-/// Pixels.
+/// Sizes in pixels.
 const WIDTH: f64 = 760.0;
 const NAME_WIDTH: f64 = 150.0;
 const FIGURE_WIDTH: f64 = 90.0;
@@ -17,7 +16,7 @@ const TITLE_HEIGHT: f64 = 30.0;
 const PANEL_GAP: f64 = 12.0;
 const MARGIN: f64 = 14.0;
 
-/// Panels below one another, each with a scale of its own.
+/// Panels one below the other, each with its own scale.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Bars {
     pub title: String,
@@ -27,7 +26,7 @@ pub(crate) struct Bars {
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Panel {
     pub title: String,
-    /// The first is the one that is spoken of.
+    /// The first bar is the one that the text is about, and is highlighted.
     pub bars: Vec<Bar>,
 }
 
@@ -39,12 +38,12 @@ pub(crate) struct Bar {
     pub text: String,
 }
 
-/// Colours of light pages, and of dark ones where the reader has those.
+/// Colours for light pages, and for dark ones if the reader has those.
 const STYLE: &str = "text{font:13px system-ui,\"Segoe UI\",sans-serif;fill:#1b1f24}.title{font-weight:600}.soft{fill:#57606a;font-size:12px}\
                      .ground{fill:#fff}.one{fill:#0067a5}.other{fill:#9aa4af}\
                      @media(prefers-color-scheme:dark){text{fill:#e6e8eb}.soft{fill:#9aa4af}.ground{fill:#14171b}.one{fill:#5ab4ee}.other{fill:#57606a}}";
 
-/// The picture.
+/// Returns the picture.
 pub(crate) fn svg(bars: &Bars) -> String {
     let panel_height = |panel: &Panel| TITLE_HEIGHT + panel.bars.len() as f64 * BAR_STEP + PANEL_GAP;
     let height = 2.0 * MARGIN + bars.panels.iter().map(panel_height).sum::<f64>() + BAR_HEIGHT;
@@ -99,7 +98,7 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// `UPDATE=1 cargo test -p limber-race headline` draws it anew.
+    /// `UPDATE=1 cargo test -p limber-race headline` draws the picture again.
     #[test]
     fn the_headline_is_drawn_from_its_figures() {
         let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
@@ -114,7 +113,7 @@ mod tests {
             drawn,
             "UPDATE=1 draws it anew"
         );
-        // The figures are those of the measurements.
+        // Checks that the figures are those of the measurements.
         let performance = std::fs::read_to_string(docs.join("performance.md")).unwrap();
         for bar in bars.panels.iter().flat_map(|panel| &panel.bars) {
             assert!(performance.contains(&bar.text), "docs/performance.md does not have {}", bar.text);

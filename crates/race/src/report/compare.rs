@@ -1,8 +1,7 @@
-//! "Is this race better than that one, and where?": Rally's comparison (`ComparisonReporter` in
-//! `esrally/reporter.py`).
+//! Compares two races as Rally does (`ComparisonReporter` in `esrally/reporter.py`).
 //!
-//! Its peculiarities are kept, since scripts read the table: "primary shard" in the singular, the pipeline
-//! time in ms, a row only where both races have a value, and tasks in the baseline's order.
+//! Rally's peculiarities are kept, since scripts read the table: "primary shard" in the singular, the
+//! pipeline time in ms, a row only if both races have a value, and tasks in the baseline's order.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -19,7 +18,7 @@ use crate::record::scope;
 
 pub(crate) const HEADERS: [&str; 7] = ["Metric", "Task", "Baseline", "Contender", "Diff", "Unit", "Diff %"];
 
-/// Says first that the races are not of the same, where they are not.
+/// Prints first in what the races differ, if they did not race the same.
 pub(super) fn write_unlike(differences: &[String], out: &mut dyn Write) -> io::Result<()> {
     if differences.is_empty() {
         return Ok(());
@@ -28,7 +27,8 @@ pub(super) fn write_unlike(differences: &[String], out: &mut dyn Write) -> io::R
     differences.iter().try_for_each(|line| writeln!(out, "  {line}"))
 }
 
-/// Prints both races' descriptions and the table, and appends the table (without colors) to the report file.
+/// Prints the descriptions of both races and the table, and appends the table (without colors) to the report
+/// file.
 ///
 /// # Errors
 /// Those of `out` and of the report file; `InvalidData` for a race whose results cannot be read.
@@ -72,7 +72,7 @@ fn write_race(race: &Race, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The table's rows; with `color`, differences are green where the contender is better and red where it is
+/// Returns the table's rows. With `color`, a difference is green if the contender is better and red if it is
 /// worse.
 pub(crate) fn rows(baseline: &Results, contender: &Results, processing_time: bool, color: bool) -> Vec<Row> {
     let mut table = Rows { rows: Vec::new(), color };
@@ -125,7 +125,7 @@ const TERABYTES: Reading =
 const BYTES: Reading = Reading { convert: |bytes| Number::Float(bytes.as_f64().trunc()), ..AS_IS };
 const PERCENT: Reading = Reading { convert: |share| Number::Float(share.as_f64() * 100.0), ..AS_IS };
 
-/// A baseline's and a contender's value.
+/// A value of the baseline and one of the contender.
 type Pair = (Option<Number>, Option<Number>);
 
 struct Rows {
@@ -157,8 +157,7 @@ impl Rows {
         ]);
     }
 
-    /// A signed difference, in color when it is better or worse and not merely different beyond its last
-    /// digit.
+    /// Returns a signed difference. It is coloured when it is better or worse in its shown digits.
     fn difference(&self, value: f64, decimals: usize, suffix: &str, more_is_better: bool) -> Cell {
         const GREEN: u8 = 32;
         const RED: u8 = 31;
@@ -252,7 +251,7 @@ fn add_transforms(before: &Results, after: &Results, table: &mut Rows) {
 }
 
 fn add_disk_usage(before: &Results, after: &Results, table: &mut Rows) {
-    // Fields of both races, those that take more (in whichever race) later within their index.
+    // Fields of both races. Within an index, fields that take more bytes (in either race) come later.
     let mut largest: BTreeMap<(&str, &str), f64> = BTreeMap::new();
     for usage in before.disk_usage_total.iter().chain(&after.disk_usage_total) {
         let bytes = largest.entry((&usage.index, &usage.field)).or_default();

@@ -1,5 +1,4 @@
-//! "Which numbers does a race come down to?": one list of named figures a race, for comparisons and as goals
-//! of tuning.
+//! The figures of a race as one list of named numbers, for comparisons and as goals of tuning.
 
 use crate::inference::Direction;
 use crate::notation::number::Number;
@@ -11,9 +10,9 @@ use crate::record::store::StoreError;
 /// One number of one race.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// Such as `service_time.p99`; `throughput.median`; of whole races `race.merge_time`.
+    /// For example `service_time.p99`, `throughput.median`, or `race.merge_time` for the whole race.
     pub key: String,
-    /// Such as `99th percentile service time`, in the words of Rally's reports.
+    /// For example `99th percentile service time`, in the words of Rally's reports.
     pub metric: String,
     /// Empty for figures of the whole race.
     pub task: String,
@@ -23,7 +22,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Whether `pattern` means this figure: its key, or the part of it before the dot.
+    /// Whether `pattern` matches this figure: its key, or the part of the key before the dot.
     pub fn is_meant_by(&self, pattern: &str) -> bool {
         let kind = self.key.split('.').next().unwrap_or_default();
         self.key == pattern || kind == pattern
@@ -34,8 +33,8 @@ impl Figure {
 pub(crate) const KINDS: [&str; 7] =
     ["throughput", "latency", "service_time", "processing_time", "took", "error_rate", "race"];
 
-/// All figures of a race in the order of Rally's report; what was not measured is left out. Latency that is
-/// service time (unthrottled tasks) is left out too.
+/// Returns all figures of a race in the order of Rally's report. What was not measured is left out, and so is
+/// latency that equals service time (of unthrottled tasks).
 ///
 /// # Errors
 /// `Results` when the race's results are not in Rally's layout.
@@ -48,7 +47,7 @@ pub(crate) fn of_race(race: &Race) -> Result<Vec<Figure>, StoreError> {
     Ok(figures)
 }
 
-/// What the server used, where it is known.
+/// Returns the figures of what the server used, if they are known.
 pub(crate) fn of_measurements(measurements: &Measurements) -> Vec<Figure> {
     let server = &measurements.server;
     let peak_bytes = server.peak_resident_bytes.filter(|_| server.is_peak_of_race != Some(false));
@@ -146,7 +145,7 @@ pub(crate) mod tests {
     use crate::record::race::{Car, Cluster};
     use crate::record::results::ThroughputStats;
 
-    /// A stored race of one closed-loop task `index` with that median throughput and p99.
+    /// Returns a stored race of one closed-loop task `index` with this median throughput and p99.
     pub(crate) fn race(id: &str, docs_per_s: f64, p99_ms: f64) -> Race {
         let times = TimeStats::new(&[(50.0, 2.0), (99.0, p99_ms), (100.0, p99_ms)], 2.5);
         let task = TaskResults {
@@ -190,7 +189,7 @@ pub(crate) mod tests {
     fn a_race_comes_down_to_named_figures() {
         let figures = of_race(&race("a", 1000.0, 9.0)).unwrap();
         let keys: Vec<&str> = figures.iter().map(|figure| figure.key.as_str()).collect();
-        // Latency of a closed loop is service time and not there twice.
+        // The latency of a closed loop is its service time, and is not listed twice.
         let expected = [
             "race.store_size",
             "throughput.median",

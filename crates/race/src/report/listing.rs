@@ -1,5 +1,4 @@
-//! "Which races and tracks are there, and what does this track do?": Rally's `list races`, `list tracks` and
-//! `info`.
+//! Lists races and tracks, and describes a track: Rally's `list races`, `list tracks` and `info`.
 //!
 //! Sources: `list_races` in `esrally/metrics.py`, `list_tracks` and `track_info` in
 //! `esrally/track/loader.py`.
@@ -28,7 +27,8 @@ const RACE_HEADERS: [&str; 11] = [
     "User Tags",
 ];
 
-/// Rally's table, or, where it is wider than a terminal of `width` columns, a few short lines for each row.
+/// Returns Rally's table, or a few short lines for each row if the table is wider than a terminal of `width`
+/// columns.
 fn fitting(headers: &[&str], rows: &[Row], width: Option<usize>) -> String {
     let table = table::simple(headers, rows);
     match width {
@@ -37,7 +37,7 @@ fn fitting(headers: &[&str], rows: &[Row], width: Option<usize>) -> String {
     }
 }
 
-/// `list races --format text`; `width`: columns of the terminal that it goes to.
+/// Prints `list races --format text`. `width` is the number of columns of the terminal, if there is one.
 pub(crate) fn write_races(races: &[Race], width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     if races.is_empty() {
         return writeln!(out, "\nNo recent races found.");
@@ -64,14 +64,14 @@ pub(crate) fn write_races(races: &[Race], width: Option<usize>, out: &mut dyn Wr
     write!(out, "\nRecent races:\n\n{}", fitting(&RACE_HEADERS, &rows, width))
 }
 
-/// `list races --format json`.
+/// Prints `list races --format json`.
 pub(crate) fn write_races_json(races: &[Race], out: &mut dyn Write) -> io::Result<()> {
     let races = python_json::pretty(&serde_json::json!({ "races": races }), 2, Characters::Ascii);
     out.write_all(&races)?;
     writeln!(out)
 }
 
-/// `list annotations`.
+/// Prints `list annotations`.
 pub(crate) fn write_annotations(
     annotations: &[Annotation],
     environment: &str,
@@ -98,11 +98,11 @@ pub(crate) fn write_annotations(
     write!(out, "\nAnnotations:\n\n{}", fitting(&headers, &rows, width))
 }
 
-/// `list tracks`; `width`: columns of the terminal that it goes to.
+/// Prints `list tracks`. `width` is the number of columns of the terminal, if there is one.
 pub(crate) fn write_tracks(tracks: &[Track], width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     let mut sorted: Vec<&Track> = tracks.iter().collect();
     sorted.sort_by(|a, b| a.name.cmp(&b.name));
-    // Tracks that only have a schedule have no challenges to name.
+    // Tracks that have only a schedule have no challenge names.
     let name_challenges =
         !tracks.iter().all(|track| default_challenge(track).is_none_or(|challenge| challenge.auto_generated));
     let mut headers = vec!["Name", "Description", "Documents", "Compressed Size", "Uncompressed Size"];
@@ -137,7 +137,7 @@ fn default_challenge(track: &Track) -> Option<&Challenge> {
     track.challenges.iter().find(|challenge| challenge.default)
 }
 
-/// `info --track`: the track, and the selected challenge or all of them.
+/// Prints `info --track`: the track, and the selected challenge or all of them.
 pub(crate) fn write_track_info(
     track: &Track,
     challenge: Option<&str>,
@@ -178,7 +178,7 @@ fn write_challenge(challenge: &Challenge, out: &mut dyn Write) -> io::Result<()>
             writeln!(out, "\n{}", challenge.description)?;
         }
     }
-    // The line below is as long as Rally makes it: the empty line before the title counts.
+    // The underline has Rally's length, which counts the line break before the title.
     writeln!(out, "\nSchedule:\n----------\n")?;
     for (position, element) in challenge.schedule.iter().enumerate() {
         let number = position + 1;
@@ -212,7 +212,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    /// Sums over all document sets; a size is unknown as soon as one set does not give it.
+    /// Sums over all document sets. A size is unknown if it is unknown for one set.
     fn of(track: &Track) -> Sizes {
         let sets = || track.corpora.iter().flat_map(|corpus| &corpus.documents);
         let sum = |bytes: fn(&DocumentSet) -> Option<u64>| {

@@ -1,5 +1,5 @@
-//! "How is what a race says beyond Rally's results printed?" Below the summary: latency free of coordinated
-//! omission, the server's `took`, how late requests were sent.
+//! Prints the measurements beyond Rally's results below the summary: latency free of coordinated omission,
+//! the server's `took`, how late requests were sent.
 
 use std::io::{self, Write};
 
@@ -22,8 +22,8 @@ pub(crate) const HEADERS: [&str; 9] = [
     "Generator busy",
 ];
 
-/// Prints what Rally's summary does not have, for tasks with samples. Nothing in the CSV format: scripts read
-/// Rally's table.
+/// Prints what Rally's summary does not have, for tasks with samples. Prints nothing in the CSV format, since
+/// scripts read Rally's table.
 ///
 /// # Errors
 /// Those of `out`.
@@ -93,7 +93,7 @@ fn method(latency: &HonestLatency) -> String {
     }
 }
 
-/// To a microsecond.
+/// Rounds to a microsecond.
 fn rounded(ms: f64) -> f64 {
     (ms * 1e3).round() / 1e3
 }

@@ -1,8 +1,8 @@
-//! "What came out, was it better than last time, and which races and tracks are there?"
+//! Reports: the results of a race, comparisons, and lists of races and tracks.
 //!
 //! `summary`, `measurements`, `compare` and `listing` print in Rally's form with the help of `table`
-//! (Python's tabulate and csv), `narrow` on terminals that such a table does not fit; `figures`,
-//! `raced_side`, `several` and `spread` look at several races a side; `html` draws.
+//! (Python's tabulate and csv), and of `narrow` on terminals that are too narrow for such a table. `figures`,
+//! `raced_side`, `several` and `spread` evaluate several races per side. `html` draws.
 
 #[cfg(test)]
 mod bars;

@@ -1,5 +1,5 @@
-//! "The terminal is narrower than this table; how is it read all the same?" A few short lines a row instead
-//! of one that wraps anywhere.
+//! Prints a table on a terminal that is narrower than it: a few short lines per row, instead of one line that
+//! wraps anywhere.
 
 use super::table::{Cell, Row};
 use crate::notation::number::Number;
@@ -7,23 +7,23 @@ use crate::notation::shown::plain;
 
 const INDENT: &str = "    ";
 
-/// The width of the terminal that standard output goes to, in columns; `None` where it goes elsewhere or the
-/// terminal does not tell.
+/// Returns the width of the terminal of standard output in columns; `None` if the output goes elsewhere or
+/// the width is unknown.
 pub(crate) fn terminal_width() -> Option<usize> {
     let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
-    // SAFETY: `size` is a valid place for the answer of this request and outlives the call; without a
-    // terminal the call fails.
+    // SAFETY: `size` is valid for the answer of this request and outlives the call; without a terminal the
+    // call fails.
     let result = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
     (result == 0 && size.ws_col > 0).then(|| usize::from(size.ws_col))
 }
 
-/// Whether a rendered table fits.
+/// Whether a rendered table fits into `width` columns.
 pub(crate) fn fits(table: &str, width: Option<usize>) -> bool {
     let longest = table.lines().map(|line| line.chars().count()).max().unwrap_or(0);
     width.is_none_or(|width| longest <= width)
 }
 
-/// Each row as its first two cells (a metric and its task), followed by the others; those without a text are
+/// Formats each row as its first two cells (a metric and its task), followed by the others. Empty cells are
 /// left out.
 pub(crate) fn records(headers: &[&str], rows: &[Row], width: usize) -> String {
     let mut text = String::new();
@@ -33,7 +33,7 @@ pub(crate) fn records(headers: &[&str], rows: &[Row], width: usize) -> String {
             second if second.is_empty() => cell(0),
             second => format!("{}  [{second}]", cell(0)),
         };
-        // Rally's summary: one value with its unit.
+        // This is Rally's summary: one value with its unit.
         if let ["Value", "Unit"] = headers.get(2..).unwrap_or_default() {
             let value = format!("{} {}", cell(2), cell(3));
             let gap = width.saturating_sub(title.chars().count() + value.chars().count());
@@ -43,7 +43,7 @@ pub(crate) fn records(headers: &[&str], rows: &[Row], width: usize) -> String {
             }
             continue;
         }
-        // The unit of all values of the row.
+        // If there is a unit, it applies to all values of the row.
         let unit = headers.iter().position(|header| *header == "Unit");
         let title = match unit.map(cell).filter(|unit| !unit.is_empty()) {
             Some(unit) => format!("{title}, {unit}"),
@@ -57,7 +57,7 @@ pub(crate) fn records(headers: &[&str], rows: &[Row], width: usize) -> String {
     text
 }
 
-/// Each row as its first cell, followed by the others; those without a text are left out.
+/// Formats each row as its first cell, followed by the others. Empty cells are left out.
 pub(crate) fn cards(headers: &[&str], rows: &[Row], width: usize) -> String {
     let mut text = String::new();
     for row in rows {
@@ -67,7 +67,7 @@ pub(crate) fn cards(headers: &[&str], rows: &[Row], width: usize) -> String {
     text
 }
 
-/// `Header value` of each place that has a value.
+/// Returns `Header value` for each column with a value.
 fn parts<'a>(
     headers: &'a [&str],
     row: &'a Row,
@@ -84,8 +84,8 @@ fn shown(cell: &Cell) -> String {
     }
 }
 
-/// Characters that take room on a terminal: all but those of its escapes, which begin with ESC and end with
-/// `m`.
+/// Returns the number of characters that are visible on a terminal: all except escapes, which begin with ESC
+/// and end with `m`.
 fn columns(text: &str) -> usize {
     let mut is_escape = false;
     let takes_room = |c: &char| {
@@ -96,7 +96,7 @@ fn columns(text: &str) -> usize {
     text.chars().filter(takes_room).count()
 }
 
-/// Joins `parts` by commas into indented lines of at most `width` characters; a part that is longer than a
+/// Joins `parts` by commas into indented lines of at most `width` characters. A part that is longer than a
 /// line is broken between words.
 fn add_wrapped(parts: impl Iterator<Item = String>, width: usize, text: &mut String) {
     let mut line = String::new();

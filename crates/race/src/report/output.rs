@@ -1,4 +1,4 @@
-//! "Print this table, and add it to the report file." The conventions shared by summary and comparison
+//! Prints a table and appends it to the report file. The summary and the comparison share these conventions
 //! (`esrally/reporter.py`).
 
 use std::io::{self, Write};
@@ -33,13 +33,13 @@ pub(crate) struct ReportOptions {
     pub format: Format,
     pub numbers: Align,
     pub show: Show,
-    /// Rows of the processing time, too (time in the client included).
+    /// Whether to print the rows of the processing time (which includes time in the client).
     pub processing_time: bool,
-    /// Terminal escapes for headings and (in comparisons) for better and worse.
+    /// Whether to use terminal escapes for headings and (in comparisons) for better and worse values.
     pub color: bool,
-    /// Columns of the terminal that tables have to fit; `None` where nobody reads along.
+    /// Number of terminal columns that tables have to fit; `None` if the output does not go to a terminal.
     pub width: Option<usize>,
-    /// Report file; the table is appended.
+    /// Report file, to which the table is appended.
     pub file: Option<PathBuf>,
 }
 

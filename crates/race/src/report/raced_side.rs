@@ -1,5 +1,4 @@
-//! "What came out of these races together?": the races of one side of a comparison, each with all its
-//! figures.
+//! The races of one side of a comparison, each with all its figures.
 
 use super::figures::{self, Figure};
 use crate::inference::estimate::median;
@@ -9,20 +8,21 @@ use crate::record::store::{RaceStore, StoreError};
 #[derive(Debug)]
 pub struct RacedSide {
     pub name: String,
-    /// What sets the side apart, such as `memory-limit=256mb`; empty where nobody said.
+    /// What distinguishes the side, such as `memory-limit=256mb`; empty if it is not given.
     pub settings: String,
     /// In the order in which they were raced.
     pub races: Vec<Race>,
-    /// A list a race: of its results, then of its measurements.
+    /// One list per race: the figures of its results, then those of its measurements.
     pub figures: Vec<Vec<Figure>>,
-    /// Races whose server had used more memory before than during the race, so that their peak says nothing.
+    /// Number of races whose server had used more memory before than during the race, so that their peak
+    /// means nothing.
     pub stale_peaks_count: usize,
-    /// Races whose measurements warn of something.
+    /// Number of races with warnings in their measurements.
     pub warned_count: usize,
 }
 
 impl RacedSide {
-    /// Reads what the store has of the races beside their results.
+    /// Reads the figures of the races from their results and from the store.
     ///
     /// # Errors
     /// `Results` and `Corrupt` for results and measurements that cannot be read, `Io`, `InvalidId`.
@@ -51,7 +51,7 @@ impl RacedSide {
         Ok(side)
     }
 
-    /// The name, and what sets the side apart.
+    /// Returns the name and what distinguishes the side.
     pub fn described(&self) -> String {
         match self.settings.as_str() {
             "" => self.name.clone(),
@@ -59,25 +59,25 @@ impl RacedSide {
         }
     }
 
-    /// The figures of the first race, which name what there is to look at.
+    /// Returns the figures of the first race, which determine the figures that are compared.
     pub fn named(&self) -> impl Iterator<Item = &Figure> {
         self.figures.first().into_iter().flatten()
     }
 
-    /// The figure's value in every race that has it.
+    /// Returns the figure's value in every race that has it.
     pub fn known_values(&self, wanted: &Figure) -> Vec<f64> {
         let same = |figure: &&Figure| figure.key == wanted.key && figure.task == wanted.task;
         let of_race = |figures: &Vec<Figure>| figures.iter().find(same).map(|figure| figure.value);
         self.figures.iter().filter_map(of_race).collect()
     }
 
-    /// The figure's value in every race; `None` when one has none.
+    /// Returns the figure's value in every race; `None` if a race does not have it.
     pub fn values(&self, wanted: &Figure) -> Option<Vec<f64>> {
         Some(self.known_values(wanted)).filter(|values| values.len() == self.races.len())
     }
 
-    /// The race that stands for the side in plots: the one whose figures are nearest to their medians, all
-    /// figures together and each by its distance as a share of the median.
+    /// Returns the race that stands for the side in plots: the one whose figures are closest to their
+    /// medians, by the sum of the distances relative to the medians.
     pub fn typical(&self) -> Option<&Race> {
         let mut distances = vec![0.0; self.races.len()];
         for figure in self.named() {
@@ -102,7 +102,7 @@ pub(crate) mod tests {
     use crate::record::measurements::ServerMeasurements;
     use crate::report::figures::tests::race;
 
-    /// A side of races that were raced at these rates, with the peaks of their servers in bytes.
+    /// Returns a side with one race for each of these rates, with the peaks of their servers in bytes.
     pub(crate) fn side(name: &str, docs_per_s: &[f64], p99_ms: f64, peak_bytes: &[u64]) -> RacedSide {
         let home = tempfile::tempdir().unwrap();
         let store = RaceStore::new(home.path());

@@ -1,7 +1,7 @@
-//! "Are these races better than those, and is that more than chance?": several races a side.
+//! Compares several races per side, and judges whether differences are more than chance.
 //!
-//! Every metric of every task is tested by ranks (`inference`); p-values are corrected over the tasks of one
-//! metric. Rally has no such comparison; the words of the metrics are its own.
+//! Every metric of every task is tested by ranks (`inference`). The p-values are corrected over the tasks of
+//! one metric. Rally has no such comparison, but the names of the metrics are Rally's.
 
 use std::io::{self, Write};
 
@@ -31,13 +31,13 @@ pub(crate) const HEADERS: [&str; 11] = [
     "Verdict",
 ];
 
-/// How to judge.
+/// How differences are judged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rules {
     /// A difference counts as shown when its corrected p-value is not above this.
     pub significance: f64,
     pub correction: Correction,
-    /// Keys or kinds of figures to look at (see [`Figure::is_meant_by`]); empty for the usual ones.
+    /// Keys or kinds of the figures to compare (see [`Figure::is_meant_by`]); empty for the default ones.
     pub metrics: Vec<String>,
 }
 
@@ -47,7 +47,7 @@ impl Default for Rules {
     }
 }
 
-/// What is looked at when nothing is named: enough to see, few enough to read.
+/// The default figures: enough to see the differences, few enough to read.
 const USUAL: [&str; 10] = [
     "throughput.median",
     "latency.p50",
@@ -61,29 +61,30 @@ const USUAL: [&str; 10] = [
     "race",
 ];
 
-/// One metric of one task, judged.
+/// The verdict on one metric of one task.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Judged {
-    /// As a race of the baseline has it; its `value` is that race's.
+    /// The figure of a race of the baseline, whose value it has.
     pub figure: Figure,
     pub comparison: Comparison,
     pub verdict: Verdict,
 }
 
-/// All of a comparison.
+/// All verdicts of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Judgement {
     pub baseline_count: usize,
     pub contender_count: usize,
     pub rows: Vec<Judged>,
-    /// Why the races are not of the same (see [`scope::differences`]).
+    /// Why the races did not race the same (see [`scope::differences`]).
     pub unlike: Vec<String>,
-    /// What to bear in mind: what so few races can show, errors, a race on both sides.
+    /// Notes for the reader: what so few races can show, errors, a race on both sides.
     pub notes: Vec<String>,
 }
 
 impl Judgement {
-    /// Rows that are shown to be worse, by at least `share` of the baseline's median (such as 0.05).
+    /// Returns the rows that are shown to be worse by at least `share` of the baseline's median (such as
+    /// 0.05).
     pub(crate) fn worse_by(&self, share: f64) -> Vec<&Judged> {
         let is_worse = |row: &&Judged| row.verdict == Verdict::Worse && row.comparison.worsening() >= share;
         self.rows.iter().filter(is_worse).collect()
@@ -124,7 +125,8 @@ fn is_looked_at(figure: &Figure, metrics: &[String]) -> bool {
     }
 }
 
-/// Corrects over the tasks of each metric and sets the verdicts. Returns the size of the largest family.
+/// Corrects the p-values over the tasks of each metric and sets the verdicts. Returns the size of the largest
+/// family.
 fn correct(rows: &mut [Judged], rules: &Rules) -> usize {
     let mut keys: Vec<String> = rows.iter().map(|row| row.figure.key.clone()).collect();
     keys.sort();
@@ -142,7 +144,7 @@ fn correct(rows: &mut [Judged], rules: &Rules) -> usize {
     largest
 }
 
-/// `1 race`, `2 races`.
+/// Returns `1 race` or `2 races`.
 fn counted(races: usize) -> String {
     format!("{races} race{}", if races == 1 { "" } else { "s" })
 }
@@ -176,7 +178,8 @@ fn note_on_peaks(stale_count: usize) -> Option<String> {
     })
 }
 
-/// What so few races can show at all; `None` where they can show a difference in each of `tests_count` tasks.
+/// Returns a note on what so few races cannot show; `None` if they can show a difference in each of
+/// `tests_count` tasks.
 pub(crate) fn note_on_counts(
     baseline: usize,
     contender: usize,
@@ -279,7 +282,7 @@ fn printed_row(row: &Judged, color: bool) -> Row {
     ]
 }
 
-/// As it is shown: four digits, very small ones only as such.
+/// Formats a p-value with four digits; a very small one becomes `<0.0001`.
 pub(crate) fn probability(p: f64) -> String {
     if p < 0.0001 { "<0.0001".to_owned() } else { format!("{p:.4}") }
 }
@@ -304,7 +307,7 @@ mod tests {
             |key: &str| judgement.rows.iter().find(|row| row.figure.key == key).map(|row| row.verdict);
         assert_eq!(verdict("throughput.median"), Some(Verdict::Better));
         assert_eq!(verdict("service_time.p99"), Some(Verdict::NoDifferenceShown));
-        // Never any error: no row.
+        // There was never an error, so there is no row.
         assert_eq!(verdict("error_rate"), None);
         assert!(judgement.notes.is_empty(), "{:?}", judgement.notes);
         assert!(judgement.worse_by(0.05).is_empty());

@@ -1,4 +1,4 @@
-//! How do several races of one side look?
+//! Prints the spread of several races of one side.
 
 use std::io::{self, Write};
 
@@ -11,11 +11,11 @@ use crate::report::table::{Cell, Row};
 
 pub(crate) const HEADERS: [&str; 8] = ["Metric", "Task", "Median", "Least", "Most", "Unit", "CV %", "Races"];
 
-/// Kinds of figures that are shown; the others are in the stored races.
+/// Kinds of figures that are shown; the stored races have all of them.
 const SHOWN: [&str; 5] = ["throughput.median", "latency", "service_time", "error_rate", "race"];
 
-/// Prints median, least and most over the races, and the coefficient of variation (standard deviation as a
-/// share of the mean), which says how large a difference must be to stand out.
+/// Prints median, minimum and maximum over the races, and the coefficient of variation (standard deviation
+/// relative to the mean), which shows how large a difference must be to stand out.
 ///
 /// # Errors
 /// Those of `out` and of the report file.
@@ -28,16 +28,16 @@ pub(crate) fn write(side: &RacedSide, options: &ReportOptions, out: &mut dyn Wri
 /// One figure over the races of a side.
 pub(crate) struct Spread<'a> {
     pub figure: &'a Figure,
-    /// In the order of the races; one that has no such figure is left out.
+    /// In the order of the races. Races without this figure are left out.
     pub values: Vec<f64>,
     pub median: f64,
     pub least: f64,
     pub most: f64,
-    /// Coefficient of variation as a share; `None` with fewer than two values or a mean of 0.
+    /// Coefficient of variation; `None` with fewer than two values or a mean of 0.
     pub variation: Option<f64>,
 }
 
-/// Of the figures that are shown; those that are 0 in all races are left out.
+/// Returns the spreads of the shown figures. Figures that are 0 in all races are left out.
 pub(crate) fn spreads(side: &RacedSide) -> impl Iterator<Item = Spread<'_>> {
     let is_shown = |figure: &&Figure| SHOWN.iter().any(|kind| figure.is_meant_by(kind));
     side.named().filter(is_shown).filter_map(|figure| Spread::new(figure, side.known_values(figure)))
@@ -71,7 +71,8 @@ impl Spread<'_> {
     }
 }
 
-/// Sample standard deviation as a share of the mean; `None` with fewer than two values or a mean of 0.
+/// Returns the sample standard deviation relative to the mean; `None` with fewer than two values or a mean
+/// of 0.
 fn variation(values: &[f64]) -> Option<f64> {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;

@@ -1,4 +1,4 @@
-//! "How did the race go?": Rally's summary, row for row (`SummaryReporter` in `esrally/reporter.py`).
+//! Prints Rally's summary of a race, row for row (`SummaryReporter` in `esrally/reporter.py`).
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use crate::record::results::{DiskUsage, PERCENTILES, PerShard, Results, TaskResu
 
 pub(crate) const HEADERS: [&str; 4] = ["Metric", "Task", "Value", "Unit"];
 
-/// Prints heading, table and warnings, and appends the table to the report file.
+/// Prints the heading, the table and warnings, and appends the table to the report file.
 ///
 /// # Errors
 /// Those of `out` and of the report file.
@@ -25,7 +25,7 @@ pub(crate) fn write(results: &Results, options: &ReportOptions, out: &mut dyn Wr
     Ok(())
 }
 
-/// The table's rows, in Rally's order.
+/// Returns the table's rows, in Rally's order.
 pub(crate) fn rows(results: &Results, options: &ReportOptions) -> Vec<Row> {
     let mut table = Rows { rows: Vec::new(), show: options.show };
     add_totals(results, &mut table);
@@ -41,7 +41,7 @@ pub(crate) fn rows(results: &Results, options: &ReportOptions) -> Vec<Row> {
     table.rows
 }
 
-/// What the reader should know about tasks with errors or without measurements.
+/// Returns warnings about tasks with errors or without measurements.
 pub(crate) fn warnings(results: &Results) -> Vec<String> {
     results
         .op_metrics
@@ -50,7 +50,7 @@ pub(crate) fn warnings(results: &Results) -> Vec<String> {
         .collect()
 }
 
-/// That requests of the task failed.
+/// Returns a warning if requests of the task failed.
 fn error_warning(task: &TaskResults) -> Option<String> {
     (task.error_rate > 0.0).then(|| {
         format!(
@@ -61,7 +61,7 @@ fn error_warning(task: &TaskResults) -> Option<String> {
     })
 }
 
-/// That the task has no throughput, and why that may be.
+/// Returns a warning if the task has no throughput, with the possible cause.
 pub(crate) fn no_throughput(task: &TaskResults) -> Option<String> {
     let cause = match (task.throughput.median, task.error_rate) {
         (Some(_), _) => return None,
@@ -112,11 +112,11 @@ impl Rows {
 pub(crate) struct Work {
     pub name: &'static str,
     pub total_ms: Option<Number>,
-    /// How often it was done: (name, count), where Rally reports that.
+    /// How often it was done: (name, count), if Rally reports that.
     pub count: Option<(&'static str, Option<Number>)>,
 }
 
-/// The kinds of work in the order of the reports, each with its times per shard.
+/// Returns the kinds of work in the order of the reports, each with its times per shard.
 pub(crate) fn work(results: &Results) -> [(Work, &PerShard); 6] {
     let work = |name, total_ms, count| Work { name, total_ms, count };
     [
@@ -163,7 +163,7 @@ fn add_ml_processing_times(results: &Results, table: &mut Rows) {
     }
 }
 
-/// Each collector's time in ms and its count of collections.
+/// Returns each collector's time in ms and its number of collections.
 pub(crate) fn collections(results: &Results) -> [(&'static str, Option<Number>, Option<Number>); 4] {
     [
         ("Young Gen", results.young_gc_time, results.young_gc_count),
@@ -180,7 +180,7 @@ fn add_garbage_collection(results: &Results, table: &mut Rows) {
     }
 }
 
-/// Bytes on disk.
+/// Returns the bytes on disk.
 pub(crate) fn sizes(results: &Results) -> [(&'static str, Option<Number>); 3] {
     [
         ("Dataset size", results.dataset_size),
@@ -189,7 +189,7 @@ pub(crate) fn sizes(results: &Results) -> [(&'static str, Option<Number>); 3] {
     ]
 }
 
-/// Bytes of memory that parts of segments take.
+/// Returns the bytes of memory that parts of segments take.
 pub(crate) fn memory_parts(results: &Results) -> [(&'static str, Option<Number>); 6] {
     [
         ("segments", results.memory_segments),
@@ -231,7 +231,7 @@ fn add_ingest_pipelines(results: &Results, table: &mut Rows) {
     table.add("Total Ingest Pipeline failed", "", results.ingest_pipeline_cluster_failed, "");
 }
 
-/// Parts of a field's disk usage in the order of the report.
+/// Returns the parts of a field's disk usage, in the order of the report.
 pub(crate) fn disk_usage_parts(results: &Results) -> [(&'static str, &[DiskUsage]); 7] {
     [
         ("inverted index", &results.disk_usage_inverted_index),
@@ -244,7 +244,7 @@ pub(crate) fn disk_usage_parts(results: &Results) -> [(&'static str, &[DiskUsage
     ]
 }
 
-/// Per index and field, the bytes of each part that was measured.
+/// Returns the bytes of each measured part, by index and field.
 pub(crate) fn disk_usage_by_field(results: &Results) -> HashMap<(&str, &str), Vec<(&'static str, Number)>> {
     let mut by_field: HashMap<(&str, &str), Vec<(&'static str, Number)>> = HashMap::new();
     for (part, usages) in disk_usage_parts(results) {

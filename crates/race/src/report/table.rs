@@ -1,19 +1,20 @@
-//! "Here are rows of texts and numbers; how does Rally print them?"
+//! Prints rows of strings and numbers as Rally does.
 //!
-//! Rally prints with Python's `tabulate` 0.8 (formats `pipe` and `simple`) and `csv`. What readers depend on:
-//! a column whose every cell can be read as a number is a number column, also when the cells are texts; with
-//! one fraction in it all its cells are printed anew with six significant digits and aligned at the decimal
-//! point; everything else stays as it is.
+//! Rally prints with Python's `tabulate` 0.8 (formats `pipe` and `simple`) and `csv`. Readers depend on these
+//! rules: a column whose cells can all be parsed as numbers is a number column, even if the cells are
+//! strings. If one of them is a fraction, all its cells are printed with six significant digits and aligned
+//! at the decimal point. Everything else is unchanged.
 
 use crate::notation::number::{self, Number};
 use crate::notation::shown::plain;
 
-/// One cell. Colors are terminal escapes inside of a text; they have no width.
+/// One cell. Colors are terminal escapes inside a string and have no width.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Cell {
     Missing,
     Number(Number),
-    /// Six significant digits, never with an exponent. Not Rally's: for tables that only people read.
+    /// A number with six significant digits and never an exponent. Rally does not have it; it is for tables
+    /// that only people read.
     Plain(f64),
     Text(String),
 }
@@ -55,7 +56,7 @@ impl std::fmt::Display for Cell {
 
 pub(crate) type Row = Vec<Cell>;
 
-/// Where cells stand in their column.
+/// Alignment of cells in their column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Align {
     Left,
@@ -66,7 +67,7 @@ pub(crate) enum Align {
     Decimal,
 }
 
-/// A Markdown table (`tabulate`'s `pipe`), texts to the right, ending with a newline.
+/// Returns a Markdown table (`tabulate`'s `pipe`) with right-aligned strings, ending with a newline.
 pub(crate) fn markdown(headers: &[&str], rows: &[Row], numbers: Align) -> String {
     let columns = Columns::new(headers, rows, numbers, Align::Right);
     let padded = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
@@ -90,7 +91,7 @@ pub(crate) fn markdown(headers: &[&str], rows: &[Row], numbers: Align) -> String
     text
 }
 
-/// A plain table (`tabulate`'s `simple`), texts to the left, ending with a newline.
+/// Returns a plain table (`tabulate`'s `simple`) with left-aligned strings, ending with a newline.
 pub(crate) fn simple(headers: &[&str], rows: &[Row]) -> String {
     let columns = Columns::new(headers, rows, Align::Decimal, Align::Left);
     let line = |cells: Vec<String>| format!("{}\n", cells.join("  ").trim_end());
@@ -102,8 +103,8 @@ pub(crate) fn simple(headers: &[&str], rows: &[Row]) -> String {
     text
 }
 
-/// Comma-separated values as Python's `csv.writer` writes them: lines end with CR LF, quotes only where
-/// needed.
+/// Returns comma-separated values as Python's `csv.writer` writes them: lines end with CR LF, and quotes are
+/// used only if needed.
 pub(crate) fn csv(headers: &[&str], rows: &[Row]) -> String {
     let mut text = String::new();
     let headers: Row = headers.iter().map(|header| Cell::from(*header)).collect();
@@ -135,7 +136,7 @@ struct Column {
     cells: Vec<String>,
 }
 
-/// What all cells of a column are, from the most special to the most general.
+/// The common type of all cells of a column, from the most special to the most general.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]
 enum Kind {
     Missing,
@@ -146,7 +147,7 @@ enum Kind {
 
 impl<'a> Columns<'a> {
     fn new(headers: &'a [&'a str], rows: &[Row], numbers: Align, texts: Align) -> Columns<'a> {
-        // tabulate makes every column two wider than its header.
+        // tabulate makes every column at least two characters wider than its header.
         const HEADER_PADDING: usize = 2;
         let columns = headers
             .iter()
@@ -218,7 +219,7 @@ fn format_as(cell: &Cell, kind: Kind) -> String {
     }
 }
 
-/// Appends spaces so that decimal points stand below each other once the texts are right-aligned.
+/// Appends spaces so that decimal points are below each other when the strings are right-aligned.
 fn pad_decimals(texts: Vec<String>) -> Vec<String> {
     let decimals: Vec<i64> = texts.iter().map(|text| digits_after_point(&without_escapes(text))).collect();
     let most = decimals.iter().copied().max().unwrap_or(-1);
@@ -229,7 +230,8 @@ fn pad_decimals(texts: Vec<String>) -> Vec<String> {
         .collect()
 }
 
-/// Characters after the point (or, without a point, after the `e`), -1 for whole numbers and other texts.
+/// Returns the number of characters after the point (or, without a point, after the `e`); -1 for integers and
+/// other strings.
 fn digits_after_point(text: &str) -> i64 {
     if number::is_int(text) || number::parse(text).is_none() {
         return -1;
@@ -242,7 +244,7 @@ fn width(text: &str) -> usize {
     without_escapes(text).chars().count()
 }
 
-/// The text without terminal escapes (`ESC [ ... m`).
+/// Returns the string without terminal escapes (`ESC [ ... m`).
 fn without_escapes(text: &str) -> String {
     let mut bare = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! `limber race-schemes`: what the user types and sees.
+//! `limber race-schemes`: its arguments, and what it prints.
 
 use std::path::PathBuf;
 
@@ -48,7 +48,7 @@ fn percent(text: &str) -> Result<f64, Error> {
 }
 
 impl SchemesCommand {
-    /// Races and prints the tables.
+    /// Races, and prints the tables.
     pub fn run(&self, provider: &dyn ServerProvider) -> Result<(), Error> {
         let sweep_percent = match self.sweep.trim() {
             "" => Vec::new(),

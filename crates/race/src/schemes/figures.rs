@@ -1,4 +1,4 @@
-//! "How fast was it, and how much memory did the term index take?", of one scheme in one round.
+//! Speed and memory of one scheme in one round.
 
 use serde_json::Value;
 
@@ -11,12 +11,12 @@ pub(super) struct Store {
     pub segment_count: u64,
 }
 
-/// The server's section `segment_memory`, cumulative since its start where it counts.
+/// The server's section `segment_memory`. Counters are cumulative since the server's start.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Memory {
-    /// Pages in memory with their upkeep.
+    /// Bytes of the pages in memory, with their overhead.
     pub resident_bytes: u64,
-    /// The policy's sketches.
+    /// Bytes of the cache policy's sketches.
     pub policy_bytes: u64,
     pub hit_count: u64,
     pub miss_count: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Errors: `None` when a number is missing.
+    /// Returns `None` when a number is missing.
     pub(crate) fn read(section: &Value) -> Option<Memory> {
         let cache = section.get("cache")?;
         let count = |name: &str| cache.get(name)?.as_u64();
@@ -44,8 +44,8 @@ impl Memory {
     }
 }
 
-/// One task: memory of the term index when it was done, throughput (docs/s or ops/s) and percentiles of the
-/// service time. NaN for what too few samples do not say.
+/// Figures of one task: memory of the term index when it was done, throughput (docs/s or ops/s) and
+/// percentiles of the service time. A percentile is NaN if there are too few samples for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct TaskFigures {
     pub memory_bytes: u64,

@@ -1,9 +1,9 @@
-//! "What does the cached term index cost in speed, and what does it save in memory?": one server, switched in
-//! turn to the native scheme (all term indices resident) and to a cache, under the same load.
+//! Measures what the cached term index costs in speed and saves in memory. One server is switched in turn to
+//! the native scheme (all term indexes resident) and to a cache, under the same load.
 //!
-//! One server, because two processes of the same program differ by more than what is to be measured. Every
-//! pass writes the same documents again, so that all find the index in the same state; passes take turns in
-//! which scheme goes first, and queries begin when merges have come to rest.
+//! There is only one server because two processes of the same program differ by more than the effect that is
+//! measured. Every pass writes the same documents again, so that all passes find the index in the same state.
+//! Passes alternate in which scheme goes first, and queries start when merges have finished.
 
 mod command;
 mod figures;
@@ -33,31 +33,31 @@ use crate::race::{RaceConfig, new_race_id, run};
 use crate::record::RaceStore;
 
 const TRACK: &str = "segment_memory";
-/// Longest wait for merges to come to rest, and how often they are looked at.
+/// Longest wait for merges to finish, and the pause between two checks.
 const REST_WAIT: Duration = Duration::from_secs(120);
 const REST_PAUSE: Duration = Duration::from_millis(250);
 
 /// What to race.
 #[derive(Debug, Clone)]
 pub(crate) struct SchemesConfig {
-    /// The track `segment_memory`, whatever its challenge.
+    /// The track `segment_memory`; its challenge is ignored.
     pub track: TrackSpec,
     pub rounds: u32,
-    /// Budget of the cached scheme, percent of what the native scheme has resident after loading.
+    /// Budget of the cached scheme, in percent of what is resident in the native scheme after loading.
     pub budget_percent: f64,
-    /// Budgets to query at after the rounds, percent of the same.
+    /// Budgets at which to query after the rounds, in percent of the same.
     pub sweep_percent: Vec<f64>,
     pub store: RaceStore,
     pub is_cancelled: Arc<AtomicBool>,
 }
 
-/// What came out.
+/// Results of the rounds and the sweep.
 #[derive(Debug)]
 pub(crate) struct SchemesOutcome {
-    /// Bytes resident in the native scheme after loading; all percents refer to it.
+    /// Bytes resident in the native scheme after loading. All percentages refer to it.
     pub working_set_bytes: u64,
     pub budget_bytes: u64,
-    /// Disk use, segments and documents when the rounds were over.
+    /// Disk use, segments and documents after the rounds.
     pub store_bytes: u64,
     pub segment_count: u64,
     pub rounds: Vec<Round>,
@@ -88,10 +88,10 @@ struct Subject {
     server: RunningServer,
 }
 
-/// Races both schemes. Lines about the progress go to `log`.
+/// Races both schemes. Progress lines go to `log`.
 ///
 /// # Errors
-/// A server that does not start or refuses a setting, a race that ends early or whose requests fail.
+/// The server does not start or refuses a setting, or a race ends early or has failed requests.
 pub(crate) fn race_schemes(
     config: &SchemesConfig,
     provider: &dyn ServerProvider,
@@ -107,7 +107,7 @@ pub(crate) fn race_schemes(
     subject.set_budget(budget_bytes)?;
 
     let mut rounds = Vec::new();
-    // The first round warms up and does not count.
+    // The first round is a warm-up and does not count.
     for number in 0..=config.rounds {
         let mut round = Round::default();
         let mut order = [(Scheme::Native, &mut round.native), (Scheme::Cached, &mut round.cached)];
@@ -152,7 +152,7 @@ fn share_of(bytes: u64, percent: f64) -> u64 {
 }
 
 fn tell(log: &mut dyn Write, line: &str) {
-    // Progress that cannot be shown does not stop a race.
+    // A race does not stop because its progress cannot be shown.
     let _ = writeln!(log, "{line}");
 }
 
@@ -164,8 +164,8 @@ impl Subject {
         Ok(Subject { cluster, scheme: Scheme::Cached, server })
     }
 
-    /// Towards native all term indices are resident when this returns, towards cached no more than the
-    /// budget.
+    /// Switches the scheme. When it returns, all term indexes are resident in the native scheme, and no more
+    /// than the budget in the cached one.
     fn switch_to(&mut self, scheme: Scheme) -> Result<(), Error> {
         self.put_setting("enable", json!(scheme == Scheme::Cached))?;
         self.scheme = scheme;
@@ -182,7 +182,7 @@ impl Subject {
         self.checked("PUT /_cluster/settings", answer).map(|_| ())
     }
 
-    /// Waits until no merge runs.
+    /// Waits until no merge is running.
     fn rest(&mut self) -> Result<(), Error> {
         let mut quiet = 0;
         let mut waited = Duration::ZERO;
@@ -200,7 +200,7 @@ impl Subject {
         Ok(())
     }
 
-    /// One challenge of the track; the race is kept like any other, with the scheme as its tag.
+    /// Races one challenge of the track. The race is stored like any other, with the scheme as its tag.
     /// Returns the figures of the task that has the challenge's name.
     fn race(&mut self, config: &SchemesConfig, challenge: &str) -> Result<TaskFigures, Error> {
         let track = TrackSpec { challenge: Some(challenge.to_owned()), ..config.track.clone() };
@@ -225,7 +225,7 @@ impl Subject {
         Ok(TaskFigures::new(task, self.memory()?.bytes()))
     }
 
-    /// Queries at one budget. The first pass fills the cache and does not count.
+    /// Queries with one budget. The first pass fills the cache and does not count.
     fn sweep_step(
         &mut self,
         config: &SchemesConfig,
@@ -280,7 +280,7 @@ impl Subject {
     }
 }
 
-/// The single races are shown as one line a round.
+/// Ignores progress: each round is shown as one line instead.
 struct Unseen;
 
 impl DriveProgress for Unseen {

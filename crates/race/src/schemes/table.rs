@@ -1,4 +1,4 @@
-//! "What do the rounds say?": tables of medians with their spread, and the sweep as CSV.
+//! Prints the rounds as tables of medians with their spread, and the sweep as CSV.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use crate::inference::estimate::median;
 use crate::notation::units::{GB, MB, TB};
 use crate::report::table::{self, Align, Cell, Row};
 
-/// Both schemes in one round.
+/// The figures of both schemes in one round.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Round {
     pub native: Figures,
@@ -27,10 +27,10 @@ impl fmt::Display for Round {
     }
 }
 
-/// Queries at one budget.
+/// Queries with one budget.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SweepRow {
-    /// Of the working set.
+    /// Budget in percent of the working set.
     pub percent: f64,
     pub budget_bytes: u64,
     pub before: Memory,
@@ -51,7 +51,7 @@ impl SweepRow {
         self.misses() as f64 * 100.0 / self.lookups().max(1) as f64
     }
 
-    /// Mean time of a load, microseconds.
+    /// Returns the mean time of a load in microseconds.
     fn load_us(&self) -> f64 {
         let loads = self.after.load_count - self.before.load_count;
         (self.after.load_nanos - self.before.load_nanos) as f64 / 1_000.0 / loads.max(1) as f64
@@ -72,12 +72,12 @@ impl fmt::Display for SweepRow {
     }
 }
 
-/// Percentiles that too few samples do not support are NaN.
+/// Formats a percentile, which is NaN if there are too few samples for it.
 fn milliseconds(ms: f64) -> String {
     if ms.is_finite() { format!("{ms:.3} ms") } else { "not known (too few samples)".to_owned() }
 }
 
-/// The tables of writes, queries, memory and (if there was one) the sweep.
+/// Prints the tables of writes, queries, memory and (if there was one) the sweep.
 pub(super) fn write(outcome: &SchemesOutcome, out: &mut dyn Write) -> io::Result<()> {
     for (title, unit, task) in [
         ("Write", "docs/s", (|figures| figures.write) as fn(&Figures) -> TaskFigures),
@@ -144,8 +144,8 @@ fn write_ratio(outcome: &SchemesOutcome, out: &mut dyn Write) -> io::Result<()> 
     )
 }
 
-/// One row: medians of both sides with their spread, their difference, and the median of the differences
-/// within the rounds, which does not see what changes from round to round.
+/// Returns one row: the medians of both sides with their spread, their difference, and the median of the
+/// differences within the rounds, which is independent of changes from round to round.
 fn compared(outcome: &SchemesOutcome, name: &str, decimals: usize, of: impl Fn(&Figures) -> f64) -> Row {
     let side = |side: fn(&Round) -> &Figures| -> Vec<f64> {
         outcome.rounds.iter().map(|round| of(side(round))).collect()
@@ -165,7 +165,7 @@ fn compared(outcome: &SchemesOutcome, name: &str, decimals: usize, of: impl Fn(&
     ]
 }
 
-/// Median (least to most).
+/// Returns the median with (minimum to maximum).
 fn spread(values: &[f64], decimals: usize) -> String {
     let least = values.iter().copied().fold(f64::NAN, f64::min);
     let most = values.iter().copied().fold(f64::NAN, f64::max);
@@ -179,7 +179,7 @@ fn shown(value: f64, decimals: usize) -> String {
     if value.is_nan() { "-".to_owned() } else { format!("{value:.decimals$}") }
 }
 
-/// The sweep for plots: latency against the share of misses.
+/// Returns the sweep for plots: latency against the share of misses.
 pub(super) fn sweep_csv(sweep: &[SweepRow]) -> String {
     let headers = [
         "budget_percent",
@@ -256,7 +256,7 @@ mod tests {
         }
     }
 
-    /// Between rounds the machine's speed changes fourfold; within a round the schemes differ by 1 %.
+    /// The machine's speed differs fourfold between rounds; within a round, the schemes differ by 1 %.
     #[test]
     fn differences_are_of_medians_and_within_rounds() {
         let mut out = Vec::new();

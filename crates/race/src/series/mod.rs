@@ -1,8 +1,8 @@
-//! "Race this several times, the sides in turn": the races that a statistical comparison needs.
+//! Races several times with the sides in turn, as a statistical comparison needs.
 //!
-//! Every side races once a round, so that what changes slowly (heat, a filling disk, other people's work)
-//! meets all sides alike. [`side`] says what the sides are, [`order`] in which order they race; [`run`] races
-//! them and stores each race with its place; [`spread`] prints what several races of one side look like.
+//! Every side races once per round, so that slow changes (heat, a filling disk, other people's work) affect
+//! all sides alike. [`side`] has the sides, and [`order`] the order in which they race. [`run`] races them
+//! and stores each race with its position. [`spread`] prints the spread of several races of one side.
 
 mod order;
 mod run;

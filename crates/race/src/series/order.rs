@@ -1,4 +1,4 @@
-//! In which order do the sides of a round race?
+//! The order in which the sides of a round race.
 
 use crate::random::Random;
 
@@ -7,14 +7,15 @@ pub(crate) enum Order {
     /// A B, A B, A B.
     #[default]
     Alternating,
-    /// A B, B A, A B: no side is always the first, and a steady drift meets all alike.
+    /// A B, B A, A B: no side is always first, and a steady drift affects all sides alike.
     Mirrored,
-    /// Drawn anew every round.
+    /// A random order for each round.
     Random,
 }
 
 impl Order {
-    /// The sides (from 0) of round `round` (from 0) in racing order. Equal arguments give equal orders.
+    /// Returns the sides (from 0) of round `round` (from 0) in racing order. Equal arguments give equal
+    /// orders.
     pub(crate) fn of_round(self, sides_count: usize, round: usize, seed: u64) -> Vec<usize> {
         let mut sides: Vec<usize> = (0..sides_count).collect();
         match self {
@@ -22,8 +23,8 @@ impl Order {
             Order::Mirrored if round % 2 == 1 => sides.reverse(),
             Order::Mirrored => {}
             Order::Random => {
-                // Fisher and Yates, with a generator of the round's own, so that a round does not depend on
-                // those before.
+                // The Fisher-Yates shuffle, with a separate generator for each round, so that a round does
+                // not depend on the previous ones.
                 let mut random = Random::new(seed ^ (round as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
                 for last in (1..sides.len()).rev() {
                     sides.swap(last, random.below(last as u64 + 1) as usize);

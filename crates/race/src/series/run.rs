@@ -1,4 +1,4 @@
-//! How are the sides raced?
+//! Runs the races of a series.
 
 use std::time::Instant;
 
@@ -20,29 +20,29 @@ use super::{Order, Side};
 pub(crate) struct Series {
     /// The first is the baseline.
     pub sides: Vec<Side>,
-    /// Races a side.
+    /// Number of races per side.
     pub rounds: u32,
     pub order: Order,
     pub seed: u64,
-    /// The server that is started for each race, before the sides change it; `None` when the command races
-    /// hosts that run. One that is to be kept is the last race's: the others end, since servers that stay
-    /// would be in the way of the next race.
+    /// The server that is started for each race, before the changes of the sides; `None` when the hosts are
+    /// already running. If the server is to be kept, only that of the last race is, since running servers
+    /// would disturb the next race.
     pub engine: Option<EngineSpec>,
-    /// Races of the series are named `<run id>-<position>` and have it as their user tag `run`.
+    /// Races of the series are named `<run id>-<position>`, and their user tag `run` is the run id.
     pub run_id: String,
 }
 
 #[derive(Debug)]
 pub(crate) struct SeriesOutcome {
     pub sides: Vec<RacedSide>,
-    /// Warnings of all races, each text once with how many races had it.
+    /// Warnings of all races, each text once with the number of races that had it.
     pub warnings: Vec<String>,
-    /// Where the server is that was kept, and whose it is.
+    /// Where the kept server is, and the side to which it belongs.
     pub kept: Option<String>,
 }
 
 impl Series {
-    /// Indices of the sides in the order of their races.
+    /// Returns the round and the side of each race, in the order of the races.
     pub(crate) fn turns(&self) -> impl Iterator<Item = (u32, usize)> {
         (0..self.rounds).flat_map(|round| {
             let order = self.order.of_round(self.sides.len(), round as usize, self.seed);
@@ -51,11 +51,11 @@ impl Series {
     }
 }
 
-/// Races all rounds. `config` is what every side starts from. A server that has to be started is started anew
-/// for each race, so that no race begins with what another left behind.
+/// Runs all rounds. `config` is the starting point of every side. A new server is started for each race if
+/// one has to be started, so that no race starts with the leftovers of another.
 ///
 /// # Errors
-/// The first that a race has; races before it stay stored.
+/// The first error of a race. The races before it stay stored.
 pub(crate) fn race_series(
     series: &Series,
     config: &RaceConfig,
@@ -77,7 +77,7 @@ pub(crate) fn race_series(
         let mut collected = warnings.collected(progress);
         let (outcome, server) = race_once(side, engine.as_ref(), config, place, provider, &mut collected)?;
         races[index].push(outcome.race);
-        // The server goes before the next one starts.
+        // The server is stopped before the next one starts.
         kept = server
             .filter(|_| keeps_server)
             .map(|server| format!("Of side [{}], after the last race: {}", side.name, server.keep()));
@@ -114,11 +114,11 @@ fn race_once(
     race_on(spec.as_ref(), config, provider, progress)
 }
 
-/// Races on a server that is started for this race alone; without one, on the hosts of `config`.
+/// Races on a server that is started only for this race, or on the hosts of `config` if there is no engine.
 ///
 /// # Errors
-/// `Server` where it does not start, and those of the race; `Interrupted` also for one that was kept as far
-/// as it came. The server runs until the caller drops it.
+/// `ServerStart` if it does not start, and the errors of the race; also `Interrupted` if an interrupted race
+/// was kept. The server runs until the caller drops it.
 pub(crate) fn race_on(
     engine: Option<&EngineSpec>,
     mut config: RaceConfig,
@@ -139,20 +139,20 @@ pub(crate) fn race_on(
     Ok((run(config, progress)?.whole()?, server))
 }
 
-/// Warnings of several races: each text with how many races had it.
+/// Warnings of several races: each text with the number of races that had it.
 #[derive(Debug, Default)]
 pub(crate) struct Warnings {
     counts: Vec<(String, u32)>,
 }
 
 impl Warnings {
-    /// Takes in the warnings of one race; all else goes to `progress`.
+    /// Collects the warnings of one race; everything else goes to `progress`.
     pub(crate) fn collected<'a>(&'a mut self, progress: &'a mut dyn Progress) -> Collected<'a> {
         Collected { warnings: self, progress }
     }
 
     fn add(&mut self, line: &str) {
-        // Figures differ from race to race; what is warned of does not.
+        // Numbers differ from race to race, but the warning is the same.
         let without_figures = |text: &str| text.replace(|c: char| c.is_ascii_digit() || c == '.', "");
         match self.counts.iter_mut().find(|(known, _)| without_figures(known) == without_figures(line)) {
             Some((_, count)) => *count += 1,
@@ -165,7 +165,7 @@ impl Warnings {
     }
 }
 
-/// Keeps warnings for the end: ten races would say them ten times.
+/// Keeps warnings for the end: ten races would repeat them ten times.
 pub(crate) struct Collected<'a> {
     warnings: &'a mut Warnings,
     progress: &'a mut dyn Progress,

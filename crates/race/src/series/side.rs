@@ -1,32 +1,32 @@
-//! What is one side of a series: a host that runs already, or a server to start, and how it is set?
+//! One side of a series: a running host or a server to start, and its settings.
 
 use crate::arguments::parse;
 use crate::engine::{Engine, EngineSpec, settings_of};
 use crate::error::Error;
 use crate::model::Params;
 
-/// What one side changes in the race that the command describes.
+/// The changes of one side to the race that the command describes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Side {
     pub name: String,
-    /// What sets it apart, as the user wrote it without the name; empty for the command's own side.
+    /// What distinguishes it, as the user wrote it without the name; empty for the command's own side.
     pub settings: String,
-    /// Hosts that run already; empty: as in the command.
+    /// Running hosts; empty to use those of the command.
     pub hosts: Vec<String>,
     pub engine: EngineChange,
-    /// Added to the command's track parameters; equal names win.
+    /// Added to the command's track parameters. Parameters of the side take precedence.
     pub track_params: Params,
 }
 
-/// What is different about the server that is started.
+/// The changes to the server that is started.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct EngineChange {
     pub engine: Option<Engine>,
-    /// Added to the command's; equal names win.
+    /// Added to the command's settings. Settings of the side take precedence.
     pub settings: Vec<(String, String)>,
     pub memory_limit: Option<String>,
     pub heap: Option<String>,
-    /// Added to the command's.
+    /// Added to the command's options.
     pub jvm_options: Vec<String>,
 }
 
@@ -45,15 +45,15 @@ impl EngineChange {
     }
 }
 
-/// The names a side's settings can have, for messages.
+/// The keys of a side's settings, for messages.
 const KEYS: &str = "name, target-hosts, track-params, engine, engine-setting, memory-limit, heap, jvm-option";
 
 impl Side {
-    /// Reads `key=value;key=value`; keys are flags of `limber race`, several `engine-setting` and
+    /// Reads `key=value;key=value`. Keys are options of `limber race`; several `engine-setting` and
     /// `jvm-option` add up.
     ///
     /// # Errors
-    /// `Arguments` for what is not understood.
+    /// `Argument` for anything else.
     pub(crate) fn parse(text: &str, name: String) -> Result<Side, Error> {
         let mut side = Side { name, ..Side::default() };
         let refused = |reason: String| Error::Argument(format!("--versus [{text}]: {reason}"));

@@ -1,4 +1,4 @@
-//! Several sides against servers in the test's own process.
+//! Tests with several sides against servers in the test's own process.
 
 use super::{Order, Series, Side, race_series};
 use crate::drive::client::OnError;
@@ -11,7 +11,7 @@ use crate::load::{TrackSource, TrackSpec};
 use crate::race::RaceConfig;
 use crate::record::{RaceFilter, RaceStore};
 
-/// Hands out the same stub; remembers with what it was asked for.
+/// Returns the same stub each time, and remembers the specifications that it was asked for.
 pub(crate) struct Stubs {
     pub stub: Stub,
     pub asked: std::cell::RefCell<Vec<EngineSpec>>,
@@ -68,7 +68,7 @@ impl Progress for Notes {
     }
 }
 
-/// A race of the built-in track in its test mode, stored below `home`.
+/// Returns a race of the built-in track in its test mode, stored in `home`.
 pub(crate) fn config(home: &std::path::Path) -> RaceConfig {
     let source = TrackSource::BuiltIn { name: "log_ingest".into(), corpus: None };
     let track = TrackSpec { test_mode: true, ..TrackSpec::new(source, 0.0) };
@@ -115,7 +115,7 @@ fn sides_race_in_turn_and_every_race_is_kept_with_its_place() {
     let names: Vec<(&str, usize)> =
         outcome.sides.iter().map(|side| (side.name.as_str(), side.races.len())).collect();
     assert_eq!(names, [("A", 2), ("B", 2), ("other", 2)]);
-    // A server of its own for each race that starts one; none for hosts that run.
+    // Each race that starts a server gets a new one; running hosts need none.
     let limits: Vec<Option<String>> =
         provider.asked.borrow().iter().map(|spec| spec.memory_limit.clone()).collect();
     assert_eq!(limits, [None, Some("64mb".into()), Some("64mb".into()), None]);

@@ -1,23 +1,24 @@
-//! What stands in a `timeline.ndjson`?
+//! The format of `timeline.ndjson`.
 //!
-//! One JSON object a line, told apart by `kind`:
+//! There is one JSON object per line; `kind` distinguishes them:
 //!
 //! | kind | when | holds |
 //! |---|---|---|
-//! | `race` | first line | version of the layout, id of the race, the epoch milliseconds that `start-s` counts from |
-//! | `task` | a task's step starts | number, name, operation, clients, target throughput, seconds since the race's start |
-//! | `slice` | a slice of a task's time is over | requests, operations and failures that *ended* in it, and histograms of their times |
-//! | `task-end` | the step is over | seconds since the race's start |
+//! | `race` | first line | version of the layout, race id, epoch milliseconds that `start-s` counts from |
+//! | `task` | a task's step starts | index, name, operation, clients, target throughput, start in seconds |
+//! | `slice` | a slice of a task's time ends | requests, operations, failures that *ended* in it; times |
+//! | `task-end` | the step ends | seconds since the race's start |
 //!
-//! A slice is 0.1 s long during a task's first 10 s and 1 s from then on, so that short tasks have a course,
-//! too; the task's end is in `task-end`, which may lie within its last slice. Slices in which no request
-//! ended are not written: **what is not there is zero**. Slices of warm-up and of measured requests stand
-//! apart. **Slices of the same task, type and start add up**: samples that arrive late are written late, on a
-//! line of their own. A file that ends in half a line (the machine went down) is readable up to there.
+//! A slice is 0.1 s long during a task's first 10 s and 1 s after that, so that short tasks have a course
+//! too. The task's end is in `task-end`, and may be within its last slice. Slices in which no request ended
+//! are not written: **an absent slice is zero**. Slices of warm-up and of measured requests are separate.
+//! **Slices of the same task, type and start add up**: samples that arrive late are written late, on a
+//! separate line. A file that ends in an incomplete line (after a crash of the machine) is readable up to
+//! there.
 //!
-//! Histograms are HDR histograms of two significant digits in ticks of 100 ns, in the V2 encoding of
-//! HdrHistogram (not deflated), base64: <https://github.com/HdrHistogram/HdrHistogram>. Without `latency` it
-//! is the same as the service time.
+//! Histograms are HDR histograms with two significant digits in ticks of 100 ns, in the V2 encoding of
+//! HdrHistogram (not deflated), as base64: <https://github.com/HdrHistogram/HdrHistogram>. An absent
+//! `latency` equals the service time.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -26,14 +27,15 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 use serde::{Deserialize, Serialize};
 
 pub(crate) const VERSION: u32 = 1;
-/// Below what a socket can resolve.
+/// Finer than a socket can resolve.
 pub(crate) const TICK_NS: u64 = 100;
-/// Three hours, longer than any sensible `request-timeout`; what takes longer counts as this.
+/// Three hours, longer than any sensible `request-timeout`. Longer times count as this.
 pub(crate) const TICKS_MAX: u64 = 3 * 3600 * 1_000_000_000 / TICK_NS;
-/// Values are off by 0.8 % at most: a plot cannot show less, and a histogram stays at some hundred bytes.
+/// Values are off by at most 0.8 %, which is finer than a plot shows, and a histogram takes a few hundred
+/// bytes.
 const SIGNIFICANT_DIGITS: u8 = 2;
 
-/// An empty histogram of times in ticks.
+/// Returns an empty histogram of times in ticks.
 pub(crate) fn histogram() -> Histogram<u32> {
     Histogram::new(SIGNIFICANT_DIGITS).expect("two digits are a number histograms know")
 }
@@ -54,7 +56,7 @@ pub(crate) enum Line {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct TaskLine {
-    /// Number within the race, from 0.
+    /// Index within the race, from 0.
     pub task: u32,
     pub name: String,
     pub operation: String,
@@ -79,12 +81,12 @@ pub(crate) struct SliceLine {
     pub start_s: f64,
     pub width_s: f64,
     pub requests: u64,
-    /// Documents, pages, operations: what `unit` says.
+    /// Number of documents, pages or operations, as `unit` says.
     pub operations: u64,
     pub unit: String,
     pub errors: u64,
-    /// `operations` per second of `width-s`: what ended in this slice alone. The course of a task needs its
-    /// empty slices, too.
+    /// `operations` per second of `width-s`, which counts only what ended in this slice. For a task's course,
+    /// its empty slices have to be added.
     pub throughput: f64,
     pub service_time: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,7 +101,7 @@ pub(crate) enum SampleType {
     Normal,
 }
 
-/// `bytes` is scratch space.
+/// Encodes a histogram. `bytes` is scratch space.
 pub(crate) fn encoded(
     histogram: &Histogram<u32>,
     serializer: &mut V2Serializer,
@@ -110,10 +112,10 @@ pub(crate) fn encoded(
     BASE64.encode(&bytes)
 }
 
-/// Why a text is no histogram.
+/// Why a string is not a histogram.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HistogramError {
-    /// It is not base64.
+    /// The string is not base64.
     #[error(transparent)]
     Base64(#[from] base64::DecodeError),
     /// Its bytes are not in HdrHistogram's layout.
@@ -121,7 +123,7 @@ pub(crate) enum HistogramError {
     Layout(#[from] hdrhistogram::serialization::DeserializeError),
 }
 
-/// Errors: why the text is no histogram.
+/// Decodes a histogram. Errors: why the string is not one.
 pub(crate) fn decoded(text: &str, deserializer: &mut Deserializer) -> Result<Histogram<u64>, HistogramError> {
     let bytes = BASE64.decode(text)?;
     Ok(deserializer.deserialize(&mut bytes.as_slice())?)

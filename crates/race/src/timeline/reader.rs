@@ -1,7 +1,7 @@
-//! "Here is a timeline; give me each task's course in as many bins as a plot can show."
+//! Reads a timeline into as many bins per task as a plot can show.
 //!
-//! The file is read twice: first for the tasks' lengths, then into bins of a width that suits them, so that a
-//! race of a day needs no more memory than one of a minute.
+//! The file is read twice: first for the tasks' lengths, then into bins of a suitable width, so that a race
+//! of a day needs no more memory than one of a minute.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,18 +12,18 @@ use hdrhistogram::serialization::Deserializer;
 
 use super::format::{HistogramError, Line, SampleType, SliceLine, TaskLine, VERSION, decoded, ms};
 
-/// Most bins of a task, which are the points of a plot.
+/// Largest number of bins of a task, which are the points of a plot.
 const BINS_MAX: f64 = 240.0;
-/// Requests that a bin should hold, so that its rate says something.
+/// Number of requests that a bin should have, so that its rate means something.
 const REQUESTS_PER_BIN: f64 = 4.0;
-/// Fewest bins of a task where its length allows, however few requests each then holds.
+/// Smallest number of bins of a task if its length allows it, however few requests each bin then has.
 const BINS_MIN: f64 = 12.0;
-/// Widths of bins in seconds: whole fractions and multiples of a slice.
+/// Widths of bins in seconds: integer fractions and multiples of a slice.
 pub(crate) const WIDTHS_S: [f64; 16] =
     [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0];
-/// The last bin of several counts as at least this share of a bin.
+/// If there are several bins, the last one counts as at least this share of a bin.
 const LAST_BIN_SHARE_MIN: f64 = 0.5;
-/// Seconds of a task after which its slices are a second long.
+/// Seconds of a task after which its slices are one second long.
 const FINE_S: f64 = 10.0;
 
 #[derive(Debug, thiserror::Error)]
@@ -55,20 +55,20 @@ pub(crate) struct TaskCourse {
     /// Consecutive bins from the task's start to its end, including those in which no request ended; empty
     /// for a task without requests.
     pub bins: Vec<Bin>,
-    /// Over the measured requests of the whole task.
+    /// Times of the measured requests of the whole task.
     pub service_time: Counts,
     pub latency: Counts,
     pub processing_time: Counts,
 }
 
-/// The requests that ended within one piece of a task's time.
+/// The requests that ended within one bin of a task's time.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bin {
     /// Seconds since the task's start.
     pub start_s: f64,
     /// Length of the bin in seconds; the last one may be shorter than the others.
     pub covered_s: f64,
-    /// Whether it holds nothing but warm-up.
+    /// Whether it has only warm-up requests.
     pub is_warmup: bool,
     pub requests: u64,
     pub operations: u64,
@@ -78,13 +78,13 @@ pub(crate) struct Bin {
 }
 
 impl Bin {
-    /// Operations per second: what ended in the bin, over the bin's length.
+    /// Returns the operations per second: what ended in the bin, divided by the bin's length.
     pub(crate) fn throughput(&self) -> f64 {
         self.operations as f64 / self.covered_s.max(1e-3)
     }
 }
 
-/// How often each time was measured: from ticks of the histogram to a count.
+/// How often each time was measured: a map from ticks of the histogram to a count.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Counts {
     counts: BTreeMap<u64, u64>,
@@ -113,13 +113,13 @@ impl Counts {
         self.total
     }
 
-    /// (ms, count), ascending.
+    /// Returns pairs of (ms, count), ascending.
     pub(crate) fn iter_ms(&self) -> impl Iterator<Item = (f64, u64)> {
         self.counts.iter().map(|(ticks, count)| (ms(*ticks), *count))
     }
 
-    /// The smallest value that at least the share `quantile` of all values does not exceed, in ms; `None`
-    /// without values.
+    /// Returns the smallest value that is not exceeded by at least the share `quantile` of all values, in ms;
+    /// `None` without values.
     pub(crate) fn quantile_ms(&self, quantile: f64) -> Option<f64> {
         let wanted = ((quantile * self.total as f64).ceil() as u64).max(1);
         let mut seen = 0;
@@ -135,7 +135,7 @@ impl Timeline {
     /// Reads a timeline.
     ///
     /// # Errors
-    /// The file cannot be read, or is not a timeline. Half a line at its end is no error.
+    /// The file cannot be read, or is not a timeline. An incomplete line at its end is not an error.
     pub(crate) fn read(path: &Path) -> Result<Timeline, TimelineError> {
         let mut timeline = Timeline::default();
         let mut spans: Vec<(f64, u64)> = Vec::new();
@@ -159,7 +159,7 @@ impl Timeline {
             Ok(())
         })?;
         for (task, (course, (end_s, requests))) in timeline.tasks.iter_mut().zip(spans).enumerate() {
-            // If a race was cut off, only its slices say how far it came.
+            // If a race was cut off, only its slices show how far it got.
             course.end_s = ends.get(&task).copied().filter(|_| requests > 0).unwrap_or(end_s);
             course.bin_s = bin_width_s(end_s - course.task.start_s, requests);
         }
@@ -180,7 +180,7 @@ impl Timeline {
         Ok(timeline)
     }
 
-    /// Seconds from the race's start to the last task's end.
+    /// Returns the seconds from the race's start to the last task's end.
     pub(crate) fn duration_s(&self) -> f64 {
         self.tasks.iter().map(|course| course.end_s).fold(0.0, f64::max)
     }
@@ -204,7 +204,7 @@ impl TaskCourse {
         self.end_s - self.task.start_s
     }
 
-    /// Whether latency is anything but service time.
+    /// Whether latency differs from service time.
     pub(crate) fn has_own_latency(&self) -> bool {
         self.latency != self.service_time
     }
@@ -229,7 +229,7 @@ impl TaskCourse {
         if self.unit.is_empty() || slice.errors < slice.requests {
             self.unit.clone_from(&slice.unit);
         }
-        // A slice's start is a sum of decimal fractions; it may lie a hair before its bin.
+        // A slice's start is a sum of decimal fractions, so rounding may put it slightly before its bin.
         let number = ((slice.start_s - self.task.start_s + 1e-6) / self.bin_s).floor();
         let bin = bins.entry(number as i64).or_insert_with(|| Bin { is_warmup: true, ..Bin::default() });
         bin.is_warmup &= is_warmup;
@@ -241,8 +241,8 @@ impl TaskCourse {
         Ok(())
     }
 
-    /// All bins from the task's start to its end: those that no request ended in are zero, and every one has
-    /// its length.
+    /// Returns all bins from the task's start to its end, each with its length. Bins in which no request
+    /// ended are zero.
     fn filled(&self, mut bins: BTreeMap<i64, Bin>) -> Vec<Bin> {
         let Some((&last, _)) = bins.last_key_value() else { return Vec::new() };
         let mut is_warmup = bins.first_key_value().is_some_and(|(_, first)| first.is_warmup);
@@ -251,7 +251,7 @@ impl TaskCourse {
                 let mut bin = bins.remove(&number).unwrap_or(Bin { is_warmup, ..Bin::default() });
                 is_warmup = bin.is_warmup;
                 bin.start_s = number as f64 * self.bin_s;
-                // A last bin that has hardly begun would turn one request into a rate that never was.
+                // A last bin that has just begun would turn one request into a rate that never occurred.
                 let shortest_s = if last == 0 { 0.0 } else { self.bin_s * LAST_BIN_SHARE_MIN };
                 let covered_s = (self.duration_s() - bin.start_s).max(shortest_s);
                 bin.covered_s = covered_s.max(self.scheduled_s(&bin)).min(self.bin_s);
@@ -260,9 +260,9 @@ impl TaskCourse {
             .collect()
     }
 
-    /// Seconds that the schedule of a paced task allots to what ended in a bin; 0 for other tasks. The task
-    /// ends with its last request, although the schedule allots that as much time as any other: without this
-    /// a steady rate would be drawn as one that rises at the end.
+    /// Returns the seconds that the schedule of a paced task allots to what ended in a bin; 0 for other
+    /// tasks. The task ends with its last request, although the schedule allots as much time to that as to
+    /// any other. Without this correction, a steady rate would be drawn as rising at the end.
     fn scheduled_s(&self, bin: &Bin) -> f64 {
         match &self.task.target_throughput {
             Some((rate, unit)) if *rate > 0.0 && unit.split('/').next() == Some(self.unit.as_str()) => {
@@ -305,7 +305,7 @@ fn lines(path: &Path, take: &mut dyn FnMut(Line) -> Result<(), ReadError>) -> Re
     let mut text = Vec::new();
     for number in 1.. {
         text.clear();
-        // A last line without its end was being written when the machine or the process went down.
+        // A last line without its end was being written when the machine or the process crashed.
         if reader.read_until(b'\n', &mut text)? == 0 || text.last() != Some(&b'\n') {
             break;
         }
@@ -369,7 +369,7 @@ mod tests {
         assert!((full.throughput() - 200.0).abs() < 1e-6, "{full:?}");
     }
 
-    /// A bulk of 1,000 documents every two seconds, as of a task that is paced at 500 docs/s.
+    /// Records a bulk of 1,000 documents every two seconds, as in a task paced at 500 docs/s.
     #[test]
     fn a_paced_task_has_its_pace() {
         let (mut out, start) = (Vec::new(), Instant::now());
@@ -397,7 +397,7 @@ mod tests {
         assert!(rates.iter().all(|rate| (rate - 500.0).abs() < 1e-6), "{rates:?}");
     }
 
-    /// Requests that are seconds apart leave bins between them, which are zero.
+    /// Requests that are seconds apart leave empty bins between them, which are zero.
     #[test]
     fn empty_bins_are_zero() {
         let timeline = read(&recorded(&[(50, 20, false), (4_050, 20, false), (8_050, 20, false)])).unwrap();

@@ -1,9 +1,9 @@
-//! "Here are samples as they arrive; write down the course of the race."
+//! Records a race over time from samples as they arrive.
 //!
-//! The driver's calling thread, which takes the samples in anyway, records them: nothing is added to the
-//! threads that generate load. A sample costs three increments in small histograms. Slices are written
-//! [`HORIZON`] after they ended and their memory is used again, so that what is held is some ten slices a
-//! running task, however long the race.
+//! The driver's calling thread, which receives the samples anyway, records them, so the threads that generate
+//! load have no additional work. A sample costs three increments in small histograms. Slices are written
+//! [`HORIZON`] after they ended and their memory is reused, so that about ten slices per running task are in
+//! memory, however long the race is.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ use super::format::{Line, SampleType, SliceLine, TICK_NS, TICKS_MAX, TaskLine, V
 use crate::model::Task;
 use crate::sample::Sample;
 
-/// How long a slice waits for samples that are still under way. Workers hand samples on every 0.1 s while
+/// How long a slice waits for samples that are still on their way. Workers pass samples on every 0.1 s while
 /// they have any.
 pub(crate) const HORIZON: Duration = Duration::from_secs(2);
 const FINE_SLICE: Duration = Duration::from_millis(100);
@@ -65,7 +65,7 @@ impl Slice {
         if !other.unit.is_empty() {
             self.unit = other.unit;
         }
-        // A histogram that resizes takes in any other.
+        // A resizing histogram can add any other.
         let _ = self.service_time.add(&other.service_time);
         let _ = self.latency.add(&other.latency);
         let _ = self.processing_time.add(&other.processing_time);
@@ -76,7 +76,7 @@ impl Slice {
         self.requests += 1;
         self.operations += sample.weight;
         self.errors += u64::from(!sample.is_success);
-        // Failed requests report the unit "ops" whatever the operation measures.
+        // Failed requests report the unit "ops", whatever the operation measures.
         if self.unit.is_empty() || sample.is_success {
             self.unit = sample.unit;
         }
@@ -91,7 +91,7 @@ fn ticks(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).div_euclid(TICK_NS).min(TICKS_MAX)
 }
 
-/// Start and width of the slice of that index, since the step's start.
+/// Returns the start and the width of the slice with this index, relative to the step's start.
 fn span(index: u32) -> (Duration, Duration) {
     match index.checked_sub(FINE_SLICES) {
         None => (FINE_SLICE * index, FINE_SLICE),
@@ -114,19 +114,19 @@ fn index_at(time: Duration) -> u32 {
 #[derive(Debug)]
 pub(crate) struct RunningTask {
     number: u32,
-    /// Slices not yet written, by index, of warm-up and of measured requests.
+    /// Slices that are not written yet, by index: those of the warm-up and those of measured requests.
     open: [BTreeMap<u32, Slice>; 2],
     pub requests: u64,
     pub errors: u64,
     pub is_warmup: bool,
-    /// Since the step's start: when the first of its requests was made ready, and when the last one ended.
+    /// When its first request was prepared and when the last one ended, relative to the step's start.
     pub first: Option<Duration>,
     pub last_end: Duration,
-    /// Since the step's start: when the first request after the warm-up was made ready.
+    /// When the first request after the warm-up was prepared, relative to the step's start.
     pub measured_from: Option<Duration>,
-    /// What was written already of the requests after the warm-up.
+    /// The requests after the warm-up that have already been written.
     written: Slice,
-    /// Share done of each client of the step that has reported one.
+    /// Share done by each client of the step that has reported one.
     shares: Vec<Option<f32>>,
 }
 
@@ -146,15 +146,15 @@ impl RunningTask {
         }
     }
 
-    /// The slices of the last [`HORIZON`] or a little more before `now` (since the step's start), and when
-    /// the first of them begins, whether or not anything ended in it.
+    /// Returns the slices of the last [`HORIZON`] or slightly more before `now` (relative to the step's
+    /// start), and the start of the first of them, whether or not anything ended in it.
     pub(crate) fn recent(&self, now: Duration) -> (Duration, impl Iterator<Item = &Slice>) {
         let first = index_at(now.saturating_sub(HORIZON));
         let slices = self.open.iter().flat_map(move |open| open.range(first..)).map(|(_, slice)| slice);
         (span(first).0, slices)
     }
 
-    /// All requests after the warm-up, until now.
+    /// Returns all requests after the warm-up, until now.
     pub(crate) fn measured(&self) -> Slice {
         let mut whole = Slice::new();
         whole.add(&self.written);
@@ -162,7 +162,7 @@ impl RunningTask {
         whole
     }
 
-    /// Sum of the shares that its clients say they have done; `None` while no client knows.
+    /// Returns the sum of the shares that the clients report as done; `None` if no client has reported one.
     pub(crate) fn share_sum(&self) -> Option<f64> {
         let mut known = self.shares.iter().flatten().peekable();
         known.peek().is_some().then(|| known.map(|share| f64::from(*share)).sum())
@@ -180,10 +180,10 @@ impl RunningTask {
 /// Writes a race's timeline.
 pub(crate) struct Recorder<W> {
     out: W,
-    /// What ended the recording; the race goes on.
+    /// The error that ended the recording; the race continues.
     failure: Option<io::Error>,
     race_start: Instant,
-    /// Since the race's start.
+    /// Relative to the race's start.
     step_start: Duration,
     task_count: u32,
     running: Vec<RunningTask>,
@@ -193,7 +193,7 @@ pub(crate) struct Recorder<W> {
 }
 
 impl<W: Write> Recorder<W> {
-    /// `start_ms`: the epoch's milliseconds at `race_start`.
+    /// `start_ms` is `race_start` in milliseconds since the epoch.
     pub(crate) fn new(out: W, race_id: &str, race_start: Instant, start_ms: u64) -> Recorder<W> {
         let mut recorder = Recorder {
             out,
@@ -210,7 +210,7 @@ impl<W: Write> Recorder<W> {
         recorder
     }
 
-    /// The tasks of the running step, in the order of [`Sample::task_index`].
+    /// Returns the tasks of the running step, in the order of [`Sample::task_index`].
     pub(crate) fn running(&self) -> &[RunningTask] {
         &self.running
     }
@@ -255,12 +255,12 @@ impl<W: Write> Recorder<W> {
             .record(sample);
     }
 
-    /// Writes the slices that ended [`HORIZON`] before `now` (since the step's start).
+    /// Writes the slices that ended [`HORIZON`] before `now` (relative to the step's start).
     pub(crate) fn advance(&mut self, now: Duration) {
         self.write_slices(|index| span(index).0 + span(index).1 + HORIZON <= now);
     }
 
-    /// Writes what is left of the step's tasks.
+    /// Writes the remaining slices of the step's tasks.
     pub(crate) fn end_step(&mut self) {
         self.write_slices(|_| true);
         for task in std::mem::take(&mut self.running) {
@@ -269,7 +269,7 @@ impl<W: Write> Recorder<W> {
         }
     }
 
-    /// Errors: the first that writing met; the file then ends before the race did.
+    /// Errors: the first error that occurred while writing. The file then ends before the race did.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         match self.failure.take() {
             Some(failure) => Err(failure),

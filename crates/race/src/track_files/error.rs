@@ -1,4 +1,4 @@
-//! Why a track could not be loaded, split by who can act on it.
+//! Why a track could not be loaded, grouped by who can correct it.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use crate::plugin::PluginError;
 /// Why a track cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// The path or name of the track leads nowhere.
+    /// The path or name of the track does not exist.
     #[error("{0}")]
     NotFound(String),
-    /// The track's author has to correct it; Rally refuses it, too.
+    /// The track's author has to correct it; Rally refuses the track too.
     #[error("{0}")]
     TrackInvalid(String),
     /// The user gave parameters or filters that cannot be applied.
@@ -27,21 +27,21 @@ pub enum LoadError {
         /// Names of the challenges that the track has, in its order.
         known: Vec<String>,
     },
-    /// Documents are missing, or not those that the track describes.
+    /// Documents are missing, or are not those that the track describes.
     #[error("{0}")]
     Documents(String),
-    /// Rally could run this, this tool cannot yet.
+    /// Rally can run this, but this tool cannot yet.
     #[error("{0}")]
     NotSupported(String),
     /// The track's `track.py` cannot be used.
     #[error("the track's plugin [track.py] cannot be used: {0}")]
     Plugin(PluginError),
-    /// The disk.
+    /// An error of the disk.
     #[error("[{}]: {source}", path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }
@@ -51,7 +51,7 @@ impl LoadError {
         LoadError::TrackInvalid(reason)
     }
 
-    /// Makes an I/O error one of that path, for `map_err`.
+    /// Adds the path to an I/O error, for `map_err`.
     pub(crate) fn at(path: &Path) -> impl Fn(std::io::Error) -> LoadError {
         let path = path.to_owned();
         move |source| LoadError::Io { path: path.clone(), source }

@@ -1,13 +1,13 @@
-//! "Here is a track; give me the text of one of its files, or the names that match a pattern."
+//! Reads the files of a track.
 //!
-//! A track is a folder on disk, or a set of files compiled into the binary. Nothing above this module knows
-//! which.
+//! A track is a folder on disk, or a set of files compiled into the binary. Only this module distinguishes
+//! the two.
 
 use std::path::{Component, Path, PathBuf};
 
 use crate::track_files::LoadError;
 
-/// Where a track's own files (not its corpora) live.
+/// Where a track's own files (not its corpora) are.
 #[derive(Debug, Clone)]
 pub(crate) enum TrackFiles {
     /// A folder; file names are relative to it.
@@ -16,12 +16,12 @@ pub(crate) enum TrackFiles {
     Embedded(&'static [(&'static str, &'static str)]),
 }
 
-/// `path` with something behind its name.
+/// Returns `path` with `suffix` appended to its name.
 pub(crate) fn suffixed(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from([path.as_os_str(), suffix.as_ref()].join("".as_ref()))
 }
 
-/// Writes a file below a folder, with the folders between them.
+/// Writes a file in a folder, and creates the folders between them.
 ///
 /// # Errors
 /// `Io`.
@@ -33,11 +33,11 @@ pub(crate) fn write_below(folder: &Path, name: &str, content: &[u8]) -> Result<(
 }
 
 impl TrackFiles {
-    /// The text of `name`, a path relative to the track's folder. As in Rally it may lead to a folder beside
-    /// the track (`../shared/x.json`); absolute names are refused.
+    /// Returns the contents of `name`, a path relative to the track's folder. As in Rally it may lead to a
+    /// folder beside the track (`../shared/x.json`). Absolute paths are refused.
     ///
     /// # Errors
-    /// `TrackInvalid` for an absolute name, `Io` when the file cannot be read.
+    /// `TrackInvalid` for an absolute path, `Io` when the file cannot be read.
     pub(crate) fn read(&self, name: &str) -> Result<String, LoadError> {
         if Path::new(name).is_absolute() {
             return Err(LoadError::invalid(format!(
@@ -60,11 +60,11 @@ impl TrackFiles {
         }
     }
 
-    /// As [`read`](Self::read), but only for names inside the track's folder: what Jinja's own `include` may
-    /// reach.
+    /// Reads like [`read`](Self::read), but only paths inside the track's folder, which is what Jinja's own
+    /// `include` may reach.
     ///
     /// # Errors
-    /// `TrackInvalid` for a name that leads out, `Io`.
+    /// `TrackInvalid` for a path that leads out of the folder, `Io`.
     pub(crate) fn read_inside(&self, name: &str) -> Result<String, LoadError> {
         match inside(name) {
             Some(_) => self.read(name),
@@ -74,7 +74,7 @@ impl TrackFiles {
         }
     }
 
-    /// Whether the track has a file of this name.
+    /// Whether the track has a file with this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         match self {
             TrackFiles::Folder(root) => root.join(name).is_file(),
@@ -82,8 +82,8 @@ impl TrackFiles {
         }
     }
 
-    /// Names (relative, sorted) of the files that match a shell pattern relative to the track's folder; empty
-    /// if none does.
+    /// Returns the names (relative, sorted) of the files that match a shell pattern relative to the track's
+    /// folder; empty if none matches.
     pub(crate) fn glob(&self, pattern: &str) -> Vec<String> {
         match self {
             TrackFiles::Folder(root) => {
@@ -114,7 +114,7 @@ impl TrackFiles {
     }
 }
 
-/// `name` without `.` and `..`; `None` if it is absolute or climbs above its start.
+/// Returns `name` without `.` and `..`; `None` if it is absolute or leads above its start.
 fn inside(name: &str) -> Option<PathBuf> {
     let mut path = PathBuf::new();
     for component in Path::new(name).components() {

@@ -1,5 +1,4 @@
-//! "What stands in the folder of a track?" Its files, whether they lie on the disk or are built in, and why a
-//! track cannot be loaded.
+//! The files of a track, whether they are on disk or built in, and the errors of loading a track.
 
 pub(crate) mod error;
 pub(crate) mod files;

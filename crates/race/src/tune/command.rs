@@ -1,4 +1,4 @@
-//! `limber tune`: what the user types and sees.
+//! `limber tune`: its arguments, and what it prints.
 
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,7 @@ use crate::series::Warnings;
   limber tune experiments/index_buffer.json
   limber tune --resume ID")]
 pub struct TuneCommand {
-    /// Experiment: a JSON file with what the flags say, which win over it (docs/experiments.md)
+    /// Experiment: a JSON file with the same settings as the options, which override it (docs/experiments.md)
     #[arg(value_name = "EXPERIMENT")]
     pub experiment: Option<PathBuf>,
     /// What to look for: docs/s, 'p99 of TASK', peak_memory, server_cpu, or a figure such as
@@ -99,17 +99,17 @@ pub struct TuneCommand {
     pub quiet: bool,
 }
 
-/// What a finished search looks like.
+/// The drawings of a finished search.
 #[derive(Debug)]
 pub(super) struct Drawn {
-    /// Memory against the goal, where memory is known.
+    /// Memory against the goal, if the memory is known.
     pub tradeoff: Option<String>,
     /// The whole report as HTML.
     pub page: String,
 }
 
 impl TuneCommand {
-    /// Searches, prints the report, and says where it is kept.
+    /// Searches, prints the report, and prints where it is stored.
     pub fn run(&self, provider: &dyn ServerProvider) -> Result<(), Error> {
         let home = folder()?;
         let id = self.resume.clone().or_else(|| self.tune_id.clone()).unwrap_or_else(new_race_id);
@@ -130,10 +130,10 @@ impl TuneCommand {
         Ok(())
     }
 
-    /// What would be raced (`--dry-run`). `home`: the tool's folder.
+    /// Returns what would be raced (`--dry-run`). `home` is the tool's folder.
     ///
     /// # Errors
-    /// What would stop the search before its first race.
+    /// Whatever would stop the search before its first race.
     pub fn plan(&self, home: &Path) -> Result<String, Error> {
         let experiment = Experiment::new(self.json(home)?, own_usable_bytes())?;
         let engine = self.engine_spec(&experiment)?;
@@ -142,7 +142,7 @@ impl TuneCommand {
         Ok(listed(&experiment, &candidates))
     }
 
-    /// The report, the picture, and where they are to be kept (nowhere after a dry run).
+    /// Returns the report and the drawings, and the ledger that stores them (`None` after a dry run).
     pub(super) fn search_in(
         &self,
         home: &Path,
@@ -201,7 +201,7 @@ impl TuneCommand {
         Ok((text, Some(drawn), Some(ledger)))
     }
 
-    /// The experiment, as it was recorded or as the user asks for it.
+    /// Returns the experiment as it was recorded, or as the user asks for it.
     fn json(&self, home: &Path) -> Result<Map<String, Value>, Error> {
         match &self.resume {
             Some(id) => recorded_experiment(home, id),
@@ -209,7 +209,7 @@ impl TuneCommand {
         }
     }
 
-    /// The experiment file with the flags in it.
+    /// Returns the contents of the experiment file, overridden by the command-line options.
     fn merged(&self) -> Result<Map<String, Value>, Error> {
         let mut json = match &self.experiment {
             Some(path) => read_experiment(path)?,
@@ -253,7 +253,7 @@ impl TuneCommand {
         Ok(json)
     }
 
-    /// What is started for each race; `None` when a running host is raced.
+    /// Returns the server to start for each race; `None` when a running host is raced.
     fn engine_spec(&self, experiment: &Experiment) -> Result<Option<EngineSpec>, Error> {
         if self.engine.preserve_install {
             return Err(Error::Argument(
@@ -303,7 +303,7 @@ impl TuneCommand {
         hosts.target_hosts = text(json, "target-hosts")?;
         let mut clusters = hosts.clusters(is_started.then_some(DEFAULT_CLUSTER))?;
         let raced = clusters.remove(0);
-        // A track that does not load should not wait for a server first.
+        // Find out that a track does not load before a server is started.
         if !matches!(track.source, load::TrackSource::Repository { .. }) {
             load::read(&track)?;
         }
@@ -317,7 +317,7 @@ impl TuneCommand {
     }
 }
 
-/// Races what is not recorded yet.
+/// Runs the races that are not recorded yet.
 fn searched(
     racer: &Racer<'_>,
     plan: &Plan,
@@ -393,7 +393,7 @@ fn pretty(json: &Map<String, Value>) -> String {
     format!("{:#}\n", Value::Object(json.clone()))
 }
 
-/// What a dry run prints.
+/// Returns what a dry run prints.
 fn listed(experiment: &Experiment, candidates: &[Candidate]) -> String {
     let mut text = format!(
         "Goal: {}. {} of {} combinations, at most {} races. The first is the baseline.\n\n",
@@ -425,8 +425,8 @@ mod tests {
         Root::try_parse_from([&["tune"], line].concat()).unwrap().command
     }
 
-    /// The whole way on a server that answers everything at once: settings arrive, races are kept, a search
-    /// goes on.
+    /// Runs a whole search on a server that answers everything at once: settings arrive, races are stored,
+    /// and a search is resumed.
     #[test]
     fn settings_reach_the_server_and_a_search_goes_on() {
         let home = tempfile::tempdir().unwrap();
@@ -466,7 +466,7 @@ mod tests {
             "{sizes:?}"
         );
 
-        // The ledger loses its last lines, as after an interrupt; only these are raced again.
+        // The ledger loses its last lines, as after an interrupt. Only these races are repeated.
         let ledger = ledger.unwrap();
         let (races, folder) = (ledger.recorded().len(), ledger.folder().to_owned());
         assert!(races <= 24);
@@ -485,8 +485,8 @@ mod tests {
         assert_eq!(provider.asked.borrow().len(), started + 2);
     }
 
-    /// With bulks of 1,000 the documents are used up within the warm-up: that setting loses, the search goes
-    /// on, and so does one that resumes.
+    /// With bulks of 1,000, the documents are used up within the warm-up. That setting loses, and the search
+    /// continues, also after it is resumed.
     #[test]
     fn a_setting_that_measures_nothing_is_given_up() {
         let home = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What did the user ask for? An experiment file, flags, or both.
+//! The experiment that the user asks for, in a file, in options, or in both.
 
 use serde_json::{Map, Value, json};
 
@@ -32,12 +32,13 @@ const MEMBERS: [&str; 21] = [
     "seed",
 ];
 
-/// Races in all, where nothing else is said.
+/// Default number of races.
 const BUDGET: usize = 60;
-/// A final of two needs eight races to show anything.
+/// A final of two candidates needs eight races to show anything.
 const BUDGET_MIN: usize = 8;
 
-/// What to search for and in what. Track and engine are in `json`, which the command reads.
+/// The goal of a search and what is searched. The track and the engine are in `json`, which the command
+/// reads.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Experiment {
     pub description: String,
@@ -47,17 +48,18 @@ pub(super) struct Experiment {
     pub budget: usize,
     pub significance: f64,
     pub seed: u64,
-    /// As it is kept with the search: the file with the flags in it and sizes resolved.
+    /// The experiment as it is stored with the search: the file overridden by options, and with sizes
+    /// resolved.
     pub json: Map<String, Value>,
 }
 
 impl Experiment {
-    /// `json`: an experiment file's object, with flags in the place of what they override. Values such as
-    /// `25%ram` become sizes: shares of `memory_bytes`, the memory that this machine or its cgroup has;
-    /// `None` if that is not known.
+    /// `json` is the object of an experiment file, overridden by options. Values such as `25%ram` become
+    /// sizes: shares of `memory_bytes`, the memory of this machine or its cgroup, which is `None` if it is
+    /// unknown.
     ///
     /// # Errors
-    /// `Arguments` for what is missing or not understood.
+    /// `Argument` for missing or invalid values.
     pub(super) fn new(mut json: Map<String, Value>, memory_bytes: Option<u64>) -> Result<Experiment, Error> {
         let refused = |reason: String| Error::Argument(reason);
         if let Some(unknown) = json.keys().find(|name| !MEMBERS.contains(&name.as_str())) {
@@ -187,7 +189,7 @@ mod tests {
         );
     }
 
-    /// The files that come with the source.
+    /// Reads the files that are part of the repository.
     #[test]
     fn experiments_in_the_repository_can_be_read() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");

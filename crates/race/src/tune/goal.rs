@@ -1,4 +1,4 @@
-//! What is a setting judged by?
+//! The figures by which a setting is judged.
 
 use crate::error::Error;
 use crate::inference::Direction;
@@ -16,9 +16,9 @@ pub(super) struct Goal {
 
 #[derive(Debug, Clone, PartialEq)]
 enum What {
-    /// Median throughput in that unit; `throughput` is any.
+    /// Median throughput in this unit; `throughput` means any unit.
     Throughput(Option<String>),
-    /// Latency as users see it: from the due time of scheduled tasks, else service time.
+    /// Latency as users experience it: from the due time for scheduled tasks, otherwise service time.
     Percentile(String),
     /// A figure by its key.
     Key(String),
@@ -27,7 +27,7 @@ enum What {
 /// Why a race does not have a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum NoFigure {
-    /// No race of this track has it, or it is of several tasks: the goal is wrong.
+    /// No race of this track has it, or several tasks have it: the goal is wrong.
     OfGoal(String),
     /// This race measured too little for it; another setting may have it.
     OfRace(String),
@@ -55,7 +55,7 @@ fn refused(reason: String) -> Error {
 
 impl Goal {
     /// # Errors
-    /// `Arguments` for what names no figure.
+    /// `Argument` for a string that does not name a figure.
     pub(super) fn parse(text: &str) -> Result<Goal, Error> {
         let (what, task) = match text.split_once(" of ") {
             Some((what, task)) => (what.trim(), Some(task.trim().to_owned())),
@@ -90,7 +90,7 @@ impl Goal {
         }
     }
 
-    /// Unit of the figure, as far as the goal alone tells.
+    /// Returns the unit of the figure, as far as the goal alone determines it.
     pub(super) fn unit(&self) -> &str {
         match &self.what {
             What::Throughput(unit) => unit.as_deref().unwrap_or("/s"),
@@ -108,10 +108,10 @@ impl Goal {
         }
     }
 
-    /// The figure of a race that is meant. `samples`: the tasks of the race with how many requests were
-    /// measured (warm-up left out).
+    /// Returns the figure of a race that the goal names. `samples` are the tasks of the race with their
+    /// numbers of measured requests (without the warm-up).
     ///
-    /// Errors: why there is none, or more than one.
+    /// Errors: why there is no such figure, or more than one.
     pub(super) fn of<'f>(
         &self,
         figures: &'f [Figure],
@@ -180,7 +180,7 @@ impl Bound {
     /// Reads `FIGURE <= VALUE` or `FIGURE >= VALUE`; sizes may have a unit (kb, mb, gb).
     ///
     /// # Errors
-    /// `Arguments` for anything else.
+    /// `Argument` for anything else.
     pub(super) fn parse(text: &str) -> Result<Bound, Error> {
         let (goal, value, is_upper) = match (text.split_once("<="), text.split_once(">=")) {
             (Some((goal, value)), _) => (goal, value, true),
@@ -201,7 +201,7 @@ impl Bound {
     }
 }
 
-/// A number as it stands, milliseconds, or a size in bytes.
+/// Parses a plain number, milliseconds, or a size in bytes.
 fn number(text: &str) -> Option<f64> {
     let text = text.to_ascii_lowercase();
     match text.strip_suffix("ms") {
@@ -240,7 +240,7 @@ mod tests {
         };
         of_goal("ops/s", "its tasks with figures are: index");
         of_goal("p99 of indx", "its tasks with figures are: index");
-        // What another setting may have.
+        // Another setting may have this figure.
         let error = value("p99.9 of index").unwrap_err();
         assert!(matches!(&error, NoFigure::OfRace(reason) if reason.contains("too few")), "{error}");
         let error = Goal::parse("docs/s").unwrap().of(&[], &[("index", 0)]).unwrap_err();

@@ -1,14 +1,14 @@
-//! Which candidate is raced next, and which are given up?
+//! Chooses the candidate that is raced next, and the candidates that are given up.
 //!
-//! Sequential halving (Karnin, Koren and Somekh 2013; with rungs as in successive halving): all candidates
-//! race alike, the better half goes on, until three are left at most. What was saved for it goes into a
-//! final, in which the two best and the baseline race in turn until the best one is shown to be better than
-//! both, or the budget is spent. Only the final's races are evidence: those before have chosen the winner,
-//! and would flatter it.
+//! This is sequential halving (Karnin, Koren and Somekh 2013; with rungs as in successive halving): all
+//! candidates race equally often and the better half continues, until at most three are left. The rest of the
+//! budget goes into a final, in which the two best and the baseline race in turn until the best one is shown
+//! to be better than the others, or the budget is spent. Only the final's races are evidence: the earlier
+//! ones have chosen the winner, and would be biased in its favour.
 //!
-//! A candidate is given up within a rung when it is shown to be worse than the leader, or when a race of it
-//! fails. Every look at the statistics takes its share of the significance level (Bonferroni over looks), so
-//! that looking after each pass makes no false winner more likely.
+//! A candidate is given up within a rung when it is shown to be worse than the leader, or when one of its
+//! races fails. Every look at the statistics uses a share of the significance level (Bonferroni over looks),
+//! so that looking after each pass does not make a false winner more likely.
 
 use crate::error::Error;
 use crate::inference::comparison::adjust;
@@ -19,30 +19,30 @@ use crate::series::Order;
 
 use super::goal::is_better;
 
-/// Races of each finalist that are kept back from the budget where it allows: what five against five can show
-/// (p = 0.008).
+/// Races of each finalist that are reserved if the budget allows: what five against five can show (p =
+/// 0.008).
 const FINAL_PASSES_RESERVED: usize = 5;
 const FINALISTS_MAX: usize = 3;
-/// The baseline is candidate 0.
+/// Index of the baseline.
 pub(super) const BASELINE: usize = 0;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Plan {
-    /// Races in all.
+    /// Total number of races.
     pub budget: usize,
     pub significance: f64,
     pub seed: u64,
     pub direction: Direction,
-    /// End the final as soon as the best one is shown to be the best.
+    /// Whether the final ends as soon as the best candidate is shown to be the best.
     pub stops_early: bool,
 }
 
-/// What one race of a candidate brought.
+/// Result of one race of a candidate.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Outcome {
     Measured {
         goal: f64,
-        /// Peak resident memory of the server, where it is known.
+        /// Peak resident memory of the server, if it is known.
         memory_bytes: Option<f64>,
         /// Whether all bounds were kept.
         is_within_bounds: bool,
@@ -55,33 +55,34 @@ pub(super) enum Outcome {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Trial {
     pub candidate: usize,
-    /// From 0; the last one is the final.
+    /// Counted from 0; the last rung is the final.
     pub rung: usize,
     pub outcome: Outcome,
 }
 
-/// What the search found.
+/// Result of the search.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Search {
     pub trials: Vec<Trial>,
     pub final_rung: usize,
-    /// Finalists, best first; empty when no candidate finished a race within the bounds.
+    /// Finalists, the best first; empty when no candidate finished a race within the bounds.
     pub ranking: Vec<usize>,
-    /// The others with the reason why they were given up, in that order.
+    /// The other candidates with the reason why they were given up, in the order in which that happened.
     pub given_up: Vec<(usize, String)>,
     /// Corrected p-value that a difference in the final must not exceed to count as shown.
     pub level: f64,
-    /// Whether the final ended before the budget.
+    /// Whether the final ended before the budget was spent.
     pub ended_early: bool,
 }
 
 impl Search {
-    /// Goal values of a candidate's races; only of rungs that `is_meant`.
+    /// Returns the goal values of a candidate's races, only from rungs for which `is_meant` is true.
     pub(super) fn values(&self, candidate: usize, is_meant: impl Fn(usize) -> bool) -> Vec<f64> {
         values(&self.trials, candidate, is_meant)
     }
 
-    /// The best one against another finalist, by the final's races; corrected over the finalists.
+    /// Compares the best candidate with each other finalist by the final's races; the p-values are corrected
+    /// over the finalists.
     pub(super) fn evidence(&self, direction: Direction) -> Vec<(usize, Comparison)> {
         let Some((best, others)) = self.ranking.split_first() else { return Vec::new() };
         let of = |candidate: usize| self.values(candidate, |rung| rung == self.final_rung);
@@ -92,21 +93,22 @@ impl Search {
     }
 }
 
-/// How many candidates a budget can tell apart: two races each for halving, and the final.
+/// Returns how many candidates a budget can distinguish: two races each for halving, and the final.
 pub(super) fn candidates_max(budget: usize) -> usize {
     ((budget - reserved(budget, FINALISTS_MAX)) / 2).max(2)
 }
 
-/// Races kept back for the final: never more than half of the budget.
+/// Returns the number of races reserved for the final: at most half of the budget.
 fn reserved(budget: usize, finalists_count: usize) -> usize {
     (FINAL_PASSES_RESERVED * finalists_count.min(FINALISTS_MAX)).min(budget / 2)
 }
 
-/// Searches among candidates `0..count`. `race` races one of them; its number in the order of all races is
-/// given for the log.
+/// Searches among candidates `0..count`. `race` races one of them; it also gets the race's index among all
+/// races, for the log.
 ///
 /// # Errors
-/// Those of `race` that end the search (an interrupt); a race that merely fails is an [`Outcome::Failed`].
+/// Those of `race` that end the search (an interrupt). A race that fails for other reasons is an
+/// [`Outcome::Failed`].
 pub(super) fn search(
     count: usize,
     plan: &Plan,
@@ -134,14 +136,14 @@ pub(super) fn search(
         rung += 1;
     }
     let (level, ended_early) = state.finish(rung)?;
-    // The baseline raced in the final whether or not it could still win; if it came out best, it is.
+    // The baseline races in the final whether or not it could still win. If it is the best, it wins.
     let finalists = state.racing();
     let State { trials, given_up, .. } = state;
     let ranking = ranked(&trials, &finalists, plan.direction, |of| of == rung);
     Ok(Search { trials, final_rung: rung, ranking, given_up, level, ended_early })
 }
 
-/// Rungs until at most [`FINALISTS_MAX`] are left.
+/// Returns the number of rungs until at most [`FINALISTS_MAX`] candidates are left.
 fn rungs(mut count: usize) -> usize {
     let mut rungs = 0;
     while count > FINALISTS_MAX {
@@ -155,13 +157,13 @@ struct State<'a> {
     plan: &'a Plan,
     race: &'a mut dyn FnMut(usize, usize) -> Result<Outcome, Error>,
     trials: Vec<Trial>,
-    /// Those that can still win.
+    /// The candidates that can still win.
     alive: Vec<usize>,
     given_up: Vec<(usize, String)>,
 }
 
 impl State<'_> {
-    /// Those that race: all that can win, and the baseline unless its races fail.
+    /// Returns the candidates that race: all that can win, and the baseline unless its races fail.
     fn racing(&self) -> Vec<usize> {
         let mut racing = self.alive.clone();
         let has_failed = self
@@ -174,8 +176,8 @@ impl State<'_> {
         racing
     }
 
-    /// Everyone races once, in an order of the pass's own; false when that would take more than `budget`
-    /// races in all.
+    /// Races each candidate once, in a different order for each pass. Returns false when that would take more
+    /// than `budget` races in total.
     fn pass(&mut self, rung: usize, pass: usize, budget: usize) -> Result<bool, Error> {
         let racing = self.racing();
         if racing.is_empty() || self.trials.len() + racing.len() > budget {
@@ -204,7 +206,8 @@ impl State<'_> {
         }
     }
 
-    /// Within a rung, of which `passes` are planned.
+    /// Gives up the candidates that are shown to be worse than the leader within a rung, for which `passes`
+    /// are planned.
     fn give_up_shown_worse(&mut self, rung: usize, passes: usize) {
         let ranking = ranked(&self.trials, &self.alive, self.plan.direction, |of| of == rung);
         let Some((leader, others)) = ranking.split_first() else { return };
@@ -219,7 +222,7 @@ impl State<'_> {
         }
     }
 
-    /// The better half by the median of all races so far.
+    /// Keeps the better half by the median of all races so far.
     fn halve(&mut self, rung: usize, half: usize) {
         let ranking = ranked(&self.trials, &self.alive, self.plan.direction, |_| true);
         for candidate in self.alive.clone() {
@@ -232,11 +235,11 @@ impl State<'_> {
         }
     }
 
-    /// Races the finalists until one is shown to be the best. Gives the level of each look, and whether it
+    /// Races the finalists until one is shown to be the best. Returns the level of each look, and whether it
     /// ended early.
     fn finish(&mut self, rung: usize) -> Result<(f64, bool), Error> {
         if rung > 0 {
-            // One of three may be the baseline; if it is not, only the two best race against it.
+            // One of three finalists may be the baseline. Otherwise only the two best race against it.
             let ranking = ranked(&self.trials, &self.alive, self.plan.direction, |_| true);
             let places = if ranking.contains(&BASELINE) { FINALISTS_MAX } else { FINALISTS_MAX - 1 };
             for candidate in ranking.into_iter().skip(places) {
@@ -262,7 +265,7 @@ impl State<'_> {
     fn is_settled(&self, rung: usize, level: f64) -> bool {
         let ranking = ranked(&self.trials, &self.racing(), self.plan.direction, |of| of == rung);
         let Some((leader, others)) = ranking.split_first() else { return false };
-        // Whoever is alone has nobody to be compared with.
+        // A leader without others has nothing to be compared with.
         others.is_empty()
             || against(&self.trials, rung, *leader, others, self.plan.direction)
                 .iter()
@@ -281,7 +284,7 @@ fn values(trials: &[Trial], candidate: usize, is_meant: impl Fn(usize) -> bool) 
         .collect()
 }
 
-/// Those of `candidates` that have values, best median first; without those that mostly broke a bound.
+/// Returns the `candidates` that have values, the best median first, without those that mostly broke a bound.
 fn ranked(
     trials: &[Trial],
     candidates: &[usize],
@@ -313,7 +316,7 @@ fn ranked(
     medians.into_iter().map(|(candidate, _)| candidate).collect()
 }
 
-/// `leader` as contender against each other one as baseline, by the races of one rung.
+/// Compares `leader` as the contender with each other one as the baseline, by the races of one rung.
 fn against(
     trials: &[Trial],
     rung: usize,

@@ -1,8 +1,9 @@
-//! What is known already? Every race of a search, one line each, so that an interrupted search goes on.
+//! Records every race of a search, one line each, so that an interrupted search can be resumed.
 //!
-//! `<home>/.limber/benchmarks/tunes/<id>/`: `experiment.json` (as it was resolved), `trials.ndjson` (appended
-//! after each race), `report.md` and `tradeoff.svg` (written at the end). The search itself is deterministic,
-//! so going on is replaying: the recorded outcomes are handed out in their order, then races begin.
+//! The files in `<home>/.limber/benchmarks/tunes/<id>/` are `experiment.json` (with values resolved),
+//! `trials.ndjson` (appended after each race), `report.md` and `tradeoff.svg` (written at the end). The
+//! search itself is deterministic, so it is resumed by replaying: it gets the recorded outcomes in order,
+//! then races begin.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use crate::record::store::is_id;
 pub(super) struct Entry {
     pub candidate: usize,
     pub settings: Map<String, Value>,
-    /// Absent when the race did not get as far.
+    /// Absent when the race failed before it had an id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub race_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,11 +84,11 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Opens the folder of search `id` below the tool's folder, new or with what is recorded there.
+    /// Opens the folder of search `id` in the tool's folder, which may be new or have recorded races.
     ///
     /// # Errors
-    /// `Arguments` for an id that is no plain name, I/O errors, lines that cannot be read (but for a torn
-    /// last one, which is cut).
+    /// `Argument` for an id that is not a plain name, I/O errors, lines that cannot be read (except an
+    /// incomplete last one, which is removed).
     pub(super) fn open(limber_folder: &Path, id: &str) -> Result<Ledger, Error> {
         if !is_id(id) {
             return Err(Error::Argument(format!("[{id}] is no id: use letters, digits, '-', '_' and '.'")));
@@ -126,7 +127,7 @@ impl Ledger {
     }
 
     /// # Errors
-    /// I/O errors; the race itself is stored among the races all the same.
+    /// I/O errors. The race itself is already stored among the races.
     pub(super) fn append(&mut self, entry: Entry) -> Result<(), Error> {
         let mut line = serde_json::to_string(&entry).expect("an entry holds only texts, numbers and objects");
         line.push('\n');
@@ -137,10 +138,10 @@ impl Ledger {
         Ok(())
     }
 
-    /// The experiment as it was begun; `None` for a new folder.
+    /// Returns the experiment with which the search began; `None` for a new folder.
     ///
     /// # Errors
-    /// I/O errors, a file that is no JSON.
+    /// I/O errors, a file that is not JSON.
     pub(super) fn experiment(&self) -> Result<Option<Value>, Error> {
         let path = self.folder.join("experiment.json");
         match std::fs::read_to_string(&path) {
@@ -152,7 +153,7 @@ impl Ledger {
         }
     }
 
-    /// Writes one of the other files.
+    /// Writes one of the other files of the search.
     ///
     /// # Errors
     /// I/O errors.
@@ -175,7 +176,7 @@ mod tests {
         let failed = Outcome::Failed("no heap".into());
         ledger.append(Entry::new(0, Map::new(), Some("r1".into()), &measured)).unwrap();
         ledger.append(Entry::new(3, Map::new(), None, &failed)).unwrap();
-        // A line that was being written when the machine went down.
+        // This line was being written when the machine crashed.
         let file = home.path().join("benchmarks/tunes/t1/trials.ndjson");
         let text = std::fs::read_to_string(&file).unwrap();
         std::fs::write(&file, format!("{text}{{\"candi")).unwrap();

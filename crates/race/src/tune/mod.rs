@@ -1,13 +1,13 @@
-//! "Which setting serves this goal best, and how sure is that?": `limber tune`.
+//! `limber tune`: finds the setting that serves a goal best, with evidence.
 //!
-//! [`experiment`] is what the user asks: a track, a [`goal`] with its bounds, and a [`space`] of knobs.
-//! [`halving`] chooses which candidate is raced next (sequential halving, then a final with statistical
-//! evidence); [`trial`] races it, and [`ledger`] keeps every outcome so that an interrupted search goes on
-//! where it stopped. [`report`] prints the best setting with its evidence, the [`sensitivity`] of each knob
-//! and the [`tradeoff`] of memory against the goal.
+//! [`experiment`] is what the user asks for: a track, a [`goal`] with its bounds, and a [`space`] of knobs.
+//! [`halving`] chooses the candidate that is raced next (sequential halving, then a final with statistical
+//! evidence); [`trial`] races it, and [`ledger`] records every outcome so that an interrupted search can be
+//! resumed. [`report`] prints the best setting with its evidence, the [`sensitivity`] of each knob and the
+//! [`tradeoff`] of memory against the goal.
 //!
-//! **Invariant**: `halving` sees candidates by number and outcomes as numbers; it starts nothing, so that
-//! tests search a simulated server.
+//! **Invariant**: `halving` knows candidates by their index and outcomes as numbers. It starts nothing, so
+//! that tests can search a simulated server.
 
 mod command;
 mod experiment;

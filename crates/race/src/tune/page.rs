@@ -1,5 +1,5 @@
-//! The end of a search as one HTML file: the best setting, evidence by rung, what each knob matters, memory
-//! against the goal.
+//! The result of a search as one HTML file: the best setting, evidence by rung, the effect of each knob, and
+//! memory against the goal.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::notation::units::MB;
 use crate::report::html::escape::Text;
 use crate::report::html::plain::{document, put_table};
 
-/// The page of a finished search.
+/// Returns the page of a finished search.
 pub(super) fn page(findings: &Findings<'_>) -> String {
     let mut out = String::new();
     let mut best = String::new();
@@ -51,7 +51,7 @@ fn put_rungs(findings: &Findings<'_>, out: &mut String) {
         if rows.is_empty() {
             continue;
         }
-        // The best first.
+        // The best comes first.
         rows.sort_by(|a, b| match super::goal::is_better(findings.direction, 0.0, 1.0) {
             true => a.0.total_cmp(&b.0),
             false => b.0.total_cmp(&a.0),

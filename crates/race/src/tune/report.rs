@@ -1,4 +1,4 @@
-//! What does the user read in the end?
+//! The report of a search.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use crate::notation::shown::{significant, table_unit};
 use crate::notation::units::MB;
 use crate::report::table::{self, Align, Cell, Row};
 
-/// All that is known once a search is over.
+/// All that is known after a search.
 pub(super) struct Findings<'a> {
     pub experiment: &'a Experiment,
     pub candidates: &'a [Candidate],
@@ -32,7 +32,7 @@ impl Findings<'_> {
         points(self.candidates.len(), self.search, self.direction)
     }
 
-    /// The trade-off as a picture; `None` when the memory of fewer than two candidates is known.
+    /// Returns the trade-off as a picture; `None` when the memory of fewer than two candidates is known.
     pub(super) fn picture(&self) -> Option<String> {
         let points = self.points();
         let best = self.search.ranking.first().copied();
@@ -43,7 +43,7 @@ impl Findings<'_> {
         })
     }
 
-    /// The whole report as Markdown.
+    /// Returns the whole report as Markdown.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         if !self.experiment.description.is_empty() {
@@ -88,7 +88,7 @@ impl Findings<'_> {
             (false, false) => "No setting is shown to be the best. The best median, which may be chance",
         };
         let _ = writeln!(text, "{title}: {}", self.described(*best));
-        // A goal such as `docs/s` is its own unit.
+        // A goal such as `docs/s` is its own unit, so do not repeat it.
         let goal = match self.experiment.goal.text.as_str() {
             goal if goal == self.unit => String::new(),
             goal => format!("{goal}: "),
@@ -222,7 +222,7 @@ fn number(value: f64) -> Cell {
     if value.is_finite() { Cell::Plain(value) } else { Cell::Missing }
 }
 
-/// Five significant digits, in the unit of tables.
+/// Returns five significant digits, in the unit of tables.
 pub(super) fn shown(value: f64, unit: &str) -> String {
     let (unit, factor) = table_unit(unit);
     format!("{} {unit}", significant(value * factor, 5)).trim_end().to_owned()

@@ -1,24 +1,24 @@
-//! How much does each knob matter?
+//! The effect of each knob on the goal.
 
 use super::halving::Search;
 use super::space::{Candidate, Space};
 use crate::inference::estimate::median;
 use crate::model::bare_text;
 
-/// One knob over all candidates of the first rung, where all of them raced alike.
+/// The effect of one knob over all candidates of the first rung, where all of them raced equally often.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct KnobEffect {
     pub name: String,
-    /// Each value with the mean of its candidates' goals; NaN for a value no candidate finished with.
+    /// Each value with the mean of its candidates' goals; NaN for a value with which no candidate finished.
     pub by_value: Vec<(String, f64)>,
-    /// Difference between the best and the worst of these means, as a share of the mean of all.
+    /// Difference between the best and the worst of these means, relative to the overall mean.
     pub range_share: f64,
     /// Share of the variance between candidates that this knob alone explains (main effect, eta squared), in
     /// [0, 1].
     pub variance_share: f64,
 }
 
-/// In the order of the knobs. Empty when nothing was measured.
+/// Returns the effects in the order of the knobs; empty when nothing was measured.
 pub(super) fn sensitivity(space: &Space, candidates: &[Candidate], search: &Search) -> Vec<KnobEffect> {
     let measured: Vec<(&Candidate, f64)> = candidates
         .iter()

@@ -1,4 +1,4 @@
-//! Which settings are tried?
+//! The settings that are tried.
 
 use serde_json::{Map, Value, json};
 
@@ -6,25 +6,24 @@ use crate::error::Error;
 use crate::model::bare_text;
 use crate::random::Random;
 
-/// What a knob turns.
+/// What a knob changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
-    /// `engine:<setting>`: of the server, as in its configuration file.
+    /// `engine:<setting>`: a setting of the server, as in its configuration file.
     Engine(String),
-    /// `memory-limit`: of Limber.
+    /// `memory-limit`: the memory limit of Limber.
     MemoryLimit,
-    /// `heap`: of a JVM.
+    /// `heap`: the heap of a JVM.
     Heap,
-    /// `jvm`: further options of a JVM, separated by spaces; a garbage collector, for example. Empty for
-    /// none.
+    /// `jvm`: further options of a JVM, separated by spaces, for example a garbage collector. Empty for none.
     Jvm,
-    /// `index:<setting>`: of every index and template of the track.
+    /// `index:<setting>`: a setting of every index and template of the track.
     Index(String),
-    /// `bulk-size`: of every bulk operation.
+    /// `bulk-size`: the bulk size of every bulk operation.
     BulkSize,
-    /// `clients:<task>`.
+    /// `clients:<task>`: the number of clients of a task.
     Clients(String),
-    /// `track:<parameter>`.
+    /// `track:<parameter>`: a parameter of the track.
     Track(String),
 }
 
@@ -32,7 +31,7 @@ const TARGETS: &str = "engine:<setting>, memory-limit, heap, jvm, index:<setting
 
 impl Target {
     /// # Errors
-    /// `Arguments` for a name that is none of [`TARGETS`].
+    /// `Argument` for a name that is not one of [`TARGETS`].
     pub(super) fn parse(name: &str) -> Result<Target, Error> {
         let (kind, rest) = name.split_once(':').unwrap_or((name, ""));
         let named = |target: fn(String) -> Target| match rest {
@@ -58,7 +57,7 @@ impl Target {
     }
 }
 
-/// One setting and the values that are tried, the first being the baseline.
+/// One setting and the values that are tried, of which the first is the baseline.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Knob {
     pub name: String,
@@ -67,11 +66,11 @@ pub(super) struct Knob {
 }
 
 impl Knob {
-    /// Reads `name=value,value,…` or `name=low..high/steps`; numbers and sizes of a range are spaced evenly
+    /// Reads `name=value,value,…` or `name=low..high/steps`. Numbers and sizes of a range are evenly spaced
     /// on a logarithmic scale.
     ///
     /// # Errors
-    /// `Arguments` for anything else.
+    /// `Argument` for anything else.
     pub(super) fn parse(text: &str) -> Result<Knob, Error> {
         let (name, values) = text.split_once('=').ok_or_else(|| {
             refused(format!("--knob [{text}] is not of the form name=value,value or name=low..high/steps"))
@@ -87,7 +86,7 @@ impl Knob {
     /// `{"knob": name, "range": "low..high/steps"}`.
     ///
     /// # Errors
-    /// `Arguments` for anything else.
+    /// `Argument` for anything else.
     pub(super) fn from_json(json: &Value) -> Result<Knob, Error> {
         let wrong = || {
             refused(format!(
@@ -131,7 +130,7 @@ fn scalar(text: &str) -> Value {
     }
 }
 
-/// `low..high/steps`; a unit both ends have (such as `mb`) stays.
+/// Reads `low..high/steps`. A unit that both ends have (such as `mb`) is kept.
 fn range(text: &str) -> Option<Vec<Value>> {
     let (bounds, steps) = text.trim().split_once('/')?;
     let (low, high) = bounds.split_once("..")?;
@@ -167,13 +166,13 @@ pub(super) struct Space {
 }
 
 impl Space {
-    /// Number of combinations.
+    /// Returns the number of combinations.
     pub(super) fn size(&self) -> usize {
         self.knobs.iter().fold(1, |product: usize, knob| product.saturating_mul(knob.values.len()))
     }
 
-    /// At most `count_max` candidates: all combinations where they fit, else a random choice without
-    /// repetition. The first one is the baseline, the first value of every knob.
+    /// Returns at most `count_max` candidates: all combinations if they fit, otherwise a random choice
+    /// without repetition. The first candidate is the baseline, which has the first value of every knob.
     pub(super) fn candidates(&self, count_max: usize, seed: u64) -> Vec<Candidate> {
         let size = self.size();
         if size <= count_max {
@@ -190,7 +189,7 @@ impl Space {
         chosen.into_iter().map(|index| self.combination(index)).collect()
     }
 
-    /// Combinations count up like digits, the last knob fastest.
+    /// Returns the combination with this index. Combinations count up like digits, the last knob fastest.
     fn combination(&self, mut index: usize) -> Candidate {
         let mut candidate = vec![0; self.knobs.len()];
         for (place, knob) in candidate.iter_mut().zip(&self.knobs).rev() {
@@ -200,13 +199,13 @@ impl Space {
         candidate
     }
 
-    /// The candidate's settings by knob name.
+    /// Returns the candidate's settings by knob name.
     pub(super) fn settings(&self, candidate: &Candidate) -> Map<String, Value> {
         let setting = |(knob, value): (&Knob, &usize)| (knob.name.clone(), knob.values[*value].clone());
         self.knobs.iter().zip(candidate).map(setting).collect()
     }
 
-    /// `name=value, name=value`.
+    /// Returns `name=value, name=value`.
     pub(super) fn described(&self, candidate: &Candidate) -> String {
         let shown = |(name, value): (&String, &Value)| format!("{name}={}", bare_text(value));
         self.settings(candidate).iter().map(shown).collect::<Vec<_>>().join(", ")

@@ -1,4 +1,4 @@
-//! A simulated server with a planted optimum.
+//! Tests on a simulated server with a known optimum.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::inference::{Direction, Verdict};
 use crate::random::Random;
 
-/// Answers with a latency that its settings decide, times noise.
+/// Answers with a latency that depends on its settings, times noise.
 struct Simulated {
     space: Space,
     candidates: Vec<Candidate>,
@@ -32,14 +32,14 @@ impl Simulated {
         Simulated { space, candidates, noise, random: Random::new(seed) }
     }
 
-    /// The best is heap=4, bulk-size=1000; the codec does nothing.
+    /// Returns the latency. The best setting is heap=4, bulk-size=1000; the codec has no effect.
     fn latency_ms(&self, candidate: usize) -> f64 {
         let of = |knob: usize, factors: [f64; 4]| factors[self.candidates[candidate][knob]];
         20.0 * of(0, [1.6, 1.3, 1.0, 1.15]) * of(1, [1.5, 1.2, 1.0, 1.25])
     }
 
     fn race(&mut self, candidate: usize) -> f64 {
-        // Twelve uniforms make a good normal number.
+        // The sum of twelve uniform variables approximates a normal one well.
         let normal = (0..12).map(|_| self.random.unit()).sum::<f64>() - 6.0;
         self.latency_ms(candidate) * (1.0 + self.noise * normal)
     }
@@ -68,7 +68,7 @@ fn a_planted_optimum_is_found_within_the_budget() {
         let found = searched(&mut simulated, &plan);
         assert!(found.trials.len() <= budget, "{}", found.trials.len());
         let best = &simulated.candidates[found.ranking[0]];
-        // The third knob is a decoy: both of its values are best.
+        // The third knob has no effect, so both of its values are best.
         assert_eq!(best[..2], [2, 2], "seed {seed}: {}", simulated.space.described(best));
         let (_, against_baseline) =
             found.evidence(plan.direction).into_iter().find(|(other, _)| *other == BASELINE).unwrap();
@@ -98,7 +98,7 @@ fn two_settings_are_raced_in_turn_until_it_is_shown() {
     assert!(found.ended_early && found.trials.len() < 40, "{}", found.trials.len());
     assert_eq!(found.ranking, [1, 0]);
     assert!(calls.chunks(2).all(|round| round.contains(&0) && round.contains(&1)), "{calls:?}");
-    // One evidence, by the level that every look was given.
+    // The evidence is compared with the level that every look had.
     let evidence = found.evidence(Direction::LessIsBetter);
     assert!(evidence[0].1.p_adjusted <= found.level && found.level < 0.05);
 }
@@ -112,14 +112,14 @@ fn equal_settings_are_rarely_told_apart() {
         assert!(found.trials.len() <= 24);
         wrong += usize::from(found.ended_early);
     }
-    // At most 5 % of 200, within three standard errors, although the statistics are looked at after every
-    // pass.
+    // The expected number is at most 5 % of 200. The bound allows three standard errors, although the
+    // statistics are looked at after every pass.
     assert!(wrong <= 19, "{wrong}");
 }
 
 #[test]
 fn settings_that_fail_or_break_a_bound_do_not_win() {
-    // Candidate 5 is fastest but fails, 6 is next but out of bounds, 7 is the best that is left.
+    // Candidate 5 is the fastest but fails, 6 is next but out of bounds, and 7 is the best of the rest.
     let goal = |candidate: usize| 20.0 - candidate as f64 * if candidate > 4 { 0.5 } else { 1.0 };
     let mut count = 0u32;
     let found = search(8, &plan(60, 1), &mut |candidate, _| {
@@ -146,7 +146,7 @@ fn the_same_outcomes_lead_to_the_same_search() {
     let mut simulated = Simulated::new(32, 0.05, 9);
     let plan = plan(80, 9);
     let whole = searched(&mut simulated, &plan);
-    // Interrupted after 30 races, then gone on with what was recorded.
+    // The search is interrupted after 30 races, then resumed from what was recorded.
     let interrupted = search(32, &plan, &mut |_, position| match position {
         30 => Err(Error::Argument("interrupted".into())),
         position => Ok(whole.trials[position].outcome.clone()),

@@ -1,4 +1,4 @@
-//! What does the goal cost in memory?
+//! The trade-off between memory and the goal.
 
 use std::fmt::Write as _;
 
@@ -10,19 +10,19 @@ use crate::notation::shown::significant;
 use crate::notation::units::MB;
 use crate::report::html::escape::Text;
 
-/// One candidate: medians over all of its races.
+/// Medians of one candidate over all of its races.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Point {
     pub candidate: usize,
     pub memory_bytes: f64,
     pub goal: f64,
-    /// Least and most of the goal over its races.
+    /// Minimum and maximum of the goal over its races.
     pub goal_range: (f64, f64),
-    /// No other candidate has both less memory and a better goal.
+    /// Whether no other candidate has both less memory and a better goal.
     pub is_efficient: bool,
 }
 
-/// Candidates with known memory, least memory first.
+/// Returns the candidates with known memory, the least memory first.
 pub(super) fn points(candidates_count: usize, search: &Search, direction: Direction) -> Vec<Point> {
     let memory = |candidate: usize| {
         let known: Vec<f64> = search
@@ -68,12 +68,13 @@ const MARGIN: f64 = 70.0;
 const STYLE: &str = "<style>text{fill:#222}.axis,.grid{stroke:#888}.grid{opacity:.25}.point{fill:#7a8ca5}.efficient{fill:#0b6bcb}.best{fill:#c4380d}\
      .front{stroke:#0b6bcb;fill:none}.range{stroke:#7a8ca5;stroke-width:1.5}@media(prefers-color-scheme:dark){text{fill:#ddd}.efficient{fill:#5aa9f7}.front{stroke:#5aa9f7}.best{fill:#ff8a5c}}</style>";
 
-/// Characters of a label; a table below the picture has the whole text.
+/// Length of a label in characters. A table below the picture has the whole text.
 const LABEL_LENGTH: usize = 40;
 
-/// A picture of the points: memory to the right, the goal upwards with an upright stroke from the least to
-/// the most of each point's races, the efficient ones joined by a line and labelled. `described` names a
-/// candidate. Readable on light and dark pages; each point has its settings as its title.
+/// Draws the points: memory to the right, the goal upwards. A vertical stroke extends from the minimum to the
+/// maximum of each point's races. The efficient points are joined by a line and labelled. `described` returns
+/// the name of a candidate. The picture is readable on light and dark pages; each point has its settings as
+/// its title.
 pub(super) fn svg(
     points: &[Point],
     goal: &str,
@@ -118,7 +119,7 @@ pub(super) fn svg(
             y.down(most)
         );
         if point.is_efficient || Some(point.candidate) == best {
-            // Towards the middle, where there is room.
+            // Put the label on the side of the middle, where there is more space.
             let (at, anchor) =
                 if across < WIDTH / 2.0 { (across + 9.0, "start") } else { (across - 9.0, "end") };
             let mut label: String = name.chars().take(LABEL_LENGTH).collect();
@@ -142,7 +143,7 @@ pub(super) fn svg(
     svg
 }
 
-/// The grid, the axes, and what they are of.
+/// Draws the grid, the axes, and their titles.
 fn put_axes(x: &Axis, y: &Axis, (goal, unit): (&str, &str), svg: &mut String) {
     let (right, bottom) = (WIDTH - MARGIN, HEIGHT - MARGIN);
     for (value, label) in x.ticks() {
@@ -171,12 +172,12 @@ fn put_axes(x: &Axis, y: &Axis, (goal, unit): (&str, &str), svg: &mut String) {
         HEIGHT - 20.0,
         MARGIN - 20.0,
         Text(goal),
-        // A goal such as `docs/s` is its own unit.
+        // A goal such as `docs/s` is its own unit, so do not repeat it.
         Text(&if goal == unit { String::new() } else { format!(", {unit}") })
     );
 }
 
-/// A linear scale over the values with a little room at both ends.
+/// A linear scale over the values with some space at both ends.
 struct Axis {
     low: f64,
     high: f64,
@@ -194,17 +195,17 @@ impl Axis {
         (value - self.low) / (self.high - self.low)
     }
 
-    /// Place of a value in the picture's width.
+    /// Returns the horizontal position of a value in the picture.
     fn across(&self, value: f64) -> f64 {
         MARGIN + self.share(value) * (WIDTH - 2.0 * MARGIN)
     }
 
-    /// Place of a value in the picture's height.
+    /// Returns the vertical position of a value in the picture.
     fn down(&self, value: f64) -> f64 {
         HEIGHT - MARGIN - self.share(value) * (HEIGHT - 2.0 * MARGIN)
     }
 
-    /// Four to ten round values with their labels.
+    /// Returns four to ten round values with their labels.
     fn ticks(&self) -> Vec<(f64, String)> {
         let raw = (self.high - self.low) / 5.0;
         let magnitude = 10f64.powf(raw.log10().floor());

@@ -1,4 +1,4 @@
-//! How is one candidate raced?
+//! Races one candidate.
 
 use serde_json::Value;
 
@@ -20,20 +20,20 @@ pub(super) struct Racer<'a> {
     pub experiment: &'a Experiment,
     pub candidates: &'a [Candidate],
     pub config: &'a RaceConfig,
-    /// The server before the knobs change it; `None` when a host that runs already is raced.
+    /// The server before the changes of the knobs; `None` when a running host is raced.
     pub engine: Option<&'a EngineSpec>,
     pub provider: &'a dyn ServerProvider,
-    /// Names the races.
+    /// Prefix of the races' ids.
     pub tune_id: &'a str,
 }
 
 impl Racer<'_> {
-    /// Races a candidate on a server of its own. Gives the race's id where it was stored.
+    /// Races a candidate on its own server. Returns the race's id if the race was stored.
     ///
     /// # Errors
-    /// An interrupt, and what is wrong with the experiment rather than with this candidate (a track that does
-    /// not load, a goal that no race has). What a setting may cause (a server that does not start, a race
-    /// that ends early or measures too little) is [`Outcome::Failed`].
+    /// An interrupt, and errors of the experiment rather than of this candidate (a track that does not load,
+    /// a goal that no race has). Failures that a setting may cause (a server that does not start, a race that
+    /// ends early or measures too little) are [`Outcome::Failed`].
     pub(super) fn race(
         &self,
         candidate: usize,
@@ -74,7 +74,7 @@ impl Racer<'_> {
         Ok((outcome.race.race_id, judged))
     }
 
-    /// The goal's value, and whether all bounds are kept.
+    /// Returns the goal's value, and whether all bounds are kept.
     fn judged(&self, figures: &[Figure], samples: &[(&str, u64)]) -> Result<(f64, bool), NoFigure> {
         let goal = self.experiment.goal.of(figures, samples)?.value;
         let mut is_within_bounds = true;
@@ -84,7 +84,7 @@ impl Racer<'_> {
         Ok((goal, is_within_bounds))
     }
 
-    /// The race and the server as the candidate's knobs set them.
+    /// Returns the race and the server with the settings of the candidate's knobs.
     fn changed(&self, candidate: usize, position: usize) -> Result<(RaceConfig, Option<EngineSpec>), Error> {
         let mut config = self.config.clone();
         let mut engine = self.engine.cloned();

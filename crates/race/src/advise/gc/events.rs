@@ -1,16 +1,15 @@
-//! What happened in a JVM's heap, whatever the format of the log?
+//! The events in a JVM's heap, independent of the log's format.
 
-/// What the application stood still for.
+/// Why the application was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PauseKind {
     /// A collection of the young generation.
     Young,
-    /// Young and some old regions (G1), a partial collection (OpenJ9's balanced).
+    /// The young generation and some old regions (G1), or a partial collection (OpenJ9's balanced policy).
     Mixed,
-    /// All of the heap while nothing else runs; Shenandoah's degenerated cycles too.
+    /// The whole heap, while the application is stopped. Includes Shenandoah's degenerated cycles.
     Full,
-    /// A short stop of a collection that runs beside the application: mark start, remark, cleanup, relocate
-    /// start.
+    /// A short pause of a concurrent collection: mark start, remark, cleanup, relocate start.
     Phase,
 }
 
@@ -28,42 +27,42 @@ pub(crate) struct HeapChange {
     pub capacity_bytes: Option<u64>,
 }
 
-/// What the logs of one JVM tell, in the order they were written.
+/// What the logs of one JVM say, in the order they were written.
 #[derive(Debug, Default)]
 pub(crate) struct GcEvents {
     pub format: &'static str,
-    /// `G1`, `Parallel`, `The Z Garbage Collector`, `gencon`, ...; `None` when the log's head was rotated
-    /// away.
+    /// `G1`, `Parallel`, `The Z Garbage Collector`, `gencon`, ...; `None` when rotation has removed the log's
+    /// head.
     pub collector: Option<String>,
     pub pauses: Vec<Pause>,
-    /// In use after each collection; phases of a concurrent cycle do not count.
+    /// Bytes in use after each collection. Phases of a concurrent cycle do not count.
     pub after_bytes: Vec<u64>,
     /// The largest heap that was seen or announced.
     pub capacity_bytes: u64,
     pub allocated_bytes: u64,
-    /// `None` until a line told of the old generation.
+    /// `None` until a line mentions the old generation.
     pub promoted_bytes: Option<u64>,
-    /// Evacuations that found no room: to-space exhausted, evacuation failure, copy failed.
+    /// Evacuations that ran out of memory: to-space exhausted, evacuation failure, copy failed.
     pub evacuation_failures: u64,
-    /// Threads that had to wait for memory while the collector ran beside them.
+    /// Threads that had to wait for memory while the collector ran concurrently.
     pub stall_count: u64,
     pub stall_millis: f64,
-    /// All stops, garbage collection or not, where the log has them.
+    /// All safepoints, for garbage collection or not, if the log records them.
     pub safepoint_count: u64,
     pub safepoint_millis: f64,
-    /// Longest time until all threads stood.
+    /// Longest time until all threads had stopped.
     pub reaching_millis_max: f64,
     pub has_compressed_oops: Option<bool>,
     pub line_count: u64,
-    /// Lines without the marks of the format.
+    /// Lines that are not in the log's format.
     pub strange_line_count: u64,
     span: Span,
     last_after_bytes: Option<u64>,
-    /// Whether the current JVM has collected since it began.
+    /// Whether the current JVM has collected since it started.
     has_collected: bool,
 }
 
-/// The time a log covers, over restarts of its clock.
+/// The time that a log covers. The log's clock may start again within it.
 #[derive(Debug, Default)]
 struct Span {
     ended_s: f64,
@@ -71,9 +70,10 @@ struct Span {
 }
 
 impl GcEvents {
-    /// A line was written at `stamp_s`, on a clock that starts again with each JVM.
+    /// Notes that a line was written at `stamp_s`, on a clock that starts again with each JVM.
     pub(crate) fn at(&mut self, stamp_s: f64) {
-        // Threads write their lines a little out of order; a JVM that starts again goes back further.
+        // Threads write their lines slightly out of order; a restarted JVM sets the clock back by more than
+        // that.
         const DISORDER_S: f64 = 1.0;
         match &mut self.span.current {
             Some((_, last)) if stamp_s >= *last - DISORDER_S => *last = last.max(stamp_s),
@@ -84,8 +84,8 @@ impl GcEvents {
         }
     }
 
-    /// Another JVM begins: what is allocated from here on has no collection before it. Said again before the
-    /// first collection, it changes nothing.
+    /// Notes that another JVM has started: its first collection must not be compared with the last one of the
+    /// previous JVM. Calls before the new JVM's first collection have no further effect.
     pub(crate) fn begin_run(&mut self) {
         if std::mem::take(&mut self.has_collected) {
             self.close_run();
@@ -99,17 +99,17 @@ impl GcEvents {
         self.last_after_bytes = None;
     }
 
-    /// When the first line was written.
+    /// Returns when the first line was written.
     pub(crate) fn first_s(&self) -> Option<f64> {
         self.span.current.map(|(first, _)| first)
     }
 
-    /// Seconds that the log covers; the time between two JVMs does not count.
+    /// Returns the seconds that the log covers. The time between two JVMs does not count.
     pub(crate) fn span_s(&self) -> f64 {
         self.span.ended_s + self.span.current.map_or(0.0, |(first, last)| last - first)
     }
 
-    /// Times that no collection can have (garbage in the log) are left out.
+    /// Adds a pause. Durations that no collection can have (garbage in the log) are left out.
     pub(crate) fn pause(&mut self, millis: f64, kind: PauseKind) {
         const MILLIS_MAX: f64 = 24.0 * 3600.0 * 1000.0;
         self.has_collected = true;
@@ -118,7 +118,8 @@ impl GcEvents {
         }
     }
 
-    /// `is_collection`: garbage was taken away, so that what is left says something about the live data.
+    /// Adds a heap change. `is_collection`: garbage was freed, so that the bytes left say something about the
+    /// live data.
     pub(crate) fn heap(&mut self, change: HeapChange, is_collection: bool) {
         self.has_collected = true;
         self.capacity(change.capacity_bytes.unwrap_or(0));
@@ -131,7 +132,7 @@ impl GcEvents {
         }
     }
 
-    /// A second heap change of the same cycle: what is left is known better now.
+    /// Replaces the last heap change by a later one of the same cycle, which is more exact.
     pub(crate) fn heap_again(&mut self, change: HeapChange) {
         self.after_bytes.pop();
         self.heap(change, true);

@@ -1,10 +1,10 @@
-//! What does a reader want to know of a garbage collector?
+//! The figures that describe a garbage collector.
 
 use serde_json::{Value, json};
 
 use super::events::{GcEvents, PauseKind};
 
-/// The figures of one JVM's logs. Times in ms, sizes in bytes, rates in bytes a second.
+/// The figures of one JVM's logs. Times are in ms, sizes in bytes, rates in bytes per second.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct GcFigures {
     pub format: &'static str,
@@ -14,17 +14,17 @@ pub(crate) struct GcFigures {
     pub pause_count: usize,
     pub full_count: usize,
     pub pause_millis: f64,
-    /// Share of the time that the application stood still for the collector.
+    /// Share of the time in which the application was stopped for the collector.
     pub pause_percent: f64,
     pub pause_mean_millis: f64,
-    /// 50, 90, 99 and 99.9.
+    /// Pairs of a percentile (50, 90, 99 and 99.9) and its value.
     pub pause_percentiles_millis: Vec<(f64, f64)>,
     pub pause_max_millis: f64,
     pub pauses_per_minute: f64,
     pub full_millis: f64,
     pub allocation_rate: f64,
     pub promotion_rate: Option<f64>,
-    /// Mean over the last tenth of the collections (ten at least): what is alive now.
+    /// Mean over the last tenth of the collections (at least ten of them): an estimate of the live data.
     pub after_bytes: Option<f64>,
     pub after_bytes_max: Option<u64>,
     pub capacity_bytes: Option<u64>,
@@ -40,7 +40,8 @@ pub(crate) struct GcFigures {
 }
 
 impl GcFigures {
-    /// `None` when the logs cover no time: nothing can be said about shares and rates then.
+    /// Computes the figures. Returns `None` when the logs cover no time, since shares and rates are undefined
+    /// then.
     pub(crate) fn of(events: &GcEvents) -> Option<GcFigures> {
         let span_s = events.span_s();
         if span_s <= 0.0 {
@@ -125,7 +126,7 @@ impl GcFigures {
     }
 }
 
-/// `sorted`: ascending.
+/// Returns the nearest-rank percentile of values in ascending order.
 fn nearest_rank(sorted: &[f64], percentile: f64) -> Option<f64> {
     let rank = (percentile / 100.0 * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.max(1) - 1).copied()

@@ -1,4 +1,4 @@
-//! Which files are the log of one JVM, and in which format?
+//! Finds the files of one JVM's log, and their format.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -40,7 +40,7 @@ pub(crate) fn read(paths: &[PathBuf]) -> Result<GcEvents, GcLogError> {
     for file in files {
         opened.push(Opened::new(file)?);
     }
-    // A file's number says nothing about its age: unified logging goes round.
+    // The number in a file's name says nothing about its age: unified logging reuses the numbers in turn.
     opened.sort_by(|a, b| a.first_s.total_cmp(&b.first_s));
     let mut events = GcEvents::default();
     let mut readers = Readers::default();
@@ -50,7 +50,7 @@ pub(crate) fn read(paths: &[PathBuf]) -> Result<GcEvents, GcLogError> {
     Ok(events)
 }
 
-/// The file itself, and `name.0`, `name.1.gz`, ... beside it; of a folder every log.
+/// Returns the file itself and `name.0`, `name.1.gz`, ... beside it. For a folder, returns every log in it.
 fn with_rotations(path: &Path) -> Result<Vec<PathBuf>, GcLogError> {
     let error = |source| GcLogError::Read { file: path.to_owned(), source };
     if path.is_dir() {
@@ -68,7 +68,7 @@ fn with_rotations(path: &Path) -> Result<Vec<PathBuf>, GcLogError> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    // A rotation that was named by hand is meant alone.
+    // The user who names a rotation wants that file alone; only the base name has rotations.
     if let Ok(entries) = std::fs::read_dir(folder) {
         let is_rotation = |file: &Path| {
             let other = name_of(file);
@@ -90,7 +90,7 @@ fn name_of(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// `gc.log`, `gc.log.03`, `gc-17.log.gz`, `verbosegc.xml`.
+/// Whether a name is one like `gc.log`, `gc.log.03`, `gc-17.log.gz` or `verbosegc.xml`.
 fn is_gc_log_name(name: &str) -> bool {
     let bare = name.trim_end_matches(".gz").trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let lower = bare.to_lowercase();
@@ -103,8 +103,8 @@ enum Format {
     OpenJ9,
 }
 
-/// One reader for all files of a format: what a log says at its head (such as the size of a region) holds in
-/// all its rotations.
+/// One reader for all files of a format: what is said at the head of a log (such as the region size) holds
+/// for all its rotations.
 #[derive(Debug, Default)]
 struct Readers {
     unified: Unified,
@@ -128,9 +128,9 @@ struct Opened {
     first_s: f64,
 }
 
-/// Lines that may precede the first one in the format: a banner, the rest of a line that was cut by rotation.
+/// Lines that may precede the first one in the format: a banner, or the rest of a line that rotation cut.
 const HEAD_LINES_MAX: usize = 50;
-/// Longer than any line of a log; what is longer is not one.
+/// More bytes than any line of a log has.
 const LINE_BYTES_MAX: u64 = 1 << 20;
 
 impl Opened {
@@ -169,8 +169,8 @@ impl Opened {
     }
 }
 
-/// Calls `take` with every line until it says false. What is not UTF-8 is replaced; a gzip stream that was
-/// cut off ends the file.
+/// Calls `take` with every line until it returns false. Bytes that are not UTF-8 are replaced. A truncated
+/// gzip stream counts as the end of the file.
 fn for_each_line(path: &Path, mut take: impl FnMut(&str) -> bool) -> Result<(), GcLogError> {
     let error = |source| GcLogError::Read { file: path.to_owned(), source };
     let file = BufReader::new(File::open(path).map_err(error)?);

@@ -1,11 +1,11 @@
-//! "How much of the time does the garbage collector take, and for what?"
+//! Reads the logs of a garbage collector: how much of the time it takes, and for what.
 //!
-//! [`files`] finds the logs of one JVM with their rotations and says which format they have; [`unified`]
-//! (HotSpot since Java 9) and [`openj9`] (verbose:gc) read a line at a time into [`events`]; [`figures`] is
-//! what a reader wants to know.
+//! [`files`] finds the logs of one JVM with their rotations and recognizes their format. [`unified`] (HotSpot
+//! since Java 9) and [`openj9`] (verbose:gc) read them line by line into [`events`]. [`figures`] summarizes
+//! the events.
 //!
-//! **Invariant**: a log is read to its end whatever stands in it. Logs are cut off by rotation, by crashes
-//! and by full disks: a line that is not understood is counted, never an error.
+//! **Invariant**: a log is read to its end whatever it contains. Logs are cut off by rotation, crashes and
+//! full disks: a line that is not understood is counted, and is never an error.
 
 mod events;
 mod figures;

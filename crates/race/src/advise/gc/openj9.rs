@@ -1,9 +1,9 @@
 //! OpenJ9's verbose:gc log (`-verbose:gc`, `-Xverbosegclog`).
 //!
-//! A stream of XML elements, one or a few a line, whose document is closed only by a JVM that ends in peace;
-//! so elements are taken as they come and no document is asked for. Written from the elements that OpenJ9
-//! documents ("Verbose GC logs", `af-start`, `gc-start`, `mem-info`, `memory-copied`, `gc-end`,
-//! `exclusive-end`), not from logs of a running OpenJ9.
+//! The log is a stream of XML elements, one or a few per line. The document is closed only when the JVM exits
+//! normally, so elements are read one by one and the document need not be complete. The reader follows the
+//! elements that OpenJ9 documents ("Verbose GC logs": `af-start`, `gc-start`, `mem-info`, `memory-copied`,
+//! `gc-end`, `exclusive-end`); it was not written from logs of a running OpenJ9.
 
 use jiff::civil::DateTime;
 
@@ -11,10 +11,10 @@ use super::events::{GcEvents, HeapChange, PauseKind};
 
 pub(super) const FORMAT: &str = "verbose:gc (OpenJ9)";
 
-/// What a reader of elements has to remember.
+/// State of the reader between elements.
 #[derive(Debug, Default)]
 pub(super) struct OpenJ9 {
-    /// What was collected since the application was stopped; `None` while it runs.
+    /// What was collected since the application was stopped; `None` while the application runs.
     stopped_for: Option<PauseKind>,
     before_bytes: Option<u64>,
     is_ending: bool,
@@ -39,7 +39,7 @@ impl OpenJ9 {
         events.strange_line_count += u64::from(is_strange);
     }
 
-    /// `element`: what stands between the angle brackets.
+    /// Reads one element. `element` is the text between the angle brackets.
     fn element(&mut self, element: &str, events: &mut GcEvents) {
         let name = element.split(|c: char| c.is_whitespace() || c == '/').next().unwrap_or_default();
         if name == "initialized" {
@@ -75,7 +75,7 @@ impl OpenJ9 {
         }
     }
 
-    /// The sizes at a collection's start, then those at its end.
+    /// Reads a `mem-info`: the sizes at the start of a collection, and the next time those at its end.
     fn memory(&mut self, element: &str, events: &mut GcEvents) {
         let (Some(free), Some(total)) = (number(element, "free"), number(element, "total")) else { return };
         let used = total.saturating_sub(free);
@@ -83,8 +83,8 @@ impl OpenJ9 {
         if !self.is_ending {
             self.before_bytes = Some(used);
         } else if self.before_bytes.take().is_some() {
-            // `allocation-stats` count what was allocated; the difference between two collections would count
-            // it again.
+            // `allocation-stats` already counts what was allocated. A real `before_bytes` would count it
+            // again.
             let change = HeapChange { before_bytes: 0, after_bytes: used, capacity_bytes: Some(total) };
             events.heap(change, true);
         }
@@ -117,7 +117,7 @@ fn number(element: &str, name: &str) -> Option<u64> {
     attribute(element, name)?.parse().ok()
 }
 
-/// The value of ` name="value"`.
+/// Returns the value of ` name="value"`.
 fn attribute<'a>(element: &'a str, name: &str) -> Option<&'a str> {
     let mut rest = element;
     loop {
@@ -130,7 +130,7 @@ fn attribute<'a>(element: &'a str, name: &str) -> Option<&'a str> {
     }
 }
 
-/// `2020-10-18T13:35:45.020`, on the clock of the machine.
+/// Returns the seconds of a time such as `2020-10-18T13:35:45.020`, on the machine's clock.
 fn seconds_of(timestamp: &str) -> Option<f64> {
     let time: DateTime = timestamp.parse().ok()?;
     let zoned = time.to_zoned(jiff::tz::TimeZone::UTC).ok()?;

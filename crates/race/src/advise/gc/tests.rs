@@ -1,8 +1,8 @@
-//! Logs of real JVMs, and what is left of them when they are cut and scribbled on.
+//! Tests with logs of real JVMs, also truncated and corrupted ones.
 //!
-//! `fixtures/*.log` were written by Java 17 and 25 running a program that allocates (`es-9.4.3.log` by
-//! Elasticsearch), and cut down to a few collections; the figures expected here were counted from them by a
-//! script. `openj9.xml` is made after OpenJ9's documentation.
+//! `fixtures/*.log` were written by Java 17 and 25 while running a program that allocates (`es-9.4.3.log` by
+//! Elasticsearch), and cut down to a few collections. A script computed the figures expected here from them.
+//! `openj9.xml` follows OpenJ9's documentation.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ fn concurrent_collectors() {
     let found = check("zgc-25.log", "The Z Garbage Collector", (13, 0.127, 0.010, 0.017), Some(0.0));
     assert_eq!(found.after_bytes, Some(17.0 * 1048576.0), "8M and 26M after the first two cycles");
     let found = check("shenandoah-17.log", "Shenandoah", (9, 0.337, 0.028, 0.071), None);
-    // Cycles clean up twice; what is left after the second time counts.
+    // A cycle cleans up twice; the bytes left after the second time count.
     assert_eq!(found.after_bytes_max.map(|bytes| bytes >> 20), Some(21));
 }
 
@@ -94,7 +94,8 @@ fn rotated_and_compressed_logs_are_one() {
     let lines: Vec<&str> = text.lines().collect();
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);
-    // As unified logging rotates: the current file has the bare name, the oldest any number.
+    // This is how unified logging rotates: the current file has the bare name, and the oldest may have any
+    // number.
     std::fs::write(file("gc.log.1"), lines[..60].join("\n") + "\n").unwrap();
     let packed = std::fs::File::create(file("gc.log.0.gz")).unwrap();
     let mut packed = flate2::write::GzEncoder::new(packed, flate2::Compression::fast());
@@ -108,7 +109,7 @@ fn rotated_and_compressed_logs_are_one() {
     assert_eq!(named, whole);
     std::fs::remove_file(file("gc.logger")).unwrap();
     assert_eq!(GcFigures::of(&read(&[folder.path().to_owned()]).unwrap()).unwrap(), whole);
-    // Named twice is read once.
+    // A file that is named twice is read once.
     assert_eq!(GcFigures::of(&read(&[file("gc.log.1"), file("gc.log")]).unwrap()).unwrap(), whole);
 }
 
@@ -166,7 +167,7 @@ fn time_between_two_runs_does_not_count() {
     );
 }
 
-/// Whatever stands in a log, its figures are numbers that can be printed.
+/// Checks that the figures are printable numbers, whatever the log contains.
 fn check_sane(bytes: &[u8], name: &str) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(name);

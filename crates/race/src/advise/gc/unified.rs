@@ -1,10 +1,11 @@
 //! HotSpot's unified logging (`-Xlog:gc` or `-Xlog:gc*`), Java 9 and later.
 //!
 //! A line is decorations in brackets and a message:
-//! `[2026-11-22T13:49:07.975+0000][17][info][gc] GC(3) Pause Young (Normal) (G1 Evacuation Pause) 42M->10M(128M) 6.860ms`.
-//! Which decorations there are is the user's choice; the time is taken from whichever tells it. Read: G1,
-//! Parallel, Serial, ZGC (with and without generations), Shenandoah; safepoints when they are logged. Source:
-//! the man page of `java` ("Enable Logging with the JVM Unified Logging Framework"), logs of Java 17 and 25.
+//! `[7.975s][info][gc] GC(3) Pause Young (Normal) (G1 Evacuation Pause) 42M->10M(128M) 6.860ms`.
+//! The user chooses the decorations; the time is taken from any decoration that has it. The reader
+//! understands G1, Parallel, Serial, ZGC (with and without generations), Shenandoah, and safepoints when they
+//! are logged. Source: the man page of `java` ("Enable Logging with the JVM Unified Logging Framework"), logs
+//! of Java 17 and 25.
 
 use jiff::fmt::strtime::BrokenDownTime;
 
@@ -12,11 +13,11 @@ use super::events::{GcEvents, HeapChange, PauseKind};
 
 pub(super) const FORMAT: &str = "unified logging (HotSpot)";
 
-/// What a reader of lines has to remember.
+/// State of the reader between lines.
 #[derive(Debug, Default)]
 pub(super) struct Unified {
     region_bytes: Option<u64>,
-    /// Old generation before and after the collection whose closing line is still to come.
+    /// Size of the old generation before and after the collection whose last line has not been read yet.
     old: Option<(u64, u64)>,
     last_cycle: Option<u64>,
 }
@@ -39,7 +40,8 @@ impl Unified {
             events.at(stamp_s);
         }
         match line.gc_id {
-            // What ZGC's old generation takes in is what the young one promoted: it is told there.
+            // What ZGC's old generation receives is what the young one promotes, and the young one's lines
+            // tell it.
             Some(_) if line.message.starts_with("O: ") && !line.message.starts_with("O: Pause ") => {}
             Some(id) => self.of_collection(id, without_generation(line.message), events),
             None => self.of_jvm(line.message, events),
@@ -48,8 +50,8 @@ impl Unified {
 
     fn of_jvm(&mut self, message: &str, events: &mut GcEvents) {
         if let Some(collector) = message.strip_prefix("Using ") {
-            // `Using 2 workers of 2` is about a collection and has its number; without one it is the JVM's
-            // first word.
+            // `Using 2 workers of 2` is about a collection and has a GC id. Without an id, the line is the
+            // first one of a JVM.
             events.collector = Some(collector.trim().to_owned());
             self.last_cycle = None;
         } else if let Some(size) = message.strip_prefix("Heap Region Size: ") {
@@ -97,7 +99,7 @@ impl Unified {
         } else if is_cycle(message)
             && let Some(change) = message.split_whitespace().find_map(heap_change)
         {
-            // Shenandoah cleans up twice a cycle, and the second time knows more.
+            // Shenandoah cleans up twice in a cycle, and the second time is more exact.
             match self.last_cycle.replace(id) == Some(id) {
                 true => events.heap_again(change),
                 false => events.heap(change, true),
@@ -106,7 +108,7 @@ impl Unified {
     }
 
     fn pause(&mut self, message: &str, events: &mut GcEvents) {
-        // The line that announces a pause has no time at its end.
+        // The line that announces a pause does not end with a duration.
         let Some(millis) = message.rsplit(' ').next().and_then(millis_of) else { return };
         let kind = kind_of(message);
         events.pause(millis, kind);
@@ -123,7 +125,7 @@ impl Unified {
     }
 }
 
-/// What a JVM says when it starts, whichever comes first.
+/// Whether this is a line that a JVM writes first when it starts.
 fn is_first_word(message: &str) -> bool {
     ["Using ", "Version: ", "Initializing The Z", "CardTable entry size: "]
         .iter()
@@ -137,7 +139,7 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// `None` for a line without decorations.
+    /// Returns `None` for a line without decorations.
     fn parse(text: &'a str) -> Option<Line<'a>> {
         let mut rest = text;
         let mut stamp: Option<(u8, f64)> = None;
@@ -146,7 +148,7 @@ impl<'a> Line<'a> {
             let (decoration, after) = after.split_once(']')?;
             has_decoration = true;
             let found = stamp_of(decoration.trim());
-            // Of several clocks the one that tells runs apart best.
+            // If there are several clocks, use the one that distinguishes runs best.
             if found.map(|(rank, _)| rank) > stamp.map(|(rank, _)| rank) {
                 stamp = found;
             }
@@ -167,7 +169,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The time in a decoration, in seconds, and how good the clock is.
+/// Returns the time in a decoration, in seconds, and a rank of the clock (higher is better).
 fn stamp_of(decoration: &str) -> Option<(u8, f64)> {
     let last = decoration.bytes().last()?;
     let number = |digits: &str| -> Option<f64> {
@@ -194,12 +196,12 @@ fn stamp_of(decoration: &str) -> Option<(u8, f64)> {
     Some((3, stamp.as_millisecond() as f64 / 1e3))
 }
 
-/// ZGC marks what belongs to its young and old generation.
+/// Removes ZGC's marks of the young and the old generation.
 fn without_generation(message: &str) -> &str {
     ["Y: ", "y: ", "O: "].iter().find_map(|mark| message.strip_prefix(mark)).unwrap_or(message)
 }
 
-/// Closing lines of concurrent cycles.
+/// Whether this is the closing line of a concurrent cycle.
 fn is_cycle(message: &str) -> bool {
     ["Garbage Collection (", "Major Collection (", "Minor Collection (", "Concurrent cleanup"]
         .iter()
@@ -215,7 +217,7 @@ fn kind_of(message: &str) -> PauseKind {
     }
 }
 
-/// `42M->10M(128M)`, `34M(13%)->26M(10%)`.
+/// Reads `42M->10M(128M)` or `34M(13%)->26M(10%)`.
 fn heap_change(word: &str) -> Option<HeapChange> {
     let (before, after) = word.split_once("->")?;
     let (after, bracket) = after.split_once('(').unwrap_or((after, ""));
@@ -226,7 +228,7 @@ fn heap_change(word: &str) -> Option<HeapChange> {
     })
 }
 
-/// `128M`, `512K`, `17B`.
+/// Reads `128M`, `512K` or `17B`.
 fn size_of(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -241,7 +243,7 @@ fn size_of(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
-/// The last size in the columns of ZGC's tables: `-   4M (2%)   5M (2%)`.
+/// Returns the last size in a row of ZGC's tables: `-   4M (2%)   5M (2%)`.
 fn last_size(columns: &str) -> Option<u64> {
     columns.split_whitespace().rev().find_map(size_of)
 }
@@ -254,7 +256,7 @@ fn is_stall(message: &str) -> bool {
     message.starts_with("Allocation Stall (") || message.starts_with("Relocation Stall (")
 }
 
-/// `Allocation Stall (main) 12.345ms`.
+/// Reads `Allocation Stall (main) 12.345ms`.
 fn stall(message: &str, events: &mut GcEvents) {
     if let Some(millis) = message.rsplit(' ').next().and_then(millis_of).filter(|millis| *millis >= 0.0) {
         events.stall_count += 1;
@@ -262,7 +264,7 @@ fn stall(message: &str, events: &mut GcEvents) {
     }
 }
 
-/// `Safepoint "G1CollectFull", Time since last: 1 ns, Reaching safepoint: 2 ns, ..., Total: 3 ns, ...`.
+/// Reads `Safepoint "G1CollectFull", Time since last: 1 ns, Reaching safepoint: 2 ns, ..., Total: 3 ns, ...`.
 fn safepoint(message: &str, events: &mut GcEvents) {
     let millis = |name: &str| -> Option<f64> {
         let (_, rest) = message.split_once(name)?;
@@ -277,7 +279,7 @@ fn safepoint(message: &str, events: &mut GcEvents) {
     }
 }
 
-/// `0.0012 seconds, Stopping threads took: 0.0001 seconds`, as Java 9 to 12 say it.
+/// Reads `0.0012 seconds, Stopping threads took: 0.0001 seconds`, the form of Java 9 to 12.
 fn stopped(rest: &str, events: &mut GcEvents) {
     let seconds = |text: &str| text.split_whitespace().next()?.replace(',', ".").parse::<f64>().ok();
     if let Some(total) = seconds(rest).filter(|total| *total >= 0.0) {

@@ -1,7 +1,7 @@
-//! What do the cgroups around the process allow?
+//! The limits of the cgroups that contain the process.
 //!
-//! A limit may stand in any group from the process's own up to the root; all of them hold, so the least
-//! counts. Both versions are read. Source: cgroups(7), the kernel's `cgroup-v2.rst` (`memory.max`, `cpu.max`,
+//! Any group from the process's own up to the root may have a limit. All of them hold, so the lowest counts.
+//! Both cgroup versions are read. Source: cgroups(7), the kernel's `cgroup-v2.rst` (`memory.max`, `cpu.max`,
 //! `cpu.stat`).
 
 use super::Machine;
@@ -9,19 +9,19 @@ use super::memory::MemoryCgroup;
 use crate::advise::finding::Unread;
 use crate::drive::conditions::proc_files::quota_throttled_s;
 
-/// The tightest CPU quota around the process, and what it did while it was watched.
+/// The tightest CPU quota on the process, and its effect while the process was watched.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CpuQuota {
     /// CPUs the process may use at once; `None` without a quota.
     pub cpus: Option<f64>,
     pub file: String,
-    /// Share of the watched time (of all threads together) that the quota held threads back; `None` if not
-    /// counted.
+    /// Share of the watched time (of all threads together) in which the quota held threads back; `None` if
+    /// that is not counted.
     pub throttled_percent: Option<f64>,
 }
 
 impl Machine {
-    /// Folders of the process's groups for a controller, its own first; without slash in front.
+    /// Returns the folders of the process's groups for a controller, its own first, without a leading slash.
     fn groups(&self, controller: &str) -> Result<Vec<String>, Unread> {
         let file = format!("proc/{}/cgroup", self.pid);
         let text = self.read(&file)?;
@@ -54,7 +54,8 @@ impl Machine {
         }
     }
 
-    /// The least number in the files of these names, in any group; the file it is in.
+    /// Returns the lowest number that `number_in` finds in any group of the controller, and that group's
+    /// folder.
     fn least(
         &self,
         controller: &str,
@@ -66,7 +67,7 @@ impl Machine {
     }
 
     pub(crate) fn memory_cgroup(&self) -> Result<MemoryCgroup, Unread> {
-        /// Version 1 says "no limit" by a number above any machine's memory.
+        /// Version 1 writes "no limit" as a number larger than any machine's memory.
         const UNLIMITED: f64 = (1u64 << 62) as f64;
         let number = |folder: &str, name: &str| self.number(&format!("{folder}/{name}")).ok();
         let of_group = |folder: &str| {
@@ -107,7 +108,7 @@ impl Machine {
         Ok(CpuQuota { cpus: found.map(|(cpus, _)| cpus), file, throttled_percent: self.throttled_percent() })
     }
 
-    /// `cpu.stat` of the nearest group that has one; fails where no quota can be.
+    /// Reads `cpu.stat` of the nearest group that has one. Fails where there can be no quota.
     pub(super) fn cpu_stat(&self) -> Result<String, Unread> {
         let folders = self.groups("cpu")?;
         let found = folders.iter().find_map(|folder| self.read(&format!("{folder}/cpu.stat")).ok());

@@ -1,7 +1,7 @@
-//! How busy is the disk under a folder?
+//! How busy the disk of a folder is.
 //!
-//! The figures of iostat, from two readings of `/proc/diskstats`. Source: the kernel's `iostats.rst`; sectors
-//! are 512 bytes there, whatever the disk's own are.
+//! The figures are those of iostat, from two readings of `/proc/diskstats`. Source: the kernel's
+//! `iostats.rst`. A sector is 512 bytes there, whatever sectors the disk itself has.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -13,7 +13,7 @@ const SECTOR_BYTES: f64 = 512.0;
 /// A disk and how the kernel drives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Disk {
-    /// As `/proc/diskstats` names it.
+    /// Its name in `/proc/diskstats`.
     pub name: String,
     pub is_rotational: Option<bool>,
     /// The scheduler in use: `none`, `mq-deadline`, `bfq`, ...
@@ -21,31 +21,32 @@ pub(crate) struct Disk {
     pub read_ahead_kib: Option<u64>,
 }
 
-/// What a disk did a second while it was watched.
+/// What a disk did per second while it was watched.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct DiskActivity {
     pub reads: f64,
     pub writes: f64,
     pub read_bytes: f64,
     pub written_bytes: f64,
-    /// Mean milliseconds a request took, waiting included.
+    /// Mean milliseconds that a request took, including the time it waited.
     pub read_await_millis: f64,
     pub write_await_millis: f64,
-    /// Mean requests on their way (iostat's `aqu-sz`).
+    /// Mean number of requests in flight (iostat's `aqu-sz`).
     pub queue: f64,
-    /// Share of the time with a request on its way (iostat's `%util`).
+    /// Share of the time with a request in flight (iostat's `%util`).
     pub busy_percent: f64,
 }
 
 impl Machine {
-    /// The disk that holds a folder of the server.
+    /// Returns the disk that holds a folder of the server.
     ///
-    /// Errors: the folder is on no block device, as in an overlay or on a network file system.
+    /// Errors: the folder is not on a block device, as in an overlay or on a network file system.
     pub(crate) fn disk_of(&self, folder: &str) -> Result<Disk, Unread> {
         let folder = &self.whole_path(folder)?;
         let file = format!("proc/{}/mountinfo", self.pid);
         let mounts = self.read(&file)?;
-        // The mount with the longest path above the folder; of equals the last, which hides the others.
+        // Take the mount with the longest path above the folder, and of equal ones the last, which hides the
+        // others.
         let mut best: Option<(&str, &str)> = None;
         for line in mounts.lines() {
             let mut words = line.split(' ').skip(2);
@@ -73,7 +74,8 @@ impl Machine {
         Ok(self.describe(name))
     }
 
-    /// A path of the server, which may count from the folder that its process was started in.
+    /// Makes a path of the server absolute. A relative one starts at the folder in which its process was
+    /// started.
     fn whole_path(&self, path: &str) -> Result<String, Unread> {
         let mut whole = match path.starts_with('/') {
             true => PathBuf::new(),
@@ -95,7 +97,7 @@ impl Machine {
     }
 
     fn describe(&self, name: &str) -> Disk {
-        // Partitions have no queue of their own; their disk is the folder above.
+        // Partitions have no queue of their own; the parent folder is their disk.
         let class = format!("sys/class/block/{name}");
         let queue = match self.root.join(&class).join("queue").is_dir() {
             true => Some(self.root.join(&class).join("queue")),
@@ -139,7 +141,7 @@ impl Machine {
     }
 }
 
-/// reads, merged, sectors, ms; writes, merged, sectors, ms; in flight, ms busy, ms of all requests.
+/// Returns: reads, merged, sectors, ms; writes, merged, sectors, ms; in flight, ms busy, ms of all requests.
 fn counters(diskstats: &str, name: &str) -> Option<[f64; 11]> {
     let line = diskstats.lines().find(|line| line.split_whitespace().nth(2) == Some(name))?;
     let mut fields = [0.0; 11];
@@ -150,7 +152,7 @@ fn counters(diskstats: &str, name: &str) -> Option<[f64; 11]> {
     Some(fields)
 }
 
-/// `none [mq-deadline] bfq`, `always madvise [never]`: the word in brackets, or the only one.
+/// Returns the word in brackets, or the only word: `none [mq-deadline] bfq`, `always madvise [never]`.
 pub(crate) fn chosen(text: &str) -> &str {
     match text.split_once('[').and_then(|(_, rest)| rest.split_once(']')) {
         Some((word, _)) => word,
@@ -189,7 +191,7 @@ mod tests {
         assert_eq!((activity.read_await_millis, activity.write_await_millis), (2.0, 5.0));
         assert_eq!((activity.queue, activity.busy_percent), (0.3, 80.0));
         assert_eq!(machine.disk_of("/home").unwrap().name, "vda");
-        // A relative path counts from where the server was started.
+        // A relative path starts at the server's working folder.
         let error = machine.disk_of("data").unwrap_err();
         assert_eq!(error.what, "/proc/17/cwd");
         std::os::unix::fs::symlink("/srv", _folder.path().join("proc/17/cwd")).unwrap();

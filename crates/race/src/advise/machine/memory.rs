@@ -1,4 +1,4 @@
-//! How much memory is there, for whom?
+//! How much memory there is, and how much of it the process may use.
 
 use std::path::Path;
 
@@ -11,13 +11,13 @@ use crate::drive::conditions::proc_files;
 pub(crate) struct Memory {
     pub total: f64,
     pub available: f64,
-    /// Page cache, without shared memory, which nobody can give back.
+    /// Page cache without shared memory, which cannot be reclaimed.
     pub cached: f64,
     pub swap_total: f64,
     pub swap_free: f64,
 }
 
-/// The tightest memory limit around the process.
+/// The tightest memory limit on the process.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct MemoryCgroup {
     /// `None` without a limit.
@@ -42,7 +42,7 @@ impl Machine {
         })
     }
 
-    /// What the process may use at most: the machine's memory or its cgroup's limit.
+    /// Returns the most that the process may use: the machine's memory or its cgroup's limit.
     pub(crate) fn usable_memory(&self) -> Result<(f64, String), Unread> {
         let machine = self.memory()?.total;
         let cgroup = self.memory_cgroup()?;
@@ -53,11 +53,11 @@ impl Machine {
     }
 }
 
-/// Bytes that this process may use at most; `None` where Linux does not tell.
+/// Returns the most bytes that this process may use; `None` where Linux does not say.
 pub(crate) fn own_usable_bytes() -> Option<u64> {
     let machine = Machine::of_process(Path::new("/"), std::process::id()).ok()?;
     let usable = machine.usable_memory().map(|(bytes, _)| bytes);
-    // Without cgroups there is no limit either.
+    // Without cgroups there is no limit below the machine's memory.
     usable.or_else(|_| machine.memory().map(|memory| memory.total)).map(|bytes| bytes as u64).ok()
 }
 

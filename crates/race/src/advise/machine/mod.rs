@@ -1,7 +1,7 @@
-//! What does the machine say of the server's process?
+//! What the machine says about the server's process.
 //!
-//! Read from `/proc` and `/sys` when a rule asks; counters are sampled twice, so that rates can be told. A
-//! test gives another root.
+//! It is read from `/proc` and `/sys` when a rule asks. Counters are sampled twice to compute rates. A test
+//! passes another root.
 
 mod cgroup;
 mod disk;
@@ -17,7 +17,7 @@ use super::finding::Unread;
 pub(super) use disk::chosen;
 pub(crate) use memory::own_usable_bytes;
 
-/// Counters of one moment. Texts of the kernel's files, empty where there are none.
+/// Counters at one moment: the contents of the kernel's files, empty where a file does not exist.
 #[derive(Debug, Clone, Default)]
 struct Sample {
     diskstats: String,
@@ -28,7 +28,7 @@ struct Sample {
 #[derive(Debug)]
 pub(super) struct Machine {
     root: PathBuf,
-    /// Of the server's process, as this machine numbers it.
+    /// Id of the server's process on this machine.
     pub pid: u32,
     before: Sample,
     after: Sample,
@@ -37,9 +37,9 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// The machine with the process `pid`, at the beginning of the sampling.
+    /// Opens the machine with the process `pid`, at the beginning of the sampling.
     ///
-    /// `root` is `/`; a test's folder has `proc` and `sys` in it.
+    /// `root` is `/`, or in a test a folder with `proc` and `sys` in it.
     ///
     /// Errors: there is no such process.
     pub(super) fn of_process(root: &Path, pid: u32) -> Result<Machine, Unread> {
@@ -56,7 +56,7 @@ impl Machine {
         Ok(machine)
     }
 
-    /// The end of the sampling.
+    /// Takes the sample at the end of the sampling.
     pub(super) fn sample_again(&mut self) {
         let window_s = self.started.elapsed().as_secs_f64();
         self.end_sampling(window_s);
@@ -75,22 +75,22 @@ impl Machine {
         }
     }
 
-    /// Whether the process's command line has this word in it.
+    /// Whether the process's command line contains `word`.
     pub(super) fn runs(&self, word: &str) -> bool {
         self.read(&format!("proc/{}/cmdline", self.pid)).is_ok_and(|line| line.to_lowercase().contains(word))
     }
 
-    /// Where relative paths of the process begin.
+    /// Returns the folder at which relative paths of the process start.
     pub(super) fn working_folder(&self) -> Option<PathBuf> {
         std::fs::read_link(self.root.join(format!("proc/{}/cwd", self.pid))).ok()
     }
 
-    /// The text of a file; `path` has no slash in front.
+    /// Returns the contents of a file; `path` has no leading slash.
     pub(super) fn read(&self, path: &str) -> Result<String, Unread> {
         std::fs::read_to_string(self.root.join(path)).map_err(|error| Unread::new(format!("/{path}"), error))
     }
 
-    /// A file that holds one number.
+    /// Reads a file that holds one number.
     pub(super) fn number(&self, path: &str) -> Result<f64, Unread> {
         let text = self.read(path)?;
         text.trim()
@@ -98,7 +98,7 @@ impl Machine {
             .map_err(|_| Unread::new(format!("/{path}"), format!("[{}] is no number", text.trim())))
     }
 
-    /// How much a counter of `/proc/vmstat` grew a second.
+    /// Returns how much a counter of `/proc/vmstat` grew per second.
     pub(super) fn vmstat_rate(&self, counter: &str) -> Result<f64, Unread> {
         let value = |text: &str| -> Option<f64> {
             text.lines().find_map(|line| line.strip_prefix(counter)?.strip_prefix(' ')?.trim().parse().ok())
@@ -114,11 +114,11 @@ impl Machine {
 
 /// Whether an address belongs to this machine.
 pub(super) fn is_own_address(address: IpAddr) -> bool {
-    // The kernel lets nobody else bind it.
+    // The kernel refuses to bind an address of another machine.
     address.is_loopback() || UdpSocket::bind((address, 0)).is_ok()
 }
 
-/// A machine of files made up for a test: `(path, text)`, paths without the first slash.
+/// Builds a machine from files for a test: `(path, text)`, paths without the leading slash.
 #[cfg(test)]
 pub fn made_up(
     before: &[(&str, &str)],
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn own_addresses_are_told_from_others() {
         assert!(is_own_address("127.0.0.1".parse().unwrap()));
-        // Set apart for documentation (RFC 5737).
+        // The address is reserved for documentation (RFC 5737).
         assert!(!is_own_address("192.0.2.1".parse().unwrap()));
     }
 

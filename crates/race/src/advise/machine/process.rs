@@ -1,14 +1,14 @@
-//! What may the server's process do, and what does it hold?
+//! Limits of the server's process, and what it uses.
 
 use super::Machine;
 use crate::advise::finding::Unread;
 use crate::drive::conditions::proc_files;
 
-/// A soft limit; `None` is unlimited.
+/// A soft limit; `None` means unlimited.
 pub(super) type Limit = Option<f64>;
 
 impl Machine {
-    /// A row of `/proc/<pid>/limits`, such as `Max open files`.
+    /// Reads a row of `/proc/<pid>/limits`, such as `Max open files`.
     pub(crate) fn limit(&self, name: &str) -> Result<Limit, Unread> {
         let file = format!("proc/{}/limits", self.pid);
         let text = self.read(&file)?;
@@ -22,7 +22,7 @@ impl Machine {
         found.ok_or_else(|| Unread::new(format!("/{file} [{name}]"), "the file does not have it"))
     }
 
-    /// A size of `/proc/<pid>/status` in bytes, such as `VmSwap`.
+    /// Reads a size of `/proc/<pid>/status` in bytes, such as `VmSwap`.
     pub(crate) fn status_bytes(&self, name: &str) -> Result<f64, Unread> {
         let file = format!("proc/{}/status", self.pid);
         let text = self.read(&file)?;
@@ -31,7 +31,7 @@ impl Machine {
             .ok_or_else(|| Unread::new(format!("/{file} {name}"), "the file does not have it"))
     }
 
-    /// Memory maps the process has now.
+    /// Returns the number of memory maps that the process has now.
     pub(crate) fn map_count(&self) -> Result<usize, Unread> {
         Ok(self.read(&format!("proc/{}/maps", self.pid))?.lines().count())
     }

@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// A refused request is worth more than its share: it is an error someone saw.
+/// A refused request weighs more than its share of the requests, because a user saw the error.
 const PERCENT_MIN: f64 = 10.0;
 
 fn check(seen: &Seen) -> Checked {

@@ -17,8 +17,8 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// From here on a heap holds more without compression than one of 32 GB with it: references are about half of
-/// a heap's objects.
+/// From this size on, a heap without compression holds more than one of 32 GB with it: about half of a heap
+/// is references.
 const WORTHWHILE_AGAIN_BYTES: f64 = 48.0 * (1u64 << 30) as f64;
 
 fn check(seen: &Seen) -> Checked {

@@ -1,4 +1,4 @@
-//! What a stronger compression costs while documents are written and merged.
+//! The cost of stronger compression while documents are written and merged.
 
 use super::contract::{Rule, fine, found};
 use crate::advise::experiment::Goal;
@@ -23,9 +23,9 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// Below this share of the work merges are no cost worth an experiment.
+/// Below this share of the work, merges cost too little for an experiment.
 const MERGE_PERCENT_MIN: f64 = 10.0;
-/// The largest share of a merge's time that stronger compression accounts for; measured runs lie between a
+/// The largest share of a merge's time that stronger compression accounts for; measured shares are between a
 /// tenth and a third.
 const COMPRESSION_SHARE: f64 = 0.3;
 
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn merges_of_compressed_indices_are_weighed() {
-        // The index [archive] was recorded with best_compression and few merges.
+        // The index [archive] was recorded with best_compression, and it had few merges.
         check(&RULE, &recorded("es-9.4.3"), "fine: merges of 1 compressed indices are 0.0 %");
         let merging = recorded("es-9.4.3").with(
             IndexStats,

@@ -1,13 +1,13 @@
-//! What does a rule have to say of itself?
+//! The definition of a rule.
 
 use crate::advise::finding::{Checked, Evidence, Finding, Gain, Reference, Verdict};
 use crate::advise::seen::Seen;
 
-/// A rule; one file each.
+/// A rule. Each rule has its own file.
 pub(crate) struct Rule {
-    /// As the report and `docs/advise.md` name it.
+    /// Its name in the report and in `docs/advise.md`.
     pub id: &'static str,
-    /// What it asks, in a few words.
+    /// The question it answers, in a few words.
     pub question: &'static str,
     pub references: &'static [Reference],
     pub check: fn(&Seen) -> Checked,
@@ -31,5 +31,5 @@ pub(super) fn found(
     Ok(Verdict::Found(Box::new(Finding { title, gain, evidence, advice: advice.into(), experiment })))
 }
 
-/// Why rules about the heap have nothing to look at.
+/// Why rules about the heap do not apply to Limber.
 pub(super) const NO_HEAP: &str = "Limber is a native program: it has no heap";

@@ -21,7 +21,8 @@ fn check(seen: &Seen) -> Checked {
     let governor = machine.read(&format!("{FOLDER}/scaling_governor"))?;
     let driver = machine.read(&format!("{FOLDER}/scaling_driver"))?;
     let (governor, driver) = (governor.trim(), driver.trim());
-    // These drivers' `powersave` goes up to full speed with the load; that of the others stays at the lowest.
+    // With these drivers, `powersave` still reaches full speed under load; with the others it stays at the
+    // lowest.
     let is_fixed_low = governor == "powersave" && !matches!(driver, "intel_pstate" | "amd-pstate-epp");
     if !is_fixed_low {
         return fine(format!("governor {governor} of driver {driver}"));

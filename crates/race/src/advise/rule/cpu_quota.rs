@@ -1,4 +1,4 @@
-//! Thread pools made for more processors than the cgroup lets run, or for fewer.
+//! Thread pools sized for more processors than the cgroup allows, or for fewer.
 
 use super::contract::{Rule, fine, found};
 use crate::advise::experiment::Goal;
@@ -23,7 +23,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// Held back this share of the time is what any quota does now and then.
+/// Any quota holds threads back for this share of the time now and then.
 const THROTTLED_PERCENT_MAX: f64 = 1.0;
 
 /// The quota of one node.
@@ -37,7 +37,7 @@ struct Quota<'a> {
 }
 
 impl Quota<'_> {
-    /// As the machine tells it of the server here, else as the first node tells it of itself.
+    /// Reads the quota from the machine if the server runs here, else from what the first node reports.
     fn read(seen: &Seen) -> Result<Quota<'_>, Unread> {
         if let Ok(machine) = seen.machine() {
             let quota = machine.cpu_quota()?;

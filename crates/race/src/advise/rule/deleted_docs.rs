@@ -1,4 +1,4 @@
-//! Deleted documents that are still read past in every search, until a merge drops them.
+//! Deleted documents, which every search still has to skip until a merge drops them.
 
 use super::contract::{Rule, fine, found};
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
@@ -16,9 +16,9 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// Lucene's merge policy keeps a fifth to a third of deleted documents in a busy index.
+/// In a busy index, Lucene's merge policy leaves a fifth to a third of the documents deleted.
 const INDEX_PERCENT_MAX: f64 = 25.0;
-/// Of all documents: a small index with many of them costs nobody anything.
+/// Share of all documents: many deleted documents in a small index cost little.
 const ALL_PERCENT_MIN: f64 = 5.0;
 
 fn check(seen: &Seen) -> Checked {
@@ -69,13 +69,13 @@ mod tests {
 
     #[test]
     fn deleted_documents_are_counted() {
-        // 8,000 of 20,000 documents were written twice.
+        // 8,000 of the 20,000 documents were written twice.
         check(
             &RULE,
             &recorded("es-9.4.3"),
             "found: 29 % of the documents in [logs] are deleted ones (up to 24 %",
         );
-        // Merged away before the recording.
+        // A merge dropped the deleted documents before the recording.
         check(&RULE, &recorded("limber"), "fine: 0.0 %");
         let few = recorded("es-9.4.3").with(IndexStats, "indices.logs.primaries.docs.deleted", json!(200));
         check(&RULE, &few, "fine: 0.8 %");

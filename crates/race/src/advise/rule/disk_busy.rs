@@ -1,4 +1,4 @@
-//! One disk that has no time left: iostat's figures of what the data stands on.
+//! A data disk that is busy all the time, by iostat's figures.
 
 use super::contract::{Rule, fine, found};
 use crate::advise::experiment::Goal;
@@ -24,8 +24,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 const BUSY_PERCENT_MAX: f64 = 80.0;
-/// Requests on their way at a time, from which on they wait for each other: solid-state disks serve several
-/// at once.
+/// Requests in flight from which on they wait for each other: solid-state disks serve several at once.
 const QUEUE_MAX: f64 = 2.0;
 
 fn check(seen: &Seen) -> Checked {
@@ -107,7 +106,7 @@ fn check(seen: &Seen) -> Checked {
     fine(calmest)
 }
 
-/// What the server says of its disks; Elasticsearch and OpenSearch do on Linux.
+/// Uses what the server says about its disks. Elasticsearch and OpenSearch report it on Linux.
 fn from_afar(seen: &Seen) -> Checked {
     let mut busiest: f64 = 0.0;
     for node in seen.server.data_nodes()? {

@@ -1,4 +1,4 @@
-//! Disks near the watermarks, from which on shards move away and writes stop.
+//! Disks near the watermarks above which shards move away and writes stop.
 
 use super::contract::{Rule, fine, found};
 use crate::advise::experiment::Goal;
@@ -31,7 +31,7 @@ fn check(seen: &Seen) -> Checked {
         if is_off {
             continue;
         }
-        // The highest that is passed.
+        // Report the highest watermark that is passed.
         for (name, fallback, gain, meaning) in [
             ("flood_stage", 95.0, 100.0, "indices with a shard there take no more writes"),
             ("high", 90.0, 20.0, "shards are moved away from it"),
@@ -41,7 +41,8 @@ fn check(seen: &Seen) -> Checked {
             let headroom =
                 seen.server.setting(&format!("{WATERMARK}.{name}.max_headroom"))?.and_then(bytes_of);
             let passed = match text.map(str::trim) {
-                // On large disks a share leaves more free than anyone needs: then the headroom counts.
+                // On large disks, a percentage keeps more free than is needed, so the headroom applies if it
+                // is less.
                 Some(text) if text.ends_with('%') => {
                     let most: f64 = text.trim_end_matches('%').parse().unwrap_or(fallback);
                     let least_free = total * (1.0 - most / 100.0);

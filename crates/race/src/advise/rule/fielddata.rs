@@ -1,4 +1,4 @@
-//! Fields of type text that are sorted or aggregated on: their values are turned round in memory.
+//! Fields of type text that are sorted or aggregated on: their values are uninverted in memory.
 
 use super::contract::{Rule, fine, found};
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};

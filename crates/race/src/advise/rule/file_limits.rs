@@ -1,5 +1,5 @@
-//! Each segment is files, each client a socket: a process has to be allowed enough of both, and enough
-//! threads.
+//! Each segment has several files and each client needs a socket: the process has to be allowed enough of
+//! both, and enough threads.
 
 use super::contract::{Rule, fine, found};
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
@@ -33,8 +33,8 @@ fn check(seen: &Seen) -> Checked {
             (node.stat("process.open_file_descriptors")?, node.stat("process.max_file_descriptors")?);
         let used = share(open, allowed);
         calmest = format!("{open:.0} of {allowed:.0} files are open");
-        // Limber opens a file or two a segment and keeps them mapped: what it uses counts, not what others
-        // want.
+        // Limber opens one or two files per segment and keeps them mapped, so only what it uses counts and
+        // not the number that other servers want.
         if used < NEAR_PERCENT && (allowed >= FILES_WANTED || seen.is_limber()) {
             continue;
         }
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn limits_of_files_and_threads() {
-        // Recorded on a machine that allows 20,000.
+        // It was recorded on a machine that allows 20,000.
         check(&RULE, &recorded("es-9.4.3"), "found: Node [es-9.4.3] may open 20000 files only");
         check(&RULE, &recorded("limber"), "fine");
         let full = recorded("limber").with(NodeStats, "nodes.*.process.open_file_descriptors", json!(18_000));

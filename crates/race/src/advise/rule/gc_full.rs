@@ -1,4 +1,4 @@
-//! Collections of last resort: the whole heap at once, because there was no room left.
+//! Full collections: the whole heap is collected at once because there was no free memory left.
 
 use super::contract::{NO_HEAP, Rule, fine, found, not_here};
 use crate::advise::experiment::{COLLECTORS, Goal};

@@ -1,5 +1,5 @@
-//! What is left after a collection, against the heap: too little room makes collections frequent, too much
-//! takes memory from others.
+//! Live data in proportion to the heap: a heap that is too small makes collections frequent, one that is too
+//! large takes memory from others.
 
 use super::contract::{NO_HEAP, Rule, fine, found, not_here};
 use crate::advise::experiment::{Goal, megabytes};
@@ -18,9 +18,9 @@ pub(super) const RULE: Rule = Rule {
 };
 
 const FULL_PERCENT: f64 = 75.0;
-/// A heap in which so little survives could be half as large.
+/// A heap in which so small a share survives could be half as large.
 const EMPTY_PERCENT: f64 = 20.0;
-/// Heaps below this give little back.
+/// Halving a heap gives little memory back if it frees less than this.
 const GIVEN_BACK_BYTES_MIN: f64 = 2.0 * (1u64 << 30) as f64;
 
 fn check(seen: &Seen) -> Checked {

@@ -1,4 +1,4 @@
-//! Single pauses that a user feels, whatever their share of the time is.
+//! Single pauses that a user notices, whatever their share of the time.
 
 use super::contract::{NO_HEAP, Rule, fine, found, not_here};
 use crate::advise::experiment::{COLLECTORS, Goal};
@@ -15,9 +15,9 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// G1 aims at 200 ms; what is this long is felt.
+/// G1 aims at 200 ms; users notice pauses this long.
 const PAUSE_MILLIS_MAX: f64 = 500.0;
-/// After so long other nodes begin to wonder whether the node is gone.
+/// After a pause this long, other nodes begin to suspect that the node has left.
 const GRAVE_MILLIS: f64 = 5_000.0;
 
 fn check(seen: &Seen) -> Checked {

@@ -1,4 +1,4 @@
-//! The share of the time in which the application stands still for the garbage collector.
+//! The share of the time in which the application is stopped for the garbage collector.
 
 use super::contract::{NO_HEAP, Rule, fine, found, not_here};
 use crate::advise::experiment::{COLLECTORS, Goal};
@@ -24,7 +24,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 const PERCENT_MAX: f64 = 1.0;
-/// A JVM that has just started says more about its start.
+/// The figures of a JVM that has just started describe its start rather than its load.
 const UPTIME_S_MIN: f64 = 60.0;
 
 fn check(seen: &Seen) -> Checked {
@@ -49,7 +49,7 @@ fn check(seen: &Seen) -> Checked {
     for node in seen.server.nodes()? {
         let uptime = node.stat("jvm.uptime_in_millis")?;
         let collectors = node.stats("jvm.gc.collectors")?;
-        // Cycles of a concurrent collector run beside the application.
+        // Collectors with "Cycles" in their name are concurrent: they run beside the application.
         let stopping = collectors.iter().filter(|(name, _)| !name.contains("Cycles"));
         let millis: f64 = stopping.filter_map(|(_, state)| state["collection_time_in_millis"].as_f64()).sum();
         let of_time = share(millis, uptime);

@@ -1,4 +1,4 @@
-//! Objects that grow old before they die: the young generation is too small for the requests' data.
+//! Objects that are promoted before they die: the young generation is too small for the requests' data.
 
 use super::contract::{NO_HEAP, Rule, fine, found, not_here};
 use crate::advise::experiment::Goal;
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// Of a server's allocations nearly all belong to a request.
+/// Nearly all allocations of a server belong to a request, so few of them should be promoted.
 const PROMOTED_PERCENT_MAX: f64 = 15.0;
 /// Below this rate the old generation fills too slowly to matter.
 const ALLOCATED_BYTES_A_SECOND_MIN: f64 = 20.0 * 1048576.0;
@@ -65,7 +65,7 @@ mod tests {
             };
             recorded("es-9.4.3").with_gc_log(&(young(0, "1.0") + &young(1, "2.0")))
         };
-        // 300 MB were allocated in the second between them.
+        // 300 MB were allocated in the second between the two collections.
         check(&RULE, &with("0K(90M)->102400K(400M)"), "found: 67 % of what is allocated is promoted");
         check(&RULE, &with("0K(90M)->1024K(400M)"), "fine: 2.0MB/s of 300.0MB/s grow old");
         let plain = recorded("es-9.4.3")

@@ -1,4 +1,5 @@
-//! A heap that grows and shrinks pauses the application to do so, and is not locked in memory at once.
+//! A heap that may grow and shrink: resizing pauses the application, and the heap is not locked in memory at
+//! once.
 
 use super::contract::{NO_HEAP, Rule, fine, found, not_here};
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
@@ -15,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// Less is the rounding to regions and alignments.
+/// A smaller difference comes from rounding to regions and alignments.
 const DIFFERENCE_BYTES_MAX: f64 = 64.0 * 1048576.0;
 
 fn check(seen: &Seen) -> Checked {

@@ -1,4 +1,4 @@
-//! A heap above half of the memory takes from the page cache what Lucene reads its files through.
+//! A heap above half of the memory takes memory from the page cache, through which Lucene reads its files.
 
 use std::collections::BTreeMap;
 
@@ -25,9 +25,9 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// What Elastic recommends as the most.
+/// The most that Elastic recommends.
 const HEAP_PERCENT_MAX: f64 = 50.0;
-/// Limber's limit covers all it holds, not a heap alone; a quarter is what its page cache needs at least.
+/// Limber's limit covers all memory it holds and not only a heap; the page cache needs at least a quarter.
 const LIMBER_PERCENT_MAX: f64 = 75.0;
 
 fn check(seen: &Seen) -> Checked {
@@ -75,7 +75,7 @@ fn check(seen: &Seen) -> Checked {
     )
 }
 
-/// What the node's process may use, and where that was read.
+/// Returns how much memory the node's process may use, and where that was read.
 fn memory_of(seen: &Seen, node: &Node<'_>) -> Result<(f64, String), Unread> {
     let is_local = seen.local_node().is_ok_and(|local| local.name == node.name);
     if is_local && let Ok(usable) = seen.machine()?.usable_memory() {

@@ -1,5 +1,5 @@
-//! The index buffer against the translog: whichever is full first makes segments, and the other one's size
-//! does nothing.
+//! The index buffer against the translog: whichever is full first makes a segment, and then the size of the
+//! other has no effect.
 
 use super::contract::{Rule, fine, found};
 use crate::advise::experiment::Goal;
@@ -31,9 +31,9 @@ pub(super) const RULE: Rule = Rule {
 
 const SETTING: &str = "indices.memory.index_buffer_size";
 const THRESHOLD: &str = "index.translog.flush_threshold_size";
-/// More than this a shard has no use for, says Elastic.
+/// According to Elastic, a shard has no use for more than this.
 const SHARD_BYTES_MAX: f64 = 512.0 * MB;
-/// Share of the watched time that threads index, from which on indexing is heavy.
+/// Indexing is heavy if threads spend at least this share of the watched time on it.
 const HEAVY_PERCENT: f64 = 20.0;
 
 fn check(seen: &Seen) -> Checked {
@@ -90,10 +90,10 @@ fn check(seen: &Seen) -> Checked {
     ))
 }
 
-/// What has been written since its last flush.
+/// The shards of all indices that have been written since their last flush.
 struct Written<'a> {
     shards: f64,
-    /// The least flush threshold in bytes, and its index.
+    /// The lowest flush threshold in bytes, and the index that has it.
     threshold: Option<(f64, &'a str)>,
 }
 
@@ -117,7 +117,7 @@ impl Written<'_> {
     }
 }
 
-/// `part`: of the buffer, for a shard that is written.
+/// `part`: the bytes of the buffer for each shard that is written.
 fn flushed_early(
     seen: &Seen,
     node: &Node<'_>,
@@ -151,8 +151,8 @@ fn flushed_early(
     )
 }
 
-/// `busy`: percent of the watched time that threads index; `part`: of the buffer, for a shard that is
-/// written.
+/// `busy`: the percentage of the watched time that threads spend indexing. `part`: the bytes of the buffer
+/// for each shard that is written.
 fn too_small(seen: &Seen, busy: f64, part: f64, mut evidence: Vec<Evidence>) -> Checked {
     evidence.push(Evidence::new(
         "threads' time in indexing",

@@ -1,4 +1,4 @@
-//! How the kernel orders and widens the reads of the data's disk.
+//! The I/O scheduler of the data disk, and its read-ahead.
 
 use super::contract::{Rule, fine, found};
 use crate::advise::finding::{Checked, Evidence, Gain, Reference, Unread};
@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// The kernel's default, and what Elastic asks for.
+/// The kernel's default, which Elastic recommends.
 const READ_AHEAD_KIB_MAX: u64 = 128;
 
 fn check(seen: &Seen) -> Checked {

@@ -1,4 +1,4 @@
-//! Shards that take too long to move and to recover, and that only one thread searches.
+//! Shards that take too long to move and to recover, and that a single thread searches.
 
 use super::contract::{Rule, fine, found};
 use crate::advise::experiment::Goal;

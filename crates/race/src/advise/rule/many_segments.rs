@@ -1,4 +1,4 @@
-//! Shards of many segments: a search asks each of them.
+//! Shards with many segments: a search has to visit each of them.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// The tiered policy leaves some ten segments a tier, and three tiers in large shards.
+/// The tiered merge policy leaves about ten segments per tier, and large shards have three tiers.
 const SEGMENTS_MAX: usize = 40;
 
 fn check(seen: &Seen) -> Checked {

@@ -1,4 +1,4 @@
-//! Segments are memory-mapped: a process has to be allowed enough maps.
+//! Segments are memory-mapped: the process has to be allowed enough maps.
 
 use super::contract::{Rule, fine, found};
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 const SETTING: &str = "proc/sys/vm/max_map_count";
-/// What Elasticsearch and OpenSearch want before they start in production.
+/// What Elasticsearch and OpenSearch require to start in production.
 const WANTED: f64 = 262_144.0;
 const NEAR_PERCENT: f64 = 70.0;
 

@@ -1,4 +1,4 @@
-//! Merges that are held back, and indexing that is held back because merges cannot follow.
+//! Merges that are throttled, and indexing that is throttled because merges cannot keep up.
 
 use super::contract::{Rule, fine, found};
 use crate::advise::experiment::Goal;
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// Merges held back this share of their time are as they should be: searches get the disk.
+/// Merges throttled for up to this share of their time are normal: they leave the disk to searches.
 const MERGE_PERCENT_MAX: f64 = 50.0;
 const INDEXING_PERCENT_MAX: f64 = 1.0;
 

@@ -1,7 +1,7 @@
-//! "What may be wrong, and what does this server say to it?" One rule, one file; [`RULES`] lists them all.
+//! The rules: each looks for one thing that may be wrong. Each has a file; [`RULES`] lists them all.
 //!
-//! A new rule is a file with its `RULE` and its test, a line here, and a row of `docs/advise.md` (a test
-//! compares both).
+//! A new rule needs a file with its `RULE` and its test, a line here, and a row in `docs/advise.md` (a test
+//! compares the two).
 
 mod breaker_trips;
 mod compressed_oops;

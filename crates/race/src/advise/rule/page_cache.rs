@@ -1,4 +1,4 @@
-//! Data that does not fit the memory left for it is read from the disk again and again.
+//! Data that does not fit into the memory left for it, and is read from the disk again and again.
 
 use super::contract::{Rule, fine, found};
 use crate::advise::experiment::Goal;
@@ -16,9 +16,9 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// Reads below this are a merge or a log rotation, not searches that miss the cache.
+/// Fewer reads come from a merge or a log rotation, not from searches that miss the cache.
 const READ_BYTES_A_SECOND_MIN: f64 = 4.0 * 1048576.0;
-/// What is wanted beside the data: the kernel, other programs.
+/// Estimated gain in the searches' time for each percent of the data that does not fit into memory.
 const SHARE_JUDGED: f64 = 0.4;
 
 fn check(seen: &Seen) -> Checked {

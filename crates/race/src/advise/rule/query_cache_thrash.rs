@@ -1,4 +1,4 @@
-//! A query cache that throws away what it would be asked for again.
+//! A query cache that evicts entries that it would be asked for again.
 
 use super::contract::{Rule, fine, found};
 use crate::advise::experiment::Goal;

@@ -1,4 +1,4 @@
-//! What it costs to make documents searchable every second.
+//! The cost of making documents searchable every second.
 
 use super::contract::{Rule, fine, found};
 use crate::advise::experiment::Goal;
@@ -18,9 +18,9 @@ pub(super) const RULE: Rule = Rule {
 };
 
 const PERCENT_MAX: f64 = 10.0;
-/// Work below this is noise.
+/// Less work than this is noise.
 const WORK_MILLIS_MIN: f64 = 1_000.0;
-/// What is proposed instead, as Elastic does.
+/// The interval proposed instead, which is Elastic's recommendation.
 const INTERVAL_S: f64 = 30.0;
 
 fn check(seen: &Seen) -> Checked {

@@ -1,4 +1,4 @@
-//! What segments hold in the heap for good: the term index of Elasticsearch up to 7.x.
+//! Memory that segments hold in the heap permanently: the term index of Elasticsearch up to 7.x.
 
 use super::contract::{NO_HEAP, Rule, fine, found, not_here};
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};

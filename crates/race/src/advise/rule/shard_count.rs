@@ -1,4 +1,4 @@
-//! Too many shards for the heap: each costs memory, a place in the cluster state, and a thread's attention in
+//! Too many shards for the heap: each costs memory, an entry in the cluster state, and a thread's time in
 //! every search.
 
 use super::contract::{Rule, fine, found};
@@ -24,11 +24,12 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// The recommendation up to Elasticsearch 8.2, which OpenSearch still has the same memory costs as.
+/// The recommendation up to Elasticsearch 8.2. It still applies to OpenSearch, whose memory costs are the
+/// same.
 const SHARDS_PER_GB: f64 = 20.0;
-/// The limit since 8.3, and `cluster.max_shards_per_node` by default.
+/// The limit since 8.3, and the default of `cluster.max_shards_per_node`.
 const SHARDS_PER_NODE: f64 = 1000.0;
-/// Where the limit comes near.
+/// Share of the limit from which on a node is near it.
 const NEAR: f64 = 0.8;
 
 fn check(seen: &Seen) -> Checked {
@@ -87,7 +88,7 @@ mod tests {
 
     #[test]
     fn the_recommendation_of_each_product_counts() {
-        // All three hold the same 33 shards in half a gigabyte of heap.
+        // All three have the same 33 shards in half a gigabyte of heap.
         check(
             &RULE,
             &recorded("es-7.10.2"),

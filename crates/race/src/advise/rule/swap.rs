@@ -1,4 +1,4 @@
-//! Memory of the server on the swap disk: a garbage collection or a search that has to wait for it takes
+//! Memory of the server that is swapped out: a garbage collection or a search that has to wait for it takes
 //! seconds.
 
 use super::contract::{Rule, fine, found};
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// Elastic's value where swap has to stay on.
+/// The value that Elastic recommends where swap has to stay on.
 const SWAPPINESS_MAX: f64 = 1.0;
 
 fn check(seen: &Seen) -> Checked {
@@ -71,7 +71,7 @@ fn check(seen: &Seen) -> Checked {
     fine(format!("nothing of the server is on swap; swappiness {swappiness:.0}"))
 }
 
-/// The machine's swap, as the server sees it; whose memory is on it, is not told.
+/// Uses the machine's swap as the server reports it. The report does not say whose memory is swapped out.
 fn from_afar(seen: &Seen) -> Checked {
     for node in seen.server.nodes()? {
         let used = node.stat("os.swap.used_in_bytes")?;

@@ -1,4 +1,4 @@
-//! Cold term indices: FSTs that are read again for every search because their cache is too small.
+//! Cold term indexes: FSTs that are read again for every search because their cache is too small.
 
 use super::contract::{Rule, fine, found, not_here};
 use crate::advise::experiment::Goal;
@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
 
 const CACHE: &str = "limber.memory.term_index_cache";
 const HIT_PERCENT_MIN: f64 = 99.0;
-/// Fewer asked pages say nothing.
+/// With fewer page requests the hit rate says nothing.
 const ASKED_MIN: f64 = 1_000.0;
 
 fn check(seen: &Seen) -> Checked {
@@ -36,7 +36,7 @@ fn check(seen: &Seen) -> Checked {
         let hit_percent = share(hits, hits + misses);
         calmest =
             format!("{} of {:.0} pages asked for were in the cache", percent(hit_percent), hits + misses);
-        // Without evictions every miss was the first time a page was asked for.
+        // Without evictions, every miss was the first request for its page.
         if hits + misses < ASKED_MIN || evictions == 0.0 || hit_percent >= HIT_PERCENT_MIN {
             continue;
         }

@@ -1,4 +1,4 @@
-//! What holds for every rule.
+//! What every rule has to fulfil.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,8 @@ use crate::advise::fixture::{Recorded, recorded};
 use crate::advise::quantity::percent;
 use crate::advise::server::Question;
 
-/// `found: <title> (up to 5 % ...)`, `fine: ...`, `not here: ...`, `unread: <what>: <why>`.
+/// Formats a verdict: `found: <title> (up to 5 % ...)`, `fine: ...`, `not here: ...`,
+/// `unread: <what>: <why>`.
 fn said(rule: &Rule, seen: &Recorded) -> String {
     match (rule.check)(seen) {
         Ok(Verdict::Found(finding)) => {
@@ -24,7 +25,7 @@ fn said(rule: &Rule, seen: &Recorded) -> String {
     }
 }
 
-/// What a rule says of a server begins with `expected`.
+/// Checks that the verdict of a rule begins with `expected`.
 #[track_caller]
 pub fn check(rule: &Rule, seen: &Recorded, expected: &str) {
     let said = said(rule, seen);

@@ -1,4 +1,4 @@
-//! Shards far below the size they are worth their cost at.
+//! Shards far too small to be worth their cost.
 
 use super::contract::{Rule, fine, found};
 use crate::advise::experiment::Goal;
@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 const TINY_BYTES: f64 = (1u64 << 30) as f64;
-/// So many cost nobody anything.
+/// Fewer tiny shards cost little.
 const TINY_COUNT_MIN: usize = 20;
 const TINY_PERCENT_MIN: f64 = 50.0;
 

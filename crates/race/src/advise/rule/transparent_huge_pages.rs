@@ -1,4 +1,4 @@
-//! Huge pages that the kernel makes unasked: to make one it moves others, while the process waits.
+//! Huge pages that the kernel makes on its own: to make one it moves other pages, while the process waits.
 
 use super::contract::{Rule, fine, found};
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};

@@ -1,4 +1,4 @@
-//! Shards that are nowhere: data that cannot be searched, or a copy that is missing.
+//! Shards that are on no node: data that cannot be searched, or a copy that is missing.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
-//! Was the load generator itself the limit?
+//! Whether the load generator itself was the limit.
 //!
-//! Each worker thread runs its clients on one core; a worker that is busy all the time sends late, and what
-//! looks like the server's time is its own. Threads tell their processor time to the kernel's clock, which
-//! costs two system calls a step.
+//! Each worker thread runs its clients on one core. A worker that is always busy sends late, and then its own
+//! time looks like the server's. The processor time of a thread comes from the kernel's clock, which costs
+//! two system calls per step.
 
 use std::time::{Duration, Instant};
 
@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct WorkerUse {
     pub wall: Duration,
-    /// `None` where the system does not tell.
+    /// `None` where the system does not report it.
     pub cpu: Option<Duration>,
 }
 
-/// Runs from the start of a worker's load to its end; must be stopped on the thread that started it.
+/// Runs from the start of a worker's load to its end. It must be stopped on the thread that started it.
 pub(crate) struct WorkerClock {
     started: Instant,
     cpu: Option<Duration>,
@@ -31,7 +31,7 @@ impl WorkerClock {
     }
 }
 
-/// The workers of one step together.
+/// All workers of one step together.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct GeneratorUse {
     pub workers_count: usize,
@@ -58,10 +58,10 @@ impl GeneratorUse {
     }
 }
 
-/// Processor time of the calling thread.
+/// Returns the processor time of the calling thread.
 fn thread_cpu() -> Option<Duration> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a valid place for the answer and outlives the call.
+    // SAFETY: `time` is a valid location for the result and outlives the call.
     let result = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
     (result == 0).then(|| {
         Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))

@@ -1,16 +1,16 @@
-//! Was the machine quiet while the load ran?
+//! Whether the machine was quiet while the load ran.
 //!
-//! Read from Linux before and after: processor time of everyone (`/proc/stat`, with the time a hypervisor
-//! stole), stalls (`/proc/pressure`, PSI), throttling by the cgroup's quota and by heat, and the clock
-//! frequency. What a system does not tell is `None` and leads to no warning. Costs some twenty reads of files
-//! that are in memory; done between steps, never in one.
+//! Read from Linux before and after each step: processor time of all processes (`/proc/stat`, including the
+//! time that a hypervisor stole), stalls (`/proc/pressure`, PSI), throttling by the cgroup's quota and by
+//! heat, and the clock frequency. What a system does not report is `None` and leads to no warning. A reading
+//! costs about twenty reads of files that are in memory, and is done between steps, never during one.
 
 use std::path::Path;
 use std::time::Instant;
 
 use super::proc_files::{quota_throttled_s, stalled_s, ticks_per_s};
 
-/// Counters at one moment. All of them only grow, but for the frequency.
+/// Counters at one moment. All of them only grow, except for the frequency.
 #[derive(Debug, Clone)]
 pub(crate) struct MachineReading {
     at: Instant,
@@ -30,7 +30,7 @@ struct ProcessorTimes {
     all_s: f64,
 }
 
-/// Seconds in which at least one task waited for that resource.
+/// Seconds in which at least one task waited for the resource.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Stalls {
     cpu_s: Option<f64>,
@@ -43,21 +43,22 @@ struct Stalls {
 pub(crate) struct MachineUse {
     pub wall_s: f64,
     pub processors_count: usize,
-    /// Processor time of everyone, in seconds, stolen time left out.
+    /// Processor time of all processes in seconds, without stolen time.
     pub busy_s: Option<f64>,
     /// Processor time of this process.
     pub own_cpu_s: Option<f64>,
-    /// Of all processors' time, what the hypervisor gave to others.
+    /// Share of all processors' time that the hypervisor gave to others.
     pub steal_share: Option<f64>,
-    /// Of the wall time, how long some task on the machine waited for a processor, for memory, for a disk.
+    /// Shares of the wall time in which some task on the machine waited for a processor, for memory, or for a
+    /// disk.
     pub cpu_stall_share: Option<f64>,
     pub memory_stall_share: Option<f64>,
     pub io_stall_share: Option<f64>,
-    /// The share of the wall time for which its quota stopped this process's cgroup. It can exceed 1 with
-    /// several processors.
+    /// Share of the wall time in which the quota of this process's cgroup stopped it. With several processors
+    /// it can exceed 1.
     pub quota_throttled_share: Option<f64>,
     pub heat_throttle_count: Option<u64>,
-    /// Mean clock frequency of the processors before and after.
+    /// Mean clock frequency of the processors, before and after.
     pub mhz_before: Option<f64>,
     pub mhz_after: Option<f64>,
 }
@@ -82,7 +83,7 @@ impl MachineReading {
         }
     }
 
-    /// What happened since `before`.
+    /// Returns what happened since `before`.
     pub(crate) fn since(&self, before: &MachineReading) -> MachineUse {
         let wall_s = (self.at - before.at).as_secs_f64();
         let grown =
@@ -112,14 +113,14 @@ impl MachineReading {
 }
 
 pub(crate) fn processors_count() -> usize {
-    // `available_parallelism` would be what this process may use; `/proc/stat` counts all there are.
+    // `available_parallelism` would count the processors that this process may use; `/proc/stat` counts all.
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").ok();
     online
         .and_then(|list| list_length(list.trim()))
         .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// Length of a list such as `0-3,6`.
+/// Returns the number of processors in a list such as `0-3,6`.
 fn list_length(list: &str) -> Option<usize> {
     list.split(',').try_fold(0, |sum, range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
@@ -128,8 +129,8 @@ fn list_length(list: &str) -> Option<usize> {
     })
 }
 
-/// The first line of `/proc/stat` (proc_stat(5)): user, nice, system, idle, iowait, irq, softirq, steal;
-/// guests are in user.
+/// Reads the first line of `/proc/stat` (proc_stat(5)): user, nice, system, idle, iowait, irq, softirq,
+/// steal. The time of guests is part of user.
 fn processor_times(stat: &str, ticks_per_s: f64) -> Option<ProcessorTimes> {
     let line = stat.lines().next()?.strip_prefix("cpu ")?;
     let seconds: Vec<f64> = line
@@ -142,7 +143,7 @@ fn processor_times(stat: &str, ticks_per_s: f64) -> Option<ProcessorTimes> {
     Some(ProcessorTimes { busy_s, stolen_s: steal, all_s: busy_s + idle + iowait + steal })
 }
 
-/// `cpu.stat` of the cgroup this process is in.
+/// Returns `cpu.stat` of the cgroup of this process.
 fn own_cgroup_stat() -> Option<String> {
     let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
     // Lines are `<id>:<controllers>:<path>`; the unified hierarchy has no controllers and no folder of its
@@ -155,8 +156,8 @@ fn own_cgroup_stat() -> Option<String> {
     })
 }
 
-/// The sum of a number that every processor has below `/sys/devices/system/cpu/cpu<n>/`; `None` where the
-/// first has none.
+/// Sums a number that every processor has below `/sys/devices/system/cpu/cpu<n>/`; `None` if the first
+/// processor does not have it.
 fn sum_over_processors(file: &str) -> Option<f64> {
     let read = |processor: usize| {
         let path = format!("/sys/devices/system/cpu/cpu{processor}/{file}");
@@ -168,7 +169,7 @@ fn sum_over_processors(file: &str) -> Option<f64> {
 
 fn own_cpu_s() -> Option<f64> {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::uninit();
-    // SAFETY: `usage` is a valid place for the answer and outlives the call.
+    // SAFETY: `usage` is a valid location for the result and outlives the call.
     if unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) } != 0 {
         return None;
     }

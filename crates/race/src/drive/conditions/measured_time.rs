@@ -1,17 +1,18 @@
-//! Did the tasks run long enough for their figures to mean anything?
+//! Whether the tasks ran long enough for their figures to mean anything.
 
 use crate::notation::shown;
 use crate::record::measurements::{TaskMeasurements, Warning, WarningKind};
 
-/// Seconds of measured requests below which a task says little: the first seconds are those of caches,
-/// connections, refreshes and a clock that speeds up, and two races of half a second differ by tens of
-/// percent.
+/// Seconds of measured requests below which the figures of a task mean little. The first seconds are
+/// dominated by caches, connections, refreshes and a rising clock frequency; two races of half a second
+/// differ by tens of percent.
 const MEASURED_S_MIN: f64 = 5.0;
-/// Tasks that a warning names.
+/// Largest number of tasks that a warning names.
 const NAMED_MAX: usize = 5;
 
-/// A warning about the tasks that were measured too shortly. Tasks of a single request each client (such as a
-/// refresh) are no measurement, and are passed over. `is_reported`: whether reports name a task.
+/// Returns a warning about the tasks that were measured for too short a time. Tasks with a single request per
+/// client (such as a refresh) are no measurement and are skipped. `is_reported` says whether reports name a
+/// task.
 pub(crate) fn too_short(
     tasks: &[TaskMeasurements],
     is_reported: impl Fn(&TaskMeasurements) -> bool,

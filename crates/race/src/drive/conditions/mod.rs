@@ -1,5 +1,5 @@
-//! What the figures were measured under: the machine, the generator, the server's process, the time that was
-//! measured.
+//! The conditions under which the figures were measured: the machine, the generator, the server's process,
+//! the measured time.
 
 pub(crate) mod generator;
 pub(crate) mod machine;

@@ -1,29 +1,29 @@
-//! Words of Linux's files about processes, memory and cgroups (proc(5), `psi.rst`, `cgroup-v2.rst`).
+//! Parses Linux's files about processes, memory and cgroups (proc(5), `psi.rst`, `cgroup-v2.rst`).
 
-/// The number behind `key:` on a line of its own, in the unit that the file has there.
+/// Returns the number after `key:` at the start of a line, in the file's unit.
 pub(crate) fn value(text: &str, key: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
     line.split_ascii_whitespace().next()?.parse().ok()
 }
 
-/// Bytes of a field of `/proc/<id>/status` or `/proc/meminfo`, which count kilobytes.
+/// Returns the bytes of a field of `/proc/<id>/status` or `/proc/meminfo`, which are in kilobytes.
 pub(crate) fn bytes(text: &str, field: &str) -> Option<u64> {
     Some(value(text, field)? * 1024)
 }
 
-/// A field of a pressure file's line `some …`, the time in which at least one task waited: `avg10` in
-/// percent, `total` in microseconds.
+/// Returns a field of the line `some …` of a pressure file, about the time in which at least one task waited:
+/// `avg10` in percent, `total` in microseconds.
 pub(crate) fn pressure(text: &str, field: &str) -> Option<f64> {
     let line = text.lines().find(|line| line.starts_with("some "))?;
     line.split_whitespace().find_map(|word| word.strip_prefix(field)?.strip_prefix('=')?.parse().ok())
 }
 
-/// Seconds in which at least one task waited for a resource.
+/// Returns the seconds in which at least one task waited for a resource.
 pub(crate) fn stalled_s(text: &str) -> Option<f64> {
     Some(pressure(text, "total")? / 1e6)
 }
 
-/// Seconds in which a quota stopped a cgroup, from its `cpu.stat`: `throttled_usec` of version 2,
+/// Returns the seconds in which a quota stopped a cgroup, from its `cpu.stat`: `throttled_usec` of version 2,
 /// `throttled_time` (ns) of version 1.
 pub(crate) fn quota_throttled_s(stat: &str) -> Option<f64> {
     stat.lines().find_map(|line| {
@@ -36,7 +36,7 @@ pub(crate) fn quota_throttled_s(stat: &str) -> Option<f64> {
     })
 }
 
-/// Ticks a second of processor times.
+/// Returns the ticks per second of processor times.
 pub(crate) fn ticks_per_s() -> u64 {
     // SAFETY: sysconf(3) reads a constant of the system and takes no pointers.
     let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };

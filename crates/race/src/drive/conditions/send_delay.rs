@@ -1,16 +1,16 @@
-//! How late were requests sent, and whose fault was it?
+//! How late requests were sent, and whether the server or the load generator caused the delay.
 //!
-//! Two delays a request. **Behind schedule**: from when it was due to when its first byte left; of throttled
-//! tasks only, and mostly the server's doing (a client that still waits for an answer cannot send). **Own**:
-//! from when the client both could and should have sent, to when it did; that is the load generator's time
-//! alone, and must stay small beside the service time.
+//! Each request has two delays. **Behind schedule** is the time from when it was due to when its first byte
+//! left. Only throttled tasks have it, and the server causes most of it (a client that still waits for an
+//! answer cannot send). **Own** is the time from when the client both could and should have sent to when it
+//! did. The load generator alone causes it, and it must be small compared with the service time.
 
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-/// Microseconds are finer than any delay that matters; two digits keep a histogram at about 30 kB whatever is
-/// recorded.
+/// Microseconds are finer than any delay that matters. Two digits keep a histogram at about 30 kB, whatever
+/// is recorded.
 const SIGNIFICANT_DIGITS: u8 = 2;
 /// 3 hours, in microseconds.
 const DELAY_MAX_US: u64 = 3 * 3600 * 1_000_000;
@@ -39,12 +39,13 @@ impl Delays {
         self.histogram.as_ref().map_or(0, |histogram| histogram.len())
     }
 
-    /// `None` without samples.
+    /// Returns the mean in ms; `None` without samples.
     pub(crate) fn mean_ms(&self) -> Option<f64> {
         (self.count() > 0).then(|| self.sum.as_secs_f64() * 1e3 / self.count() as f64)
     }
 
-    /// The delay that this share (in [0, 1]) of requests did not exceed, within 1 %; `None` without samples.
+    /// Returns the delay that this share (in [0, 1]) of requests did not exceed, within 1 %; `None` without
+    /// samples.
     pub(crate) fn quantile_ms(&self, share: f64) -> Option<f64> {
         let histogram = self.histogram.as_ref()?;
         let us = histogram.value_at_quantile(share) as f64;

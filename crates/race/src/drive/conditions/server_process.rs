@@ -1,8 +1,8 @@
-//! What did the server itself use?
+//! What the server itself used.
 //!
 //! Its processor time comes from its own statistics (`_nodes/stats/process`, all nodes together). Its memory
-//! comes from the system, by the process id it names, when it runs on this machine: the peak of resident
-//! memory is in no statistics of Elasticsearch.
+//! comes from the system, by the process id that the server reports, if it runs on this machine: no statistic
+//! of Elasticsearch has the peak of resident memory.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use super::proc_files;
 use crate::http::Address;
 use crate::http::cluster::Cluster;
 
-/// At one moment.
+/// The server's use at one moment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ServerReading {
     /// Processor time since its start, over all nodes.
@@ -23,7 +23,7 @@ pub(crate) struct ServerReading {
 }
 
 impl ServerReading {
-    /// Whatever the server does not tell is `None`; nothing here can fail a race.
+    /// Reads the values. A value that the server does not report is `None`; nothing here can fail a race.
     pub(crate) fn now(cluster: &mut Cluster, hosts: &[Address]) -> ServerReading {
         let mut answer = |path: &str| cluster.fetch(path).ok();
         let is_local = !hosts.is_empty()
@@ -46,14 +46,14 @@ impl ServerReading {
     }
 }
 
-/// `None` when a node has no such value, or there are no nodes.
+/// Sums a value over all nodes; `None` when a node does not have it, or there are no nodes.
 fn sum_over_nodes(answer: &Value, value: impl Fn(&Value) -> Option<f64>) -> Option<f64> {
     let nodes = answer["nodes"].as_object().filter(|nodes| !nodes.is_empty())?;
     nodes.values().map(value).sum()
 }
 
-/// A field of `/proc/<id>/status` in bytes. The process must look like a search server: an id from inside a
-/// container may be another process's out here.
+/// Reads a field of `/proc/<id>/status` in bytes. The process must look like a search server, because an id
+/// from inside a container may be another process's id out here.
 fn resident(id: u64, field: &str) -> Option<f64> {
     let command = std::fs::read_to_string(format!("/proc/{id}/cmdline")).ok()?;
     if !["limber", "elasticsearch", "opensearch"].iter().any(|name| command.contains(name)) {
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn other_processes_are_not_looked_at() {
-        // This test's own process is no search server.
+        // The process of this test is not a search server.
         assert_eq!(resident(u64::MAX, "VmRSS"), None);
     }
 }

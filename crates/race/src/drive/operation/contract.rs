@@ -1,8 +1,8 @@
-//! What does every operation promise to the clients that run it?
+//! The interface between operations and the clients that run them.
 //!
 //! Before the race each task is planned once: parameters are checked and requests built ([`Plan`] to
-//! [`Operation`]). For each worker the operation then makes one [`Runner`] per client; the clients call
-//! [`Runner::prepare`] outside and [`Runner::run`] inside the measured time.
+//! [`Operation`]). The operation then makes one [`Runner`] for each client of a worker. A client calls
+//! [`Runner::prepare`] outside the measured time and [`Runner::run`] within it.
 
 use crate::error::Error;
 use crate::sample::{Details, ErrorNote};
@@ -34,7 +34,7 @@ pub(crate) struct Plan<'a> {
     pub is_in_composite: bool,
     /// Whether the parameters are those of one request, from a parameter source of the track's plugin.
     pub is_of_source: bool,
-    /// Names of the parameters that were looked at; see [`Plan::unread`].
+    /// Names of the parameters that were read; see [`Plan::unread`].
     read: RefCell<BTreeSet<String>>,
     warnings: RefCell<Vec<String>>,
 }
@@ -45,14 +45,14 @@ const DESCRIPTIONS: [&str; 7] =
 
 /// A planned operation, shared by all clients of its task.
 pub(crate) trait Operation: Send + Sync {
-    /// Whether the parameters run out by themselves, or the operation tells when it is done
-    /// ([`Details::completion`]).
+    /// Whether the task ends by itself, because its parameters run out or the operation reports that it is
+    /// done ([`Details::completion`]).
     fn is_finite(&self) -> bool {
         false
     }
 
-    /// One runner for each of `clients` (ascending indices within the task, of `clients_total`), all on one
-    /// worker.
+    /// Returns one runner for each of `clients`, which are ascending indices within the task and belong to
+    /// one worker. The task has `clients_total` clients.
     ///
     /// Errors: the reason why the task cannot run.
     fn runners(&self, clients: &[u32], clients_total: u32) -> Result<Vec<Box<dyn Runner>>, Error>;
@@ -60,48 +60,49 @@ pub(crate) trait Operation: Send + Sync {
 
 /// One client's side of an operation.
 pub(crate) trait Runner {
-    /// What has to be awaited before [`Runner::prepare`]: parameters that come from elsewhere. `None`, at no
-    /// cost, for runners that have them at hand.
+    /// Returns what has to be awaited before [`Runner::prepare`], for parameters that come from elsewhere.
+    /// Runners that already have their parameters return `None`, which costs nothing.
     fn pending(&mut self) -> Option<Pending<'_>> {
         None
     }
 
-    /// Makes the next request ready, before any clock starts; false when the parameters have run out.
+    /// Prepares the next request before any clock starts. Returns false when the parameters have run out.
     fn prepare(&mut self) -> Result<bool, Error> {
         Ok(true)
     }
 
-    /// Runs the operation once. One small allocation for the future; its cost is about 1 % of the system
-    /// calls'.
+    /// Runs the operation once. The boxed future is one small allocation, which costs about 1 % of the system
+    /// calls.
     fn run<'a>(&'a mut self, exchange: &'a mut Exchange) -> Answer<'a>;
 
-    /// Share of the parameters used up, in [0, 1].
+    /// Returns the share of the parameters used up, in [0, 1].
     fn progress(&self) -> Option<f64> {
         None
     }
 
-    /// The scheduler of the track's plugin that says when requests are due; asked for once.
+    /// Returns the scheduler of the track's plugin that says when requests are due. It is called once.
     fn take_schedule(&mut self) -> Option<PluginSchedule> {
         None
     }
 }
 
-/// Something to wait for. Errors: the reason why the task cannot go on.
+/// A wait. Errors: the reason why the task cannot continue.
 pub(crate) type Pending<'a> = Pin<Box<dyn Future<Output = Result<(), Error>> + 'a>>;
 
 pub(crate) type Answer<'a> = Pin<Box<dyn Future<Output = Result<Outcome, Failure>> + 'a>>;
 
-/// What one run of an operation brought.
+/// The result of one run of an operation.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub weight: u64,
     pub unit: &'static str,
-    /// The server's own time (`took`), where the answer tells it.
+    /// The server's own time (`took`), if the answer has it.
     pub took: Option<Duration>,
     pub error: Option<Box<ErrorNote>>,
-    /// Whether a repetition may succeed (`success: false` without being an error of the request itself).
+    /// False if a repetition may succeed, even though the request itself succeeded (Rally's
+    /// `success: false`).
     pub is_success: bool,
-    /// What only few operations tell.
+    /// Results that only few operations have.
     pub details: Option<Box<Details>>,
 }
 
@@ -110,18 +111,18 @@ impl Outcome {
         Outcome { weight, unit: "ops", took: None, error: None, is_success: true, details: None }
     }
 
-    /// The request went through but its condition does not hold (yet).
+    /// Returns the outcome of a request that succeeded, but whose condition does not hold (yet).
     pub(crate) fn unmet(description: String) -> Outcome {
         Outcome::ops(1).failed("unmet", description)
     }
 
-    /// The request went through, and what it brought counts as an error of this kind.
+    /// Returns this outcome with an error of this kind, although the request succeeded.
     pub(crate) fn failed(self, kind: &'static str, description: String) -> Outcome {
         let note = ErrorNote { kind, status: None, description };
         Outcome { error: Some(Box::new(note)), is_success: false, ..self }
     }
 
-    /// With Rally's meta data of the request; `meta` must be an object.
+    /// Adds Rally's meta data of the request; `meta` must be an object.
     pub(crate) fn with_meta(mut self, meta: Value) -> Outcome {
         if let Value::Object(meta) = meta {
             self.details.get_or_insert_default().meta = meta;
@@ -133,15 +134,16 @@ impl Outcome {
 /// How a run of an operation failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Refused, reset or closed: ends the race under every error behaviour but `continue-on-network`.
+    /// The connection was refused, reset or closed. Ends the race under every error behaviour except
+    /// `continue-on-network`.
     Connection { description: String },
-    /// No answer within the request's time-out.
+    /// There was no answer within the request's time-out.
     Timeout,
-    /// The answer is not HTTP, or not what the operation has to read from it.
+    /// The answer is not HTTP, or does not have what the operation reads from it.
     Transport { description: String },
     /// The server answered with an error status.
     Api { status: u16, description: String },
-    /// Nothing that a later request could mend: a failed assertion, a parameter of the wrong type. Ends the
+    /// No later request could succeed either: a failed assertion, a parameter of the wrong type. Ends the
     /// race.
     Fatal(Box<Error>),
 }
@@ -153,7 +155,7 @@ impl From<Error> for Failure {
 }
 
 impl Failure {
-    /// The failure as meta data of its sample; `None` for fatal ones, which leave no sample.
+    /// Returns the failure as meta data of its sample; `None` for fatal ones, which leave no sample.
     pub(crate) fn note(&self) -> Option<ErrorNote> {
         let (kind, status, description) = match self {
             Failure::Connection { description } | Failure::Transport { description } => {
@@ -167,12 +169,12 @@ impl Failure {
     }
 }
 
-/// An operation that does the same for every client, every time.
+/// An operation that does the same for every client each time.
 pub(super) trait Steady: Send + Sync + 'static {
     fn run<'a>(&'a self, exchange: &'a mut Exchange) -> Answer<'a>;
 }
 
-/// Gives a [`Steady`] operation the clients' interface.
+/// Makes an [`Operation`] of a [`Steady`] one.
 pub(super) fn steady(operation: impl Steady) -> Box<dyn Operation> {
     Box::new(SteadyOperation(Arc::new(operation)))
 }
@@ -214,7 +216,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Tells the user something before the race.
+    /// Adds a warning that the user sees before the race.
     pub(crate) fn warn(&self, warning: String) {
         self.warnings.borrow_mut().push(warning);
     }
@@ -223,7 +225,8 @@ impl<'a> Plan<'a> {
         self.warnings.take()
     }
 
-    /// Refuses an operation that leaves or needs an id in the context of a `composite`.
+    /// Refuses an operation that stores or needs an id in the context of a `composite`, if it is outside of
+    /// one.
     pub(crate) fn only_in_composite(&self) -> Result<(), Error> {
         match self.is_in_composite {
             true => Ok(()),
@@ -235,27 +238,27 @@ impl<'a> Plan<'a> {
         Plan { is_of_source: true, ..self }
     }
 
-    /// A parameter of the operation.
+    /// Returns a parameter of the operation.
     pub(crate) fn param(&self, name: &str) -> Option<&Value> {
         self.read.borrow_mut().insert(name.to_owned());
         self.task.operation.params.get(name)
     }
 
-    /// All parameters, for those who look at several of them: they are named in `read`.
+    /// Returns all parameters, for callers that read several of them; `read` has the names of those.
     pub(crate) fn params(&self, read: &[&str]) -> &Params {
         self.read.borrow_mut().extend(read.iter().map(|name| (*name).to_owned()));
         &self.task.operation.params
     }
 
-    /// Parameters nobody looked at while planning: they have no effect.
+    /// Returns the names of the parameters that planning did not read. They have no effect.
     pub(crate) fn unread(&self) -> Vec<&str> {
         let read = self.read.borrow();
         let names = self.task.operation.params.keys().map(String::as_str);
         names.filter(|name| !DESCRIPTIONS.contains(name) && !read.contains(*name)).collect()
     }
 
-    /// A request with the headers every track operation sends, plus the operation's own `headers` and
-    /// `opaque-id`.
+    /// Builds a request with the headers that every track operation sends, and the operation's own `headers`
+    /// and `opaque-id`.
     pub(crate) fn request(&self, method: Method, path: &str) -> Result<RequestBuilder, Error> {
         let mut builder = Request::builder(method, path)
             .header("accept", &self.protocol.accept)
@@ -275,7 +278,7 @@ impl<'a> Plan<'a> {
         Ok(builder)
     }
 
-    /// [`Plan::request`] with a JSON body; `null` and absent bodies are none.
+    /// Builds a [`Plan::request`] with a JSON body. If `body` is absent or `null`, the request has none.
     pub(crate) fn request_with_body(
         &self,
         method: Method,
@@ -290,7 +293,7 @@ impl<'a> Plan<'a> {
     }
 
     pub(crate) fn with_json(&self, builder: RequestBuilder, body: &Value) -> RequestBuilder {
-        // Tracks may give a body as text, which is sent as it is.
+        // Tracks may give a body as a string, which is sent as it is.
         let text = bare_text(body).into_bytes();
         builder.header("content-type", &self.protocol.content_json).body(text)
     }
@@ -305,7 +308,7 @@ impl<'a> Plan<'a> {
         Ok(builder)
     }
 
-    /// `request-params`, empty when absent.
+    /// Returns the `request-params`; empty when absent.
     pub(crate) fn request_params(&self) -> Result<impl Iterator<Item = (&str, &Value)>, Error> {
         let params = match self.param("request-params") {
             None | Some(Value::Null) => None,
@@ -315,7 +318,7 @@ impl<'a> Plan<'a> {
         Ok(params.into_iter().flatten().map(|(name, value)| (name.as_str(), value)))
     }
 
-    /// `request-timeout` in seconds; `None` means the client option `timeout`.
+    /// Returns the `request-timeout`; `None` means the client option `timeout`.
     pub(crate) fn timeout(&self) -> Result<Option<Duration>, Error> {
         match self.number("request-timeout")? {
             None => Ok(None),
@@ -325,7 +328,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// A text parameter.
+    /// Returns a string parameter.
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, Error> {
         match self.param(name) {
             None | Some(Value::Null) => Ok(None),
@@ -348,14 +351,14 @@ impl<'a> Plan<'a> {
         self.text(name)?.ok_or_else(|| Error::missing(name))
     }
 
-    /// Seconds to wait between two requests, or `default_s`.
+    /// Returns the time to wait between two requests, from a parameter in seconds or `default_s`.
     pub(crate) fn wait(&self, name: &str, default_s: f64) -> Result<Duration, Error> {
         let seconds = self.number(name)?.unwrap_or(default_s);
         Duration::try_from_secs_f64(seconds)
             .map_err(|_| Error::Parameter(format!("'{name}' must not be negative but was {seconds}")))
     }
 
-    /// A number, which tracks also write as text.
+    /// Returns a number; tracks also write numbers as strings.
     pub(crate) fn number(&self, name: &str) -> Result<Option<f64>, Error> {
         let wrong =
             |value: &Value| Error::Parameter(format!("parameter '{name}' must be numeric but was {value}"));
@@ -367,7 +370,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// A truth value, which templates also render as text.
+    /// Returns a truth value; templates also render it as a string.
     pub(crate) fn flag(&self, name: &str) -> Result<Option<bool>, Error> {
         match self.param(name) {
             None | Some(Value::Null) => Ok(None),
@@ -380,7 +383,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// One name or a list of names; `None` when absent or empty.
+    /// Returns one name or a list of names; `None` when absent or empty.
     pub(crate) fn names(&self, name: &str) -> Result<Option<Vec<String>>, Error> {
         let wrong = || Error::Parameter(format!("parameter '{name}' must be a name or a list of names"));
         match self.param(name) {
@@ -397,12 +400,12 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The index or data stream an operation works on: its own `index` or `data-stream`, else the track's
-    /// only one. Empty, for everything, where a plugin's parameter source names none.
+    /// Returns the index or data stream that the operation works on: its own `index` or `data-stream`, else
+    /// the track's only one. It is empty, which means everything, if a plugin's parameter source names none.
     pub(crate) fn target(&self) -> Result<Option<String>, Error> {
         let own = self.names("index")?.or(self.names("data-stream")?).map(|names| names.join(","));
         if self.is_of_source {
-            // Rally's runners ask the track for nothing that the source left out.
+            // Rally's runners do not use the track for parameters that the source left out.
             return Ok(Some(own.unwrap_or_default()));
         }
         Ok(own.or_else(|| match (&self.track.indices[..], &self.track.data_streams[..]) {
@@ -413,7 +416,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// A parameter's value as it stands in a query string or header.
+/// Returns a parameter's value as it is written in a query string or header.
 pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(","),

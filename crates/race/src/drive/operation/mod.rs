@@ -1,8 +1,9 @@
-//! What can a task do?
+//! The operations that a task can run.
 //!
-//! One file for each operation type, one line in [`KINDS`]: `plan` checks the parameters and builds the
-//! requests before the race. Names, parameters and requests are Rally's (`esrally/driver/runner.py`,
-//! `esrally/track/params.py`). What is not in the table is refused by name before the first request.
+//! There is one file for each operation type and one line in [`KINDS`]: `plan` checks the parameters and
+//! builds the requests before the race. Names, parameters and requests are Rally's
+//! (`esrally/driver/runner.py`, `esrally/track/params.py`). A type that is not in the table is refused by
+//! name before the first request.
 
 use crate::error::Error;
 mod contract;
@@ -18,7 +19,7 @@ pub(crate) use contract::{Answer, Failure, Operation, Outcome, Pending, Plan, Ru
 
 pub(crate) use planned::planned;
 
-/// Builds an operation from its task, or says what is wrong with its parameters.
+/// Builds an operation from its task, or returns what is wrong with its parameters.
 pub(crate) type PlanFn = fn(&Plan<'_>) -> Result<Box<dyn Operation>, Error>;
 
 /// Operation types and their planners. `model::operations` says which of them reports leave out by default.

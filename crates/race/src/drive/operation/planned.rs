@@ -1,7 +1,7 @@
-//! How does a task become an operation that is ready to run?
+//! Turns a task into an operation that is ready to run.
 //!
-//! The planner of its type checks the parameters and builds the requests; what nobody read is told, and
-//! assertions are put around whatever it is.
+//! The planner of the task's type checks the parameters and builds the requests. Parameters that it did not
+//! read lead to warnings, and assertions are wrapped around the operation.
 
 use super::KINDS;
 use super::contract::{Operation, Plan};
@@ -9,7 +9,7 @@ use super::flow::assertions;
 use super::flow::assertions::Assertions;
 use crate::error::Error;
 
-/// Plans the plan's task.
+/// Plans the task of `plan`.
 ///
 /// Errors: what is wrong with the operation's type or parameters.
 pub(crate) fn planned(plan: &mut Plan<'_>) -> Result<Box<dyn Operation>, Error> {

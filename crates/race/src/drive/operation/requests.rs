@@ -1,4 +1,4 @@
-//! Operations that are a few fixed requests: how are they run?
+//! Operations that consist of a few fixed requests.
 
 use std::time::Duration;
 
@@ -15,12 +15,12 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// One request of weight 1.
+    /// Returns an operation with one request, of weight 1.
     pub(super) fn one(plan: &Plan<'_>, request: RequestBuilder) -> Result<Requests, Error> {
         Requests::weighing(plan, 1, vec![request.build()])
     }
 
-    /// Weighs as many operations as there are requests.
+    /// Returns an operation whose weight is the number of its requests.
     pub(super) fn each(plan: &Plan<'_>, requests: Vec<Request>) -> Result<Requests, Error> {
         Requests::weighing(plan, requests.len() as u64, requests)
     }

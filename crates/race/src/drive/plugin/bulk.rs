@@ -1,5 +1,5 @@
-//! `bulk` with a body from a plugin's parameter source (`runner.py`, `BulkIndex`): the request as the source
-//! wrote it.
+//! `bulk` with a body from a plugin's parameter source (`runner.py`, `BulkIndex`): sends the request as the
+//! source wrote it.
 
 use std::time::Duration;
 

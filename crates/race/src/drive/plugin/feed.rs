@@ -1,8 +1,8 @@
-//! One client's parameters, asked for in batches while earlier ones are used.
+//! The parameters of one client, requested in batches while earlier ones are used.
 //!
-//! The number of sets asked for doubles as long as the source keeps up, so that a task of few requests costs
-//! few calls of `params()` and a long one an exchange with Python per some hundred requests. What waits is
-//! bounded in bytes.
+//! The number of requested sets doubles as long as the source keeps up. A task with few requests therefore
+//! costs few calls of `params()`, and a long one an exchange with Python for every few hundred requests. The
+//! bytes of the waiting sets are bounded.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,27 +15,28 @@ use crate::model::Params;
 use crate::plugin::PluginError;
 use crate::plugin::process::{Answer, Conversation, Process};
 
-/// Sets of parameters asked for at once at most.
+/// Largest number of parameter sets requested at once.
 const BATCH_MAX: u64 = 512;
-/// Bytes of parameters that wait in one process's clients, all together, and of one answer at least.
+/// Bytes of parameters that may wait for all clients of a process together, and the least that one answer may
+/// have.
 const WAITING_BYTES_MAX: u64 = 32 << 20;
 const ANSWER_BYTES_MIN: u64 = 64 << 10;
 const ANSWER_BYTES_MAX: u64 = 1 << 20;
-/// Stands for "no body apart".
+/// Stands for "no separate body".
 const NO_BODY: u32 = u32::MAX;
 
-/// What becomes of the parameter `body`.
+/// How the parameter `body` is passed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Body {
-    /// A parameter like others: the operation looks into it.
+    /// It is a parameter like the others, and the operation reads it.
     Within,
-    /// Text that is sent as it is.
+    /// It is sent as it is, separately from the other parameters.
     Apart,
-    /// As [`Body::Apart`], where a list is one of lines.
+    /// Like [`Body::Apart`], but a list in it is a list of lines.
     Lines,
-    /// As [`Body::Apart`] unless the search has parameters that change its body.
+    /// Like [`Body::Apart`], unless the search has parameters that change its body.
     OfSearch,
-    /// No parameters leave Python: a runner of the plugin takes them there.
+    /// No parameters leave Python: a runner of the plugin uses them there.
     Kept,
 }
 
@@ -56,7 +57,7 @@ impl Body {
 pub(super) struct ParamSet {
     pub params: Params,
     pub body: Option<Vec<u8>>,
-    /// The source's progress before it gave these.
+    /// The source's progress before it returned this set.
     progress: Option<f64>,
 }
 
@@ -66,19 +67,21 @@ pub(super) struct Feed {
     body: Body,
     ready: VecDeque<ParamSet>,
     asked: Option<(Conversation, u64)>,
-    /// Sets that the next question is for.
+    /// Number of sets to request next.
     batch: u64,
-    /// How many at most: one where something else may happen to the source between two requests.
+    /// Largest number of sets to request. It is one if something else may change the source between two
+    /// requests.
     batch_max: u64,
     bytes_max: u64,
-    /// Sets still to be asked for; `None` without an end.
+    /// Number of sets still to be requested; `None` for no end.
     left: Option<u64>,
     is_over: bool,
 }
 
 impl Feed {
-    /// `count`: requests that the client sends, if that is known. `clients`: that share the process.
-    /// `is_ahead`: whether parameters may be asked for before the requests before them are sent.
+    /// `count` is the number of requests that the client sends, if it is known. `clients` is the number of
+    /// clients that share the process. `is_ahead` says whether parameters may be requested before the
+    /// previous requests were sent.
     pub(super) fn new(
         process: Arc<Process>,
         id: u64,
@@ -104,7 +107,7 @@ impl Feed {
         }
     }
 
-    /// What has to be awaited before [`Feed::take`] has an answer; mostly nothing.
+    /// Returns what has to be awaited before [`Feed::take`] has an answer; usually nothing.
     pub(super) fn pending(&mut self) -> Option<Pending<'_>> {
         match self.advance() {
             Err(error) => Some(Box::pin(std::future::ready(Err(Error::Plugin(error))))),
@@ -113,17 +116,17 @@ impl Feed {
         }
     }
 
-    /// The next parameters; `None` when they have run out.
+    /// Returns the next parameters; `None` when they have run out.
     pub(super) fn take(&mut self) -> Option<ParamSet> {
         self.ready.pop_front()
     }
 
-    /// The source's progress as of the next parameters.
+    /// Returns the source's progress as of the next parameters.
     pub(super) fn progress(&self) -> Option<f64> {
         self.ready.front().and_then(|set| set.progress)
     }
 
-    /// Takes what has arrived and asks for more in time.
+    /// Receives sets that have arrived, and requests more early enough.
     fn advance(&mut self) -> Result<(), PluginError> {
         if let Some((conversation, count)) = &mut self.asked
             && let Some(answer) = conversation.try_next()
@@ -145,7 +148,7 @@ impl Feed {
             });
             self.asked = Some((self.process.converse(request, b"")?, count));
         }
-        // All that was wanted is there or used up.
+        // Everything that was wanted has arrived and been used.
         self.is_over |= self.asked.is_none() && self.ready.is_empty() && self.left == Some(0);
         Ok(())
     }
@@ -170,8 +173,8 @@ impl Feed {
         if given < asked {
             self.left = self.left.map(|left| left + asked - given);
         }
-        // A source that gave less than it was asked for is slow or its sets are large: ask again in time for
-        // the next few.
+        // A source that returned fewer sets than requested is slow or has large sets. Request the next few
+        // early.
         self.batch = if given < asked { given.max(1) } else { (asked * 2).min(self.batch_max) };
         for (mut set, progress) in sets.into_iter().zip(progress) {
             set.progress = progress.as_f64();
@@ -185,8 +188,8 @@ impl Feed {
     }
 }
 
-/// Each set is the length of its parameters, the length of its body (or [`NO_BODY`]), 4 bytes each and little
-/// endian, and then both as JSON.
+/// Reads sets of parameters. Each has the length of its parameters and the length of its body (or
+/// [`NO_BODY`]), 4 bytes each in little endian, then both as JSON.
 fn param_sets(payload: &[u8]) -> Result<Vec<ParamSet>, PluginError> {
     let broken =
         || PluginError::Ended("the Python process of the track's plugin sent broken parameters".into());

@@ -1,7 +1,6 @@
-//! "A task's parameters, its runner or its due times come from the track's `track.py`; how does a client get
-//! them?"
+//! Tasks whose parameters, runner or due times come from the track's `track.py`.
 //!
-//! [`operation`] plans such a task. [`feed`] asks parameter sources for many sets of parameters ahead of
+//! [`operation`] plans such a task. [`feed`] requests many sets of parameters from parameter sources ahead of
 //! time, and built-in operations send them like any others ([`params`], [`bulk`]). Runners send their
 //! requests through the client's own exchange ([`runner`]). [`schedule`] asks schedulers when requests are
 //! due.

@@ -1,4 +1,4 @@
-//! How is a task planned that needs the track's plugin?
+//! Plans a task that needs the track's plugin.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,8 +19,8 @@ use crate::model::{Task, Track};
 use crate::plugin::{Lease, Plugin, PluginError};
 use crate::protocol::Protocol;
 
-/// Types whose runner takes other parameters than the track writes: lists of names and bodies, which Rally's
-/// own sources make of the track. With a plugin's source they run in Python, where such a runner is.
+/// Operation types whose runner has other parameters than the track writes: Rally's own sources make lists of
+/// names and bodies of the track. With a plugin's source they run in Python, where such a runner exists.
 const RUN_IN_PYTHON: [&str; 9] = [
     "create-index",
     "delete-index",
@@ -47,7 +47,7 @@ pub(super) struct Shared {
     pub protocol: Protocol,
     pub checks_assertions: bool,
     pub keeps_meta: bool,
-    /// Whether every request has the user's credentials.
+    /// Whether every request carries the user's credentials.
     pub has_authorization: bool,
     task: Task,
 }
@@ -55,13 +55,13 @@ pub(super) struct Shared {
 enum Work {
     /// Only the due times come from the plugin.
     BuiltIn(Box<dyn Operation>),
-    /// The parameters come from the plugin; with a planner that is not the operation's own.
+    /// The parameters come from the plugin. The planner, if any, replaces the operation's own.
     Params(Option<PlanFn>, Body),
     /// A runner of the plugin.
     Python,
 }
 
-/// Plans a task that the plugin concerns. `built_in`: plans it as if there were no plugin.
+/// Plans a task that the plugin concerns. `built_in` plans it as if there were no plugin.
 ///
 /// Errors: the reason why it cannot run.
 pub(crate) fn plan(
@@ -82,7 +82,7 @@ pub(crate) fn plan(
         (_, _, "raw-request") => Work::Params(None, Body::Apart),
         _ => Work::Params(None, Body::Within),
     };
-    // Operations look at indices and the like, never at the schedule.
+    // Operations read the track's indices and the like, but never its schedule.
     let track = Track { challenges: Vec::new(), ..track.clone() };
     Ok(Box::new(PluginOperation {
         shared: Arc::new(Shared {
@@ -103,7 +103,7 @@ pub(crate) fn plan(
 struct PluginOperation {
     shared: Arc<Shared>,
     work: Work,
-    /// As the parameter source says, once a client has asked it.
+    /// Whether the parameter source is finite, once a client has asked it.
     is_finite: AtomicBool,
 }
 
@@ -169,12 +169,12 @@ impl Operation for PluginOperation {
     }
 }
 
-/// One client's part as the process knows it.
+/// One client's part of the task, as opened in the Python process.
 struct Opened {
     id: u64,
     schedule: Option<PluginSchedule>,
-    /// Whether parameters may be asked for ahead: a scheduler that hears of every request may look at the
-    /// source in between.
+    /// Whether parameters may be requested ahead. They may not if a scheduler learns of every request,
+    /// because it may look at the source in between.
     is_ahead: bool,
 }
 
@@ -202,7 +202,7 @@ impl PluginOperation {
     }
 }
 
-/// A built-in runner at the times of a plugin's scheduler.
+/// A built-in runner whose requests are due when a plugin's scheduler says so.
 struct Scheduled {
     runner: Box<dyn Runner>,
     schedule: Option<PluginSchedule>,

@@ -1,7 +1,7 @@
-//! A built-in operation whose parameters a plugin's source gives anew for every request.
+//! A built-in operation with new parameters from a plugin's source for every request.
 //!
-//! The operation is planned for each set of parameters, outside of the measured time: that makes every
-//! operation usable that takes from its source what the track could have written.
+//! The operation is planned for each set of parameters, outside the measured time. This works for every
+//! operation whose source returns parameters that the track could have written.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::plugin::Lease;
 
 pub(super) struct ParamsRunner {
     pub shared: Arc<Shared>,
-    /// Plans instead of the operation's own planner.
+    /// Replaces the operation's own planner.
     pub plan: Option<PlanFn>,
     pub feed: Feed,
-    /// (index of the client, clients of the task).
+    /// Index of the client, and number of clients of the task.
     pub client: (u32, u32),
     /// The task with the parameters of the next request.
     pub task: Task,

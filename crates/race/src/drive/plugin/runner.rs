@@ -1,5 +1,5 @@
-//! A runner of the plugin: Python says what to send, the client's own connections send it, and their times
-//! count.
+//! A runner of the plugin: Python decides what to send, the client's own connections send it, and the times
+//! of these requests count.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::http::{HttpError, Method, Request};
 use crate::plugin::{Lease, PluginError, process, unit};
 use crate::sample::{Details, ErrorNote};
 
-/// Headers of a request that belong to the connection, or to a client that is none here.
+/// Request headers that belong to the connection, or to the Python client that is replaced here.
 const OWN_HEADERS: [&str; 7] = [
     "host",
     "connection",
@@ -31,7 +31,7 @@ pub(super) struct PythonRunner {
     pub shared: Arc<Shared>,
     pub lease: Arc<Lease>,
     pub id: u64,
-    /// Says when the parameters, which stay in Python, are there.
+    /// Reports when the parameters, which stay in Python, are ready.
     pub feed: Feed,
     pub schedule: Option<PluginSchedule>,
 }
@@ -78,7 +78,8 @@ impl Runner for PythonRunner {
 }
 
 impl PythonRunner {
-    /// Sends one request of the runner; returns the answer's body and says in `answer` how it went.
+    /// Sends one request of the runner. Returns the answer's body, and writes into `answer` how the request
+    /// went.
     async fn send(
         &self,
         said: &process::Answer,
@@ -139,7 +140,7 @@ impl From<PluginError> for Failure {
     }
 }
 
-/// What the runner returned, or how its request failed, in Rally's words.
+/// Returns the outcome that the runner returned, or how its request failed in Rally's words.
 fn outcome(said: &Value, keeps_meta: bool) -> Result<Outcome, Failure> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     if let Some(failure) = said.get("failure") {

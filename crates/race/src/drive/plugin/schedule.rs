@@ -1,8 +1,8 @@
-//! When a plugin's scheduler wants the next request to be sent.
+//! The times at which a plugin's scheduler wants requests to be sent.
 //!
-//! Rally has two kinds (`driver/scheduler.py`). A *simple* one is made for a throughput, so its due times can
-//! be asked for in batches; a new throughput makes it anew. A *regular* one hears of every request and is
-//! asked after each.
+//! Rally has two kinds of schedulers (`driver/scheduler.py`). A *simple* one is created for a throughput, so
+//! its due times can be requested in batches; a new throughput needs a new scheduler. A *regular* one learns
+//! of every request and is asked after each.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::plugin::PluginError;
 use crate::plugin::process::Process;
 
-/// Due times asked for at once.
+/// Number of due times requested at once.
 const BATCH: u64 = 64;
 
 pub(crate) struct PluginSchedule {
@@ -25,7 +25,7 @@ pub(crate) struct PluginSchedule {
     due_s: VecDeque<f64>,
     /// The last due time that was taken.
     current_s: f64,
-    /// Requests a second that a simple scheduler was made for.
+    /// Requests per second for which a simple scheduler was created.
     rate: Option<f64>,
     finished: Option<Finished>,
 }
@@ -57,8 +57,8 @@ impl PluginSchedule {
         }
     }
 
-    /// What has to be awaited before [`PluginSchedule::next_due_s`]. `rate`: requests a second of this
-    /// client, once known.
+    /// Returns what has to be awaited before [`PluginSchedule::next_due_s`]. `rate` is the number of requests
+    /// per second of this client, once it is known.
     pub(crate) fn pending(&mut self, rate: Option<f64>) -> Option<Pending<'_>> {
         if self.is_simple {
             let rate = rate?;
@@ -101,13 +101,13 @@ impl PluginSchedule {
         Ok(self.process.converse(request, b"")?.next().await?.header)
     }
 
-    /// In seconds after the task's start; 0 while nothing throttles.
+    /// Returns the next due time in seconds after the task's start; 0 while nothing throttles.
     pub(crate) fn next_due_s(&mut self) -> f64 {
         self.current_s = self.due_s.pop_front().unwrap_or(0.0);
         self.current_s
     }
 
-    /// Learns of a finished request.
+    /// Tells the scheduler about a finished request.
     pub(crate) fn after_request(&mut self, started: Instant, ended: Instant, outcome: &Outcome) {
         if self.is_simple {
             return;

@@ -1,4 +1,4 @@
-//! Which devices run, and in which order?
+//! Which telemetry devices run, and in which order.
 
 use serde_json::Value;
 
@@ -14,11 +14,11 @@ pub(crate) struct SystemMetrics {
     pub garbage_collection: GarbageCollection,
     pub ingest: Option<IngestTotals>,
     pub ml_jobs: Vec<MlJob>,
-    /// What optional devices found that has rows in the report.
+    /// Values that optional devices found and that have rows in the report.
     pub watched: Vec<Metric>,
 }
 
-/// The devices between start and stop.
+/// The devices between the start and the end of the race.
 #[derive(Debug)]
 pub(crate) struct Telemetry {
     environment: Environment,
@@ -29,7 +29,7 @@ pub(crate) struct Telemetry {
 }
 
 impl Telemetry {
-    /// Where no server answers.
+    /// Returns the telemetry of a race without a server.
     pub(crate) fn off() -> Telemetry {
         Telemetry {
             environment: Environment::default(),
@@ -75,7 +75,7 @@ impl Telemetry {
     }
 }
 
-/// The answer to a statistics call, `None` with a warning when it fails.
+/// Fetches statistics; on failure, adds a warning and returns `None`.
 pub(super) fn stats(cluster: &mut Cluster, path: &str, warnings: &mut Vec<String>) -> Option<Value> {
     cluster.fetch(path).map_err(|reason| warnings.push(format!("{reason}; its rows are missing"))).ok()
 }

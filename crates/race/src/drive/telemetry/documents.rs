@@ -1,7 +1,7 @@
-//! Which documents do the statistics before and after a race become?
+//! Metrics documents for the statistics before and after a race.
 //!
 //! Names and units are those of `esrally/telemetry.py` (`IndexStats`, `JvmStatsSummary`,
-//! `IngestPipelineStats`, `MlBucketProcessingTime`); values that the server did not tell have no document.
+//! `IngestPipelineStats`, `MlBucketProcessingTime`). Values that the server did not report have no document.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use crate::drive::telemetry::{ShardTime, SystemMetrics};
 use crate::metrics::document::{Level, Metric, RaceContext};
 use crate::model::Params;
 
-/// All documents about the cluster, in Rally's order.
+/// Returns all documents about the cluster, in Rally's order.
 pub(crate) fn documents(context: &RaceContext, at: Instant, system: &SystemMetrics) -> Vec<Value> {
     let mut documents = Documents { context, at, found: Vec::new() };
     documents.indices(system);

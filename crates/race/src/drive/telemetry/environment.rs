@@ -1,4 +1,4 @@
-//! Which server, on which machine? (`ExternalEnvironmentInfo`, `ClusterEnvironmentInfo`)
+//! Which server is raced, and on which machine (`ExternalEnvironmentInfo`, `ClusterEnvironmentInfo`).
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,13 @@ pub(crate) struct Environment {
     pub version: Option<String>,
     pub flavor: String,
     pub revision: String,
-    /// What documents about a node say of it, by its name.
+    /// Meta information for documents about a node, by the node's name.
     pub node_meta: BTreeMap<String, Params>,
 }
 
 impl Environment {
-    /// Plugins and attributes that all nodes have alike: documents about the cluster say them, too.
+    /// Returns the plugins and attributes that are the same on all nodes. Documents about the cluster contain
+    /// them too.
     pub(crate) fn shared_meta(&self) -> Params {
         let is_shared = |key: &str| key == "plugins" || key.starts_with("attribute_");
         let Some(first) = self.node_meta.values().next() else { return Params::new() };
@@ -44,7 +45,7 @@ pub(super) fn describe(cluster: &mut Cluster, info: &Value, warnings: &mut Vec<S
     }
 }
 
-/// Meta information by Rally's names (`ExternalEnvironmentInfo`).
+/// Returns the meta information about a node, under Rally's names (`ExternalEnvironmentInfo`).
 fn node_meta(node: &Value) -> Option<(String, Params)> {
     let name = node["name"].as_str()?;
     let mut meta = Params::new();

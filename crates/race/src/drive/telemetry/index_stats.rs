@@ -1,17 +1,17 @@
-//! What did indexing cost the server? (`IndexStats`)
+//! What indexing cost the server (`IndexStats`).
 
 use serde_json::Value;
 
 pub(super) const PATH: &str = "/_stats/_all?level=shards";
 
-/// A cumulative time over all primary shards, and the shards' own.
+/// A cumulative time over all primary shards, and the times of the individual shards.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ShardTime {
     pub total_ms: Option<u64>,
     pub per_shard_ms: Vec<u64>,
 }
 
-/// Values that are absent from the answer are `None`.
+/// Statistics of the indices. Values that are absent from the answer are `None`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct IndexMetrics {
     pub indexing: ShardTime,
@@ -35,7 +35,7 @@ pub(crate) struct IndexMetrics {
     pub translog_bytes: Option<u64>,
 }
 
-/// Where each time stands, and the name a warning gives it.
+/// For each time, the path of its value and its name in a warning.
 const TIMES: [(&str, &str, &str); 6] = [
     ("merges_total_time", "merges", "total_time_in_millis"),
     ("merges_total_throttled_time", "merges", "total_throttled_time_in_millis"),
@@ -45,7 +45,8 @@ const TIMES: [(&str, &str, &str); 6] = [
     ("flush_total_time", "flush", "total_time_in_millis"),
 ];
 
-/// Work beyond this before the race means that its figures contain somebody else's (Rally's threshold).
+/// More work than this before the race means that the figures include work of somebody else (Rally's
+/// threshold).
 const CLEAN_MS_MAX: u64 = 2000;
 
 pub(super) fn unclean_state(stats: &Value) -> Vec<String> {
@@ -94,7 +95,7 @@ fn shard_time(stats: &Value, section: &str, key: &str) -> ShardTime {
         |value: &Value| value.as_object().into_iter().flat_map(|object| object.values().cloned()).collect();
     let indices: Vec<Value> = values(&stats["indices"]);
     let mut per_shard_ms = Vec::new();
-    // Without a total Rally has no document to put the shards into.
+    // Without a total, Rally has no document for the values of the shards.
     for copies in indices.iter().filter(|_| total_ms.is_some()).flat_map(|index| values(&index["shards"])) {
         for copy in copies.as_array().into_iter().flatten() {
             if copy["routing"]["primary"].as_bool() == Some(true) {

@@ -1,4 +1,4 @@
-//! How many documents went through ingest pipelines? (`IngestPipelineStats`)
+//! Documents that went through ingest pipelines (`IngestPipelineStats`).
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! How long did the garbage collectors stop the server? (`JvmStatsSummary`)
+//! How long the garbage collectors stopped the server (`JvmStatsSummary`).
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,8 @@ impl GarbageCollection {
     }
 }
 
-/// Sums over the nodes that were there at both times; never negative (a node may have restarted).
+/// Sums the differences over the nodes that were present at both times. They are never negative, since a node
+/// may have restarted.
 pub(super) fn difference(before: Option<&Value>, after: Option<&Value>) -> GarbageCollection {
     let mut difference = GarbageCollection::default();
     let (Some(before), Some(after)) = (before, after) else { return difference };

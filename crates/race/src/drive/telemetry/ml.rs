@@ -1,4 +1,4 @@
-//! How long did machine-learning jobs take for their buckets? (`MlBucketProcessingTime`)
+//! How long machine-learning jobs took for their buckets (`MlBucketProcessingTime`).
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ pub(crate) struct MlJob {
     pub max_ms: f64,
 }
 
-/// No jobs on servers without machine learning, whatever they answer.
+/// Returns no jobs for servers without machine learning, whatever they answer.
 pub(super) fn processing_times(cluster: &mut Cluster, warnings: &mut Vec<String>) -> Vec<MlJob> {
     let of_field = |name: &str| json!({ name: { "field": "processing_time_ms" } });
     let body = json!({

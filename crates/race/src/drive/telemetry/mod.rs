@@ -1,9 +1,9 @@
-//! "What does the server say about itself before and after the race?"
+//! What the server says about itself before and after the race.
 //!
-//! Rally's telemetry devices that are always on (`esrally/telemetry.py`), one file for each. A device asks at
-//! the start and again at the end, and turns the difference into rows of the report. Rows of what a server
-//! does not know are left out with a warning; only what Rally cannot do without is asked for at all.
-//! (`MasterNodeStats` has no row and is left out.)
+//! These are Rally's telemetry devices that are always on (`esrally/telemetry.py`), with one file for each. A
+//! device asks at the start and again at the end, and turns the difference into rows of the report. If a
+//! server does not have a value, its row is left out with a warning; requests without which a race makes no
+//! sense fail it. (`MasterNodeStats` has no row and is left out.)
 
 mod environment;
 mod index_stats;

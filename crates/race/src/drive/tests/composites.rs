@@ -1,4 +1,5 @@
-//! Operations that are more than a list of requests: streams side by side, and those that know their own end.
+//! Tests of operations that are more than a list of requests: concurrent streams, and operations that end by
+//! themselves.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
@@ -22,7 +23,7 @@ fn streams(paths: [&str; 2], params: Value) -> Value {
 
 #[test]
 fn streams_run_at_the_same_time() {
-    // Neither answer comes before both requests are there.
+    // Neither request is answered before both have arrived.
     let both = Barrier::new(2);
     let stub = Stub::start(move |asked: &Asked| {
         if asked.target != "/end" {
@@ -57,7 +58,7 @@ fn connections_are_limited() {
 
 #[test]
 fn a_failed_stream_leaves_no_answer_behind() {
-    // The slow answer of one round must not be taken for that of the next.
+    // The slow answer of one iteration must not be taken for the answer of the next.
     let stub = Stub::start(move |asked: &Asked| match asked.target.as_str() {
         "/fails" => Some((500, String::new())),
         "/slow" => {
@@ -106,7 +107,7 @@ fn a_transform_is_followed_to_its_end() {
     let schedule = [task("wait-for-transform", json!({"transform-id": "t", "poll-interval": 0.001}), |_| {})];
     let mut results = race(&track, &schedule, &config(&stub)).unwrap();
     let statistics = &mut results[0].statistics;
-    // One sample when enough was processed, one at the end.
+    // There is one sample when enough was processed, and one at the end.
     assert_eq!(statistics.service_time.count(), 2);
     let throughput = statistics.throughput().unwrap();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Does the client talk to servers as its options say?
+//! Tests of how the client connects to servers with its options.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use super::{config, race, task, track};
 use crate::arguments::parse;
 use crate::hosts::{ClientOptions, ClusterTarget, Retries};
 
-/// An authority with a server's and a client's certificate, as files.
+/// A certificate authority with a server's and a client's certificate, as files.
 struct Certificates {
     folder: tempfile::TempDir,
 }
 
 impl Certificates {
-    /// `server_names`: names or addresses that the server's certificate is for.
+    /// `server_names` are the names or addresses in the server's certificate.
     fn new(server_names: &[&str]) -> Certificates {
         let folder = tempfile::tempdir().unwrap();
         let mut params = CertificateParams::new(Vec::<String>::new()).unwrap();
@@ -80,7 +80,7 @@ fn a_race_behind_tls() {
     let (outcome, progress, _home) = race_on(&stub, |config| config.client = certificates.options(""));
     assert!(outcome.unwrap().errors.is_empty());
     assert!(stub.lines().iter().any(|line| line.starts_with("PUT /_bulk")), "{progress:?}");
-    // `https://` alone says it, too, and a certificate that is not checked needs no authority.
+    // `https://` alone is enough, and a certificate that is not verified needs no authority.
     let (outcome, progress, _home) = race_on(&stub, |config| {
         config.hosts = vec![format!("https://{}", stub.host)];
         config.client = options("verify_certs:false");
@@ -93,11 +93,11 @@ fn a_race_behind_tls() {
 fn servers_have_to_prove_who_they_are() {
     let certificates = Certificates::new(&["elsewhere.example"]);
     let stub = Stub::start_tls(certificates.server(false), |_| None);
-    // Mozilla's authorities know nothing of this one.
+    // Mozilla's certificate authorities do not include this one.
     let (outcome, ..) = race_on(&stub, |config| config.client = options("use_ssl:true"));
     let error = outcome.unwrap_err().to_string();
     assert!(error.contains("TLS with [127.0.0.1") && error.contains("UnknownIssuer"), "{error}");
-    // A host that is an address need not be named; one that has a name must be.
+    // An address need not be in the certificate, but a host name must be.
     let (outcome, ..) = race_on(&stub, |config| config.client = certificates.options(""));
     outcome.unwrap();
     let by_name = stub.host.replace("127.0.0.1", "localhost");
@@ -107,7 +107,7 @@ fn servers_have_to_prove_who_they_are() {
     });
     let error = outcome.unwrap_err().to_string();
     assert!(error.contains("not valid for name"), "{error}");
-    // A server that is trusted itself, though no authority.
+    // The server's own certificate is trusted, although it is not an authority.
     let (outcome, ..) = race_on(&stub, |config| {
         config.client =
             options(&format!("use_ssl:true,ca_certs:'{}'", certificates.file("server.pem").display()));
@@ -171,7 +171,7 @@ fn bodies_are_compressed_when_asked_for() {
     let asked = stub.asked();
     assert_eq!(asked[0].body.lines().count(), 100, "{:?}", asked[0]);
     assert!(asked[0].headers.contains(&"content-encoding: gzip".to_owned()));
-    // What has no body is not packed.
+    // A request without a body is not compressed.
     assert!(!asked[1].headers.iter().any(|header| header.starts_with("content-encoding")), "{:?}", asked[1]);
 }
 

@@ -1,4 +1,4 @@
-//! Loops, samples, errors, parallel tasks.
+//! Tests of loops, samples, errors and parallel tasks.
 
 use serde_json::json;
 
@@ -57,7 +57,7 @@ fn bulk_sends_every_document_once_and_search_its_iterations() {
         percentiles.iter().map(|(percentile, _)| *percentile).collect::<Vec<_>>(),
         [50.0, 90.0, 100.0]
     );
-    // Unthrottled: latency is service time.
+    // Without throttling, latency equals service time.
     assert_eq!(percentiles, search.service_time.percentiles_ms());
     assert!(search.service_time.mean_ms() <= search.processing_time.mean_ms());
 }
@@ -81,8 +81,8 @@ fn throttled_requests_keep_their_pace_and_count_the_wait() {
     let service_ms = statistics.service_time.percentiles_ms()[0].1;
     let latency_max_ms = statistics.latency.percentiles_ms().last().unwrap().1;
     assert!(service_ms >= 20.0, "{service_ms}");
-    // The last of 12 was due after 110 ms and done after at least 240 ms: after six median answers and six of
-    // 20 ms, however busy the machine is.
+    // The last of 12 requests was due after 110 ms and done after at least 240 ms. This holds however busy
+    // the machine is.
     assert!(latency_max_ms >= 130.0 && latency_max_ms > 3.0 * service_ms, "{latency_max_ms}, {service_ms}");
 }
 
@@ -94,7 +94,7 @@ fn slow_throttles_wait_between_requests() {
         task.iterations = Some(4);
         task.target_throughput = Some(Throughput { value: 50.0, unit: "ops/s".into() });
     })];
-    // The wait of 20 ms is no part of the latency; a busy machine may spoil an attempt, not all of them.
+    // The wait of 20 ms is not part of the latency. A busy machine may spoil an attempt, but not all of them.
     const ATTEMPTS: usize = 10;
     let is_prompt = (0..ATTEMPTS).any(|_| {
         let started = std::time::Instant::now();
@@ -154,7 +154,7 @@ fn failures_are_counted_or_end_the_race() {
     lenient.ignore_response_error_level = Some("non-fatal".into());
     assert!(race(&track, &[ScheduleElement::Task(lenient)], &abort).is_ok());
 
-    // A lost connection ends the race unless it is told to go on.
+    // A lost connection ends the race, unless the options say to continue.
     let schedule = search("gone");
     assert!(race(&track, &schedule, &config(&stub)).is_err());
     let on_network =

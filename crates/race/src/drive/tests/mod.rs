@@ -1,4 +1,4 @@
-//! Does a race against a server run as Rally would run it?
+//! Tests that a race against a server runs as in Rally.
 
 mod composites;
 mod hosts;
@@ -34,7 +34,7 @@ impl DriveProgress for Silent {
     fn step_finished(&mut self, _error_rate_max: f64) {}
 }
 
-/// A set of `documents` documents in memory, for the index `logs`; `text` has a line for each.
+/// Returns a set of `documents` documents in memory, for the index `logs`; `text` has a line for each.
 pub fn document_set(text: String, documents: usize) -> DocumentSet {
     DocumentSet {
         source: DocumentSource::Memory(text.into()),
@@ -53,7 +53,7 @@ pub fn document_set(text: String, documents: usize) -> DocumentSet {
     }
 }
 
-/// A track of one index `logs` and a corpus of that many documents in memory.
+/// Returns a track with one index `logs`, and a corpus of this many documents in memory.
 pub fn track(documents: usize) -> Track {
     let text = (0..documents).map(|i| format!("{{\"n\":{i}}}\n")).collect();
     let set = document_set(text, documents);

@@ -1,4 +1,4 @@
-//! The requests of each operation, in order.
+//! Tests of the requests of each operation, in order.
 
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ fn administrative_requests() {
         &[r#"PUT /_ingest/pipeline/p {"processors":[]}"#],
     );
     check("sleep", json!({"duration": 0.01}), &[]);
-    // The stub speaks plain JSON, as servers do that take the fields in the query string only.
+    // The stub answers with plain JSON, as servers do that accept the fields only in the query string.
     check("field-caps", json!({"fields": ["a", "b*"]}), &["POST /_all/_field_caps?fields=a,b*"]);
     check(
         "enrich-policy",
@@ -115,7 +115,7 @@ fn indices_are_deleted_with_the_setting_put_back() {
     let rate =
         check_on(&track(1), "delete-index", json!({"only-if-exists": false}), missing, &expected).unwrap();
     assert_eq!(rate, 0.0);
-    // The setting is put back even when a deletion fails.
+    // The setting is restored even when a deletion fails.
     let failing = |asked: &Asked| match asked.method.as_str() {
         "HEAD" => Some((200, String::new())),
         "DELETE" => Some((500, String::new())),
@@ -279,7 +279,7 @@ fn bulks_retry_only_what_was_rejected() {
     assert_eq!(check_on(&track(2), "bulk", params, responder, &[&first, &again]).unwrap(), 0.0);
 }
 
-/// What is loaded must be what can be driven.
+/// Checks that the driver has every operation that the loader accepts.
 #[test]
 fn loader_and_driver_know_the_same_operations() {
     for (name, _) in KINDS {
@@ -290,7 +290,7 @@ fn loader_and_driver_know_the_same_operations() {
     }
 }
 
-/// Answers too large for one read, of which the client looks at the start only where that is enough.
+/// Uses answers that are too large for one read. The client looks only at their start when that is enough.
 #[test]
 fn large_answers_are_waited_for_whatever_is_read_of_them() {
     let item = r#"{"index":{"status":201}},"#.repeat(40_000);
@@ -309,7 +309,7 @@ fn large_answers_are_waited_for_whatever_is_read_of_them() {
     let track = track(80);
     let schedule = [task("bulk", json!({"bulk-size": 10}), |_| {}), task("search", json!({}), |_| {})];
     let results = race(&track, &schedule, &config(&stub)).unwrap();
-    // Two rounds of the four answers: the second and the fourth of each are failures.
+    // There are two rounds of the four answers: the second and the fourth of each are failures.
     let bulk = &results[0].statistics;
     assert_eq!((bulk.service_time.count(), bulk.failures()), (8, 4), "{:?}", bulk.error_lines());
     assert_eq!(results[1].statistics.failures(), 0);

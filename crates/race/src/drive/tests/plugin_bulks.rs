@@ -1,4 +1,4 @@
-//! Bulks whose bodies a plugin's parameter source writes.
+//! Tests of bulk requests whose bodies come from a plugin's parameter source.
 
 use serde_json::json;
 

@@ -1,7 +1,7 @@
-//! Tracks with a `track.py` of their own against the stub: what Python gives, what arrives, and what failures
-//! say.
+//! Tests of tracks with a `track.py` against the stub: what Python returns, what arrives at the server, and
+//! error messages.
 //!
-//! These tests need a `python3`; without one they say so and pass.
+//! These tests need a `python3`; without one they print so and pass.
 
 use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex};
@@ -22,7 +22,7 @@ struct Folder {
 }
 
 impl Folder {
-    /// `None`, with a printed reason, where there is no Python.
+    /// Writes the folder. Without Python, prints the reason and returns `None`.
     fn new(plugin: &str, track: Value) -> Option<Folder> {
         static PYTHON: LazyLock<Result<Interpreter, PluginError>> =
             LazyLock::new(|| Interpreter::find(&PythonSettings::default()));
@@ -124,7 +124,7 @@ def register(registry):
 
 #[test]
 fn an_endless_source_is_asked_for_what_the_iterations_need() {
-    // It would fail if it were asked for an eleventh set.
+    // The plugin would fail if it were asked for an eleventh set.
     let plugin = r#"
 from esrally.track.params import ParamSource
 
@@ -435,7 +435,7 @@ def register(registry):
     assert_eq!(lines, ["PUT /_component_template/t", "PUT /i-0?timeout=1m", "PUT /i-1?timeout=1m"]);
 }
 
-/// What loading or racing with the plugin says; it has to hold all of `expected`.
+/// Checks that the error of loading or racing with the plugin contains all of `expected`.
 #[track_caller]
 fn check_failure(plugin: &str, task: Value, expected: &[&str]) {
     let Some(asked) = asked(plugin, json!([task])) else { return };

@@ -1,9 +1,9 @@
-//! Every operation sends what esrally 2.13 sends and tells what it tells (fixtures by
+//! Every operation sends and reports the same as in esrally 2.13 (fixtures by
 //! `tests/golden/operations/record.py`).
 //!
-//! A case ends the race here if it does so there; then the requests may be fewer, since what is wrong with a
-//! track is found before the first. `differs` in a case says why it is meant to differ, `requests_here` and
-//! `result_here` then say how.
+//! A case ends the race here if it does so in Rally. There may then be fewer requests here, since errors in a
+//! track are found before the first request. `differs` in a case says why it differs on purpose;
+//! `requests_here` and `result_here` then say how.
 
 use std::sync::Mutex;
 
@@ -24,7 +24,7 @@ struct Case {
     track: Map<String, Value>,
     operation: Value,
     responses: Vec<Response>,
-    /// Requests of parallel streams come in any order.
+    /// Whether the requests may arrive in any order, as those of parallel streams do.
     #[serde(default)]
     unordered: bool,
     requests: Vec<Request>,
@@ -61,7 +61,7 @@ fn case_track(case: &Case) -> Track {
     }
 }
 
-/// Answers as the case says; the last answer to a line is repeated.
+/// Returns the answers of the case. The last answer for a request line is repeated.
 fn responder(responses: Vec<Response>) -> impl Fn(&Asked) -> Option<(u16, String)> + Send + Sync {
     let left = Mutex::new(responses);
     move |asked| {
@@ -111,7 +111,7 @@ fn run(case: &Case, stub: &Stub) -> Result<Outcome, Failure> {
     })
 }
 
-/// The result in the form in which it was recorded.
+/// Returns the result in the form in which Rally's was recorded.
 fn shown(result: Result<Outcome, Failure>) -> Value {
     let outcome = match result {
         Ok(outcome) => outcome,
@@ -135,7 +135,7 @@ fn shown(result: Result<Outcome, Failure>) -> Value {
             meta.insert("dependent_timing".into(), details.dependent.iter().map(timing).collect());
         }
     }
-    // A condition that does not hold is no error to Rally.
+    // For Rally, a condition that does not hold is not an error.
     if let Some(error) = outcome.error.filter(|error| error.kind != "unmet") {
         meta.insert("error-type".into(), json!(error.kind));
         meta.insert("error-description".into(), json!(error.description));

@@ -1,4 +1,4 @@
-//! A server in the test's own process: answers what the test wants and remembers what it was asked.
+//! A server in the test's own process that gives the test's answers and remembers the requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -29,13 +29,13 @@ pub struct Stub {
 }
 
 impl Stub {
-    /// `responder` goes first; `None` leaves the request to the stub's own answers, with which a race just
-    /// works.
+    /// Starts the stub. `responder` is asked first; if it returns `None`, the stub's own answers apply, with
+    /// which a race succeeds.
     pub fn start(responder: impl Fn(&Asked) -> Option<(u16, String)> + Send + Sync + 'static) -> Stub {
         Stub::listen(None, responder)
     }
 
-    /// As [`Stub::start`], behind TLS.
+    /// Starts a stub like [`Stub::start`] that speaks TLS.
     pub fn start_tls(
         config: rustls::ServerConfig,
         responder: impl Fn(&Asked) -> Option<(u16, String)> + Send + Sync + 'static,
@@ -86,7 +86,7 @@ fn serve(stream: impl Read + Write, asked: &Mutex<Vec<Asked>>, responder: &Respo
     while let Some(request) = read_request(&mut reader) {
         asked.lock().unwrap().push(request.clone());
         let (status, body) = responder(&request).unwrap_or_else(|| default_answer(&request));
-        // Status 0 stands for a server that goes away without an answer.
+        // Status 0 means that the server closes the connection without an answer.
         if status == 0 {
             return;
         }
@@ -124,7 +124,7 @@ fn read_request(reader: &mut impl BufRead) -> Option<Asked> {
     Some(Asked { method, target, headers, body: String::from_utf8_lossy(&body).into_owned() })
 }
 
-/// What a healthy Elasticsearch would say, as far as a race reads it.
+/// Returns what a healthy Elasticsearch would answer, as far as a race reads it.
 pub fn default_answer(request: &Asked) -> (u16, String) {
     let path = request.target.split('?').next().unwrap_or_default();
     let body = match (request.method.as_str(), path) {

@@ -1,4 +1,4 @@
-//! Do devices of telemetry ask what they should, beside a race, and leave documents in Rally's layout?
+//! Tests that telemetry devices send the right requests during a race, and write documents in Rally's layout.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -18,7 +18,7 @@ fn params(value: Value) -> Params {
     value.as_object().cloned().unwrap()
 }
 
-/// Every device that a server without JVM options and object store can have, sampling all the time.
+/// Returns every device that works on a server without JVM options and object store, at very short intervals.
 fn all_devices() -> WatchPlan {
     let left_out = ["jit", "gc", "jfr", "heapdump", "blob-store-stats"];
     let wanted = DEVICES.iter().filter(|device| !left_out.contains(&device.name));
@@ -33,7 +33,7 @@ fn all_devices() -> WatchPlan {
     plan
 }
 
-/// A server of one node with something to say at every address that devices ask.
+/// Answers every request of a device like a server with one node.
 fn answer(target: &str) -> Option<(u16, Value)> {
     let node = |body: Value| json!({"cluster_name": "stub", "nodes": {"x": body}});
     let body = match target.split('?').next().unwrap_or_default() {
@@ -71,8 +71,8 @@ fn answer(target: &str) -> Option<(u16, Value)> {
     Some((200, body))
 }
 
-/// A server whose bulks wait until every one of `paths` was asked for, so that a race lasts as long as that
-/// takes.
+/// Starts a server whose bulks wait until every one of `paths` was requested, so that the race lasts long
+/// enough.
 fn patient_server(paths: &'static [&'static str]) -> Stub {
     let seen: Mutex<HashSet<String>> = Mutex::new(HashSet::new());
     Stub::start(move |asked: &Asked| {

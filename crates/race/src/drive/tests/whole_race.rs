@@ -1,4 +1,4 @@
-//! From a track's name to the stored race, against a server that counts what it gets.
+//! Tests from a track's name to the stored race, against a server that counts what it receives.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -42,7 +42,7 @@ impl Progress for Recorded {
     }
 }
 
-/// A server with one node that counts bulk documents as having gone through its pipelines.
+/// Starts a server with one node that counts the documents of bulk requests as documents of its pipelines.
 pub fn counting_server() -> Stub {
     let documents = AtomicU64::new(5);
     Stub::start(move |asked: &Asked| {
@@ -111,7 +111,7 @@ fn built_in_track_from_name_to_stored_race() {
     let bulk = measured.tasks.iter().find(|task| task.task.contains("bulk")).unwrap();
     assert!(bulk.generator.workers > 0 && bulk.send_delay.is_none(), "{bulk:?}");
     assert_eq!(measured.hosts, std::slice::from_ref(&stub.host));
-    // What was raced; of test mode nobody has to be told that it is short.
+    // The scope is recorded. In test mode there is no warning about short tasks.
     let scope = outcome.race.scope.as_ref().unwrap();
     assert!(scope.test_mode && scope.corpora[0].document_count == 1000, "{scope:?}");
     assert!(!measured.warnings.iter().any(|warning| warning.kind == WarningKind::TooShort), "{measured:?}");
@@ -147,7 +147,7 @@ fn an_interrupted_race_is_kept_as_far_as_it_came() {
     assert_eq!(warnings[0].kind, WarningKind::Interrupted);
     assert!(progress.iter().any(|line| line.contains("interrupted while [bulk] ran")), "{progress:?}");
     assert!(bulks.load(Ordering::Relaxed) < 1000, "the rest was not sent");
-    // Nobody is told to compare with half a race.
+    // An interrupted race is not proposed for comparison.
     let (outcome, ..) = {
         let mut config = crate::series::tests::config(home.path());
         (config.hosts, config.race_id) = (vec![stub.host.clone()], "race-2".into());
@@ -191,7 +191,7 @@ fn races_end_with_reasons() {
     let (outcome, _, home) = race_on(&stub, |_| {});
     let error = outcome.unwrap_err().to_string();
     assert!(error.contains("Error type: api, Description: broken, HTTP Status: 500"), "{error}");
-    // Nothing is left of a race that did not come to its end.
+    // A race that did not finish leaves nothing behind.
     let left = std::fs::read_dir(home.path().join("benchmarks/races")).map_or(0, Iterator::count);
     assert_eq!(left, 0);
 

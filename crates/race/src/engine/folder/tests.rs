@@ -1,4 +1,4 @@
-//! The parts of a start that need no server, and a start with a script in the server's place.
+//! Tests of the parts of a start that need no server, and of a start with a script instead of the server.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -93,7 +93,7 @@ fn what_does_not_start_is_told() {
     }
 }
 
-/// A script that becomes another process, as the start scripts of Elasticsearch 8 do.
+/// The script runs the server as a child process, as the start scripts of Elasticsearch 8 do.
 #[test]
 fn a_server_is_ended_by_its_own_id() {
     let files = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
-//! "Is this file the one that its publisher means?": SHA-256 of the track's author, and what servers say of
-//! their files.
+//! Checks that a file is the one its publisher means, with the SHA-256 of the track's author and the
+//! checksums that servers send.
 //!
 //! Sources: `Repr-Digest` (RFC 9530), `x-goog-hash` of Google's storage, which serves Rally's corpora.
-//! `Content-MD5` speaks of the body of one answer, which may be a part, and is not read.
+//! `Content-MD5` is not read, since it covers the body of one answer, which may be a part of the file.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -22,7 +22,7 @@ pub(super) enum Checksum {
 }
 
 impl Checksum {
-    /// From 64 hexadecimal digits.
+    /// Parses 64 hexadecimal digits.
     pub(super) fn sha256(text: &str) -> Option<Checksum> {
         let text = text.trim();
         let digits = (text.len() == 64 && text.is_ascii()).then_some(text)?;
@@ -37,14 +37,14 @@ impl Checksum {
         }
     }
 
-    /// Hexadecimal digits.
+    /// Returns the hexadecimal digits.
     pub(super) fn text(&self) -> String {
         let (Checksum::Sha256(bytes) | Checksum::Md5(bytes)) = self;
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
-/// The checksums that an answer names; those of unknown kinds are left out.
+/// Returns the checksums in an answer's headers. Those of unknown kinds are left out.
 pub(super) fn of_headers(headers: &HeaderMap) -> Vec<Checksum> {
     let values = |name: &str| headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok());
     let decode = |text: &str| base64::engine::general_purpose::STANDARD.decode(text.trim_matches(':')).ok();
@@ -63,7 +63,7 @@ pub(super) fn of_headers(headers: &HeaderMap) -> Vec<Checksum> {
     sha256.chain(md5).collect()
 }
 
-/// Reads the file once and gives the first checksum that it does not have.
+/// Reads the file once and returns the first checksum that does not match.
 pub(super) fn first_wrong<'a>(checksums: &'a [Checksum], file: &Path) -> io::Result<Option<&'a Checksum>> {
     if checksums.is_empty() {
         return Ok(None);

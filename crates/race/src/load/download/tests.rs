@@ -1,4 +1,4 @@
-//! Downloads from a server that breaks off, forgets, changes its file and stalls.
+//! Tests of downloads from a server that breaks off, loses or changes its file, and stalls.
 
 use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, TcpStream};
@@ -14,10 +14,11 @@ const IMPATIENT: Patience = Patience {
     report_every: Duration::ZERO,
 };
 
-/// One answer: what follows the status line, and whether the connection stays open afterwards.
+/// One answer: the text after the status line's version, and whether the connection stays open afterwards.
 struct Script(&'static str, bool);
 
-/// Serves the answers in turn, one a connection; gives its address and the heads of the requests.
+/// Serves the answers in turn, one per connection. Returns the server's address and the heads of the
+/// requests.
 fn server(answers: Vec<Script>) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -35,7 +36,7 @@ fn server(answers: Vec<Script>) -> (String, Arc<Mutex<Vec<String>>>) {
                 open.push(stream);
             }
         }
-        // A server that answers no more, but leaves what it holds open.
+        // Simulates a server that does not answer any more but keeps its connections open.
         if !open.is_empty() {
             std::thread::sleep(Duration::from_secs(5));
         }
@@ -50,7 +51,7 @@ struct Outcome {
     left: Vec<String>,
 }
 
-/// Downloads into a folder in which `before` lies already.
+/// Downloads into a folder that already contains `before`.
 fn download(
     answers: Vec<Script>,
     before: &[(&str, &str)],
@@ -127,7 +128,7 @@ fn an_interrupted_run_is_continued_by_the_next() {
     let before = [("f.part", "0123"), ("f.part.validator", "\"a\"")];
     let outcome = download(vec![rest()], &before, None, None);
     assert_eq!((outcome.result.unwrap().as_slice(), outcome.left), (CONTENT, vec!["f".to_owned()]));
-    // The server's file is another one now, or nobody knows: all is fetched again.
+    // The server's file has changed, or this is not known: the whole file is downloaded again.
     for before in [
         &before[..],
         &[("f.part", "xxxx")],

@@ -1,4 +1,4 @@
-//! How far do the races of one side agree? Every figure with its spread, the races drawn.
+//! How far the races of one side agree: every figure with its spread, and the races drawn.
 
 use super::escape::{Text, put};
 use super::material::Material;
@@ -8,7 +8,7 @@ use crate::notation::shown;
 use crate::report::RacedSide;
 use crate::report::spread::{Spread, spreads};
 
-/// `materials`: the race that stands for the side.
+/// `materials` is the race that stands for the side.
 pub(crate) fn put(side: &RacedSide, materials: &[Material], out: &mut String) {
     put!(
         out,
@@ -46,7 +46,7 @@ pub(crate) fn put(side: &RacedSide, materials: &[Material], out: &mut String) {
     out.push_str("</table></div></section>\n");
 }
 
-/// Of each race from the median, as a share of it; none where that is 0.
+/// Returns the distance of each race from the median, relative to the median; empty if the median is 0.
 fn distances(spread: &Spread<'_>) -> Vec<f64> {
     let middle = spread.median;
     let values = spread.values.iter().filter(|_| middle != 0.0);

@@ -1,4 +1,4 @@
-//! What changed between the races: for every task and metric by how much, and whether that is better.
+//! What changed between the races: for every task and metric, by how much, and whether that is better.
 
 use super::escape::{Text, put};
 use super::material::Material;
@@ -7,16 +7,16 @@ use crate::notation::shown::distinct;
 use crate::notation::{Number, shown};
 use crate::record::results::TaskResults;
 
-/// A smaller change is called none: runs of the same server differ by as much.
+/// A smaller change counts as none: runs of the same server differ by as much.
 const SAME_PERCENT: f64 = 1.0;
-/// Half of the bar's width: changes up to eight times or an eighth, each doubling as wide.
+/// Half of the bar's width: changes up to a factor of eight, with the same width for each doubling.
 const DOUBLINGS_MAX: f64 = 3.0;
 
-/// Whether more is better, and how a value is shown.
+/// A row of the table. Says whether more is better, and how a value is shown.
 struct Metric {
     name: &'static str,
     is_more_better: bool,
-    /// A value a race; `None` where it was not measured.
+    /// One value per race; `None` if it was not measured.
     values: Vec<Option<f64>>,
     show: fn(f64) -> String,
 }
@@ -51,7 +51,7 @@ pub(crate) fn put(materials: &[Material], labels: &[String], out: &mut String) {
     out.push_str("</table></div></section>\n");
 }
 
-/// A task of one race; `None` where the race does not have it.
+/// A task in one race; `None` if the race does not have it.
 type TaskOfRace<'a> = Option<(&'a Material, &'a TaskResults)>;
 
 fn task_metrics(tasks: &[TaskOfRace<'_>]) -> Vec<Metric> {
@@ -87,7 +87,7 @@ fn task_metrics(tasks: &[TaskOfRace<'_>]) -> Vec<Metric> {
             show: |rate| format!("{} %", shown::three_digits(rate)),
         },
     ];
-    // Where nothing is throttled latency is the service time; one of the two is enough.
+    // If nothing is throttled, latency equals service time, and one of the two is enough.
     for (latency, service_time) in [
         ("Latency p50", "Service time p50"),
         ("Latency p99", "Service time p99"),
@@ -104,10 +104,10 @@ fn task_metrics(tasks: &[TaskOfRace<'_>]) -> Vec<Metric> {
     metrics
 }
 
-/// A figure of the whole race: its name, how it is read, how it is shown.
+/// A figure of the whole race: its name, how it is read, and how it is shown.
 type RaceFigure = (&'static str, fn(&Material) -> Option<f64>, fn(f64) -> String);
 
-/// In the order of the page; of all, less is better.
+/// In the order of the page. For all of them, less is better.
 const RACE_FIGURES: [RaceFigure; 11] = [
     (
         "Server's processor time",
@@ -170,7 +170,7 @@ fn put_group(title: &str, metrics: &[Metric], labels: &[String], out: &mut Strin
     out.push_str("</tbody>");
 }
 
-/// Change in percent; `None` when either is unknown or the baseline is nothing while the other is not.
+/// Returns the change in percent; `None` when either value is unknown or only the baseline is zero.
 fn percent(baseline: Option<f64>, contender: Option<f64>) -> Option<f64> {
     match (baseline?, contender?) {
         (0.0, 0.0) => Some(0.0),
@@ -190,7 +190,7 @@ fn worded(change: Option<f64>, is_more_better: bool) -> String {
     format!("<span class=\"{class}\">{size} <span aria-hidden=\"true\">{word}</span> {class}</span>")
 }
 
-/// A bar a contender from the baseline's value to its own.
+/// Draws a bar for each contender, from the baseline's value to its own.
 fn bars(metric: &Metric) -> String {
     let contenders = metric.values.len() - 1;
     let mut out = String::new();

@@ -1,23 +1,23 @@
-//! One plot: axes as text, marks as SVG, a cursor to walk along.
+//! One plot: axes as text, marks as SVG, and a cursor.
 //!
-//! Labels are HTML around a picture that stretches with the window, so that text keeps its size. Marks stand
-//! in coordinates of [`WIDTH`] by [`HEIGHT`]; zooming changes the picture's view box and nothing else. The
-//! cursor is a slider (as far as screen readers know) whose value is the row of the plot's table under it.
+//! Labels are HTML around a picture that stretches with the window, so that text keeps its size. Marks use
+//! coordinates of [`WIDTH`] by [`HEIGHT`]; zooming changes only the picture's view box. For screen readers,
+//! the cursor is a slider whose value is the row of the plot's table at its position.
 
 use super::escape::{Text, put};
 use super::scale::Scale;
 use crate::timeline::reader::WIDTHS_S;
 
-/// Marks have places from 0 to this from left to right, and from 0 to [`HEIGHT`] from top to bottom.
+/// Coordinates of marks go from 0 to this from left to right, and from 0 to [`HEIGHT`] from top to bottom.
 pub(crate) const WIDTH: f64 = 10_000.0;
 pub(crate) const HEIGHT: f64 = 1_000.0;
 
-/// The axis from left to right.
+/// The horizontal axis.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Axis {
     /// Seconds.
     Time { end_s: f64 },
-    /// Percentiles by nines: 90 at 1, 99 at 2, 99.9 at 3.
+    /// Percentiles by their number of nines: 90 at 1, 99 at 2, 99.9 at 3.
     Nines { end: f64 },
 }
 
@@ -27,10 +27,10 @@ impl Axis {
         at / end.max(1e-9) * WIDTH
     }
 
-    /// (share, label).
+    /// Returns the ticks as (share, label).
     fn ticks(&self) -> Vec<(f64, String)> {
         match self {
-            // The script makes them anew when the axis is zoomed; these are for readers without scripts.
+            // The script computes new ticks when the axis is zoomed; these are for readers without scripts.
             Axis::Time { end_s } => {
                 let step = WIDTHS_S
                     .into_iter()
@@ -68,23 +68,23 @@ impl Axis {
     }
 }
 
-/// Place of a quantile on the axis of nines.
+/// Returns the position of a quantile on the axis of nines.
 pub(crate) fn nines(quantile: f64) -> f64 {
     -(1.0 - quantile).log10()
 }
 
-/// A line, or the edge of an area that stands on the one before.
+/// A line, or the edge of an area on top of the previous one.
 #[derive(Debug)]
 pub(crate) struct Series {
     pub label: String,
-    /// Number of the colour; see `style.css`.
+    /// Index of the colour; see `style.css`.
     pub colour: usize,
     pub is_dashed: bool,
-    /// (place on the axis, value); a gap where the value is not known.
+    /// Pairs of (position on the axis, value). A point without a value is a gap.
     pub points: Vec<(f64, Option<f64>)>,
 }
 
-/// Part of the axis with a meaning of its own, such as warm-up.
+/// A part of the axis with a special meaning, such as the warm-up.
 #[derive(Debug)]
 pub(crate) struct Band {
     pub from: f64,
@@ -92,11 +92,11 @@ pub(crate) struct Band {
     pub label: String,
 }
 
-/// What the plot shows.
+/// The contents of the plot.
 #[derive(Debug)]
 pub(crate) enum Marks {
     Lines(Vec<Series>),
-    /// Areas on top of one another, in order from the bottom.
+    /// Areas on top of each other, from the bottom up.
     Stack(Vec<Series>),
     /// A picture; see [`super::heat`].
     Picture(String),
@@ -106,15 +106,15 @@ pub(crate) enum Marks {
 pub(crate) struct Chart {
     pub id: String,
     pub title: String,
-    /// What it shows in words.
+    /// Describes in words what the plot shows.
     pub summary: String,
-    /// Plots of the same name share cursor and zoom.
+    /// Plots with the same group share cursor and zoom.
     pub group: String,
     pub axis: Axis,
     pub scale: Scale,
     pub marks: Marks,
     pub bands: Vec<Band>,
-    /// Tables under the cursor with the numbers of their columns, such as `t1:1,2`.
+    /// Tables that follow the cursor, with the indices of their columns, such as `t1:1,2`.
     pub tables: Vec<String>,
 }
 
@@ -207,7 +207,8 @@ impl Chart {
             let (x, y) = self.at(x, value);
             let is_alone = !is_open && series.points.get(place + 1).is_none_or(|next| next.1.is_none());
             match (is_open, is_alone) {
-                // A point without neighbours is a dot: a line of no length with round ends.
+                // A point without neighbours is drawn as a dot, which is a line of length zero with round
+                // ends.
                 (_, true) => put!(&mut path, "M{x:.0} {y:.0}h0"),
                 (false, _) => put!(&mut path, "M{x:.0} {y:.0}"),
                 (true, _) => put!(&mut path, "L{x:.0} {y:.0}"),
@@ -250,7 +251,7 @@ impl Chart {
     }
 }
 
-/// A word-sized line without axes, `None` for fewer than two points.
+/// Draws a line of the size of a word, without axes; `None` for fewer than two points.
 pub(crate) fn spark(values: &[f64], label: &str) -> Option<String> {
     let most = values.iter().copied().fold(0.0, f64::max);
     if values.len() < 2 || most <= 0.0 {

@@ -1,4 +1,4 @@
-//! What was raced with what: settings and machine, what differs between the races first.
+//! The settings and the machine of the races, starting with what differs between them.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::notation::shown::distinct;
 
 const VALUE_CHARS_MAX: usize = 400;
 
-/// (name, value) of everything that is known of how a race was set up.
+/// Returns (name, value) for everything that is known about how a race was set up.
 fn settings(material: &Material) -> Vec<(String, String)> {
     let race = &material.race;
     let mut all = vec![
@@ -68,10 +68,11 @@ fn flatten(name: String, value: &Value, out: &mut Vec<(String, String)>) {
     }
 }
 
-/// (name, a value a race).
+/// A name and one value per race.
 pub(crate) type Row = (String, Vec<String>);
 
-/// Rows that differ between the races (what always does left out), and those that do not.
+/// Returns the rows that differ between the races, without those that always differ, and the rows that are
+/// the same.
 fn rows(materials: &[Material]) -> (Vec<Row>, Vec<Row>) {
     let all: Vec<Vec<(String, String)>> = materials.iter().map(settings).collect();
     let names = distinct(all.iter().flatten().map(|(name, _)| name.as_str()));
@@ -87,7 +88,7 @@ fn rows(materials: &[Material]) -> (Vec<Row>, Vec<Row>) {
     })
 }
 
-/// What differs, for the top of a comparison.
+/// Writes the differences for the top of a comparison.
 pub(crate) fn put_differences(materials: &[Material], labels: &[String], out: &mut String) {
     let (different, _) = rows(materials);
     out.push_str(
@@ -106,7 +107,7 @@ pub(crate) fn put(materials: &[Material], labels: &[String], out: &mut String) {
     out.push_str(
         "<section aria-labelledby=\"environment\"><h2 id=\"environment\">Environment and settings</h2>",
     );
-    // For one race nothing differs; for several, those that do stand at the top of the page.
+    // With one race nothing differs. With several, the differences are at the top of the page.
     debug_assert!(materials.len() > 1 || different.is_empty(), "one race cannot differ from itself");
     put_rows(&same, labels, out);
     out.push_str("</section>\n");
@@ -129,7 +130,7 @@ pub(crate) fn put_rows(rows: &[Row], labels: &[String], out: &mut String) {
     out.push_str("</tbody></table></div>");
 }
 
-/// Single values that the server told, each with its value a race.
+/// Writes single values that the server reported, with one value per race.
 pub(crate) fn put_values(materials: &[Material], labels: &[String], out: &mut String) {
     let mut rows: Vec<Row> = Vec::new();
     for (race, material) in materials.iter().enumerate() {

@@ -1,11 +1,11 @@
-//! How does a text become part of a page without becoming markup?
+//! Escapes text for HTML.
 
 use std::fmt::{self, Display, Write};
 
-/// A text in element content or in a quoted attribute.
+/// A string in element content or in a quoted attribute.
 ///
-/// Control characters, which HTML does not allow and which reorder or hide what stands around them
-/// (bidirectional overrides included), become the replacement character.
+/// Control characters are replaced by the replacement character, including bidirectional overrides: HTML does
+/// not allow them, or they reorder or hide the text around them.
 pub(crate) struct Text<'a>(pub &'a str);
 
 impl Display for Text<'_> {
@@ -27,7 +27,7 @@ impl Display for Text<'_> {
     }
 }
 
-/// Writes to a `String`, which cannot fail.
+/// Formats into a `String`, which cannot fail.
 macro_rules! put {
     ($out:expr, $($argument:tt)*) => {
         std::fmt::Write::write_fmt($out, format_args!($($argument)*)).expect("a String takes everything")

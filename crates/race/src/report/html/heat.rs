@@ -1,8 +1,9 @@
-//! How often which latency when: a picture of one point a (bin of time, step of latency).
+//! The heat map: a picture with one point per (bin of time, step of latency), which shows how frequent each
+//! latency was.
 //!
 //! The picture is a PNG of grey values that masks a rectangle of the theme's colour, so that it is small,
-//! sharp at every zoom, and suits light and dark. Grey grows with the logarithm of the count: one slow
-//! request beside ten thousand fast ones is seen.
+//! sharp at every zoom, and suits light and dark pages. The grey value grows with the logarithm of the count,
+//! so that one slow request beside ten thousand fast ones is visible.
 
 use base64::Engine as _;
 
@@ -11,12 +12,12 @@ use super::escape::put;
 use super::scale::Scale;
 use crate::timeline::reader::TaskCourse;
 
-/// Steps of latency.
+/// Number of latency steps.
 const ROWS: usize = 56;
-/// Grey of a single request, of 255: what is there must be seen.
+/// Grey value of a single request, of 255, so that it is visible.
 const FAINTEST: f64 = 56.0;
 
-/// Requests a point: `cells[row * columns + column]`, the lowest latency in the last row.
+/// Number of requests per point: `cells[row * columns + column]`, with the lowest latency in the last row.
 pub(crate) struct Cells {
     columns: usize,
     counts: Vec<u64>,
@@ -41,8 +42,8 @@ impl Cells {
     }
 }
 
-/// SVG of the cells. `most`: the count that is drawn in full, the same for all races that stand beside one
-/// another.
+/// Returns the cells as SVG. `most` is the count that is drawn with full intensity, which is the same for all
+/// races side by side.
 pub(crate) fn picture(id: &str, cells: &Cells, most: u64, course: &TaskCourse, axis: &Axis) -> String {
     let width = axis.place(cells.columns as f64 * course.bin_s);
     let image = base64::engine::general_purpose::STANDARD.encode(png(cells, most));

@@ -1,4 +1,4 @@
-//! What server, load generator and machine used during the race.
+//! What the server, the load generator and the machine used during the race.
 
 use super::environment::{Row, put_rows};
 use super::escape::put;
@@ -8,7 +8,7 @@ use crate::record::measurements::Measurements;
 
 type Read = fn(&Measurements) -> Option<String>;
 
-/// In the order of the page.
+/// The rows, in the order of the page.
 const ROWS: &[(&str, Read)] = &[
     ("Server: processor time", |all| all.server.cpu_s.map(seconds)),
     ("Server: peak resident memory, since its start", |all| {

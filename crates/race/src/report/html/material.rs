@@ -1,4 +1,4 @@
-//! What is known of a race?
+//! Everything that is known about a race.
 
 use super::telemetry::Telemetry;
 use crate::metrics::writer::TELEMETRY_FILE;
@@ -9,21 +9,22 @@ use crate::record::store::{RaceStore, StoreError};
 use crate::timeline::FILE_NAME;
 use crate::timeline::reader::{TaskCourse, Timeline};
 
-/// A race with everything that its folder holds.
+/// A race with the contents of its folder.
 #[derive(Debug)]
 pub struct Material {
     pub(crate) race: Race,
     pub(crate) results: Results,
     pub(crate) timeline: Option<Timeline>,
     pub(crate) telemetry: Telemetry,
-    /// What Rally does not know.
+    /// The measurements that Rally does not have.
     pub(crate) measurements: Option<Measurements>,
     /// What could not be read, and why.
     pub(crate) missing: Vec<String>,
 }
 
 impl Material {
-    /// Errors: the race is not there or is no race. What else is missing or broken is named in the report.
+    /// Errors: the race does not exist or is not a race. Other files that are missing or damaged are named in
+    /// the report.
     pub fn read(store: &RaceStore, race_id: &str) -> Result<Material, StoreError> {
         let race = store.find(race_id)?;
         let folder = store.race_folder(race_id)?;
@@ -54,7 +55,7 @@ impl Material {
         Ok(Material { race, results, timeline, telemetry, measurements, missing })
     }
 
-    /// Names of tasks that reports show, in the schedule's order.
+    /// Returns the names of the tasks that reports show, in the schedule's order.
     pub(crate) fn task_names(&self) -> impl Iterator<Item = &str> {
         self.results.op_metrics.iter().map(|task| task.task.as_str())
     }
@@ -67,7 +68,7 @@ impl Material {
         self.measurements.as_ref()?.tasks.iter().find(|task| task.task == name)
     }
 
-    /// Latency free of coordinated omission where it was measured, else Rally's.
+    /// Returns the latency free of coordinated omission if it was measured, else Rally's.
     pub(crate) fn latency<'a>(&'a self, task: &'a TaskResults) -> &'a TimeStats {
         let honest = self.measured(&task.task).map(|measured| &measured.honest_latency.times);
         honest.filter(|times| !times.is_empty()).unwrap_or(&task.latency)
@@ -81,7 +82,7 @@ impl Material {
             .find(|course| course.task.name == name && !course.bins.is_empty())
     }
 
-    /// Length of the whole race in seconds, 0 when not known.
+    /// Returns the length of the whole race in seconds; 0 if it is not known.
     pub(crate) fn duration_s(&self) -> f64 {
         let telemetry_s = self.telemetry.end_s();
         self.timeline.as_ref().map_or(0.0, Timeline::duration_s).max(telemetry_s)

@@ -1,15 +1,15 @@
-//! "Show me the race, or these races beside one another": one HTML file that needs nothing else.
+//! Draws one race, or several side by side, as one self-contained HTML file.
 //!
-//! Everything is drawn here, as SVG; the script inside only moves a cursor, zooms and chooses (`script.js`).
-//! What someone who settles a setting needs comes first: whether the figures can be trusted, then what
-//! changed (or, for one race, each task's figures), then what differs between the races' settings, then each
-//! task over time, then the server over the same time.
+//! Everything is drawn here as SVG; the script in the page only moves a cursor, zooms and selects
+//! (`script.js`). The order serves a reader who has to choose a setting: first whether the figures can be
+//! trusted, then what changed (or, for one race, each task's figures), then the differences between the
+//! races' settings, then each task over time, and then the server over the same time.
 //!
-//! Reading order: [`material`] is what is known of a race, [`chart`] one plot with its scales ([`scale`]) and
-//! [`table`], [`heat`] the heat map; [`page`] puts the sections together: [`summary`], [`change`],
-//! [`verdicts`] and [`agreement`] (over a [`percent_axis`]), [`tasks`], [`overview`], [`machine`] and
-//! [`environment`]. **Invariant**: texts from tracks and servers reach the page through [`escape::Text`]
-//! alone, and the page's policy lets no other script run.
+//! Reading order: [`material`] is what is known about a race; [`chart`] is one plot with its scales
+//! ([`scale`]) and [`table`]; [`heat`] is the heat map. [`page`] combines the sections: [`summary`],
+//! [`change`], [`verdicts`] and [`agreement`] (on a [`percent_axis`]), [`tasks`], [`overview`], [`machine`]
+//! and [`environment`]. **Invariant**: strings from tracks and servers reach the page only through
+//! [`escape::Text`], and the page's policy lets no other script run.
 
 pub(crate) mod agreement;
 pub(crate) mod change;

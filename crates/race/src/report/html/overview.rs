@@ -1,5 +1,5 @@
-//! The whole race on one axis of time: which task ran when, its throughput and times, and what the server
-//! said meanwhile.
+//! The whole race on one time axis: which task ran when, its throughput and times, and the server's
+//! telemetry.
 
 use super::chart::{Axis, Chart, Marks, Series};
 use super::escape::{Text, put};
@@ -25,7 +25,7 @@ pub(crate) fn put(materials: &[Material], labels: &[String], out: &mut String) {
         .iter()
         .map(|panel| materials.iter().map(|material| material.telemetry.lines(panel)).collect())
         .collect();
-    // The same axes for all races: a value's scale spans what any of them has.
+    // All races have the same axes: a scale covers the values of all of them.
     let throughput_scales: Vec<Scale> =
         units.iter().map(|unit| Scale::linear(all_throughputs(materials, unit), Unit::Plain)).collect();
     let times =
@@ -67,7 +67,7 @@ pub(crate) fn put(materials: &[Material], labels: &[String], out: &mut String) {
     out.push_str("</div></section>\n");
 }
 
-/// A bar a task; tasks that ran at the same time stand in lanes of their own.
+/// Draws one bar per task. Tasks that ran at the same time are in different lanes.
 fn put_lanes(material: &Material, timeline: &Timeline, end_s: f64, out: &mut String) {
     out.push_str("<div class=\"lanes\" role=\"group\" aria-label=\"Tasks in the order they ran\">");
     let mut lane_ends: Vec<f64> = Vec::new();
@@ -121,7 +121,8 @@ fn all_throughputs(materials: &[Material], unit: &str) -> impl Iterator<Item = f
     courses.filter(move |course| course.unit == unit).flat_map(throughputs).filter_map(|point| point.1)
 }
 
-/// Throughput of all tasks of a unit; a gap after each, the sum where they overlap is left to the reader.
+/// Draws the throughput of all tasks with the same unit, with a gap after each. Overlapping tasks are not
+/// added up.
 fn throughput_chart(
     race: usize,
     timeline: &Timeline,
@@ -231,7 +232,7 @@ fn panel_scale(panel: &Panel, lines: &[Vec<(String, Course)>]) -> Scale {
     Scale::linear(values.into_iter(), panel.unit)
 }
 
-/// The lines at the times of the first: a value a line, the last known one.
+/// Resamples the lines at the times of the first one. Each line has its last known value there.
 fn stacked(lines: &[(String, Course)]) -> Vec<(f64, Vec<f64>)> {
     let Some((_, first)) = lines.first() else { return Vec::new() };
     let at = |course: &Course, time: f64| {

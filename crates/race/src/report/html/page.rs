@@ -1,4 +1,4 @@
-//! How do the sections become one page?
+//! Combines the sections into one page.
 
 use base64::Engine as _;
 use sha2::{Digest, Sha256};
@@ -12,14 +12,14 @@ use crate::report::RacedSide;
 use crate::report::several::Rules;
 use crate::report::summary as of_results;
 
-/// Races in one report at most: there are as many colours that everybody can tell apart.
+/// Largest number of races in a report. There are this many colours that everybody can tell apart.
 pub const RACES_MAX: usize = 8;
 /// Id and title of a section that every page of several races has.
 const DIFFERENCES: (&str, &str) = ("differences", "Settings that differ");
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
-/// The whole page. `materials`: 1 to [`RACES_MAX`] races, the baseline first.
+/// Returns the whole page. `materials` are 1 to [`RACES_MAX`] races, the baseline first.
 pub fn page(materials: &[Material]) -> String {
     let labels = labels(materials);
     let mut out = String::with_capacity(1 << 20);
@@ -39,8 +39,8 @@ pub fn page(materials: &[Material]) -> String {
     out
 }
 
-/// The page of sides with several races each. `sides`: 1 to [`RACES_MAX`], the baseline first; `materials`:
-/// the race that stands for each of them in plots ([`RacedSide::typical`]).
+/// Returns the page of sides with several races each. `sides` are 1 to [`RACES_MAX`] sides, the baseline
+/// first; `materials` has the race that stands for each of them in plots ([`RacedSide::typical`]).
 pub fn comparison_page(sides: &[RacedSide], rules: &Rules, materials: &[Material]) -> String {
     let labels: Vec<String> = sides.iter().map(|side| shortened(&side.name)).collect();
     let mut out = String::with_capacity(1 << 20);
@@ -62,7 +62,7 @@ pub fn comparison_page(sides: &[RacedSide], rules: &Rules, materials: &[Material
     out
 }
 
-/// Which races there are, and which of them the plots show.
+/// Lists the races, and which of them the plots show.
 fn put_sides(sides: &[RacedSide], materials: &[Material], labels: &[String], out: &mut String) {
     out.push_str("<ul class=\"soft\">");
     for ((place, side), (material, label)) in sides.iter().enumerate().zip(materials.iter().zip(labels)) {
@@ -78,7 +78,7 @@ fn put_sides(sides: &[RacedSide], materials: &[Material], labels: &[String], out
     out.push_str("</ul>");
 }
 
-/// Everything over time, the environment, and the page's end.
+/// Writes everything over time, the environment, and the end of the page.
 fn put_courses(materials: &[Material], labels: &[String], out: &mut String) {
     tasks::put(materials, labels, out);
     overview::put(materials, labels, out);
@@ -132,7 +132,7 @@ fn put_head(materials: &[Material], sections: &[(&str, &str)], out: &mut String)
     out.push_str("</nav></header><main id=\"main\" tabindex=\"-1\">");
 }
 
-/// What makes the figures doubtful, before the figures.
+/// Writes what makes the figures doubtful, before the figures.
 fn put_trust(materials: &[Material], labels: &[String], out: &mut String) {
     let baseline = &materials[0].race;
     let doubts = |material: &Material| {
@@ -173,7 +173,7 @@ fn put_trust(materials: &[Material], labels: &[String], out: &mut String) {
     out.push_str("</div></section>\n");
 }
 
-/// What the race's measurements and results warn of; of failures once.
+/// Returns the warnings of the race's measurements and results. Failures are reported once.
 fn warnings(material: &Material) -> Vec<String> {
     let results = &material.results;
     match &material.measurements {
@@ -185,7 +185,7 @@ fn warnings(material: &Material) -> Vec<String> {
     }
 }
 
-/// Buttons that zoom the plots of a group.
+/// Writes buttons that zoom the plots of a group.
 pub fn put_zoom(group: &str, name: &str, out: &mut String) {
     put!(
         out,
@@ -208,7 +208,7 @@ pub fn put_zoom(group: &str, name: &str, out: &mut String) {
     out.push_str("<span class=\"soft hint\">drag in a plot to zoom, arrow keys walk along</span></div>");
 }
 
-/// A name that does not push a table's other columns away.
+/// Shortens a name so that it does not displace a table's other columns.
 fn shortened(name: &str) -> String {
     const CHARS_MAX: usize = 48;
     match name.char_indices().nth(CHARS_MAX) {
@@ -217,7 +217,7 @@ fn shortened(name: &str) -> String {
     }
 }
 
-/// What each race is called on the page: a letter, and the first thing it differs in from the others.
+/// Returns the label of each race: a letter, and the first property in which it differs from the others.
 fn labels(materials: &[Material]) -> Vec<String> {
     if let [_] = materials {
         return vec!["this race".into()];

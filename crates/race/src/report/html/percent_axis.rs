@@ -1,28 +1,27 @@
-//! An axis of change in percent, with no change in its middle, that all rows of a table share.
+//! An axis of changes in percent, with zero in its middle, that all rows of a table share.
 
 use super::escape::put;
 use crate::notation::shown;
 
-/// Ends that an axis can have, in percent.
+/// Possible ends of an axis, in percent.
 const REACHES: [f64; 8] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0];
-/// Share of the values that lie within the axis; what is beyond ends in an arrow, so that one outlier does
+/// Share of the values that are within the axis. Values beyond it end in an arrow, so that one outlier does
 /// not flatten the others.
 const WITHIN_SHARE: f64 = 0.9;
-/// Of the drawing, in its own units: half of the width, and what is left at each end for arrows and for half
-/// of a label.
+/// In units of the drawing: half of the width, and the margin at each end for arrows and half of a label.
 const MIDDLE: f64 = 120.0;
 const MARGIN: f64 = 26.0;
-/// Where lines are, as shares of the reach; every other one has a label, since more have no room.
+/// Positions of lines as shares of the reach. Every other line has a label, since there is no space for more.
 const TICKS: [f64; 5] = [-1.0, -0.5, 0.0, 0.5, 1.0];
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PercentAxis {
-    /// Percent at its right end.
+    /// Percentage at its right end.
     reach: f64,
 }
 
 impl PercentAxis {
-    /// Wide enough for nearly all of `values`, which are shares such as -0.05.
+    /// Returns an axis wide enough for nearly all of `values`, which are shares such as -0.05.
     pub(crate) fn over(values: impl Iterator<Item = f64>) -> PercentAxis {
         let mut sizes: Vec<f64> =
             values.filter(|value| value.is_finite()).map(|value| value.abs() * 100.0).collect();
@@ -33,7 +32,7 @@ impl PercentAxis {
         PercentAxis { reach: reach.unwrap_or(REACHES[REACHES.len() - 1]) }
     }
 
-    /// The cell above the drawings, with the axis' labels.
+    /// Writes the cell above the drawings, with the axis labels.
     pub(crate) fn put_head(&self, out: &mut String) {
         out.push_str("<th scope=\"col\" class=\"ends\"><span class=\"unseen\">Drawn</span>");
         for share in TICKS.into_iter().step_by(2) {
@@ -48,8 +47,8 @@ impl PercentAxis {
         out.push_str("</th>");
     }
 
-    /// A cell with `low` to `high` as a bar and `marks` as strokes, all of them shares; `class` names their
-    /// colour.
+    /// Writes a cell with `low` to `high` as a bar and `marks` as strokes, all of them as shares. `class` is
+    /// their colour.
     pub(crate) fn put_cell(&self, bar: Option<(f64, f64)>, marks: &[f64], class: &str, out: &mut String) {
         out.push_str("<td class=\"bars\"><svg viewBox=\"0 0 240 14\" preserveAspectRatio=\"none\" style=\"height:.9rem\" aria-hidden=\"true\">");
         for share in TICKS {
@@ -78,7 +77,7 @@ impl PercentAxis {
         MIDDLE + (share * 100.0 / self.reach).clamp(-1.0, 1.0) * (MIDDLE - MARGIN)
     }
 
-    /// Says that a value is beyond the end.
+    /// Draws an arrow if a value is beyond the end.
     fn put_arrow(&self, share: f64, class: &str, out: &mut String) {
         let beyond = share * 100.0 / self.reach;
         if beyond > 1.0 {
@@ -89,7 +88,7 @@ impl PercentAxis {
     }
 }
 
-/// `+12.3 %`, `−0.40 %`.
+/// Returns `+12.3 %` or `−0.40 %`.
 pub(crate) fn percent(share: f64) -> String {
     let sign = if share < 0.0 { "−" } else { "+" };
     format!("{sign}{} %", shown::three_digits(share.abs() * 100.0))

@@ -1,15 +1,15 @@
-//! A page of texts and tables in the reports' style, such as of advice and of a search for settings: no
-//! script, no request.
+//! A page of text and tables in the style of the reports, without scripts and requests. Used for advice and
+//! for searches for settings.
 
 use super::escape::{Text, put};
 
 const STYLE: &str = include_str!("style.css");
-/// What such pages need beside the reports' own.
+/// Additional style of such pages.
 const MORE: &str = ".finding{border:1px solid var(--line);border-radius:.5rem;padding:.1rem 1rem .7rem;margin:1rem 0}dt{color:var(--soft);font-size:.9rem}dd{margin:0 0 .5rem}\
                     pre{white-space:pre-wrap;background:var(--panel);padding:.5rem .7rem;border-radius:.3rem;font-size:.88rem;margin:.2rem 0}td,th{text-align:left}\
                     .number{text-align:right}.tradeoff svg{max-width:100%;height:auto}.scroll td{white-space:normal}";
 
-/// `body`: HTML whose texts are escaped already.
+/// Returns a page. `body` is HTML whose text is already escaped.
 pub(crate) fn document(title: &str, under: &str, body: &str) -> String {
     let mut out = String::with_capacity(body.len() + STYLE.len() + 2048);
     put!(
@@ -27,8 +27,7 @@ pub(crate) fn document(title: &str, under: &str, body: &str) -> String {
     out
 }
 
-/// A table; cells are texts, those of the columns in `numbers` stand to the right. On a phone its rows are
-/// cards.
+/// Writes a table of strings. The columns in `numbers` are right-aligned. On a phone, the rows are cards.
 pub(crate) fn put_table(
     caption: &str,
     heads: &[&str],

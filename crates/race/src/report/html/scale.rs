@@ -1,15 +1,15 @@
-//! Where on an axis does a value stand, and where are its ticks?
+//! Positions of values on an axis, and its ticks.
 
 use crate::notation::shown;
 
-/// What an axis of values counts in.
+/// Unit of an axis of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     Milliseconds,
     Bytes,
     BytesPerSecond,
     Percent,
-    /// Anything else; the plot's title names it.
+    /// Any other unit; the plot's title names it.
     Plain,
 }
 
@@ -24,7 +24,7 @@ impl Unit {
         }
     }
 
-    /// As on an axis: without the zeros that a figure of three digits has.
+    /// Formats a tick, without the trailing zeros that a figure with three digits has.
     fn tick(self, value: f64) -> String {
         let text = self.shown(value);
         let (number, unit) = text.split_once(' ').unwrap_or((text.as_str(), ""));
@@ -44,7 +44,7 @@ fn trimmed(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// From values to shares of the axis, 0 at its lower end.
+/// Maps values to shares of the axis, with 0 at its lower end.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scale {
     pub low: f64,
@@ -54,7 +54,7 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// From nothing to a round number above all values.
+    /// Returns a scale from zero to a round number above all values.
     pub(crate) fn linear(values: impl Iterator<Item = f64>, unit: Unit) -> Scale {
         let most = values.filter(|value| value.is_finite()).fold(0.0, f64::max);
         let most = if most > 0.0 { most } else { 1.0 };
@@ -62,7 +62,7 @@ impl Scale {
         Scale { low: 0.0, high: (most / step - 1e-9).ceil() * step, is_log: false, unit }
     }
 
-    /// Over all values above nothing, a little beyond them, at least one power of ten.
+    /// Returns a scale slightly beyond all positive values, over at least one power of ten.
     pub(crate) fn log(values: impl Iterator<Item = f64>, unit: Unit) -> Scale {
         let (mut low, mut high) = (f64::INFINITY, 0.0f64);
         for value in values.filter(|value| value.is_finite() && *value > 0.0) {
@@ -79,7 +79,7 @@ impl Scale {
         Scale { low: 10f64.powf(low), high: 10f64.powf(high), is_log: true, unit }
     }
 
-    /// Share of the axis; not limited to [0, 1].
+    /// Returns the share of the axis, which is not limited to [0, 1].
     pub(crate) fn share(&self, value: f64) -> f64 {
         if self.is_log {
             (value.max(1e-12) / self.low).log10() / (self.high / self.low).log10()
@@ -98,7 +98,7 @@ impl Scale {
         }
     }
 
-    /// (share, label) of some three to eight ticks.
+    /// Returns about three to eight ticks as (share, label).
     pub(crate) fn ticks(&self) -> Vec<(f64, String)> {
         let values = if self.is_log { self.log_ticks() } else { self.linear_ticks() };
         values.into_iter().map(|value| (self.share(value), self.unit.tick(value))).collect()
@@ -128,7 +128,7 @@ impl Scale {
     }
 }
 
-/// A round step, such that `most` takes about so many of them; a power of two for bytes.
+/// Returns a round step such that `most` consists of about `steps` of them; a power of two for bytes.
 fn step(most: f64, steps: f64, unit: Unit) -> f64 {
     let raw = most / steps;
     if matches!(unit, Unit::Bytes | Unit::BytesPerSecond) {

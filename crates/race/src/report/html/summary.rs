@@ -1,4 +1,4 @@
-//! One race at a glance: a line a task.
+//! One race at a glance: one line per task.
 
 use super::chart::spark;
 use super::escape::{Text, put};
@@ -66,7 +66,7 @@ pub(crate) fn put(material: &Material, out: &mut String) {
     out.push_str("</tbody></table></div></section>\n");
 }
 
-/// The task's name, leading to its course where one is drawn.
+/// Returns the task's name as a link to its plots, if there are any.
 pub(crate) fn link(material: &Material, name: &str) -> String {
     match material.course(name) {
         Some(_) => format!("<a href=\"#{}\">{}</a>", task_id(name), Text(name)),
@@ -87,7 +87,7 @@ pub(crate) fn time(times: &TimeStats, key: &str) -> String {
     times.get(key).map_or_else(|| "–".to_owned(), |ms| shown::milliseconds(ms.as_f64()))
 }
 
-/// Of times that servers tell in whole milliseconds.
+/// Formats times that servers report in whole milliseconds.
 fn whole_milliseconds(ms: f64) -> String {
     if ms < 1.0 { "< 1 ms".to_owned() } else { format!("{} ms", shown::grouped(ms.round())) }
 }

@@ -1,17 +1,17 @@
-//! The numbers behind a plot, for those who read rather than look, and for the script's cursor.
+//! The numbers behind a plot, for readers who prefer numbers and for the script's cursor.
 
 use super::escape::{Text, put};
 
-/// A table whose first column is where on the plot's axis a row stands.
+/// A table whose first column is the row's position on the plot's axis.
 #[derive(Debug)]
 pub(crate) struct PlotTable {
     pub id: String,
     pub caption: String,
-    /// Whose numbers these are, when a plot shows several races.
+    /// Name of the race to which the numbers belong, when a plot shows several.
     pub name: String,
-    /// Title of each column, the first included.
+    /// Title of each column, including the first.
     pub columns: Vec<String>,
-    /// Place on the axis (see [`super::chart::WIDTH`]), and a text a column.
+    /// Position on the axis (see [`super::chart::WIDTH`]), and one string per column.
     pub rows: Vec<(f64, Vec<String>)>,
 }
 

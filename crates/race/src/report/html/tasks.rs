@@ -1,9 +1,9 @@
-//! Each task over time: throughput, latency beside service time, how often which latency, and the curve of
-//! percentiles.
+//! Each task over time: throughput, latency together with service time, the heat map of latencies, and the
+//! curve of percentiles.
 //!
-//! For several races throughput and percentiles lie in one plot, a colour a race; what needs a plot of its
-//! own stands side by side on the same axes. Time counts from the task's start, so that races of different
-//! length lie over one another.
+//! For several races, throughput and percentiles are in one plot, with one colour per race. Plots that cannot
+//! be shared are side by side on the same axes. Time counts from the task's start, so that races of different
+//! lengths can be compared.
 
 use super::chart::{Axis, Band, Chart, Marks, Series, nines};
 use super::escape::{Text, put};
@@ -14,14 +14,14 @@ use super::table::PlotTable;
 use crate::notation::shown::{self, distinct};
 use crate::timeline::reader::{Bin, Counts, TaskCourse};
 
-/// Percentiles of the table beside the curve.
+/// Percentiles in the table beside the curve.
 const PERCENTILES: [f64; 12] =
     [0.0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999, 0.99999, 0.999_999];
-/// Nines that a curve goes to at most.
+/// Largest number of nines that a curve shows.
 const NINES_MAX: f64 = 6.0;
-/// Points of a curve a nine.
+/// Number of points of a curve per nine.
 const POINTS_PER_NINE: f64 = 16.0;
-/// A last bin of less than this share of a bin says nothing about the rate.
+/// If the last bin covers less than this share of a bin, its rate means nothing.
 const SHARE_MIN: f64 = 0.3;
 
 /// Colours of service time and of latency where both are in one plot.
@@ -29,14 +29,14 @@ const SERVICE_TIME: usize = 0;
 const LATENCY: usize = 1;
 const GREY: usize = 7;
 
-/// A race's course of one task.
+/// One task over time in one race.
 struct Entry<'a> {
     race: usize,
     label: &'a str,
     course: &'a TaskCourse,
 }
 
-/// An id for a task of any name, the same on every page.
+/// Returns an id for a task with any name. It is the same on every page.
 pub(crate) fn task_id(name: &str) -> String {
     let mut id = "task-".to_owned();
     for byte in name.bytes() {
@@ -48,7 +48,7 @@ pub(crate) fn task_id(name: &str) -> String {
     id
 }
 
-/// `labels`: what each race is called.
+/// `labels` are the names of the races.
 pub(crate) fn put(materials: &[Material], labels: &[String], out: &mut String) {
     let mut names = distinct(materials.iter().flat_map(Material::task_names));
     names.retain(|name| materials.iter().any(|material| material.course(name).is_some()));
@@ -182,8 +182,8 @@ fn titled(title: &str, entry: &Entry<'_>, compares: bool) -> String {
     if compares { format!("{title} – {}", entry.label) } else { title.to_owned() }
 }
 
-/// Points of a line over bins. A single bin without requests is bridged, so that the times of a task with few
-/// requests are a line and not a row of gaps; where nothing ended for longer there is one gap.
+/// Returns the points of a line over bins. A single bin without requests is bridged, so that the times of a
+/// task with few requests form a line and not a row of gaps. If nothing ended for longer, there is one gap.
 pub(crate) fn joined(points: impl Iterator<Item = (f64, Option<f64>)>) -> Vec<(f64, Option<f64>)> {
     let mut line: Vec<(f64, Option<f64>)> = Vec::new();
     let mut missing = 0;
@@ -198,7 +198,7 @@ pub(crate) fn joined(points: impl Iterator<Item = (f64, Option<f64>)>) -> Vec<(f
     line
 }
 
-/// Operations per second in each bin.
+/// Returns the operations per second in each bin.
 pub(crate) fn throughputs(course: &TaskCourse) -> Vec<(f64, Option<f64>)> {
     let middle = |bin: &Bin| (bin.start_s + course.bin_s / 2.0, Some(bin.throughput()));
     let mut points: Vec<(f64, Option<f64>)> = course.bins.iter().map(middle).collect();
@@ -263,7 +263,7 @@ fn times_chart(id: &str, entry: &Entry<'_>, table: &str, axis: Axis, scale: Scal
         Series { label: label.to_owned(), colour, is_dashed, points: joined(course.bins.iter().map(point)) }
     };
     let has_own_latency = course.has_own_latency();
-    // Beside other races a plot has its race's colour, and what is there for comparison is grey.
+    // With several races, a plot has its race's colour, and what is drawn for comparison is grey.
     let (of_service, of_latency) = match (compares, has_own_latency) {
         (false, _) => (SERVICE_TIME, LATENCY),
         (true, false) => (entry.race, entry.race),
@@ -316,13 +316,13 @@ fn warmup(course: &TaskCourse) -> Vec<Band> {
     }
 }
 
-/// All medians and 99th percentiles of a course's bins, in ms.
+/// Returns all medians and 99th percentiles of a course's bins, in ms.
 fn bin_times(course: &TaskCourse) -> impl Iterator<Item = f64> {
     let of = |times: &Counts| [times.quantile_ms(0.5), times.quantile_ms(0.99)];
     course.bins.iter().flat_map(move |bin| [of(&bin.service_time), of(&bin.latency)]).flatten().flatten()
 }
 
-/// Shortest and longest latency, in ms.
+/// Returns the shortest and the longest latency, in ms.
 fn extent(course: &TaskCourse) -> (f64, f64) {
     let ends = course
         .bins

@@ -1,7 +1,8 @@
-//! What did the server say about itself over time?
+//! What the server reported about itself over time.
 //!
-//! `telemetry.ndjson` holds documents in Rally's metrics layout. What a plot knows is drawn ([`PANELS`]);
-//! every other document of one value is listed, or drawn when there are several of its name.
+//! `telemetry.ndjson` has documents in Rally's metrics layout. Values of the known panels are drawn
+//! ([`PANELS`]). Every other document with one value is listed, or drawn when there are several with its
+//! name.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,28 +14,29 @@ use serde_json::{Map, Value};
 use super::scale::Unit;
 use crate::model::bare_text;
 
-/// Points of a line at most.
+/// Largest number of points of a line.
 const POINTS_MAX: usize = 300;
-/// Names of values beyond the panels that are kept.
+/// Largest number of names of values outside the panels.
 const NAMES_MAX: usize = 400;
 
-/// How a plot's values come from fields of the documents.
+/// How a plot's values are computed from fields of the documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
     /// The field as it is.
     Level,
-    /// Areas on top of one another, of the first pattern that finds any.
+    /// Areas on top of each other, from the first pattern that matches any field.
     Stacked,
     /// Growth per second.
     Rate,
-    /// Growth of hits in the growth of hits and misses; fields come in pairs of them.
+    /// Growth of hits relative to the growth of hits and misses. The fields are pairs of the two.
     HitRate,
     /// Milliseconds per second, as a share.
     TimeShare,
 }
 
-/// A plot of telemetry: its fields are names, or a prefix and a suffix around `*`, with a label each (`""`:
-/// what the star stands for). Of fields with the same label the first that is there is drawn.
+/// A plot of telemetry. Its fields are names, or a prefix and a suffix around `*`, each with a label (`""`
+/// for the part that the star matches). If several fields have the same label, the first that exists is
+/// drawn.
 #[derive(Debug)]
 pub(crate) struct Panel {
     pub title: &'static str,
@@ -43,8 +45,8 @@ pub(crate) struct Panel {
     pub fields: &'static [(&'static str, &'static str)],
 }
 
-/// In the order of the page. Fields are those of the devices `process-stats` and `server-stats` and of
-/// Rally's `node-stats`.
+/// The panels, in the order of the page. Fields are those of the devices `process-stats` and `server-stats`
+/// and of Rally's `node-stats`.
 pub(crate) const PANELS: &[Panel] = &[
     Panel {
         title: "Memory by pool",
@@ -150,21 +152,22 @@ pub(crate) const PANELS: &[Panel] = &[
     },
 ];
 
-/// A named line: (seconds since the race's start, value), ascending.
+/// A line over time: (seconds since the race's start, value), ascending.
 pub(crate) type Course = Vec<(f64, f64)>;
 
 #[derive(Debug, Default)]
 pub(crate) struct Telemetry {
-    /// By (node, field); the node is empty for documents that name none.
+    /// By (node, field). The node is empty for documents without one.
     fields: BTreeMap<(String, String), Course>,
-    /// Single values beyond the panels, by (node, name), with their units.
+    /// Single values outside the panels by (node, name), with their units.
     values: BTreeMap<(String, String), (Course, String)>,
 }
 
 impl Telemetry {
-    /// `start_ms`: the race's start; without it the first document's time. No file is no telemetry.
+    /// Reads the file. `start_ms` is the race's start; without it, the first document's time is used. Without
+    /// a file there is no telemetry.
     ///
-    /// Errors: the file cannot be read, or a line but the last is no JSON object.
+    /// Errors: the file cannot be read, or a line other than the last one is not a JSON object.
     pub(crate) fn read(path: &Path, start_ms: Option<u64>) -> std::io::Result<Telemetry> {
         let mut telemetry = Telemetry::default();
         let mut start_ms = start_ms.map(|start| start as f64);
@@ -201,7 +204,7 @@ impl Telemetry {
             (document.get("value").and_then(Value::as_f64), text(document.get("name")))
         {
             if document.get("task").is_none_or(Value::is_null) && self.values.len() < NAMES_MAX {
-                // What tells values of one name apart, such as the disk usage of each field.
+                // These parts distinguish values with the same name, such as the disk usage of each field.
                 let parts = ["index", "field", "shard", "pipeline_name", "processor_type"].map(meta);
                 let parts = parts.into_iter().flatten().map(bare_text);
                 let name = std::iter::once(name).chain(parts).collect::<Vec<_>>().join(" ");
@@ -221,12 +224,12 @@ impl Telemetry {
         self.fields.is_empty() && self.values.is_empty()
     }
 
-    /// Seconds since the race's start of the last document that is drawn.
+    /// Returns the time of the last document that is drawn, in seconds since the race's start.
     pub(crate) fn end_s(&self) -> f64 {
         self.fields.values().filter_map(|course| course.last()).map(|point| point.0).fold(0.0, f64::max)
     }
 
-    /// The lines of a panel with their labels; empty where the server tells nothing of it.
+    /// Returns the lines of a panel with their labels; empty if the server reports none of its fields.
     pub(crate) fn lines(&self, panel: &Panel) -> Vec<(String, Course)> {
         let mut lines: Vec<(String, Course)> = Vec::new();
         for (place, (pattern, label)) in panel.fields.iter().enumerate() {
@@ -239,7 +242,7 @@ impl Telemetry {
             for ((node, field), course) in &self.fields {
                 let Some(star) = starred(pattern, field) else { continue };
                 let label = if label.is_empty() { star } else { label };
-                // The parent breaker holds the others.
+                // The parent breaker contains the others.
                 if panel.reading == Reading::Stacked && label == "parent" {
                     continue;
                 }
@@ -254,7 +257,7 @@ impl Telemetry {
                             .map_or_else(Vec::new, |misses| hit_rates(course, misses))
                     }
                 };
-                // A heap of a server without one, a pool never used, a single point.
+                // Leave out the heap of a server without one, a pool that was never used, and a single point.
                 if line.len() >= 2 && line.iter().any(|point| point.1 != 0.0) {
                     found.push((node, label, thinned(line)));
                 }
@@ -269,7 +272,7 @@ impl Telemetry {
         lines
     }
 
-    /// Values beyond the panels: (node, name, unit, course).
+    /// Returns the values outside the panels: (node, name, unit, course).
     pub(crate) fn others(&self) -> impl Iterator<Item = (&str, &str, &str, &Course)> {
         self.values
             .iter()
@@ -281,7 +284,7 @@ fn is_drawn(field: &str) -> bool {
     PANELS.iter().flat_map(|panel| panel.fields).any(|(pattern, _)| starred(pattern, field).is_some())
 }
 
-/// What the star stands for, the field itself without one; `None` for fields that do not match.
+/// Returns what the star matches, or the whole field without a star; `None` for fields that do not match.
 fn starred<'a>(pattern: &str, field: &'a str) -> Option<&'a str> {
     match pattern.split_once('*') {
         None => (pattern == field).then_some(field),
@@ -291,8 +294,8 @@ fn starred<'a>(pattern: &str, field: &'a str) -> Option<&'a str> {
     }
 }
 
-/// Growth per second between neighbours, at the later one. A counter that fell was reset: nothing is known
-/// there.
+/// Returns the growth per second between consecutive points, at the time of the later one. A counter that
+/// decreased was reset, so nothing is known there.
 fn rates(course: &Course, factor: f64) -> Course {
     let rate = |pair: &[(f64, f64)]| {
         let (seconds, growth) = (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
@@ -316,7 +319,7 @@ fn hit_rates(hits: &Course, misses: &Course) -> Course {
     pairs.windows(2).filter_map(rate).collect()
 }
 
-/// Means of neighbours where there are too many points.
+/// Replaces neighbouring points by their mean if there are too many.
 fn thinned(course: Course) -> Course {
     let group = course.len().div_ceil(POINTS_MAX).max(1);
     let mean = |points: &[(f64, f64)]| {

@@ -1,4 +1,5 @@
-//! Is the page whole, whatever tracks and servers call things? (A browser looks at it in `tests/report`.)
+//! Tests that the page is well-formed, whatever names tracks and servers use. (`tests/report` opens it in a
+//! browser.)
 
 use std::collections::HashSet;
 use std::fs;
@@ -16,8 +17,8 @@ use crate::timeline::recorder::Recorder;
 
 const HOSTILE: &str = "\"><script>alert(1)</script><img src=x onerror='alert(2)'>&";
 
-/// A store with a race of two tasks (one throttled, one with a name that wants to be markup), telemetry and
-/// measurements.
+/// Returns a store with a race of two tasks (one of them throttled, one with markup in its name), telemetry
+/// and measurements.
 fn store(races: &[&str]) -> (RaceStore, tempfile::TempDir) {
     let home = tempfile::tempdir().unwrap();
     let store = RaceStore::new(home.path());
@@ -89,10 +90,10 @@ fn drawn(races: &[&str]) -> String {
     page(&races.iter().map(|id| Material::read(&store, id).unwrap()).collect::<Vec<_>>())
 }
 
-/// Name, attributes, whether it closes.
+/// Name, attributes, and whether it is a closing tag.
 type Tag = (String, Vec<(String, String)>, bool);
 
-/// Tags in order.
+/// Returns the tags in order.
 fn tags(html: &str) -> Vec<Tag> {
     let mut tags = Vec::new();
     let mut rest = html;
@@ -128,7 +129,7 @@ fn tags(html: &str) -> Vec<Tag> {
 #[track_caller]
 fn check(html: &str) {
     const VOID: [&str; 5] = ["!doctype", "meta", "link", "img", "br"];
-    // Shapes close themselves.
+    // Shapes are self-closing.
     const SHAPES: [&str; 3] = ["path", "rect", "image"];
     let tags = tags(html);
     let (mut open, mut ids) = (Vec::new(), HashSet::new());
@@ -218,7 +219,7 @@ fn several_races_a_side_have_verdicts_on_an_axis() {
     let drawn = |sides: &[RacedSide]| {
         let typical = sides.iter().map(|side| &side.typical().unwrap().race_id);
         let materials: Vec<Material> = typical.map(|id| Material::read(&store, id).unwrap()).collect();
-        // Four races a side and two tasks: the smallest p possible is 0.057.
+        // With four races per side and two tasks, the smallest possible p is 0.057.
         let rules = Rules { significance: 0.06, ..Rules::default() };
         let html = comparison_page(sides, &rules, &materials);
         check(&html);

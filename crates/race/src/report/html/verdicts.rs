@@ -1,5 +1,4 @@
-//! Are these races better than those, and is that more than chance? Every verdict of a comparison, its
-//! interval drawn.
+//! The verdicts of a comparison of several races per side, with their intervals drawn.
 
 use super::escape::{Text, put};
 use super::material::Material;
@@ -11,8 +10,8 @@ use crate::notation::shown::{self, distinct};
 use crate::report::RacedSide;
 use crate::report::several::{Judged, Judgement, Rules, judge, probability};
 
-/// `sides[0]` is the baseline; `materials` and `labels`: the race that stands for each side, and the side's
-/// name.
+/// `sides[0]` is the baseline. `materials` and `labels` are the race that stands for each side, and the
+/// side's name.
 pub(crate) fn put(
     sides: &[RacedSide],
     rules: &Rules,
@@ -122,7 +121,7 @@ fn put_contender(
     out.push_str("</table></div>");
 }
 
-/// Rows below the name of their task, in the order of the tasks, those of the whole race last.
+/// Writes rows below the name of their task, in the order of the tasks. Those of the whole race come last.
 pub(crate) fn put_by_task<T>(
     rows: &[T],
     task_of: impl Fn(&T) -> &str,
@@ -159,7 +158,7 @@ fn put_row(row: &Judged, axis: &PercentAxis, out: &mut String) {
         Verdict::Worse => ("worse", "▼ "),
         Verdict::NoDifferenceShown => ("same", ""),
     };
-    // A change from nothing is larger than any.
+    // A change from zero counts as larger than any other.
     let size = comparison.change.map_or(1e9, |change| change.abs() * 100.0);
     let is_shown = row.verdict != Verdict::NoDifferenceShown;
     let value = |value: f64| Text(&shown::in_unit(value, &row.figure.unit)).to_string();

@@ -1,10 +1,10 @@
-//! `bulk`: index the corpora (`runner.py`, `BulkIndex`; `track/params.py`, `BulkIndexParamSource`).
+//! `bulk`: indexes the corpora (`runner.py`, `BulkIndex`; `track/params.py`, `BulkIndexParamSource`).
 //!
-//! The weight of a request is its number of documents, the unit `docs`. Of the answer only `errors` is read,
-//! and the items only when it is true or `detailed-results` asks for it.
+//! The weight of a request is its number of documents, and the unit is `docs`. Only `errors` is read from the
+//! answer; the items are read only when it is true or `detailed-results` asks for them.
 //!
-//! A client's next body is assembled while it waits for an answer, so that between an answer and the next
-//! request nothing is left to do but to send it. A client therefore holds two bodies.
+//! A client's next body is assembled while the client waits for an answer, so that between an answer and the
+//! next request there is nothing left to do but send it. A client therefore holds two bodies.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -76,8 +76,8 @@ fn positive_integer(plan: &Plan<'_>, name: &str) -> Result<Option<u64>, Error> {
     }
 }
 
-/// `batch-size` only says how much is read at once, which has no meaning for a mapped file; its rules hold
-/// all the same.
+/// Checks `batch-size`. It only says how much is read at once, which means nothing for a mapped file, but
+/// Rally's rules for it still apply.
 fn check_batch_size(plan: &Plan<'_>, bulk_documents: u64) -> Result<(), Error> {
     match positive_integer(plan, "batch-size")? {
         Some(batch) if batch < bulk_documents => {
@@ -90,7 +90,7 @@ fn check_batch_size(plan: &Plan<'_>, bulk_documents: u64) -> Result<(), Error> {
     }
 }
 
-/// `ingest-percentage` and `ingest-doc-count`.
+/// Reads `ingest-percentage` and `ingest-doc-count`.
 fn amount(plan: &Plan<'_>, bulk_documents: u64) -> Result<(f64, Option<u64>), Error> {
     let percentage = plan.number("ingest-percentage")?;
     if let Some(value) = percentage.filter(|value| !(*value > 0.0 && *value <= 100.0)) {
@@ -110,7 +110,7 @@ fn amount(plan: &Plan<'_>, bulk_documents: u64) -> Result<(f64, Option<u64>), Er
     Ok((percentage.unwrap_or(100.0), documents))
 }
 
-/// `conflicts` and what shapes them.
+/// Reads `conflicts` and the parameters that belong to it.
 fn conflicts(plan: &Plan<'_>, corpora: &[Vec<OpenSet>]) -> Result<Option<ConflictRule>, Error> {
     let in_range = |name: &str, default: f64, max: f64| match plan.number(name)?.unwrap_or(default) {
         value if (0.0..=max).contains(&value) => Ok(value),
@@ -164,7 +164,7 @@ fn refresh(plan: &Plan<'_>) -> Result<Option<String>, Error> {
     }
 }
 
-/// The document sets this task reads, opened, by corpus.
+/// Opens the document sets that this task reads, grouped by corpus.
 fn used_corpora(plan: &Plan<'_>) -> Result<Vec<Vec<OpenSet>>, Error> {
     let mut used = Vec::new();
     let params = plan.params(&["corpora", "indices", "data-streams"]);
@@ -240,7 +240,7 @@ struct BulkRunner {
 struct Ahead {
     body: BulkBody,
     is_ready: bool,
-    /// The reader's progress before it was taken.
+    /// The reader's progress before the body was taken.
     progress: Option<f64>,
 }
 
@@ -291,8 +291,8 @@ impl BulkRunner {
     }
 }
 
-/// Awaits `future`, and does `work` as soon as it has to wait for the first time; not at all if it never has
-/// to.
+/// Awaits `future`, and runs `work` when it has to wait for the first time. If it never has to wait, `work`
+/// is not run.
 async fn while_waiting<F: Future>(future: F, work: impl FnOnce()) -> F::Output {
     let mut future = pin!(future);
     let mut work = Some(work);

@@ -1,7 +1,7 @@
-//! What does the answer to a bulk request say? (`runner.py`, `BulkStats`, `simple_stats`, `detailed_stats`)
+//! Reads the answer to a bulk request (`runner.py`, `BulkStats`, `simple_stats`, `detailed_stats`).
 //!
-//! Mostly `errors` and `took` at its start are all that is read. The items are looked at when there were
-//! errors, or when `detailed-results` asks for it.
+//! Usually only `errors` and `took` at the start of the answer are read. The items are read when there were
+//! errors, or when `detailed-results` asks for them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,12 +12,12 @@ use crate::drive::operation::Failure;
 use crate::drive::probe::{Found, probe};
 use crate::http::Response;
 
-/// Unpacked bytes in which servers say whether there were errors: it stands before the items.
+/// Uncompressed bytes within which a server says whether there were errors, before the items.
 const START_BYTES: usize = 256;
-/// Different errors that a description names.
+/// Largest number of different errors that a description names.
 const ERRORS_SHOWN_MAX: usize = 5;
 
-/// Whether the start of a bulk response says that all went well.
+/// Whether the start of a bulk response says that there were no errors.
 pub(crate) fn says_no_errors(response: &Response<'_>) -> bool {
     let start = response.text_start(START_BYTES);
     let [errors] = probe(&start, ["errors"]);
@@ -29,12 +29,12 @@ pub(crate) struct BulkResult {
     pub request_status: u16,
     pub took_ms: Option<u64>,
     pub errors: u64,
-    /// Items without errors; known only if there were errors or details were asked for.
+    /// Number of items without errors; known only if there were errors or details were asked for.
     successes: Option<u64>,
-    /// Positions of items that were answered with 429.
+    /// Indices of the items that were answered with 429.
     pub rejected_items: Vec<usize>,
     max_doc_status: u16,
-    /// Status and reason of the errors.
+    /// Statuses and reasons of the errors.
     kinds: BTreeSet<(u16, String)>,
     items: Option<ItemDetails>,
 }
@@ -42,9 +42,9 @@ pub(crate) struct BulkResult {
 /// What `detailed-results` adds.
 #[derive(Debug, Default)]
 struct ItemDetails {
-    /// Per action: items, and items by `result`.
+    /// For each action, the number of items in total and by `result`.
     ops: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Items by what their `_shards` say, in order of appearance.
+    /// Number of items by their `_shards` object, in order of appearance.
     shards: Vec<(Value, u64)>,
     ingest_took: Option<u64>,
 }
@@ -57,7 +57,7 @@ struct BulkResponse {
 }
 
 impl BulkResult {
-    /// Errors: [`Failure::Transport`] for an answer that is none to a bulk request.
+    /// Errors: [`Failure::Transport`] if the answer is not one to a bulk request.
     pub(crate) fn read(response: &Response<'_>, is_detailed: bool) -> Result<BulkResult, Failure> {
         let mut result = BulkResult { request_status: response.status, ..BulkResult::default() };
         if !is_detailed {
@@ -94,7 +94,7 @@ impl BulkResult {
             }
             let failed_shards = item["_shards"]["failed"].as_u64().unwrap_or(0);
             let is_failed = status > 299 || failed_shards > 0;
-            // Rally looks at failed items only where it looks at all details.
+            // Rally looks at failed items only when it looks at all details.
             if is_failed || !is_detailed {
                 result.max_doc_status = result.max_doc_status.max(status);
             }
@@ -118,7 +118,7 @@ impl BulkResult {
         Ok(result)
     }
 
-    /// The first few different errors, as Rally words them.
+    /// Describes the first few different errors in Rally's words.
     pub(crate) fn description(&self) -> String {
         let shown =
             self.kinds.iter().take(ERRORS_SHOWN_MAX).map(|(status, reason)| match reason.is_empty() {
@@ -136,8 +136,8 @@ impl BulkResult {
         description
     }
 
-    /// Rally's meta data. `body`: what was sent, `documents` of them; `retries`: how often rejected ones were
-    /// sent again.
+    /// Returns Rally's meta data. `body` was sent and has `documents` documents; `retries` says how often
+    /// rejected items were sent again.
     pub(crate) fn meta(&self, index: Option<&str>, body: &[u8], documents: u64, retries: u64) -> Value {
         let max_doc_status = if self.max_doc_status > 0 { self.max_doc_status } else { self.request_status };
         let mut meta = json!({
@@ -230,7 +230,7 @@ mod tests {
         assert!(description.ends_with("message: r1 | TRUNCATED 4x400, 3x401"), "{description}");
     }
 
-    /// Expected values come from running esrally 2.13's `BulkIndex` on the same answer.
+    /// The expected values come from esrally 2.13's `BulkIndex` on the same answer.
     #[test]
     fn meta_data() {
         let body = r#"{"took":30,"ingest_took":4,"errors":true,"items":[

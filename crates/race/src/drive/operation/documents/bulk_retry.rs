@@ -1,4 +1,4 @@
-//! What a server rejected of a bulk request, because it had too much to do, is sent again (`retries_on_429`;
+//! Sends items of a bulk request again that the server rejected because it was overloaded (`retries_on_429`;
 //! `runner.py`, `BulkIndex`).
 
 use std::time::Duration;
@@ -16,17 +16,18 @@ pub(crate) struct Sent<'a> {
     pub has_actions: bool,
     pub timeout: Option<Duration>,
     pub is_detailed: bool,
-    /// Times that rejected items are sent again at most.
+    /// How often rejected items are sent again at most.
     pub retries_max: u64,
-    /// Documents in the body: the weight of the request, in `unit`.
+    /// Number of documents in the body: the weight of the request, in `unit`.
     pub documents: u64,
     pub unit: &'static str,
-    /// The index that all of them go to.
+    /// The index that all documents go to.
     pub index: Option<&'a str>,
     pub keeps_meta: bool,
 }
 
-/// What came of a bulk request whose first answer was `first`, once rejected items are sent again.
+/// Returns the outcome of a bulk request whose first answer was `first`, after rejected items were sent
+/// again.
 pub(crate) async fn completed(
     exchange: &mut Exchange,
     sent: &Sent<'_>,
@@ -44,8 +45,8 @@ pub(crate) async fn completed(
     })
 }
 
-/// Sends the rejected items of `first` again until there are none. Gives the last result and how often was
-/// sent again.
+/// Sends the rejected items of `first` again until there are none. Returns the last result and the number of
+/// repetitions.
 async fn send_rejected(
     exchange: &mut Exchange,
     sent: &Sent<'_>,
@@ -59,7 +60,7 @@ async fn send_rejected(
         let response = exchange.send_body(sent.request, &again, sent.timeout).await?;
         let is_only_rejections = result.errors == result.rejected_items.len() as u64;
         result = BulkResult::read(&response, sent.is_detailed)?;
-        // Items that failed otherwise stay failed, whatever becomes of the repeated ones.
+        // Items that failed for other reasons stay failed, whatever happens to the repeated ones.
         result.errors += u64::from(!is_only_rejections);
         repeated = Some(again);
         retries += 1;
@@ -67,8 +68,8 @@ async fn send_rejected(
     Ok((result, retries))
 }
 
-/// The lines of each item in `items`, which ascend. A `delete` has no line but its action, which Rally does
-/// not know.
+/// Returns the lines of the items at the indices `items`, which ascend. A `delete` consists of its action
+/// line only, a case that Rally does not handle.
 fn pick_items(body: &[u8], has_actions: bool, items: &[usize]) -> Vec<u8> {
     let mut lines = body.split_inclusive(|byte| *byte == b'\n');
     let mut wanted = items.iter().copied().peekable();

@@ -1,4 +1,4 @@
-//! Operations that write documents: bulks, what their answers say, and the writes that are tried again.
+//! Operations that write documents: bulk requests, their answers, and retries of rejected items.
 
 pub(super) mod bulk;
 pub(crate) mod bulk_result;

@@ -1,6 +1,6 @@
-//! Does an answer hold what the track says it must? (`runner.py`, `AssertingRunner`)
+//! Checks that answers satisfy the track's assertions (`runner.py`, `AssertingRunner`).
 //!
-//! Assertions are checked only with `--enable-assertions`; one that fails ends the race.
+//! Assertions are checked only with `--enable-assertions`. A failed assertion ends the race.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::error::Error;
 #[derive(Debug)]
 pub(in crate::drive::operation) struct Assertions {
     list: Vec<Assertion>,
-    /// Named in messages, as in Rally for all operations but searches.
+    /// Name of the operation for messages; as in Rally, searches have none.
     operation: Option<String>,
 }
 
-/// Operation types whose answers say nothing that could be asserted.
+/// Operation types whose answers have nothing to assert.
 const WITHOUT_PROPERTIES: [&str; 26] = [
     "force-merge",
     "node-stats",
@@ -74,7 +74,7 @@ const CONDITIONS: [(&str, Condition); 5] = [
 ];
 
 impl Assertions {
-    /// The operation's `assertions`; `None` when there are none or they are not to be checked.
+    /// Reads the operation's `assertions`. Returns `None` when there are none or they are not to be checked.
     pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Option<Assertions>, Error> {
         let items = match plan.param("assertions") {
             None | Some(Value::Null) => return Ok(None),
@@ -124,7 +124,7 @@ impl Assertions {
     }
 }
 
-/// Puts assertions around an operation: each of its outcomes has to hold them.
+/// Wraps an operation so that each of its outcomes is checked.
 pub(in crate::drive::operation) fn asserting(
     operation: Box<dyn Operation>,
     assertions: Assertions,
@@ -173,7 +173,7 @@ impl Runner for AssertingRunner {
     }
 }
 
-/// What Rally's runner of the operation returns.
+/// Returns what Rally's runner of the operation returns.
 fn properties(outcome: &Outcome) -> Map<String, Value> {
     let mut properties = outcome.details.as_ref().map(|details| details.meta.clone()).unwrap_or_default();
     properties.insert("success".into(), json!(outcome.is_success));

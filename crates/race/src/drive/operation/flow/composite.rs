@@ -1,12 +1,12 @@
-//! `composite`: several requests, also side by side, measured as one (`runner.py`, `Composite`).
+//! `composite`: several requests, possibly concurrent ones, measured as one (`runner.py`, `Composite`).
 //!
 //! `requests` is a list of operations, which run one after the other, and of objects `{"stream": [...]}` with
-//! such lists of their own. Streams that follow one another run at the same time; the next operation waits
-//! for all of them. At most `max-connections` requests are under way at once. Each stream has connections of
-//! its own; ids that one request leaves (points in time, asynchronous searches) are seen by all that follow.
+//! lists of the same kind. Consecutive streams run concurrently, and the next operation waits for all of
+//! them. At most `max-connections` requests are in flight at a time. Each stream has its own connections. Ids
+//! that a request stores (of points in time and asynchronous searches) are visible to all later requests.
 //!
-//! The service time lasts from the first request to the last answer. The times of the single requests go into
-//! [`Details::dependent`].
+//! The service time lasts from the first request to the last answer. The times of the individual requests go
+//! into [`Details::dependent`].
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -52,7 +52,7 @@ pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Opera
     Ok(Box::new(Composite { requests, connections_max }))
 }
 
-/// A list of requests, planned.
+/// Plans a list of requests.
 fn stream(plan: &Plan<'_>, items: &Value) -> Result<Vec<Item>, Error> {
     let items = items.as_array().ok_or_else(|| Error::parameter("'requests' and 'stream' must be lists"))?;
     items
@@ -116,7 +116,7 @@ impl Operation for Composite {
 
 struct CompositeRunner {
     main: StreamRunner,
-    /// A permit for each request that may be under way.
+    /// A permit for each request that may be in flight.
     connections: Rc<Semaphore>,
 }
 
@@ -128,8 +128,8 @@ impl Runner for CompositeRunner {
             let result = self.main.run(exchange, &self.connections, &mut timings).await;
             exchange.end_context();
             if let Err(failure) = result {
-                // Requests of other streams were left in the middle; late answers must not be taken for later
-                // ones.
+                // Requests of other streams were aborted halfway. Their late answers must not be taken for
+                // answers to later requests.
                 self.main.disconnect();
                 return Err(failure);
             }
@@ -148,7 +148,7 @@ enum ItemRunner {
 struct StreamRunner(Vec<ItemRunner>);
 
 type Timings = Vec<DependentTiming>;
-/// First request's start and last answer's end.
+/// Start of the first request and end of the last answer.
 type Span = Option<(Instant, Instant)>;
 type Running<'a> = Pin<Box<dyn Future<Output = Result<(Timings, Span), Failure>> + 'a>>;
 
@@ -179,8 +179,8 @@ impl StreamRunner {
         }
     }
 
-    /// Runs the list; timings are added in Rally's order: streams by their place, before the request that
-    /// waits for them.
+    /// Runs the list. Timings are added in Rally's order: streams in the order of the list, before the
+    /// request that waits for them.
     async fn run(
         &mut self,
         exchange: &mut Exchange,
@@ -210,7 +210,7 @@ impl StreamRunner {
     }
 }
 
-/// Waits for all streams, which run side by side. The first failure leaves the others where they are.
+/// Waits for all streams, which run concurrently. After the first failure the others are not continued.
 async fn finish(
     streams: &mut Vec<Running<'_>>,
     exchange: &mut Exchange,
@@ -242,7 +242,7 @@ async fn finish(
     Ok(())
 }
 
-/// One request under a permit, with its own service time.
+/// Runs one request with a permit, and measures its own service time.
 async fn timed(
     runner: &mut dyn Runner,
     exchange: &mut Exchange,

@@ -1,4 +1,5 @@
-//! Does a value of an answer equal what the track expects? (`runner.py`, `IndicesStats`, `TransformStats`)
+//! Checks that a value of an answer equals what the track expects (`runner.py`, `IndicesStats`,
+//! `TransformStats`).
 
 use serde_json::{Value, json};
 
@@ -13,7 +14,7 @@ pub(in crate::drive::operation) struct Condition {
 }
 
 impl Condition {
-    /// `None` when the operation has none.
+    /// Reads the condition; `None` when the operation has none.
     pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Option<Condition>, Error> {
         let condition = match plan.param("condition") {
             None | Some(Value::Null) => return Ok(None),
@@ -28,7 +29,7 @@ impl Condition {
         Ok(Some(Condition { path: path.to_owned(), expected: expected.clone() }))
     }
 
-    /// The outcome of an operation whose answer is `answer`.
+    /// Returns the outcome of an operation whose answer is `answer`.
     pub(in crate::drive::operation) fn outcome(&self, answer: &Value) -> Outcome {
         let Condition { path, expected } = self;
         let actual = path.split('.').try_fold(answer, |value, key| value.get(key)).unwrap_or(&Value::Null);
@@ -47,7 +48,7 @@ impl Condition {
     }
 }
 
-/// A value as the text that Python makes of it; null stays null.
+/// Returns a value as the string that Python makes of it; null stays null.
 fn shown(value: &Value) -> Value {
     match value {
         Value::Null => Value::Null,

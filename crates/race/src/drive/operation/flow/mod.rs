@@ -1,5 +1,5 @@
-//! Operations that run others or none: composites, repetitions, pauses, and requests as the track spells
-//! them.
+//! Operations that run other operations or none: composites, repetitions, pauses, and requests as the track
+//! writes them.
 
 pub(super) mod assertions;
 pub(super) mod composite;

@@ -1,4 +1,4 @@
-//! `raw-request`: any request, as the track writes it (`runner.py`, `RawRequest`).
+//! `raw-request`: sends any request as the track writes it (`runner.py`, `RawRequest`).
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Opera
     Ok(steady(Requests::one(plan, request(plan)?)?))
 }
 
-/// The request that `method`, `path`, `body`, `request-params` and `ignore` describe.
+/// Builds the request that `method`, `path`, `body`, `request-params` and `ignore` describe.
 pub(in crate::drive::operation) fn request(plan: &Plan<'_>) -> Result<RequestBuilder, Error> {
     let path = plan
         .mandatory("path")?
@@ -32,7 +32,7 @@ pub(in crate::drive::operation) fn request(plan: &Plan<'_>) -> Result<RequestBui
     Ok(plan.with_request_params(builder)?.ignore_statuses(&ignored(plan)?))
 }
 
-/// `ignore`, also inside `request-params`: one status or a list.
+/// Reads `ignore`, which may also be inside `request-params`: one status or a list.
 fn ignored(plan: &Plan<'_>) -> Result<Vec<u16>, Error> {
     let wrong = || Error::parameter("parameter 'ignore' must be a status or a list of statuses");
     let status = |value: &Value| match value {

@@ -1,8 +1,8 @@
-//! When is an administrative operation tried again? (`runner.py`, `Retry`)
+//! Retries administrative operations (`runner.py`, `Retry`).
 //!
 //! Parameters: `retries` (0), `retry-until-success` (false), `retry-wait-period` (0.5 s), `retry-on-timeout`
 //! (true), `retry-on-error` (false). Only time-outs (of the connection, or status 408) and lost connections
-//! are tried again, and with `retry-on-error` answers whose condition does not hold yet.
+//! are retried, and with `retry-on-error` also answers whose condition does not hold yet.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::drive::exchange::Exchange;
 use crate::drive::operation::contract::{Answer, Failure, Operation, Plan, Steady, steady};
 use crate::error::Error;
 
-/// Wraps `operation` by the plan's parameters.
+/// Wraps `operation` in the retries that the plan asks for.
 pub(in crate::drive::operation) fn retried(
     plan: &Plan<'_>,
     operation: impl Steady,
@@ -18,7 +18,7 @@ pub(in crate::drive::operation) fn retried(
     retry(plan, operation, false)
 }
 
-/// As [`retried`], with `retry-until-success` unless the plan says otherwise.
+/// Wraps `operation` like [`retried`], with `retry-until-success` unless the plan says otherwise.
 pub(in crate::drive::operation) fn retried_until_success(
     plan: &Plan<'_>,
     operation: impl Steady,

@@ -1,7 +1,7 @@
-//! `run-until`: repeat a request until a value of its answer is as wanted (`runner.py`, `RunUntil`).
+//! `run-until`: repeats a request until a value of its answer meets a criterion (`runner.py`, `RunUntil`).
 //!
-//! Differs from Rally in what makes Rally ask for ever, and without a pause: a value that is missing (with
-//! `not_exists` that is what is waited for), 0, or false.
+//! Differs from Rally for a value that is missing, 0 or false: Rally then repeats the request forever without
+//! a pause. Here a missing value meets `not_exists`.
 
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ enum Criterion {
 struct RunUntil {
     request: Request,
     timeout: Option<Duration>,
-    /// Keys joined by dots; `item` stands for the items of an array, of which the first counts.
+    /// Keys joined by dots. `item` stands for the items of an array, of which the first is used.
     path: String,
     criterion: Criterion,
     wait: Duration,
@@ -86,7 +86,7 @@ fn value_at<'v>(answer: &'v Value, path: &str) -> Option<&'v Value> {
 }
 
 impl Criterion {
-    /// Errors: [`Failure::Fatal`] for a value that is no number.
+    /// Errors: [`Failure::Fatal`] for a value that is not a number.
     fn holds(&self, value: Option<&Value>) -> Result<bool, Failure> {
         let compared = |compare: &dyn Fn(i64) -> bool| match value {
             None => Ok(false),
@@ -105,7 +105,7 @@ impl Criterion {
     }
 }
 
-/// A number, also as text, cut to an integer.
+/// Returns a number, which may be written as a string, truncated to an integer.
 fn integer(value: &Value) -> Option<i64> {
     match value {
         Value::Number(number) => number.as_i64().or_else(|| number.as_f64().map(|number| number as i64)),

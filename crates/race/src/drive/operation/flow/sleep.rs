@@ -1,4 +1,4 @@
-//! `sleep`: send nothing for `duration` seconds (`runner.py`, `Sleep`).
+//! `sleep`: sends nothing for `duration` seconds (`runner.py`, `Sleep`).
 
 use std::time::Duration;
 

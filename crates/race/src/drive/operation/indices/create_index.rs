@@ -1,4 +1,5 @@
-//! `create-index`: create the track's indices, or the one the operation names (`runner.py`, `CreateIndex`).
+//! `create-index`: creates the track's indices, or the one that the operation names (`runner.py`,
+//! `CreateIndex`).
 
 use serde_json::Value;
 

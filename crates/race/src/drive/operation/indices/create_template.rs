@@ -35,7 +35,7 @@ pub(in crate::drive::operation) fn plan_component_template(
     plan: &Plan<'_>,
 ) -> Result<Box<dyn Operation>, Error> {
     let templates = own_or_track_templates(plan, &plan.track.component_templates)?;
-    // Only the body's `template` is sent, as elasticsearch-py does when Rally hands it over.
+    // Only the body's `template` is sent, as elasticsearch-py does with what Rally passes to it.
     let only_template = |(name, body): (String, Value)| match body.get("template") {
         Some(template) => Ok((name, json!({ "template": template }))),
         None => Err(Error::Parameter(format!("component template [{name}] has no 'template'"))),
@@ -56,14 +56,14 @@ fn put_all(
     retried(plan, Requests::each(plan, requests)?)
 }
 
-/// The operation's own `template` and `body`.
+/// Returns the operation's own `template` and `body`.
 fn own_template(plan: &Plan<'_>) -> Result<Option<(String, Value)>, Error> {
     let name = plan.text("template")?;
     let body = plan.param("body").filter(|body| !body.is_null());
     Ok(name.zip(body).map(|(name, body)| (name.to_owned(), body.clone())))
 }
 
-/// The operation's own template if it has one, else the track's.
+/// Returns the operation's own template if it has one, else the track's.
 fn own_or_track_templates(plan: &Plan<'_>, templates: &[Template]) -> Result<Vec<(String, Value)>, Error> {
     if let Some(own) = own_template(plan)? {
         return Ok(vec![own]);

@@ -1,4 +1,4 @@
-//! `create-data-stream`, `delete-data-stream`: the track's data streams, or those the operation names
+//! `create-data-stream`, `delete-data-stream`: the track's data streams, or those that the operation names
 //! (`runner.py`, `CreateDataStream`, `DeleteDataStream`).
 
 use super::delete_index::{Deletion, Deletions};

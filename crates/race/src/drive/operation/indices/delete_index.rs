@@ -1,4 +1,5 @@
-//! `delete-index`: delete the track's indices, or those the operation names (`runner.py`, `DeleteIndex`).
+//! `delete-index`: deletes the track's indices, or those that the operation names (`runner.py`,
+//! `DeleteIndex`).
 
 use std::time::Duration;
 
@@ -32,14 +33,14 @@ pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Opera
     )
 }
 
-/// The deletion of one thing that may not be there.
+/// The deletion of one index, template or the like, which may be missing.
 pub(in crate::drive::operation) struct Deletion {
     exists: Option<Request>,
     delete: Request,
 }
 
 impl Deletion {
-    /// `only_if_exists`: ask first; otherwise a missing one is no error.
+    /// With `only_if_exists`, a request first asks whether it exists; otherwise a missing one is no error.
     pub(in crate::drive::operation) fn plan(
         plan: &Plan<'_>,
         path: &str,
@@ -48,7 +49,8 @@ impl Deletion {
         Deletion::plan_apart(plan, path, path, only_if_exists)
     }
 
-    /// As [`Deletion::plan`], for what is asked for under another path than it is deleted.
+    /// Plans a deletion like [`Deletion::plan`], if the path that is asked differs from the one that is
+    /// deleted.
     pub(in crate::drive::operation) fn plan_apart(
         plan: &Plan<'_>,
         exists_path: &str,
@@ -65,7 +67,7 @@ impl Deletion {
         })
     }
 
-    /// The number of deletions: 0 or 1.
+    /// Returns the number of deletions: 0 or 1.
     pub(in crate::drive::operation) async fn run(
         &self,
         exchange: &mut Exchange,
@@ -81,7 +83,7 @@ impl Deletion {
     }
 }
 
-/// Deletes one thing after the other; the weight is how many there were.
+/// Runs deletions one after the other; the weight is the number of things deleted.
 pub(in crate::drive::operation) struct Deletions {
     pub deletions: Vec<Deletion>,
     pub timeout: Option<Duration>,

@@ -1,7 +1,7 @@
 //! `delete-index-template`, `delete-composable-template`, `delete-component-template` (`runner.py`,
 //! `Delete…Template`).
 //!
-//! Index templates can take the indices they match with them (`delete-matching-indices`).
+//! The indices that match an index template can be deleted with it (`delete-matching-indices`).
 
 use std::time::Duration;
 
@@ -86,7 +86,7 @@ struct DeleteTemplate {
 impl Steady for DeleteTemplate {
     fn run<'a>(&'a self, exchange: &'a mut Exchange) -> Answer<'a> {
         Box::pin(async move {
-            // The setting is changed only when the first pattern comes to be deleted.
+            // The setting is changed only when the first pattern is about to be deleted.
             let mut before = None;
             let deleted = self.delete_all(exchange, &mut before).await;
             let mut changes = 0;
@@ -100,7 +100,8 @@ impl Steady for DeleteTemplate {
 }
 
 impl DeleteTemplate {
-    /// Rally counts changes of the setting as well. `before`: the setting to put back, once it was changed.
+    /// Deletes all targets and returns their number. As in Rally, changes of the setting count as well.
+    /// `before` receives the value to restore once the setting was changed.
     async fn delete_all(&self, exchange: &mut Exchange, before: &mut Option<Value>) -> Result<u64, Failure> {
         let mut deleted = 0;
         for (template, indices) in &self.targets {

@@ -1,7 +1,7 @@
-//! How are index patterns deleted on a server that forbids it? (`runner.py`, `set_destructive_requires_name`)
+//! Deletes index patterns on servers that forbid it (`runner.py`, `set_destructive_requires_name`).
 //!
-//! The transient setting `action.destructive_requires_name` is read, switched off, and put back when the
-//! deletions are over, whether they succeeded or not.
+//! The transient setting `action.destructive_requires_name` is read, switched off, and restored after the
+//! deletions, whether they succeeded or not.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ impl DestructiveSetting {
         })
     }
 
-    /// Sets the value and returns the one before, null if there was none.
+    /// Sets the value and returns the previous one, or null if there was none.
     pub(in crate::drive::operation) async fn set(
         &self,
         exchange: &mut Exchange,

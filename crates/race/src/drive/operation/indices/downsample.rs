@@ -1,4 +1,4 @@
-//! `downsample`: aggregate an index of a time series into a coarser one (`runner.py`, `Downsample`).
+//! `downsample`: aggregates a time series index into a coarser one (`runner.py`, `Downsample`).
 
 use serde_json::json;
 

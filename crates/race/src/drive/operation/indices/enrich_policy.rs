@@ -1,6 +1,7 @@
-//! `enrich-policy`: put and execute enrich policies (`runner.py`, `EnrichPolicy`, newer than Rally 2.13).
+//! `enrich-policy`: creates and executes enrich policies (`runner.py`, `EnrichPolicy`, newer than Rally
+//! 2.13).
 //!
-//! Parameters: `policies` (name to body), `delete` (true: policies that are there are deleted first).
+//! Parameters: `policies` (name to body), `delete` (true: existing policies are deleted first).
 
 use serde_json::Value;
 

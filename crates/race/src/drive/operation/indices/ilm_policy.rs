@@ -8,7 +8,7 @@ use crate::drive::operation::requests::Requests;
 use crate::error::Error;
 use crate::http::{Method, RequestBuilder};
 
-/// The `request-params` that Rally hands on.
+/// The `request-params` that Rally passes on.
 const REQUEST_PARAMS: [&str; 4] = ["error_trace", "filter_path", "master_timeout", "timeout"];
 
 pub(in crate::drive::operation) fn plan_create(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
@@ -19,7 +19,7 @@ pub(in crate::drive::operation) fn plan_create(plan: &Plan<'_>) -> Result<Box<dy
     request(plan, plan.request_with_body(Method::Put, &path(plan)?, Some(&json!({ "policy": policy })))?)
 }
 
-/// A policy that is not there is no error.
+/// Deleting a policy that does not exist is no error.
 pub(in crate::drive::operation) fn plan_delete(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     request(plan, plan.request(Method::Delete, &path(plan)?)?.ignore_statuses(&[404]))
 }

@@ -1,13 +1,13 @@
-//! How do an operation's `settings` come into the body of an index or template?
+//! Merges an operation's `settings` into the body of an index or template.
 
 use serde_json::{Map, Value};
 
 use crate::error::Error;
 
-/// `body` with `settings` put over what stands at `path`. Absent or empty settings change nothing.
+/// Returns `body` with `settings` merged over the value at `path`. Absent or empty settings change nothing.
 ///
-/// At a path of several keys nested objects are merged; at a path of one key they are replaced, as Rally does
-/// for indices and legacy templates.
+/// If the path has several keys, nested objects are merged. If it has one key, they are replaced, as Rally
+/// does for indices and legacy templates.
 pub(in crate::drive::operation) fn with_settings(
     body: Option<Value>,
     settings: Option<&Value>,

@@ -1,4 +1,4 @@
-//! Operations that make, change and delete indices, templates and what serves them.
+//! Operations that create, change and delete indices, templates and what belongs to them.
 
 pub(super) mod create_index;
 pub(super) mod create_template;

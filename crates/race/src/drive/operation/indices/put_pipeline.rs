@@ -1,4 +1,4 @@
-//! `put-pipeline`: define an ingest pipeline (`runner.py`, `PutPipeline`).
+//! `put-pipeline`: creates an ingest pipeline (`runner.py`, `PutPipeline`).
 
 use crate::drive::operation::contract::{Operation, Plan};
 use crate::drive::operation::flow::retry::retried;

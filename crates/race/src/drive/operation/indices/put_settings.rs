@@ -1,4 +1,4 @@
-//! `put-settings`: change the cluster's settings (`runner.py`, `PutSettings`).
+//! `put-settings`: changes the cluster's settings (`runner.py`, `PutSettings`).
 
 use crate::drive::operation::contract::{Operation, Plan};
 use crate::drive::operation::flow::retry::retried;

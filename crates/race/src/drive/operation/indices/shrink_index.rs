@@ -1,6 +1,7 @@
-//! `shrink-index`: bring an index to one node and shrink it into another (`runner.py`, `ShrinkIndex`).
+//! `shrink-index`: moves an index to one node and shrinks it into another index (`runner.py`, `ShrinkIndex`).
 //!
-//! The source may be a pattern; then the targets end as the sources differ.
+//! The source may be a pattern. Then each target's name ends with the part in which the sources' names
+//! differ.
 
 use std::hash::BuildHasher;
 use std::time::Duration;
@@ -14,9 +15,9 @@ use crate::drive::probe::{Found, probe};
 use crate::error::Error;
 use crate::http::{Method, Request};
 
-/// Rally's pause before it first asks whether shards still move.
+/// Rally's pause before it first asks whether shards are still moving.
 const PAUSE: Duration = if cfg!(test) { Duration::from_millis(1) } else { Duration::from_secs(3) };
-/// Pause between attempts when asking times out; Rally's default for what it tries again.
+/// Pause between attempts after a time-out; Rally's default for operations that it retries.
 const RETRY_WAIT: Duration = Duration::from_millis(500);
 
 pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
@@ -41,7 +42,7 @@ pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Opera
     )
 }
 
-/// The target's body, which takes back what the source needs for shrinking.
+/// Returns the target's body, which removes the settings that the source needs for shrinking.
 fn shrink_body(body: &Value) -> String {
     let mut body = body.clone();
     let settings = &mut body["settings"];
@@ -58,11 +59,11 @@ fn shrink_body(body: &Value) -> String {
 struct ShrinkIndex {
     sources: Request,
     nodes: Request,
-    /// Headers of a request with a body.
+    /// The headers of a request with a body.
     with_body: Request,
     target: String,
     target_body: String,
-    /// The node to shrink on; otherwise one with data is drawn for each index.
+    /// The node to shrink on; `None` to choose a random data node for each index.
     node: Option<String>,
     timeout: Option<Duration>,
 }
@@ -86,7 +87,7 @@ impl Steady for ShrinkIndex {
 }
 
 impl ShrinkIndex {
-    /// Names of the nodes to shrink on; at least one.
+    /// Returns the names of the nodes to choose from; at least one.
     async fn nodes(&self, exchange: &mut Exchange) -> Result<Vec<String>, Failure> {
         if let Some(node) = &self.node {
             return Ok(vec![node.clone()]);
@@ -148,7 +149,7 @@ impl ShrinkIndex {
     }
 }
 
-/// Bytes that all names begin with, at a character's boundary.
+/// Returns the length in bytes of the names' common prefix, which ends at a character boundary.
 fn common_prefix(names: &[String]) -> usize {
     let Some((first, rest)) = names.split_first() else { return 0 };
     let ends = first.char_indices().map(|(at, _)| at).chain([first.len()]);

@@ -27,7 +27,7 @@ pub(in crate::drive::operation) fn plan_start(plan: &Plan<'_>) -> Result<Box<dyn
     request(plan, builder)
 }
 
-/// A transform that is not there is no error.
+/// Deleting a transform that does not exist is no error.
 pub(in crate::drive::operation) fn plan_delete(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let builder = plan.request(Method::Delete, &path(plan, "")?)?.ignore_statuses(&[404]);
     request(plan, flagged(plan, builder, "force", "force"))
@@ -37,7 +37,7 @@ fn path(plan: &Plan<'_>, end: &str) -> Result<String, Error> {
     Ok(format!("/_transform/{}{end}", plan.mandatory_text("transform-id")?))
 }
 
-/// The parameter `param`, false by default, as `name` in the query string.
+/// Adds the parameter `param`, which is false by default, as `name` to the query string.
 pub(in crate::drive::operation) fn flagged(
     plan: &Plan<'_>,
     builder: RequestBuilder,
@@ -71,7 +71,7 @@ impl Steady for TransformStats {
             Ok(match &self.condition {
                 Some(condition) => {
                     let stats = response.json()?;
-                    // The condition is about the first transform; while there is none, about an empty object.
+                    // The condition applies to the first transform, or to null if there is none.
                     condition.outcome(stats["transforms"].get(0).unwrap_or(&Value::Null))
                 }
                 None => Outcome::ops(1),

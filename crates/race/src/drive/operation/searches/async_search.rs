@@ -1,4 +1,4 @@
-//! `submit-async-search`, `get-async-search`, `delete-async-search`, inside of a `composite` (`runner.py`,
+//! `submit-async-search`, `get-async-search`, `delete-async-search`, inside a `composite` (`runner.py`,
 //! `SubmitAsyncSearch`, `GetAsyncSearch`, `DeleteAsyncSearch`).
 
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub(in crate::drive::operation) fn plan_submit(plan: &Plan<'_>) -> Result<Box<dy
     let body = plan.mandatory("body")?;
     let mut builder = plan.with_request_params(plan.request_with_body(Method::Post, &path, Some(body))?)?;
     if plan.request_params()?.all(|(name, _)| name != "wait_for_completion_timeout") {
-        // Otherwise a fast search would be answered at once, without an id.
+        // Otherwise the server would answer a fast search at once, without an id.
         builder = builder.query("wait_for_completion_timeout", "0");
     }
     Ok(steady(LeaveId {
@@ -40,12 +40,12 @@ pub(in crate::drive::operation) fn plan_delete(plan: &Plan<'_>) -> Result<Box<dy
     Ok(steady(DeleteAsyncSearch(Searches::plan(plan, "delete-results-for", Method::Delete)?)))
 }
 
-/// Searches that earlier requests submitted.
+/// Searches that earlier requests have submitted.
 struct Searches {
     names: Vec<String>,
-    /// `/_async_search/` whose path still lacks the id.
+    /// `/_async_search/`; the id is appended to the path later.
     request: Request,
-    /// The query string, empty or with its `?`.
+    /// The query string with its `?`, or empty.
     query: String,
     timeout: Option<Duration>,
 }
@@ -93,7 +93,7 @@ impl Steady for GetAsyncSearch {
                 }
                 stats.insert(name.clone(), one);
             }
-            // Only searches that are done count.
+            // Only completed searches count.
             let done = Outcome::ops(stats.len() as u64);
             let outcome = match running.is_empty() {
                 true => done,

@@ -1,7 +1,7 @@
-//! `composite-agg`: read all buckets of a composite aggregation page by page (`runner.py`,
+//! `composite-agg`: reads all buckets of a composite aggregation page by page (`runner.py`,
 //! `Query._composite_agg`).
 //!
-//! The weight is the number of pages read, the unit `pages`. Every run begins with the first page.
+//! The weight is the number of pages read, and the unit is `pages`. Every run starts with the first page.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Opera
     Ok(steady(CompositeAgg { body, path, source: PageSource::plan(plan, Some(u64::MAX))? }))
 }
 
-/// The names of the aggregations around each composite one, itself included.
+/// Collects the path of each composite aggregation: the names of the aggregations around it and its own.
 fn composite_paths(around: &Value, path: &mut Vec<String>, paths: &mut Vec<Vec<String>>) {
     let Some(aggregations) = aggregations(around).and_then(Value::as_object) else { return };
     for (name, aggregation) in aggregations {
@@ -46,7 +46,7 @@ fn aggregations(around: &Value) -> Option<&Value> {
 
 const AGGREGATIONS: [&str; 2] = ["aggs", "aggregations"];
 
-/// The object `composite` at a path that [`composite_paths`] found in the same body.
+/// Returns the object `composite` at a path that [`composite_paths`] found in the same body.
 fn composite<'v>(body: &'v mut Value, path: &[String]) -> &'v mut Value {
     let mut at = body;
     for name in path {
@@ -78,7 +78,8 @@ impl Steady for CompositeAgg {
     }
 }
 
-/// `after_key` of the aggregation at `path`; none on the last page, or where the answer is not JSON.
+/// Returns the `after_key` of the aggregation at `path`; `None` on the last page, or if the answer is not
+/// JSON.
 fn after_key(answer: &[u8], path: &[String]) -> Option<Value> {
     let mut answer: Value = serde_json::from_slice(answer).ok()?;
     let aggregations = answer.get_mut("aggregations")?;

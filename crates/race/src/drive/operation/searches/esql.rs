@@ -12,7 +12,7 @@ use crate::drive::probe::{Found, probe};
 use crate::error::Error;
 use crate::http::{Method, Request};
 
-/// Figures that `detailed-results` adds.
+/// Values that `detailed-results` adds.
 const DETAILS: [&str; 6] = [
     "took",
     "documents_found",
@@ -31,7 +31,7 @@ pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Opera
     }))
 }
 
-/// `POST /_query` with the operation's `body`, its `query` and `filter`, and `more` members.
+/// Builds `POST /_query` with the operation's `body`, its `query` and `filter`, and the members `more`.
 fn request(plan: &Plan<'_>, more: &[(&str, Value)]) -> Result<Request, Error> {
     let query = plan.mandatory("query")?;
     let mut body = match plan.param("body") {
@@ -105,8 +105,8 @@ const PHASES: [&str; 6] =
     ["query", "planning", "parsing", "preanalysis", "dependency_resolution", "analysis"];
 const OPTIMIZATIONS: [&str; 3] = ["logical_optimization", "physical_optimization", "reduction"];
 
-/// A profile as flat figures: `<phase>.took_ms`; per driver its number, largest and total times, and its
-/// operators' work; per plan the times of its optimizations.
+/// Flattens a profile into figures: `<phase>.took_ms`; for each driver, its number, its largest and total
+/// times, and its operators' work; for each plan, the times of its optimizations.
 fn profile(profile: &Value) -> Map<String, Value> {
     let mut figures = Map::new();
     let nanos = |value: &Value, name: &str| value[name].as_u64().unwrap_or(0);

@@ -1,7 +1,7 @@
-//! `field-caps`: what fields can do (`runner.py`, `FieldCaps`).
+//! `field-caps`: reads the capabilities of fields (`runner.py`, `FieldCaps`).
 //!
-//! Elasticsearch 8 takes the fields in the body, as Rally sends them; older ones and OpenSearch only in the
-//! query string.
+//! Elasticsearch 8 accepts the fields in the body, where Rally sends them. Older versions and OpenSearch
+//! accept them only in the query string.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Operations that search: once, page by page, asynchronously, in other languages.
+//! Operations that search: once, page by page, asynchronously, or in other query languages.
 
 pub(super) mod async_search;
 pub(super) mod composite_agg;

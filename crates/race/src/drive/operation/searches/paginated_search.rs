@@ -1,9 +1,9 @@
-//! `paginated-search`: read a result page by page with `search_after` (`runner.py`,
+//! `paginated-search`: reads a result page by page with `search_after` (`runner.py`,
 //! `Query._search_after_query`).
 //!
-//! The weight is the number of pages read, the unit `pages`. Every run begins with the first page; Rally goes
-//! on where the run before stopped if `pages` cut that one short, which makes later runs search other pages
-//! than earlier ones.
+//! The weight is the number of pages read, and the unit is `pages`. Every run starts with the first page.
+//! Rally instead continues where the previous run stopped if `pages` cut that run short, so that later runs
+//! search other pages than earlier ones.
 
 use super::paging::{PageSource, Pages};
 use super::search::body_with_size;
@@ -18,7 +18,7 @@ pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Opera
         .ok_or_else(|| Error::missing("results-per-page"))?;
     let mut body = body_with_size(plan)?.ok_or_else(|| Error::missing("body"))?;
     if let (true, Some(body)) = (plan.param("with-point-in-time-from").is_some(), body.as_object_mut()) {
-        // The point in time holds them; a server refuses both.
+        // The point in time has them; a server refuses a request with both.
         for name in ["index", "routing", "preference"] {
             body.shift_remove(name);
         }
@@ -29,7 +29,7 @@ pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Opera
 
 struct PaginatedSearch {
     body: String,
-    /// Hits a page.
+    /// Number of hits per page.
     size: f64,
     source: PageSource,
 }
@@ -58,7 +58,7 @@ impl Steady for PaginatedSearch {
     }
 }
 
-/// The last array that stands behind a key `sort`, as written: sort values of the page's last hit.
+/// Returns the last array after a key `sort`, as written: the sort values of the page's last hit.
 fn last_sort(answer: &[u8]) -> Option<&str> {
     memchr::memmem::rfind_iter(answer, b"\"sort\"").find_map(|at| {
         let rest = answer[at + b"\"sort\"".len()..].trim_ascii_start().strip_prefix(b":")?;

@@ -1,7 +1,7 @@
-//! How is a search read page by page, and where do its pages come from? (`runner.py`, `Query`)
+//! Reads a search page by page (`runner.py`, `Query`).
 //!
-//! Shared by `paginated-search` and `composite-agg`: where the search goes (an index, or a point in time that
-//! an earlier request of the same `composite` opened), and what the pages add up to.
+//! `paginated-search` and `composite-agg` share the target of the search (an index, or a point in time that
+//! an earlier request of the same `composite` opened) and the sum over the pages.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use crate::drive::probe::{Found, probe};
 use crate::error::Error;
 use crate::http::{Request, RequestBuilder};
 
-/// Keep-alive that each page gives a point in time anew.
+/// Keep-alive of the point in time, which each page renews.
 const KEEP_ALIVE: &str = "1m";
 
-/// Where pages are asked for.
+/// Where the pages come from.
 pub(in crate::drive::operation) struct PageSource {
     request: Request,
     /// Name of the operation that opened the point in time.
@@ -27,7 +27,7 @@ pub(in crate::drive::operation) struct PageSource {
 }
 
 impl PageSource {
-    /// `pages_default`: what an absent `pages` means.
+    /// `pages_default` is used when `pages` is absent.
     pub(in crate::drive::operation) fn plan(
         plan: &Plan<'_>,
         pages_default: Option<u64>,
@@ -35,7 +35,7 @@ impl PageSource {
         let point_in_time = plan.text("with-point-in-time-from")?.map(str::to_owned);
         if point_in_time.is_some() {
             plan.only_in_composite()?;
-            // Rally demands an index all the same.
+            // Rally still requires an index.
             plan.params(&["index", "data-stream"]);
         }
         let builder = match point_in_time {
@@ -51,8 +51,8 @@ impl PageSource {
         })
     }
 
-    /// The body of the next page: `body` (a JSON object as text), with the point in time and `more` members
-    /// (each as `"name":value`) put to its end.
+    /// Returns the body of the next page: `body` (a JSON object as a string), with the point in time and the
+    /// member `more` (as `"name":value`) appended.
     fn body(&self, exchange: &Exchange, body: &str, more: Option<&str>) -> Result<String, Failure> {
         let mut text = body.trim_end().strip_suffix('}').unwrap_or(body).to_owned();
         let mut push = |member: &str| {
@@ -72,7 +72,7 @@ impl PageSource {
         Ok(text)
     }
 
-    /// Asks for one page and adds it up; returns the answer unpacked.
+    /// Requests one page and adds it to `pages`. Returns the uncompressed answer.
     pub(in crate::drive::operation) async fn page(
         &self,
         exchange: &mut Exchange,
@@ -85,7 +85,7 @@ impl PageSource {
         let text = response.text()?.into_owned();
         let id = pages.add(&text, self.point_in_time.is_some());
         if let Some(name) = &self.point_in_time {
-            // The id of the answer is the one to go on with.
+            // Later pages have to use the id of this answer.
             let missing =
                 "Paginated query failure: pit_id was expected but not found in the response.".to_owned();
             exchange.remember(name, id.ok_or(Failure::from(Error::Answer(missing)))?);
@@ -94,7 +94,7 @@ impl PageSource {
     }
 }
 
-/// `pages`: a number, or `all`.
+/// Reads `pages`: a number, or `all`.
 fn pages_max(plan: &Plan<'_>, default: Option<u64>) -> Result<u64, Error> {
     match plan.param("pages") {
         None | Some(Value::Null) => default.ok_or_else(|| Error::missing("pages")),
@@ -108,7 +108,7 @@ fn pages_max(plan: &Plan<'_>, default: Option<u64>) -> Result<u64, Error> {
     }
 }
 
-/// What the pages of one search add up to.
+/// Sum over the pages of one search.
 #[derive(Debug, Default)]
 pub(in crate::drive::operation) struct Pages {
     pub count: u64,
@@ -119,11 +119,11 @@ pub(in crate::drive::operation) struct Pages {
 }
 
 impl Pages {
-    /// Adds the answer of one page; returns the id of its point in time.
+    /// Adds the answer of one page. Returns the id of its point in time.
     fn add(&mut self, answer: &[u8], has_point_in_time: bool) -> Option<String> {
         let count = |found: Option<Found<'_>>| found.and_then(Found::as_u64);
         let mut total = None;
-        // The first page alone tells the total; later ones are not searched for it.
+        // Only the first page has the total, so later ones are not searched for it.
         let [took, timed_out, id] = if self.count == 0 {
             let paths =
                 ["took", "timed_out", "pit_id", "hits.total", "hits.total.value", "hits.total.relation"];

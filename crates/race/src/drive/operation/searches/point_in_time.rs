@@ -1,4 +1,4 @@
-//! `open-point-in-time` and `close-point-in-time`, inside of a `composite` (`runner.py`, `OpenPointInTime`,
+//! `open-point-in-time` and `close-point-in-time`, inside a `composite` (`runner.py`, `OpenPointInTime`,
 //! `ClosePointInTime`).
 
 use std::time::Duration;
@@ -56,7 +56,7 @@ pub(in crate::drive::operation) fn plan_close(plan: &Plan<'_>) -> Result<Box<dyn
 }
 
 struct ClosePointInTime {
-    /// Name of the operation that opened it.
+    /// Name of the operation that opened the point in time.
     from: String,
     request: Request,
     timeout: Option<Duration>,

@@ -1,7 +1,7 @@
-//! `scroll-search`: read a result page by page (`runner.py`, `Query._scroll_query`).
+//! `scroll-search`: reads a result page by page (`runner.py`, `Query._scroll_query`).
 //!
-//! The weight is the number of pages read, the unit `pages`. The scroll is closed at the end, whatever
-//! happened before.
+//! The weight is the number of pages read, and the unit is `pages`. The scroll is closed at the end, also
+//! after an error.
 
 use std::time::Duration;
 
@@ -70,8 +70,8 @@ impl Steady for ScrollSearch {
             let result = self.pages(exchange, &mut scrolled).await;
             if let Some(id) = &scrolled.id {
                 let body = json!({ "scroll_id": [id] }).to_string();
-                // A scroll that cannot be closed ends by itself after its keep-alive; the pages were read all
-                // the same.
+                // A scroll that cannot be closed ends by itself after its keep-alive. The pages were read
+                // anyway.
                 let _ = exchange.send_body(&self.clear, body.as_bytes(), self.timeout).await;
             }
             result?;

@@ -1,12 +1,12 @@
 //! `search`: one query, or a scroll if `pages` is given (`runner.py`, `Query`; `track/params.py`,
 //! `SearchParamSource`).
 //!
-//! The request is built once. The answer is waited for in full and, unless `detailed-results` asks for more,
-//! not looked into.
+//! The request is built once. The answer is received in full, but not parsed unless `detailed-results` asks
+//! for more.
 //!
-//! With the parameter source `limber-searches` (not Rally's; the built-in track `segment_memory` has it in
-//! Python for Rally) the operation has a list `searches` of `{"index": ..., "body": ...}`, which every client
-//! takes in turn from a place of its own.
+//! With the parameter source `limber-searches` (which Rally does not have; the built-in track
+//! `segment_memory` implements it in Python for Rally), the operation has a list `searches` of
+//! `{"index": ..., "body": ...}`. Every client goes through the list in turn, from its own starting position.
 
 use crate::error::Error;
 use crate::plugin::known_sources;
@@ -21,7 +21,7 @@ use crate::drive::operation::contract::{Answer, Failure, Operation, Outcome, Pla
 use crate::drive::probe::{Found, probe};
 use crate::http::{Method, Request, RequestBuilder, Response};
 
-/// `took` is looked for in so many bytes; before it there is at most the id of a scroll or a point in time.
+/// `took` is searched for in this many bytes; only the id of a scroll or a point in time can precede it.
 const TOOK_WITHIN_BYTES: usize = 4096;
 
 pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
@@ -53,7 +53,7 @@ pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Opera
     Ok(Box::new(Searches(Arc::new(Search { requests, timeout: plan.timeout()?, is_detailed }))))
 }
 
-/// The list `searches` as (index, body).
+/// Returns the list `searches` as (index, body).
 fn searches<'a>(plan: &'a Plan<'_>) -> Result<Vec<(&'a str, &'a Value)>, Error> {
     let wrong =
         || Error::parameter("'searches' must be a list of objects with 'index' and 'body', and not empty");
@@ -63,7 +63,7 @@ fn searches<'a>(plan: &'a Plan<'_>) -> Result<Vec<(&'a str, &'a Value)>, Error> 
     searches.iter().map(|search| pair(search).ok_or_else(wrong)).collect()
 }
 
-/// `GET /<index>/_search` with the operation's query parameters and headers.
+/// Builds `GET /<index>/_search` with the operation's query parameters and headers.
 pub(in crate::drive::operation) fn search_request(
     plan: &Plan<'_>,
     body: Option<&Value>,
@@ -83,8 +83,8 @@ pub(in crate::drive::operation) fn search_request(
     request_to(plan, &target, body)
 }
 
-/// As [`search_request`], to a target of the caller's; an empty one searches everything, or what a point in
-/// time holds.
+/// Builds a request like [`search_request`] for another target. An empty target searches everything, or the
+/// indices of a point in time.
 pub(in crate::drive::operation) fn request_to(
     plan: &Plan<'_>,
     target: &str,
@@ -103,7 +103,7 @@ pub(in crate::drive::operation) fn request_to(
     Ok(builder)
 }
 
-/// Adds the operation's `cache`, which says whether the server may answer from its request cache.
+/// Adds the operation's `cache`, which says whether the server may use its request cache.
 pub(in crate::drive::operation) fn with_cache(plan: &Plan<'_>, builder: RequestBuilder) -> RequestBuilder {
     match plan.param("cache").filter(|cache| !cache.is_null()) {
         Some(cache) => builder.query("request_cache", &plain(cache).to_lowercase()),
@@ -111,7 +111,7 @@ pub(in crate::drive::operation) fn with_cache(plan: &Plan<'_>, builder: RequestB
     }
 }
 
-/// The query body, with `results-per-page` as its `size`.
+/// Returns the query body, with `results-per-page` as its `size`.
 pub(in crate::drive::operation) fn body_with_size(plan: &Plan<'_>) -> Result<Option<Value>, Error> {
     let body = plan.param("body").filter(|body| !body.is_null()).cloned();
     let size = plan.number("results-per-page")?.filter(|size| *size > 0.0);
@@ -127,7 +127,7 @@ pub(in crate::drive::operation) fn body_with_size(plan: &Plan<'_>) -> Result<Opt
 }
 
 struct Search {
-    /// Taken in turn; mostly just one.
+    /// The requests that clients send in turn; usually one.
     requests: Vec<Request>,
     timeout: Option<Duration>,
     is_detailed: bool,
@@ -148,7 +148,7 @@ impl Operation for Searches {
 
 struct SearchRunner {
     search: Arc<Search>,
-    /// Position of the next request.
+    /// Index of the next request.
     next: usize,
 }
 
@@ -168,14 +168,14 @@ impl Runner for SearchRunner {
     }
 }
 
-/// `took` of an answer, which stands at its start.
+/// Returns `took`, which is at the start of an answer.
 pub(in crate::drive::operation) fn took(response: &Response<'_>) -> Option<Duration> {
     let start = response.text_start(TOOK_WITHIN_BYTES);
     let [took] = probe(&start, ["took"]);
     took.and_then(Found::as_u64).map(Duration::from_millis)
 }
 
-/// The details Rally keeps of a search: hits, their relation, took, timed_out and shards.
+/// Returns the details of a search that Rally keeps: hits, their relation, took, timed_out and shards.
 fn details(response: &Response<'_>) -> Result<Value, Failure> {
     let text = response.text()?;
     let [total, value, relation, timed_out, took, shards, successful, skipped, failed] = probe(

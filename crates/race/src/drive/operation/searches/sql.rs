@@ -1,4 +1,4 @@
-//! `sql`: an SQL query, with as many of its pages as asked for (`runner.py`, `Sql`).
+//! `sql`: sends an SQL query and reads as many of its pages as the operation asks for (`runner.py`, `Sql`).
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ impl Steady for Sql {
 }
 
 impl Sql {
-    /// The cursor to the next page, which is looked for only if there is to be one.
+    /// Returns the cursor for the next page. It is searched for only if another page is wanted.
     fn read(&self, response: Response<'_>) -> Result<Option<String>, Failure> {
         if self.pages == 1 {
             return Ok(None);

@@ -1,11 +1,11 @@
-//! `search` with the parameter sources of Rally's track geonames: tens of thousands of names in one `terms`
-//! query.
+//! `search` with the parameter sources of Rally's track geonames: a `terms` query with tens of thousands of
+//! names.
 //!
-//! The names are the lines of `terms.txt` in the track's folder. A number that changes from request to
-//! request ends the list, so that no cache knows the request. As in the track, the search goes to `/_search`,
-//! whatever index the operation names. The track has the sources in Python (`track.py`); these are the same
-//! requests without it, for the texts of `track.py` in [`crate::plugin::known_sources`]. Any other runs in
-//! Python.
+//! The names are the lines of `terms.txt` in the track's folder. The last term is a number that changes with
+//! each request, so that no cache has the request. As in the track, the search goes to `/_search`, whatever
+//! index the operation names. The track has these sources in Python (`track.py`). For the contents of
+//! `track.py` that [`crate::plugin::known_sources`] knows, the same requests are made here without Python;
+//! any other `track.py` runs in Python.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use crate::plugin::PLUGIN_FILE;
 use crate::plugin::known_sources::{FILTERED, PROHIBITED, Variant};
 use crate::random::Random;
 
-/// The last term of [`PURE`] is one of 1 to this.
+/// The last term of [`PURE`] is a number from 1 to this.
 const PURE_LAST_TERM_MAX: u64 = 100;
 
-/// The query of a source around its `terms` query, and the largest last term.
+/// Returns the query that a source wraps around its `terms` query, and the largest last term.
 fn query_of(source: &str, variant: Variant, terms: Value) -> (Value, u64) {
     let feature = |class: &str| json!([{ variant.clause: { "feature_class.raw": class } }]);
     match source {
@@ -40,7 +40,7 @@ fn query_of(source: &str, variant: Variant, terms: Value) -> (Value, u64) {
 const TERMS_FILE: &str = "terms.txt";
 const TERMS_URL: &str = "https://github.com/elastic/rally-tracks/raw/master/geonames/terms.txt";
 
-/// Stands for the last term in the request's template; no line of a file holds it.
+/// Placeholder for the last term in the request's template; no line of a file can contain it.
 const LAST_TERM: &str = "\n";
 
 pub(crate) fn plan(plan: &Plan<'_>, source: &str) -> Result<Box<dyn Operation>, Error> {
@@ -80,7 +80,7 @@ pub(crate) fn plan(plan: &Plan<'_>, source: &str) -> Result<Box<dyn Operation>, 
     }))))
 }
 
-/// How to get the file, which is part of Rally's track and of no download.
+/// Returns an error that says how to get the file, which is part of Rally's track and not of any download.
 fn no_terms(path: &Path) -> Error {
     Error::Track(format!(
         "it needs [{}], which is not there. The file comes with Rally's track: get it from {TERMS_URL} and put it beside track.json, or leave the \
@@ -94,7 +94,7 @@ struct TermsSearch {
     head: String,
     tail: String,
     last_term_max: u64,
-    /// Without its body.
+    /// The request without its body.
     request: Request,
     timeout: Option<Duration>,
 }

@@ -1,4 +1,4 @@
-//! `cluster-health`: wait for the state the track wants (`runner.py`, `ClusterHealth`).
+//! `cluster-health`: waits for the status that the track asks for (`runner.py`, `ClusterHealth`).
 
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ impl Steady for ClusterHealth {
     }
 }
 
-/// Larger is healthier; what is not known ranks last.
+/// Returns a larger number for a healthier status; an unknown one is lowest.
 fn rank(status: &str) -> u8 {
     match status.to_ascii_lowercase().as_str() {
         "green" => 3,

@@ -1,4 +1,4 @@
-//! `force-merge`: merge segments, waiting on the call or by polling (`runner.py`, `ForceMerge`).
+//! `force-merge`: merges segments, and waits for the request or polls (`runner.py`, `ForceMerge`).
 
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ struct ForceMerge {
     detached: Request,
     info: Request,
     tasks: Request,
-    /// `GET /_tasks/` whose path still lacks the task's id.
+    /// `GET /_tasks/`; the task's id is appended to the path later.
     task: Request,
     timeout: Option<Duration>,
     is_polling: bool,
@@ -116,7 +116,7 @@ impl ForceMerge {
     }
 }
 
-/// `wait_for_completion` came with Elasticsearch 8.1; OpenSearch has it since 2.7.
+/// Whether the server has `wait_for_completion`, which Elasticsearch added in 8.1 and OpenSearch in 2.7.
 fn has_detached_merge(info: &Value) -> bool {
     let since = match info["version"]["distribution"].as_str() {
         Some("opensearch") => (2, 7),

@@ -1,4 +1,4 @@
-//! `index-stats`: index statistics, optionally until a value is reached (`runner.py`, `IndicesStats`).
+//! `index-stats`: reads index statistics, optionally until a value is reached (`runner.py`, `IndicesStats`).
 
 use std::time::Duration;
 

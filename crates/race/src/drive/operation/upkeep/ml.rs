@@ -1,7 +1,7 @@
-//! Jobs and datafeeds of machine learning (`runner.py`, `CreateMlDatafeed` to `CloseMlJob`).
+//! Machine learning jobs and datafeeds (`runner.py`, `CreateMlDatafeed` to `CloseMlJob`).
 //!
-//! A server that answers 400 to `/_ml/...` gets the same under `/_xpack/ml/...`, where Elasticsearch had it
-//! before 7.
+//! If a server answers 400 to `/_ml/...`, the request is sent again to `/_xpack/ml/...`, the path before
+//! Elasticsearch 7.
 
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ fn force_and_timeout(plan: &Plan<'_>) -> Option<Value> {
     Some(body)
 }
 
-/// The operation's parameters of these names as an object; `None` when it has none of them.
+/// Returns the operation's parameters of these names as an object; `None` when it has none of them.
 fn members(plan: &Plan<'_>, names: &[&str]) -> Option<Value> {
     let mut members = Map::new();
     for name in names {
@@ -75,11 +75,11 @@ fn members(plan: &Plan<'_>, names: &[&str]) -> Option<Value> {
     (!members.is_empty()).then_some(Value::Object(members))
 }
 
-/// A job or datafeed and what is done to it.
+/// A job or datafeed, and the action on it.
 struct Target {
     kind: &'static str,
     id: String,
-    /// `/_start` and the like.
+    /// The end of the path, such as `/_start`.
     action: &'static str,
 }
 
@@ -92,8 +92,8 @@ impl Target {
         Ok(Target { kind: JOBS, id: plan.mandatory_text("job-id")?.to_owned(), action })
     }
 
-    /// `forces`: `force` and `timeout` stand in the query string where no body holds them. What is deleted
-    /// may be missing.
+    /// Plans the operation. With `forces`, `force` and `timeout` go into the query string of a request
+    /// without a body. Deleting something that does not exist is no error.
     fn plan(
         &self,
         plan: &Plan<'_>,

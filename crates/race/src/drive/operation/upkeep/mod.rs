@@ -1,5 +1,5 @@
-//! Operations on a whole cluster: refreshes, merges, snapshots, statistics, jobs, and waiting for what it
-//! does.
+//! Operations on a whole cluster: refreshes, merges, snapshots, statistics, jobs, and waiting for their
+//! completion.
 
 pub(super) mod cluster_health;
 pub(super) mod force_merge;

@@ -1,4 +1,4 @@
-//! `node-stats`: the nodes' statistics (`runner.py`, `NodeStats`).
+//! `node-stats`: reads the nodes' statistics (`runner.py`, `NodeStats`).
 
 use crate::drive::operation::contract::{Operation, Plan, steady};
 use crate::drive::operation::requests::Requests;

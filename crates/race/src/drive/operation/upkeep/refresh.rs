@@ -1,4 +1,4 @@
-//! `refresh`: make everything written so far visible (`runner.py`, `Refresh`).
+//! `refresh`: makes everything written so far visible to searches (`runner.py`, `Refresh`).
 
 use crate::drive::operation::contract::{Operation, Plan};
 use crate::drive::operation::flow::retry::retried;

@@ -1,5 +1,5 @@
-//! `create-snapshot`, `restore-snapshot` (`runner.py`, `CreateSnapshot`, `RestoreSnapshot`). Neither is tried
-//! again.
+//! `create-snapshot`, `restore-snapshot` (`runner.py`, `CreateSnapshot`, `RestoreSnapshot`). Neither is
+//! retried.
 
 use serde_json::{Value, json};
 

@@ -14,7 +14,7 @@ pub(in crate::drive::operation) fn plan_create(plan: &Plan<'_>) -> Result<Box<dy
     retried(plan, Requests::one(plan, builder)?)
 }
 
-/// A repository that is not there is no error.
+/// Deleting a repository that does not exist is no error.
 pub(in crate::drive::operation) fn plan_delete(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let path = format!("/_snapshot/{}", plan.mandatory_text("repository")?);
     let builder = plan.with_request_params(plan.request(Method::Delete, &path)?)?.ignore_statuses(&[404]);

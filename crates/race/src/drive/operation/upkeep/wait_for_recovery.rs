@@ -1,6 +1,7 @@
-//! `wait-for-recovery`: wait until all shards of an index are recovered (`runner.py`, `IndicesRecovery`).
+//! `wait-for-recovery`: waits until all shards of an index are recovered (`runner.py`, `IndicesRecovery`).
 //!
-//! The weight is the recovered bytes; the throughput comes from the shards' own start and stop times.
+//! The weight is the number of recovered bytes; the throughput comes from the shards' own start and stop
+//! times.
 
 use std::time::Duration;
 
@@ -50,7 +51,7 @@ struct Recovery {
     stop_ms: u64,
 }
 
-/// The recovery of all shards, or `None` while one is not done, or none has begun.
+/// Returns the recovery of all shards, or `None` while a shard is not done or none has begun.
 fn recovered(answer: &Value) -> Result<Option<Recovery>, Failure> {
     let incomplete = || Failure::Transport { description: format!("recovery cannot be read: {answer}") };
     let indices = answer.as_object().ok_or_else(incomplete)?;

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::http::{Method, Request, RequestBuilder};
 use crate::protocol::version_of;
 
-/// Seconds between two looks, unless the track says otherwise.
+/// Seconds between two checks, unless the track says otherwise.
 const WAIT_DEFAULT_S: f64 = 1.0;
 const WAIT: &str = "completion-recheck-wait-period";
 
@@ -29,7 +29,7 @@ pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Opera
     retried(plan, wait)
 }
 
-/// The snapshots that are being made.
+/// Builds the request for the snapshots in progress.
 fn current(plan: &Plan<'_>, repository: &str) -> Result<RequestBuilder, Error> {
     let builder = plan.request(Method::Get, &format!("/_snapshot/{repository}/_current"))?;
     Ok(builder.query("verbose", "false"))
@@ -57,7 +57,7 @@ impl Steady for WaitForSnapshot {
 }
 
 impl WaitForSnapshot {
-    /// The snapshot's statistics once it has succeeded.
+    /// Returns the snapshot's statistics once it has succeeded.
     async fn stats(&self, exchange: &mut Exchange) -> Result<Option<Value>, Failure> {
         let current = exchange.send(&self.current, self.timeout).await?.json()?;
         let is_running = |snapshots: &Vec<Value>| {
@@ -81,7 +81,7 @@ impl WaitForSnapshot {
     }
 }
 
-/// Bytes are the weight; the throughput is the server's own.
+/// Returns the outcome, whose weight is the bytes and whose throughput comes from the server's own times.
 fn outcome(stats: &Value) -> Result<Outcome, Failure> {
     let number = |value: &Value, name: &str| {
         value.as_u64().ok_or_else(|| Failure::Transport {
@@ -118,7 +118,7 @@ pub(in crate::drive::operation) fn plan_current(plan: &Plan<'_>) -> Result<Box<d
 struct WaitForCurrentSnapshots {
     info: Request,
     with_names: Request,
-    /// Smaller answers where there are many snapshots.
+    /// The same request without index names, whose answers are smaller when there are many snapshots.
     without_names: Request,
     wait: Duration,
     timeout: Option<Duration>,
@@ -134,7 +134,7 @@ impl Steady for WaitForCurrentSnapshots {
             };
             loop {
                 let current = exchange.send(request, self.timeout).await?.json()?;
-                // Servers without a total list all that run.
+                // Servers that do not report a total list all running snapshots.
                 let listed = || current["snapshots"].as_array().map(|snapshots| snapshots.len() as u64);
                 let running = current["total"].as_u64().or_else(listed).ok_or_else(|| {
                     Failure::Transport { description: "the list of current snapshots has no [total]".into() }
@@ -148,7 +148,7 @@ impl Steady for WaitForCurrentSnapshots {
     }
 }
 
-/// `index_names` came with Elasticsearch 8.3; OpenSearch has none.
+/// Whether the server has `index_names`, which Elasticsearch added in 8.3 and OpenSearch does not have.
 fn has_index_names(info: &Value) -> bool {
     let is_new = version_of(info).is_none_or(|version| version >= (8, 3));
     is_new && info["version"]["distribution"].as_str() != Some("opensearch")

@@ -1,10 +1,10 @@
-//! `wait-for-transform`: stop a transform at its next checkpoint and follow it there (`runner.py`,
-//! `WaitForTransform`).
+//! `wait-for-transform`: stops a transform at its next checkpoint and waits until it has stopped
+//! (`runner.py`, `WaitForTransform`).
 //!
-//! Every run ends with a sample of what was processed since the one before, whose throughput comes from the
-//! transform's own times; the task is over when the transform has stopped. A task begins anew with stopping;
-//! Rally stops only the first transform that one of its processes meets. A run that fails ends the task,
-//! where Rally asks on for ever.
+//! Every run ends with a sample of what was processed since the previous one. Its throughput comes from the
+//! transform's own times. The task ends when the transform has stopped. Every task stops its transform again,
+//! whereas Rally stops only the first transform that one of its processes waits for. A run that fails ends
+//! the task, whereas Rally keeps asking forever.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,9 +18,9 @@ use crate::drive::operation::indices::transform::flagged;
 use crate::error::Error;
 use crate::http::{Method, Request};
 
-/// Seconds that a transform may take.
+/// Seconds that a transform may take by default.
 const TIMEOUT_DEFAULT_S: f64 = 3600.0;
-/// A sample before the end needs more documents and milliseconds than these.
+/// A sample before the end needs more documents and more milliseconds than these.
 const SAMPLE_DOCUMENTS_MIN: u64 = 5000;
 const SAMPLE_MS_MIN: u64 = 500;
 
@@ -47,7 +47,7 @@ pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Opera
     Ok(Box::new(Completing(retried(plan, wait)?)))
 }
 
-/// An operation that knows its own end.
+/// An operation that ends its task by itself.
 struct Completing(Box<dyn Operation>);
 
 impl Operation for Completing {
@@ -85,11 +85,11 @@ struct WaitForTransform {
     stop: Request,
     stats: Request,
     waits_for_completion: bool,
-    /// Longest run of the transform.
+    /// Longest time that the transform may run.
     transform_timeout: Duration,
     poll: Duration,
     timeout: Option<Duration>,
-    /// Shared by the task's clients, as in Rally.
+    /// Shared by all clients of the task, as in Rally.
     progress: Mutex<Progress>,
 }
 
@@ -136,7 +136,7 @@ impl Steady for WaitForTransform {
 }
 
 impl WaitForTransform {
-    /// When waiting began, and whether that is now.
+    /// Returns when waiting began, and whether this call began it.
     fn begin(&self) -> (Instant, bool) {
         let mut progress = self.progress();
         match progress.started {
@@ -149,7 +149,7 @@ impl WaitForTransform {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A sample, if enough has been processed or the transform is done.
+    /// Returns a sample if enough has been processed or the transform is done.
     fn outcome(&self, transform: &Value) -> Option<Outcome> {
         let is_done = transform["state"].as_str() == Some("stopped") || !self.waits_for_completion;
         let stats = &transform["stats"];
@@ -163,7 +163,7 @@ impl WaitForTransform {
         if !is_done && (new_documents <= SAMPLE_DOCUMENTS_MIN || new_ms <= SAMPLE_MS_MIN) {
             return None;
         }
-        // At the end the throughput is that of the whole run.
+        // At the end, the throughput is that of the whole run.
         let (of_documents, of_ms) =
             if is_done { (documents, processing_ms) } else { (new_documents, new_ms) };
         (progress.documents, progress.processing_ms) = (documents, processing_ms);
@@ -173,7 +173,7 @@ impl WaitForTransform {
             Outcome { unit: "docs", ..Outcome::ops(documents) }.with_meta(json!({ "transform-id": self.id }));
         let details = outcome.details.get_or_insert_default();
         details.throughput = Some(throughput);
-        // A checkpoint that is read to its end is not the end of the transform yet.
+        // The transform has not necessarily ended when its checkpoint is read to the end.
         const PERCENT_BEFORE_END: f64 = 99.9;
         details.completion = Some(match is_done {
             true => 1.0,

@@ -1,4 +1,4 @@
-//! What does a serverless cluster ask of its object store? (`BlobStoreStats`)
+//! A serverless cluster's requests to its object store (`BlobStoreStats`).
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! How far behind are followers of cross-cluster replication? (`CcrStats`)
+//! How far the followers of cross-cluster replication lag (`CcrStats`).
 
 use serde_json::json;
 
@@ -32,7 +32,7 @@ fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<
 
 struct CcrStats {
     cluster: String,
-    /// Those that are recorded; `None`: all.
+    /// Indices that are recorded; `None` for all.
     indices: Option<Vec<String>>,
 }
 

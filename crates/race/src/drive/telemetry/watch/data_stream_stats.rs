@@ -1,4 +1,4 @@
-//! How large are data streams? (`DataStreamStats`)
+//! Sizes of data streams (`DataStreamStats`).
 
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ impl Recorder for DataStreamStats {
     }
 }
 
-/// One for all data streams, one for each.
+/// Returns a document for all data streams together and one for each.
 fn documents(stats: &Value) -> Vec<Params> {
     let all = json!({
         "data_stream": "_all",

@@ -1,4 +1,4 @@
-//! What is a device of telemetry, and what does it get to work with?
+//! The interface of telemetry devices.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -13,54 +13,55 @@ use crate::metrics::{Level, Metric, MetricsSender, RaceContext};
 use crate::model::Params;
 use crate::protocol::version_of;
 
-/// Beginnings of the names of values that become rows of the report.
+/// Prefixes of the names of values that become rows of the report.
 const RESULT_NAMES: [&str; 2] = ["total_transform_", "disk_usage_"];
 
 pub(crate) struct Device {
-    /// What the user writes after `--telemetry`.
+    /// The name that the user writes after `--telemetry`.
     pub name: &'static str,
     pub help: &'static str,
-    /// Names of the parameters it reads (`--telemetry-params`).
+    /// Names of the parameters that it reads (`--telemetry-params`).
     pub params: &'static [&'static str],
-    /// Whether it runs without being asked for.
+    /// Whether it runs by default.
     pub is_default: bool,
-    /// Whether Elastic's serverless offering lets users ask what it asks.
+    /// Whether Elastic's serverless offering lets users send the device's requests.
     pub is_on_serverless: bool,
-    /// One recorder a cluster it watches.
+    /// Returns one recorder for each cluster that the device watches.
     ///
-    /// Errors: a parameter is wrong, or the device cannot work here; the reason names it.
+    /// Errors: a parameter is wrong, or the device cannot work here. The reason names the parameter or
+    /// device.
     pub plan: fn(&Parameters<'_>, &Surroundings<'_>) -> Result<Vec<Planned>, Error>,
 }
 
 impl Device {
-    /// A shard's part of an answer, as the fields of a document.
+    /// Returns the fields of a document for one shard's part of an answer.
     pub(crate) fn of_shard(&self, shard: &Value) -> Params {
         Params::from_iter([("name".to_owned(), self.name.into()), ("shard".to_owned(), shard.clone())])
     }
 }
 
-/// A recorder and where it is to work.
+/// A recorder, and where and how often it works.
 pub(crate) struct Planned {
     /// Index into [`Surroundings::clusters`].
     pub cluster: usize,
-    /// Time between two samples; `None`: at the end only.
+    /// Time between two samples; `None` for a single one at the end.
     pub interval: Option<Duration>,
     pub recorder: Box<dyn Recorder>,
 }
 
-/// What a device may know before the race.
+/// What a device knows before the race.
 pub(crate) struct Surroundings<'a> {
-    /// The raced cluster first.
+    /// All clusters, the raced one first.
     pub clusters: &'a [Watched],
     /// Names of the track's indices and data streams.
     pub indices: &'a [String],
     /// The race's folder, for devices that write files.
     pub folder: PathBuf,
-    /// Process of the JVM that the race started, if it did.
+    /// Process id of the JVM, if the race started one.
     pub jvm: Option<u32>,
 }
 
-/// A cluster that is watched.
+/// A cluster that devices watch.
 #[derive(Debug, Clone)]
 pub(crate) struct Watched {
     pub name: String,
@@ -76,33 +77,33 @@ impl Watched {
         self.info["version"]["build_flavor"] == "serverless"
     }
 
-    /// `version.number` as (major, minor), or `None` for servers that do not say.
+    /// Returns `version.number` as (major, minor); `None` for servers that do not have it.
     pub(crate) fn version(&self) -> Option<(u32, u32)> {
         version_of(&self.info)
     }
 }
 
-/// Asks one cluster.
+/// Takes the samples of a device in one cluster.
 pub(crate) trait Recorder: Send {
-    /// Before the first request of the race.
+    /// Runs before the first request of the race.
     ///
-    /// Errors, here and below: the reason; the device is not asked again.
+    /// Errors, here and below: the reason. The device is then not asked again.
     fn start(&mut self, _cluster: &mut Cluster, _output: &mut Output<'_>) -> Result<(), Error> {
         Ok(())
     }
 
-    /// Once an interval.
+    /// Runs once per interval.
     fn record(&mut self, _cluster: &mut Cluster, _output: &mut Output<'_>) -> Result<(), Error> {
         Ok(())
     }
 
-    /// After the last request of the race.
+    /// Runs after the last request of the race.
     fn finish(&mut self, _cluster: &mut Cluster, _output: &mut Output<'_>) -> Result<(), Error> {
         Ok(())
     }
 }
 
-/// What the devices of a cluster leave behind beside documents.
+/// Results of the devices of a cluster, in addition to documents.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     /// Values that become rows of the report.
@@ -111,7 +112,7 @@ pub(crate) struct Findings {
     pub warnings: Vec<String>,
 }
 
-/// Takes in what a device finds.
+/// Receives what a device finds.
 pub(crate) struct Output<'a> {
     pub context: &'a RaceContext,
     pub sender: &'a MetricsSender,
@@ -119,7 +120,7 @@ pub(crate) struct Output<'a> {
 }
 
 impl Output<'_> {
-    /// One value.
+    /// Records one value.
     pub(crate) fn value(&mut self, level: Level<'_>, metric: Metric) {
         self.sender.telemetry(self.context.value(Instant::now(), level, &metric));
         if RESULT_NAMES.iter().any(|start| metric.name.starts_with(start)) {
@@ -127,13 +128,13 @@ impl Output<'_> {
         }
     }
 
-    /// A document of the device's own; the first of its fields is its `name`.
+    /// Records a document of the device. The first of its fields is its `name`.
     pub(crate) fn document(&mut self, level: Level<'_>, fields: Params, meta: &Params) {
         self.sender.telemetry(self.context.document(Instant::now(), level, fields, meta));
     }
 }
 
-/// Nodes of a statistics answer with their names.
+/// Returns the nodes of a statistics answer with their names.
 pub(super) fn nodes(stats: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let nodes = stats["nodes"].as_object().into_iter().flat_map(|nodes| nodes.iter());
     nodes.map(|(id, node)| (node["name"].as_str().unwrap_or(id), node))

@@ -1,4 +1,4 @@
-//! How many bytes does each field take? (`DiskUsageStats`)
+//! Bytes on disk for each field (`DiskUsageStats`).
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub(super) const DEVICE: Device = Device {
 };
 
 const TIMEOUT_S: u64 = 600;
-/// Parts of a field: the name behind `disk_usage_` and where its bytes stand.
+/// Parts of a field: the name after `disk_usage_` and the path of the bytes in the answer.
 const PARTS: [(&str, &str); 7] = [
     ("inverted_index", "/inverted_index/total_in_bytes"),
     ("stored_fields", "/stored_fields_in_bytes"),
@@ -85,7 +85,7 @@ impl Recorder for DiskUsageStats {
     }
 }
 
-/// Bytes by index and field; parts that take none are left out.
+/// Returns the bytes by index and field. Parts without bytes are left out.
 fn metrics(answer: &Value) -> Result<Vec<Metric>, Error> {
     let shards = &answer["_shards"];
     if shards["failed"].as_u64().unwrap_or(0) > 0 {

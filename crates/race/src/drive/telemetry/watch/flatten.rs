@@ -1,11 +1,12 @@
-//! How does a nested answer become fields of one document?
+//! Flattens a nested answer into the fields of one document.
 
 use serde_json::Value;
 
 use crate::model::Params;
 
-/// Adds the numbers of `stats`, their names joined by `_` behind `prefix` (`flatten_stats_fields`). Texts,
-/// flags and lists are left out: what they say with a unit stands beside them as a number.
+/// Adds the numbers of `stats` to `fields`, with their keys joined by `_` after `prefix`
+/// (`flatten_stats_fields`). Strings, flags and lists are left out: a value that is written with a unit is
+/// also there as a number.
 pub(super) fn flatten_into(fields: &mut Params, prefix: &str, stats: &Value) {
     let Some(object) = stats.as_object() else { return };
     for (name, value) in object {

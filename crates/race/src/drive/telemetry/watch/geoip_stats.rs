@@ -1,4 +1,4 @@
-//! How well did the cache of places by address work? (`GeoIpStats`)
+//! How well the geoip cache works (`GeoIpStats`).
 
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ struct GeoIpStats;
 
 impl Recorder for GeoIpStats {
     fn finish(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), Error> {
-        // The statistics know nodes by id only.
+        // These statistics have only node ids, so the names come from here.
         let info = cluster.fetch("/_nodes/_all")?;
         let stats = cluster.fetch(PATH)?;
         for (id, node) in stats["nodes"].as_object().into_iter().flatten() {

@@ -1,5 +1,5 @@
-//! What did each pipeline and each of its processors do? (`IngestPipelineStats`; the sums over the cluster
-//! are always measured)
+//! What each ingest pipeline and each of its processors did (`IngestPipelineStats`). The sums over the
+//! cluster are always measured.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub(super) const DEVICE: Device = Device {
 };
 
 const PATH: &str = "/_nodes/stats/ingest";
-/// The name's end, the server's name, the unit.
+/// For each counter: the suffix of the metric's name, the server's name, and the unit.
 const COUNTERS: [(&str, &str, Option<&str>); 3] =
     [("count", "count", None), ("time", "time_in_millis", Some("ms")), ("failed", "failed", None)];
 
@@ -35,7 +35,7 @@ fn plan(_params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec
     Ok(surroundings.clusters.iter().enumerate().map(planned).collect())
 }
 
-/// Whose counters these are: node, beginning of the metrics' names, meta information.
+/// The owner of counters: node, prefix of the metrics' names, meta information.
 type Owner = (String, &'static str, String);
 /// Counters in the order of [`COUNTERS`].
 type Counters = BTreeMap<Owner, [i64; 3]>;
@@ -81,7 +81,7 @@ fn counters(stats: &Value, cluster: &str) -> Counters {
             let processors = body["processors"].as_array().into_iter().flatten();
             for (place, processor) in processors.enumerate() {
                 for (name, body) in processor.as_object().into_iter().flatten() {
-                    // Rally numbers them from 1, since a pipeline may hold the same kind twice.
+                    // Rally numbers processors from 1, since a pipeline may contain the same type twice.
                     let meta = json!({"processor_name": format!("{name}_{}", place + 1), "type": body["type"],
                         "pipeline_name": pipeline, "cluster_name": cluster});
                     add("processor", meta, &body["stats"]);

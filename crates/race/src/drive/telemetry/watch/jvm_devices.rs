@@ -1,9 +1,9 @@
-//! Devices that work by options of a JVM's start or within its machine (`JitCompiler`, `Gc`,
+//! Devices that need options at a JVM's start, or access to its machine (`JitCompiler`, `Gc`,
 //! `FlightRecorder`, `Heapdump`).
 //!
-//! They work on an Elasticsearch or OpenSearch that the race starts (`--engine DIR`): [`options`] go into its
-//! start, what they bring is in the race's folder. On a server that runs already they are refused with what
-//! its owner can do instead.
+//! They work on an Elasticsearch or OpenSearch that the race starts (`--engine DIR`): [`options`] are added
+//! to its start, and the results are in the race's folder. If a server is already running they are refused,
+//! and the error says what its owner can do instead.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -63,10 +63,10 @@ pub(super) const HEAP_DUMP: Device = Device {
     },
 };
 
-/// Options of the JVM that is started, with its logs in `folder`.
+/// Returns the options of the JVM that is started. Its logs go to `folder`.
 pub(crate) fn options(plan: &WatchPlan, folder: &Path) -> Result<Vec<String>, Error> {
     let wrong = Error::at(folder);
-    // The server has another working folder.
+    // The server has a different working folder, so make the path absolute.
     let folder = &std::path::absolute(folder).map_err(&wrong)?;
     let params = Parameters(&plan.params);
     let text = |name: &str| params.get(name).map(bare_text);
@@ -110,13 +110,13 @@ pub(crate) fn options(plan: &WatchPlan, folder: &Path) -> Result<Vec<String>, Er
         }
     }
     if !options.is_empty() {
-        // The JVM makes files, but no folders.
+        // The JVM creates files, but no folders.
         std::fs::create_dir_all(folder).map_err(wrong)?;
     }
     Ok(options)
 }
 
-/// The process of the JVM that the race started.
+/// Returns the process id of the JVM that the race started.
 fn started(surroundings: &Surroundings<'_>, instead: &str) -> Result<u32, Error> {
     surroundings.jvm.ok_or_else(|| {
         Error::Unsupported(format!("the race does not start a JVM (--engine DIR would); {instead}"))
@@ -129,7 +129,7 @@ fn log(surroundings: &Surroundings<'_>, file: &str, instead: &str) -> Result<Vec
     Ok(vec![Planned { cluster: 0, interval: None, recorder: Box::new(recorder) }])
 }
 
-/// A file that the JVM writes itself, the last of it when it ends.
+/// A file that the JVM writes itself and completes when it ends.
 struct JvmLog {
     file: PathBuf,
 }
@@ -151,7 +151,7 @@ impl Recorder for HeapDump {
         if let Some(folder) = self.file.parent() {
             std::fs::create_dir_all(folder).map_err(Error::at(folder))?;
         }
-        // The tools of the server's own JDK, if it runs on one, else those of the path.
+        // Use the tools of the server's own JDK, if it runs on one, else those in the path.
         let java = std::fs::read_link(format!("/proc/{}/exe", self.process)).ok();
         let jmap = java.map(|java| java.with_file_name("jmap")).filter(|jmap| jmap.is_file());
         let jmap = jmap.unwrap_or_else(|| "jmap".into());

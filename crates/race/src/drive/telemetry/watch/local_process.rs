@@ -1,8 +1,8 @@
-//! Which process on this machine answers on that port, and what does it hold?
+//! Finds the process on this machine that listens on a port, and what it uses.
 //!
-//! Linux only (`/proc`): the socket that listens, the process that holds it, its memory, CPU time and disk
-//! traffic. Nothing is asked of the server. Processes of other users show their memory and CPU time at most,
-//! and mostly not even their sockets.
+//! This works on Linux only (`/proc`): it finds the listening socket, the process that holds it, and the
+//! memory, CPU time and disk traffic of that process. The server is not asked. For processes of other users,
+//! at most memory and CPU time are readable, and usually not even the sockets.
 
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::drive::conditions::proc_files::{bytes, value};
 
-/// What a process holds. Bytes and milliseconds are totals since its start.
+/// What a process uses. Times and disk traffic are totals since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct ProcessSample {
     pub rss_bytes: u64,
@@ -18,12 +18,12 @@ pub(super) struct ProcessSample {
     pub file_bytes: u64,
     pub threads: u64,
     pub cpu_ms: u64,
-    /// Fetched from and sent to the disk; `None` where that is another user's secret.
+    /// Bytes read from and written to the disk; `None` if another user owns the process.
     pub disk_read_bytes: Option<u64>,
     pub disk_write_bytes: Option<u64>,
 }
 
-/// The process that listens on one of these addresses, if it runs here and shows itself.
+/// Returns the process that listens on one of these addresses, if it runs here and is visible.
 pub(super) fn find(proc_folder: &Path, sockets: &[SocketAddr]) -> Option<u32> {
     let local: Vec<SocketAddr> = sockets.iter().copied().filter(|socket| is_local(socket.ip())).collect();
     let inodes: HashSet<String> = ["net/tcp", "net/tcp6"]
@@ -40,12 +40,12 @@ pub(super) fn find(proc_folder: &Path, sockets: &[SocketAddr]) -> Option<u32> {
         .find(|process| holds(&proc_folder.join(process.to_string()), &inodes))
 }
 
-/// Whether packets for this address stay on this machine: a socket can be bound to it.
+/// Whether packets for this address stay on this machine, that is, whether a socket can be bound to it.
 fn is_local(address: IpAddr) -> bool {
     address.is_loopback() || UdpSocket::bind((address, 0)).is_ok()
 }
 
-/// Inodes of the sockets that listen on the ports of `wanted`.
+/// Returns the inodes of the sockets that listen on the ports of `wanted`.
 fn listening(table: &str, wanted: &[SocketAddr]) -> Vec<String> {
     const LISTEN: &str = "0A";
     let line = |line: &str| {
@@ -66,13 +66,13 @@ fn holds(process: &Path, inodes: &HashSet<String>) -> bool {
     })
 }
 
-/// `None` when the process has ended.
+/// Reads a process. Returns `None` when it has ended.
 pub(super) fn sample(process: &Path, ticks_per_s: u64) -> Option<ProcessSample> {
     let status = std::fs::read_to_string(process.join("status")).ok()?;
     let stat = std::fs::read_to_string(process.join("stat")).ok()?;
     let io = std::fs::read_to_string(process.join("io")).unwrap_or_default();
     let memory = |key: &str| bytes(&status, key).unwrap_or(0);
-    // The name, in parentheses, may hold blanks; what follows begins with the third field.
+    // The name, in parentheses, may contain spaces. After it comes the third field.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
     let ticks = |index: usize| fields.get(index).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
     Some(ProcessSample {

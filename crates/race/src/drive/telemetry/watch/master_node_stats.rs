@@ -1,4 +1,4 @@
-//! Which node is the master? (`MasterNodeStats`, always on in Rally, where it has no row either)
+//! Which node is the master (`MasterNodeStats`, which is always on in Rally and has no row there either).
 
 use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::params::Parameters;

@@ -1,9 +1,9 @@
-//! "What does a server say while it is raced?"
+//! What a server says about itself while it is raced.
 //!
-//! Rally's optional telemetry devices (`--telemetry`, `esrally/telemetry.py`) and two of our own that are
-//! cheap enough to be always on, one file a device and a line in [`DEVICES`]. A device becomes one
-//! [`Recorder`] a cluster; a thread a cluster asks them in turn, each at its interval, over a connection of
-//! its own ([`sampler`]). What they find are documents in Rally's layout.
+//! These are Rally's optional telemetry devices (`--telemetry`, `esrally/telemetry.py`) and two further ones
+//! that are cheap enough to be always on. Each has a file and a line in [`DEVICES`]. A device becomes one
+//! [`Recorder`] per cluster. One thread per cluster asks its recorders in turn, each at its interval, over a
+//! connection of its own ([`sampler`]). The results are documents in Rally's layout.
 
 mod blob_store_stats;
 mod ccr_stats;

@@ -1,4 +1,4 @@
-//! What does every node say about itself, second by second? (`NodeStats`)
+//! What every node says about itself over time (`NodeStats`).
 
 use serde_json::Value;
 
@@ -33,8 +33,8 @@ pub(super) const DEVICE: Device = Device {
     plan,
 };
 
-/// Sections of a node's statistics: prefix of their fields, path, and the parameter that leaves them out. In
-/// the order of the documents.
+/// Sections of a node's statistics: prefix of the fields, path, and the parameter that turns the section off.
+/// They are in the order of the documents.
 const SECTIONS: [(&str, &str, &str); 12] = [
     ("thread_pool", "/thread_pool", "node-stats-include-thread-pools"),
     ("breakers", "/breakers", "node-stats-include-breakers"),
@@ -47,7 +47,7 @@ const SECTIONS: [(&str, &str, &str); 12] = [
     ("process_cpu", "/process/cpu", "node-stats-include-process"),
     ("indexing_pressure", "/indexing_pressure", "node-stats-include-indexing-pressure"),
     ("fs", "/fs", "node-stats-include-fs"),
-    // Not Rally's: Limber's memory by pool and its cache of the term index.
+    // Not in Rally: Limber's memory by pool, and its cache of the term index.
     ("limber", "/limber", "node-stats-include-mem"),
 ];
 
@@ -96,7 +96,7 @@ fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<
 
 struct NodeStats {
     cluster: String,
-    /// Sections of the statistics of indices.
+    /// Sections of the indices' statistics.
     indices: Vec<String>,
     sections: Vec<(&'static str, &'static str, &'static str)>,
 }

@@ -1,4 +1,4 @@
-//! What did the user write after `--telemetry-params`?
+//! Reads `--telemetry-params`.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use crate::error::Error;
 use crate::hosts::DEFAULT_CLUSTER;
 use crate::model::Params;
 
-/// Index of a cluster and what is chosen of it; `None`: all.
+/// Index of a cluster, and the names chosen in it; `None` for all.
 pub(super) type OfCluster = (usize, Option<Vec<String>>);
 
-/// The parameters, with errors that name them.
+/// The parameters. Errors name the parameter.
 pub(crate) struct Parameters<'a>(pub &'a Params);
 
 impl Parameters<'_> {
@@ -20,7 +20,7 @@ impl Parameters<'_> {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
-    /// A number of seconds above 0.
+    /// Returns a number of seconds above 0.
     pub(crate) fn interval(&self, name: &str, default_s: u64) -> Result<Duration, Error> {
         let Some(value) = self.get(name) else { return Ok(Duration::from_secs(default_s)) };
         let interval = value.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
@@ -41,13 +41,14 @@ impl Parameters<'_> {
         }
     }
 
-    /// Texts of a list, or of a text with commas.
+    /// Returns the strings of a list, or of a string with commas.
     pub(crate) fn list(&self, name: &str) -> Result<Option<Vec<String>>, Error> {
         self.get(name).map(|value| texts(name, value)).transpose()
     }
 
-    /// Lists of texts by cluster (index into `clusters`): an object by cluster's name, or, where
-    /// `takes_text`, a text for the default cluster. Without the parameter every cluster with no list.
+    /// Returns lists of strings with their cluster (an index into `clusters`). The parameter is an object by
+    /// cluster name or, if `takes_text`, a string for the default cluster. Without the parameter, every
+    /// cluster has no list.
     pub(crate) fn by_cluster(
         &self,
         name: &str,

@@ -1,10 +1,10 @@
-//! What do the server's processes on this machine hold and use? (not Rally's; always on where the server is
-//! local)
+//! What the server's processes on this machine use. Rally does not have this device; it is always on if the
+//! server is local.
 //!
-//! A document a process before the race, every second and after it: `rss_bytes` (of which `anonymous_bytes`,
-//! `file_bytes`), `threads`, `cpu_time_ms` since the process began, `cpu_percent` since the last sample (100:
-//! one processor), `disk_read_bytes` and `disk_write_bytes` since the process began. Its meta information
-//! names `cluster` and `host`.
+//! There is one document per process before the race, every second, and after it: `rss_bytes` (of which
+//! `anonymous_bytes`, `file_bytes`), `threads`, `cpu_time_ms` since the process started, `cpu_percent` since
+//! the last sample (100: one processor), `disk_read_bytes` and `disk_write_bytes` since the process started.
+//! Its meta information has `cluster` and `host`.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Which shards are being recovered? (`RecoveryStats`)
+//! Which shards are being recovered (`RecoveryStats`).
 
 use serde_json::json;
 

@@ -1,8 +1,8 @@
-//! When is which device asked?
+//! Asks each device when it is due.
 //!
-//! A thread a cluster, with a connection of its own, sleeps until the next device is due and asks it. Devices
-//! of a cluster take turns, so that a slow answer delays samples instead of piling requests up. A device that
-//! fails is not asked again, and the user is told why.
+//! One thread per cluster, with its own connection, sleeps until the next device is due and asks it. The
+//! devices of a cluster take turns, so that a slow answer delays samples and requests do not pile up. A
+//! device that fails is not asked again, and the user is told why.
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -17,12 +17,12 @@ use crate::http::cluster::Cluster;
 use crate::metrics::{Metric, MetricsSender, RaceContext};
 use crate::model::Params;
 
-/// Word after `--telemetry` for no devices but those named beside it.
+/// Word after `--telemetry` that turns off all devices except those named beside it.
 const NONE: &str = "none";
 /// How long a thread sleeps that has nothing to sample.
 const IDLE: Duration = Duration::from_secs(3600);
 
-/// Which devices the user wants.
+/// The devices that the user wants.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct WatchPlan {
     /// Names of devices; `none` leaves out those that are on by default.
@@ -30,7 +30,7 @@ pub(crate) struct WatchPlan {
     pub params: Params,
 }
 
-/// What sampling brought.
+/// Results of sampling.
 #[derive(Debug, Default)]
 pub(crate) struct Sampled {
     /// Values that become rows of the report.
@@ -40,12 +40,12 @@ pub(crate) struct Sampled {
 }
 
 impl WatchPlan {
-    /// No devices, those that are on by default left out.
+    /// Returns a plan without any devices, not even the default ones.
     pub(crate) fn none() -> WatchPlan {
         WatchPlan { devices: vec![NONE.to_owned()], params: Params::new() }
     }
 
-    /// Errors: a device or a parameter that does not exist, or a parameter of a device that does not run.
+    /// Errors: an unknown device or parameter, or a parameter of a device that does not run.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let names: Vec<&str> = DEVICES.iter().map(|device| device.name).collect();
         if let Some(unknown) =
@@ -81,7 +81,7 @@ impl WatchPlan {
         self.is_asked_for(device) || (device.is_default && has_defaults)
     }
 
-    /// Errors: a device cannot work here, named.
+    /// Errors: a device that cannot work here, with its name.
     fn plan(
         &self,
         surroundings: &Surroundings<'_>,
@@ -108,16 +108,16 @@ impl WatchPlan {
     }
 }
 
-/// Threads that sample. Dropping it ends them without a last sample.
+/// The threads that sample. Dropping it ends them without a last sample.
 pub(crate) struct Sampling {
     threads: Vec<(Sender<()>, JoinHandle<Findings>)>,
     warnings: Vec<String>,
 }
 
 impl Sampling {
-    /// Returns when every device is ready.
+    /// Starts the threads, and returns when every device is ready.
     ///
-    /// Errors: a device cannot work here, or no thread is to be had.
+    /// Errors: a device cannot work here, or no thread can be started.
     pub(crate) fn start(
         plan: &WatchPlan,
         surroundings: &Surroundings<'_>,
@@ -154,7 +154,7 @@ impl Sampling {
             sampling.threads.push((stop, thread));
         }
         drop(ready);
-        // Each thread drops its end once it is ready.
+        // Each thread drops its sender when it is ready.
         let _ = all_ready.recv();
         Ok(sampling)
     }
@@ -185,7 +185,7 @@ impl Drop for Sampling {
     }
 }
 
-/// A recorder with its turn.
+/// A recorder and when it is due.
 struct Task {
     device: &'static str,
     interval: Option<Duration>,
@@ -215,7 +215,7 @@ impl Sampler {
             let pause = next.map_or(IDLE, |due| due.saturating_duration_since(Instant::now()));
             match stopped.recv_timeout(pause) {
                 Ok(()) => break,
-                // The race has no results.
+                // The race ended without results, so there is no last sample.
                 Err(RecvTimeoutError::Disconnected) => return self.findings,
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -232,7 +232,7 @@ impl Sampler {
         self.findings
     }
 
-    /// Lets every device that is chosen and has not failed act.
+    /// Runs `act` for every chosen device that has not failed.
     fn each(
         &mut self,
         is_chosen: impl Fn(&Task) -> bool,

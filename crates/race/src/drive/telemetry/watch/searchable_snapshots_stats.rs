@@ -1,4 +1,4 @@
-//! How do searchable snapshots read? (`SearchableSnapshotsStats`)
+//! Reads of searchable snapshots (`SearchableSnapshotsStats`).
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<
     Ok(planned)
 }
 
-/// Shell wildcards, as Rally's `fnmatch`.
+/// Parses shell wildcards, like Rally's `fnmatch`.
 fn pattern(text: &str) -> Result<glob::Pattern, Error> {
     glob::Pattern::new(text).map_err(|error| {
         Error::Argument(format!(
@@ -42,7 +42,7 @@ fn pattern(text: &str) -> Result<glob::Pattern, Error> {
 
 struct SnapshotsStats {
     cluster: String,
-    /// Indices that get documents of their own.
+    /// Indices that get their own documents.
     patterns: Vec<glob::Pattern>,
 }
 
@@ -53,7 +53,7 @@ impl Recorder for SnapshotsStats {
         let answer = cluster.get(&path).map_err(Error::no_answer(format_args!("GET {path}")))?;
         match answer.status {
             200 => {}
-            // Indices may be mounted later on.
+            // Such indices may be mounted later.
             404 if answer.body.to_string().contains("No searchable snapshots indices found") => return Ok(()),
             status => {
                 return Err(Error::Refused { call: format!("GET {path}"), status, body: String::new() });

@@ -1,4 +1,4 @@
-//! Which segments are there at the end? (`SegmentStats`)
+//! The segments at the end of the race (`SegmentStats`).
 
 use std::path::PathBuf;
 

@@ -1,10 +1,10 @@
-//! What do the nodes' memory, merges and caches do while they are raced? (not Rally's; always on)
+//! Memory, merges and caches of the nodes during the race. Rally does not have this device; it is always on.
 //!
-//! A document a node before the race, every two seconds and after it, of the numbers that explain figures
-//! most often: heap by pool and collections, documents, store, segments, merges, refreshes, flushes,
-//! translog, hits and misses of the caches, the process's CPU and, from Limber, memory by pool and its cache
-//! of the term index (`limber_…`). Names are those of the nodes' statistics, joined by `_`. One request for
-//! all nodes, whose answer leaves the rest out.
+//! There is one document per node before the race, every two seconds, and after it, with the numbers that
+//! explain figures most often: heap by pool and collections, documents, store, segments, merges, refreshes,
+//! flushes, translog, hits and misses of the caches, the process's CPU time and, for Limber, memory by pool
+//! and its cache of the term index (`limber_…`). Names are those of the nodes' statistics, joined by `_`. One
+//! request reads all nodes, and its filter leaves out the rest of the statistics.
 
 use serde_json::{Value, json};
 
@@ -25,14 +25,14 @@ pub(super) const DEVICE: Device = Device {
     plan,
 };
 
-/// Elasticsearch and OpenSearch refuse the metric that only Limber knows.
+/// Elasticsearch and OpenSearch reject the metric `limber`, which only Limber has.
 const PATHS: [&str; 2] = ["/_nodes/stats/indices,jvm,process,limber", "/_nodes/stats/indices,jvm,process"];
 const FILTER: &str = "filter_path=nodes.*.name,nodes.*.indices.docs,nodes.*.indices.store,nodes.*.indices.indexing.index_total,\
                       nodes.*.indices.search.query_total,nodes.*.indices.merges,nodes.*.indices.refresh.total*,\
                       nodes.*.indices.flush.total*,nodes.*.indices.segments.count,nodes.*.indices.segments.memory_in_bytes,\
                       nodes.*.indices.translog,nodes.*.indices.query_cache,nodes.*.indices.request_cache,nodes.*.jvm.mem,\
                       nodes.*.jvm.gc,nodes.*.process.cpu,nodes.*.limber";
-/// Prefix of the fields and place in the answer.
+/// Prefix of the fields, and path in the answer.
 const SECTIONS: [(&str, &str); 5] = [
     ("indices", "/indices"),
     ("jvm_mem", "/jvm/mem"),
@@ -53,7 +53,7 @@ fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<
 
 struct ServerStats {
     cluster: String,
-    /// Index into [`PATHS`] of the one that the server understands, as far as is known.
+    /// Index into [`PATHS`] of the path to try next; the server may turn out not to understand it.
     path: usize,
 }
 

@@ -1,4 +1,4 @@
-//! How large is every shard, minute by minute? (`ShardStats`)
+//! The size of every shard over time (`ShardStats`).
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What do transforms cost? (`TransformStats`)
+//! What transforms cost (`TransformStats`).
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ pub(super) const DEVICE: Device = Device {
 };
 
 const PATH: &str = "/_transform/_all/_stats";
-/// Counters: the name behind `transform_`, the server's name, the unit.
+/// Counters: the name after `transform_`, the server's name, the unit.
 const COUNTERS: [(&str, &str, Option<&str>); 11] = [
     ("pages_processed", "pages_processed", None),
     ("documents_processed", "documents_processed", None),
@@ -46,7 +46,7 @@ fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<
 }
 
 struct TransformStats {
-    /// Those that are recorded; `None`: all.
+    /// Transforms that are recorded; `None` for all.
     transforms: Option<Vec<String>>,
 }
 
