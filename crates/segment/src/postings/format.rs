@@ -6,29 +6,32 @@
 //!
 //! ```text
 //! Postings of a term
-//!   block     u8      how its 128 documents are written:
-//!                       0..=32  gaps - 1 at that width, 16 bytes a bit (`codec::block128`, strictly ascending)
-//!                       0x40    a bit set: u8 word count n (1..=64), n x u64; bit i = document (last of the block before) + 1 + i
-//!             patched frequency - 1 of each (`codec::block128`)                         with frequencies
-//!   tail      impacts of the tail                                                       with frequencies, from 16 documents
-//!             per document, varint: gap - 1                                             without frequencies
-//!                           varint: (gap - 1) << 1 | (frequency == 1), else varint frequency   with frequencies
-//!             (the gap counts from the last document of the blocks, or from -1)
-//!   skip      only with full blocks; u32 each:
-//!             last document of each block                                               [blocks]
-//!             end of each block, from the start of the term's postings                  [blocks]
-//!             end of each block's positions, from the start of the term's positions     [blocks]   with positions
-//!             end of each list of impacts, from the first                               [blocks + groups]  with frequencies
-//!             impacts of each block, then of each group of 32 blocks (`blocks.div_ceil(32)` groups)
-//!             u32     bytes of the skip data without this number
+//!   block    u8     how its 128 documents are written:
+//!                     0..=32  gaps - 1 at that width, 16 bytes per bit (`codec::block128`, strictly ascending)
+//!                     0x40    a bit set: u8 word count n (1..=64), n x u64;
+//!                             bit i = document (last of the preceding block) + 1 + i
+//!            patched frequency - 1 of each (`codec::block128`)                    with frequencies
+//!   tail     impacts of the tail                          with frequencies, from 16 documents
+//!            per document, varint: gap - 1                                        without frequencies
+//!                          varint: (gap - 1) << 1 | (frequency == 1),             with frequencies
+//!                                  then varint frequency unless it is 1
+//!            (the gap counts from the last document of the blocks, or from -1)
+//!   skip     only with full blocks; u32 each:
+//!            last document of each block                                          [blocks]
+//!            end of each block, from the start of the term's postings             [blocks]
+//!            end of each block's positions, from the start of the term's          [blocks]   with positions
+//!              positions
+//!            end of each list of impacts, from the first                [blocks + groups]  with frequencies
+//!            impacts of each block, then of each group of 32 blocks (`blocks.div_ceil(32)` groups)
+//!            u32    bytes of the skip data without this number
 //!
-//!   impacts   u8 count, then per pair varint frequency, u8 norm; frequencies and norms ascend
+//!   impacts  u8 count, then per pair varint frequency, u8 norm; frequencies and norms ascend
 //!
 //! Positions of a term
-//!   run       one per full block, one for the tail: the positions of its documents, each as the gap to the one before (the
-//!             first of a document: as it is)
-//!             for every 128 of them: a patched block
-//!             then, of the n < 128 left: up to 3 as varints; more as u8 width and packed bits (`codec::bits`)
+//!   run      one per full block, one for the tail: the positions of its documents, each as the gap to the
+//!            preceding one (the first of a document as it is)
+//!            for every 128 of them: a patched block
+//!            then the n < 128 left: up to 3 as varints; more as u8 width and packed bits (`codec::bits`)
 //! ```
 //!
 //! Skip data are plain arrays in the mapped file: opening a term decodes nothing, any block is a binary

@@ -8,27 +8,30 @@
 //!                 per block its offset, 5 bytes each
 //!
 //!   block         u8      count of terms, 1..=32
-//!                 packed  length of each term                                   [count]
-//!                 packed  bytes shared with the term before                     [count - 1]
-//!                 packed  doc_freq - 1                                          [count]
-//!                 packed  total_term_freq - doc_freq                            [count]       with frequencies
-//!                 packed  the document of each term with doc_freq = 1           [singles]     when there are any
-//!                 varint  postings offset of the first term with doc_freq > 1                 when there are any
-//!                 packed  bytes of postings of each term with doc_freq > 1      [count - singles]
-//!                 varint  positions offset of the first term                                  with positions
-//!                 packed  bytes of positions of each term                       [count]       with positions
-//!                 bytes   suffixes: of each term what it does not share with the one before
+//!                 packed  length of each term                                [count]
+//!                 packed  bytes shared with the preceding term               [count - 1]
+//!                 packed  doc_freq - 1                                       [count]
+//!                 packed  total_term_freq - doc_freq                         [count]    with frequencies
+//!                 packed  the document of each term with doc_freq = 1        [singles]  when there are any
+//!                 varint  postings offset of the first term with doc_freq > 1           when there are any
+//!                 packed  bytes of postings of each term with doc_freq > 1   [count - singles]
+//!                 varint  positions offset of the first term                            with positions
+//!                 packed  bytes of positions of each term                    [count]    with positions
+//!                 bytes   suffixes: the bytes of each term that it does not share with the preceding one
 //!
 //! TermIndex       pages, back to back: which block may hold a term
 //!
-//!   page          u8      0: an FST (`fst` crate, version 3) from separator to block - first block of the page
-//!                         1: a list: u16 count, u32 end of each key, key bytes; key i belongs to block first + 1 + i
+//!   page          u8      0: an FST (`fst` crate, version 3) from separator to
+//!                            block - first block of the page
+//!                         1: a list: u16 count, u32 end of each key, key bytes;
+//!                            key i belongs to block first + 1 + i
 //!
 //! TermDirectory   u8      flags: bit 0 frequencies, bit 1 positions
-//!                 varint  term_count, block_count, sum of doc_freq, sum of total_term_freq, documents with the field,
-//!                         page_count
-//!                 per page: varint length + separator of its first block (empty for the first page), varint first block,
-//!                         varint bytes of the page (0: one block, no page), u32 CRC-32 of the page
+//!                 varint  term_count, block_count, sum of doc_freq, sum of total_term_freq,
+//!                         documents with the field, page_count
+//!                 per page: varint length + separator of its first block (empty for the first page),
+//!                         varint first block, varint bytes of the page (0: one block, no page),
+//!                         u32 CRC-32 of the page
 //! ```
 //!
 //! The separator of a block is the shortest string above every term before it: the first term cut one byte
