@@ -31,25 +31,25 @@
 //! value = group min + factor * (block minimum + residual), or table[block minimum + residual]
 //! ```
 //!
-//! 4,096 values are one execution window and amortise a 40-byte entry to 0.08 bits a value; minimum and
-//! maximum at 128 cost 0.125 to 1 bit a value and let a range query or a histogram skip or take whole blocks.
-//! A table is written when it saves a quarter or more (few distinct values far apart, such as HTTP status
-//! codes); it decodes about three times slower.
+//! A group of 4,096 values is one execution window; its 40-byte entry costs 0.08 bits per value. Minimum
+//! and maximum of each 128 values cost 0.125 to 1 bit per value and let a range query or a histogram skip
+//! or take whole blocks. A table is written if it saves a quarter or more (few distinct values far apart,
+//! such as HTTP status codes); it decodes about three times slower.
 
-/// Values in a block, the unit of packing.
+/// Values per block, the unit of packing.
 pub const BLOCK: usize = 128;
-/// Values in a group, the unit of the directory; documents in a window.
+/// Values per group, the unit of the directory; documents per window.
 pub const GROUP: usize = 4096;
-/// Blocks in a group.
+/// Blocks per group.
 pub const BLOCKS_PER_GROUP: usize = GROUP / BLOCK;
-/// Bytes of a group in the directory.
+/// Bytes of a group's entry in the directory.
 pub const ENTRY_BYTES: usize = 40;
 /// Bytes of the footer.
 pub const FOOTER_BYTES: usize = 72;
-/// Most distinct values in a group's table.
+/// Maximum number of distinct values in a group's table.
 pub const TABLE_LEN_MAX: usize = 64;
 
-/// Values of a group are steps from its minimum.
+/// The values of a group are steps from its minimum.
 pub const KIND_FRAME: u8 = 0;
-/// Values of a group are places in its table.
+/// The values of a group are indexes in its table.
 pub const KIND_TABLE: u8 = 1;
