@@ -3,10 +3,11 @@
 //!
 //! ```text
 //! windows of 4,096 documents, one after the other (none and full windows take no bytes):
-//!    list   u16 * n: offsets in the window, ascending, when that is smaller than bits (n <= 256)
+//!   list   u16 * n: offsets in the window, ascending, when that is smaller than bits (n <= 256)
 //!   bits   u16 * 8: members before each eighth of the window, then 512 bytes of bits
-//!  directory  8 bytes per window and one more entry: members before it u32; u32: offset of its bytes / 2 << 2 | kind
-//!             (0 none, 1 full, 2 list, 3 bits); the last entry has the count of members and the end of the bytes
+//! directory  8 bytes per window and one more entry: members before it u32;
+//!            u32: offset of its bytes / 2 << 2 | kind (0 none, 1 full, 2 list, 3 bits);
+//!            the last entry has the count of members and the end of the bytes
 //! ```
 //! At most 1.03 bits per document, and 0.016 where a whole window has or lacks the field, so that the
 //! sparse fields of a wide mapping are cheap.

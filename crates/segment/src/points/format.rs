@@ -5,7 +5,7 @@
 //! leaf directory   24 bytes a leaf: min i64, max i64, offset of the body u64
 //! footer           48 bytes
 //!   0  8 value_count u64       24 8 min i64 (0 without values)   40 1 kind u8: 0 leaves, 1 column
-//!    8  8 bytes of bodies u64   32 8 max i64                      41 1 flags u8: 1 = at most one value per doc
+//!   8  8 bytes of bodies u64   32 8 max i64                      41 1 flags u8: 1 = single-valued
 //!  16  4 doc_count u32                                           42 6 zero
 //!  20  4 documents with a value u32
 //!
