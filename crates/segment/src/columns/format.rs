@@ -26,7 +26,7 @@
 //! body of a group of n blocks (128 values each; the last is padded with its first value)
 //!   u16 * n    end of each block's packed bytes, in 16-byte units; bits of a block = end - previous end
 //!   i64 * t    the table: distinct values, ascending (t = 0 in frames)
-//!   width * n  minimum of each block: (min - group min) / factor, or a place in the table
+//!   width * n  minimum of each block: (min - group min) / factor, or an index in the table
 //!   width * n  maximum of each block, likewise
 //!   packed     residuals of the blocks (`codec::column_block`)
 //! value = group min + factor * (block minimum + residual), or table[block minimum + residual]
