@@ -19,7 +19,6 @@ fn race_gives_no_bare_texts_as_errors() {
 
 /// The file that defines the classes of errors in the engine; `limber/src/http/status.rs` maps them to HTTP
 /// statuses.
-/// `limber/src/http/status.rs`.
 const CLASSES: &str = "error_class.rs";
 
 #[test]

@@ -4,7 +4,6 @@
 //! copy, a title that is searched in two ways. The second field keeps a reference to the tokens of the
 //! first instead of analysing the text again. Keyword fields with such a text do the same. If this occurs
 //! in a buffer, both fields are written from the term table of the first.
-//! written from the table of the first.
 
 use std::sync::Arc;
 

@@ -38,7 +38,7 @@
 //! binary search, and the `impacts` of a group of 4,096 documents are read at once. They take 16 bytes per
 //! 128 documents, about 5 % of the postings. Positions start anew with each block, so that reading a
 //! block's positions needs no state of earlier blocks. Impacts are the Pareto front of (frequency, norm):
-//! no document of the block has both a higher frequency and a shorter field than every pair, so the score
+//! for each document of the block some pair has at least its frequency and at most its norm, so the score
 //! of the best pair bounds all scores (Lucene, `CompetitiveImpactAccumulator`).
 
 pub use limber_codec::block128::LEN as BLOCK_DOCS;

@@ -262,8 +262,8 @@ impl TermDictionary {
     /// Returns an index for skipping terms by their last `width` bytes; `width` must be the same in every
     /// call. Returns `None` if such an index would gain nothing.
     ///
+    /// # Errors
     /// Fails for corrupt terms.
-    /// Corrupt terms.
     pub fn tails(&self, width: usize) -> Result<Option<&Tails>> {
         if self.part.is_some() {
             return Ok(None);
