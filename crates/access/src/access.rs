@@ -34,9 +34,8 @@ pub struct Access {
 }
 
 impl Access {
-    /// Grants a request that carries out `action`. An action on indices is refused here only if it is
-    /// allowed on no name at all; the names that the request touches are checked later with
-    /// [`Access::check`].
+    /// Grants a request that carries out `action`. An action on indices is refused here only if it is allowed
+    /// on no name at all; the names that the request touches are checked later with [`Access::check`].
     ///
     /// # Errors
     /// `Forbidden`, with Elasticsearch's message.

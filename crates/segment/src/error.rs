@@ -33,8 +33,7 @@ pub enum Error {
         /// Maximum length of a term.
         limit_bytes: usize,
     },
-    /// A token filter (`delimited_term_freq`) gave a term of the document a frequency that cannot be
-    /// indexed.
+    /// A token filter (`delimited_term_freq`) gave a term of the document a frequency that cannot be indexed.
     #[error("field \"{field}\": {reason}")]
     TermFrequency {
         /// Full dotted path.

@@ -84,8 +84,7 @@ impl LiveDocs {
         &self.words
     }
 
-    /// Clears the bits of deleted documents in the window of 4,096 documents that starts at
-    /// `4096 * window`.
+    /// Clears the bits of deleted documents in the window of 4,096 documents that starts at `4096 * window`.
     pub fn mask_window(&self, window: usize, bits: &mut [u64; 64]) {
         let words = self.words.get(window * 64..).unwrap_or_default();
         for (index, bits) in bits.iter_mut().enumerate() {

@@ -164,8 +164,7 @@ impl Norms {
         }
     }
 
-    /// Calls `found` with every document that has a norm, that is, every document with the field,
-    /// ascending.
+    /// Calls `found` with every document that has a norm, that is, every document with the field, ascending.
     pub fn for_each(&self, mut found: impl FnMut(DocId, u8)) {
         let bytes: &[u8] = &self.bytes;
         match self.layout {

@@ -1,8 +1,7 @@
 //! The one ledger of memory: "may I have this many bytes?"
 //!
-//! Every long-lived or request-sized allocation is charged to a pool **before** it is made, and the charge
-//! is released when its [`Charge`] drops. A refused charge becomes Elasticsearch's
-//! `circuit_breaking_exception`.
+//! Every long-lived or request-sized allocation is charged to a pool **before** it is made, and the charge is
+//! released when its [`Charge`] drops. A refused charge becomes Elasticsearch's `circuit_breaking_exception`.
 //!
 //! Each pool has its limit, and all pools together have one (the [`Parent`], Elasticsearch's parent
 //! breaker). The limits of the pools add up to more than the memory, so that one kind of work may use what
@@ -250,8 +249,7 @@ pub struct Ledger {
     /// Memory for writing a segment, in addition to the buffer or the segments that it is made from:
     /// refreshes and merges (30 %). Merges that do not fit wait or take fewer segments.
     pub segment_writes: Arc<Pool>,
-    /// Directories of open segments and their live documents, which are resident even if nothing is
-    /// searched.
+    /// Directories of open segments and their live documents, which are resident even if nothing is searched.
     pub segments: Arc<Pool>,
     /// What the node keeps from requests until a request deletes it: templates, pipelines, scripts,
     /// settings, and the mappings, aliases and settings of indices (15 %).

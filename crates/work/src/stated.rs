@@ -80,8 +80,7 @@ pub fn goes_on(since: &mut Instant) -> bool {
     })
 }
 
-/// Does the same for filters that run others many times per token; their time limit grows with the
-/// document.
+/// Does the same for filters that run others many times per token; their time limit grows with the document.
 pub fn filters_go_on(since: &mut Instant) -> bool {
     goes_on_within(since, |current, millis| {
         let for_size = Duration::from_millis(current.document.source_bytes() / SOURCE_BYTES_A_MILLI);

@@ -1,8 +1,7 @@
 //! Finds the imports between the files of a crate from the paths in their code.
 //!
-//! Follows a path through the re-exports (`pub use`) to the file that defines its last name, as the
-//! compiler does, but only by text. It misses names made by macros and names that two glob imports could
-//! provide.
+//! Follows a path through the re-exports (`pub use`) to the file that defines its last name, as the compiler
+//! does, but only by text. It misses names made by macros and names that two glob imports could provide.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -73,9 +73,8 @@ impl Buffer {
         Buffer::sorted(codec, Arc::new([]))
     }
 
-    /// Creates a buffer whose documents are written in the order of `sort`; ties keep the order in which
-    /// they were added. Sources are compressed when they are written, and take their whole length until
-    /// then.
+    /// Creates a buffer whose documents are written in the order of `sort`; ties keep the order in which they
+    /// were added. Sources are compressed when they are written, and take their whole length until then.
     pub fn sorted(codec: StoredCodec, sort: Arc<[SortField]>) -> Buffer {
         Buffer {
             doc_count: 0,
@@ -332,8 +331,7 @@ impl FieldSink for Buffer {
             return;
         }
         let logged = self.field(field.id).text().push(doc, field, value, &mut fault);
-        // Only without an index sort: sorted documents are reordered before the references could be
-        // resolved.
+        // Only without an index sort: sorted documents are reordered before the references could be resolved.
         if let Some(logged) = logged
             && self.sort.is_empty()
         {
@@ -428,9 +426,8 @@ mod tests {
     }
 
     /// Returns the segment files by name, preceded by the number of texts and terms that were added as
-    /// references. The fields of the documents often have each other's texts; every ninth document is
-    /// refused and every fifth has nested ones. With `alone`, each text is analysed as if it were the only
-    /// one.
+    /// references. The fields of the documents often have each other's texts; every ninth document is refused
+    /// and every fifth has nested ones. With `alone`, each text is analysed as if it were the only one.
     fn segment_files(rounds: u64, alone: bool) -> (u64, Vec<(String, Vec<u8>)>) {
         let text = |analyzer: &str| serde_json::json!({ "type": "text", "analyzer": analyzer, "fields": { "raw": { "type": "keyword" } } });
         let nested = serde_json::json!({ "type": "nested", "properties": { "x": text("standard"), "y": text("standard") } });

@@ -111,8 +111,7 @@ impl TermTable {
         self.record(self.starts[number as usize]).1
     }
 
-    /// Returns the number of `term`, which gets one if it is new or was only appended. At most 65,535
-    /// bytes.
+    /// Returns the number of `term`, which gets one if it is new or was only appended. At most 65,535 bytes.
     #[inline]
     pub fn intern(&mut self, term: &[u8]) -> u32 {
         self.intern_by_hash(self.hash(term), term)

@@ -150,8 +150,7 @@ impl<'a, T: ColumnValue> Column<'a, T> {
         self.values.count().div_ceil(BLOCK as u64)
     }
 
-    /// Decodes the values `[128 * block, 128 * block + n)` and returns `n`; the rest of `out` is
-    /// unspecified.
+    /// Decodes the values `[128 * block, 128 * block + n)` and returns `n`; the rest of `out` is unspecified.
     #[inline]
     pub fn read_block(&self, block: u64, out: &mut [T; BLOCK]) -> Result<usize> {
         self.values.read_block(block, out)

@@ -2,8 +2,7 @@
 //!
 //! All integers are little-endian; `varint` is LEB128. A segment is either **one compound file**
 //! (`_<id>.seg`, below [`COMPOUND_BYTES_MAX`]) or one file per [`Lane`]. Both have the same structure:
-//! header, sections back to back without padding, footer. Only the main file (`.seg`) holds a section
-//! table.
+//! header, sections back to back without padding, footer. Only the main file (`.seg`) holds a section table.
 //!
 //! ```text
 //! header   offset  size  field

@@ -99,8 +99,7 @@ impl KnownDamage {
 const SCRUB_BYTES: usize = 256 << 10;
 
 impl SegmentFile {
-    /// Fails if any access to a mapped file has failed so far, or if a file is known to have a wrong
-    /// length.
+    /// Fails if any access to a mapped file has failed so far, or if a file is known to have a wrong length.
     #[inline]
     pub fn intact(&self) -> Result<()> {
         let is_other = self.known.has_other_length.load(Ordering::Acquire);
@@ -362,8 +361,7 @@ impl SegmentFile {
         self.note(Damage { file, offset: 0, expected, found: message.to_owned() });
     }
 
-    /// Remembers damage found by a reader of stored documents, `offset` bytes from the start of their
-    /// blocks.
+    /// Remembers damage found by a reader of stored documents, `offset` bytes from the start of their blocks.
     pub(crate) fn note_stored(&self, offset: u64, expected: &str) -> Error {
         let Some(entry) = self.entry(SectionKind::StoredBlocks, NO_FIELD) else {
             return Error::corrupt("stored blocks", offset, "stored documents");

@@ -20,9 +20,8 @@ const SEQ_NO_PATH: &str = "_seq_no";
 
 /// Merges `views` in their order into the new segment `id`, without fsync.
 ///
-/// Calls `progress` about once per MiB with the bytes written since the last call. It may sleep to
-/// throttle; an error (such as [`Error::Cancelled`]) ends the merge. After an error no file of the new
-/// segment remains.
+/// Calls `progress` about once per MiB with the bytes written since the last call. It may sleep to throttle;
+/// an error (such as [`Error::Cancelled`]) ends the merge. After an error no file of the new segment remains.
 ///
 /// Every section is verified before it is read, so that a merge never gives damaged bytes a valid checksum.
 /// Fails with errors of the disk, and with [`limber_store::Error::Corrupt`] for a damaged source, which

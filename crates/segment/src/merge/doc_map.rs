@@ -117,8 +117,7 @@ impl DocIdMap {
         }
     }
 
-    /// Maps `docs` to new numbers and drops the deleted ones; `freqs` (one per document, or empty)
-    /// likewise.
+    /// Maps `docs` to new numbers and drops the deleted ones; `freqs` (one per document, or empty) likewise.
     pub(super) fn map(&self, segment: usize, docs: &mut Vec<DocId>, freqs: &mut Vec<u32>) -> Result<()> {
         match &self.segments[segment] {
             SegmentDocs::Shifted { base, doc_count } => {

@@ -138,8 +138,7 @@ impl ChildCursor<'_> {
         if parent >= self.bits.parent_count {
             return self.bits.child_count;
         }
-        // The answer is the number of zeros up to the preceding parent: its position less the ones before
-        // it.
+        // The answer is the number of zeros up to the preceding parent: its position less the ones before it.
         let before = parent - 1;
         if before < self.ones || before - self.ones >= (GROUP_WORDS * 64) as u32 {
             let group = self.bits.ones.partition_point(|&ones| ones <= before) - 1;

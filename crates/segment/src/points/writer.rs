@@ -329,8 +329,7 @@ fn radix_sort(words: &mut Vec<u64>, shift: u32, bits: u32) {
     }
 }
 
-/// Copies `from` to `to`, sorted by the digit at `shift`, which has `DIGITS` (a power of two) values;
-/// stable.
+/// Copies `from` to `to`, sorted by the digit at `shift`, which has `DIGITS` (a power of two) values; stable.
 fn radix_pass<const DIGITS: usize>(from: &[u64], to: &mut [u64], shift: u32) {
     let digit = |word: u64| (word >> shift) as usize & (DIGITS - 1);
     let mut starts = [0u32; DIGITS];

@@ -243,8 +243,7 @@ impl Postings {
             let Some(words) = rest.get(..*word_count as usize * 8) else { break };
             let Some(first) = (previous as u64 + 1).checked_sub(window_start as u64) else { break };
             let words = words.as_chunks::<8>().0;
-            // A bit set that does not end where the skip data say is left to `enter_block`, which refuses
-            // it.
+            // A bit set that does not end where the skip data say is left to `enter_block`, which refuses it.
             let top = words.last().map_or(0, |word| 64 - u64::from_le_bytes(*word).leading_zeros() as u64);
             if words.is_empty()
                 || first + (words.len() as u64 - 1) * 64 + top != last.wrapping_sub(window_start) as u64 + 1

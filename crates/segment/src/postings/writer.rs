@@ -400,8 +400,7 @@ fn write_docs(previous: Option<DocId>, docs: &[u32; BLOCK_DOCS], out: &mut Vec<u
 }
 
 impl SkipBuilder {
-    /// Adds the impacts of the next block; every [`GROUP_BLOCKS`] blocks also add the impacts of their
-    /// group.
+    /// Adds the impacts of the next block; every [`GROUP_BLOCKS`] blocks also add the impacts of their group.
     fn add_impacts(&mut self, block: &mut ImpactCollector) {
         let front = block.take_front();
         impact::write(front, &mut self.impacts);

@@ -16,8 +16,7 @@ pub struct NestedSpace {
     pub parent: Option<usize>,
     /// Maps the enclosing documents to those of the space, and back.
     pub bits: Arc<ParentBits>,
-    /// The space as a segment of its own: its documents have their own numbers, but neither ids nor
-    /// sources.
+    /// The space as a segment of its own: its documents have their own numbers, but neither ids nor sources.
     pub segment: Arc<Segment>,
 }
 
@@ -48,8 +47,7 @@ impl Segment {
         self.nested_spaces().iter().find(|space| &*space.path == path)
     }
 
-    /// Returns the map from the segment's documents to the nested documents of `path`; `None` if it has
-    /// none.
+    /// Returns the map from the segment's documents to the nested documents of `path`; `None` if it has none.
     pub fn lineage(&self, path: &str) -> Option<Lineage<'_>> {
         let spaces = self.nested_spaces();
         let mut at = spaces.iter().position(|space| &*space.path == path);

@@ -204,8 +204,7 @@ impl Segment {
         }
     }
 
-    /// Whether its documents are nested in those of another segment; they then have neither ids nor
-    /// sources.
+    /// Whether its documents are nested in those of another segment; they then have neither ids nor sources.
     pub fn is_nested(&self) -> bool {
         self.meta.files.is_empty()
     }

@@ -29,8 +29,7 @@
 //! is neither returned nor carried over by an update. The checksum of a head covers what the index says
 //! about its block, so a rotten index leads to a block that does not match.
 
-/// Uncompressed source bytes after which a block ends with LZ4: reading a random document costs about 12
-/// µs.
+/// Uncompressed source bytes after which a block ends with LZ4: reading a random document costs about 12 µs.
 pub const LZ4_BLOCK_BYTES: usize = 32 << 10;
 /// The same for zstd, whose window gains more from larger blocks.
 pub const ZSTD_BLOCK_BYTES: usize = 64 << 10;

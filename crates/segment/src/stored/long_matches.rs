@@ -25,8 +25,7 @@ pub const INPUT_BYTES_MAX: usize = u16::MAX as usize;
 /// Compresses blocks; keeps its table between blocks.
 #[derive(Default)]
 pub struct LongMatcher {
-    /// By hash of eight bytes, the position where they were seen last. Wrong entries are found not to
-    /// match.
+    /// By hash of eight bytes, the position where they were seen last. Wrong entries are found not to match.
     places: Option<Box<Places>>,
 }
 
@@ -104,8 +103,7 @@ struct Output<'o> {
 }
 
 impl Output<'_> {
-    /// Appends a sequence: literals, then a match of `match_len` bytes that were seen `offset` bytes
-    /// before.
+    /// Appends a sequence: literals, then a match of `match_len` bytes that were seen `offset` bytes before.
     #[inline(always)]
     fn push_match(
         &mut self,

@@ -43,9 +43,8 @@
 //! only one document has its document here and nothing in the postings section. This is true of most terms
 //! of most fields, and of all of `_id`.
 //!
-//! A torn write is never read, because the container's footer is missing then. Pages have their own
-//! checksums because they are read on demand; the checksums of all other sections are in the container's
-//! table.
+//! A torn write is never read, because the container's footer is missing then. Pages have their own checksums
+//! because they are read on demand; the checksums of all other sections are in the container's table.
 
 /// Terms in every block but the last.
 pub const BLOCK_TERMS: usize = 32;

@@ -1,5 +1,4 @@
-//! Looks up many terms in ascending order: walks through the terms and the blocks that hold them in
-//! parallel.
+//! Looks up many terms in ascending order: walks through the terms and the blocks that hold them in parallel.
 
 use std::cmp::Ordering;
 

@@ -55,9 +55,8 @@ impl Tails {
         }
     }
 
-    /// Returns `None` if a term in the group of `ord` may have a tail of at least `least`. Otherwise
-    /// returns the ordinal of the first term in the next such group, or one past all terms if there is
-    /// none.
+    /// Returns `None` if a term in the group of `ord` may have a tail of at least `least`. Otherwise returns
+    /// the ordinal of the first term in the next such group, or one past all terms if there is none.
     pub fn next_group(&self, ord: u64, least: u128) -> Option<u64> {
         let own = (ord / GROUP_TERMS) as usize;
         if self.groups.get(own).is_none_or(|most| *most >= least) {

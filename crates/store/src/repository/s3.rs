@@ -1,8 +1,7 @@
 //! A repository in a bucket of S3, or of a service that speaks its protocol.
 //!
-//! `object_store` is asynchronous. The calls here block the calling thread and run on one small runtime
-//! that all repositories of the process share. A blob is one request; the engine splits large files into
-//! parts.
+//! `object_store` is asynchronous. The calls here block the calling thread and run on one small runtime that
+//! all repositories of the process share. A blob is one request; the engine splits large files into parts.
 
 use std::fmt;
 use std::io;

@@ -143,8 +143,7 @@ fn map(bytes: usize) -> Option<NonNull<u8>> {
     if start == libc::MAP_FAILED { None } else { NonNull::new(start.cast()) }
 }
 
-/// Resizes the mapping `start` from `old` to `new` bytes and moves it if necessary. On `None` it is
-/// unmapped.
+/// Resizes the mapping `start` from `old` to `new` bytes and moves it if necessary. On `None` it is unmapped.
 fn remap(start: NonNull<u8>, old: usize, new: usize) -> Option<NonNull<u8>> {
     #[cfg(target_os = "linux")]
     {

@@ -6,10 +6,9 @@
 //! %) and, for pages that were used again there, *protected* (80 %). So a scan passes through the window
 //! and does not evict hot pages. (Einziger, Friedman and Manes, "TinyLFU", 2017; Caffeine.)
 //!
-//! Hits do not call the policy: pages count their own uses ([`Member::drain_uses`]). The counts are
-//! collected when a page is considered as a victim; a used page then moves as if it had been used just now.
-//! A clock hand also visits all pages in turn, a few at every insertion, so that counts and order stay
-//! recent.
+//! Hits do not call the policy: pages count their own uses ([`Member::drain_uses`]). The counts are collected
+//! when a page is considered as a victim; a used page then moves as if it had been used just now. A clock
+//! hand also visits all pages in turn, a few at every insertion, so that counts and order stay recent.
 
 use super::sketch::Sketch;
 

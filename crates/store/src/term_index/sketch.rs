@@ -13,8 +13,7 @@ const SAMPLE_PER_COUNTER: u64 = 2;
 const COUNTERS_PER_PAGE: usize = 8;
 const COUNT_MAX: u64 = 15;
 /// 2 KiB: a cache of few pages remembers two thousand uses. Four times as many gained up to one percent of
-/// hits on the bench's traces, but then new favourites of a small cache were refused for thousands of
-/// misses.
+/// hits on the bench's traces, but then new favourites of a small cache were refused for thousands of misses.
 const WIDTH_MIN: usize = 1024;
 /// 2 MiB per shard; with more pages than that, pages share counters.
 const WIDTH_MAX: usize = 1 << 20;

@@ -27,8 +27,7 @@ use super::sync::{AtomicU64, Ordering, UnsafeCell};
 
 const PIN: u64 = 1;
 const PINS: u64 = (1 << 20) - 1;
-/// More pins than there can be threads; further pins are refused so that they cannot overflow into the
-/// flags.
+/// More pins than there can be threads; further pins are refused so that they cannot overflow into the flags.
 const PINS_MANY: u64 = 1 << 19;
 const RESIDENT: u64 = 1 << 20;
 const DOOMED: u64 = 1 << 21;

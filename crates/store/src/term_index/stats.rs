@@ -38,8 +38,7 @@ pub struct TermIndexStats {
     pub transient_bytes: u64,
     /// Lookups answered without the page, because all of the budget was in use.
     pub bypass_count: u64,
-    /// Bytes of the policy's sketches, which are not charged: at most 32 bytes per page and 2 MiB per
-    /// shard.
+    /// Bytes of the policy's sketches, which are not charged: at most 32 bytes per page and 2 MiB per shard.
     pub overhead_bytes: u64,
 }
 
