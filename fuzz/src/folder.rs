@@ -1,5 +1,5 @@
-//! A small sound data folder with some bytes changed: it opens or not, answers or fails, is checked and
-//! repaired, and nothing panics, hangs or takes memory out of proportion.
+//! A small sound data folder with some bytes changed: it is opened, queried, checked and repaired. Each
+//! step may succeed or fail, but nothing may panic, hang or take disproportionate memory.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -13,7 +13,7 @@ use limber_engine::{
 use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Map, json};
 
-/// Every file of the folder by its path inside.
+/// Every file of the folder, by its path in the folder.
 static FOLDER: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(|| {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let node = Node::open(config(folder.path())).expect("an empty folder opens");
@@ -30,7 +30,7 @@ static FOLDER: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(|| {
     }
     write(&node, OperationKind::Delete, "7", "").expect("deleted");
     node.flush("i", IndicesOptions::BROADCAST, true).expect("flushes");
-    // Metadata that is in the node's state alone goes to the file of its index.
+    // Writes metadata that is only in the node's state to the file of its index.
     node.maintain();
     for number in 60..70 {
         write(&node, OperationKind::Index, &number.to_string(), "{\"n\": 1}").expect("written");
@@ -56,7 +56,7 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
 
 fn config(path: &Path) -> NodeConfig {
     let mut settings = Map::new();
-    // How full the machine's own disk is decides no test.
+    // The fill level of the machine's own disk must not affect a test.
     settings.insert("cluster.routing.allocation.disk.threshold_enabled".into(), "false".into());
     NodeConfig {
         data_path: path.to_owned(),
@@ -76,38 +76,39 @@ fn write(node: &Node, kind: OperationKind, id: &str, source: &str) -> limber_eng
     node.write(operation, RefreshPolicy::None, None).map(drop)
 }
 
-/// The commit of a shard.
+/// Changes the commit of a shard.
 pub fn commit(changes: &[u8]) {
     run(changes, |name| name.ends_with("commit"));
 }
 
-/// Live docs.
+/// Changes the live documents.
 pub fn live_docs(changes: &[u8]) {
     run(changes, |name| name.ends_with(".live"));
 }
 
-/// The node's own state.
+/// Changes the node's own state.
 pub fn node_state(changes: &[u8]) {
     run(changes, |name| name.starts_with("state/"));
 }
 
-/// The metadata of an index.
+/// Changes the metadata of an index.
 pub fn index_metadata(changes: &[u8]) {
     run(changes, |name| name.ends_with("index.json"));
 }
 
-/// The checkpoint of a log.
+/// Changes the checkpoint of a translog.
 pub fn checkpoint(changes: &[u8]) {
     run(changes, |name| name.ends_with("translog.ckp"));
 }
 
-/// Any file.
+/// Changes any file.
 pub fn folder(changes: &[u8]) {
     run(changes, |_| true);
 }
 
-/// `changes`: a form (bit 0: checksums are made right again, bit 1: the first change cuts its file there, bit
-/// 2: it removes its file), then five bytes a change: where (3), in which file (1), xor with what (1).
+/// Runs one case. `changes` is a form (bit 0: checksums are corrected, bit 1: the first change truncates
+/// its file there, bit 2: it removes its file), followed by five bytes per change: offset (3), file (1),
+/// value to xor (1).
 fn run(changes: &[u8], is_meant: impl Fn(&str) -> bool) {
     let Some((&form, changes)) = changes.split_first() else { return };
     let mut files = FOLDER.clone();
@@ -140,7 +141,7 @@ fn run(changes: &[u8], is_meant: impl Fn(&str) -> bool) {
     exercise(folder.path());
 }
 
-/// So that what is behind the checksums is met as well.
+/// Corrects the checksums, so that code behind their verification is reached too.
 fn make_sums_right(name: &str, bytes: &mut Vec<u8>) {
     let put = |bytes: &mut [u8], end: usize| {
         let sum = crc32(&bytes[..end]).to_le_bytes();

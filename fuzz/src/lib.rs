@@ -1,4 +1,4 @@
-//! What the fuzz targets do with any bytes: nothing of it may panic, hang or take memory out of proportion.
+//! The fuzz targets. For any input, they must not panic, hang or take disproportionate memory.
 
 mod folder;
 mod segment_reader;
@@ -31,12 +31,12 @@ static MAPPING: LazyLock<Mapping> = LazyLock::new(|| {
     Mapping::parse(&body, &MappingSettings::default()).expect("the mapping is valid")
 });
 
-/// Any bytes as a document: the walker accepts only what serde_json accepts as an object, halves of surrogate
-/// pairs aside, which Jackson takes as well.
+/// Walks any bytes as a document: the walker accepts only what serde_json accepts as an object, except for
+/// halves of surrogate pairs, which Jackson accepts as well.
 pub fn json_walker(source: &[u8]) {
     let mut sink = RecordingSink::default();
     if let Ok(Parsed::Done) = document::parse(&MAPPING, source, &mut Scratch::new(), &mut sink) {
-        // Escapes are read and not looked at.
+        // A `RawValue` parses escapes without interpreting them.
         let value: Box<RawValue> =
             serde_json::from_slice(source).expect("the walker accepts valid JSON only");
         assert!(value.get().starts_with('{'));
@@ -44,7 +44,7 @@ pub fn json_walker(source: &[u8]) {
     let _ = document::infer(&MAPPING, source);
 }
 
-/// Any JSON as a search body: parsed or refused.
+/// Parses any JSON as a search body, which may be refused.
 pub fn query_parser(body: &[u8]) {
     let Ok(value) = serde_json::from_slice::<serde_json::Value>(body) else { return };
     if let Err(error) = SearchRequest::parse(&value, &UrlParameters::default()) {
@@ -54,7 +54,7 @@ pub fn query_parser(body: &[u8]) {
 
 const TRANSLOG: &str = "translog-1.log";
 const CHECKPOINT: &str = "translog.ckp";
-/// Bytes of the header, and of the length and checksum before every record.
+/// Bytes of the header, and (`PREFIX_BYTES`) of the length and checksum before every record.
 const HEADER_BYTES: usize = 56;
 const PREFIX_BYTES: usize = 8;
 
@@ -62,7 +62,7 @@ fn directory(folder: &Path) -> Arc<dyn Directory> {
     Arc::new(FsDirectory::open(folder).expect("the folder opens"))
 }
 
-/// A log of three batches, and its checkpoint.
+/// A translog of three batches, and its checkpoint.
 static LOG: LazyLock<(Vec<u8>, Vec<u8>)> = LazyLock::new(|| {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let log = FileTranslog::create(directory(folder.path()), 1, 1, [0; 16], 0, &Recovered::default());
@@ -89,9 +89,9 @@ static LOG: LazyLock<(Vec<u8>, Vec<u8>)> = LazyLock::new(|| {
     (read(TRANSLOG), read(CHECKPOINT))
 });
 
-/// The newest translog file is any bytes (first byte even) or a sound log with changed bytes, with its
-/// checksums made right again (first byte a multiple of four plus one) or not, with its checkpoint or (bit 3)
-/// without: replayed up to a torn tail or refused as corrupt.
+/// Recovers a translog, which is replayed up to a torn tail or refused as corrupt. The newest file consists
+/// of any bytes (first byte even) or is a sound log with changed bytes, whose checksums are corrected if
+/// the first byte is a multiple of four plus one. If bit 3 is set, the checkpoint is missing.
 pub fn translog(bytes: &[u8]) {
     let Some((&form, bytes)) = bytes.split_first() else { return };
     let file = if form % 2 == 0 { bytes.to_vec() } else { changed_log(bytes, form % 4 == 1) };

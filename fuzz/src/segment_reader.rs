@@ -1,4 +1,4 @@
-//! A valid segment with some bytes changed: it opens or not, answers or fails, but never panics.
+//! A valid segment with some bytes changed: opening and reading it may fail, but never panics.
 
 use std::sync::{Arc, LazyLock};
 
@@ -50,7 +50,7 @@ static SEGMENT: LazyLock<(SegmentMeta, Files)> = LazyLock::new(|| {
     (meta, files.collect())
 });
 
-/// `changes`: five bytes each, where (3), in which file (1), xor with what (1).
+/// Runs one case. `changes` has five bytes per change: offset (3), file (1), value to xor (1).
 pub fn segment_reader(changes: &[u8]) {
     let (meta, files) = &*SEGMENT;
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -92,7 +92,7 @@ fn read_terms(segment: &Segment) {
         let want = if path == "t" { Want::Positions } else { Want::Docs };
         let Ok(mut postings) = segment.postings(path, &info, want) else { continue };
         let mut positions = Vec::new();
-        // A damaged list is not endless: a cursor only moves forward.
+        // Damaged postings cannot be endless, because a cursor only moves forward.
         while postings.next() != NO_MORE_DOCS {
             if path == "t" {
                 postings.positions(&mut positions);

@@ -1,8 +1,8 @@
-//! Every target over a few thousand seeded mutations of small seeds: what a machine without libFuzzer runs.
+//! Runs every target with a few thousand seeded mutations of small seeds, for machines without libFuzzer.
 
 use std::time::{Duration, Instant};
 
-/// `LIMBER_FUZZ_SECONDS` says otherwise.
+/// Seconds per target; `LIMBER_FUZZ_SECONDS` overrides it.
 const SECONDS_A_TARGET: u64 = 4;
 
 struct Random(u64);
@@ -19,7 +19,7 @@ impl Random {
         (self.next() % end.max(1) as u64) as usize
     }
 
-    /// One of the seeds with a few bytes changed, cut out, repeated or taken from another seed.
+    /// Returns one of the seeds with a few bytes changed, removed, repeated or taken from another seed.
     fn mutated(&mut self, seeds: &[&[u8]]) -> Vec<u8> {
         let mut bytes = seeds[self.below(seeds.len())].to_vec();
         for _ in 0..=self.below(6) {
@@ -51,7 +51,7 @@ fn run(target: fn(&[u8]), seeds: &[&[u8]]) {
     let seed = given("LIMBER_FUZZ_SEED").unwrap_or(0x9e37_79b9_7f4a_7c15);
     let (mut random, start) = (Random(seed), Instant::now());
     let tried = |bytes: &[u8]| {
-        // What fails is shown, to be kept as a test.
+        // Prints the failing input, so that it can become a test.
         let outcome = std::panic::catch_unwind(|| target(bytes));
         if let Err(panic) = outcome {
             eprintln!("fails with {bytes:?}");
@@ -100,7 +100,7 @@ fn translog() {
     run(limber_fuzz::translog, &seeds);
 }
 
-/// Forms of [`limber_fuzz::folder`] with a few changes each.
+/// Makes the forms of [`limber_fuzz::folder`], with a few changes each.
 fn folder_seeds() -> Vec<Vec<u8>> {
     (0..8u8)
         .flat_map(|form| {

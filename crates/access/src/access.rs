@@ -1,8 +1,8 @@
-//! The right of a request to what it does: "may this name be touched, and what of it may be seen?"
+//! The right of a request to what it does: "may it touch this name, and which part of it may it see?"
 //!
-//! An [`Access`] says who asks and which action is carried out. It stands beside the request on each of its
-//! threads. Names are checked where they are looked up; what was reached through an alias or a data stream is
-//! noted, so that its indices may be opened.
+//! An [`Access`] says who sends a request and which action it carries out. It is set on each thread of the
+//! request. Names are checked where they are resolved. Indices that are reached through an alias or a data
+//! stream are recorded, so that they may be opened.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -21,31 +21,30 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<Access>>> = const { RefCell::new(None) };
 }
 
-/// The right of somebody to carry out one action, for as long as the request takes.
+/// The right of an identity to carry out one action during one request.
 #[derive(Debug)]
 pub struct Access {
-    /// Who asks.
+    /// The identity that sends the request.
     pub identity: Arc<Identity>,
-    /// What they may do, made ready from their roles.
+    /// Its rights, compiled from its roles.
     pub rights: Arc<Rights>,
     action: &'static str,
-    /// Indices that were reached by the name of an alias or data stream.
+    /// Indices that were reached through an alias or data stream.
     reached: Mutex<HashMap<String, Reach>>,
 }
 
 impl Access {
-    /// Lets a request in that carries out `action`. An action on indices is only refused here if it is
-    /// allowed on no name at all; the names that the request touches are checked later, with
-    /// [`Access::check`].
+    /// Grants a request that carries out `action`. An action on indices is refused here only if it is allowed
+    /// on no name at all; the names that the request touches are checked later with [`Access::check`].
     ///
     /// # Errors
-    /// `Forbidden`, in Elasticsearch's words.
+    /// `Forbidden`, with Elasticsearch's message.
     pub fn grant(identity: Arc<Identity>, rights: Arc<Rights>, action: &'static str) -> Result<Arc<Access>> {
         Access::grant_on(identity, rights, action, "")
     }
 
-    /// Lets a request in as [`Access::grant`] does. `named` are the indices in its path, with commas between
-    /// them, which the error lists.
+    /// Grants a request as [`Access::grant`] does. `named` are the indices in its path, separated by
+    /// commas, which the error lists.
     ///
     /// # Errors
     /// `Forbidden`, with the names.
@@ -68,33 +67,33 @@ impl Access {
         Ok(Arc::new(access))
     }
 
-    /// Makes this thread work with the access until the guard drops.
+    /// Sets the access on this thread until the guard drops.
     pub fn enter(self: Arc<Self>) -> Entered {
         Entered::replacing(Some(self))
     }
 
-    /// The action that is carried out.
+    /// Returns the action that is carried out.
     pub fn action(&self) -> &'static str {
         self.action
     }
 
-    /// Whether API keys of others are out of bounds.
+    /// Whether the API keys of other users are off limits.
     pub fn is_for_own_keys(&self) -> bool {
         self.rights.cluster(self.action) == ClusterVerdict::OwnKeys
     }
 
-    /// Whether an index, alias or data stream may be named.
+    /// Whether the request may name an index, alias or data stream.
     pub fn allows(&self, name: &str) -> bool {
         is_cluster_action(self.action) || self.rights.reach(self.action, name).is_some()
     }
 
-    /// Whether an index was reached by the name of an alias or data stream, and may be looked up by its own
+    /// Whether an index was reached through an alias or data stream, so that its own name may be resolved
     /// from then on.
     pub fn has_reached(&self, index: &str) -> bool {
         self.reached.lock().contains_key(index)
     }
 
-    /// Refuses names that may not be named, all at once.
+    /// Refuses all names that the request may not use, in one error.
     ///
     /// # Errors
     /// `Forbidden`.
@@ -103,7 +102,7 @@ impl Access {
         if denied.is_empty() { Ok(()) } else { Err(self.denied(&denied)) }
     }
 
-    /// Checks names as [`Access::check`] does, for another action that the request takes in passing.
+    /// Checks names as [`Access::check`] does, but for another action that the request also carries out.
     ///
     /// # Errors
     /// `Forbidden`.
@@ -112,7 +111,7 @@ impl Access {
         action: &'static str,
         names: impl IntoIterator<Item = &'n str>,
     ) -> Result<()> {
-        // What the whole cluster's actions do to indices is theirs.
+        // Actions of the whole cluster include what they do to indices.
         if is_cluster_action(self.action) {
             return Ok(());
         }
@@ -124,7 +123,7 @@ impl Access {
         }
     }
 
-    /// Notes that `index` was reached by the name of an alias or data stream (`by`) that the request may use.
+    /// Records that `index` was reached through an alias or data stream (`by`) that the request may use.
     pub fn note_reached(&self, index: &str, by: &str) {
         if is_cluster_action(self.action) {
             return;
@@ -137,11 +136,11 @@ impl Access {
         }
     }
 
-    /// What is hidden of an index that is opened, or `None` if all of it may be seen. `stream` is the data
-    /// stream that it belongs to.
+    /// Returns what is hidden of an index that is opened, or `None` if all of it is visible. `stream` is
+    /// the data stream that it belongs to.
     ///
     /// # Errors
-    /// `Forbidden` if the index was neither named nor reached by a name that is allowed.
+    /// `Forbidden` if the index was neither named nor reached through an allowed name.
     pub fn limits(&self, index: &str, stream: Option<&str>) -> Result<Option<Limits>> {
         if is_cluster_action(self.action) {
             return Ok(None);
@@ -160,12 +159,13 @@ impl Access {
         }
     }
 
-    /// The error `Forbidden` for names that the action must not touch; without names, for the action itself.
+    /// Returns the error `Forbidden` for names that the action may not touch; without names, for the action
+    /// itself.
     pub fn denied(&self, names: &[&str]) -> RequestError {
         denial::denied(&self.identity, &self.rights.role_names(), self.action, names)
     }
 
-    /// Refuses what cannot be done where parts of an index are hidden.
+    /// Refuses an operation that is impossible if parts of an index are hidden.
     ///
     /// # Errors
     /// `BadRequest` with `why`.
@@ -177,7 +177,7 @@ impl Access {
     }
 }
 
-/// While it lives, its thread works with an access, or without one.
+/// Guard: while it lives, its thread has an access, or none.
 #[derive(Debug)]
 #[must_use = "the access is left when this drops"]
 pub struct Entered {
@@ -201,13 +201,13 @@ impl Drop for Entered {
     }
 }
 
-/// The access that this thread works with; `None` means that it may do everything.
+/// Returns the access of this thread; `None` means that everything is allowed.
 pub fn current() -> Option<Arc<Access>> {
     CURRENT.with_borrow(Option::clone)
 }
 
-/// Makes this thread carry out `action` for the same identity until the guard drops. Changes nothing where
-/// everything may be done.
+/// Makes this thread carry out `action` for the same identity until the guard drops. Has no effect if
+/// everything is allowed.
 pub fn acting(action: &'static str) -> Acting {
     let next = current().map(|access| match access.action == action {
         true => access,
@@ -221,13 +221,13 @@ pub fn acting(action: &'static str) -> Acting {
     Entered::replacing(next)
 }
 
-/// Runs `work` without an access: what the server does for itself on the way needs no privilege.
+/// Runs `work` without an access: what the server does for itself needs no privilege.
 pub fn aside<T>(work: impl FnOnce() -> T) -> T {
     let _entered = Entered::replacing(None);
     work()
 }
 
-/// Wraps `work` for another thread, where it runs with the access of this thread.
+/// Wraps `work` for another thread, so that it runs there with the access of this thread.
 pub fn carried<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
     let access = current();
     move || {

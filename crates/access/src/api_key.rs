@@ -1,4 +1,4 @@
-//! API keys: credentials of a user that can do at most what the user could when they were made.
+//! API keys: credentials of a user that allow at most what the user was allowed when they were created.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
@@ -7,19 +7,19 @@ use crate::descriptor::check_metadata;
 use crate::{AuthenticationType, Identity, Realm, Result, RoleDescriptor};
 
 const NAME_LENGTH_MAX: usize = 256;
-/// Role descriptors of one key.
+/// Maximum number of role descriptors per key.
 const ROLES_MAX: usize = 100;
 
-/// What a request says of a key.
+/// The body of a request that creates or changes a key.
 #[derive(Debug, Clone, Default)]
 pub struct ApiKeyDraft {
-    /// Name of the key; needed when a key is made.
+    /// Name of the key; required when a key is created.
     pub name: Option<String>,
-    /// Role descriptors by name; none means all that the owner can do.
+    /// Role descriptors by name; none means everything that the owner may do.
     pub roles: Option<Vec<(String, RoleDescriptor)>>,
-    /// Life of the key as it was written, such as `1d`; `None` means that it does not expire.
+    /// Lifetime of the key as given, such as `1d`; `None` means that it does not expire.
     pub expiration: Option<String>,
-    /// What the client keeps with the key; members whose name begins with `_` are refused.
+    /// The client's own data about the key; members whose name begins with `_` are refused.
     pub metadata: Option<Map<String, Value>>,
 }
 
@@ -27,7 +27,7 @@ impl ApiKeyDraft {
     /// Reads the body of `POST _security/api_key`, or of the calls that change keys.
     ///
     /// # Errors
-    /// An unknown member, a name or role that is not valid.
+    /// An unknown member, or an invalid name or role.
     pub fn parse(body: &Value) -> Result<ApiKeyDraft> {
         let mut draft = ApiKeyDraft::default();
         let object = body.as_object().ok_or_else(|| RequestError::parsing("expected an object"))?;
@@ -86,16 +86,16 @@ fn roles(value: &Value) -> Result<Vec<(String, RoleDescriptor)>> {
     object.iter().map(|(name, body)| Ok((name.clone(), RoleDescriptor::parse(name, body)?))).collect()
 }
 
-/// A key, with what is kept of its secret.
+/// A key, with the digest of its secret.
 #[derive(Clone, PartialEq)]
 pub struct ApiKey {
-    /// Name that the owner gave it; need not be unique.
+    /// Name given by the owner; need not be unique.
     pub name: String,
-    /// When it was made, in milliseconds since 1970.
+    /// Time of creation, in milliseconds since 1970.
     pub creation_ms: u64,
-    /// When it stops letting anybody in, in milliseconds since 1970; `None` means never.
+    /// Time from which the key is no longer valid, in milliseconds since 1970; `None` means never.
     pub expiration_ms: Option<u64>,
-    /// When it was invalidated, in milliseconds since 1970.
+    /// Time of invalidation, in milliseconds since 1970.
     pub invalidation_ms: Option<u64>,
     /// Name of the owner.
     pub username: String,
@@ -103,21 +103,21 @@ pub struct ApiKey {
     pub realm: String,
     /// Type of the owner's realm.
     pub realm_kind: String,
-    /// The name of the owner, which templates of queries may use.
+    /// Full name of the owner, which query templates may use.
     pub owner_full_name: Option<String>,
-    /// The owner's address, which templates of queries may use.
+    /// E-mail address of the owner, which query templates may use.
     pub owner_email: Option<String>,
-    /// The owner's metadata, which templates of queries may use.
+    /// Metadata of the owner, which query templates may use.
     pub owner_metadata: Map<String, Value>,
-    /// Names of the owner's roles, which templates of queries may use.
+    /// Names of the owner's roles, which query templates may use.
     pub owner_roles: Vec<String>,
-    /// What the client keeps with the key.
+    /// The client's own data about the key.
     pub metadata: Map<String, Value>,
-    /// The key's own roles; none means all that `limited_by` allows.
+    /// The key's own roles; none means everything that `limited_by` allows.
     pub roles: Vec<(String, RoleDescriptor)>,
-    /// The owner's roles when the key was made or changed.
+    /// The owner's roles when the key was created or last changed.
     pub limited_by: Vec<(String, RoleDescriptor)>,
-    /// What is kept of the secret ([`crate::secret_digest`]).
+    /// Digest of the secret ([`crate::secret_digest`]).
     pub digest: String,
 }
 
@@ -128,12 +128,12 @@ impl std::fmt::Debug for ApiKey {
 }
 
 impl ApiKey {
-    /// Whether the key lets somebody in at this time.
+    /// Whether the key is valid at this time.
     pub fn is_valid(&self, now_ms: u64) -> bool {
         self.invalidation_ms.is_none() && self.expiration_ms.is_none_or(|expiration| now_ms < expiration)
     }
 
-    /// The identity of requests that come with the key, whose id is `id`.
+    /// Returns the identity of requests with the key, whose id is `id`.
     pub fn identity(&self, id: &str) -> Identity {
         Identity {
             username: self.username.clone(),
@@ -147,7 +147,7 @@ impl ApiKey {
         }
     }
 
-    /// The owner as the templates of queries in roles see them.
+    /// Returns the owner, for the query templates of roles.
     pub fn owner(&self) -> Identity {
         Identity {
             username: self.username.clone(),
@@ -161,7 +161,7 @@ impl ApiKey {
         }
     }
 
-    /// As `GET _security/api_key` shows it.
+    /// Returns the key in the form of `GET _security/api_key`.
     pub fn shown(&self, id: &str, with_limited_by: bool) -> Value {
         let mut shown = json!({
             "id": id,

@@ -1,6 +1,6 @@
-//! What is there from the start: roles and users that nobody can change or delete.
+//! Built-in roles and users, which cannot be changed or deleted.
 //!
-//! Source: `ReservedRolesStore`, as far as what they grant exists here.
+//! Source: `ReservedRolesStore`, limited to privileges that exist here.
 
 use serde_json::{Value, json};
 
@@ -103,7 +103,7 @@ pub const RESERVED_ROLES: &[(&str, &str)] = &[
     ("enrich_user", r#"{"cluster": ["manage_enrich", "manage_ingest_pipelines", "monitor"]}"#),
 ];
 
-/// Names and roles of the reserved users. All but `elastic` have no password before somebody gives them one.
+/// Names and roles of the reserved users. Except for `elastic`, they have no password until one is set.
 pub const RESERVED_USERS: &[(&str, &str)] = &[
     ("elastic", "superuser"),
     ("kibana_system", "kibana_system"),
@@ -114,7 +114,7 @@ pub const RESERVED_USERS: &[(&str, &str)] = &[
     ("remote_monitoring_user", "remote_monitoring_collector"),
 ];
 
-/// The reserved role of this name.
+/// Returns the reserved role of this name.
 pub fn reserved_role(name: &str) -> Option<RoleDescriptor> {
     let (name, body) = RESERVED_ROLES.iter().find(|(own, _)| *own == name)?;
     let body: Value = serde_json::from_str(body).ok()?;
@@ -123,7 +123,7 @@ pub fn reserved_role(name: &str) -> Option<RoleDescriptor> {
     Some(role)
 }
 
-/// The role of the reserved user of this name.
+/// Returns the role of the reserved user of this name.
 pub fn reserved_user(name: &str) -> Option<&'static str> {
     RESERVED_USERS.iter().find(|(own, _)| *own == name).map(|(_, role)| *role)
 }

@@ -1,13 +1,13 @@
-//! Cluster privileges: which actions each grants.
+//! Cluster privileges and the actions that each grants.
 //!
 //! Source: `ClusterPrivilegeResolver` (Elasticsearch 8.14), the documentation's page "Security privileges".
 
 use crate::pattern::wildcard_matches;
 
-/// A named privilege with the actions that it grants, less those that it does not.
+/// A named privilege, with the actions that it grants and those that it excludes.
 #[derive(Debug)]
 pub struct ClusterPrivilege {
-    /// As roles name it.
+    /// Name in roles.
     pub name: &'static str,
     pub(crate) actions: &'static [&'static str],
     pub(crate) except: &'static [&'static str],
@@ -140,14 +140,14 @@ const TRANSFORM: &[&str] = &[
     "cluster:monitor/transform/*",
 ];
 
-/// Actions with which users ask about themselves. Every authenticated user may carry them out.
+/// Actions by which users query their own data. Every authenticated user may carry them out.
 const OWN: [&str; 3] = [
     "cluster:admin/xpack/security/user/authenticate",
     "cluster:admin/xpack/security/user/has_privileges",
     "cluster:admin/xpack/security/user/list_privileges",
 ];
 
-/// Actions that `manage_own_api_key` grants as long as they are about the user's own keys.
+/// Actions that `manage_own_api_key` grants for the user's own keys.
 const OWN_KEYS: [&str; 6] = [
     "cluster:admin/xpack/security/api_key/create",
     "cluster:admin/xpack/security/api_key/get",
@@ -157,24 +157,24 @@ const OWN_KEYS: [&str; 6] = [
     "cluster:admin/xpack/security/api_key/bulk_update",
 ];
 
-/// Whether every authenticated user may take the action.
+/// Whether every authenticated user may carry out the action.
 pub(crate) fn is_granted_to_all(action: &str) -> bool {
     OWN.contains(&action)
 }
 
-/// Whether the action is about API keys, which may be the user's own.
+/// Whether the action is about API keys and thus may be limited to the user's own.
 pub(crate) fn is_of_own_keys(action: &str) -> bool {
     OWN_KEYS.contains(&action)
 }
 
-/// Whether an action is one of the whole cluster, although it may begin with `indices:`.
+/// Whether an action concerns the whole cluster, even if it begins with `indices:`.
 pub fn is_cluster_action(action: &str) -> bool {
     action.starts_with("cluster:")
         || action.starts_with("indices:admin/template/")
         || action.starts_with("indices:admin/index_template/")
 }
 
-/// The privilege of this name.
+/// Returns the privilege of this name.
 pub(crate) fn named(name: &str) -> Option<&'static ClusterPrivilege> {
     CLUSTER_PRIVILEGES.iter().find(|privilege| privilege.name == name)
 }
@@ -186,7 +186,7 @@ impl ClusterPrivilege {
             || self.name == "manage_own_api_key" && is_of_own_keys(action)
     }
 
-    /// How many privileges it includes: messages name the one that grants least first.
+    /// Returns how many privileges it includes; messages list the narrowest privilege first.
     fn weight(&self) -> usize {
         CLUSTER_PRIVILEGES
             .iter()
@@ -201,7 +201,7 @@ impl ClusterPrivilege {
     }
 }
 
-/// Names of the privileges that grant `action`; those that grant least come first.
+/// Returns the names of the privileges that grant `action`, the narrowest first.
 pub(crate) fn granting(action: &str) -> Vec<&'static str> {
     let mut found: Vec<&ClusterPrivilege> =
         CLUSTER_PRIVILEGES.iter().filter(|privilege| privilege.grants(action)).collect();

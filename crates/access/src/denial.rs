@@ -1,4 +1,4 @@
-//! "No", in Elasticsearch's words.
+//! Messages of denials, as in Elasticsearch.
 //!
 //! Source: `AuthorizationDenialMessages`.
 
@@ -8,7 +8,7 @@ use crate::cluster::is_cluster_action;
 use crate::index::is_restricted;
 use crate::{AuthenticationType, Identity, cluster, index};
 
-/// `Forbidden` for an action, on these names where it is one on indices.
+/// Returns `Forbidden` for an action; for an action on indices, `names` are the indices.
 pub(crate) fn denied(identity: &Identity, roles: &[&str], action: &str, names: &[&str]) -> RequestError {
     let mut reason = format!(
         "action [{action}] is unauthorized for {}{}",
@@ -34,7 +34,7 @@ pub(crate) fn denied(identity: &Identity, roles: &[&str], action: &str, names: &
     RequestError::new(ErrorClass::Forbidden, "security_exception", reason)
 }
 
-/// `Forbidden` for acting as another user.
+/// Returns `Forbidden` for acting as another user.
 pub(crate) fn run_as_denied(identity: &Identity, roles: &[&str], action: &str, user: &str) -> RequestError {
     let reason = format!(
         "action [{action}] is unauthorized for {}{}, because {} is unauthorized to run as [{user}]",
@@ -61,7 +61,7 @@ fn described(identity: &Identity) -> String {
     }
 }
 
-/// The roles as a message names them; empty for identities that have no roles of their own.
+/// Returns the part of the message that names the roles; empty for identities without roles of their own.
 fn with_roles(identity: &Identity, roles: &[&str]) -> String {
     match identity.authentication {
         AuthenticationType::ApiKey { .. } | AuthenticationType::Token { .. } => String::new(),

@@ -1,4 +1,4 @@
-//! A role as users write it.
+//! A role as clients define it.
 //!
 //! Source: `RoleDescriptor`.
 
@@ -9,22 +9,22 @@ use crate::pattern::{NamePattern, covers, wildcard_matches};
 use crate::query_template::QueryTemplate;
 use crate::{Result, cluster, index};
 
-/// One list has at most this many names, privileges or patterns.
+/// Maximum number of names, privileges or patterns per list.
 const LIST_MAX: usize = 1_000;
-/// A query that limits documents has at most this many bytes.
+/// Maximum length in bytes of a query that limits documents.
 const QUERY_BYTES_MAX: usize = 64 << 10;
 
-/// Which fields may be seen.
+/// The fields that a role may see.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FieldRule {
-    /// Patterns of paths, with `*`, of the fields that may be seen.
+    /// Patterns of paths, with `*`, of the visible fields.
     pub grant: Vec<String>,
-    /// Patterns of paths that are taken from those again.
+    /// Patterns of paths that are excluded from those.
     pub except: Vec<String>,
 }
 
 impl FieldRule {
-    /// Whether the field at `path` may be seen. Metadata fields, whose names begin with `_`, always may.
+    /// Whether the field at `path` is visible. Metadata fields, whose names begin with `_`, always are.
     pub fn allows(&self, path: &str) -> bool {
         path.starts_with('_')
             || self.grant.iter().any(|pattern| wildcard_matches(pattern, path))
@@ -72,36 +72,35 @@ impl FieldRule {
     }
 }
 
-/// One entry of `indices`.
+/// One entry of the list `indices`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexEntry {
     /// Patterns of indices, aliases and data streams; at least one. See [`NamePattern`].
     pub names: Vec<String>,
     /// Names of index privileges, or patterns of actions.
     pub privileges: Vec<String>,
-    /// Which fields may be seen; `None` means all.
+    /// The visible fields; `None` means all.
     pub fields: Option<FieldRule>,
-    /// Which documents may be seen, as text: JSON of a query, or of a template of one. `None` means all.
+    /// The visible documents, as the JSON text of a query or of a query template. `None` means all.
     pub query: Option<String>,
-    /// Whether the names reach the server's own indices too.
+    /// Whether the names include the server's own indices.
     pub allow_restricted_indices: bool,
 }
 
-/// A role as users write it. [`RoleDescriptor::parse`] has checked it.
+/// A role as clients define it, validated by [`RoleDescriptor::parse`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RoleDescriptor {
     /// Names of cluster privileges, or patterns of actions.
     pub cluster: Vec<String>,
     /// What the role may do on which indices.
     pub indices: Vec<IndexEntry>,
-    /// Privileges of applications, kept as they were written: applications ask about them through
-    /// `_has_privileges`.
+    /// Privileges of applications, stored as given; applications query them through `_has_privileges`.
     pub applications: Vec<Value>,
     /// Patterns of users that the role may act as.
     pub run_as: Vec<String>,
-    /// What the client keeps with the role.
+    /// The client's own data about the role.
     pub metadata: Map<String, Value>,
-    /// What the role is for, in words.
+    /// Description of the role.
     pub description: Option<String>,
 }
 
@@ -109,7 +108,7 @@ impl RoleDescriptor {
     /// Reads the body of `PUT _security/role/NAME`, or a role of an API key.
     ///
     /// # Errors
-    /// A member that is not known or has another type, an unknown privilege, a pattern or query that does not
+    /// An unknown member or one of another type, an unknown privilege, or a pattern or query that does not
     /// parse.
     pub fn parse(name: &str, body: &Value) -> Result<RoleDescriptor> {
         let Some(object) = body.as_object() else {
@@ -169,7 +168,7 @@ impl RoleDescriptor {
         names.map(|name| NamePattern::parse(name)).try_for_each(|parsed| parsed.map(drop))
     }
 
-    /// The role as it is shown and kept; [`RoleDescriptor::parse`] reads it back.
+    /// Returns the role as it is shown and stored; [`RoleDescriptor::parse`] reads it back.
     pub fn to_json(&self) -> Value {
         let mut shown = json!({
             "cluster": self.cluster,
@@ -185,7 +184,7 @@ impl RoleDescriptor {
         shown
     }
 
-    /// Whether it limits documents or fields, which only some requests can respect.
+    /// Whether it limits documents or fields, which only some requests support.
     pub fn limits_documents(&self) -> bool {
         self.indices.iter().any(|entry| entry.query.is_some() || entry.fields.is_some())
     }
@@ -262,7 +261,7 @@ fn entries(role: &str, value: &Value) -> Result<Vec<IndexEntry>> {
     list.iter().map(|entry| IndexEntry::parse(role, entry)).collect()
 }
 
-/// A query as text, whether it was written as JSON or as text of JSON.
+/// Returns a query as JSON text, whether it was given as JSON or as a string of JSON.
 fn query(role: &str, value: &Value) -> Result<Option<String>> {
     let text = match value {
         Value::Null => return Ok(None),
@@ -313,7 +312,7 @@ fn metadata(role: &str, value: &Value) -> Result<Map<String, Value>> {
     Ok(object.clone())
 }
 
-/// Refuses members whose names begin with `_`, which are the server's own.
+/// Refuses members whose names begin with `_`, which are reserved for the server.
 pub(crate) fn check_metadata(metadata: &Map<String, Value>) -> Result<()> {
     match metadata.keys().find(|key| key.starts_with('_')) {
         None => Ok(()),
@@ -321,7 +320,7 @@ pub(crate) fn check_metadata(metadata: &Map<String, Value>) -> Result<()> {
     }
 }
 
-/// A text, or a list of texts.
+/// Reads a string, or a list of strings.
 pub(crate) fn texts(field: &str, value: &Value) -> Result<Vec<String>> {
     let bad = || {
         RequestError::parsing(format!(

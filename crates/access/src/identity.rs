@@ -1,8 +1,8 @@
-//! Who sends a request, and how that was proved.
+//! Who sends a request, and how they were authenticated.
 
 use serde_json::{Map, Value, json};
 
-/// How a request proved who asks.
+/// How a request was authenticated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuthenticationType {
     /// By name and password, in a realm.
@@ -14,26 +14,26 @@ pub enum AuthenticationType {
         /// Name of the key.
         name: String,
     },
-    /// A token of a service account.
+    /// By a token of a service account.
     Token {
         /// Name of the token.
         name: String,
     },
-    /// Not at all: the request came without credentials, and `xpack.security.authc.anonymous` lets it in.
+    /// Not authenticated: the request had no credentials, and `xpack.security.authc.anonymous` allows that.
     Anonymous,
 }
 
-/// The realm that knows a user.
+/// The realm that a user belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Realm {
-    /// As answers name it.
+    /// The realm's name in responses.
     pub name: &'static str,
-    /// The realm's `type` in answers.
+    /// The realm's `type` in responses.
     pub kind: &'static str,
 }
 
 impl Realm {
-    /// Users that the node keeps itself.
+    /// Users that the node manages itself.
     pub const NATIVE: Realm = Realm { name: "default_native", kind: "native" };
     /// The reserved users, such as `elastic`.
     pub const RESERVED: Realm = Realm { name: "reserved", kind: "reserved" };
@@ -52,23 +52,23 @@ pub struct Identity {
     pub username: String,
     /// Names of the user's roles; none for API keys and service accounts.
     pub roles: Vec<String>,
-    /// The user's name for people.
+    /// The user's display name.
     pub full_name: Option<String>,
-    /// The user's address.
+    /// The user's e-mail address.
     pub email: Option<String>,
-    /// What the client keeps with the user.
+    /// The client's own data about the user.
     pub metadata: Map<String, Value>,
-    /// The realm that the user was found in.
+    /// The realm of the user.
     pub realm: Realm,
-    /// How the request proved who asks.
+    /// How the request was authenticated.
     pub authentication: AuthenticationType,
-    /// The user who acts as this one (`es-security-runas-user`).
+    /// The user that acts as this one (`es-security-runas-user`).
     pub run_by: Option<Box<Identity>>,
 }
 
 impl Identity {
-    /// Tells owners of scrolls, points in time and async searches apart. A user and each of the user's API
-    /// keys are different owners.
+    /// Returns the key that distinguishes the owners of scrolls, points in time and async searches. A user
+    /// and each of the user's API keys are different owners.
     pub fn owner(&self) -> String {
         match &self.authentication {
             AuthenticationType::ApiKey { id, .. } => format!("api_key/{id}"),
@@ -78,12 +78,12 @@ impl Identity {
         }
     }
 
-    /// Whether this is an API key, which cannot do all that its owner can.
+    /// Whether this is an API key, which may be allowed less than its owner.
     pub fn is_api_key(&self) -> bool {
         matches!(self.authentication, AuthenticationType::ApiKey { .. })
     }
 
-    /// The answer of `GET _security/_authenticate`.
+    /// Returns the response of `GET _security/_authenticate`.
     pub fn to_json(&self) -> Value {
         let authenticating = self.run_by.as_deref().unwrap_or(self);
         let realm = |realm: Realm| json!({"name": realm.name, "type": realm.kind});

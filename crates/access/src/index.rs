@@ -1,4 +1,4 @@
-//! Index privileges: which actions each grants.
+//! Index privileges and the actions that each grants.
 //!
 //! Source: `IndexPrivilege` (Elasticsearch 8.14), the documentation's page "Security privileges".
 
@@ -7,7 +7,7 @@ use crate::pattern::wildcard_matches;
 /// A named privilege with the actions that it grants.
 #[derive(Debug)]
 pub struct IndexPrivilege {
-    /// As roles name it.
+    /// Name in roles.
     pub name: &'static str,
     pub(crate) actions: &'static [&'static str],
 }
@@ -83,15 +83,15 @@ pub const INDEX_PRIVILEGES: &[IndexPrivilege] = &[
     grants("write", &["indices:data/write/*", "indices:admin/mapping/auto_put"]),
 ];
 
-/// Patterns of the server's own indices, which only entries with `allow_restricted_indices` reach.
+/// Patterns of the server's own indices, which only entries with `allow_restricted_indices` include.
 const RESTRICTED: [&str; 1] = [".security*"];
 
-/// Whether a name is the server's own.
+/// Whether a name belongs to the server's own indices.
 pub(crate) fn is_restricted(name: &str) -> bool {
     RESTRICTED.iter().any(|pattern| wildcard_matches(pattern, name))
 }
 
-/// The privilege of this name.
+/// Returns the privilege of this name.
 pub(crate) fn named(name: &str) -> Option<&'static IndexPrivilege> {
     INDEX_PRIVILEGES.iter().find(|privilege| privilege.name == name)
 }
@@ -101,7 +101,7 @@ impl IndexPrivilege {
         self.actions.iter().any(|pattern| wildcard_matches(pattern, action))
     }
 
-    /// How many privileges it includes: messages name the one that grants least first.
+    /// Returns how many privileges it includes; messages list the narrowest privilege first.
     fn weight(&self) -> usize {
         INDEX_PRIVILEGES
             .iter()
@@ -116,7 +116,7 @@ impl IndexPrivilege {
     }
 }
 
-/// Names of the privileges that grant `action`; those that grant least come first.
+/// Returns the names of the privileges that grant `action`, the narrowest first.
 pub(crate) fn granting(action: &str) -> Vec<&'static str> {
     let mut found: Vec<&IndexPrivilege> =
         INDEX_PRIVILEGES.iter().filter(|privilege| privilege.grants(action)).collect();

@@ -1,14 +1,15 @@
 //! Who may do what: users, roles, privileges, API keys and tokens, in Elasticsearch's terms.
 //!
-//! Question answered: "may this request carry out this action on these names, and what of them may it see?"
+//! The question it answers: "may this request carry out this action on these names, and what of them may it
+//! see?"
 //!
-//! A request that was let in carries an [`Access`] on each of its threads ([`Access::enter`], [`carried`]).
-//! Whoever looks up names or opens shards asks [`current`], without being handed anything, so that a new
-//! endpoint cannot forget it. Outside of a request, and while security is off, there is none, and everything
-//! may be done.
+//! A request that was granted access carries an [`Access`] on each of its threads ([`Access::enter`],
+//! [`carried`]). Code that resolves names or opens shards calls [`current`] instead of taking a parameter,
+//! so that a new endpoint cannot forget the check. Outside a request, and while security is off, there is
+//! no access and everything is allowed.
 //!
-//! **Invariant**: knows no HTTP, no disk and no documents. Secrets leave this crate only as hashes, or once,
-//! when they are made.
+//! **Invariant**: this crate knows nothing of HTTP, disks or documents. Secrets leave it only as hashes, or
+//! once, when they are created.
 
 #![deny(missing_docs)]
 
@@ -49,5 +50,5 @@ pub use service::{SERVICE_ACCOUNTS, ServiceAccount, ServiceToken};
 pub use store::{NamedRoles, Store};
 pub use user::User;
 
-/// Errors are answers in Elasticsearch's words.
+/// Errors have Elasticsearch's form and messages.
 pub type Result<T> = std::result::Result<T, limber_mapping::RequestError>;

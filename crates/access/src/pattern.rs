@@ -1,4 +1,4 @@
-//! Names in roles: `logs-*`, `log?`, `/logs-[0-9]+/`.
+//! Patterns of names in roles: `logs-*`, `log?`, `/logs-[0-9]+/`.
 //!
 //! Source: `Automatons#pattern`.
 
@@ -7,9 +7,9 @@ use regex::{Regex, RegexBuilder};
 
 use crate::Result;
 
-/// A compiled regular expression takes at most this many bytes: names are short.
+/// Maximum size in bytes of a compiled regular expression; names are short.
 const REGEX_BYTES_MAX: usize = 256 << 10;
-/// Operators of Lucene's expressions that mean something else here, or nothing.
+/// Operators of Lucene's regular expressions that have another meaning here, or none.
 const LUCENE_ONLY: [char; 6] = ['~', '&', '@', '<', '>', '#'];
 
 /// A set of names.
@@ -17,21 +17,21 @@ const LUCENE_ONLY: [char; 6] = ['~', '&', '@', '<', '>', '#'];
 pub enum NamePattern {
     /// `*`: every name.
     Everything,
-    /// This name alone.
+    /// This name only.
     Exact(String),
-    /// Names with `*` for any characters and `?` for one; a backslash takes the next character as it is.
+    /// `*` matches any characters and `?` one character; a backslash escapes the next character.
     Wildcard(String),
-    /// `/.../`: the names that the whole expression matches.
+    /// `/.../`: names that the whole expression matches.
     Regex(Regex),
-    /// `/~(...)/`, Lucene's complement: all names that the expression does not match.
+    /// `/~(...)/`, Lucene's complement: names that the expression does not match.
     Not(Regex),
 }
 
 impl NamePattern {
-    /// Reads a pattern as a role writes it.
+    /// Parses a pattern of a role.
     ///
     /// # Errors
-    /// A regular expression that does not parse, is too large, or uses operators that only Lucene has.
+    /// A regular expression that does not parse, is too large, or uses operators that exist only in Lucene.
     pub fn parse(text: &str) -> Result<NamePattern> {
         if text == "*" {
             return Ok(NamePattern::Everything);
@@ -77,7 +77,7 @@ impl NamePattern {
     }
 }
 
-/// Whether `text` fits `pattern`: linear space, time at most their product.
+/// Whether `text` matches `pattern`. Takes linear space, and time of at most the product of their lengths.
 pub(crate) fn wildcard_matches(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut p, mut t) = (0, 0);
@@ -109,10 +109,11 @@ pub(crate) fn wildcard_matches(pattern: &str, text: &str) -> bool {
     pattern[p..].iter().all(|&rest| rest == '*')
 }
 
-/// Whether every name that fits `narrow` fits `wide`, where both have `*` only. Returns `false` where it
-/// cannot tell.
+/// Whether every name that matches `narrow` also matches `wide`; in both only `*` is special. Returns
+/// `false` if this cannot be decided.
 pub(crate) fn covers(wide: &str, narrow: &str) -> bool {
-    // Each star of `narrow` becomes a character that no name has, so that only a star of `wide` can match it.
+    // Each star of `narrow` becomes a character that occurs in no name, so that only a star of `wide` can
+    // match it.
     wildcard_matches(wide, &narrow.replace('*', "\u{1}"))
 }
 

@@ -1,19 +1,19 @@
-//! Queries that limit documents, which may name the user:
+//! Queries that limit documents and may refer to the user:
 //! `{"template": {"source": {"term": {"owner": "{{_user.username}}"}}}}`.
 //!
-//! Source: `SecurityQueryTemplateEvaluator`. Values and `{{#toJson}}` of Mustache are supported; sections and
-//! partials are refused by name.
+//! Source: `SecurityQueryTemplateEvaluator`. Mustache's values and `{{#toJson}}` are supported; sections
+//! and partials are refused with an error that names them.
 
 use limber_mapping::RequestError;
 use serde_json::{Value, json};
 
 use crate::{Identity, Result};
 
-/// A query, or a text that becomes one.
+/// A query, or a template that is rendered to one.
 #[derive(Debug, Clone)]
 pub(crate) enum QueryTemplate {
     Query(Value),
-    /// Literal texts, and the tags between them.
+    /// Literal text and the tags in between.
     Template {
         parts: Vec<Part>,
         params: Value,
@@ -23,7 +23,7 @@ pub(crate) enum QueryTemplate {
 #[derive(Debug, Clone)]
 pub(crate) enum Part {
     Text(String),
-    /// The value at this path, as it stands inside a text of JSON.
+    /// The value at this path, escaped for a JSON string.
     Value(String),
     /// The value at this path as JSON.
     Json(String),
@@ -34,10 +34,10 @@ fn bad(why: impl std::fmt::Display) -> RequestError {
 }
 
 impl QueryTemplate {
-    /// Reads the `query` of a role.
+    /// Parses the `query` of a role.
     ///
     /// # Errors
-    /// Neither JSON nor a template, or a template with more than is supported.
+    /// Neither JSON nor a template, or a template with unsupported parts.
     pub(crate) fn parse(text: &str) -> Result<QueryTemplate> {
         let value: Value = serde_json::from_str(text).map_err(bad)?;
         let object = value.as_object().ok_or_else(|| bad("a query is an object"))?;
@@ -56,10 +56,10 @@ impl QueryTemplate {
         Ok(QueryTemplate::Template { parts: parts(&source)?, params })
     }
 
-    /// The query for this user.
+    /// Returns the query for this user.
     ///
     /// # Errors
-    /// The text that a template becomes is not JSON.
+    /// A rendered template that is not JSON.
     pub(crate) fn render(&self, user: &Identity) -> Result<Value> {
         let (parts, params) = match self {
             QueryTemplate::Query(query) => return Ok(query.clone()),
@@ -99,7 +99,7 @@ impl QueryTemplate {
     }
 }
 
-/// Finds a member by its path; a name that contains dots is tried as a whole first.
+/// Finds a member by its path; tries a name with dots as a whole first.
 fn walk<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     if let Some(found) = value.get(path) {
         return Some(found);
@@ -132,7 +132,7 @@ fn parts(source: &str) -> Result<Vec<Part>> {
     Ok(found)
 }
 
-/// What stands between `{{` (or `{{{`) at the beginning and its end, and what comes after.
+/// Splits `text`, which begins with `{{` or `{{{`, into the contents of the tag and the rest after it.
 fn tag(text: &str) -> Result<(&str, &str)> {
     let (open, close) = if text.starts_with("{{{") { (3, "}}}") } else { (2, "}}") };
     let end = text[open..].find(close).ok_or_else(|| bad("[{{] has no end"))?;

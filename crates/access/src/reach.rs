@@ -1,20 +1,20 @@
-//! The part of an index that may be seen: "which documents, and which of their fields?"
+//! The visible part of an index: "which documents, and which of their fields?"
 
 use serde_json::Value;
 
 use crate::descriptor::FieldRule;
 
-/// The part of an index that one set of roles lets a user see.
+/// The part of an index that one set of roles allows a user to see.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Part {
-    /// Fields that one of these rules allows may be seen; `None` means all fields.
+    /// A field is visible if one of these rules allows it; `None` means all fields.
     pub fields: Option<Vec<FieldRule>>,
-    /// Documents that match one of these queries may be seen; `None` means all documents.
+    /// A document is visible if it matches one of these queries; `None` means all documents.
     pub documents: Option<Vec<Value>>,
 }
 
 impl Part {
-    /// Adds what `other` lets a user see.
+    /// Adds what `other` makes visible.
     pub(crate) fn or(&mut self, other: &Part) {
         fn either<T: Clone + PartialEq>(own: &mut Option<Vec<T>>, other: &Option<Vec<T>>) {
             match (own.as_mut(), other) {
@@ -33,7 +33,7 @@ impl Part {
     }
 }
 
-/// The part of an index that may be seen: only what every [`Part`] allows.
+/// The visible part of an index: only what every [`Part`] allows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reach {
     parts: Vec<Part>,
@@ -44,14 +44,14 @@ impl Reach {
         Reach { parts }
     }
 
-    /// Adds what another way to the same index (an alias, a data stream) lets the same roles see.
+    /// Adds what the same roles make visible through another name of the index (an alias, a data stream).
     pub(crate) fn or(&mut self, other: &Reach) {
         for (own, other) in self.parts.iter_mut().zip(&other.parts) {
             own.or(other);
         }
     }
 
-    /// What is hidden; `None` means that all of the index may be seen.
+    /// Returns what is hidden; `None` means that all of the index is visible.
     pub fn limits(&self) -> Option<Limits> {
         let limits = Limits {
             fields: self.parts.iter().filter_map(|part| part.fields.clone()).collect(),
@@ -61,22 +61,22 @@ impl Reach {
     }
 }
 
-/// Limits on what may be seen of an index.
+/// Limits on what is visible of an index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
-    /// Each list must let a field through by one of its rules.
+    /// A field is visible if one rule of each list allows it.
     pub fields: Vec<Vec<FieldRule>>,
-    /// Each list must let a document through by one of its queries.
+    /// A document is visible if it matches one query of each list.
     pub documents: Vec<Vec<Value>>,
 }
 
 impl Limits {
-    /// Whether a field may be seen.
+    /// Whether a field is visible.
     pub fn allows_field(&self, path: &str) -> bool {
         self.fields.iter().all(|rules| rules.iter().any(|rule| rule.allows(path)))
     }
 
-    /// The query that documents must match to be seen; `None` means that all may be.
+    /// Returns the query that visible documents match; `None` means that all are visible.
     pub fn query(&self) -> Option<Value> {
         if self.documents.is_empty() {
             return None;

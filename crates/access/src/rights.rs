@@ -1,4 +1,4 @@
-//! Compiled roles: "may they do this, on this name, and which part of it may be seen?"
+//! Compiled roles: "is this action allowed on this name, and which part of it is visible?"
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::query_template::QueryTemplate;
 use crate::reach::{Part, Reach};
 use crate::{Identity, Result, denial};
 
-/// Number of decisions that are remembered; when there are more, all are forgotten.
+/// Maximum number of cached decisions; when it is exceeded, all are dropped.
 const REMEMBERED_MAX: usize = 4_096;
 
 #[derive(Debug)]
@@ -28,7 +28,7 @@ enum IndexGrant {
     Pattern(String),
 }
 
-/// One entry of `indices` of a role, compiled.
+/// One compiled entry of a role's `indices`.
 #[derive(Debug)]
 struct Group {
     names: Vec<NamePattern>,
@@ -71,7 +71,7 @@ impl Group {
     }
 }
 
-/// All roles of a user, or of an API key, as one.
+/// All roles of a user or an API key, combined.
 #[derive(Debug)]
 pub struct Role {
     names: Vec<String>,
@@ -82,10 +82,10 @@ pub struct Role {
 }
 
 impl Role {
-    /// Combines roles, each with its name, for this user.
+    /// Compiles roles, each with its name, for this user.
     ///
     /// # Errors
-    /// A query whose template does not become JSON for this user.
+    /// A query template that does not render to JSON for this user.
     pub fn compile(descriptors: &[(String, RoleDescriptor)], user: &Identity) -> Result<Role> {
         let mut role = Role {
             names: Vec::new(),
@@ -118,7 +118,7 @@ impl Role {
         })
     }
 
-    /// Whether the action is allowed on the API keys of other users too.
+    /// Whether the action is also allowed on the API keys of other users.
     fn allows_all_keys(&self, action: &str) -> bool {
         self.cluster.iter().any(|grant| match grant {
             ClusterGrant::Named(privilege) => {
@@ -165,7 +165,7 @@ impl Role {
         found
     }
 
-    /// Whether every name that fits `pattern` is within one group that has all of a privilege's actions.
+    /// Whether one group covers every name that matches `pattern` and has all actions of the privilege.
     fn has_index_privilege(&self, privilege: &str, pattern: &str, allow_restricted: bool) -> bool {
         let actions: Vec<&str> = match index::named(privilege) {
             Some(named) => named.actions.to_vec(),
@@ -207,32 +207,32 @@ impl Role {
     }
 }
 
-/// What somebody may do: only what every [`Role`] in the list allows. A user has one; an API key has its own
-/// and that of its owner.
+/// What an identity may do: only what every [`Role`] in the list allows. A user has one; an API key has its
+/// own and that of its owner.
 #[derive(Debug)]
 pub struct Rights {
     roles: Vec<Role>,
     remembered: Mutex<HashMap<&'static str, HashMap<String, Option<Reach>>>>,
 }
 
-/// Whether a cluster action is allowed, and on what.
+/// Whether a cluster action is allowed, and on which API keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClusterVerdict {
-    /// It is refused.
+    /// Refused.
     Denied,
-    /// It is allowed on the user's own API keys only.
+    /// Allowed on the user's own API keys only.
     OwnKeys,
-    /// It is allowed without limits.
+    /// Allowed without limits.
     Allowed,
 }
 
 impl Rights {
-    /// `roles` has at least one role; each of them must allow what is asked for.
+    /// Creates the rights from at least one role; each of them must allow a request.
     pub fn new(roles: Vec<Role>) -> Rights {
         Rights { roles, remembered: Mutex::default() }
     }
 
-    /// Names of the roles that decide, sorted.
+    /// Returns the names of the roles, sorted.
     pub fn role_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> =
             self.roles.first().into_iter().flat_map(|role| &role.names).map(String::as_str).collect();
@@ -252,13 +252,13 @@ impl Rights {
         }
     }
 
-    /// Whether an action on indices is allowed on any at all.
+    /// Whether an action on indices is allowed on at least one name.
     pub fn any_index(&self, action: &str) -> bool {
         self.roles.iter().all(|role| role.groups.iter().any(|group| group.allows(action)))
     }
 
-    /// The part of an index, alias or data stream that an action reaches; `None` means that it may not be
-    /// touched.
+    /// Returns the visible part of an index, alias or data stream for an action; `None` means that the
+    /// action is not allowed on it.
     pub fn reach(&self, action: &'static str, name: &str) -> Option<Reach> {
         let mut remembered = self.remembered.lock();
         if let Some(known) = remembered.get(action).and_then(|names| names.get(name)) {
@@ -273,7 +273,7 @@ impl Rights {
         reach
     }
 
-    /// Refuses to let `identity` act as `user` where no role allows it.
+    /// Fails if no role allows `identity` to act as `user`.
     ///
     /// # Errors
     /// `Forbidden`.
@@ -284,7 +284,7 @@ impl Rights {
         }
     }
 
-    /// The error `Forbidden` for acting as `user`.
+    /// Returns the error `Forbidden` for acting as `user`.
     pub fn run_as_denied(
         &self,
         identity: &Identity,
@@ -299,7 +299,7 @@ impl Rights {
         self.roles.iter().all(|role| role.has_cluster_privilege(privilege))
     }
 
-    /// Whether an index privilege is granted on all names that fit a pattern (`_has_privileges`).
+    /// Whether an index privilege is granted on all names that match a pattern (`_has_privileges`).
     pub fn has_index_privilege(&self, privilege: &str, pattern: &str, allow_restricted: bool) -> bool {
         self.roles.iter().all(|role| role.has_index_privilege(privilege, pattern, allow_restricted))
     }

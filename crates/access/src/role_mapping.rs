@@ -1,5 +1,5 @@
-//! Role mappings: rules that give roles to users of other realms. They are kept and shown; Limber's own users
-//! name their roles themselves, as Elasticsearch's native users do, so that no rule applies to them.
+//! Role mappings: rules that give roles to users of other realms. They are only stored and shown: Limber's
+//! users list their roles themselves, like Elasticsearch's native users, so no rule applies to them.
 //!
 //! Source: `ExpressionRoleMapping`, `ExpressionParser`.
 
@@ -9,21 +9,21 @@ use serde_json::{Map, Value, json};
 use crate::Result;
 use crate::descriptor::{check_metadata, texts};
 
-/// Rules nest at most this deep.
+/// Maximum nesting depth of rules.
 const DEPTH_MAX: usize = 20;
 
-/// A role mapping. [`RoleMapping::parse`] has checked it.
+/// A role mapping, validated by [`RoleMapping::parse`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoleMapping {
     /// Whether the rules apply.
     pub enabled: bool,
-    /// Names of the roles that it gives.
+    /// Names of the roles that it grants.
     pub roles: Vec<String>,
-    /// Templates of names of roles, as they were written; one of `roles` and these is there.
+    /// Templates of role names, as given; a mapping has either these or `roles`.
     pub role_templates: Option<Value>,
-    /// Who gets the roles, as it was written.
+    /// Which users get the roles, as given.
     pub rules: Value,
-    /// What the client keeps with the mapping.
+    /// The client's own data about the mapping.
     pub metadata: Map<String, Value>,
 }
 
@@ -76,7 +76,7 @@ impl RoleMapping {
         if problems.is_empty() { Ok(mapping) } else { Err(RequestError::validation(problems)) }
     }
 
-    /// The mapping as it is shown and kept; [`RoleMapping::parse`] reads it back.
+    /// Returns the mapping as it is shown and stored; [`RoleMapping::parse`] reads it back.
     pub fn to_json(&self) -> Value {
         let mut shown = json!({"enabled": self.enabled, "roles": self.roles});
         if let Some(templates) = &self.role_templates {

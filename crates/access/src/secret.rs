@@ -1,8 +1,8 @@
-//! Secrets: "how are they made, kept and compared?"
+//! Secrets: how they are generated, stored and compared.
 //!
-//! Passwords, which people choose, are kept as argon2id with the parameters that OWASP recommends (19 MiB,
-//! two passes, one lane): some 20 ms each. Keys and tokens have 128 random bits and more, so that nobody can
-//! guess them: a salted SHA-256 is enough, and fast.
+//! Passwords, which people choose, are stored as argon2id with the parameters that OWASP recommends (19
+//! MiB, two passes, one lane); a hash takes about 20 ms. Keys and tokens have at least 128 random bits and
+//! cannot be guessed, so a salted SHA-256 suffices, and it is fast.
 
 use argon2::password_hash::{PasswordHash, PasswordHasher, PasswordVerifier, SaltString};
 use argon2::{Algorithm, Argon2, Params, Version};
@@ -14,15 +14,14 @@ use subtle::ConstantTimeEq;
 
 use crate::Result;
 
-/// KiB and passes of argon2id.
+/// Memory in KiB and passes (`PASSES`) of argon2id.
 const MEMORY_KIB: u32 = 19 << 10;
 const PASSES: u32 = 2;
-/// Most that a hash from elsewhere (`password_hash`) may ask for: it is paid for at each log-in that is not
-/// remembered.
+/// Maximum cost of a hash from elsewhere (`password_hash`): it is paid at each login that is not cached.
 const MEMORY_KIB_MAX: u32 = 64 << 10;
 const PASSES_MAX: u32 = 8;
 
-/// Characters of passwords that are made: those that no shell and no URL takes for something else.
+/// Characters of generated passwords; none has a special meaning in a shell or URL.
 const PASSWORD_ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const PASSWORD_LENGTH: usize = 22;
 
@@ -37,17 +36,17 @@ fn argon2() -> Argon2<'static> {
     Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
 }
 
-/// The text that is kept of a password.
+/// Returns the hash of a password for storage.
 ///
 /// # Errors
-/// There is no memory for it.
+/// There is not enough memory.
 pub fn hash_password(password: &str) -> Result<String> {
     let failed = |error| RequestError::internal("exception", format!("a password cannot be hashed: {error}"));
     let salt = SaltString::encode_b64(&random::<16>()).map_err(failed)?;
     Ok(argon2().hash_password(password.as_bytes(), &salt).map_err(failed)?.to_string())
 }
 
-/// Whether `hash` is one that [`hash_password`] could have made, within bounds.
+/// Whether `hash` has the form and bounded cost of one made by [`hash_password`].
 pub(crate) fn is_password_hash(hash: &str) -> bool {
     let Ok(parsed) = PasswordHash::new(hash) else { return false };
     let Ok(params) = Params::try_from(&parsed) else { return false };
@@ -68,7 +67,7 @@ pub fn password_matches(password: &str, hash: Option<&str>) -> bool {
     argon2().verify_password(password.as_bytes(), &parsed).is_ok() && text.is_some()
 }
 
-/// A random password for a person: 22 characters, 132 bits.
+/// Generates a random password for a person: 22 characters, 132 bits.
 pub fn new_password() -> String {
     random::<PASSWORD_LENGTH>()
         .iter()
@@ -76,24 +75,24 @@ pub fn new_password() -> String {
         .collect()
 }
 
-/// The secret of an API key or token: 22 characters, 128 bits.
+/// Generates the secret of an API key or token: 22 characters, 128 bits.
 pub fn new_secret() -> String {
     URL_SAFE_NO_PAD.encode(random::<16>())
 }
 
-/// An id as Elasticsearch makes them: 20 characters.
+/// Generates an id in Elasticsearch's form: 20 characters.
 pub fn new_uuid() -> String {
     URL_SAFE_NO_PAD.encode(random::<15>())
 }
 
-/// What is kept of an API key's or token's secret: `salt$digest`.
+/// Returns the digest of an API key's or token's secret for storage: `salt$digest`.
 pub fn secret_digest(secret: &str) -> String {
     let salt = STANDARD_NO_PAD.encode(random::<16>());
     let digest = salted(&salt, secret);
     format!("{salt}${}", STANDARD_NO_PAD.encode(digest))
 }
 
-/// Whether `kept` is the digest of this secret. Takes the same time wherever they differ.
+/// Whether `kept` is the digest of this secret. The time does not depend on where they differ.
 pub fn digest_matches(secret: &str, kept: &str) -> bool {
     let Some((salt, digest)) = kept.split_once('$') else { return false };
     let Ok(digest) = STANDARD_NO_PAD.decode(digest) else { return false };
@@ -104,7 +103,8 @@ fn salted(salt: &str, secret: &str) -> [u8; 32] {
     Sha256::new().chain_update(salt).chain_update([0]).chain_update(secret).finalize().into()
 }
 
-/// A key of this process by which verified credentials are remembered: what is kept tells nothing without it.
+/// A random key of this process under which verified credentials are cached; without it the cached digests
+/// reveal nothing.
 #[derive(Clone)]
 pub struct SecretKey([u8; 64]);
 
@@ -121,7 +121,7 @@ impl Default for SecretKey {
 }
 
 impl SecretKey {
-    /// HMAC-SHA-256 of `text`: its key is one block long, so that no hash of it is needed.
+    /// Returns the HMAC-SHA-256 of `text`. The key is exactly one block long, so it need not be hashed.
     pub fn digest(&self, text: &[u8]) -> [u8; 32] {
         let pad = |byte: u8| self.0.map(|own| own ^ byte);
         let inner = Sha256::new().chain_update(pad(0x36)).chain_update(text).finalize();

@@ -1,4 +1,4 @@
-//! Service accounts: identities that are not people, each with a fixed role, and let in by tokens.
+//! Service accounts: identities of services, each with a fixed role, authenticated by tokens.
 //!
 //! Source: `ElasticServiceAccounts`.
 
@@ -16,7 +16,7 @@ pub struct ServiceAccount {
     role: &'static str,
 }
 
-/// All service accounts that exist.
+/// All service accounts.
 pub const SERVICE_ACCOUNTS: [ServiceAccount; 2] = [
     ServiceAccount {
         namespace: "elastic",
@@ -33,26 +33,26 @@ pub const SERVICE_ACCOUNTS: [ServiceAccount; 2] = [
 ];
 
 impl ServiceAccount {
-    /// The account `namespace/service`.
+    /// Returns the account `namespace/service`.
     pub fn find(namespace: &str, service: &str) -> Option<&'static ServiceAccount> {
         SERVICE_ACCOUNTS.iter().find(|account| account.namespace == namespace && account.service == service)
     }
 
-    /// The account's full name, such as `elastic/fleet-server`.
+    /// Returns the account's full name, such as `elastic/fleet-server`.
     pub fn principal(&self) -> String {
         format!("{}/{}", self.namespace, self.service)
     }
 
-    /// The account's fixed role.
+    /// Returns the account's fixed role.
     ///
     /// # Errors
-    /// None: a test parses the role of each account.
+    /// Never fails in practice: a test parses the role of each account.
     pub fn role(&self) -> Result<RoleDescriptor> {
         let body: Value = serde_json::from_str(self.role).unwrap_or_default();
         RoleDescriptor::parse(&self.principal(), &body)
     }
 
-    /// The identity of requests that come with the token `name`.
+    /// Returns the identity of requests with the token `name`.
     pub fn identity(&self, name: &str) -> Identity {
         Identity {
             username: self.principal(),
@@ -67,12 +67,12 @@ impl ServiceAccount {
     }
 }
 
-/// A token of a service account, with what is kept of its secret.
+/// A token of a service account, with the digest of its secret.
 #[derive(Clone, PartialEq)]
 pub struct ServiceToken {
-    /// When it was made, in milliseconds since 1970.
+    /// Time of creation, in milliseconds since 1970.
     pub creation_ms: u64,
-    /// What is kept of the secret ([`crate::secret_digest`]).
+    /// Digest of the secret ([`crate::secret_digest`]).
     pub digest: String,
 }
 

@@ -1,6 +1,6 @@
-//! All that is kept of security: users, roles, mappings, API keys, tokens, privileges of applications.
+//! All stored data about security: users, roles, mappings, API keys, tokens and privileges of applications.
 //!
-//! A [`Store`] is part of the node's state, and changes with it in one atomic step.
+//! A [`Store`] is part of the node's state and changes with it in one atomic step.
 
 use std::collections::BTreeMap;
 
@@ -13,24 +13,25 @@ use crate::{
     ServiceToken, User, reserved_role, reserved_user,
 };
 
-/// Users, roles, mappings and tokens of a node, and its API keys: all of them are in one file.
+/// Maximum number of users, roles, mappings and tokens of a node, and (`API_KEYS_MAX`) of its API keys: all
+/// are in one file.
 const ENTRIES_MAX: usize = 10_000;
 const API_KEYS_MAX: usize = 20_000;
-/// Keys that expired or were invalidated so long ago are forgotten
+/// Keys that expired or were invalidated this long ago are deleted
 /// (`xpack.security.authc.api_key.delete.retention_period`).
 const RETENTION_MS: u64 = 7 * 24 * 3600 * 1000;
 
 /// Roles by name.
 pub type NamedRoles = Vec<(String, RoleDescriptor)>;
 
-/// Everything about security that outlives a restart, apart from the reserved roles.
+/// All data about security that survives a restart, except for the reserved roles.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Store {
-    /// Counts changes. What was derived from another version is derived again.
+    /// Number of changes. Data derived from another version has to be derived again.
     pub version: u64,
-    /// By name. A reserved user is among them once it has a password or was disabled.
+    /// By name. Contains a reserved user once it has a password or was disabled.
     pub users: BTreeMap<String, User>,
-    /// By name, without the reserved ones.
+    /// By name, without the reserved roles.
     pub roles: BTreeMap<String, RoleDescriptor>,
     /// By name.
     pub role_mappings: BTreeMap<String, RoleMapping>,
@@ -38,17 +39,17 @@ pub struct Store {
     pub api_keys: BTreeMap<String, ApiKey>,
     /// By `namespace/service/name`.
     pub service_tokens: BTreeMap<String, ServiceToken>,
-    /// Privileges of applications: by application, by name.
+    /// Privileges of applications, by application and name.
     pub privileges: BTreeMap<String, BTreeMap<String, Value>>,
 }
 
 impl Store {
-    /// Whether nobody has created or changed anything yet.
+    /// Whether nothing was created or changed yet.
     pub fn is_empty(&self) -> bool {
         Store { version: 0, ..self.clone() } == Store::default()
     }
 
-    /// The user of this name, reserved ones included.
+    /// Returns the user of this name, including reserved ones.
     pub fn user(&self, name: &str) -> Option<(User, Realm)> {
         let Some(role) = reserved_user(name) else {
             return self.users.get(name).map(|user| (user.clone(), Realm::NATIVE));
@@ -65,28 +66,29 @@ impl Store {
         Some((user, Realm::RESERVED))
     }
 
-    /// The role of this name, reserved ones included.
+    /// Returns the role of this name, including reserved ones.
     pub fn role(&self, name: &str) -> Option<RoleDescriptor> {
         reserved_role(name).or_else(|| self.roles.get(name).cloned())
     }
 
-    /// The roles of these names, without those that do not exist.
+    /// Returns the roles of these names, without those that do not exist.
     pub fn roles_of(&self, names: &[String]) -> NamedRoles {
         names.iter().filter_map(|name| Some((name.clone(), self.role(name)?))).collect()
     }
 
-    /// What a user of these roles may do.
+    /// Returns the rights of a user, from the user's roles.
     ///
     /// # Errors
-    /// A query of a role whose template does not become JSON for this user.
+    /// A query template of a role that does not render to JSON for this user.
     pub fn rights_of(&self, identity: &Identity) -> Result<Rights> {
         Ok(Rights::new(vec![Role::compile(&self.roles_of(&identity.roles), identity)?]))
     }
 
-    /// What an API key may do: what both its own roles and those that its owner had when it was made allow.
+    /// Returns the rights of an API key: what is allowed both by its own roles and by its owner's at its
+    /// creation.
     ///
     /// # Errors
-    /// As [`Store::rights_of`].
+    /// As for [`Store::rights_of`].
     pub fn rights_of_key(&self, key: &ApiKey) -> Result<Rights> {
         let owner = key.owner();
         let limit = Role::compile(&key.limited_by, &owner)?;
@@ -96,15 +98,15 @@ impl Store {
         }))
     }
 
-    /// What a service account may do.
+    /// Returns the rights of a service account.
     ///
     /// # Errors
-    /// As [`Store::rights_of`].
+    /// As for [`Store::rights_of`].
     pub fn rights_of_service(&self, account: &ServiceAccount, identity: &Identity) -> Result<Rights> {
         Ok(Rights::new(vec![Role::compile(&[(account.principal(), account.role()?)], identity)?]))
     }
 
-    /// The roles of somebody who makes an API key now; they limit the key.
+    /// Returns the roles that limit an API key which `identity` creates now.
     pub fn limiting_roles(&self, identity: &Identity) -> Result<NamedRoles> {
         match &identity.authentication {
             AuthenticationType::Token { .. } => {
@@ -116,10 +118,10 @@ impl Store {
         }
     }
 
-    /// Forgets keys that ended long ago, and refuses more entries than there may be.
+    /// Deletes keys that ended long ago, and refuses too many entries.
     ///
     /// # Errors
-    /// There are too many.
+    /// There are too many entries.
     pub fn tidy(&mut self, now_ms: u64) -> Result<()> {
         self.api_keys.retain(|_, key| {
             let ended = [key.expiration_ms, key.invalidation_ms].into_iter().flatten().min();
@@ -141,7 +143,7 @@ impl Store {
         }
     }
 
-    /// The store as the node's state keeps it.
+    /// Returns the store in the form in which the node's state contains it.
     pub fn to_json(&self) -> Value {
         fn members<T>(entries: &BTreeMap<String, T>, to_json: impl Fn(&T) -> Value) -> Map<String, Value> {
             entries.iter().map(|(name, entry)| (name.clone(), to_json(entry))).collect()
@@ -159,10 +161,10 @@ impl Store {
         })
     }
 
-    /// Reads back what [`Store::to_json`] wrote.
+    /// Reads what [`Store::to_json`] wrote.
     ///
     /// # Errors
-    /// A role that is not valid: guessing what it meant would give rights to somebody.
+    /// An invalid role, because guessing its meaning could grant rights.
     pub fn from_json(value: &Value) -> Result<Store> {
         fn members<T>(
             value: &Value,
@@ -187,10 +189,11 @@ impl Store {
         })
     }
 
-    /// Puts a user, who keeps the password that there is where `user` has none; whether the name is new.
+    /// Adds or replaces a user. If `user` has no password, the existing one is kept. Returns whether the
+    /// name is new.
     ///
     /// # Errors
-    /// Nobody has the name, and no password is given.
+    /// The user does not exist and no password is given.
     pub fn put_user(&mut self, name: &str, mut user: User) -> Result<bool> {
         let known = self.users.get(name);
         if user.password_hash.is_none() {
@@ -204,10 +207,10 @@ impl Store {
         Ok(self.users.insert(name.to_owned(), user).is_none())
     }
 
-    /// Gives a user another password (`key`: `password` or `password_hash`).
+    /// Sets a user's password (`key`: `password` or `password_hash`).
     ///
     /// # Errors
-    /// There is no such user, or the password is not valid.
+    /// The user does not exist, or the password is not valid.
     pub fn set_password(&mut self, name: &str, key: &str, value: &Value) -> Result<()> {
         let Some((mut user, _)) = self.user(name) else { return Err(no_such_user(name)) };
         user.password_hash = Some(crate::user::password(key, value)?);
@@ -215,10 +218,10 @@ impl Store {
         Ok(())
     }
 
-    /// Enables or disables a user; a disabled user is not let in.
+    /// Enables or disables a user; a disabled user cannot log in.
     ///
     /// # Errors
-    /// There is no such user.
+    /// The user does not exist.
     pub fn set_enabled(&mut self, name: &str, enabled: bool) -> Result<()> {
         let Some((mut user, _)) = self.user(name) else { return Err(no_such_user(name)) };
         user.enabled = enabled;

@@ -1,4 +1,4 @@
-//! Users that the node keeps itself (Elasticsearch's native realm).
+//! Users that the node manages itself (Elasticsearch's native realm).
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
@@ -8,7 +8,7 @@ use crate::{AuthenticationType, Identity, Realm, Result, hash_password, secret};
 
 const NAME_LENGTH_MAX: usize = 507;
 const PASSWORD_LENGTH_MIN: usize = 6;
-/// Bytes of a password: all of it is hashed.
+/// Maximum length of a password in bytes; all of it is hashed.
 const PASSWORD_LENGTH_MAX: usize = 1_024;
 
 /// A user, with the hash of the password.
@@ -16,15 +16,15 @@ const PASSWORD_LENGTH_MAX: usize = 1_024;
 pub struct User {
     /// Names of the user's roles.
     pub roles: Vec<String>,
-    /// The user's name for people.
+    /// The user's display name.
     pub full_name: Option<String>,
-    /// The user's address.
+    /// The user's e-mail address.
     pub email: Option<String>,
-    /// What the client keeps with the user.
+    /// The client's own data about the user.
     pub metadata: Map<String, Value>,
-    /// Whether the user is let in.
+    /// Whether the user may log in.
     pub enabled: bool,
-    /// `None` if no password lets the user in.
+    /// `None` if the user cannot log in with a password.
     pub password_hash: Option<String>,
 }
 
@@ -35,11 +35,11 @@ impl std::fmt::Debug for User {
 }
 
 impl User {
-    /// Reads the body of `PUT _security/user/NAME`. Whoever has the name already keeps his password where
-    /// none is given ([`crate::Store::put_user`]).
+    /// Parses the body of `PUT _security/user/NAME`. An existing user without a password in the body keeps
+    /// the present one ([`crate::Store::put_user`]).
     ///
     /// # Errors
-    /// A name or password that is not valid, an unknown member.
+    /// An invalid name or password, or an unknown member.
     pub fn parse(name: &str, body: &Value) -> Result<User> {
         check_name(name)?;
         let object = body.as_object().ok_or_else(|| RequestError::parsing("expected an object"))?;
@@ -103,7 +103,7 @@ impl User {
         Ok(user)
     }
 
-    /// As `GET _security/user` shows it.
+    /// Returns the user in the form of `GET _security/user`.
     pub fn shown(&self, name: &str) -> Value {
         json!({
             "username": name,
@@ -115,7 +115,7 @@ impl User {
         })
     }
 
-    /// The identity of requests that come with the user's password.
+    /// Returns the identity of requests with the user's password.
     pub fn identity(&self, name: &str, realm: Realm) -> Identity {
         Identity {
             username: name.to_owned(),
@@ -153,11 +153,11 @@ impl User {
     }
 }
 
-/// The hash of a password that somebody chose, or a hash from elsewhere (`key`: `password` or
+/// Returns the hash of a chosen password, or checks a hash from elsewhere (`key`: `password` or
 /// `password_hash`).
 ///
 /// # Errors
-/// It is too short or too long, or no hash that is understood.
+/// A password that is too short or too long, or a hash of an unknown form.
 pub(crate) fn password(key: &str, value: &Value) -> Result<String> {
     let Some(text) = value.as_str() else {
         return Err(RequestError::parsing(format!("expected field [{key}] to be a string")));

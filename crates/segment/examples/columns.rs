@@ -1,8 +1,8 @@
-//! What a column, a points index and a merge cost:
+//! Measures a column, a points index and a merge:
 //! `cargo run --release -p limber-segment --example columns [rows] [columns|merges]`.
 //!
-//! Columns: wall clock, best of several runs; merges: CPU time of the merging thread (Linux). Shapes as in
-//! the research notes (a web log's timestamps, statuses, sizes).
+//! Columns: wall clock, best of several runs. Merges: CPU time of the merging thread (Linux). The data is
+//! that of a web log (timestamps, statuses, sizes).
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ fn price(n: u64) -> i64 {
     (random(n) % 10_000) as f64 as i64 * 1_000_003
 }
 
-/// Best of several runs, nanoseconds each of `rows`.
+/// Returns the best of several runs, in nanoseconds per row.
 fn best(rows: usize, mut run: impl FnMut() -> u64) -> f64 {
     let mut best = f64::MAX;
     for _ in 0..7 {
@@ -184,13 +184,13 @@ fn points(name: &str, values: &[i64], column: &[u8]) -> Result<(), Box<dyn std::
     Ok(())
 }
 
-/// CPU time of this thread so far, nanoseconds; 0 where the system does not say.
+/// Returns the CPU time of this thread so far in nanoseconds; 0 if the system does not report it.
 fn cpu_ns() -> u64 {
     let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     schedule.split(' ').next().and_then(|ns| ns.parse().ok()).unwrap_or(0)
 }
 
-/// Four segments of a small log to one, without and with deletes.
+/// Merges four segments of a small log into one, without and with deletes.
 fn merges(rows: usize) -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::temp_dir().join(format!("limber-columns-{}", std::process::id()));
     let directory: Arc<dyn Directory> = Arc::new(FsDirectory::open(&folder)?);
@@ -214,7 +214,7 @@ fn merges(rows: usize) -> Result<(), Box<dyn std::error::Error>> {
         }
         for codec in [StoredCodec::Lz4, StoredCodec::Zstd] {
             let id = SegmentId(100 + u64::from(with_deletes) * 2 + codec as u64);
-            // A thread of its own, so that its CPU time and a profile can be told from the rest.
+            // A thread of its own, so that its CPU time and its profile can be told from the rest.
             let work = || merge(&views, &*directory, id, codec, None).map(|(meta, _)| (meta, cpu_ns()));
             let (meta, cpu_ns) = std::thread::scope(|scope| {
                 let thread =
@@ -244,7 +244,8 @@ fn merges(rows: usize) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// `_id`, time, status, size, clientip (keyword), request (text), source: a web log's documents.
+/// Writes a segment of a web log's documents: `_id`, time, status, size, clientip (keyword), request
+/// (text), source.
 fn segment(
     directory: &dyn Directory,
     id: SegmentId,

@@ -1,11 +1,12 @@
-//! How fast do documents become a segment? Indexes the http_logs corpus on one thread: mapping walk -> buffer
-//! -> segment.
+//! Measures how fast documents become a segment: indexes the http_logs corpus on one thread (mapping walk,
+//! buffer, segment).
 //!
 //! ```text
-//! cargo run --release -p limber-segment --example index_http_logs -- documents.ndjson [documents a segment] [rounds]
+//! cargo run --release -p limber-segment --example index_http_logs -- \
+//!     documents.ndjson [documents per segment] [rounds]
 //! ```
 //!
-//! Prints nanoseconds of CPU a document for the walk with the buffer and for the write, and the segment's
+//! Prints nanoseconds of CPU per document for the walk with the buffer and for the write, and the segment's
 //! bytes by section.
 
 mod support;
@@ -97,7 +98,7 @@ fn index(lines: &[&[u8]], mapping: &Mapping, count: usize, folder: &Path) -> Res
     ))
 }
 
-/// Nanoseconds a posting of the most frequent terms of `request`.
+/// Measures nanoseconds per posting for the most frequent terms of `request`.
 fn read(segment: &Segment) -> Result<String, Box<dyn Error>> {
     let terms = segment.terms("request")?.ok_or("no terms")?;
     let mut by_freq = Vec::new();
@@ -161,7 +162,7 @@ fn read(segment: &Segment) -> Result<String, Box<dyn Error>> {
     Ok(report)
 }
 
-/// Wall nanoseconds of the fastest of several runs.
+/// Returns the wall-clock nanoseconds of the fastest of several runs.
 fn fastest(mut run: impl FnMut() -> Result<u64, Box<dyn Error>>) -> Result<u128, Box<dyn Error>> {
     let mut best = u128::MAX;
     for _ in 0..15 {

@@ -1,15 +1,16 @@
-//! Where does the time of indexing go? CPU nanoseconds a document of http_logs by stage, on one thread, with
-//! the program's allocator. Other documents: with their mapping (the body of `mappings`).
+//! Measures the stages of indexing: CPU nanoseconds per document of http_logs by stage, on one thread, with
+//! the program's allocator. Other documents need their mapping (the body of `mappings`).
 //!
 //! ```text
-//! cargo run --release -p limber-segment --example index_stages -- documents.ndjson [documents a segment] [rounds] [mapping.json]
+//! cargo run --release -p limber-segment --example index_stages -- \
+//!     documents.ndjson [documents per segment] [rounds] [mapping.json]
 //! ```
 //!
 //! `walk`: mapping walk into a sink that keeps nothing. `store`: ids, sources and the fields of every
 //! document, without a walk. `fields`: what the values of the walk add to both. `write`: buffer to segment.
-//! Each is the fastest of all segments: other work on the machine only ever adds. Then bytes a document that
-//! full buffers claimed to hold, and page faults per 1,000 documents of filling and of writing them; both are
-//! means.
+//! Each is the minimum over all segments, since other work on the machine only adds time. Then follow the
+//! bytes per document that full buffers claim to hold, and the page faults per 1,000 documents of filling
+//! and of writing buffers; both are means.
 
 mod support;
 
@@ -75,7 +76,8 @@ struct Memory {
     writing_faults: u64,
 }
 
-/// CPU time of: the walk alone, the buffer without a walk, walk and buffer together, writing that buffer.
+/// Returns the CPU time of the walk alone, of the buffer without a walk, of both together, and of writing
+/// that buffer.
 fn measure(
     lines: &[&[u8]],
     mapping: &Mapping,
@@ -155,14 +157,14 @@ impl FieldSink for Nowhere {
     fn turn_to(&mut self, _: SpaceId) {}
 }
 
-/// CPU time of this thread, so that other work on the machine does not count (Linux).
+/// Returns the CPU time of `work` on this thread, so that other work on the machine does not count (Linux).
 fn timed<E: Into<Box<dyn Error>>>(work: impl FnOnce() -> Result<(), E>) -> Result<Duration, Box<dyn Error>> {
     let started = cpu_time()?;
     work().map_err(Into::into)?;
     Ok(cpu_time()? - started)
 }
 
-/// Minor page faults of this thread so far (Linux, proc(5): the tenth field of `stat`).
+/// Returns the minor page faults of this thread so far (Linux, proc(5): the tenth field of `stat`).
 fn page_faults() -> Result<u64, Box<dyn Error>> {
     let stat = std::fs::read_to_string("/proc/thread-self/stat")?;
     let after_name = stat.rsplit(')').next().ok_or("an empty stat")?;

@@ -40,7 +40,7 @@ pub struct CheckReport {
 pub struct Problem {
     /// Name of the file, without its folder.
     pub file: String,
-    /// Path of the field; empty for what belongs to the whole segment.
+    /// Path of the field; empty for a problem of the whole segment.
     pub field: String,
     /// What was expected, and where.
     pub message: String,
@@ -61,9 +61,9 @@ impl CheckReport {
 }
 
 impl Segment {
-    /// Verifies every checksum, then every structure: order and bounds of terms, postings, values, points,
-    /// stored documents, and the summaries kept about them. Goes on after a problem; sections whose checksum
-    /// is wrong are not read further.
+    /// Verifies every checksum, then every structure: order and bounds of terms, postings, values, points
+    /// and stored documents, and the summaries kept about them. Continues after a problem, but does not
+    /// read further in a section whose checksum is wrong.
     pub fn check(&self) -> CheckReport {
         let mut report = CheckReport { field_count: self.file().fields.len() as u64, ..Default::default() };
         let mut broken = Vec::new();
@@ -160,7 +160,7 @@ impl Segment {
         Ok(())
     }
 
-    /// Walks every term and posting; the number of terms.
+    /// Walks every term and posting; returns the number of terms.
     fn check_terms(&self, path: &str, report: &mut CheckReport) -> Result<u64> {
         let Some(terms) = self.terms(path)? else { return Ok(0) };
         let options = terms.options();

@@ -1,6 +1,6 @@
-//! What can go wrong with a segment, split by who can act.
+//! Errors of a segment, split by who can act on them.
 
-/// What functions of this crate give.
+/// Result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What went wrong.
@@ -12,14 +12,14 @@ pub enum Error {
     /// Bytes of a section are not what any writer here produces.
     #[error("corrupt {section}: expected {expected} at offset {offset}")]
     Corrupt {
-        /// Which one.
+        /// Name of the section.
         section: &'static str,
-        /// Byte in it.
+        /// Offset in the section, in bytes.
         offset: u64,
         /// What should be there.
         expected: &'static str,
     },
-    /// The document's fault: a term longer than [`crate::TERM_BYTES_MAX`] (Lucene's
+    /// A term of the document is longer than [`crate::TERM_BYTES_MAX`] (Lucene's
     /// `IndexWriter.MAX_TERM_LENGTH`).
     #[error(
         "Document contains at least one immense term in field=\"{field}\" (whose UTF8 encoding is longer than the max \
@@ -30,52 +30,51 @@ pub enum Error {
         field: String,
         /// Length of the term.
         bytes: usize,
-        /// Most that a term may have.
+        /// Maximum length of a term.
         limit_bytes: usize,
     },
-    /// The document's fault: a frequency that a token filter gives a term (`delimited_term_freq`), which
-    /// cannot be indexed.
+    /// A token filter (`delimited_term_freq`) gave a term of the document a frequency that cannot be indexed.
     #[error("field \"{field}\": {reason}")]
     TermFrequency {
         /// Full dotted path.
         field: String,
-        /// Why, in words.
+        /// The reason, in words.
         reason: &'static str,
     },
-    /// Segments of one shard disagree about what a field is; a mapping never lets that happen.
+    /// Segments of one shard disagree about the representation of a field; a mapping never allows that.
     #[error("field [{path}] is represented differently in the segments to merge")]
     FieldConflict {
         /// Full dotted path.
         path: String,
     },
-    /// The caller's progress hook ended a merge.
+    /// The caller's progress hook cancelled a merge.
     #[error("cancelled")]
     Cancelled,
-    /// A structure has outgrown what its format can address.
+    /// A structure outgrew what its format can address.
     #[error("{what} would exceed {limit}")]
     LimitExceeded {
-        /// What there is too much of.
+        /// What exceeds the limit.
         what: &'static str,
-        /// Most that the format can address.
+        /// Maximum that the format can address.
         limit: u64,
     },
 }
 
 impl Error {
-    /// `ImmenseTerm` of a length.
+    /// Returns [`Error::ImmenseTerm`] for a term of `bytes` bytes.
     #[cold]
     pub(crate) fn immense_term(field: &str, bytes: usize) -> Error {
         Error::ImmenseTerm { field: field.to_owned(), bytes, limit_bytes: crate::TERM_BYTES_MAX }
     }
 
-    /// `Corrupt` at a known place.
+    /// Returns [`Error::Corrupt`] at a known offset.
     #[cold]
     pub fn corrupt(section: &'static str, offset: u64, expected: &'static str) -> Error {
         Error::Corrupt { section, offset, expected }
     }
 
-    /// Names the section in which a [`limber_codec::Reader`] failed; `base` is where the reader's slice
-    /// starts in it.
+    /// Names the section in which a [`limber_codec::Reader`] failed; `base` is the offset in the section at
+    /// which the reader's slice starts.
     #[cold]
     pub fn in_section(section: &'static str, base: u64) -> impl Fn(limber_codec::Corrupt) -> Error {
         move |corrupt| Error::Corrupt {

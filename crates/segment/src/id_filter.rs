@@ -1,8 +1,8 @@
-//! A filter over a segment's `_id`s: "is this id surely not here?", so that an update does not touch every
-//! segment.
+//! A filter over a segment's `_id`s: "is this id certainly absent?", so that an update need not look into
+//! every segment.
 //!
 //! The section `IdFilter` is a split-block Bloom filter ([`limber_codec::bloom`]) over
-//! [`limber_codec::hash64`] of the ids' bytes, nothing else; about 0.5 % of absent ids pass.
+//! [`limber_codec::hash64`] of the ids' bytes, and nothing else. About 0.5 % of absent ids pass it.
 
 use limber_codec::bloom;
 use limber_codec::hash64::hash64;
@@ -17,18 +17,18 @@ pub fn id_hash(id: &[u8]) -> u64 {
     hash64(id)
 }
 
-/// The section for `hashes`, of which there are at most `count`.
+/// Returns the section for `hashes`, of which there are at most `count`.
 pub fn encode(count: usize, hashes: impl Iterator<Item = u64>) -> Vec<u8> {
     let mut filter = zeros(bloom::filter_bytes(count));
     bloom::insert_all(&mut filter, hashes);
     filter
 }
 
-/// The section made id by id, without a list of all their hashes.
+/// Builds the section id by id, without a list of all their hashes.
 pub struct IdFilterBuilder(Vec<u8>);
 
 impl IdFilterBuilder {
-    /// For at most `count` ids.
+    /// Creates a builder for at most `count` ids.
     pub fn new(count: usize) -> IdFilterBuilder {
         IdFilterBuilder(zeros(bloom::filter_bytes(count)))
     }
@@ -38,12 +38,12 @@ impl IdFilterBuilder {
         bloom::insert(&mut self.0, hash);
     }
 
-    /// The bytes of the section.
+    /// Returns the bytes of the section.
     pub fn finish(self) -> Vec<u8> {
         self.0
     }
 
-    /// What one for `count` ids takes.
+    /// Returns the heap bytes of a builder for `count` ids.
     pub fn heap_bytes(count: usize) -> usize {
         bloom::filter_bytes(count)
     }
@@ -56,7 +56,7 @@ impl IdFilter {
     /// Opens the section `IdFilter` of a segment.
     ///
     /// # Errors
-    /// Bytes that are no filter.
+    /// Fails for bytes that are not a filter.
     pub fn open(bytes: FileBytes) -> Result<IdFilter> {
         if bytes.is_empty() || !bytes.len().is_multiple_of(bloom::BLOCK_BYTES) {
             return Err(Error::corrupt("id filter", bytes.len() as u64, "whole blocks of a filter"));
@@ -64,7 +64,7 @@ impl IdFilter {
         Ok(IdFilter(bytes))
     }
 
-    /// `false`: the id with this [`id_hash`] is not in the segment.
+    /// Returns `false` if the id with this [`id_hash`] is certainly not in the segment.
     #[inline]
     pub fn may_contain(&self, hash: u64) -> bool {
         bloom::may_contain(&self.0, hash)

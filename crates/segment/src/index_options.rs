@@ -1,21 +1,22 @@
 //! What is indexed about a field's terms.
 
-/// Beyond the documents of each term.
+/// What is indexed in addition to the documents of each term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexOptions {
     /// How often the term occurs in each document.
     pub frequencies: bool,
-    /// Where; implies `frequencies`.
+    /// Positions of the term in each document; implies `frequencies`.
     pub positions: bool,
 }
 
-/// What a reader of postings is going to ask for.
+/// What a reader of postings will ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Want {
-    /// The documents alone.
+    /// The documents only.
     Docs,
-    /// Costs as little as `Docs` until a frequency is asked for: they are unpacked by the block on demand.
+    /// Documents and frequencies. Costs no more than `Docs` until a frequency is requested: frequencies are
+    /// unpacked on demand, one block at a time.
     Freqs,
-    /// Opens the positions as well.
+    /// Positions as well.
     Positions,
 }

@@ -1,10 +1,10 @@
-//! Typed fields to one immutable segment and back.
+//! Writes typed fields as one immutable segment and reads them back.
 //!
-//! Question answered: "here are documents as typed values, write them; here is a segment, give me the
+//! The question it answers: "here are documents as typed values, write them; here is a segment, give me the
 //! postings, columns, points and sources of its fields".
 //!
-//! **Invariant**: a segment never changes once written; deletes live beside it. Bytes read from disk are
-//! checked before they are trusted.
+//! **Invariant**: a segment never changes once it is written; deletes are kept beside it. Bytes read from
+//! disk are checked before they are trusted.
 
 #![deny(missing_docs)]
 
@@ -42,10 +42,10 @@ pub use segment::{KEYS_KEPT_MAX, NestedSpace, Segment, SegmentView};
 pub use sink::Sink;
 pub use stored::{StoredCodec, StoredReader};
 
-/// A document within one segment (or one buffer), from 0 in order of arrival.
+/// A document within one segment (or one buffer), numbered from 0 in order of arrival.
 pub type DocId = u32;
 
-/// What postings and other iterators answer when they are through.
+/// What postings and other iterators return at their end.
 pub const NO_MORE_DOCS: DocId = u32::MAX;
 
 /// Longest term in bytes, as in Lucene (`IndexWriter.MAX_TERM_LENGTH`).

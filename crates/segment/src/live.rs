@@ -1,5 +1,5 @@
-//! Which documents of a segment are live: the only thing about a segment that changes, written anew per
-//! generation.
+//! Which documents of a segment are live. This is the only part of a segment that changes; each change
+//! writes a new generation.
 //!
 //! ```text
 //! offset  size  field
@@ -12,8 +12,8 @@
 //!     36     8 * ceil(doc_count / 64)   words u64, bit doc % 64 of word doc / 64: 1 = live
 //!    end-4    4  CRC-32 of all before
 //! ```
-//! **Versions.** Magic and version stay where they are for ever; a later version is refused by name. Version
-//! 1 since the first build.
+//! **Versions.** Magic and version keep their offsets forever. A later version is refused with an error
+//! that names it. Version 1 has been in use since the first build.
 //!
 //! The file is written whole and never changed; a torn write fails its length or checksum.
 
@@ -28,7 +28,7 @@ const MAGIC: [u8; 8] = *b"LIMBRLIV";
 const VERSION: u32 = 1;
 const HEADER_BYTES: usize = 36;
 
-/// A bit a document, 1 = live.
+/// One bit per document, 1 = live.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveDocs {
     words: Vec<u64>,
@@ -37,7 +37,7 @@ pub struct LiveDocs {
 }
 
 impl LiveDocs {
-    /// Every one of `doc_count` documents is live.
+    /// Returns a set in which all `doc_count` documents are live.
     pub fn all(doc_count: u32) -> LiveDocs {
         let mut words = vec![u64::MAX; doc_count.div_ceil(64) as usize];
         if let Some(last) = words.last_mut()
@@ -48,7 +48,7 @@ impl LiveDocs {
         LiveDocs { words, doc_count, live_count: doc_count }
     }
 
-    /// Deleted ones included.
+    /// Documents of the segment, deleted ones included.
     pub fn doc_count(&self) -> u32 {
         self.doc_count
     }
@@ -63,13 +63,13 @@ impl LiveDocs {
         self.doc_count - self.live_count
     }
 
-    /// Whether a document is not deleted; `false` beyond the last.
+    /// Whether a document is not deleted; `false` past the last document.
     #[inline]
     pub fn is_live(&self, doc: DocId) -> bool {
         self.words.get(doc as usize / 64).is_some_and(|word| word >> (doc % 64) & 1 != 0)
     }
 
-    /// Deletes `doc`; whether it was live.
+    /// Deletes `doc`; returns whether it was live.
     pub fn delete(&mut self, doc: DocId) -> bool {
         let was_live = self.is_live(doc);
         if was_live {
@@ -79,12 +79,12 @@ impl LiveDocs {
         was_live
     }
 
-    /// Bit `doc % 64` of word `doc / 64`; bits behind the last document are 0.
+    /// Bit `doc % 64` of word `doc / 64`; the bits after the last document are 0.
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// Clears the bits of deleted documents among the 4,096 from `4096 * window`.
+    /// Clears the bits of deleted documents in the window of 4,096 documents that starts at `4096 * window`.
     pub fn mask_window(&self, window: usize, bits: &mut [u64; 64]) {
         let words = self.words.get(window * 64..).unwrap_or_default();
         for (index, bits) in bits.iter_mut().enumerate() {
@@ -97,7 +97,7 @@ impl LiveDocs {
         format!("_{segment}_{}.live", SegmentId(generation))
     }
 
-    /// Writes a generation, not durable until the caller syncs the file.
+    /// Writes a generation; it is durable only after the caller has synced the file.
     pub fn write(&self, directory: &dyn Directory, segment: SegmentId, generation: u64) -> Result<FileMeta> {
         let bytes = self.encode(segment, generation);
         let name = LiveDocs::file_name(segment, generation);
@@ -107,7 +107,7 @@ impl LiveDocs {
         Ok(FileMeta { name, len: bytes.len() as u64, crc: crc32(&bytes) })
     }
 
-    /// Reads a generation back, every byte verified.
+    /// Reads a generation back and verifies every byte.
     pub fn open(
         directory: &dyn Directory,
         segment: SegmentId,
@@ -116,7 +116,7 @@ impl LiveDocs {
     ) -> Result<LiveDocs> {
         let name = LiveDocs::file_name(segment, generation);
         let bytes = directory.open(&name)?;
-        // Whatever a later version changes, magic and version stay where they are.
+        // Checked before the rest, because every later version keeps magic and version at these offsets.
         if let Some((head, _)) = bytes.split_first_chunk::<12>()
             && head[..8] == MAGIC
         {

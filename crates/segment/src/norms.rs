@@ -1,18 +1,20 @@
 //! Norms of one field: "how long is this field in that document?"
 //!
-//! One byte a document ([`limber_codec::norm`]), 0 where the field is absent. Layout of the section `Norms`:
+//! One byte per document ([`limber_codec::norm`]), 0 where the field is absent. Layout of the section
+//! `Norms`:
 //!
 //! ```text
 //! u8  kind
-//! 0   dense: u8 per document                                                            [doc_count]
-//! 1   listed: u32 count, u32 document each (ascending), u8 norm each                    [count]
-//! 2   ranked: u64 words, bit d % 64 of word d / 64 = document d has a norm              [doc_count.div_ceil(64)]
-//!     u32 per 8 words: norms before them                                                [words.div_ceil(8)]
+//! 0   dense: u8 per document                                                    [doc_count]
+//! 1   listed: u32 count, u32 document each (ascending), u8 norm each            [count]
+//! 2   ranked: u64 words, bit d % 64 of word d / 64 = document d has a norm      [doc_count.div_ceil(64)]
+//!     u32 per 8 words: norms before them                                        [words.div_ceil(8)]
 //!     u8 norm each                                                                      [count]
 //! ```
 //!
-//! The writer takes whichever is shortest, dense when a list or a ranking would save less than half: a wide
-//! mapping with hundreds of text fields costs what is there, not documents x fields.
+//! The writer takes the shortest layout, but a sparse one only if it takes at most half the bytes of the
+//! dense one. A mapping with hundreds of text fields thus costs bytes for the norms that exist, not for
+//! documents × fields.
 
 use limber_codec::Reader;
 use limber_store::FileBytes;
@@ -23,10 +25,10 @@ const SECTION: &str = "norms";
 const DENSE: u8 = 0;
 const LISTED: u8 = 1;
 const RANKED: u8 = 2;
-/// Words of the bit set that one rank covers: 512 documents.
+/// Words of the bit set per rank: 512 documents.
 const RANK_WORDS: usize = 8;
 
-/// Writes the section for `norms`, by document, 0 = none; dense ones without a copy.
+/// Writes the section for `norms` (by document, 0 = none); dense norms are written without a copy.
 pub fn write(norms: &[u8], sink: &mut impl Sink) -> Result<()> {
     match encode_sparse(norms) {
         Some(bytes) => sink.append(&bytes),
@@ -37,12 +39,12 @@ pub fn write(norms: &[u8], sink: &mut impl Sink) -> Result<()> {
     }
 }
 
-/// The section for `norms`, by document, 0 = none.
+/// Returns the section for `norms` (by document, 0 = none).
 pub fn encode(norms: &[u8]) -> Vec<u8> {
     encode_sparse(norms).unwrap_or_else(|| [&[DENSE], norms].concat())
 }
 
-/// `None`: dense is best.
+/// Returns `None` where the dense layout is to be used.
 fn encode_sparse(norms: &[u8]) -> Option<Vec<u8>> {
     let count = norms.iter().filter(|&&norm| norm != 0).count();
     let present = || norms.iter().enumerate().filter(|(_, norm)| **norm != 0);
@@ -87,7 +89,8 @@ enum Layout {
 }
 
 impl Norms {
-    /// `doc_count`: of the segment. Checks lengths; the contents cannot be wrong beyond a wrong norm.
+    /// Opens the norms of a field in a segment of `doc_count` documents. Checks lengths; damaged contents
+    /// can only yield a wrong norm.
     pub fn open(bytes: FileBytes, doc_count: u32) -> Result<Norms> {
         let mut reader = Reader::new(&bytes);
         let word_count = (doc_count as usize).div_ceil(64);
@@ -121,7 +124,7 @@ impl Norms {
         Ok(Norms { bytes, doc_count, layout })
     }
 
-    /// Norm byte of a document; 0 when it has no such field.
+    /// Returns the norm byte of a document; 0 if it does not have the field.
     #[inline]
     pub fn get(&self, doc: DocId) -> u8 {
         let bytes: &[u8] = &self.bytes;
@@ -152,7 +155,7 @@ impl Norms {
         }
     }
 
-    /// Norms by document, `[doc_count]`, when they are stored like that.
+    /// Returns the norms by document, `[doc_count]`, if they are stored in the dense layout.
     #[inline]
     pub fn as_slice(&self) -> Option<&[u8]> {
         match self.layout {
@@ -161,7 +164,7 @@ impl Norms {
         }
     }
 
-    /// Calls `found` with every document that has a norm, ascending: the documents that have the field.
+    /// Calls `found` with every document that has a norm, that is, every document with the field, ascending.
     pub fn for_each(&self, mut found: impl FnMut(DocId, u8)) {
         let bytes: &[u8] = &self.bytes;
         match self.layout {

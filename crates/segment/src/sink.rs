@@ -4,13 +4,13 @@ use limber_store::FileWriter;
 
 use crate::Result;
 
-/// Appends bytes. Writers of sections note [`Sink::position`] when they start; every offset they record is
+/// Appends bytes. Writers of sections note [`Sink::position`] when they start; the offsets they record are
 /// relative to it.
 pub trait Sink {
     /// Adds bytes at the end.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Fails as the disk does.
     fn append(&mut self, bytes: &[u8]) -> Result<()>;
     /// Bytes appended so far.
     fn position(&self) -> u64;

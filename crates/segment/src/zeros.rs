@@ -1,7 +1,7 @@
-//! Scratch memory: "zeros, in pages that the process has already."
+//! Scratch memory: zeros in pages that the process already has.
 
-/// Zeros written by hand: asked for much zeroed memory (`alloc_zeroed`, which `vec![0; len]` calls), jemalloc
-/// gives pages it holds back to the system to have them faulted in anew.
+/// Returns zeros that are written one by one. For a large `alloc_zeroed`, which `vec![0; len]` calls,
+/// jemalloc returns pages it holds to the system and has them faulted in again.
 pub fn zeros<T: Copy + Default>(len: usize) -> Vec<T> {
     let mut zeros = Vec::with_capacity(len);
     zeros.resize(len, T::default());

@@ -1,4 +1,4 @@
-//! Segments written by the buffer against the naive model, and merges of them.
+//! Compares segments written by the buffer, and merges of them, with the naive model.
 
 mod model;
 
@@ -32,7 +32,7 @@ fn mapping() -> Mapping {
     Mapping::parse(&body, &MappingSettings::default()).expect("a sound mapping")
 }
 
-/// Hands every value of `document` to the buffer, without ending the document.
+/// Passes every value of `document` to the buffer, without ending the document.
 fn feed(buffer: &mut Buffer, mapping: &Mapping, document: &Document) -> u32 {
     let seq_no = document.numbers["_seq_no"][0] as u64;
     let (id, routing) = (document.id.as_bytes(), document.routing.as_deref());
@@ -40,7 +40,7 @@ fn feed(buffer: &mut Buffer, mapping: &Mapping, document: &Document) -> u32 {
     let doc = buffer.begin(&meta, document.source.as_bytes());
     let field = |path: &str| mapping.field(path).expect("mapped").clone();
     for (path, values) in document.numbers.iter().filter(|(path, _)| !path.starts_with('_')) {
-        // The model has them sorted; documents do not.
+        // The model keeps values sorted; documents do not.
         values.iter().rev().for_each(|value| buffer.number(&field(path), *value));
     }
     for (path, values) in document.terms.iter().filter(|(path, _)| !path.starts_with('_')) {
@@ -52,7 +52,7 @@ fn feed(buffer: &mut Buffer, mapping: &Mapping, document: &Document) -> u32 {
     doc
 }
 
-/// A segment of `documents`; strangers are begun between them and rolled back.
+/// Writes a segment of `documents`; between them, other documents are begun and rolled back.
 fn segment(random: &mut SplitMix64, documents: &[Document], id: u64) -> Segment {
     let (mapping, directory) = (mapping(), memory());
     let mut buffer = Buffer::new(StoredCodec::Lz4);
@@ -111,7 +111,7 @@ fn deleted_documents_are_written_but_not_found() {
     let (mapping, directory) = (mapping(), memory());
     let mut buffer = Buffer::new(StoredCodec::Zstd);
     let mut documents = documents(&mut SplitMix64::new(3), 0, 10);
-    // The fifth is an update of the second.
+    // The fifth document is an update of the second.
     documents[4].id = documents[1].id.clone();
     for document in &documents {
         let doc = feed(&mut buffer, &mapping, document);
@@ -168,7 +168,8 @@ fn values_of_one_text_field_lie_a_gap_apart() {
         }
         assert_eq!(postings.doc(), limber_segment::NO_MORE_DOCS);
     };
-    // As in Elasticsearch: 0 and 1; the empty value adds 100; then 100 more and one.
+    // As in Elasticsearch: 0 and 1; the empty value adds a gap of 100, then comes another gap of 100 and
+    // one step.
     check(b"one", &[(0, &[0, 203])]);
     check(b"three", &[(0, &[202])]);
     check(b"two", &[(0, &[1]), (1, &[0])]);
@@ -200,7 +201,8 @@ fn an_immense_term_refuses_its_document_alone() {
     assert_eq!(segment.terms("host").expect("reads").expect("there").len(), 1);
 }
 
-/// Sources go first; all that the buffer has is told. The segment is small, and held until it is complete.
+/// Sources are freed first, and finally all of the buffer is reported. The segment is small and held until
+/// it is complete.
 #[test]
 fn a_buffer_tells_what_it_frees_while_it_is_written() {
     let (mapping, directory) = (mapping(), memory());

@@ -1,4 +1,4 @@
-//! A segment whose bytes are wrong: opening refuses what it can see, the check finds the rest, nothing
+//! A segment with wrong bytes: opening refuses the damage it can see, the check finds the rest, and nothing
 //! panics.
 
 mod model;
@@ -16,7 +16,7 @@ use model::{documents, open, write_to};
 struct Files(Vec<(String, Vec<u8>)>);
 
 impl Files {
-    /// One compound file, or one a lane.
+    /// Writes one compound file, or one file per lane.
     fn new(compound: bool) -> (Files, SegmentMeta) {
         let directory = CrashDirectory::new(1);
         let documents = documents(&mut SplitMix64::new(11), 0, 60);
@@ -94,7 +94,7 @@ fn every_section_is_under_a_checksum() {
     let (mut files, meta) = Files::new(true);
     let segment = open(&files.directory(), &meta).expect("opens");
     let sections = segment.file_sections();
-    // Nested documents and shapes have tests of their own.
+    // Other tests cover nested documents and shapes.
     let elsewhere = [SectionKind::Nested, SectionKind::Shapes];
     for kind in SectionKind::ALL.into_iter().filter(|kind| !elsewhere.contains(kind)) {
         assert!(sections.iter().any(|section| section.kind == kind), "{kind:?} is in the test's segment");
@@ -103,7 +103,7 @@ fn every_section_is_under_a_checksum() {
         let byte = (section.offset + section.len / 2) as usize;
         files.0[0].1[byte] ^= 4;
         match open(&files.directory(), &meta) {
-            // Sections that are parsed at open may be refused there.
+            // Sections that are parsed when the segment is opened may be refused then.
             Err(_) => {}
             Ok(segment) => {
                 let problems = segment.check().problems;
@@ -124,7 +124,7 @@ fn truncated_or_missing_files_are_refused_at_open() {
             for len in [0, 1, 7, 8, 23, 24, 31, 55, 56, whole.len() / 2, whole.len() - 33, whole.len() - 1] {
                 files.0[file].1.truncate(len);
                 assert!(open(&files.directory(), &meta).is_err(), "{} cut at {len}", files.0[file].0);
-                // Even when the commit says that this is the length.
+                // The cut is detected even if the commit lists the shorter length.
                 let mut forged = meta.clone();
                 let name = files.0[file].0.clone();
                 forged
@@ -145,8 +145,8 @@ fn truncated_or_missing_files_are_refused_at_open() {
     }
 }
 
-/// Wrong bytes under right checksums (a bug, or a forged file): readers may answer nonsense or an error, but
-/// return.
+/// Wrong bytes under right checksums (a bug, or a forged file): readers may return garbage or an error, but
+/// must return.
 #[test]
 fn forged_sections_never_panic() {
     let (mut files, meta) = Files::new(true);
@@ -157,7 +157,7 @@ fn forged_sections_never_panic() {
             let byte = (section.offset + random.below(section.len)) as usize;
             let bit = random.below(8) as u8;
             files.0[0].1[byte] ^= 1 << bit;
-            // Opening does not look at sections' checksums, so the accessors meet the forged bytes.
+            // Opening does not verify sections, so the accessors read the forged bytes.
             if let Ok(segment) = open(&files.directory(), &meta) {
                 read_everything(&segment);
             }
@@ -215,7 +215,7 @@ fn bytes_of_an_empty_segment() {
     let crc = |bytes: &[u8]| limber_codec::checksum::crc32(bytes).to_le_bytes();
     let mut expected = b"LIMBRSEG\x02\0\0\0\0\0\0\0\x24\0\0\0\0\0\0\0".to_vec();
     let header = expected.clone();
-    expected.push(0); // the section of fields: none
+    expected.push(0); // the section of fields, which lists none
     let mut table = b"\0\x01\0\x19\x01\0\0\0\0\0\0\x01".to_vec();
     table.extend_from_slice(&crc(b"\0"));
     expected.extend_from_slice(&table);

@@ -1,5 +1,5 @@
-//! Segments whose bytes rot while they are open: merges refuse them, scrubs find them, and what is intact is
-//! read on.
+//! Segments whose bytes rot while they are open: merges refuse them, scrubs find the damage, and intact
+//! parts can still be read.
 
 mod model;
 
@@ -13,7 +13,7 @@ use limber_store::random::SplitMix64;
 use limber_store::{Directory, FsDirectory};
 use model::{documents, open, write_to};
 
-/// Two segments in a folder of their own; the first one's files are cut and written to from outside.
+/// A folder with two segments; the test truncates and overwrites the files of the first from outside.
 struct Folder {
     temporary: tempfile::TempDir,
     directory: Arc<dyn Directory>,
@@ -72,7 +72,7 @@ fn a_flipped_bit_in_any_section_is_refused_by_merges_and_found_by_scrubs() {
         for section in first.file_sections().iter().filter(|section| section.len > 0) {
             let (file, offset) = (first.section_file(section), section.offset + section.len / 2);
             folder.flip(&file, offset);
-            // What is parsed at open may be refused there.
+            // Sections that are parsed when the segment is opened may be refused then.
             if let Ok(segment) = open(&folder.directory, &folder.metas[0]) {
                 let segments = [Arc::new(segment), folder.open_second()];
                 let error = folder.merge(&segments).expect_err("a merge does not launder");
@@ -135,7 +135,7 @@ fn what_is_intact_is_read_on() {
     assert!(segment.numbers("_version").is_ok());
     let mut reader = StoredReader::new();
     assert!((0..segment.doc_count()).all(|doc| segment.document(doc, &mut reader).is_ok()));
-    // A scrub that finds the same again says so once.
+    // A second scrub that finds the same damage does not report it twice.
     assert_eq!(scrubbed(&segment).len(), 1);
 }
 
@@ -146,13 +146,13 @@ fn a_file_that_is_cut_fails_readers_merges_and_scrubs_and_nothing_else() {
     let file = &folder.metas[0].files[0];
     let path = folder.temporary.path().join(&file.name);
     std::fs::File::options().write(true).open(&path).and_then(|file| file.set_len(4096)).expect("cuts");
-    // Nothing was read behind the end so far, but the end itself is not there.
+    // Nothing past the new end was read so far, but the missing end is noticed.
     assert!(segments[0].intact().is_err());
     folder.merge(&segments).expect_err("another length than the commit's");
     assert!(!folder.has_merged_files());
     let found = scrubbed(&segments[0]);
     assert!(found.iter().any(|damage| (damage.offset, &*damage.found) == (4096, "4096 bytes")), "{found:?}");
-    // Reading all of it meets pages that are not there.
+    // Reading everything accesses the missing pages.
     let report = segments[0].check();
     assert!(!report.is_sound());
     assert!(segments[0].intact().is_err());
@@ -162,8 +162,8 @@ fn a_file_that_is_cut_fails_readers_merges_and_scrubs_and_nothing_else() {
     assert!(segments[1].intact().is_ok() && segments[1].check().is_sound());
 }
 
-/// Blocks are compared as they are read: what rotted is named and not shown, whoever asks, and its neighbours
-/// are read on.
+/// Blocks are compared when they are read: every reader of a rotten block fails with an error that names
+/// it, and the neighbouring blocks can still be read.
 #[test]
 fn a_stored_block_that_rotted_is_refused_by_its_readers_alone() {
     let folder = Folder::new(true);
@@ -187,7 +187,7 @@ fn a_stored_block_that_rotted_is_refused_by_its_readers_alone() {
     }
     let found = segment.damage();
     assert_eq!((found.len(), &found[0].file), (1, &file), "{found:?}");
-    // Ids lie apart from sources.
+    // Ids are stored apart from sources.
     assert!(segment.id_and_routing(last, &mut StoredReader::new()).is_ok());
     let mut trusting = StoredReader::trusting();
     assert!(sources(&segment, &mut trusting).all(|source| source.is_ok()));

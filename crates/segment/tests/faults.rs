@@ -1,4 +1,4 @@
-//! A disk that fails or crashes under a segment being written or merged.
+//! A disk that fails or crashes while a segment is written or merged.
 
 mod model;
 
@@ -64,7 +64,7 @@ fn a_synced_segment_survives_a_crash_and_an_unsynced_one_never_opens_wrong() {
         let found = LiveDocs::open(&*directory, SegmentId(1), 1, 12).expect("was synced");
         assert_eq!(found, live);
         match open(&as_directory, &risky) {
-            // Opening verifies the ends of files; a hole in the middle is what the check is for.
+            // Opening only verifies the ends of files; the check has to find a hole in the middle.
             Ok(segment) if segment.check().is_sound() => {
                 assert_holds(&segment, &risky_documents);
                 kept += 1;

@@ -1,5 +1,5 @@
-//! Keys of flattened fields, more of them than a segment keeps: whoever asked for others before, each has its
-//! terms, documents and column.
+//! Keys of flattened fields, more than a segment caches: each has its terms, documents and column,
+//! whichever keys were requested before.
 
 mod model;
 
@@ -16,10 +16,10 @@ use limber_store::Pool;
 use model::{memory, open};
 use serde_json::json;
 
-/// Keys beyond those that are kept.
+/// Number of keys beyond those that are cached.
 const FURTHER: usize = 40;
 
-/// Document `n` has `v<n>` at the key `k<n>`.
+/// Document `n` has the value `v<n>` at the key `k<n>`.
 fn segment(document_count: usize, pool: &Arc<Pool>) -> SegmentView {
     let flattened = json!({"type": "flattened"});
     let inner = json!({"type": "nested", "properties": {"f": flattened}});
@@ -86,7 +86,7 @@ fn keys_beyond_the_kept_ones_go_with_the_request() {
         drop(of_request);
         assert_eq!(pool.used_bytes(), kept_bytes);
     }
-    // What is inside of nested documents is the same from wherever it is reached.
+    // The spaces inside nested documents are the same, however they are reached.
     let of_request = view.for_request();
     let [inner, outer] =
         ["outer.inner", "outer"].map(|path| of_request.segment.nested(path).expect("a space"));
@@ -95,7 +95,7 @@ fn keys_beyond_the_kept_ones_go_with_the_request() {
     let published = view.segment.nested("outer.inner").expect("a space");
     assert!(!Arc::ptr_eq(&published.segment, &inner.segment));
     assert_eq!(inner.segment.terms("outer.inner.f.k").expect("reads").expect("terms").len(), 1);
-    // Even without a view of its own a key is found.
+    // A key is found even without a view for the request.
     assert_has_terms(&view.segment, KEYS_KEPT_MAX + 1);
 }
 

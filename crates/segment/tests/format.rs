@@ -1,9 +1,9 @@
-//! The bytes of a segment, pinned: what changes here may change what older builds read.
+//! Pins the bytes of a segment: a change here may affect what older builds can read.
 //!
-//! When this fails, either the layout of a section has changed: raise `VERSION` of `file/format.rs`, read the
-//! old one as well, make a fixture with the last build before the change
-//! (`crates/limber/tests/fixtures/make.py`). Or the same layout holds other bytes (a better compression,
-//! another order): nothing else is to be done. Then pin what is new.
+//! If this fails because the layout of a section has changed, raise `VERSION` of `file/format.rs`, keep
+//! reading the old layout, and make a fixture with the last build before the change
+//! (`crates/limber/tests/fixtures/make.py`). If the layout is the same but the bytes differ (a better
+//! compression, another order), nothing else is to be done. Then pin the new bytes.
 
 mod model;
 

@@ -1,4 +1,4 @@
-//! Segments and merges of segments against the naive model: every accessor answers the same.
+//! Compares segments and merges of segments with the naive model: every accessor returns the same.
 
 mod model;
 
@@ -10,8 +10,8 @@ use limber_store::random::SplitMix64;
 use model::{Document, assert_holds, documents, memory, open, write};
 use proptest::prelude::*;
 
-/// A view of a fresh segment of `count` documents of which about one in `delete_one_in` is deleted (0: none),
-/// and its documents.
+/// Returns a view of a new segment of `count` documents, of which about one in `delete_one_in` is deleted
+/// (0: none), and its documents.
 fn view(
     random: &mut SplitMix64,
     directory: &Arc<dyn Directory>,
@@ -37,7 +37,7 @@ fn with_deletes(random: &mut SplitMix64, segment: Arc<Segment>, delete_one_in: u
     SegmentView { segment, live: (delete_one_in > 0).then(|| Arc::new(live)) }
 }
 
-/// Merges and compares with the live documents one after the other.
+/// Merges the views and compares the result with their live documents in turn.
 fn merged(
     directory: &Arc<dyn Directory>,
     id: u64,

@@ -1,5 +1,5 @@
-//! Nested documents against a naive model: fresh segments, rolled back documents, deletes, merges and merges
-//! of merges.
+//! Compares nested documents with a naive model: new segments, documents that were rolled back, deletes,
+//! merges, and merges of merges.
 
 mod model;
 
@@ -60,7 +60,7 @@ fn document(random: &mut SplitMix64) -> Value {
     document
 }
 
-/// Writes `documents`; now and then one that is refused comes between.
+/// Writes `documents`, with some refused ones in between.
 fn written(
     random: &mut SplitMix64,
     directory: &Arc<dyn Directory>,
@@ -100,7 +100,7 @@ fn no_order() -> Arc<[SortField]> {
     Arc::new([])
 }
 
-/// By `v`, the largest first.
+/// Sorts by `v`, the largest first.
 fn descending() -> Arc<[SortField]> {
     Arc::new([SortField { path: "v".into(), descending: true, takes_max: true, missing_first: false }])
 }
@@ -109,7 +109,7 @@ fn put_in_order(documents: &mut [&Value]) {
     documents.sort_by_key(|document| std::cmp::Reverse(document["v"].as_i64()));
 }
 
-/// The objects of a path below these, each with the place of the object it is in.
+/// Returns the objects of a path inside `parents`, each with the index of its parent.
 fn inside(parents: &[&Value], path: &[&str]) -> Vec<(u32, Value)> {
     let mut found = Vec::new();
     for (place, parent) in (0u32..).zip(parents) {
@@ -210,7 +210,7 @@ fn assert_holds(segment: &Segment, documents: &[&Value]) {
     }
 }
 
-/// Every section of the file is under a checksum, and forged ones never panic.
+/// Every section of the file is covered by a checksum, and forged sections never cause a panic.
 #[test]
 fn flipped_bits_are_found() {
     let (mut random, directory) = (SplitMix64::new(3), memory());

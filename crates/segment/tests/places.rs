@@ -1,4 +1,4 @@
-//! Fields of places (`geo_point`): written by the buffer, merged, checked, and searched by cells.
+//! Fields of positions (`geo_point`): written by the buffer, merged, checked, and searched by cells.
 
 mod model;
 
@@ -22,7 +22,7 @@ fn mapping() -> Mapping {
     Mapping::parse(&body, &MappingSettings::default()).expect("a sound mapping")
 }
 
-/// Documents of up to two places, most of them around one town.
+/// Makes documents of up to two positions, most of them around one town.
 fn places(random: &mut SplitMix64, count: usize) -> Vec<Vec<i64>> {
     let mut coordinate = |center: f64, span: f64| match random.below(10) {
         0 => (random.below(1000) as f64 / 500.0 - 1.0) * span,
@@ -53,7 +53,7 @@ fn segment(directory: &Arc<dyn Directory>, id: u64, docs: &[Vec<i64>]) -> Segmen
     open(directory, &meta).expect("opens")
 }
 
-/// Documents with a place in a rectangle of stored coordinates, against a scan.
+/// Compares the documents with a position in a rectangle of stored coordinates with a scan.
 fn assert_found(segment: &Segment, docs: &[Vec<i64>], path: &str, shape: Cell) {
     let points = segment.spatial_points(path).expect("reads").expect("has points");
     let apart = |a: (i32, i32), b: (i32, i32)| a.1 < b.0 || b.1 < a.0;

@@ -1,4 +1,4 @@
-//! Fields of shapes (`geo_shape`): written by the buffer, merged, checked, and found by cells.
+//! Fields of shapes (`geo_shape`): written by the buffer, merged, checked, and searched by cells.
 
 mod model;
 
@@ -28,7 +28,7 @@ fn rectangle(x: i64, y: i64, width: i64, height: i64) -> GridShape {
     GridShape { parts: vec![Part { kind: PartKind::Polygon, lists: vec![ring] }] }
 }
 
-/// Documents of up to two shapes, most of them small and near each other.
+/// Makes documents of up to two shapes, most of them small and near each other.
 fn shapes(random: &mut SplitMix64, count: usize) -> Vec<Vec<GridShape>> {
     let mut shape = || {
         let far = random.below(10) == 0;
@@ -47,7 +47,7 @@ fn segment(directory: &Arc<dyn Directory>, id: u64, docs: &[Vec<GridShape>]) -> 
     let mapping = mapping();
     let mut buffer = Buffer::new(StoredCodec::Lz4);
     for (doc, shapes) in docs.iter().enumerate() {
-        // Every other document comes after one that is refused.
+        // Every other document follows one that is refused.
         let attempts: &[bool] = if doc % 2 == 0 { &[true] } else { &[false, true] };
         for &is_kept in attempts {
             let id = format!("{id}-{doc}");
@@ -82,7 +82,7 @@ fn bounds(cell: &Cell) -> GridBounds {
     GridBounds { x: ends(cell.x), y: ends(cell.y) }
 }
 
-/// Shapes by document, and those whose bounds meet a rectangle, against a scan.
+/// Compares the shapes by document, and the documents whose bounds meet a rectangle, with a scan.
 fn assert_holds(segment: &Segment, docs: &[Vec<GridShape>]) {
     let report = segment.check();
     assert!(report.is_sound(), "{:?}", report.problems);
@@ -128,7 +128,7 @@ fn assert_holds(segment: &Segment, docs: &[Vec<GridShape>]) {
             let found = cells.docs(&cells.cover(relate), relate).expect("reads");
             for (doc, shapes) in docs.iter().enumerate() {
                 let bit = |words: &[u64]| words[doc / 64] >> (doc % 64) & 1 != 0;
-                // A turn away as well: shapes go on beyond the map.
+                // Also compares one turn around the globe away, since shapes may extend beyond the map.
                 let meets = shapes
                     .iter()
                     .any(|shape| (-1..=1).any(|turns| own.touches(&shape.bounds().shifted(turns << 32))));

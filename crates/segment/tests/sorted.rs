@@ -1,5 +1,5 @@
-//! Segments of a sorted index against the naive model: documents in the order of their keys, in what a buffer
-//! writes and in merges.
+//! Compares segments of a sorted index with the naive model: documents are in the order of their keys, in
+//! segments written by a buffer and in merges.
 
 mod model;
 
@@ -32,7 +32,7 @@ fn mapping() -> Mapping {
     Mapping::parse(&body, &MappingSettings::default()).expect("a sound mapping")
 }
 
-/// One to three fields, in any order, with and without values.
+/// Makes a sort of one to three fields, in any direction, with missing values first or last.
 fn sort(random: &mut SplitMix64) -> Arc<[SortField]> {
     const PATHS: [&str; 7] = ["time", "status", "price", "wide", "rare", "host", "tags"];
     let mut field = |_| SortField {
@@ -45,7 +45,7 @@ fn sort(random: &mut SplitMix64) -> Arc<[SortField]> {
     (0..count).map(|_| field(())).collect()
 }
 
-/// What a document is ordered by: whether and in which direction a value is missing, then the value.
+/// Compares documents by whether a value is missing and on which side that sorts, then by the value.
 fn compare(sort: &[SortField], a: &Document, b: &Document) -> std::cmp::Ordering {
     for by in sort {
         let path = &*by.path;
@@ -92,7 +92,7 @@ fn feed(buffer: &mut Buffer, mapping: &Mapping, document: &Document) {
     }
 }
 
-/// A segment of `documents` in the order of `sort`, and them in that order.
+/// Writes a segment of `documents` in the order of `sort`; returns the documents in that order too.
 fn segment(
     random: &mut SplitMix64,
     directory: &Arc<dyn Directory>,

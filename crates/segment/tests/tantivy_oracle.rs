@@ -1,5 +1,5 @@
-//! Postings, positions and norms against tantivy's, document by document: a second opinion beside the naive
-//! model, which shares its author with the code.
+//! Compares postings, positions and norms with tantivy's, document by document: an independent check
+//! besides the naive model.
 
 mod model;
 
@@ -12,7 +12,7 @@ use tantivy::postings::Postings;
 use tantivy::schema::{IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::{DocSet, Index, IndexWriter, SegmentReader, TERMINATED, TantivyDocument};
 
-/// Words from a skewed vocabulary; now and then a long text.
+/// Makes texts of words from a skewed vocabulary; some are long.
 fn texts(random: &mut SplitMix64, count: usize) -> Vec<String> {
     (0..count)
         .map(|_| {
@@ -89,7 +89,7 @@ fn postings_positions_and_norms_are_tantivys() -> tantivy::Result<()> {
             postings.positions(&mut positions);
             expected.positions(&mut their_positions);
             assert_eq!(positions, their_positions);
-            // Mostly the next one, sometimes a leap.
+            // Mostly moves to the next document, sometimes jumps.
             if random.below(8) == 0 {
                 let target = expected.doc() + 1 + random.below(700) as u32;
                 expected.seek(target);

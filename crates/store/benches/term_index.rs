@@ -1,8 +1,9 @@
-//! What a look-up in the term-index cache costs, and whether another cache would do it better.
+//! Measures lookups in the term-index cache and compares it with other caches.
 //!
-//! `cargo bench -p limber-store --bench term_index` prints three tables: a hit in every way to hold a page, a
-//! miss from the system's page cache, and traces against `quick_cache` and `foyer-memory`. Times are CPU time
-//! of the thread, medians of interleaved rounds, so that other work on the machine shows little.
+//! `cargo bench -p limber-store --bench term_index` prints three tables: a hit for every way to hold a
+//! page, a miss served from the system's page cache, and traces compared with `quick_cache` and
+//! `foyer-memory`. Times are CPU time of the thread, medians of interleaved rounds, so that other work on
+//! the machine has little effect.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -47,10 +48,10 @@ fn main() {
     traces();
 }
 
-/// One way to get at a page and do `look` with its bytes.
+/// One way to get a page and call `look` with its bytes.
 type Way<'w> = (&'static str, Box<dyn FnMut(usize, &mut dyn FnMut(&[u8])) + 'w>);
 
-/// Separators such as a page has them: an FST of about 256 KiB.
+/// Makes separators like those of a page: an FST of about 256 KiB.
 fn fst_page() -> (Vec<u8>, Vec<Vec<u8>>) {
     let mut state = 88_172_645_463_325_252u64;
     let mut keys: Vec<Vec<u8>> =
@@ -137,7 +138,7 @@ fn hits() {
     }
 }
 
-/// Nanoseconds per call.
+/// Returns the nanoseconds per call.
 fn time(count: usize, mut call: impl FnMut(usize)) -> f64 {
     let started = cpu_ns();
     (0..count).for_each(&mut call);
@@ -179,7 +180,7 @@ fn misses() {
             cache.set_budget(0);
             cache.set_budget(8 * weight);
             filling.push(time(8, |i| miss((round + i) % PAGES)));
-            // A cycle over four times what fits: almost every look-up is a miss.
+            // Cycles through four times as many pages as fit, so almost every lookup is a miss.
             let loads = cache.stats().load_count;
             let ns = time(4 * PAGES, |i| miss(i * 5 % PAGES));
             evicting.push(ns * (4 * PAGES) as f64 / (cache.stats().load_count - loads) as f64);
@@ -209,7 +210,7 @@ fn random(state: &mut u64) -> u64 {
     *state
 }
 
-/// Ranks with probability falling as `1 / rank^exponent`.
+/// Draws ranks with a probability proportional to `1 / rank^exponent`.
 struct Zipf {
     cumulative: Vec<f64>,
 }
@@ -234,12 +235,12 @@ impl Zipf {
 }
 
 const SEGMENTS: usize = 200;
-/// A segment: 6 pages of `_id`, 4 of a keyword.
+/// Pages per segment: 6 of `_id`, 4 of a keyword.
 const SEGMENT_PAGES: usize = 10;
 const ID_PAGES: usize = 6;
 
-/// Lengths of the pages: full ones and the last of each field; a sixteenth of the real sizes, so that the
-/// bench is quick.
+/// Returns the lengths of the pages: full ones and the last of each field. They are a sixteenth of the real
+/// sizes, to keep the bench quick.
 fn page_lens() -> Vec<u32> {
     let mut state = 5;
     (0..SEGMENTS * SEGMENT_PAGES)
@@ -250,8 +251,8 @@ fn page_lens() -> Vec<u32> {
         .collect()
 }
 
-/// `_id` look-ups of updates: newer documents more often (the filter leaves one segment, at times a second
-/// one).
+/// Adds `_id` lookups of updates, newer documents more often (the filter leaves one segment, sometimes a
+/// second one).
 fn id_updates(trace: &mut Vec<u32>, zipf: &Zipf, state: &mut u64) {
     let rank = zipf.rank(state);
     let page = |rank: usize| (rank / ID_PAGES * SEGMENT_PAGES + rank % ID_PAGES) as u32;
@@ -261,7 +262,7 @@ fn id_updates(trace: &mut Vec<u32>, zipf: &Zipf, state: &mut u64) {
     }
 }
 
-/// A term query: the page of one part of the alphabet in each segment of an index (20 of them).
+/// Adds a term query: the page of one part of the alphabet in each segment of an index (20 of them).
 fn term_query(trace: &mut Vec<u32>, zipf: &Zipf, state: &mut u64) {
     let rank = zipf.rank(state);
     let (index, part) = (rank / 4, rank % 4);
@@ -290,7 +291,7 @@ fn trace(name: &str) -> Vec<u32> {
     trace
 }
 
-/// A value as the other caches hold it; counts what is alive.
+/// A value as the other caches hold it; counts the live values.
 struct Value {
     weight: u64,
     live: Arc<Live>,
@@ -325,7 +326,7 @@ impl quick_cache::Weighter<Key, Arc<Value>> for Weigher {
     }
 }
 
-/// Hits in percent, and the peak of what was alive as a part of the budget.
+/// Hits in percent, and the peak of live bytes as a share of the budget.
 struct Outcome {
     hit_percent: f64,
     peak: f64,
@@ -373,8 +374,7 @@ fn run_theirs(
     }
 }
 
-/// The best that a cache with an oracle for pages of equal size could do is not known for unequal ones; LRU
-/// is the floor.
+/// LRU as a lower bound. No upper bound is known: the optimal policy is only known for pages of equal size.
 fn run_lru(trace: &[u32], weights: &[u64], budget: u64) -> Outcome {
     let (mut last, mut order) = (HashMap::new(), std::collections::BTreeMap::new());
     let (mut used, mut hits) = (0, 0u64);

@@ -1,9 +1,8 @@
-//! A log past the page cache: "these bytes at the end of that file, without a copy in memory that nobody will
-//! read".
+//! Writes a log past the page cache, without a copy in memory that nobody will read.
 //!
-//! What a log writes is read after a crash only. Through the page cache each of its bytes takes a page from
-//! the system, is copied there and written from there; with `O_DIRECT` (open(2)) the device reads it from the
-//! writer's own room.
+//! The bytes of a log are only read after a crash. Through the page cache, each of them takes part of a
+//! page from the system, is copied there and is written from there; with `O_DIRECT` (open(2)) the device
+//! reads it from the writer's own buffer.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -14,17 +13,17 @@ use parking_lot::Mutex;
 
 use crate::{Error, FileWriter, Result};
 
-/// Offsets, lengths and memory of direct writes are multiples of this: the block of the file systems and
-/// devices in use.
+/// Offsets, lengths and addresses of direct writes are multiples of this, the block size of common file
+/// systems and devices.
 pub(crate) const BLOCK: usize = 4096;
-/// A write has at most this many bytes.
+/// Maximum number of bytes per write, the size of a buffer.
 const ROOM_BYTES: usize = 1 << 20;
 
-/// Rooms that nobody writes from, for the next writer: a log that rests holds less than a block.
+/// Buffers that no writer uses, for the next one. An idle log thus holds less than a block.
 static ROOMS: Mutex<Vec<Room>> = Mutex::new(Vec::new());
 const ROOMS_MAX: usize = 4;
 
-/// [`ROOM_BYTES`] bytes that begin at a multiple of [`BLOCK`].
+/// A buffer of [`ROOM_BYTES`] bytes that begins at a multiple of [`BLOCK`].
 struct Room {
     bytes: Vec<u8>,
     start: usize,
@@ -54,7 +53,7 @@ impl Room {
 
 /// A file that takes direct writes.
 pub(crate) trait BlockFile: Send {
-    /// Writes all of `bytes`, whose address and length are multiples of [`BLOCK`], as `offset` is.
+    /// Writes all of `bytes`. Their address and length, and `offset`, are multiples of [`BLOCK`].
     fn write_blocks(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
     /// Waits until everything written is durable.
     fn sync(&self) -> io::Result<()>;
@@ -70,29 +69,29 @@ impl BlockFile for File {
     }
 }
 
-/// What a small write that lengthens the file takes at once, filled with zeros: the writes after it change no
-/// length, so that their fsync need not wait for the file system's journal.
+/// A small write that extends the file extends it by this many bytes, filled with zeros. The next writes
+/// then do not change the length, so their fsync need not wait for the file system's journal.
 const AHEAD_BYTES: usize = 256 << 10;
-/// Larger writes lengthen the file by what they write.
+/// A larger write extends the file by its own length only.
 const SMALL_BYTES: usize = 32 << 10;
 
-/// Writes whole blocks. The last one is filled up with zeros and written again with what follows, and small
-/// writes take room ahead, so that the file is longer than [`FileWriter::position`] says, by less than
-/// [`AHEAD_BYTES`].
+/// Writes whole blocks. The last block is padded with zeros and written again together with the bytes that
+/// follow, and small writes extend the file in advance. The file is thus longer than
+/// [`FileWriter::position`], by less than [`AHEAD_BYTES`].
 pub(crate) struct DirectWriter<F: BlockFile = File> {
     file: F,
     path: PathBuf,
-    /// Offset of the last block, which is not full, and what it holds while there is no room.
+    /// Offset of the last block, which is not full, and (`begun`) its bytes while there is no buffer.
     base: u64,
     begun: Vec<u8>,
     /// Length of the file.
     len: u64,
-    /// Between a write and the flush after it: the bytes from `base` on, and how many they are.
+    /// Between a write and its flush: a buffer with the bytes from `base` on, and their number.
     room: Option<(Room, usize)>,
 }
 
 impl DirectWriter {
-    /// Creates `path`, which must not exist; `None` where the file system has no direct writes.
+    /// Creates `path`, which must not exist; `None` if the file system does not support direct writes.
     pub fn create(path: &Path) -> Result<Option<DirectWriter>> {
         let opened = OpenOptions::new().write(true).create_new(true).custom_flags(libc::O_DIRECT).open(path);
         match opened {
@@ -107,9 +106,9 @@ impl DirectWriter {
 }
 
 impl<F: BlockFile> DirectWriter<F> {
-    /// Writes an empty file; `None` when it takes no direct writes. Some file systems tell only with the
-    /// first write, so a block of zeros is written, which what is written first replaces. `path` is for
-    /// messages.
+    /// Starts writing to an empty file; `None` if it does not support direct writes. Some file systems only
+    /// refuse at the first write, so a block of zeros is written, which the first bytes replace. `path` is
+    /// for messages.
     pub fn over(file: F, path: PathBuf) -> Result<Option<DirectWriter<F>>> {
         let mut room = Room::borrow();
         let zeros = &mut room.all()[..BLOCK];
@@ -130,13 +129,13 @@ impl<F: BlockFile> DirectWriter<F> {
         }
     }
 
-    /// Writes `filled` bytes of `room` and moves the block that is not full to its front. Returns how many
-    /// bytes that block has.
+    /// Writes `filled` bytes of `room` and moves the last, partial block to its front. Returns the number
+    /// of bytes of that block.
     fn write_room(&mut self, room: &mut Room, filled: usize) -> Result<usize> {
         let bytes = room.all();
         let padded = filled.next_multiple_of(BLOCK);
         let lengthens = self.base + padded as u64 > self.len;
-        // The head of a log takes nothing ahead: many logs hold nothing else.
+        // The head of a log is not extended in advance, because many logs hold nothing else.
         let takes_ahead = lengthens && self.base > 0 && padded <= SMALL_BYTES;
         let end = if takes_ahead { AHEAD_BYTES } else { padded };
         bytes[filled..end].fill(0);
@@ -154,7 +153,7 @@ fn is_refused(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EINVAL | libc::EOPNOTSUPP))
 }
 
-/// Deletes what a refused creation may have left.
+/// Deletes the file that a refused creation may have left.
 fn forget<T>(path: &Path) -> Result<Option<T>> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("delete", path, error)),
@@ -213,8 +212,8 @@ impl<F: BlockFile> FileWriter for DirectWriter<F> {
 mod tests {
     use super::*;
 
-    /// Pieces of every size around a block and the room, flushed after some: the file has them all, then
-    /// zeros up to a block.
+    /// Writes pieces of many sizes around those of a block and of the buffer, flushed after some of them.
+    /// The file contains them all, followed by zeros up to a block.
     #[test]
     fn a_file_has_what_was_written_and_zeros() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -1,8 +1,8 @@
 //! A flat folder of files: "write these bytes under this name; give me the bytes of that name".
 //!
-//! Files are written once, front to back, then immutable, except logs (translog), which are appended to.
-//! Nothing is durable before [`Directory::sync`] of its name, and a new or renamed name not before
-//! [`Directory::sync_names`].
+//! Files are written once, front to back, and are then immutable, except logs (translog), which are
+//! appended to. A file is durable only after [`Directory::sync`] with its name, and a new or changed name
+//! only after [`Directory::sync_names`].
 
 use std::ops::Deref;
 use std::path::Path;
@@ -25,7 +25,7 @@ enum Owner {
 }
 
 impl FileBytes {
-    /// Bytes in memory that stand for a file, without a map.
+    /// Wraps bytes in memory as a file, without a map.
     pub fn from_vec(bytes: Vec<u8>) -> Self {
         let len = bytes.len();
         FileBytes { owner: Arc::new(Owner::Heap(bytes)), start: 0, len }
@@ -35,14 +35,14 @@ impl FileBytes {
         FileBytes { owner: Arc::new(Owner::Map(map)), start: 0, len }
     }
 
-    /// The part `[start, start + len)`; `None` when it does not lie inside.
+    /// Returns the part `[start, start + len)`; `None` if it does not lie inside.
     pub fn slice(&self, start: usize, len: usize) -> Option<FileBytes> {
         let end = start.checked_add(len)?;
         (end <= self.len).then(|| FileBytes { owner: self.owner.clone(), start: self.start + start, len })
     }
 
-    /// Offset of the first page that could not be read; `None` as long as no reader has met one. After a
-    /// fault nothing in the file is to be trusted: zeros stand in for what could not be read. See
+    /// Returns the offset of the first page that could not be read; `None` if no reader has hit one so far.
+    /// After a fault nothing in the file is to be trusted, because unreadable parts read as zeros. See
     /// [`crate::mapped`].
     #[inline]
     pub fn damage(&self) -> Option<u64> {
@@ -72,19 +72,19 @@ impl std::fmt::Debug for FileBytes {
     }
 }
 
-/// One file being written front to back. Dropping it without [`FileWriter::finish`] leaves a partial file
+/// A file being written front to back. Dropping it without [`FileWriter::finish`] leaves a partial file
 /// behind.
 pub trait FileWriter: Send {
-    /// Appends; buffered by the implementation.
+    /// Appends bytes; the implementation buffers them.
     fn write_all(&mut self, bytes: &[u8]) -> Result<()>;
-    /// Bytes appended so far (for a reopened log: including what it held).
+    /// Returns the number of bytes in the file so far (for a reopened log, including what it contained).
     fn position(&self) -> u64;
-    /// Hands buffered bytes to the operating system (visible to readers, not durable).
+    /// Passes buffered bytes to the operating system (visible to readers, not durable).
     fn flush(&mut self) -> Result<()>;
     /// Flushes, then waits until the bytes are durable (`fdatasync`). After an error the file must not be
     /// trusted again.
     fn sync(&mut self) -> Result<()>;
-    /// Flushes and closes without making it durable.
+    /// Flushes and closes without making the file durable.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
@@ -92,9 +92,9 @@ pub trait FileWriter: Send {
 pub trait Directory: Send + Sync {
     /// Creates `name`, failing if it exists.
     fn create(&self, name: &str) -> Result<Box<dyn FileWriter>>;
-    /// Creates a log, replacing a file of that name. The log appears under its name only once `head` is
-    /// durable in it, so that a log without its head never exists; the name itself is durable when this
-    /// returns. The file may end with zeros that nobody wrote.
+    /// Creates a log; replaces a file of that name. The log appears under its name only once `head` is
+    /// durable in it, so that a log without its head never exists. The name itself is durable when this
+    /// returns. The file may end with zeros that were never appended.
     fn create_log(&self, name: &str, head: &[u8]) -> Result<Box<dyn FileWriter>> {
         let temporary = temporary_name(name);
         self.delete_if_present(&temporary)?;
@@ -102,31 +102,32 @@ pub trait Directory: Send + Sync {
         begin_log(self, &mut *writer, name, head)?;
         Ok(writer)
     }
-    /// Opens a file whose bytes are replaced in place. The file must exist.
+    /// Opens an existing file whose bytes are to be replaced in place.
     fn open_in_place(&self, name: &str) -> Result<Box<dyn InPlaceFile>>;
-    /// Opens a log for appending, cutting it to `len` bytes first; creates it when absent (then `len` must be
-    /// 0).
+    /// Opens a log for appending and first truncates it to `len` bytes. Creates it if it does not exist
+    /// (`len` must then be 0).
     fn append(&self, name: &str, len: u64) -> Result<Box<dyn FileWriter>>;
     /// Maps the whole file.
     fn open(&self, name: &str) -> Result<FileBytes>;
-    /// Reads `len` bytes from `offset` into memory of their own (not a map): translog records, cache pages.
+    /// Reads `len` bytes from `offset` into newly allocated memory (not a map); for translog records and
+    /// cache pages.
     fn read(&self, name: &str, offset: u64, len: usize) -> Result<Vec<u8>>;
     /// Fills `into` from `offset`.
     fn read_into(&self, name: &str, offset: u64, into: &mut [u8]) -> Result<()>;
     /// Length of the file in bytes. [`Error::is_not_found`] when it is absent.
     fn len(&self, name: &str) -> Result<u64>;
-    /// Whether the file is there. `Err`: cannot tell, which must never be taken for "no".
+    /// Whether the file exists. `Err` means that this is unknown, which must never be taken for "no".
     fn exists(&self, name: &str) -> Result<bool>;
-    /// Deletes the file, which must be there.
+    /// Deletes the file, which must exist.
     fn delete(&self, name: &str) -> Result<()>;
-    /// Deletes the file if it is there.
+    /// Deletes the file if it exists.
     fn delete_if_present(&self, name: &str) -> Result<()> {
         match self.delete(name) {
             Err(error) if error.is_not_found() => Ok(()),
             outcome => outcome,
         }
     }
-    /// Atomic; replaces `to`.
+    /// Renames a file atomically; replaces `to`.
     fn rename(&self, from: &str, to: &str) -> Result<()>;
     /// All file names, sorted.
     fn list(&self) -> Result<Vec<String>>;
@@ -134,30 +135,30 @@ pub trait Directory: Send + Sync {
     fn sync(&self, name: &str) -> Result<()>;
     /// Makes creations, renames and deletions durable (fsync of the folder).
     fn sync_names(&self) -> Result<()>;
-    /// For messages only.
+    /// Path of the folder, for messages only.
     fn path(&self) -> &Path;
 }
 
-/// A small file whose bytes are replaced where they are. Sectors of 512 bytes are written whole or not at
-/// all; nothing else about a write is atomic.
+/// A small file whose bytes are replaced in place. Sectors of 512 bytes are written whole or not at all;
+/// nothing else about a write is atomic.
 pub trait InPlaceFile: Send + Sync {
-    /// Replaces the bytes from `offset` on. They survive the process; [`InPlaceFile::sync`] makes them
-    /// durable.
+    /// Replaces the bytes from `offset` on. They survive the end of the process; only [`InPlaceFile::sync`]
+    /// makes them durable.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()>;
-    /// Waits until the bytes that were replaced are durable (`fdatasync`). After an error the file must not
-    /// be trusted again.
+    /// Waits until the replaced bytes are durable (`fdatasync`). After an error the file must not be
+    /// trusted again.
     fn sync(&self) -> Result<()>;
 }
 
-/// What a file is called until it is complete. Whatever bears such a name after a crash may be deleted.
+/// Returns the name of a file until it is complete. A file with such a name may be deleted after a crash.
 pub fn temporary_name(name: &str) -> String {
     format!("{name}{TEMPORARY_SUFFIX}")
 }
 
-/// How the name of a file that is not complete yet ends.
+/// Suffix of the name of an incomplete file.
 pub const TEMPORARY_SUFFIX: &str = ".tmp";
 
-/// Gives a log its head and then its name, durably.
+/// Writes the head of a log and then gives the log its name, both durably.
 pub(crate) fn begin_log<D: Directory + ?Sized>(
     directory: &D,
     writer: &mut dyn FileWriter,
@@ -170,14 +171,14 @@ pub(crate) fn begin_log<D: Directory + ?Sized>(
     directory.sync_names()
 }
 
-/// What a replacement did to the file.
+/// Result of a replacement.
 #[derive(Debug)]
 pub enum Replaced {
     /// The file has the new bytes, durably.
     Done,
-    /// The file is the old one: something failed before the rename.
+    /// The file is the old one: a step before the rename failed.
     Untouched(Error),
-    /// The file is the old one or the new one, now and after a crash: the rename, or its fsync, failed.
+    /// The file is the old or the new one, both now and after a crash: the rename or its fsync failed.
     Unknown(Error),
 }
 
@@ -200,7 +201,7 @@ pub fn replace(directory: &dyn Directory, name: &str, bytes: &[u8]) -> Replaced 
     }
 }
 
-/// As [`replace`], for callers to whom every failure is the same.
+/// Does the same as [`replace`], for callers that do not distinguish failures.
 pub fn write_atomically(directory: &dyn Directory, name: &str, bytes: &[u8]) -> Result<()> {
     match replace(directory, name, bytes) {
         Replaced::Done => Ok(()),

@@ -1,4 +1,4 @@
-//! The data folder as a tree of flat folders: "which folders are there, and how much space is left?"
+//! The data folder as a tree of flat folders, and its free space.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -6,26 +6,26 @@ use std::sync::Arc;
 
 use crate::{Directory, Error, FsDirectory, Result};
 
-/// Room on the file system that holds the data folder.
+/// Space on the file system that holds the data folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DiskSpace {
     /// Size of the file system.
     pub total_bytes: u64,
-    /// Free for this process (`f_bavail`).
+    /// Available to this process (`f_bavail`).
     pub available_bytes: u64,
 }
 
 /// A tree of folders, addressed by `/`-separated paths relative to its root.
 pub trait Disk: Send + Sync {
-    /// Opens a folder; created with its parents when absent.
+    /// Opens a folder; creates it and its parents if they do not exist.
     fn folder(&self, path: &str) -> Result<Arc<dyn Directory>>;
-    /// Names of the folders directly in `path`, sorted; none when `path` is absent.
+    /// Names of the folders directly in `path`, sorted; none if `path` does not exist.
     fn folders(&self, path: &str) -> Result<Vec<String>>;
-    /// Removes a folder with everything in it; fine when absent.
+    /// Removes a folder with everything in it; succeeds if it does not exist.
     fn remove_folder(&self, path: &str) -> Result<()>;
-    /// Room on the file system that holds the root; see [`space_of`].
+    /// Space on the file system that holds the root; see [`space_of`].
     fn space(&self) -> Result<DiskSpace>;
-    /// For messages only.
+    /// Path of the root, for messages only.
     fn root(&self) -> &Path;
 }
 
@@ -35,11 +35,11 @@ pub struct FsDisk {
     _lock: Option<File>,
 }
 
-/// Locked for as long as a process uses the folder; the operating system releases it when the process dies.
+/// Locked while a process uses the folder; the operating system releases the lock when the process dies.
 const LOCK_NAME: &str = "node.lock";
 
 impl FsDisk {
-    /// Creates and locks the folder. [`Error::Locked`] when another process holds it.
+    /// Creates and locks the folder. Fails with [`Error::Locked`] if another process holds it.
     pub fn open(root: impl Into<PathBuf>) -> Result<FsDisk> {
         let root = root.into();
         fs::create_dir_all(&root).map_err(|e| Error::io("create folder", &root, e))?;
@@ -57,7 +57,8 @@ impl FsDisk {
         }
     }
 
-    /// For reading only, without the lock (an offline check of a copy, or of a folder nobody serves).
+    /// Opens a folder for reading only, without the lock (for an offline check of a copy, or of a folder
+    /// that no node uses).
     pub fn open_unlocked(root: impl Into<PathBuf>) -> FsDisk {
         FsDisk { root: root.into(), _lock: None }
     }
@@ -69,7 +70,7 @@ impl Disk for FsDisk {
         let is_new = !full.is_dir();
         let directory = FsDirectory::open(&full)?;
         if is_new {
-            // The names on the way down must survive a crash with what is written inside.
+            // The names of parent folders must survive a crash together with what is written inside.
             let mut parent = full.parent();
             while let Some(folder) = parent {
                 File::open(folder).and_then(|f| f.sync_all()).map_err(|e| Error::io("fsync", folder, e))?;
@@ -120,17 +121,17 @@ impl Disk for FsDisk {
     }
 }
 
-/// The space of the file system that holds `path`, which must exist.
+/// Returns the space of the file system that holds `path`, which must exist.
 ///
 /// # Errors
-/// `statvfs` failed.
+/// Fails if `statvfs` fails.
 pub fn space_of(path: &Path) -> Result<DiskSpace> {
     use std::os::unix::ffi::OsStrExt;
     let name = std::ffi::CString::new(path.as_os_str().as_bytes())
         .map_err(|e| Error::io("statvfs", path, std::io::Error::other(e)))?;
     let mut stat = std::mem::MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: `name` is a NUL-terminated string and `stat` points to room for one `statvfs`, both alive for
-    // the call.
+    // SAFETY: `name` is a NUL-terminated string and `stat` points to memory for one `statvfs`; both are
+    // alive for the call.
     let status = unsafe { libc::statvfs(name.as_ptr(), stat.as_mut_ptr()) };
     if status != 0 {
         return Err(Error::io("statvfs", path, std::io::Error::last_os_error()));

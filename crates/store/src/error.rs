@@ -3,16 +3,16 @@ use std::path::PathBuf;
 
 use limber_work::NoRoom;
 
-/// What the calls of this crate return.
+/// Result of this crate's calls.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why the disk or the ledger did not do what it was asked for.
+/// Why the disk or the ledger refused a request.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The operating system refused; `ENOSPC` and `EIO` arrive here.
+    /// The operating system refused; `ENOSPC` and `EIO` are reported as this.
     #[error("{action} {}: {source}", path.display())]
     Io {
-        /// What was tried, as a verb.
+        /// The attempted action, as a verb.
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
@@ -24,23 +24,23 @@ pub enum Error {
     Corrupt {
         /// Name of the file.
         file: String,
-        /// Where the bytes begin.
+        /// Offset of the bytes.
         offset: u64,
         /// What should be there.
         expected: String,
         /// What is there.
         found: String,
     },
-    /// A file of a format that this build does not know yet. It is not touched.
+    /// A file of a format that this build does not support yet. It is not touched.
     #[error(
         "{file} was written by a newer version of limber: it has format {found}, and this build reads up to {supported}"
     )]
     Newer {
         /// Name of the file.
         file: String,
-        /// The version of its format.
+        /// Version of its format.
         found: u64,
-        /// The newest version that this build reads.
+        /// Newest version that this build reads.
         supported: u64,
     },
     /// Another process holds the folder.
@@ -55,13 +55,14 @@ pub enum Error {
 }
 
 impl Error {
-    /// `action` says what was tried with `path`, as a verb for the message: `open`, `fsync`.
+    /// Creates an I/O error. `action` is the action attempted on `path`, as a verb for the message: `open`,
+    /// `fsync`.
     pub fn io(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
         Error::Io { action, path: path.into(), source }
     }
 
-    /// Whether the system says that there is no such file. Every other error leaves open whether there is
-    /// one.
+    /// Whether the system reports that the file does not exist. After any other error the file may or may
+    /// not exist.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }

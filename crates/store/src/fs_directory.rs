@@ -10,13 +10,13 @@ use crate::directory::{Directory, FileBytes, FileWriter, InPlaceFile, begin_log,
 use crate::mapped::MappedFile;
 use crate::{Error, Result};
 
-/// A real folder.
+/// A folder of the file system.
 pub struct FsDirectory {
     root: PathBuf,
 }
 
 impl FsDirectory {
-    /// Creates the folder and its parents when absent.
+    /// Creates the folder and its parents if they do not exist.
     pub fn open(root: impl Into<PathBuf>) -> Result<FsDirectory> {
         let root = root.into();
         fs::create_dir_all(&root).map_err(|e| Error::io("create folder", &root, e))?;
@@ -158,7 +158,7 @@ impl InPlaceFile for FsInPlaceFile {
     }
 }
 
-/// Bytes collected before a write call; large writes go straight through.
+/// Bytes collected before a write call; larger writes are not buffered.
 const WRITE_BUFFER_BYTES: usize = 256 << 10;
 
 struct FsWriter {

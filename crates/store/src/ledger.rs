@@ -1,11 +1,11 @@
-//! The one ledger of memory: "may I have that many bytes?"
+//! The one ledger of memory: "may I have this many bytes?"
 //!
-//! Every long-lived or request-sized allocation is charged to a pool **before** it is made and given back
-//! when its [`Charge`] drops. A refused charge becomes Elasticsearch's `circuit_breaking_exception`.
+//! Every long-lived or request-sized allocation is charged to a pool **before** it is made, and the charge is
+//! released when its [`Charge`] drops. A refused charge becomes Elasticsearch's `circuit_breaking_exception`.
 //!
-//! Each pool has its limit, and all of them together have one (the [`Parent`], Elasticsearch's parent
-//! breaker): the limits of the pools add up to more than there is, so that one kind of work may use what the
-//! others leave.
+//! Each pool has its limit, and all pools together have one (the [`Parent`], Elasticsearch's parent
+//! breaker). The limits of the pools add up to more than the memory, so that one kind of work may use what
+//! the others leave.
 
 mod gauge;
 mod parent;
@@ -18,7 +18,7 @@ use self::gauge::Gauge;
 pub use self::parent::{Parent, Process};
 use crate::Result;
 
-/// One named budget. What [`Pool::charge`] grants never exceeds `limit`, not even for a moment.
+/// One named budget. The charges granted by [`Pool::charge`] never exceed `limit`, not even for a moment.
 #[derive(Debug)]
 pub struct Pool {
     name: &'static str,
@@ -26,14 +26,14 @@ pub struct Pool {
     gauge: Gauge,
 }
 
-/// Which limit a charge does not fit.
+/// The limit that a charge exceeds.
 enum Refusal {
     Own { used_bytes: u64 },
     Parent { used_bytes: u64, limit_bytes: u64 },
 }
 
 impl Pool {
-    /// A pool on its own, without a parent.
+    /// Creates a pool without a parent.
     pub fn new(name: &'static str, limit_bytes: u64) -> Arc<Pool> {
         Pool::below(None, name, limit_bytes)
     }
@@ -42,58 +42,58 @@ impl Pool {
         Arc::new(Pool { name, parent, gauge: Gauge::new(limit_bytes) })
     }
 
-    /// The pool's name in `_nodes/stats` and in the message of a refused charge.
+    /// Returns the pool's name in `_nodes/stats` and in the message of a refused charge.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// What the pool may hold. The limit of all pools together may be lower: see [`Parent::limit_bytes`].
+    /// Returns the pool's limit. The limit of all pools together may be lower: see [`Parent::limit_bytes`].
     pub fn limit_bytes(&self) -> u64 {
         self.gauge.limit()
     }
 
-    /// A lower limit refuses new charges; what is charged already stays until it drops.
+    /// Sets the limit. A lower one refuses new charges; existing charges stay until they drop.
     pub fn set_limit_bytes(&self, limit_bytes: u64) {
         self.gauge.set_limit(limit_bytes);
     }
 
-    /// Bytes that are charged now.
+    /// Returns the bytes currently charged.
     pub fn used_bytes(&self) -> u64 {
         self.gauge.used()
     }
 
-    /// How often a charge was refused.
+    /// Returns how often a charge was refused.
     pub fn tripped_count(&self) -> u64 {
         self.gauge.tripped()
     }
 
-    /// Reserves `bytes`; `label` names what they are for, in the error only.
+    /// Reserves `bytes`; `label` says what they are for and appears in the error only.
     pub fn charge(self: &Arc<Self>, bytes: u64, label: &str) -> Result<Charge> {
         self.take(bytes, label)?;
         Ok(Charge { pool: self.clone(), bytes })
     }
 
-    /// A meter that charges this pool for what the threads of a request hold, as it grows.
+    /// Returns a meter that charges this pool for the memory of a request's threads as it grows.
     pub fn meter(self: &Arc<Self>) -> Meter {
         Meter::new(Box::new(self.charge_always(0)))
     }
 
-    /// Reserves as [`Pool::charge`] does, but a refusal does not count as a trip: for work that can wait.
+    /// Reserves as [`Pool::charge`] does, but does not count a refusal as a trip; for work that can wait.
     pub fn try_charge(self: &Arc<Self>, bytes: u64) -> Option<Charge> {
         self.try_take(bytes, self.limit_bytes()).then(|| Charge { pool: self.clone(), bytes })
     }
 
-    /// Notes `bytes` that cannot be refused, because the node could not go on without them; the pool may be
-    /// over its limit then, and others have less.
+    /// Charges `bytes` that cannot be refused, because the node could not continue without them. The pool
+    /// may then exceed its limit, which leaves less for others.
     pub fn charge_always(self: &Arc<Self>, bytes: u64) -> Charge {
         let mut charge = Charge { pool: self.clone(), bytes: 0 };
         charge.grow_always(bytes);
         charge
     }
 
-    /// Reserves `bytes` when `used` stays within `limit_bytes`, which stands for the pool's own, and within
-    /// the parent's; a refusal is not a trip. For caches, which evict instead of failing. `u64::MAX`: there
-    /// is no limit at all.
+    /// Reserves `bytes` if `used` stays within `limit_bytes`, which replaces the pool's own limit, and
+    /// within the parent's. Does not count a refusal as a trip. For caches, which evict instead of failing.
+    /// With `u64::MAX` there is no limit at all.
     pub(crate) fn try_take(&self, bytes: u64, limit_bytes: u64) -> bool {
         if limit_bytes == u64::MAX {
             self.take_always(bytes);
@@ -110,7 +110,7 @@ impl Pool {
         }
     }
 
-    /// Gives back what [`Pool::try_take`] reserved.
+    /// Releases what [`Pool::try_take`] reserved.
     pub(crate) fn give_back(&self, bytes: u64) {
         note_charged(-(bytes as i64));
         self.gauge.subtract(bytes);
@@ -136,7 +136,7 @@ impl Pool {
 
     fn take(&self, bytes: u64, label: &str) -> std::result::Result<(), NoRoom> {
         let own_limit_bytes = self.limit_bytes();
-        // An empty charge is a place to grow from.
+        // An empty charge exists only to be grown.
         if bytes == 0 {
             return Ok(());
         }
@@ -160,7 +160,7 @@ impl Pool {
     }
 }
 
-/// Bytes reserved in a pool; given back on drop.
+/// Bytes reserved in a pool; released on drop.
 #[derive(Debug)]
 pub struct Charge {
     pool: Arc<Pool>,
@@ -168,37 +168,37 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// Bytes that are reserved now.
+    /// Returns the bytes currently reserved.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Reserves `more` bytes on top; on error nothing changes.
+    /// Reserves `more_bytes` in addition; on error nothing changes.
     pub fn grow(&mut self, more_bytes: u64, label: &str) -> Result<()> {
         self.pool.take(more_bytes, label)?;
         self.bytes += more_bytes;
         Ok(())
     }
 
-    /// Grows as [`Charge::grow`] does, but a refusal does not count as a trip: for work that can wait.
+    /// Grows as [`Charge::grow`] does, but does not count a refusal as a trip; for work that can wait.
     pub fn try_grow(&mut self, more_bytes: u64) -> bool {
         let is_granted = self.pool.try_take(more_bytes, self.pool.limit_bytes());
         self.bytes += if is_granted { more_bytes } else { 0 };
         is_granted
     }
 
-    /// Reserves `more_bytes` even beyond the limit, as [`Pool::charge_always`] does.
+    /// Reserves `more_bytes` even above the limit, as [`Pool::charge_always`] does.
     pub fn grow_always(&mut self, more_bytes: u64) {
         self.pool.take_always(more_bytes);
         self.bytes += more_bytes;
     }
 
-    /// An empty charge of the same pool.
+    /// Returns an empty charge of the same pool.
     pub(crate) fn empty(&self) -> Charge {
         Charge { pool: self.pool.clone(), bytes: 0 }
     }
 
-    /// Gives back all but `bytes` (which must not exceed what is held).
+    /// Releases all but `bytes` (which must not exceed the reserved bytes).
     pub fn shrink_to(&mut self, bytes: u64) {
         let back = self.bytes.saturating_sub(bytes);
         self.pool.give_back(back);
@@ -206,7 +206,7 @@ impl Charge {
     }
 }
 
-/// What the threads of a request hold beyond what they charged by hand.
+/// Label of the memory that the threads of a request hold beyond their explicit charges.
 const REQUEST_LABEL: &str = "<memory of a request>";
 
 impl Account for Charge {
@@ -235,23 +235,23 @@ impl Drop for Charge {
     }
 }
 
-/// All pools of a node, shares of `memory.limit`.
+/// All pools of a node; their limits are shares of `memory.limit`.
 #[derive(Debug, Clone)]
 pub struct Ledger {
     /// `memory.limit` in bytes.
     pub limit_bytes: u64,
-    /// Limit of all pools together (`indices.breaker.total.limit`, default 70 %, as Elasticsearch's where
-    /// only what is charged counts).
+    /// Limit of all pools together (`indices.breaker.total.limit`). The default is 70 %, as in
+    /// Elasticsearch without real memory usage.
     pub parent: Arc<Parent>,
     /// In-memory index buffers, version map, translog buffers (`indices.memory.index_buffer_size`, default 20
     /// %).
     pub indexing: Arc<Pool>,
-    /// What it takes to write a segment, beside the buffer or the segments it is made of: refreshes and
-    /// merges (30 %). Merges that do not fit wait or take fewer segments.
+    /// Memory for writing a segment, in addition to the buffer or the segments that it is made from:
+    /// refreshes and merges (30 %). Merges that do not fit wait or take fewer segments.
     pub segment_writes: Arc<Pool>,
-    /// Directories of open segments and their live docs: they are resident even when nothing is searched.
+    /// Directories of open segments and their live documents, which are resident even if nothing is searched.
     pub segments: Arc<Pool>,
-    /// What the node keeps of requests until it is told to forget it: templates, pipelines, scripts,
+    /// What the node keeps from requests until a request deletes it: templates, pipelines, scripts,
     /// settings, and the mappings, aliases and settings of indices (15 %).
     pub metadata: Arc<Pool>,
     /// Term-index pages (`indices.segment_memory.off_heap.size`, default 10 %).
@@ -267,7 +267,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Pools with the default shares of `limit_bytes`, which is `memory.limit`.
+    /// Creates the pools with the default shares of `limit_bytes`, which is `memory.limit`.
     pub fn new(limit_bytes: u64) -> Ledger {
         let parent = Parent::new(limit_bytes, limit_bytes / 100 * 70);
         let share = |name, percent: u64| Pool::below(Some(parent.clone()), name, limit_bytes / 100 * percent);
@@ -286,7 +286,7 @@ impl Ledger {
         }
     }
 
-    /// All pools in the order in which statistics list them.
+    /// Returns all pools in the order in which statistics list them.
     pub fn pools(&self) -> [&Arc<Pool>; 9] {
         [
             &self.indexing,

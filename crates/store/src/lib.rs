@@ -1,10 +1,10 @@
-//! Bytes to disk and back, and the one ledger of memory.
+//! Stores bytes on disk, and keeps the one ledger of memory.
 //!
-//! Question answered: "where do these bytes live, are they safe on disk yet, and may I have that much
+//! The questions it answers: "where are these bytes, are they safe on disk yet, and may I have that much
 //! memory?"
 //!
-//! **Invariant**: the only crate with file access and, beside SIMD, `unsafe`. Nothing here knows what the
-//! bytes mean.
+//! **Invariant**: this is the only crate with file access and, except for SIMD, with `unsafe`. It does not
+//! know what the bytes mean.
 
 #![deny(missing_docs)]
 

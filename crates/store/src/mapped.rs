@@ -1,24 +1,24 @@
-//! Maps that survive their file: "what happens when a mapped page cannot be read?"
+//! Maps that survive their file: "what happens if a mapped page cannot be read?"
 //!
-//! Reading a mapped page that the disk refuses, or that lies past the end of a file which somebody has cut,
-//! raises SIGBUS, and SIGBUS ends the process. Limber survives it: every map is registered, and a handler
-//! that finds the address in one of them puts zeros in the place of the rest of that map and marks it as
-//! damaged. The reader goes on with zeros, and **whoever shows what was read from a map asks
-//! [`FileBytes::damage`](crate::FileBytes::damage) first**: after a fault nothing of the map is to be
-//! trusted. The handler that was there before gets every address that lies in no map.
+//! Reading a mapped page raises SIGBUS if the disk refuses it or if it lies past the end of a file that was
+//! truncated, and SIGBUS ends the process. Limber survives it. Every map is registered, and a handler that
+//! finds the address in one of them replaces the rest of that map by zeros and marks it as damaged. The
+//! reader continues with zeros, so **code that returns what it read from a map must check
+//! [`FileBytes::damage`](crate::FileBytes::damage) first**: after a fault nothing in the map is to be
+//! trusted. An address outside all maps is passed to the handler that was installed before.
 //!
-//! A file that is cut within the last page of its map raises nothing: the rest of the page reads as zeros.
-//! Files are immutable, so their last bytes give it away: they are kept when a file is mapped, and compared
-//! when somebody asks for damage.
+//! A file that is truncated within the last page of its map raises nothing: the rest of the page reads as
+//! zeros. Files are immutable, so their last bytes reveal it. They are remembered when a file is mapped,
+//! and compared when damage is queried.
 //!
 //! **In the handler** nothing allocates, locks or prints: it reads atomics and makes one system call
-//! (`mmap`). Places of the registry are never freed, only used again, and each has a number that is odd while
-//! it changes, so that a handler on another thread never acts on half of an entry. The entry that it looks
-//! for does not change: the faulting thread holds the map.
+//! (`mmap`). Entries of the registry are never freed, only reused. Each has a version that is odd while the
+//! entry changes, so that a handler on another thread never acts on half of an entry. The entry that the
+//! handler looks for does not change, because the faulting thread holds the map.
 //!
-//! All of the map from the faulting page on is replaced, not the page alone: one more mapping a file at most
-//! (`vm.max_map_count` counts them), one fault instead of one a page, and the file is lost to readers anyway.
-//! Untouched zeros take no memory.
+//! The map is replaced from the faulting page to its end, not only in that page. This costs at most one
+//! more mapping per file (`vm.max_map_count` limits them) and one fault instead of one per page, and
+//! readers have lost the file anyway. Untouched zeros take no memory.
 
 use std::fs::File;
 use std::io;
@@ -27,13 +27,13 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering,
 
 use parking_lot::Mutex;
 
-/// Places that are made at once; a data folder of ten thousand segment files fills ten of these.
+/// Entries that are allocated at once; a data folder of ten thousand segment files fills ten such blocks.
 const PLACES: usize = 1024;
 
 struct Place {
     /// Odd while the entry changes.
     version: AtomicU64,
-    /// Address of the map; 0: nobody's.
+    /// Address of the map; 0 if the entry is free.
     start: AtomicUsize,
     end: AtomicUsize,
     is_damaged: AtomicBool,
@@ -46,23 +46,25 @@ struct Places {
     next: AtomicPtr<Places>,
 }
 
-/// The newest block of places. Blocks are linked and live for ever.
+/// The newest block of entries. Blocks are linked and live forever.
 static BLOCKS: AtomicPtr<Places> = AtomicPtr::new(std::ptr::null_mut());
-/// Places that are free again. Never touched by the handler.
+/// Entries that can be reused. The handler never touches this list.
 static FREE: Mutex<Vec<&'static Place>> = Mutex::new(Vec::new());
-/// Held while pages are let go: no map goes meanwhile, so that nothing else can have come to its address.
+/// Held while pages are released and while a map is removed, so that nothing else can have been mapped at
+/// its address.
 static LETTING_GO: Mutex<()> = Mutex::new(());
-/// Maps that were damaged since the process began.
+/// Number of maps that were damaged since the process began.
 static FAULTS: AtomicU64 = AtomicU64::new(0);
 static INSTALLED: Once = Once::new();
 static PAGE_BYTES: AtomicUsize = AtomicUsize::new(4096);
-/// What handled SIGBUS before. Written once, before the handler is there.
+/// The previous SIGBUS handler. Written once, before the new handler is installed.
 static BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(std::ptr::null_mut());
 
-/// How many maps have been damaged since the process began: as long as it does not change, none has been.
+/// Returns how many maps have been damaged since the process began. While it does not change, no new one
+/// has been.
 #[inline]
 pub fn fault_count() -> u64 {
-    // What was read before the call was read before the count.
+    // Everything read before the call is ordered before the load of the counter.
     fence(Ordering::Acquire);
     FAULTS.load(Ordering::Acquire)
 }
@@ -71,20 +73,20 @@ pub fn fault_count() -> u64 {
 pub(crate) struct MappedFile {
     map: memmap2::Mmap,
     place: &'static Place,
-    /// The last bytes when it was mapped.
+    /// The last bytes of the file when it was mapped.
     tail: u64,
 }
 
 impl MappedFile {
     /// Maps `file`, which must not be empty.
     ///
-    /// Files that are mapped are immutable once written: only this process, which holds the folder's lock,
-    /// deletes or replaces them. Where another breaks that rule, reads see what it wrote, or zeros and a
-    /// damaged map; they are never undefined.
+    /// Mapped files are immutable once written: only this process, which holds the folder's lock, deletes
+    /// or replaces them. If another process breaks that rule, reads see what it wrote, or zeros and a
+    /// damaged map, but are never undefined.
     pub(crate) fn open(file: &File) -> io::Result<MappedFile> {
         INSTALLED.call_once(install);
-        // SAFETY: the bytes may change only if another process writes to a file of a locked folder; a file
-        // that becomes shorter is the handler's business.
+        // SAFETY: the bytes may change only if another process writes to a file of a locked folder; the
+        // handler covers a file that becomes shorter.
         let map = unsafe { memmap2::Mmap::map(file) }?;
         let place = free_place();
         let page_bytes = PAGE_BYTES.load(Ordering::Relaxed);
@@ -101,14 +103,14 @@ impl MappedFile {
         Ok(file)
     }
 
-    /// The last eight bytes, or as many as there are, read anew from memory.
+    /// Reads the last eight bytes, or as many as there are, from memory again.
     #[inline]
     fn read_tail(&self) -> u64 {
         let len = self.map.len();
         let mut tail = 0;
         for at in len.saturating_sub(8)..len {
-            // SAFETY: inside of the map, which lives as long as this. Volatile, as another process may change
-            // what is there.
+            // SAFETY: inside the map, which lives as long as `self`. Volatile, because another process may
+            // change the bytes.
             let byte = unsafe { self.map.as_ptr().add(at).read_volatile() };
             tail = tail << 8 | u64::from(byte);
         }
@@ -119,10 +121,10 @@ impl MappedFile {
         &self.map
     }
 
-    /// Offset of the first page that could not be read; `None` as long as no reader has met one.
+    /// Returns the offset of the first page that could not be read; `None` if no reader has hit one so far.
     #[inline]
     pub(crate) fn damage(&self) -> Option<u64> {
-        // What was read before the call was read before the mark.
+        // Everything read before the call is ordered before the load of the mark.
         fence(Ordering::Acquire);
         if !self.place.is_damaged.load(Ordering::Acquire) {
             if self.read_tail() == self.tail {
@@ -144,15 +146,15 @@ impl Drop for MappedFile {
         self.place.start.store(0, Ordering::Relaxed);
         self.place.version.store(version + 2, Ordering::Release);
         FREE.lock().push(self.place);
-        // The map itself goes after this; nobody reads it any more.
+        // The map itself is removed after this; nobody reads it any more.
     }
 }
 
-/// The first answer of `look` for a registered map, which is told its place, its start and its end. Places
-/// that change at the moment are passed over. Neither allocates nor locks, as the handler calls it.
+/// Returns the first result of `look`, which is called with the entry, start and end of each registered
+/// map. Skips entries that are being changed. Neither allocates nor locks, because the handler calls it.
 fn find_map<T>(mut look: impl FnMut(&'static Place, usize, usize) -> Option<T>) -> Option<T> {
     let mut block = BLOCKS.load(Ordering::Acquire);
-    // SAFETY: blocks are leaked, so that a pointer which is not null is valid for ever.
+    // SAFETY: blocks are leaked, so a pointer that is not null stays valid forever.
     while let Some(places) = unsafe { block.as_ref() } {
         for place in &places.places {
             let version = place.version.load(Ordering::Acquire);
@@ -168,14 +170,14 @@ fn find_map<T>(mut look: impl FnMut(&'static Place, usize, usize) -> Option<T>) 
     None
 }
 
-/// Lets go of all pages of all maps: they stay in the system's cache, and come back when they are read.
+/// Releases all pages of all maps: they stay in the page cache, and are mapped again when they are read.
 pub fn let_go_of_pages() {
     let _letting_go = LETTING_GO.lock();
     find_map(|_, start, end| {
         if start < end {
-            // SAFETY: a map of a file, or of zeros that stand for it, which nobody writes to, from its first
-            // page to its last: what is read again is the same. It is still there, as a map that goes waits
-            // for the lock before its place is cleared.
+            // SAFETY: the range is a map, from its first page to its last, of a file or of zeros that
+            // replace it. Nobody writes to it, so reading it again gives the same bytes. It still exists,
+            // because removing a map waits for the lock before it clears the entry.
             unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
         }
         None::<()>
@@ -207,7 +209,7 @@ fn free_place() -> &'static Place {
     first
 }
 
-/// Puts the handler in front of the one that is there.
+/// Installs the handler in front of the previous one.
 fn install() {
     // SAFETY: `sysconf` reads a constant of the system.
     let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
@@ -215,8 +217,8 @@ fn install() {
         PAGE_BYTES.store(page_bytes, Ordering::Relaxed);
     }
     // SAFETY: all zeros is a valid `sigaction`; both structures live through the calls. The handler is
-    // installed only after the old one is known, and reads nothing but atomics. SA_ONSTACK: it works on
-    // threads that are out of stack, as the one before does.
+    // installed only after the previous one is known, and reads nothing but atomics. SA_ONSTACK: like the
+    // previous handler, it works on threads that are out of stack.
     unsafe {
         let mut before: libc::sigaction = std::mem::zeroed();
         if libc::sigaction(libc::SIGBUS, std::ptr::null(), &mut before) != 0 {
@@ -233,7 +235,7 @@ fn install() {
 }
 
 extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    // SAFETY: the system hands in a valid `siginfo_t`, of SIGBUS, which has an address.
+    // SAFETY: the system passes a valid `siginfo_t` of SIGBUS, which has an address.
     let address = unsafe { (*info).si_addr() } as usize;
     if let Some((place, end)) = place_of(address)
         && replace_with_zeros(place, address, end)
@@ -243,7 +245,7 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, cont
     hand_on(signal, info, context);
 }
 
-/// The entry whose map holds `address`, and where that map ends.
+/// Returns the entry whose map holds `address`, and the end of that map.
 fn place_of(address: usize) -> Option<(&'static Place, usize)> {
     find_map(|place, start, end| (start <= address && address < end).then_some((place, end)))
 }
@@ -256,14 +258,14 @@ fn mark(place: &Place, from: usize) {
     }
 }
 
-/// Whether reading at `address` works now.
+/// Replaces the map from the page of `address` on by zeros; returns whether reading at `address` works now.
 fn replace_with_zeros(place: &Place, address: usize, end: usize) -> bool {
     let page = address & !(PAGE_BYTES.load(Ordering::Relaxed) - 1);
-    // Marked first: no thread sees a zero before it can see the mark.
+    // Marked first, so that no thread can see a zero before it can see the mark.
     mark(place, page - place.start.load(Ordering::Relaxed));
-    // SAFETY: from `page` to `end` there is a map of this registry, which the faulting thread holds; it stays
-    // readable and of the same length, and bytes that others read just now turn to zeros at most. `errno` is
-    // the interrupted code's and is put back.
+    // SAFETY: `page..end` belongs to a map of this registry, which the faulting thread holds. It stays
+    // readable and keeps its length; at most, bytes that other threads are reading turn to zeros. `errno`
+    // belongs to the interrupted code and is restored.
     unsafe {
         let errno = libc::__errno_location();
         let kept = *errno;
@@ -274,12 +276,12 @@ fn replace_with_zeros(place: &Place, address: usize, end: usize) -> bool {
     }
 }
 
-/// What would have happened without us.
+/// Does what would have happened without this handler.
 fn hand_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: written once before this handler was installed, and leaked.
     let before = unsafe { BEFORE.load(Ordering::Acquire).as_ref() };
-    // SAFETY: a handler that a `sigaction` names has the form that its flags say. Without one the default is
-    // put back: the instruction faults again and ends the process, as it would have.
+    // SAFETY: a handler in a `sigaction` has the signature that its flags say. Without one, the default is
+    // restored: the instruction faults again and ends the process, as it would have.
     unsafe {
         match before {
             Some(before) if before.sa_sigaction != libc::SIG_DFL && before.sa_sigaction != libc::SIG_IGN => {
@@ -327,7 +329,7 @@ mod tests {
             .open(temporary.path().join("cut"))
             .and_then(|file| file.set_len(10_000))
             .expect("cuts");
-        // The page of the end is still there.
+        // The page of the new end is still there.
         assert_eq!(cut[9_999], whole[9_999]);
         assert_eq!(cut[50_000], 0);
         let page_bytes = PAGE_BYTES.load(Ordering::Relaxed);
@@ -335,12 +337,12 @@ mod tests {
         assert_eq!(cut.slice(10, 10).expect("inside").damage(), cut.damage(), "parts know as well");
         assert!(fault_count() > before);
         assert_eq!(cut[99_999], 0);
-        // What lies before the page that was asked for first faults by itself.
+        // What precedes the page that was accessed first faults separately.
         assert_eq!(cut[20_000], 0);
         assert_eq!(cut[9_999], whole[9_999]);
         assert_eq!((whole.damage(), whole[50_000]), (None, (50_000 % 251 + 1) as u8));
         drop(cut);
-        // The place is used again, for a file that is sound.
+        // The entry is reused for a file that is sound.
         let again = directory.open("whole").expect("opens");
         assert_eq!(again.damage(), None);
     }

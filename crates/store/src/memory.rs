@@ -1,4 +1,4 @@
-//! A folder in memory: for segments that live as long as a request.
+//! A folder in memory, for segments that live as long as a request.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,7 +12,7 @@ use crate::{Error, Result};
 
 type Files = Arc<Mutex<BTreeMap<String, FileBytes>>>;
 
-/// Files are there once they are finished. Nothing survives the directory.
+/// Files are visible once they are finished. Nothing survives the directory.
 #[derive(Default)]
 pub struct MemoryDirectory {
     files: Files,
@@ -29,7 +29,7 @@ fn missing(name: &str) -> Error {
 }
 
 impl MemoryDirectory {
-    /// An empty folder. Whoever makes it charges the memory of what is written to it.
+    /// Creates an empty folder. The caller charges the memory of what is written to it.
     pub fn new() -> MemoryDirectory {
         MemoryDirectory::default()
     }

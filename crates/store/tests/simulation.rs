@@ -1,4 +1,4 @@
-//! The scheduler finds what it is for: lost updates, lost notifications, deadlocks; and repeats itself.
+//! The scheduler finds lost updates, lost notifications and deadlocks, and its runs are reproducible.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,7 +13,7 @@ fn run(seed: u64, build: impl Fn(&mut Simulation)) -> Result<SimulationEnd, Stri
     simulation.run().map_err(|failure| failure.report)
 }
 
-/// Reads, then writes: correct only when nobody runs in between.
+/// Reads, then writes: correct only if no other thread runs in between.
 fn racy(simulation: &mut Simulation, sum: &Arc<AtomicU32>) {
     for name in ["a", "b"] {
         let sum = sum.clone();
@@ -135,11 +135,11 @@ fn a_reader_that_reads_again_behind_a_writer_is_a_deadlock() {
         });
         found += u32::from(end.is_err());
     }
-    // Readers are kept out by a writer that waits in builds with assertions only.
+    // A waiting writer keeps readers out only in builds with assertions.
     assert!(found > 0 || !cfg!(debug_assertions), "{found}");
 }
 
-/// A queue of one; with `notifies` false the consumer is never told.
+/// A queue of length one; if `notifies` is false, the consumer is never notified.
 fn hand_over(seed: u64, notifies: bool) -> Result<SimulationEnd, String> {
     let shared = Arc::new((Mutex::new(None::<u32>), Condvar::new()));
     let mut schedule = Schedule::from_seed(seed);

@@ -1,7 +1,7 @@
-//! The lock-free handle under loom: every interleaving of readers with loading, eviction, dooming and
+//! Checks the lock-free handle with loom: every interleaving of readers with loading, eviction, dooming and
 //! release.
 //!
-//! The file of the library is compiled here a second time, over loom's primitives. Loom itself reports a page
+//! The library's file is compiled here a second time, with loom's primitives. Loom itself reports a page
 //! that is read while it is taken out (a race on the cell) and a reference that outlives it.
 
 mod sync {
@@ -17,7 +17,7 @@ use loom::sync::{Arc, Mutex};
 use loom::thread;
 use slot::{Condition, Slot};
 
-/// What is in memory; counts the pages that are.
+/// A page in memory; counts the live pages.
 struct Page {
     number: u64,
     live: Arc<AtomicUsize>,
@@ -57,7 +57,7 @@ impl Shard {
         shard
     }
 
-    /// `false`: another thread loads it, or it is there.
+    /// Loads the page; returns `false` if another thread loads it or it is there already.
     fn load(&self, number: u64) -> bool {
         {
             let _locked = self.lock.lock().unwrap();
@@ -72,7 +72,7 @@ impl Shard {
         true
     }
 
-    /// Pins and looks at the page twice, before another thread may go on and after.
+    /// Pins the page and reads it twice, before and after another thread may run.
     fn read(&self) -> Option<u64> {
         let found = self.slot.pin().then(|| {
             // SAFETY: pinned until `unpin` below.
@@ -125,7 +125,7 @@ fn a_page_is_evicted_or_read_but_not_both() {
         let found = reader.join().unwrap();
         assert_eq!(other, Some(7));
         assert!(found == Some(7) || was_evicted);
-        // The weak level keeps nothing: without readers the page can go.
+        // A slot keeps nothing alive: without readers the page can be evicted.
         assert_eq!(shard.evict(), !was_evicted);
         assert_eq!(shard.live_count(), 0);
     });
@@ -133,7 +133,8 @@ fn a_page_is_evicted_or_read_but_not_both() {
 
 #[test]
 fn a_doomed_page_goes_exactly_once_with_its_last_reader() {
-    // Three threads: all interleavings with up to three preemptions (all of them take a minute, and pass).
+    // Three threads: all interleavings with up to three preemptions (checking all takes a minute, and
+    // passes).
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(|| {

@@ -1,5 +1,5 @@
-//! The cache of term-index pages against its promises: the budget at every instant, as the allocator sees it;
-//! pages in use stay; statistics add up; whatever happens at once.
+//! Checks the promises of the term-index cache under concurrency: the allocator never sees more than the
+//! budget, pages in use stay, and statistics add up.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use limber_store::term_index::{FieldPages, Scheme, TermIndexCache, TermIndexStat
 use parking_lot::{Mutex, MutexGuard};
 use proptest::prelude::*;
 
-/// Counts what the cache allocates for pages, by their alignment, whatever the cache itself says.
+/// Counts the allocations of the cache for pages, which it recognises by their alignment.
 struct Counting;
 
 static LIVE_BYTES: AtomicU64 = AtomicU64::new(0);
@@ -78,24 +78,24 @@ impl Drop for Watch {
 }
 
 const PAGE: u32 = 16 << 10;
-/// What one page of [`PAGE`] bytes is charged.
+/// Bytes charged for one page of [`PAGE`] bytes.
 const WEIGHT: u64 = PAGE as u64 + TermIndexCache::ENTRY_BYTES;
 
 fn cached(budget_bytes: u64) -> Arc<TermIndexCache> {
     TermIndexCache::new(Pool::new("segment_memory", budget_bytes), Scheme::Cached)
 }
 
-/// A field of a fresh segment with pages of these lengths.
+/// Opens a field of a new segment with pages of these lengths.
 fn open(cache: &Arc<TermIndexCache>, lens: &[u32]) -> FieldPages {
     cache.open_field(next_segment_core_id(), 0, lens.iter().copied())
 }
 
-/// What is on the disk: every byte of a page tells its number.
+/// Returns the byte of which page `number` consists on disk.
 fn byte_of(number: usize) -> u8 {
     (number % 251) as u8
 }
 
-/// Looks page `number` up and verifies it; `false`: it was served without memory.
+/// Looks page `number` up and verifies it; returns `false` if it was bypassed.
 fn look(pages: &FieldPages, number: usize) -> bool {
     look_slowly(pages, number, || ())
 }
@@ -113,7 +113,7 @@ fn look_slowly(pages: &FieldPages, number: usize, while_in_use: impl FnOnce()) -
     true
 }
 
-/// What must hold when nothing moves.
+/// Checks what must hold while nothing changes.
 #[track_caller]
 fn check_sums(cache: &TermIndexCache, look_count: u64) -> TermIndexStats {
     let stats = cache.stats();
@@ -149,7 +149,7 @@ fn random(state: &mut u64) -> u64 {
     *state
 }
 
-/// Would fail if the budget were ignored: ten times as many pages as fit are looked up.
+/// Would fail if the budget were ignored: looks up ten times as many pages as fit.
 #[test]
 fn the_allocator_never_sees_more_than_the_budget() {
     let watch = Watch::start();
@@ -168,7 +168,7 @@ fn the_allocator_never_sees_more_than_the_budget() {
     assert_eq!((watch.live(), cache.stats().resident_bytes), (0, 0));
 }
 
-/// Would fail if the weak level kept pages alive: the slots outlive what was evicted.
+/// Would fail if slots kept pages alive: the slots outlive the evicted pages.
 #[test]
 fn evicted_pages_are_freed_while_their_slots_live() {
     let watch = Watch::start();
@@ -225,7 +225,7 @@ fn a_page_in_use_is_taken_back_when_the_budget_grows_again() {
     assert_eq!((stats.load_count, stats.page_count, stats.transient_bytes), (1, 1, 0));
 }
 
-/// Nobody waits for memory: a thread may hold all of it and ask for more.
+/// Nobody waits for memory: a thread may hold all of it and request more.
 #[test]
 fn what_does_not_fit_beside_pages_in_use_is_a_bypass() {
     let _watch = Watch::start();
@@ -331,7 +331,7 @@ fn a_scan_leaves_what_is_hot() {
     assert!(cache.stats().refused_count > 500);
 }
 
-/// `rss` in bytes.
+/// Returns the resident set size in bytes.
 #[cfg(target_os = "linux")]
 fn rss() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").expect("a Linux system");
@@ -357,7 +357,8 @@ fn a_page_out_of_memory_costs_at_most_a_hundred_bytes() {
     assert_eq!(FieldPages::SLOT_BYTES, 32);
 }
 
-/// Readers, a thread that shrinks and grows, one that switches schemes, and segments that open and close.
+/// Runs readers, a thread that changes the budget, one that switches schemes, and segments that open and
+/// close.
 fn stress(page_lens: &[u32], switches_schemes: bool, seconds: f64) {
     let watch = Watch::start();
     let budget = 12 * WEIGHT;
@@ -398,7 +399,7 @@ fn stress(page_lens: &[u32], switches_schemes: bool, seconds: f64) {
                 let native = random(&mut state).is_multiple_of(2);
                 cache.set_scheme(if native { Scheme::Native } else { Scheme::Cached });
             }
-            // Never more than at the start, so that the allocator's peak can be held against it.
+            // Never more than the initial budget, so that it bounds the allocator's peak.
             cache.set_budget(random(&mut state) % (budget + 1));
             let stats = cache.stats();
             assert!(stats.transient_bytes <= stats.resident_bytes + budget);
@@ -410,7 +411,7 @@ fn stress(page_lens: &[u32], switches_schemes: bool, seconds: f64) {
         assert!(watch.peak() > budget / 2);
     }
     cache.set_scheme(Scheme::Cached);
-    // Fields that closed took their figures with them; what is left must agree.
+    // The figures of closed fields are gone; those of the open ones must agree.
     let stats = cache.stats();
     assert_eq!(
         stats.hit_count + stats.first_level_hit_count + stats.miss_count,
@@ -433,7 +434,7 @@ fn pages_of_many_sizes_share_a_budget_that_changes() {
     stress(&[300, 5_000, PAGE, 31_000, 1, 9_999, 700, 20_000], false, 1.0);
 }
 
-/// A thread that is about to evict when the scheme changes must not take what is loaded after it.
+/// A thread that is about to evict when the scheme changes must not evict a page that is loaded afterwards.
 #[test]
 fn what_the_native_scheme_loads_stays_under_load() {
     const PAGES: usize = 24;
@@ -494,8 +495,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// One thread against a model that knows what must be in memory (what is held, and what native loaded)
-    /// and what may be.
+    /// Compares one thread with a model that knows which pages must be in memory (those held, and those
+    /// that native loaded) and which may be.
     #[test]
     fn every_look_is_right_and_every_byte_is_counted(
         lens in prop::collection::vec(1u32..60_000, 12),

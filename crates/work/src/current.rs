@@ -1,4 +1,4 @@
-//! The request of this thread: "what does it hold, and may it go on?"
+//! The request of a thread: "how much memory does it hold, and may it continue?"
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -11,46 +11,45 @@ use crate::measured::{Meter, allocated_bytes, uncharged_bytes};
 use crate::stop::Stop;
 use crate::warnings::Warnings;
 
-/// A request whose thread has worked for this long gives its turn to others ([`Entered::when_long`]).
+/// A thread that has worked on a request for this long lets others run ([`Entered::when_long`]).
 pub(crate) const LONG: Duration = Duration::from_millis(200);
-/// Checks between two looks at the clock.
+/// Number of checks per reading of the clock.
 const CHECKS_PER_LOOK: u32 = 4;
-/// Texts and lists up to this size grow without being asked about, and as much is made without being claimed
-/// before.
+/// Strings and lists up to this size grow without a check, and allocations up to this size need no claim.
 const ASKED_FROM_BYTES: u64 = 64 << 10;
 
 thread_local! {
     static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
 }
 
-/// A request, as its threads know it.
+/// A request, as its threads see it.
 #[derive(Debug, Clone, Default)]
 pub struct Work {
-    /// `None`: what it allocates is not counted.
+    /// `None` if its allocations are not counted.
     pub meter: Option<Arc<Meter>>,
-    /// Set when nobody waits for the answer, or somebody cancelled the task.
+    /// Set when the client is gone or the task was cancelled.
     pub cancelled: Arc<AtomicBool>,
-    /// When the request's time is up; none: it may take as long as it needs.
+    /// When the request times out; `None` if it has no time limit.
     pub deadline: Option<Instant>,
-    /// Where its threads warn whoever sent it; `None`: nobody is told.
+    /// Collects warnings for the client; `None` if they are dropped.
     pub warnings: Option<Arc<Warnings>>,
-    /// What whoever sent it calls it (`X-Opaque-Id`): lists of tasks show it.
+    /// The client's name for the request (`X-Opaque-Id`), shown in task lists.
     pub opaque_id: Option<Arc<str>>,
 }
 
 impl Work {
-    /// What this thread works for.
+    /// Returns the request that this thread works for.
     pub fn current() -> Option<Work> {
         CURRENT.with_borrow(|current| current.as_ref().map(|current| current.work.clone()))
     }
 
-    /// From now on this thread works for it, until the guard drops; then for what it worked for before.
+    /// Makes this thread work for the request until the guard drops, then for the previous one.
     pub fn enter(self) -> Entered {
         Entered::replacing(Some(Current::of(self)))
     }
 }
 
-/// While it lives, its thread works for a request. See [`Work::enter`].
+/// Guard: while it lives, its thread works for a request. See [`Work::enter`].
 #[derive(Debug)]
 #[must_use = "the request is left when this drops"]
 pub struct Entered {
@@ -70,14 +69,15 @@ impl Entered {
         Entered { before, _of_this_thread: PhantomData }
     }
 
-    /// `on_long` is called once when the thread has worked for long, so that others need not wait for it.
+    /// Sets a function that is called once when the thread has worked for long, so that others need not
+    /// wait for it.
     pub fn when_long(self, on_long: impl FnOnce() + 'static) -> Entered {
         with_current(|current| current.on_long = Some(OnLong(Box::new(on_long))));
         self
     }
 
-    /// What was refused to code that could not fail, on this thread or on others of the request that have
-    /// ended, if nobody has told it yet.
+    /// Returns the refusal to code that could not return an error, on this thread or on ended threads of
+    /// the request, unless it was reported already.
     pub fn refusal(&self) -> Option<Stop> {
         with_current(|current| {
             let elsewhere = current.work.meter.as_ref().and_then(|meter| meter.take_untold());
@@ -104,7 +104,7 @@ impl Drop for Entered {
             }
             left
         });
-        // Its charges are given back now, which may ask for the thread's request.
+        // Its charges are released now, which may access the thread's request.
         drop(left);
     }
 }
@@ -117,20 +117,20 @@ impl std::fmt::Debug for OnLong {
     }
 }
 
-/// What one thread knows of its request.
+/// One thread's data about its request.
 #[derive(Debug)]
 pub(crate) struct Current {
     pub(crate) work: Work,
-    /// [`uncharged_bytes`] when it was looked at last.
+    /// [`uncharged_bytes`] when last read.
     seen_bytes: i64,
-    /// [`allocated_bytes`] when it was looked at last.
+    /// [`allocated_bytes`] when last read.
     seen_allocated_bytes: i64,
-    /// Whether what is made now is counted elsewhere.
+    /// Whether current allocations are counted elsewhere.
     is_aside: bool,
     pub(crate) document: Document,
-    /// Spent in patterns for the document in work; `None`: that is not limited beyond each call.
+    /// Time spent in patterns for the current document; `None` if only single calls are limited.
     pub(crate) pattern_time: Option<Duration>,
-    /// Spent in patterns of analyzers for the document in work.
+    /// Time spent in patterns of analyzers for the current document.
     pub(crate) analysis_time: Duration,
     pub(crate) refusal: Option<Stop>,
     on_long: Option<OnLong>,
@@ -155,7 +155,7 @@ impl Current {
         }
     }
 
-    /// Notes what this thread allocated since, without asking whether there is room.
+    /// Adds what this thread has allocated since the last call to the meter, without checking the limit.
     fn look(&mut self, now_bytes: i64) {
         let more_bytes = now_bytes.wrapping_sub(std::mem::replace(&mut self.seen_bytes, now_bytes));
         let allocated_bytes = allocated_bytes();
@@ -168,14 +168,14 @@ impl Current {
         }
     }
 
-    /// What was stated is no longer held.
+    /// Releases the bytes that were stated for the current document.
     pub(crate) fn leave(&mut self) {
         if let Some(meter) = &self.work.meter {
             meter.note(-self.document.take_stated());
         }
     }
 
-    /// What was refused to a part of a request was refused to the request: whoever runs the whole tells it.
+    /// Passes a refusal to a part of a request on to the whole request, whose runner reports it.
     fn hand_on_refusal(&mut self, before: Option<&mut Current>) {
         let Some(refusal) = self.refusal.take() else { return };
         match (before, &self.work.meter) {
@@ -236,8 +236,8 @@ pub(crate) fn asked(ask: impl FnOnce(&mut Current) -> Result<(), Stop>) -> Resul
     Ok(())
 }
 
-/// Asked at bounded steps by whatever a request can make long or large: some nanoseconds. Without a request
-/// there is nothing to stop.
+/// Fails if the request must end. Code that a request can make long-running or large calls it at bounded
+/// intervals; it costs a few nanoseconds. Without a request it always succeeds.
 ///
 /// # Errors
 /// Why the request of this thread must end.
@@ -246,8 +246,8 @@ pub fn check() -> Result<(), Stop> {
     asked(Current::check)
 }
 
-/// As [`check`], whatever the deadline: for what comes after the search for documents, which alone may answer
-/// in part.
+/// Does the same as [`check`] but ignores the deadline. For work after the search for documents, which is
+/// the only part that may return a partial result.
 ///
 /// # Errors
 /// Why the request of this thread must end.
@@ -256,10 +256,10 @@ pub fn check_beyond_deadline() -> Result<(), Stop> {
     asked(Current::check_beyond_deadline)
 }
 
-/// As [`check_beyond_deadline`], before `bytes` more are made.
+/// Does the same as [`check_beyond_deadline`], and reserves `bytes` that are about to be allocated.
 ///
 /// # Errors
-/// Why the request of this thread must end, or that there is no room for them.
+/// Why the request of this thread must end, or that the bytes do not fit.
 pub fn claim(bytes: u64) -> Result<(), Stop> {
     check_beyond_deadline()?;
     if bytes < ASKED_FROM_BYTES {
@@ -271,11 +271,11 @@ pub fn claim(bytes: u64) -> Result<(), Stop> {
     }
 }
 
-/// Asked before a large text or list of `length` bytes grows by `more_bytes` beyond its `capacity`: what it
-/// is copied into, which may be twice as large, is there beside it for a moment.
+/// Claims memory before a large string or list of `length` bytes grows by `more_bytes` beyond its
+/// `capacity`. It is copied into a new allocation, possibly twice as large, and both exist for a moment.
 ///
 /// # Errors
-/// As [`claim`].
+/// As for [`claim`].
 pub fn check_growth(length: usize, capacity: usize, more_bytes: usize) -> Result<(), Stop> {
     let needed_bytes = length.saturating_add(more_bytes);
     if needed_bytes <= capacity || (needed_bytes as u64) < ASKED_FROM_BYTES {
@@ -284,7 +284,8 @@ pub fn check_growth(length: usize, capacity: usize, more_bytes: usize) -> Result
     claim(needed_bytes.max(capacity.saturating_mul(2)) as u64)
 }
 
-/// Runs `outside` as if there were no request: what was acknowledged before is not refused to this one.
+/// Runs `outside` as if there were no request, so that work that was acknowledged before cannot be refused
+/// to this one.
 pub fn suspended<T>(outside: impl FnOnce() -> T) -> T {
     let _entered = Entered::replacing(None);
     outside()
@@ -304,7 +305,7 @@ pub fn aside<T>(making: impl FnOnce() -> T) -> T {
     making()
 }
 
-/// Ends what is made [`aside`], also by a panic.
+/// Guard that ends [`aside`], also on a panic.
 struct Back;
 
 impl Drop for Back {
@@ -317,7 +318,7 @@ impl Drop for Back {
     }
 }
 
-/// The flag that ends the request of this thread.
+/// Returns the flag that cancels the request of this thread.
 pub fn cancelled() -> Option<Arc<AtomicBool>> {
     CURRENT.with_borrow(|current| current.as_ref().map(|current| current.work.cancelled.clone()))
 }

@@ -1,14 +1,14 @@
-//! The document that a request has in work: "what do its values become?"
+//! The current document of a request: how many bytes its values expand to.
 
-/// What the values of one document may become before it is charged, beside twice its size: nearly all
-/// documents need no more.
+/// Bytes that the values of one document may expand to before they are charged, in addition to twice its
+/// size. Nearly all documents need no more.
 const DOCUMENT_BYTES: u64 = 256 << 10;
-/// What became of the document in work so far.
+/// Expansion of the current document so far.
 #[derive(Debug)]
 pub(crate) struct Document {
     pub(crate) allowed_bytes: u64,
     pub(crate) made_bytes: u64,
-    /// The part of it that the meter knows as held.
+    /// The part of it that the meter counts as held.
     pub(crate) stated_bytes: u64,
 }
 
@@ -27,7 +27,7 @@ impl Document {
         (self.allowed_bytes - DOCUMENT_BYTES) / 2
     }
 
-    /// What the meter is to forget.
+    /// Returns the bytes to subtract from the meter, and resets them.
     pub(crate) fn take_stated(&mut self) -> i64 {
         std::mem::take(&mut self.stated_bytes) as i64
     }

@@ -1,22 +1,23 @@
-//! The request that a thread works for: "may it go on, and may it have this much more memory?"
+//! The request that a thread works for: "may it continue, and may it have this much more memory?"
 //!
-//! A request can make anything grow: names by buckets, tags by matches, texts by analysis. Whoever runs a
-//! request [enters](Work::enter) it on each of its threads; whatever works for it asks here, without being
-//! handed anything, so that a new aggregation, processor or filter cannot forget it as long as its loops ask.
-//! Memory is counted in two ways:
+//! A request can make anything grow: names by buckets, tags by matches, texts by analysis. The code that
+//! runs a request [enters](Work::enter) it on each of its threads. Code that works for a request calls the
+//! functions here and takes no parameter for it, so that a new aggregation, processor or filter is covered
+//! as long as its loops call [`check`]. Memory is counted in two ways:
 //!
 //! - **Measured** ([`Meter`]): what the threads of the request have allocated and not freed, less what they
-//!   charged by hand. It is looked at in every [`check`]. Memory that another budget counts, such as the
-//!   buffers of an index, is made [`aside`].
-//! - **Stated**: what the values of a document become by analysis, multi-fields and copies ([`makes`]),
-//!   before it is made.
+//!   charged explicitly. Every [`check`] reads it. Memory that another budget counts, such as the buffers
+//!   of an index, is allocated [`aside`].
+//! - **Stated**: what the values of a document expand to by analysis, multi-fields and copies ([`makes`]);
+//!   it is stated before it is allocated.
 //!
-//! Both are charged to the request's [`Account`] as they grow. The same question ends the work of a client
-//! that is gone, of a cancelled task and after a deadline. Outside of a request, as when a shard is
+//! Both are charged to the request's [`Account`] as they grow. The same check ends the work for a client
+//! that is gone, for a cancelled task and after a deadline. Outside a request, for example when a shard is
 //! recovered, nothing is ever refused.
 //!
-//! Code that cannot fail, such as an analyzer, stops where [`makes`] says so; the refusal is kept, and is the
-//! answer of the document ([`end_document`]) or of the whole request ([`Entered::refusal`]).
+//! Code that cannot return an error, such as an analyzer, stops when [`makes`] returns `false`. The refusal
+//! is kept and becomes the result of the document ([`end_document`]) or of the whole request
+//! ([`Entered::refusal`]).
 
 #![deny(missing_docs)]
 

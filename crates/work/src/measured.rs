@@ -1,7 +1,7 @@
-//! What the threads of a request have allocated: "how much does it hold that nobody charged?"
+//! Measures what the threads of a request have allocated beyond their explicit charges.
 //!
-//! Allocations are counted by the allocator ([`count_allocations_by`]); without such a count only charges
-//! made by hand, and what is stated, hold.
+//! The allocator counts allocations ([`count_allocations_by`]). Without its count, only explicit charges
+//! and stated bytes are limited.
 
 use std::cell::Cell;
 use std::fmt;
@@ -11,77 +11,78 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use crate::no_room::NoRoom;
 use crate::stop::Stop;
 
-/// Memory that a request may hold before it is charged, and by which its charge grows and shrinks: an
-/// ordinary search charges nothing here.
+/// Bytes that a request may hold before it is charged, and the step by which its charge grows and shrinks.
+/// An ordinary search charges nothing here.
 const STEP_BYTES: i64 = 256 << 10;
 
 static ALLOCATED_BYTES: OnceLock<fn() -> i64> = OnceLock::new();
 
 thread_local! {
-    /// What this thread has charged to any pool and not given back; negative where it gave back what another
-    /// thread charged.
+    /// Bytes that this thread has charged to any pool and not released; negative if it released what
+    /// another thread charged.
     static CHARGED_BYTES: Cell<i64> = const { Cell::new(0) };
 }
 
-/// Names the count of bytes that the calling thread has allocated, less those that it has freed. Called once,
-/// at the start of a process.
+/// Sets the function that returns the bytes which the calling thread has allocated, less those that it has
+/// freed. Call it once, at the start of the process.
 pub fn count_allocations_by(allocated_bytes: fn() -> i64) {
-    // A second server of the same process counts in the same way.
+    // A second server in the same process counts in the same way.
     let _ = ALLOCATED_BYTES.set(allocated_bytes);
 }
 
-/// Tells that this thread charged bytes to a budget, or gave them back: they are not charged again.
+/// Records that this thread charged bytes to a budget (negative: released them), so that they are not
+/// charged again.
 pub fn note_charged(bytes: i64) {
     // A thread that ends drops its charges after its counters.
     let _ = CHARGED_BYTES.try_with(|charged| charged.set(charged.get().wrapping_add(bytes)));
 }
 
-/// What this thread has allocated beyond its charges. Only differences mean something.
+/// Returns what this thread has allocated beyond its charges. Only differences of it are meaningful.
 pub(crate) fn uncharged_bytes() -> i64 {
     let Some(allocated_bytes) = ALLOCATED_BYTES.get() else { return 0 };
     allocated_bytes().wrapping_sub(CHARGED_BYTES.get())
 }
 
-/// Bytes that the calling thread has allocated, less those that it has freed: for what is measured by the
-/// difference. 0 where nobody counts.
+/// Returns the bytes that the calling thread has allocated, less those that it has freed; 0 if they are not
+/// counted. Only differences of it are meaningful.
 pub fn allocated_bytes() -> i64 {
     ALLOCATED_BYTES.get().map_or(0, |allocated_bytes| allocated_bytes())
 }
 
-/// Who grants memory to a request, such as a charge of a ledger's pool. What it has is given back when it
-/// drops. It tells [`note_charged`].
+/// Grants memory to a request, such as a charge of a ledger's pool does. Its bytes are released when it
+/// drops. It must call [`note_charged`].
 pub trait Account: fmt::Debug + Send + Sync {
-    /// What it has been granted.
+    /// Returns the granted bytes.
     fn bytes(&self) -> u64;
 
     /// Reserves `bytes` more.
     ///
     /// # Errors
-    /// Where there is no room; nothing is reserved then.
+    /// Fails if they do not fit; nothing is reserved then.
     fn grow(&mut self, bytes: u64) -> Result<(), NoRoom>;
 
-    /// Gives back all but `bytes`.
+    /// Releases all but `bytes`.
     fn shrink_to(&mut self, bytes: u64);
 
-    /// Another one of the same budget that has nothing yet.
+    /// Returns an account of the same budget that holds nothing yet.
     fn empty(&self) -> Box<dyn Account>;
 }
 
-/// What a request holds beyond its own charges, whichever of its threads made it.
+/// Counts what a request holds beyond its own charges, on all of its threads.
 #[derive(Debug)]
 pub struct Meter {
     held_bytes: AtomicI64,
-    /// The same with what is charged by hand.
+    /// The same, including explicit charges.
     allocated_bytes: AtomicI64,
     account: Mutex<Box<dyn Account>>,
-    /// What `account` has, read without the lock.
+    /// The granted bytes of `account`, readable without the lock.
     charged_bytes: AtomicI64,
-    /// What was refused to a thread that works no longer for the request.
+    /// The refusal to a thread that no longer works for the request.
     untold: Mutex<Option<Stop>>,
 }
 
 impl Meter {
-    /// Nothing is held yet; what will be is charged to `account`, which is empty.
+    /// Creates a meter that holds nothing; what it will hold is charged to `account`, which must be empty.
     pub fn new(account: Box<dyn Account>) -> Meter {
         Meter {
             held_bytes: AtomicI64::new(0),
@@ -100,15 +101,15 @@ impl Meter {
         self.untold.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// As much of what the request will hold was charged for it already, by other threads.
+    /// Deducts `bytes` that other threads have already charged for the request.
     #[must_use]
     pub fn prepaid(self, bytes: u64) -> Meter {
         self.note(-(bytes as i64));
         self
     }
 
-    /// The account with what is held, for whoever keeps it when the request has ended. Called by a thread of
-    /// the request.
+    /// Returns the account with the bytes held, for code that keeps them after the request has ended. Call
+    /// it on a thread of the request.
     pub fn take_account(&self) -> Box<dyn Account> {
         let mut account = self.lock();
         let rest = account.empty();
@@ -121,7 +122,7 @@ impl Meter {
         self.account.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// So much more is held.
+    /// Adds to the bytes held.
     pub(crate) fn note(&self, more_bytes: i64) {
         if more_bytes != 0 {
             self.held_bytes.fetch_add(more_bytes, Ordering::Relaxed);
@@ -132,18 +133,18 @@ impl Meter {
         self.allocated_bytes.fetch_add(more_bytes, Ordering::Relaxed);
     }
 
-    /// All that its threads have allocated and not freed, whoever counts it: how much of the process's memory
-    /// it is to blame for.
+    /// Returns all bytes that its threads have allocated and not freed, whichever budget counts them: the
+    /// request's share of the process's memory.
     pub fn allocated_bytes(&self) -> u64 {
         self.allocated_bytes.load(Ordering::Relaxed).max(0) as u64
     }
 
-    /// So much more is held for it by threads that do not work for it.
+    /// Adds bytes that other threads hold on behalf of the request.
     pub fn blame(&self, bytes: i64) {
         self.note_allocated(bytes);
     }
 
-    /// Charges what is held.
+    /// Adjusts the charge to the bytes held.
     pub(crate) fn settle(&self) -> Result<(), NoRoom> {
         let held_bytes = self.held_bytes.load(Ordering::Relaxed);
         let charged_bytes = self.charged_bytes.load(Ordering::Relaxed);
@@ -152,7 +153,7 @@ impl Meter {
             return Ok(());
         }
         let mut account = self.lock();
-        // What the meter charges stands for what is held: it is not subtracted from it.
+        // The meter's own charge stands for the bytes held, so it must not be subtracted from them.
         let charged_bytes = account.bytes() as i64;
         let wanted_bytes = held_bytes.max(0).saturating_add(STEP_BYTES);
         if wanted_bytes > charged_bytes {
@@ -165,8 +166,8 @@ impl Meter {
         Ok(())
     }
 
-    /// Reserves room for `bytes` more, which are not held yet; the next [`Meter::settle`] gives back what did
-    /// not become memory. What only looked whether there is room would let many requests in at once.
+    /// Reserves `bytes` that are not allocated yet; the next [`Meter::settle`] releases the part that was
+    /// not allocated. If it only checked the limit, many requests could pass at once.
     pub(crate) fn reserve(&self, bytes: u64) -> Result<(), NoRoom> {
         let mut account = self.lock();
         account.grow(bytes)?;
@@ -178,7 +179,7 @@ impl Meter {
 
 impl Drop for Meter {
     fn drop(&mut self) {
-        // Given back with the account; see `Meter::settle`.
+        // Released with the account; see `Meter::settle`.
         note_charged(self.lock().bytes() as i64);
     }
 }

@@ -1,17 +1,17 @@
-//! A refusal for want of memory.
+//! The error for memory that is refused.
 
-/// A budget has no room; becomes Elasticsearch's `circuit_breaking_exception`.
+/// A budget is exhausted; becomes Elasticsearch's `circuit_breaking_exception`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "[{pool}] Data too large, data for [{label}] would be [{wanted_bytes}b], which is larger than the limit of [{limit_bytes}b]"
 )]
 pub struct NoRoom {
-    /// The pool that has no room.
+    /// The pool that is full.
     pub pool: &'static str,
-    /// What the memory was wanted for.
+    /// What the memory is for.
     pub label: String,
-    /// What the pool would hold with it.
+    /// Bytes that the pool would hold.
     pub wanted_bytes: u64,
-    /// What the pool may hold.
+    /// Limit of the pool.
     pub limit_bytes: u64,
 }

@@ -1,5 +1,5 @@
-//! What code says of a document before it makes it: "there will be so much more of it, and patterns took so
-//! long."
+//! What code states about a document in advance: how many bytes its values will expand to, and how long
+//! patterns have taken.
 
 use std::time::{Duration, Instant};
 
@@ -7,20 +7,20 @@ use crate::current::{Current, asked, with_current};
 use crate::document::Document;
 use crate::stop::Stop;
 
-/// A byte of text that analysis, copies or multi-fields add, as tokens and positions in the index's buffer.
-/// Measured: 5 with one-letter words.
+/// Bytes of memory in the index buffer (tokens and positions) per byte of text that analysis, copies or
+/// multi-fields add. Measured: 5 with one-letter words.
 const INDEXED_FACTOR: u64 = 6;
-/// What patterns of analyzers may take for one document, or one request without documents: they are quadratic
-/// in the text at worst.
+/// Maximum time that patterns of analyzers may take per document, or per request without documents: at
+/// worst they are quadratic in the text.
 const ANALYSIS_TIME_MAX: Duration = Duration::from_secs(1);
-/// A document may take a millisecond of filters that multiply for so many bytes: ten times what ordinary ones
+/// Source bytes per millisecond that filters which multiply tokens may take: ten times what ordinary ones
 /// take.
 const SOURCE_BYTES_A_MILLI: u64 = 256;
-/// Stated ahead, so that the next values need no look.
+/// Bytes that are stated in advance, so that the next values need no check.
 const STATED_AHEAD_BYTES: u64 = 64 << 10;
 
-/// Begins a document of `source_bytes`: what is [made](makes) of it is charged as far as it is much more than
-/// that.
+/// Begins a document of `source_bytes`. What it [expands to](makes) is charged as far as it is much more
+/// than that.
 pub fn begin_document(source_bytes: usize) {
     with_current(|current| {
         current.leave();
@@ -29,8 +29,8 @@ pub fn begin_document(source_bytes: usize) {
     });
 }
 
-/// `bytes` are about to be made of the document in work, by an analyzer, a copy or a multi-field; false:
-/// stop, the document is refused.
+/// States that the current document is about to expand by `bytes`, by an analyzer, a copy or a multi-field.
+/// Returns `false` if the document is refused and the caller must stop.
 #[inline]
 pub fn makes(bytes: usize) -> bool {
     with_current(|current| {
@@ -41,7 +41,7 @@ pub fn makes(bytes: usize) -> bool {
     .unwrap_or(true)
 }
 
-/// `bytes` were made [aside](crate::aside), but stay with the request to its end.
+/// Adds `bytes` that were allocated [aside](crate::aside) but stay with the request until its end.
 ///
 /// # Errors
 /// Why the request must end.
@@ -55,10 +55,10 @@ pub fn keeps(bytes: u64) -> Result<(), Stop> {
     .unwrap_or(Ok(()))
 }
 
-/// Ends the document in work.
+/// Ends the current document.
 ///
 /// # Errors
-/// What [`makes`] refused.
+/// The refusal that made [`makes`] return `false`.
 pub fn end_document() -> Result<(), Stop> {
     with_current(|current| {
         current.leave();
@@ -71,8 +71,8 @@ pub fn end_document() -> Result<(), Stop> {
     .unwrap_or(Ok(()))
 }
 
-/// Patterns of an analyzer have worked for the document in work since `since`, which becomes now. False:
-/// stop, the document is refused.
+/// Adds the time that patterns of an analyzer took since `since`, which is set to now. Returns `false` if
+/// the document is refused and the caller must stop.
 pub fn goes_on(since: &mut Instant) -> bool {
     goes_on_within(since, |current, millis| match current.analysis_time > ANALYSIS_TIME_MAX {
         true => Err(Stop::Patterns { millis }),
@@ -80,7 +80,7 @@ pub fn goes_on(since: &mut Instant) -> bool {
     })
 }
 
-/// The same for filters that run others many times over a token, whose time may grow with the document.
+/// Does the same for filters that run others many times per token; their time limit grows with the document.
 pub fn filters_go_on(since: &mut Instant) -> bool {
     goes_on_within(since, |current, millis| {
         let for_size = Duration::from_millis(current.document.source_bytes() / SOURCE_BYTES_A_MILLI);
@@ -91,8 +91,8 @@ pub fn filters_go_on(since: &mut Instant) -> bool {
     })
 }
 
-/// Adds the time since `since`, which becomes now, to what analysis took. `within` says whether it took too
-/// long; it is given the milliseconds.
+/// Adds the time since `since`, which is set to now, to the analysis time. `within` gets the total in
+/// milliseconds and fails if it is too long.
 fn goes_on_within(since: &mut Instant, within: impl FnOnce(&Current, u64) -> Result<(), Stop>) -> bool {
     let now = Instant::now();
     let time = now.duration_since(std::mem::replace(since, now));
@@ -108,12 +108,12 @@ fn goes_on_within(since: &mut Instant, within: impl FnOnce(&Current, u64) -> Res
     true
 }
 
-/// Patterns begin with the time that one document may spend on them.
+/// Limits the time that patterns may take for one document; it starts at zero.
 pub fn begin_patterns() {
     with_current(|current| current.pattern_time = Some(Duration::ZERO));
 }
 
-/// Adds to the time that patterns took for the document in work.
+/// Adds to the time that patterns took for the current document.
 pub fn spend_on_patterns(time: Duration) {
     with_current(|current| {
         if let Some(spent) = &mut current.pattern_time {
@@ -122,7 +122,7 @@ pub fn spend_on_patterns(time: Duration) {
     });
 }
 
-/// What patterns took for the document in work.
+/// Returns the time that patterns took for the current document.
 pub fn pattern_time() -> Duration {
     with_current(|current| current.pattern_time).flatten().unwrap_or_default()
 }

@@ -1,8 +1,8 @@
-//! Why a request must not go on.
+//! Reasons why a request must end.
 
 use crate::no_room::NoRoom;
 
-/// Why a request must not go on.
+/// Why a request must end.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
     /// Its task was cancelled, or its client is gone.
@@ -11,21 +11,21 @@ pub enum Stop {
     /// Its deadline has passed.
     #[error("Time exceeded")]
     TimedOut,
-    /// The patterns of an analyzer take too long on a document or a text.
+    /// The patterns of an analyzer take too long for a document or a text.
     #[error("pattern matching was interrupted after [{millis}] ms: the patterns take too long on this value")]
     Patterns {
-        /// How long they were let run.
+        /// Time after which they were interrupted.
         millis: u64,
     },
-    /// Filters of an analyzer that run others many times take too long on a document or a text.
+    /// Filters of an analyzer that run other filters many times take too long for a document or a text.
     #[error(
         "analysis was interrupted after [{millis}] ms: filters that run other filters take too long on this value"
     )]
     Filters {
-        /// How long they were let run.
+        /// Time after which they were interrupted.
         millis: u64,
     },
-    /// It holds more memory than there is for it.
+    /// It needs more memory than its budget allows.
     #[error(transparent)]
     Memory(#[from] NoRoom),
 }

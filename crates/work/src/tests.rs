@@ -54,7 +54,7 @@ impl Drop for Counted {
     }
 }
 
-/// A thread's own count, moved by hand.
+/// Moves the thread's own count by hand.
 fn allocate(bytes: i64) {
     ALLOCATED.set(ALLOCATED.get() + bytes);
 }
@@ -179,7 +179,8 @@ fn what_is_refused_to_a_part_is_refused_to_the_whole() {
         begin_document(0);
         assert!(!makes(100 << 20));
     };
-    // Of one meter, as a search's phase is, and of one flag, as a request's steps are.
+    // The inner request shares the meter, as a phase of a search does, or the flag, as a step of a request
+    // does.
     refused_to(Work { cancelled: Arc::default(), ..whole.clone() });
     assert!(matches!(check(), Err(Stop::Memory(_))));
     assert!(entered.refusal().is_some() && entered.refusal().is_none(), "told once");

@@ -1,29 +1,29 @@
-//! Warning whoever sent the request that this thread works for.
+//! Warns the client that sent the request of this thread.
 
 use std::sync::Arc;
 
 use crate::current::with_current;
 use crate::warnings::Warnings;
 
-/// Warns whoever sent the request of this thread; without a request, as when an index is opened at the start,
-/// nobody.
+/// Adds a warning for the client of this thread's request. Does nothing without a request, for example when
+/// an index is opened at startup.
 pub fn warn(text: impl Into<String>) {
     if let Some(warnings) = with_current(|current| current.work.warnings.clone()).flatten() {
         warnings.add(text.into());
     }
 }
 
-/// Warns of a member of a body that has another name now.
+/// Warns about a body's member that has another name now.
 pub fn warn_renamed(given: &str, expected: &str) {
     warn(format!("Deprecated field [{given}] used, expected [{expected}] instead"));
 }
 
-/// Warns of a member of a body that is to go.
+/// Warns about a body's member that will be removed.
 pub fn warn_unused(given: &str) {
     warn(format!("Deprecated field [{given}] used, this field is unused and will be removed entirely"));
 }
 
-/// The warnings of the request of this thread, for another part of it.
+/// Returns the warnings of this thread's request, for another part of it.
 pub fn warnings() -> Option<Arc<Warnings>> {
     with_current(|current| current.work.warnings.clone()).flatten()
 }

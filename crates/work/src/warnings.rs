@@ -1,15 +1,15 @@
-//! What a request is told beside its answer: "this form is deprecated".
+//! Warnings that accompany a response, such as "this form is deprecated".
 //!
-//! Elasticsearch answers with a header `Warning` for each of them (`HeaderWarning`, `DeprecationLogger`).
+//! Elasticsearch sends a header `Warning` for each of them (`HeaderWarning`, `DeprecationLogger`).
 
 use std::sync::{Mutex, PoisonError};
 
-/// Warnings of one answer. Python's client refuses an answer with more than 100 headers.
+/// Maximum number of warnings per response. Python's client refuses a response with more than 100 headers.
 pub(crate) const COUNT_MAX: usize = 64;
-/// Bytes of all warnings of one answer: clients give the head of an answer 8 KiB at least.
+/// Maximum bytes of all warnings of one response: clients accept at least 8 KiB of headers.
 pub(crate) const BYTES_MAX: usize = 6 << 10;
 
-/// The warnings of one request, whichever of its threads gave them. What goes beyond the bounds is left out.
+/// The warnings of one request, from all of its threads. Warnings beyond the limits are dropped.
 #[derive(Debug, Default)]
 pub struct Warnings {
     texts: Mutex<Vec<String>>,
@@ -24,7 +24,7 @@ impl Warnings {
         }
     }
 
-    /// Each once, in the order in which they were given.
+    /// Returns the warnings without duplicates, in the order in which they were given.
     pub fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.texts.lock().unwrap_or_else(PoisonError::into_inner))
     }

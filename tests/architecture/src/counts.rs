@@ -1,27 +1,27 @@
-//! What can be counted: "how far is the code from the goals of its structure?"
+//! Counts that measure how far the code is from the goals for its structure.
 
 use std::collections::BTreeMap;
 
 use crate::crates::Crate;
 use crate::source::SourceFile;
 
-/// A folder with more siblings than this wants rooms.
+/// A folder with more entries than this should be split.
 pub const SIBLINGS_MAX: usize = 25;
-/// Files and functions are to stay below this many lines.
+/// Files should have at most this many lines.
 pub const FILE_LINES_MAX: usize = 500;
-/// See [`FILE_LINES_MAX`].
+/// Functions should have at most this many lines.
 pub const FUNCTION_LINES_MAX: usize = 70;
-/// Comments are to be no wider than this.
+/// Comments should be at most this wide.
 pub const COLUMNS_MAX: usize = 110;
 
-/// Words without a meaning outside this project, where Lucene and Elasticsearch have words.
+/// Words without a meaning outside this project, for which Lucene and Elasticsearch have terms.
 const PRIVATE_WORDS: [&str; 9] =
     ["Bar", "Ceiling", "Stranger", "Echo", "Habit", "Tails", "Likeness", "Held", "Made"];
 
-/// One line of the table: what was counted, and the number.
+/// One row of the table: what was counted, and the number.
 pub type Row = (String, usize);
 
-/// All that is counted by text.
+/// Returns all counts that are based on text.
 pub fn table(crates: &[Crate]) -> Vec<Row> {
     let files: Vec<(&str, &SourceFile)> =
         crates.iter().flat_map(|c| c.files.iter().map(move |file| (c.name.as_str(), file))).collect();
@@ -66,7 +66,7 @@ pub fn table(crates: &[Crate]) -> Vec<Row> {
     rows
 }
 
-/// Files without their tests that are longer than they are to be, longest first.
+/// Returns the files that are too long without their tests, longest first.
 pub fn long_files(c: &Crate) -> Vec<(String, usize)> {
     let mut found: Vec<(String, usize)> = c
         .files
@@ -79,8 +79,8 @@ pub fn long_files(c: &Crate) -> Vec<(String, usize)> {
     found
 }
 
-/// Lines of comments that are wider than they are to be, with their numbers. Code, tables and layouts are as
-/// wide as they have to be.
+/// Returns the comment lines that are too wide, with their line numbers. Code, tables and layouts in
+/// comments may be wider.
 pub fn wide_comments(c: &Crate) -> Vec<(String, usize)> {
     let mut found = Vec::new();
     for file in &c.files {
@@ -101,7 +101,8 @@ pub fn wide_comments(c: &Crate) -> Vec<(String, usize)> {
     found
 }
 
-/// Whether a line could end before it is too wide: at a space that is not inside of a piece of code.
+/// Whether a line has a space within the maximum width that is not inside code, so that it could be broken
+/// there.
 fn is_breakable(line: &str) -> bool {
     let text = line.trim_start().trim_start_matches(['/', '!']).trim_start();
     let start = line.len() - text.len();
@@ -112,7 +113,7 @@ fn is_breakable(line: &str) -> bool {
     })
 }
 
-/// Functions that are longer than they are to be, by their files and first lines, longest first.
+/// Returns the functions that are too long, by file and first line, longest first.
 pub fn long_functions(c: &Crate) -> Vec<(String, usize)> {
     let mut found = Vec::new();
     for file in c.files.iter().filter(|file| !file.is_tests()) {
@@ -126,7 +127,7 @@ pub fn long_functions(c: &Crate) -> Vec<(String, usize)> {
     found
 }
 
-/// Folders with too many files and folders side by side.
+/// Returns the folders with too many files and subfolders.
 pub fn crowded_folders(c: &Crate) -> Vec<(String, usize)> {
     let mut siblings: BTreeMap<String, std::collections::BTreeSet<String>> = BTreeMap::new();
     for file in &c.files {
@@ -142,7 +143,7 @@ pub fn crowded_folders(c: &Crate) -> Vec<(String, usize)> {
         .collect()
 }
 
-/// Each `mod.rs` that holds functions, with their number.
+/// Returns each `mod.rs` that contains functions, with their number.
 pub fn logic_in_mod_rs(c: &Crate) -> Vec<(String, usize)> {
     c.files
         .iter()
@@ -152,7 +153,7 @@ pub fn logic_in_mod_rs(c: &Crate) -> Vec<(String, usize)> {
         .collect()
 }
 
-/// How often `first` and `second` stand one after the other as words.
+/// Counts how often the words `first` and `second` follow each other.
 pub fn count_word_pair(code: &str, first: &str, second: &str) -> usize {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let pair = format!("{first} {second}");
@@ -164,13 +165,13 @@ pub fn count_word_pair(code: &str, first: &str, second: &str) -> usize {
         .count()
 }
 
-/// Whether `first` and `second` stand one after the other as words.
+/// Whether the words `first` and `second` follow each other.
 pub fn has_word_pair(code: &str, first: &str, second: &str) -> bool {
     count_word_pair(code, first, second) > 0
 }
 
-/// How often the code of these files names a `Result` whose error is a bare text: nobody can treat it without
-/// reading it.
+/// Counts how often the code of these files uses a `Result` whose error is a bare string, which no caller
+/// can handle without parsing it.
 pub fn string_errors_in(files: &[&SourceFile]) -> usize {
     files.iter().filter(|file| !file.is_tests()).map(|file| string_errors(&file.code)).sum()
 }
@@ -180,7 +181,7 @@ fn string_errors(code: &str) -> usize {
     arguments.filter(|arguments| arguments.get(1).is_some_and(|error| error.trim() == "String")).count()
 }
 
-/// The arguments of a generic type, from after its opening bracket to the closing one.
+/// Returns the arguments of a generic type, from after its opening bracket to the closing one.
 fn generics(code: &str) -> Vec<&str> {
     let (mut depth, mut start, mut before) = (0, 0, ' ');
     let mut found = Vec::new();
@@ -208,7 +209,7 @@ fn total(files: &[&SourceFile], text: &str) -> usize {
     files.iter().map(|file| file.code.matches(text).count()).sum()
 }
 
-/// How often the sources write `text`, in strings too.
+/// Counts how often the sources contain `text`, including strings.
 fn written(files: &[&SourceFile], text: &str) -> usize {
     files.iter().map(|file| file.text.matches(text).count()).sum()
 }
@@ -219,15 +220,15 @@ fn downcasts(search: &[&SourceFile]) -> usize {
     total(&aggregations, "downcast")
 }
 
-/// The forms in which this file's code knows of HTTP statuses, each as often as it is there: an error made
-/// with a number, a `status` of the type `u16`, a number as the member `status` of JSON, `StatusCode`, and
-/// the class of what another server refused.
+/// Returns the forms in which this file's code refers to HTTP statuses, each as often as it occurs: an
+/// error made with a number, a `status` of the type `u16`, a number as the member `status` of JSON,
+/// `StatusCode`, and the class of an error of another server.
 pub fn http_statuses_in(file: &SourceFile) -> Vec<&'static str> {
     if file.is_tests() {
         return Vec::new();
     }
     let code: String = file.code.split_whitespace().collect();
-    // Strings are blanked out in `code`.
+    // Strings are blanked out in `code`, so the original text is used.
     let text: String = file.text[..file.code.trim_end().len()].split_whitespace().collect();
     let before_digit = |text: &str, form: &str| {
         let ends = text.match_indices(form).map(|(at, _)| at + form.len());
@@ -273,12 +274,12 @@ fn types_of(files: &[&SourceFile], word: &str) -> usize {
         .sum()
 }
 
-/// The lines of each function.
+/// Returns the number of lines of each function.
 fn function_lengths(code: &str) -> Vec<usize> {
     functions(code).into_iter().map(|(_, lines)| lines).collect()
 }
 
-/// The number of the first line of each function, from 1, and how many lines it has.
+/// Returns the first line of each function, counted from 1, and its number of lines.
 fn functions(code: &str) -> Vec<(usize, usize)> {
     let lines: Vec<&str> = code.lines().collect();
     let mut found = Vec::new();
@@ -299,7 +300,7 @@ fn functions(code: &str) -> Vec<(usize, usize)> {
     found
 }
 
-/// Public items, and those among them that no doc comment precedes.
+/// Returns the number of public items, and of those without a doc comment.
 fn public_items(files: &[&SourceFile]) -> (usize, usize) {
     const KEYWORDS: [&str; 9] =
         ["fn", "struct", "enum", "trait", "type", "const", "static", "async", "unsafe"];
@@ -321,7 +322,7 @@ fn public_items(files: &[&SourceFile]) -> (usize, usize) {
     (items, undocumented)
 }
 
-/// Whether the lines before an item end with a doc comment, attributes of one or several lines aside.
+/// Whether the lines before an item end with a doc comment, not counting attributes of one or more lines.
 fn is_documented(before: &[&str]) -> bool {
     let mut lines = before.iter().rev().map(|line| line.trim());
     while let Some(line) = lines.next() {

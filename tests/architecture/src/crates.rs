@@ -1,4 +1,4 @@
-//! Crates of the workspace: "which crate may need which?"
+//! The crates of the workspace and their dependencies.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::imports::{self, Imports};
 use crate::source::{self, SourceFile};
 
-/// The crates from the bottom to the top: one may need only those before it.
+/// The crates from the bottom to the top; each may depend only on those before it.
 pub const ORDER: [&str; 12] = [
     "work", "codec", "text", "store", "mapping", "access", "script", "segment", "search", "engine", "race",
     "limber",
@@ -14,17 +14,17 @@ pub const ORDER: [&str; 12] = [
 
 /// A crate of the workspace.
 pub struct Crate {
-    /// Its folder below `crates`.
+    /// Name of its folder in `crates`.
     pub name: String,
-    /// The files below its `src`.
+    /// The files in its `src`.
     pub files: Vec<SourceFile>,
-    /// What they import from each other.
+    /// The imports between these files.
     pub imports: Imports,
-    /// The crates of ours that its manifest names as dependencies, without those of its tests.
+    /// The crates of this workspace that its manifest lists as dependencies, without those for tests.
     pub needs: Vec<String>,
 }
 
-/// Every crate of the workspace, by name.
+/// Reads every crate of the workspace, by name.
 pub fn read() -> io::Result<Vec<Crate>> {
     let folder = source::workspace().join("crates");
     let mut paths: Vec<PathBuf> =
@@ -41,7 +41,7 @@ fn read_crate(path: &Path) -> io::Result<Crate> {
     Ok(Crate { name, files, imports, needs })
 }
 
-/// The crates `limber-…` that a manifest lists under `[dependencies]`.
+/// Returns the crates `limber-…` that a manifest lists under `[dependencies]`.
 fn dependencies(manifest: &str) -> Vec<String> {
     let mut is_inside = false;
     let mut found = Vec::new();

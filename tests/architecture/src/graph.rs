@@ -1,8 +1,8 @@
-//! Cycles of a graph: "from which of these nodes does a way lead back to itself?"
+//! Finds cycles in a graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The knots of a graph: each set of two or more nodes that all lead to each other, largest first.
+/// Returns the strongly connected components of two or more nodes, largest first.
 pub fn knots<N: Ord + Clone>(arrows: impl IntoIterator<Item = (N, N)>) -> Vec<BTreeSet<N>> {
     let mut next: BTreeMap<N, BTreeSet<N>> = BTreeMap::new();
     for (from, to) in arrows {

@@ -1,14 +1,13 @@
-//! Paths in code: "which files of its crate does this file take names from?"
+//! Finds the imports between the files of a crate from the paths in their code.
 //!
-//! A path is followed through the re-exports (`pub use`) on its way to the file that defines its last name,
-//! as the compiler does, but by text alone: names made by macros and names that two glob imports could give
-//! are not seen.
+//! Follows a path through the re-exports (`pub use`) to the file that defines its last name, as the compiler
+//! does, but only by text. It misses names made by macros and names that two glob imports could provide.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::source::{ROOT, SourceFile};
 
-/// What one file imports from another, by their places among the crate's files.
+/// An import from one file by another; both are indexes into the crate's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Import {
     /// The file that imports.
@@ -19,14 +18,14 @@ pub struct Import {
 
 /// The imports of a crate.
 pub struct Imports {
-    /// From file to file.
+    /// Imports between files.
     pub files: BTreeSet<Import>,
-    /// From top room to top room, with the first place that shows it. Re-exports count here, but for those of
-    /// `lib.rs`.
+    /// Imports between top-level modules, each with the first occurrence. Re-exports are included, except
+    /// for those of `lib.rs`.
     pub rooms: BTreeMap<(String, String), String>,
 }
 
-/// A path of a `use` declaration: its parts, and the name that it gets.
+/// A path of a `use` declaration: its parts, and the name that it defines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct UsedPath {
     parts: Vec<String>,
@@ -37,11 +36,11 @@ struct UsedPath {
 struct Resolver<'a> {
     files: &'a [SourceFile],
     modules: BTreeMap<Vec<String>, usize>,
-    /// What each file re-exports, by name; `*` holds the globs.
+    /// The re-exports of each file by name; `*` has the globs.
     exports: Vec<BTreeMap<String, Vec<Vec<String>>>>,
 }
 
-/// All imports between the files of one crate.
+/// Finds all imports between the files of one crate.
 pub fn of_crate(files: &[SourceFile]) -> Imports {
     let uses: Vec<Vec<UsedPath>> = files.iter().map(|file| used_paths(&file.code)).collect();
     let resolver = Resolver::new(files, &uses);
@@ -86,7 +85,7 @@ impl<'a> Resolver<'a> {
         resolver
     }
 
-    /// The path from the crate's root; `None` for one of another crate.
+    /// Returns the path from the crate's root; `None` for a path of another crate.
     fn absolute(&self, from: usize, parts: &[String]) -> Option<Vec<String>> {
         let mut module = self.files[from].module.clone();
         let mut rest = parts;
@@ -115,7 +114,7 @@ impl<'a> Resolver<'a> {
         Some(module)
     }
 
-    /// Takes in what `path` leads to from file `from`.
+    /// Adds the import by `path` in file `from`.
     fn add(&self, imports: &mut Imports, from: usize, path: &[String], is_export: bool) {
         let file = &self.files[from];
         let mut rooms = BTreeSet::new();
@@ -138,7 +137,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The file that defines the last name of `path`.
+    /// Returns the file that defines the last name of `path`.
     fn definition(&self, path: &[String], depth: usize) -> Option<usize> {
         let length = (0..=path.len()).rev().find(|length| self.modules.contains_key(&path[..*length]))?;
         let module = self.modules[&path[..length]];
@@ -169,7 +168,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// The paths of all `use` declarations.
+/// Returns the paths of all `use` declarations.
 fn used_paths(code: &str) -> Vec<UsedPath> {
     let mut found = Vec::new();
     for (at, end, is_public) in use_declarations(code) {
@@ -178,7 +177,7 @@ fn used_paths(code: &str) -> Vec<UsedPath> {
     found
 }
 
-/// Where the trees of all `use` declarations begin and end, and whether they export.
+/// Returns start and end of the tree of each `use` declaration, and whether it is a re-export.
 fn use_declarations(code: &str) -> Vec<(usize, usize, bool)> {
     let mut found = Vec::new();
     for (at, _) in code.match_indices("use ") {
@@ -219,7 +218,7 @@ fn tokens_of(tree: &str) -> Vec<String> {
     tokens
 }
 
-/// Reads one tree of a `use` (`a::{b, c as d}`) from `at`, up to the comma or brace after it.
+/// Reads one tree of a `use` (`a::{b, c as d}`) from `at`, up to the following comma or brace.
 fn read_tree(
     tokens: &[String],
     at: &mut usize,
@@ -264,7 +263,7 @@ fn read_tree(
     }
 }
 
-/// Every path `a::b` in the code outside of `use` declarations.
+/// Returns every path `a::b` in the code outside `use` declarations.
 fn inline_paths(code: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let mut start = 0;

@@ -1,4 +1,4 @@
-//! The report: "what does the structure look like now?"
+//! The report on the present structure.
 
 use std::fmt::Write;
 use std::io;
@@ -7,7 +7,7 @@ use crate::counts;
 use crate::crates::{self, Crate};
 use crate::graph::knots;
 
-/// Everything measured, as text to read.
+/// Returns all measurements as text.
 pub fn of_workspace() -> io::Result<String> {
     let crates = crates::read()?;
     let mut text = String::new();

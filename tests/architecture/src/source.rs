@@ -1,22 +1,22 @@
-//! Files of a crate: "what does this file say, without its comments, strings and tests?"
+//! The source files of a crate, without comments, strings and tests.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// One file of Rust.
+/// One Rust source file.
 pub struct SourceFile {
-    /// Where it is below the crate's `src`, such as `query/bound.rs`.
+    /// Path in the crate's `src`, such as `query/bound.rs`.
     pub path: PathBuf,
-    /// The module that it is, such as `["query", "bound"]`; empty for `lib.rs` and `main.rs`.
+    /// Path of its module, such as `["query", "bound"]`; empty for `lib.rs` and `main.rs`.
     pub module: Vec<String>,
-    /// As it stands on disk.
+    /// Contents of the file.
     pub text: String,
-    /// The text with comments, strings and modules of tests blanked out, line breaks kept.
+    /// The contents with comments, strings and test modules blanked out and line breaks kept.
     pub code: String,
 }
 
 impl SourceFile {
-    /// A file with `path` below `src`.
+    /// Creates a file with `path` in `src`.
     pub fn new(path: PathBuf, text: String) -> SourceFile {
         let mut module: Vec<String> =
             path.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
@@ -28,39 +28,39 @@ impl SourceFile {
         SourceFile { path, module, text, code }
     }
 
-    /// The top room that the file stands in: the first part of its module, or `(root)` for `lib.rs` and
-    /// `main.rs`.
+    /// Returns the top-level module of the file, the first part of its module path, or `(root)` for
+    /// `lib.rs` and `main.rs`.
     pub fn room(&self) -> &str {
         self.module.first().map_or(ROOT, String::as_str)
     }
 
-    /// Whether this is the file of a folder.
+    /// Whether the file is a `mod.rs`.
     pub fn is_mod_rs(&self) -> bool {
         self.path.file_name().is_some_and(|name| name == "mod.rs")
     }
 
-    /// How many lines there are without the modules of tests at the end.
+    /// Returns the number of lines without the test modules at the end.
     pub fn lines_without_tests(&self) -> usize {
         let end = self.text.find("#[cfg(test)]\nmod ").unwrap_or(self.text.len());
         self.text[..end].lines().count()
     }
 
-    /// Whether the file holds nothing but tests.
+    /// Whether the file contains only tests.
     pub fn is_tests(&self) -> bool {
         self.module.iter().any(|part| part == "tests" || part == "testing")
     }
 }
 
-/// The name of the room of `lib.rs` and `main.rs`.
+/// Stands for the top-level module of `lib.rs` and `main.rs`.
 pub const ROOT: &str = "(root)";
 
-/// The workspace's folder.
+/// Returns the workspace's folder.
 pub fn workspace() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).unwrap_or(here).to_path_buf()
 }
 
-/// Every `.rs` file below `folder`, by path.
+/// Reads every `.rs` file in `folder` and its subfolders, by path.
 pub fn read_folder(folder: &Path) -> io::Result<Vec<SourceFile>> {
     let mut paths = Vec::new();
     collect(folder, &mut paths)?;
@@ -87,7 +87,7 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// The text with comments, strings and characters replaced by spaces.
+/// Returns the text with comments, strings and character literals replaced by spaces.
 fn without_prose(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut code = bytes.to_vec();
@@ -104,7 +104,8 @@ fn without_prose(text: &str) -> String {
     String::from_utf8_lossy(&code).into_owned()
 }
 
-/// Where the comment, string or character that begins at `at` ends; `at` itself where none begins.
+/// Returns the end of the comment, string or character literal that begins at `at`, or `at` itself if none
+/// begins there.
 fn prose_end(bytes: &[u8], at: usize) -> usize {
     let rest = &bytes[at..];
     let follows_word = at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'_');
@@ -140,7 +141,7 @@ fn raw_end(bytes: &[u8], at: usize) -> usize {
     body + find(&bytes[body..], &close).map_or(bytes.len() - body, |end| end + close.len())
 }
 
-/// A character such as `'x'` or `'\n'`; a lifetime is left as it is.
+/// Returns the end of a character literal such as `'x'` or `'\n'`; does not match a lifetime.
 fn character_end(bytes: &[u8], at: usize) -> usize {
     match bytes.get(at + 1) {
         Some(b'\\') => at + 3 + find(&bytes[(at + 3).min(bytes.len())..], b"'").map_or(0, |end| end + 1),
@@ -161,7 +162,7 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     bytes.windows(wanted.len()).position(|window| window == wanted)
 }
 
-/// The code with every `#[cfg(test)] mod name { … }` blanked out, and `mod name;` likewise.
+/// Returns the code with every `#[cfg(test)] mod name { … }` and `mod name;` blanked out.
 fn without_tests(code: &str) -> String {
     let mut kept = code.to_owned();
     while let Some(start) = kept.find("#[cfg(test)]") {
@@ -176,7 +177,7 @@ fn without_tests(code: &str) -> String {
     kept
 }
 
-/// Where the block that opens at `open` ends.
+/// Returns the end of the block that opens at `open`.
 fn block_end(code: &str, open: usize) -> usize {
     let mut depth = 0usize;
     for (at, byte) in code.bytes().enumerate().skip(open) {

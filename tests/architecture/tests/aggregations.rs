@@ -1,5 +1,5 @@
-//! An aggregation describes itself: the worked example of `CONTRIBUTING.md` needs the files that it names and
-//! no other, and nobody asks by name which aggregation is in hand.
+//! Aggregations are independent: the worked example of `CONTRIBUTING.md` touches only the files that it
+//! lists, and no other code matches on the kind of an aggregation.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use limber_architecture::source::{SourceFile, workspace};
 
 const OWN_FILE: &str = "aggregation/metric/boxplot.rs";
 
-/// Files that know other aggregations by their names today. **This list may only shrink.**
+/// Files that still name other aggregations. **This list may only shrink.**
 const KNOWN_BY_NAME: [&str; 2] = ["aggregation/bucket/composite.rs", "aggregation/sampling/random.rs"];
 
 #[test]

@@ -1,10 +1,10 @@
-//! Documents that stay readable: tables without essays, and a map that is read in ten minutes.
+//! Keeps the documents readable: no long texts in tables, and a map that can be read in ten minutes.
 
 use std::path::{Path, PathBuf};
 
-/// Characters of a table's cell. What needs more belongs below the table.
+/// Maximum characters per table cell. Longer text belongs below the table.
 const CELL_CHARACTERS_MAX: usize = 300;
-/// Lines of `ARCHITECTURE.md`.
+/// Maximum number of lines of `ARCHITECTURE.md`.
 const MAP_LINES_MAX: usize = 250;
 
 fn root() -> PathBuf {
@@ -15,7 +15,7 @@ fn text_of(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The cells of a line that is a table's row; none for other lines. `\|` does not end a cell.
+/// Returns the cells of a line that is a table row; none for other lines. `\|` does not end a cell.
 fn cells(line: &str) -> Vec<String> {
     let Some(row) = line.trim().strip_prefix('|') else { return Vec::new() };
     let row = row.strip_suffix('|').unwrap_or(row).replace("\\|", "\u{0}");

@@ -1,10 +1,10 @@
-//! Errors tell who can act on them.
+//! Errors show who can act on them.
 
 use limber_architecture::counts::{http_statuses_in, string_errors_in};
 use limber_architecture::crates;
 use limber_architecture::source::SourceFile;
 
-/// The race tool's errors are those of its enum, which a caller can treat without reading their texts.
+/// The race tool's errors are variants of its enum, which a caller can handle without parsing messages.
 #[test]
 fn race_gives_no_bare_texts_as_errors() {
     let crates = crates::read().expect("the sources are readable");
@@ -17,8 +17,8 @@ fn race_gives_no_bare_texts_as_errors() {
     );
 }
 
-/// The class that an error has in the words of the engine; its table of statuses is
-/// `limber/src/http/status.rs`.
+/// The file that defines the classes of errors in the engine; `limber/src/http/status.rs` maps them to HTTP
+/// statuses.
 const CLASSES: &str = "error_class.rs";
 
 #[test]

@@ -1,4 +1,4 @@
-//! A field type is one file, one line of a table and one test, and nobody else knows which types there are.
+//! A field type is one file, one row of a table and one test, and no other code lists the field types.
 
 use std::path::Path;
 
@@ -6,7 +6,8 @@ use limber_architecture::crates::{self, Crate};
 
 const EXAMPLE: &str = include_str!("../../../CONTRIBUTING.md");
 
-/// What the worked example of CONTRIBUTING.md adds, and the only files of the sources that name it.
+/// The files that the worked example of CONTRIBUTING.md adds or changes; no other source file names its
+/// field type.
 const FILES: [&str; 3] = ["field_type/mod.rs", "field_type/table.rs", "field_type/token_count.rs"];
 
 #[test]

@@ -1,16 +1,16 @@
-//! A query describes itself: the worked example of `CONTRIBUTING.md` needs the files that it names and no
-//! other, and nobody outside of `search/query` asks which query it has in hand.
+//! Queries are independent: the worked example of `CONTRIBUTING.md` touches only the files that it lists,
+//! and no code outside `search/query` matches on the kind of a query.
 
 use std::collections::BTreeSet;
 
 use limber_architecture::crates::{self, Crate};
 use limber_architecture::source::{SourceFile, workspace};
 
-/// The worked examples: a query with a node of its own, and one without.
+/// The worked examples: a query with its own node, and one without.
 const EXAMPLES: [&str; 2] = ["boosting", "wrapper"];
 
-/// Nodes that other rooms name today. **This list may only shrink**: what others want to know of a query is a
-/// question of `BoundNode`.
+/// Nodes that other modules still name. **This list may only shrink**: what others need to know about a
+/// query is a method of `BoundNode`.
 const KNOWN_OUTSIDE: [&str; 6] =
     ["IntervalsNode", "NestedNode", "PercolateNode", "PhraseNode", "SpansNode", "TermNode"];
 
@@ -88,7 +88,7 @@ fn path(file: &SourceFile) -> String {
     file.path.display().to_string()
 }
 
-/// Whether `text` stands in `code` with no part of a word before or after it.
+/// Whether `text` occurs in `code` as a whole word.
 fn has_word(code: &str, text: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(text).any(|(at, _)| {

@@ -1,4 +1,4 @@
-//! Arrows between crates and between the rooms of a crate run down only.
+//! Dependencies between crates, and between the top-level modules of a crate, only go downwards.
 
 use limber_architecture::crates::{self, Crate, ORDER};
 use limber_architecture::graph::knots;
@@ -18,7 +18,7 @@ fn crates_need_only_what_is_below_them() {
     }
 }
 
-/// The race tool talks to a server by HTTP, and to nothing of ours otherwise.
+/// The race tool talks to a server by HTTP and depends on no other crate of the workspace.
 #[test]
 fn race_needs_nothing_of_ours() {
     let crates = read();
@@ -26,7 +26,7 @@ fn race_needs_nothing_of_ours() {
     assert_eq!(race.needs, Vec::<String>::new());
 }
 
-/// What a new arrow upwards needs belongs further down, or behind a trait of the lower room
+/// Code that an upward import would need belongs further down, or behind a trait of the lower module
 /// (`docs/decisions/013`).
 #[test]
 fn rooms_have_no_cycles() {

@@ -1,4 +1,4 @@
-//! What the examples share that index http_logs.
+//! Shared by the examples that index http_logs.
 
 use std::error::Error;
 use std::time::Duration;
@@ -16,15 +16,15 @@ pub const MAPPING: &str = r#"{
     }
 }"#;
 
-/// CPU time of this thread, so that other work on the machine does not count (Linux).
+/// Returns the CPU time of this thread, so that other work on the machine does not count (Linux).
 pub fn cpu_time() -> Result<Duration, Box<dyn Error>> {
     let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat")?;
     let nanoseconds = schedstat.split(' ').next().ok_or("an empty schedstat")?;
     Ok(Duration::from_nanos(nanoseconds.parse()?))
 }
 
-/// An id in the shape of Elasticsearch's auto-generated ones: 20 characters of URL-safe Base64 whose middle
-/// advances with time.
+/// Returns an id in the form of Elasticsearch's auto-generated ones: 20 characters of URL-safe Base64 whose
+/// middle advances with time.
 pub fn auto_id(number: u64) -> [u8; 20] {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let mut bytes = [0u8; 15];

@@ -1,13 +1,12 @@
-//! A log that grows without moving: "append this, millions of times, in memory that the next buffer can use
-//! again."
+//! A log that grows without moving its values, in memory that the next buffer can reuse.
 
-/// Bytes of a chunk. The allocator hands freed chunks of one size on to the next buffer, so that they are
-/// faulted in once, where a vector that doubles is copied again and again, up to half empty, and leaves holes
-/// of every size behind.
+/// Bytes per chunk. The allocator hands freed chunks of one size to the next buffer, so their pages are
+/// faulted in only once. A vector that doubles is copied again and again, may be half empty, and leaves
+/// holes of every size.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Values in the order they came. The first chunk doubles as it fills, so that a log of few values takes
-/// little; those after it are allocated whole and never move.
+/// Values in the order they were added. The first chunk doubles as it fills, so that a log of few values
+/// takes little memory; later chunks are allocated whole and never move.
 pub struct ChunkLog<T> {
     /// [`ChunkLog::CHUNK_LEN`] values each.
     full: Vec<Vec<T>>,
@@ -21,7 +20,7 @@ impl<T> Default for ChunkLog<T> {
 }
 
 impl<T: Copy> ChunkLog<T> {
-    /// Values of a full chunk.
+    /// Values per full chunk.
     const CHUNK_LEN: usize = {
         assert!(size_of::<T>().is_power_of_two());
         CHUNK_BYTES / size_of::<T>()
@@ -59,7 +58,7 @@ impl<T: Copy> ChunkLog<T> {
         self.last.extend_from_slice(values);
     }
 
-    /// Appends what `values` gives.
+    /// Appends the values of an iterator.
     #[inline]
     pub fn extend(&mut self, values: impl ExactSizeIterator<Item = T>) {
         if self.last.capacity() - self.last.len() < values.len() {
@@ -68,7 +67,7 @@ impl<T: Copy> ChunkLog<T> {
         self.last.extend(values);
     }
 
-    /// Makes room for at least one value.
+    /// Makes space for at least one value.
     #[cold]
     fn grow(&mut self) {
         if self.last.len() < Self::CHUNK_LEN {
@@ -120,7 +119,7 @@ impl<T: Copy> ChunkLog<T> {
         self.last.truncate(len - self.full.len() * Self::CHUNK_LEN);
     }
 
-    /// The values from `start` to `end` in order, in pieces.
+    /// Returns the values from `start` to `end` in order, in slices.
     pub fn slices(&self, start: usize, end: usize) -> impl Iterator<Item = &[T]> {
         let mut at = start;
         std::iter::from_fn(move || {
@@ -139,12 +138,12 @@ impl<T: Copy> ChunkLog<T> {
         self.chunks().flatten().copied()
     }
 
-    /// The values in order, in pieces.
+    /// Returns all values in order, in slices.
     pub fn chunks(&self) -> impl Iterator<Item = &[T]> + Clone {
         self.full.iter().chain([&self.last]).map(Vec::as_slice)
     }
 
-    /// All values in one piece. Each chunk is freed as it is copied.
+    /// Returns all values as one vector. Frees each chunk once it is copied.
     pub fn into_vec(self) -> Vec<T> {
         if self.full.is_empty() {
             return self.last;
@@ -154,7 +153,7 @@ impl<T: Copy> ChunkLog<T> {
         values
     }
 
-    /// Bytes allocated.
+    /// Returns the allocated bytes.
     pub fn memory_bytes(&self) -> usize {
         let values = self.full.len() * Self::CHUNK_LEN + self.last.capacity();
         values * size_of::<T>() + self.full.capacity() * size_of::<Vec<T>>()
@@ -173,7 +172,7 @@ mod tests {
         Push,
         Extend(usize),
         Iterate(usize),
-        /// To this many thousandths of the length.
+        /// Truncates to this many thousandths of the length.
         Truncate(usize),
     }
 

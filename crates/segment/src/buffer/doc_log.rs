@@ -3,15 +3,15 @@
 use super::chunk_log::ChunkLog;
 use crate::DocId;
 
-/// Documents of the entries of a log, ascending. As long as entry `i` belongs to document `i`, nothing is
+/// Documents of the entries of a log, ascending. While every entry `i` belongs to document `i`, nothing is
 /// stored.
 #[derive(Default)]
 pub struct DocLog {
-    /// Entries, listed or not.
+    /// Number of entries, whether `docs` lists them or not.
     len: usize,
-    /// `Some` once an entry broke the rule.
+    /// `Some` once an entry `i` did not belong to document `i`.
     docs: Option<ChunkLog<DocId>>,
-    /// Some document has several entries.
+    /// Whether some document has several entries.
     has_repeats: bool,
 }
 
@@ -40,14 +40,14 @@ impl DocLog {
         (0..self.len as u32).chain([doc]).for_each(|doc| docs.push(doc));
     }
 
-    /// The document of an entry.
+    /// Returns the document of an entry.
     #[inline]
     pub fn get(&self, entry: usize) -> DocId {
         self.docs.as_ref().map_or(entry as DocId, |docs| docs.get(entry))
     }
 
-    /// Where the entries of each of `doc_count` documents start, and where the last one's end:
-    /// `[doc_count + 1]`.
+    /// Returns where the entries of each of `doc_count` documents start, and where those of the last one
+    /// end: `[doc_count + 1]`.
     pub fn starts(&self, doc_count: usize) -> Vec<u32> {
         let mut starts = vec![0; doc_count + 1];
         (0..self.len).for_each(|entry| starts[self.get(entry) as usize + 1] += 1);
@@ -55,7 +55,7 @@ impl DocLog {
         starts
     }
 
-    /// The first entry of a document at or after `doc`.
+    /// Returns the first entry of a document at or after `doc`.
     pub fn first_from(&self, doc: DocId) -> usize {
         let Some(docs) = &self.docs else { return self.len.min(doc as usize) };
         let (mut low, mut high) = (0, self.len);
@@ -78,14 +78,13 @@ impl DocLog {
         self.has_repeats
     }
 
-    /// Whether each of `doc_count` documents has one entry, which is what [`DocLog::finish`] answers `None`
-    /// for.
+    /// Whether each of `doc_count` documents has exactly one entry; [`DocLog::finish`] then returns `None`.
     pub fn is_one_a_document(&self, doc_count: u32) -> bool {
         self.docs.is_none() && self.len >= doc_count as usize
     }
 
-    /// Documents by entry for a buffer of `doc_count` documents; `None` when entry `i` belongs to document
-    /// `i` and every document has one.
+    /// Returns the document of each entry for a buffer of `doc_count` documents; `None` if entry `i`
+    /// belongs to document `i` and every document has one entry.
     pub fn finish(self, doc_count: u32) -> Option<Vec<DocId>> {
         let one_a_document = self.is_one_a_document(doc_count);
         match self.docs {

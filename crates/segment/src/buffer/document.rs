@@ -1,4 +1,4 @@
-//! The buffer itself: documents come in, one at a time.
+//! The buffer itself; documents are added one at a time.
 
 use std::sync::Arc;
 
@@ -15,43 +15,43 @@ use crate::file::COMPOUND_BYTES_MAX;
 use crate::stored::StoredCodec;
 use crate::{DocId, Error, Result, SortField, TERM_BYTES_MAX, WriteIdentity};
 
-/// Logs hold offsets of 32 bits; a buffer that has grown beyond this refuses further documents. Engines write
-/// buffers out long before, at 64 to 128 MB.
+/// Logs hold 32-bit offsets; a buffer that has grown beyond this size refuses further documents. Engines
+/// write buffers out long before, at 64 to 128 MB.
 pub const BUFFER_BYTES_MAX: usize = 1 << 30;
 
-/// What a document is, beside its fields.
+/// What belongs to a document besides its fields.
 #[derive(Debug, Clone, Copy)]
 pub struct DocumentMeta<'a> {
     /// `_id`.
     pub id: &'a [u8],
     /// `_routing`.
     pub routing: Option<&'a str>,
-    /// The write that brings the document.
+    /// The write that indexes the document.
     pub identity: WriteIdentity,
 }
 
-/// Documents in memory, until [`Buffer::write`] makes them a segment.
+/// Documents in memory, until [`Buffer::write`] writes them as a segment.
 ///
 /// Between [`Buffer::begin`] and [`Buffer::commit`] or [`Buffer::rollback`] the current document's values
-/// come in through [`FieldSink`]. No document object is built: each field has flat logs that columns, terms
-/// and postings are made of at the end.
+/// arrive through [`FieldSink`]. No document object is built: each field has flat logs, from which columns,
+/// terms and postings are made at the end.
 pub struct Buffer {
     doc_count: u32,
     /// Documents deleted before they were written.
     pub(super) deleted: Vec<DocId>,
-    /// By [`FieldId`]: those of the documents that values go to now.
+    /// By [`FieldId`]: the fields of the space that values currently go to.
     pub(super) fields: Vec<FieldBuffer>,
     pub(super) nested: NestedBuffers,
-    /// Field of the last text.
+    /// Field of the last text value.
     last_text: Option<FieldId>,
     last_analysed: LastText,
     pub(super) ids: IdLog,
     pub(super) stored: Sources,
-    /// The order that the documents are written in; empty: as they come.
+    /// The order in which the documents are written; if empty, the order in which they were added.
     pub(super) sort: Arc<[SortField]>,
     pub(super) seq_no_bounds: Option<(u64, u64)>,
     current: Option<Current>,
-    /// Routing of the current document: it goes to `stored` once the document is sure to stay.
+    /// Routing of the current document; it moves to `stored` once the document is certain to stay.
     routing: Vec<u8>,
     log_bytes: usize,
 }
@@ -59,22 +59,22 @@ pub struct Buffer {
 struct Current {
     has_routing: bool,
     seq_no: u64,
-    /// The source is in `stored` already.
+    /// Length of the source, which is in `stored` already.
     source_bytes: usize,
-    /// The id is in `ids` already.
+    /// Length of the id, which is in `ids` already.
     id_bytes: usize,
-    /// Why the document cannot stay, the first reason found.
+    /// The first reason found why the document cannot be kept.
     fault: Option<Error>,
 }
 
 impl Buffer {
-    /// `codec`: of the stored documents, which are compressed as they come.
+    /// Creates a buffer. `codec` is that of the stored documents, which are compressed as they arrive.
     pub fn new(codec: StoredCodec) -> Buffer {
         Buffer::sorted(codec, Arc::new([]))
     }
 
-    /// As [`Buffer::new`], for documents that are written in the order of `sort`, ties as they came. Their
-    /// sources are compressed when they are written, so that they take their whole length until then.
+    /// Creates a buffer whose documents are written in the order of `sort`; ties keep the order in which they
+    /// were added. Sources are compressed when they are written, and take their whole length until then.
     pub fn sorted(codec: StoredCodec, sort: Arc<[SortField]>) -> Buffer {
         Buffer {
             doc_count: 0,
@@ -93,8 +93,8 @@ impl Buffer {
         }
     }
 
-    /// Starts a document. Its values follow, then [`Buffer::commit`] or [`Buffer::rollback`]; the one before
-    /// must have ended.
+    /// Starts a document. Its values follow, then [`Buffer::commit`] or [`Buffer::rollback`]. The preceding
+    /// document must have ended.
     pub fn begin(&mut self, meta: &DocumentMeta<'_>, source: &[u8]) -> DocId {
         assert!(self.current.is_none(), "one document at a time");
         let doc = self.doc_count;
@@ -127,8 +127,8 @@ impl Buffer {
 
     /// Keeps the current document.
     ///
-    /// Errors: a term longer than [`TERM_BYTES_MAX`], or a full buffer ([`BUFFER_BYTES_MAX`]); the document
-    /// is rolled back then.
+    /// Fails for a term longer than [`TERM_BYTES_MAX`] and for a full buffer ([`BUFFER_BYTES_MAX`]); the
+    /// document is then rolled back.
     pub fn commit(&mut self) -> Result<()> {
         let mut current = self.current.take().expect("a document was begun");
         let source_bytes = current.source_bytes;
@@ -154,7 +154,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// Drops the current document: no trace stays but interned terms, which are not written.
+    /// Drops the current document. Only interned terms remain of it, and they are not written.
     pub fn rollback(&mut self) {
         let current = self.current.take().expect("a document was begun");
         self.forget(&current);
@@ -169,7 +169,8 @@ impl Buffer {
         self.ids.pop();
     }
 
-    /// Deletes a committed document of this buffer: it is written, but not live, and its `_id` is not found.
+    /// Deletes a committed document of this buffer: it is written, but it is not live and its `_id` is not
+    /// found.
     pub fn delete(&mut self, doc: DocId) {
         assert!(doc < self.doc_count, "a committed document");
         self.deleted.push(doc);
@@ -185,12 +186,13 @@ impl Buffer {
         self.doc_count == 0
     }
 
-    /// The `_id` of a committed document.
+    /// Returns the `_id` of a committed document.
     pub fn id(&self, doc: DocId) -> &[u8] {
         self.ids.get(doc)
     }
 
-    /// Heap bytes. Asks every field: for once a request or once every few hundred documents.
+    /// Returns the heap bytes. It asks every field, so call it once per request or once per few hundred
+    /// documents.
     pub fn memory_bytes(&self) -> usize {
         let fields: usize = self.fields.iter().map(FieldBuffer::memory_bytes).sum();
         let table = self.fields.capacity() * size_of::<FieldBuffer>();
@@ -204,9 +206,9 @@ impl Buffer {
             + self.deleted.capacity() * 4
     }
 
-    /// Heap bytes that writing takes beside those of the buffer, estimated: inverting the fields takes about
-    /// what they do, sources that are kept as they came are compressed anew, and a small segment is held
-    /// until it is complete.
+    /// Estimates the heap bytes that writing takes in addition to the buffer's. Inverting the fields takes
+    /// about as much as the fields do, uncompressed sources are compressed, and a small segment is held in
+    /// memory until it is complete.
     pub fn writing_bytes(&self) -> usize {
         let (all, sources) = (self.memory_bytes(), self.stored.memory_bytes());
         let compressed = match self.stored {
@@ -226,8 +228,9 @@ impl Buffer {
         &mut self.fields[at]
     }
 
-    /// Each space of nested documents has a list of all fields up to its last one: many spaces of many fields
-    /// take much, of which the request is told. It is refused at its next nested object.
+    /// Each space of nested documents has a list of all fields up to its last one, so many spaces of many
+    /// fields take much memory. It is charged to the request, which fails at its next nested object if that
+    /// is too much.
     #[cold]
     fn add_fields(&mut self, count: usize) {
         let bytes = (count - self.fields.len()) * size_of::<FieldBuffer>();
@@ -254,7 +257,7 @@ impl Buffer {
         }
     }
 
-    /// A term that no memo knows.
+    /// A term that the memo of the last text does not know.
     #[inline]
     fn add_other_term(&mut self, doc: DocId, field: FieldId, value: &[u8]) {
         if !self.last_analysed.is(value) {
@@ -274,7 +277,7 @@ impl Buffer {
         }
     }
 
-    /// The field of the text that came last, and what it knows of `value`, where that is the same bytes.
+    /// If `value` has the same bytes as the last text, returns the text's field and its twin.
     #[inline]
     fn twin_of_last_text(&mut self, field: FieldId, value: &[u8]) -> Option<(FieldId, Twin)> {
         let text = self.last_text?;
@@ -328,7 +331,7 @@ impl FieldSink for Buffer {
             return;
         }
         let logged = self.field(field.id).text().push(doc, field, value, &mut fault);
-        // Sorted documents are moved about before references could be followed.
+        // Only without an index sort: sorted documents are reordered before the references could be resolved.
         if let Some(logged) = logged
             && self.sort.is_empty()
         {
@@ -375,7 +378,7 @@ mod tests {
     use super::*;
     use crate::file::SegmentId;
 
-    /// Texts, each followed by terms of two keywords; every seventh document is refused.
+    /// Texts, each followed by the values of two keyword fields; every seventh document is refused.
     #[test]
     fn a_term_that_is_the_text_before_it_is_the_same_term() {
         let keyword = || serde_json::json!({ "type": "keyword" });
@@ -422,9 +425,9 @@ mod tests {
         assert_eq!(values(&other), of_other.collect::<Vec<_>>());
     }
 
-    /// Segment files by name, of documents whose fields often have each other's texts; `alone`: each is
-    /// analysed as if it were the only one. Every ninth document is refused, every fifth has nested ones. How
-    /// many texts and terms were put in as references goes first.
+    /// Returns the segment files by name, preceded by the number of texts and terms that were added as
+    /// references. The fields of the documents often have each other's texts; every ninth document is refused
+    /// and every fifth has nested ones. With `alone`, each text is analysed as if it were the only one.
     fn segment_files(rounds: u64, alone: bool) -> (u64, Vec<(String, Vec<u8>)>) {
         let text = |analyzer: &str| serde_json::json!({ "type": "text", "analyzer": analyzer, "fields": { "raw": { "type": "keyword" } } });
         let nested = serde_json::json!({ "type": "nested", "properties": { "x": text("standard"), "y": text("standard") } });
@@ -496,7 +499,7 @@ mod tests {
         (echoes, files_of(buffer, &mapping))
     }
 
-    /// The files of the buffer's segment by name.
+    /// Returns the files of the buffer's segment by name.
     fn files_of(buffer: Buffer, mapping: &Mapping) -> Vec<(String, Vec<u8>)> {
         let directory = limber_store::MemoryDirectory::default();
         buffer.write(&directory, SegmentId(1), mapping).expect("memory takes all");
@@ -517,8 +520,8 @@ mod tests {
         assert!(files == expected, "a file differs");
     }
 
-    /// Documents whose keywords are mostly new, some of them the same again, some refused; `look_up`: each is
-    /// looked up when it comes.
+    /// Adds documents whose keywords are mostly new; some repeat and some are refused. With `look_up`, each
+    /// keyword is looked up when it arrives.
     fn files_of_new_keywords(sort: Arc<[SortField]>, look_up: bool) -> Vec<(String, Vec<u8>)> {
         let body =
             serde_json::json!({ "properties": { "k": { "type": "keyword" }, "l": { "type": "keyword" } } });

@@ -1,9 +1,9 @@
-//! Texts that another field of the same document has had: "was this very text not analysed a moment ago?"
+//! Texts that another field of the same document has had: "was this text analysed a moment ago?"
 //!
-//! A name and its spelling in ASCII, a message and its copy, a title that is searched in two ways: fields of
-//! one document often have the same text. The second one keeps a reference to the tokens of the first, and is
-//! not analysed; the same for the keywords beside such texts. Where that is so in a buffer, both fields are
-//! written from the table of the first.
+//! Fields of one document often have the same text: a name and its spelling in ASCII, a message and its
+//! copy, a title that is searched in two ways. The second field keeps a reference to the tokens of the
+//! first instead of analysing the text again. Keyword fields with such a text do the same. If this occurs
+//! in a buffer, both fields are written from the term table of the first.
 
 use std::sync::Arc;
 
@@ -13,33 +13,33 @@ use limber_mapping::{Field, FieldId};
 use super::fields::FieldBuffer;
 use super::table::{TermTable, same};
 
-/// Longer texts are not kept for a comparison.
+/// Longer texts are not kept for comparison.
 const TEXT_BYTES_MAX: usize = 4096;
 
-/// Where a field's log has the tokens of a text.
+/// Where a text's tokens are in the log of its field.
 #[derive(Debug, Clone, Copy)]
 pub struct Logged {
     pub tokens_start: u32,
     pub token_count: u32,
-    /// Tokens that count as length.
+    /// Tokens that count towards the field's length.
     pub length: u32,
-    /// Position of the last one, -1 without tokens.
+    /// Position of the last token; -1 if there are none.
     pub last_position: i64,
 }
 
-/// Whose values the values of a field may be.
+/// The relation of a field's values to those of other fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Role {
     #[default]
     None,
-    /// Others refer to it, so that it refers to none.
+    /// Other fields refer to it, so it may not refer to any.
     Source,
-    /// Some of its values refer to that field's.
+    /// Some of its values refer to those of that field.
     EchoOf(FieldId),
 }
 
 impl Role {
-    /// Whether the field may refer to `source`, which it does from then on.
+    /// Makes the field refer to `source`; returns whether it may.
     #[inline]
     pub fn become_echo_of(&mut self, source: FieldId) -> bool {
         if *self == Role::None {
@@ -48,26 +48,26 @@ impl Role {
         *self == Role::EchoOf(source)
     }
 
-    /// Whether others may refer to it.
+    /// Whether other fields may refer to it.
     #[inline]
     pub fn may_be_source(self) -> bool {
         !matches!(self, Role::EchoOf(_))
     }
 }
 
-/// The last text that was analysed, of the current document.
+/// The last text of the current document that was analysed.
 #[derive(Default)]
 pub struct LastText {
     text: Vec<u8>,
     analysed: Option<Analysed>,
-    /// The field that has it as a whole term, and the value's place in its log.
+    /// The field that has this text as a whole term, and the index of the value in that field's log.
     pub term: Option<(FieldId, u32)>,
 }
 
 #[derive(Clone, Copy)]
 struct Analysed {
     field: FieldId,
-    /// Address of the analyzer: of one that lives as long as the document is indexed.
+    /// Address of the analyzer, as its identity; the analyzer lives while the document is indexed.
     analyzer: usize,
     logged: Logged,
 }
@@ -90,8 +90,8 @@ impl LastText {
         }
     }
 
-    /// Where the tokens of `text` are, if it is the last one, of another field and analysed as `field` would
-    /// do.
+    /// Returns where the tokens of `text` are, if it is the last text, belongs to another field, and was
+    /// analysed as `field` would analyse it.
     #[inline]
     pub fn tokens_of(&self, field: &Field, text: &str) -> Option<(FieldId, Logged)> {
         let last = self.analysed.as_ref()?;
@@ -99,7 +99,7 @@ impl LastText {
         (is_it && last.analyzer == address_of(field)).then_some((last.field, last.logged))
     }
 
-    /// Whether the bytes of a term are those of the text.
+    /// Whether a term has the same bytes as the text.
     #[inline]
     pub fn is(&self, term: &[u8]) -> bool {
         self.analysed.is_some() && same(&self.text, term)
@@ -110,8 +110,8 @@ impl LastText {
     }
 }
 
-/// Puts what is referred to in the place of the references, of all fields; by field, the table that its
-/// numbers are of where that is not its own.
+/// Replaces the references of all fields by the values they refer to. Returns, by field, the term table of
+/// its numbers if that is not its own.
 pub fn resolve(fields: &mut [FieldBuffer]) -> Vec<Option<Arc<TermTable>>> {
     let sources: Vec<Option<FieldId>> = fields.iter().map(source_of).collect();
     let mut tables = vec![None; fields.len()];

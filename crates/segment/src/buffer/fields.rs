@@ -1,4 +1,4 @@
-//! What is kept about one field's values until they are written.
+//! The values of one field until they are written.
 
 use limber_mapping::FieldId;
 
@@ -22,10 +22,10 @@ pub enum FieldBuffer {
     Shapes(Box<ShapesBuffer>),
 }
 
-/// A document that no buffer has: the field was not touched yet.
+/// A document number that no buffer uses: the field was not touched yet.
 const NO_DOC: DocId = DocId::MAX;
 
-/// Where a field's logs stood before the current document.
+/// Lengths of a field's logs before the current document.
 #[derive(Clone, Copy)]
 pub struct Mark {
     pub doc: DocId,
@@ -40,7 +40,7 @@ impl Default for Mark {
 }
 
 impl Mark {
-    /// Notes where the logs stand when `doc` touches the field first; whether it did.
+    /// Records the lengths of the logs when `doc` touches the field first; returns whether it did.
     #[inline]
     pub fn touch(&mut self, doc: DocId, entries: usize, values: usize) -> bool {
         let first = self.doc != doc;
@@ -51,32 +51,32 @@ impl Mark {
     }
 }
 
-/// In a log of terms; numbers and places are below.
+/// Flag of a reference in a log of terms; term numbers and indexes are below it.
 const ECHO: u32 = 1 << 31;
 
-/// When a field has this many terms, it is seen whether its values repeat.
+/// At this many terms a field decides whether its values repeat.
 const TRIAL_TERMS: usize = 2048;
-/// Values hardly repeat if this many of a hundred are new.
+/// Values are taken not to repeat if this many of a hundred are new.
 const NEW_PERCENT: usize = 90;
 
-/// Whether values are looked up when they come: "is there such a term?"
+/// Whether values are looked up when they arrive: "does this term exist?"
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
 enum Habit {
-    /// They are, until it is known whether that is worth it.
+    /// They are looked up until it is known whether that pays.
     #[default]
     OnTrial,
     LooksUp,
-    /// The first value of a document is not. Names, messages, keys: most values are the only ones, and those
-    /// that are not come together when terms are sorted.
+    /// The first value of a document is appended without a lookup. Most names, messages and keys occur
+    /// once, and equal ones are unified when the terms are sorted.
     Appends,
 }
 
-/// Whole terms: keywords, addresses.
+/// Values that are whole terms: keywords, addresses.
 #[derive(Default)]
 pub struct TermsBuffer {
     pub table: TermTable,
-    /// Number in `table` of each value; of those in `unsettled` 0 until then. With [`ECHO`] the place of the
-    /// same value in the log of the field that this one is an echo of.
+    /// Number in `table` of each value; 0 for a value that is still in `unsettled`. With [`ECHO`], the
+    /// index of the same value in the log of the field that this one echoes.
     pub values: ChunkLog<u32>,
     pub docs: DocLog,
     pub role: Role,
@@ -89,8 +89,8 @@ impl TermsBuffer {
     /// Adds a value.
     #[inline]
     pub fn push(&mut self, doc: DocId, value: &[u8]) {
-        // Further values of a document are looked up: a few bytes of it may repeat a long one any number of
-        // times.
+        // Further values of a document are looked up, because a few bytes of its source may repeat a long
+        // value many times.
         if self.habit == Habit::Appends && self.mark.doc != doc {
             let number = self.append(value);
             return self.push_number(doc, number);
@@ -122,7 +122,7 @@ impl TermsBuffer {
         self.habit = if are_new { Habit::Appends } else { Habit::LooksUp };
     }
 
-    /// Adds a value; its number.
+    /// Adds a value; returns its term number.
     #[inline]
     pub fn push_at_once(&mut self, doc: DocId, value: &[u8]) -> u32 {
         let number = self.table.intern(value);
@@ -130,7 +130,7 @@ impl TermsBuffer {
         number
     }
 
-    /// The number of a new term, unless it is the newest once more.
+    /// Returns the number of a new term, or that of the newest term if it is the same.
     fn append(&mut self, value: &[u8]) -> u32 {
         let newest = self.table.len() as u32 - 1;
         match same(self.table.term(newest), value) {
@@ -139,7 +139,7 @@ impl TermsBuffer {
         }
     }
 
-    /// Adds the value that has this number.
+    /// Adds the value with this term number.
     #[inline]
     pub fn push_number(&mut self, doc: DocId, number: u32) {
         self.mark.touch(doc, self.docs.len(), self.values.len());
@@ -147,7 +147,8 @@ impl TermsBuffer {
         self.values.push(number);
     }
 
-    /// Adds a value that `source` has at a place of its log; `false`: it cannot be known by that.
+    /// Adds a value as a reference to index `place` in the log of `source`; returns `false` if that is not
+    /// allowed.
     #[inline]
     pub fn push_echo(&mut self, doc: DocId, source: FieldId, place: u32) -> bool {
         let may = self.role.become_echo_of(source);
@@ -157,8 +158,8 @@ impl TermsBuffer {
         may
     }
 
-    /// Puts the numbers of `source` in the place of what refers to them; all are those of its table from then
-    /// on.
+    /// Replaces references by the numbers of `source`; from then on all numbers are those of the table of
+    /// `source`.
     pub fn resolve(&mut self, source: &mut TermsBuffer) {
         self.settle();
         source.settle();
@@ -172,7 +173,7 @@ impl TermsBuffer {
         }
     }
 
-    /// Looks up the values whose terms are not known yet.
+    /// Looks up the values whose term numbers are pending.
     pub fn settle(&mut self) {
         self.unsettled.settle(&mut self.table, &mut self.values);
     }
@@ -190,9 +191,9 @@ impl TermsBuffer {
     }
 }
 
-/// Numbers. As long as all are equal (`_version`, `_primary_term`, most flags) only one is kept, and as long
-/// as all are near the first, four bytes each: sequence numbers always are, milliseconds of one month, most
-/// counts and sizes.
+/// Numbers. While all are equal (`_version`, `_primary_term`, most flags) only one is kept. While all are
+/// near the first, each takes four bytes: this holds for all sequence numbers, the milliseconds of one
+/// month, and most counts and sizes.
 #[derive(Default)]
 pub struct NumbersBuffer {
     first: i64,
@@ -202,7 +203,7 @@ pub struct NumbersBuffer {
 }
 
 enum Numbers {
-    /// How far each is from the first; empty while all are equal.
+    /// Distance of each from the first; empty while all are equal.
     Near(ChunkLog<i32>),
     Far(ChunkLog<i64>),
 }
@@ -231,7 +232,7 @@ impl NumbersBuffer {
         }
     }
 
-    /// Adds `value` to `len` others where the representation before no longer does.
+    /// Changes the representation of the `len` values if it cannot hold `value`, then adds `value`.
     #[cold]
     fn spell_out(&mut self, len: usize, value: i64, distance: Option<i32>) {
         let Numbers::Near(distances) = &mut self.values else { return };
@@ -246,7 +247,7 @@ impl NumbersBuffer {
         self.values = Numbers::Far(values);
     }
 
-    /// The value of an entry.
+    /// Returns the value of an entry.
     #[inline]
     pub fn get(&self, entry: usize) -> i64 {
         match &self.values {
@@ -256,7 +257,7 @@ impl NumbersBuffer {
         }
     }
 
-    /// All values, and the document of each.
+    /// Returns all values and the document of each.
     pub fn into_parts(self) -> (Vec<i64>, DocLog) {
         let values = match self.values {
             Numbers::Near(distances) if distances.is_empty() => vec![self.first; self.docs.len()],
@@ -281,14 +282,14 @@ impl NumbersBuffer {
         self.mark = Mark::default();
     }
 
-    /// Forgets what `doc`, the current document, added.
+    /// Drops what `doc`, the current document, added.
     pub fn roll_back_document(&mut self, doc: DocId) {
         if self.mark.doc == doc {
             self.roll_back();
         }
     }
 
-    /// Forgets what the documents from `doc` on added.
+    /// Drops what the documents from `doc` on added.
     pub fn roll_back_from(&mut self, doc: DocId) {
         let entries = self.docs.first_from(doc);
         self.mark = Mark { doc: NO_DOC, entries, values: entries };
@@ -304,14 +305,14 @@ impl NumbersBuffer {
     }
 }
 
-/// How far `value` is from `first`, if 32 bits can say it.
+/// Returns the distance of `value` from `first` if it fits into 32 bits.
 #[inline]
 fn near(first: i64, value: i64) -> Option<i32> {
     value.checked_sub(first).and_then(|distance| i32::try_from(distance).ok())
 }
 
 impl FieldBuffer {
-    /// The field's logs as terms; created when the field is met first.
+    /// Returns the field's logs as terms; creates them on first use.
     #[inline]
     pub fn terms(&mut self) -> &mut TermsBuffer {
         if let FieldBuffer::Absent = self {
@@ -356,7 +357,7 @@ impl FieldBuffer {
         }
     }
 
-    /// Forgets what `doc`, the current document, added.
+    /// Drops what `doc`, the current document, added.
     pub fn roll_back(&mut self, doc: DocId) {
         match self {
             FieldBuffer::Terms(terms) if terms.mark.doc == doc => terms.roll_back(),
@@ -367,7 +368,7 @@ impl FieldBuffer {
         }
     }
 
-    /// Forgets what the documents from `doc` on added.
+    /// Drops what the documents from `doc` on added.
     pub fn roll_back_from(&mut self, doc: DocId) {
         match self {
             FieldBuffer::Absent => {}

@@ -3,16 +3,16 @@
 use super::chunk_log::ChunkLog;
 use crate::{DocId, TERM_BYTES_MAX};
 
-/// Bytes of a chunk, so that ends in it fit 16 bits. No id spans two chunks: all but the last are half full
-/// at least.
+/// Bytes per chunk, so that an end within it fits 16 bits. No id spans two chunks; all chunks but the last
+/// are at least half full.
 const CHUNK_BYTES: usize = u16::MAX as usize;
 
-/// `_id`s by document, back to back in chunks that never move; only the first doubles until it is full. They
-/// are only ever sorted, so they are not hashed.
+/// `_id`s by document, back to back in chunks that never move; only the first chunk grows, by doubling
+/// until it is full. Ids are only sorted, never looked up, so they are not hashed.
 #[derive(Default)]
 pub struct IdLog {
     chunks: Vec<Vec<u8>>,
-    /// Of each document: `number of the chunk << 16 | end in the chunk`.
+    /// For each document: `number of the chunk << 16 | end in the chunk`.
     ends: ChunkLog<u32>,
 }
 
@@ -31,18 +31,19 @@ impl IdLog {
         &self.chunks[end as usize >> 16][start as usize..end as usize & 0xffff]
     }
 
-    /// The id that was pushed last, which has `len` bytes.
+    /// Returns the id that was pushed last, which has `len` bytes.
     #[inline]
     pub fn newest(&self, len: usize) -> &[u8] {
         self.chunks.last().map_or(&[], |chunk| &chunk[chunk.len() - len..])
     }
 
-    /// All ids, for many look-ups.
+    /// Converts the log for many lookups.
     pub fn finish(self) -> Ids {
         Ids { chunks: self.chunks, ends: self.ends.into_vec() }
     }
 
-    /// The next document's id; of one that is too long for the document to stay, only the start is kept.
+    /// Adds the next document's id. Of an id that is too long for the document to be kept, only the start
+    /// is stored.
     #[inline]
     pub fn push(&mut self, id: &[u8]) {
         let id = &id[..id.len().min(TERM_BYTES_MAX)];
@@ -78,14 +79,14 @@ impl IdLog {
         }
     }
 
-    /// Bytes allocated.
+    /// Returns the allocated bytes.
     pub fn memory_bytes(&self) -> usize {
         let chunks: usize = self.chunks.iter().map(Vec::capacity).sum();
         chunks + self.chunks.capacity() * size_of::<Vec<u8>>() + self.ends.memory_bytes()
     }
 }
 
-/// Ids that are all there, found with fewer instructions than those of a log.
+/// A complete list of ids; finding one takes fewer instructions than in a log.
 pub struct Ids {
     chunks: Vec<Vec<u8>>,
     ends: Vec<u32>,
@@ -106,7 +107,7 @@ impl Ids {
 mod tests {
     use super::*;
 
-    /// Pushes ids of these lengths, with a document that does not stay after each.
+    /// Pushes ids of these lengths, and after each one the id of a document that is rolled back.
     #[track_caller]
     fn check(lens: &[usize]) {
         let mut log = IdLog::default();

@@ -1,4 +1,4 @@
-//! Logs by document to postings by term: "in which documents, and where, is each term?" By counting sort.
+//! Inverts logs by document into postings by term, by counting sort.
 
 use super::chunk_log::ChunkLog;
 use super::table::{TermTable, same};
@@ -6,20 +6,21 @@ use super::text::STEP;
 use crate::DocId;
 use crate::zeros::zeros;
 
-/// The used terms of a field in order, and where each one's entries lie after a scatter.
+/// The used terms of a field in order, and where each one's entries are after a scatter.
 pub struct TermOrder {
     /// Term numbers, ascending by their bytes; unused ones left out.
     pub sorted: Vec<u32>,
-    /// By term number: where the term's entries start.
+    /// By term number: index of the term's first entry.
     starts: Vec<u32>,
-    /// By term number: entries of the term.
+    /// By term number: number of the term's entries.
     counts: Vec<u32>,
     /// By term number: rank in `sorted` (the ordinal).
     ranks: Vec<u32>,
 }
 
 impl TermOrder {
-    /// `values`: numbers of `table`. Where several stand for the same term, all become one of them.
+    /// Orders the terms of `values`, which are numbers of `table`. If several numbers stand for the same
+    /// term, replaces them by one.
     pub fn of_terms(table: &TermTable, values: &mut ChunkLog<u32>) -> TermOrder {
         let mut counts = zeros(table.len());
         values.iter().for_each(|value| counts[value as usize] += 1);
@@ -30,7 +31,7 @@ impl TermOrder {
         TermOrder::of_sorted(sorted, counts)
     }
 
-    /// `tokens`: term numbers below `term_count` in pieces, with [`STEP`]s among them.
+    /// Orders the terms of `tokens`: slices of term numbers below `term_count`, with [`STEP`]s among them.
     pub fn of_tokens<'a, 'v>(
         term_count: usize,
         tokens: impl Iterator<Item = &'v [u32]>,
@@ -55,13 +56,13 @@ impl TermOrder {
         TermOrder { sorted, starts, counts, ranks }
     }
 
-    /// Ordinal of a used term.
+    /// Returns the ordinal of a used term.
     #[inline]
     pub fn rank(&self, number: u32) -> u32 {
         self.ranks[number as usize]
     }
 
-    /// Entries of a term in what a scatter returned.
+    /// Returns the range of a term's entries in the result of a scatter.
     #[inline]
     pub fn range(&self, number: u32) -> std::ops::Range<usize> {
         let start = self.starts[number as usize] as usize;
@@ -72,8 +73,8 @@ impl TermOrder {
         self.counts.iter().map(|&count| count as usize).sum()
     }
 
-    /// Documents by term: term `sorted[0]`'s first, each term's ascending. `docs`: of each of `values`;
-    /// `None`: value `i` is of document `i`.
+    /// Returns documents by term, those of `sorted[0]` first, ascending within a term. `docs` is the
+    /// document of each of `values`; `None` if value `i` belongs to document `i`.
     pub fn scatter_docs<'v>(
         &self,
         values: impl Iterator<Item = &'v [u32]>,
@@ -93,8 +94,8 @@ impl TermOrder {
         scattered
     }
 
-    /// `document << 32 | position` by term, ascending within a term. `texts`: document and log of each text,
-    /// in pieces.
+    /// Returns `document << 32 | position` by term, ascending within a term. `texts` is the document of
+    /// each text and the slices of its log.
     pub fn scatter_positions<'t, L>(&self, texts: impl Iterator<Item = (DocId, L)>) -> Vec<u64>
     where
         L: Iterator<Item = &'t [u32]>,
@@ -102,7 +103,7 @@ impl TermOrder {
         let mut next = self.starts.clone();
         let mut scattered = zeros(self.entry_count());
         for (doc, tokens) in texts {
-            // A position before the first; a step comes before the token it moves.
+            // Starts one before the first position; a step precedes the token that it moves.
             let (mut position, mut step) = (u32::MAX, 1);
             for &token in tokens.flatten() {
                 if token & STEP != 0 {
@@ -120,7 +121,7 @@ impl TermOrder {
     }
 }
 
-/// The numbers that are used, in the order of their terms.
+/// Returns the used numbers in the order of their terms.
 fn sorted<'a>(counts: &[u32], term: impl Fn(u32) -> &'a [u8]) -> Vec<u32> {
     let mut sorted: Vec<u32> =
         (0..counts.len() as u32).filter(|&number| counts[number as usize] > 0).collect();
@@ -128,9 +129,9 @@ fn sorted<'a>(counts: &[u32], term: impl Fn(u32) -> &'a [u8]) -> Vec<u32> {
     sorted
 }
 
-/// Keeps the first of `sorted` numbers that stand for the same term.
+/// Keeps only the first of the `sorted` numbers that stand for the same term.
 fn unify(table: &TermTable, values: &mut ChunkLog<u32>, sorted: &mut Vec<u32>, counts: &mut [u32]) {
-    // By number, the one that is kept; empty as long as all are.
+    // By number, the number that is kept for its term; empty while all are kept.
     let mut kept: Vec<u32> = Vec::new();
     sorted.dedup_by(|later, first| {
         let is_same = same(table.term(*later), table.term(*first));

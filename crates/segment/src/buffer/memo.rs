@@ -1,33 +1,33 @@
-//! Texts seen before: "which tokens did this very text have?"
+//! Remembers texts: "which tokens did this text have?"
 //!
-//! Log lines, paths, titles and labels repeat. Looking a whole text up costs a hash and a comparison, a tenth
-//! of analysing it; http_logs indexes a seventh faster (its million requests are thirty thousand texts).
-//! Where texts do not repeat, the memo notices and is given up.
+//! Log lines, paths, titles and labels repeat. Looking a whole text up costs a hash and a comparison, a
+//! tenth of analysing it; http_logs indexes a seventh faster (its million requests are thirty thousand
+//! texts). If texts do not repeat, the memo notices and stops.
 
 use super::short_texts::{self, ShortTexts};
 use super::table::{TermTable, Vacancy, same};
 
-/// Longer texts hardly repeat.
+/// Longer texts rarely repeat.
 const TEXT_BYTES_MAX: usize = 512;
-/// Memory of one field's memo: beyond the processor's caches a hit is no longer cheap.
+/// Maximum memory of one field's memo: beyond the processor's caches a hit is no longer cheap.
 const MEMORY_BYTES_MAX: usize = 8 << 20;
-/// Texts between two looks at whether the memo pays.
+/// Number of texts after which the memo checks whether it pays.
 const TRIAL_TEXTS: u32 = 1024;
-/// It pays when at least one text in this many is found.
+/// It pays if at least one in this many texts is found.
 const HIT_ONE_IN: u32 = 3;
 
-/// What analysing a text adds to a document that has no token of the field yet.
+/// Result of analysing a text for a document that has no token of the field yet.
 #[derive(Debug, Clone, Copy)]
 pub struct Analysed<T> {
-    /// Term numbers and steps, as they go to the log.
+    /// Term numbers and steps, as they are written to the log.
     pub tokens: T,
-    /// Tokens that count as length.
+    /// Tokens that count towards the field's length.
     pub length: u32,
-    /// Position of the last token, -1 without tokens.
+    /// Position of the last token; -1 if there are none.
     pub last_position: i32,
 }
 
-/// Where a text is, good until the next is remembered.
+/// Where a text is stored; valid until the next text is remembered.
 #[derive(Debug, Clone, Copy)]
 pub enum Place {
     Short(u32),
@@ -35,37 +35,37 @@ pub enum Place {
 }
 
 pub enum Lookup<'m> {
-    /// The text's place, and what came out for it; tokens are little-endian.
+    /// Where the text is, and the result of its analysis; tokens are little-endian.
     Found(Place, Analysed<&'m [[u8; 4]]>),
-    /// The text's place; it is one token at position 0, of this number.
+    /// Where the text is; it consists of one token at position 0 with this number.
     FoundOne(Place, u32),
-    /// Analyse it, then [`Memo::remember`] unless it is refused.
+    /// The text has to be analysed, then passed to [`Memo::remember`] unless it is refused.
     New(Unknown),
-    /// Analyse it; it is not for the memo.
+    /// The text has to be analysed and is not remembered.
     Unsuitable,
 }
 
-/// What a look-up leaves for [`Memo::remember`].
+/// State that a lookup leaves for [`Memo::remember`].
 pub struct Unknown {
-    /// In `short`, where it is to go if it is one token.
+    /// Key for `short`, if the text goes there when it is one token.
     key: Option<u64>,
-    /// In `texts`, if it was looked for there.
+    /// Vacant slot in `texts`, if the text was looked up there.
     vacancy: Option<Vacancy>,
 }
 
 #[derive(Default)]
 pub struct Memo {
-    /// Short texts of one token; others that are short have [`NOT_ONE`] here, and are in `texts`.
+    /// Short texts of one token. Other short texts have [`NOT_ONE`] here and are in `texts`.
     short: ShortTexts,
-    /// With each text: the number of its twin + 1, length, last position, number of tokens and the tokens,
-    /// four bytes each, little-endian. A hit reads nothing else.
+    /// With each text: the number of its twin + 1, its length, last position, number of tokens and the
+    /// tokens; four bytes each, little-endian. A hit reads nothing else.
     texts: TermTable,
     looked_up: u32,
     found: u32,
     given_up: bool,
 }
 
-/// No term's number.
+/// A number that no term has.
 const NOT_ONE: u32 = u32::MAX;
 
 impl Memo {
@@ -105,8 +105,8 @@ impl Memo {
         }
     }
 
-    /// Keeps what came out for `text`, for which the last [`Memo::look_up`] answered [`Lookup::New`]; the
-    /// text's place.
+    /// Stores the result of the analysis of `text`, for which the last [`Memo::look_up`] returned
+    /// [`Lookup::New`]; returns where the text is.
     pub fn remember(&mut self, unknown: Unknown, text: &str, analysed: Analysed<&[u32]>) -> Place {
         let Analysed { tokens, length, last_position } = analysed;
         if let Some(key) = unknown.key {
@@ -130,8 +130,8 @@ impl Memo {
         Place::Long(add.place)
     }
 
-    /// What is known of the twin of the text at a place, the same bytes as a whole term: its number, if it
-    /// was told. `None`: `value` is another text than that.
+    /// Returns the number of the twin of the text at `place`, that is, of the whole term with the same
+    /// bytes; `Some(None)` if the number is not known yet. Returns `None` if the text is not `value`.
     #[inline]
     pub fn twin(&self, place: Place, value: &[u8]) -> Option<Option<u32>> {
         match place {
@@ -144,7 +144,7 @@ impl Memo {
         }
     }
 
-    /// Keeps the number of the twin of the text at `place`.
+    /// Stores the number of the twin of the text at `place`.
     pub fn set_twin(&mut self, place: Place, number: u32) {
         match place {
             Place::Short(place) => self.short.set_twin(place, number),
@@ -182,7 +182,8 @@ mod tests {
         Analysed { tokens, length: tokens.len() as u32, last_position: tokens.len() as i32 - 1 }
     }
 
-    /// Looks `text` up; remembers `tokens` for it when it is new. The tokens found, if any.
+    /// Looks `text` up and remembers `tokens` for it if it is new. Returns the tokens that were found, if
+    /// any.
     fn meet(memo: &mut Memo, text: &str, tokens: &[u32]) -> Option<Vec<u32>> {
         let place = match memo.look_up(text) {
             Lookup::Found(place, found) => {

@@ -1,19 +1,19 @@
-//! Nested documents of a buffer: "where do the values go now, and where were we before?"
+//! Nested documents of a buffer: "which space do values go to, and which one did they go to before?"
 
 use limber_mapping::SpaceId;
 
 use super::fields::FieldBuffer;
 use crate::DocId;
 
-/// The fields of every space but the one that values go to, which are the buffer's own meanwhile: documents
-/// without nested objects never come here.
+/// The fields of every space except the current one, whose fields are in the buffer itself meanwhile.
+/// Documents without nested objects never use this.
 #[derive(Default)]
 pub struct NestedBuffers {
-    /// What values go to now.
+    /// The space that values currently go to.
     pub space: SpaceId,
-    /// By space; the one in use is empty.
+    /// By space; the current one is empty.
     pub spaces: Vec<SpaceBuffer>,
-    /// Spaces that the current document has nested documents in, and how many there were before.
+    /// Spaces in which the current document has nested documents, and their document counts before it.
     begun: Vec<(SpaceId, u32)>,
 }
 
@@ -23,12 +23,12 @@ pub struct SpaceBuffer {
     pub doc_count: u32,
     /// By field.
     pub fields: Vec<FieldBuffer>,
-    /// The parent of each document; always here. Empty for the root.
+    /// The parent of each document; always kept here, even for the current space. Empty for the root.
     pub parents: Vec<DocId>,
 }
 
 impl NestedBuffers {
-    /// Puts the fields in use aside and takes those of `space` in their place.
+    /// Stores the current fields and replaces them by those of `space`.
     pub fn exchange(&mut self, space: SpaceId, fields: &mut Vec<FieldBuffer>, doc_count: &mut u32) {
         let wanted = space.0.max(self.space.0) as usize;
         if wanted >= self.spaces.len() {
@@ -42,7 +42,7 @@ impl NestedBuffers {
         self.space = space;
     }
 
-    /// Notes the parent of the document `doc` of `space`, which is in use.
+    /// Records the parent of the document `doc` of `space`, which must be the current space.
     pub fn begin(&mut self, space: SpaceId, parent: DocId, doc: DocId) {
         if self.begun.iter().all(|(begun, _)| *begun != space) {
             self.begun.push((space, doc));
@@ -50,12 +50,12 @@ impl NestedBuffers {
         self.spaces[space.0 as usize].parents.push(parent);
     }
 
-    /// The current document stays.
+    /// Keeps the nested documents of the current document.
     pub fn settle(&mut self) {
         self.begun.clear();
     }
 
-    /// Forgets the nested documents of the current document; the root is in use.
+    /// Drops the nested documents of the current document; the root must be the current space.
     pub fn roll_back(&mut self) {
         for (space, doc_count) in self.begun.drain(..) {
             let space = &mut self.spaces[space.0 as usize];

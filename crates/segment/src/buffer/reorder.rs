@@ -1,4 +1,4 @@
-//! The documents of a buffer in the order of the index's sort: "where does each go?"
+//! Puts the documents of a buffer in the order of the index sort.
 
 use limber_mapping::{Mapping, SpaceId};
 
@@ -12,9 +12,9 @@ use crate::index_sort::SortField;
 
 /// A new order of documents.
 pub struct Reordering {
-    /// By new document.
+    /// Old document by new document.
     old: Vec<DocId>,
-    /// By old document.
+    /// New document by old document.
     new: Vec<DocId>,
 }
 
@@ -25,7 +25,8 @@ impl Reordering {
         Reordering { old, new }
     }
 
-    /// By `sort`, ties as they came; `None` when the documents are in that order already.
+    /// Computes the order by `sort`; ties keep the order in which they were added. `None` if the documents
+    /// are in that order already.
     pub fn by(
         sort: &[SortField],
         fields: &mut [FieldBuffer],
@@ -51,7 +52,8 @@ impl Reordering {
         Some(Reordering::of(old))
     }
 
-    /// The order of nested documents that follow their parents. `parents`: of each, ascending.
+    /// Computes the order of nested documents, which follow their parents. `parents` has the parent of
+    /// each, ascending.
     fn of_children(&self, parents: &[DocId]) -> Reordering {
         let mut old = Vec::with_capacity(parents.len());
         for &parent in &self.old {
@@ -72,12 +74,12 @@ impl Reordering {
         self.new[old as usize]
     }
 
-    /// By old document.
+    /// Returns the new document of each old document.
     pub fn into_new(self) -> Vec<DocId> {
         self.new
     }
 
-    /// Puts the logs of a field in order.
+    /// Reorders the logs of a field.
     pub fn reorder(&self, field: &mut FieldBuffer) {
         match field {
             FieldBuffer::Absent => {}
@@ -143,8 +145,8 @@ impl Reordering {
         *numbers = ordered;
     }
 
-    /// Calls `each(new document, entry)` in the new order. `starts`: by old document, where its entries
-    /// start; one more at the end.
+    /// Calls `each(new document, entry)` in the new order. `starts` is, by old document, where its entries
+    /// start, with one more element for the end.
     fn for_each_entry(&self, starts: &[u32], mut each: impl FnMut(DocId, usize)) {
         for (new, &old) in (0..).zip(&self.old) {
             let entries = starts[old as usize]..starts[old as usize + 1];
@@ -174,15 +176,15 @@ pub fn reorder_nested(root: &Reordering, spaces: &mut [SpaceBuffer], mapping: &M
     }
 }
 
-/// The key of each document.
+/// Returns the sort key of each document.
 fn keys_of(field: &mut FieldBuffer, by: &SortField, doc_count: u32) -> Vec<i64> {
     let mut keys = vec![by.missing_key(); doc_count as usize];
-    // Entries of a document are neighbours.
+    // Entries of one document are adjacent.
     let mut newest = None;
     let mut offer = |doc: DocId, value: i64| {
         let key = by.key(value);
         let held = &mut keys[doc as usize];
-        // The greatest value has the smallest key where the order descends.
+        // In descending order the greatest value has the smallest key.
         let wins = match by.takes_max != by.descending {
             true => key > *held,
             false => key < *held,

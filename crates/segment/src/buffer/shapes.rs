@@ -1,4 +1,4 @@
-//! Shapes of one field until they are written.
+//! The shapes of one field until they are written.
 
 use limber_codec::varint;
 
@@ -7,7 +7,7 @@ use super::doc_log::DocLog;
 use super::fields::{Mark, NumbersBuffer};
 use crate::DocId;
 
-/// Shapes as they came: their bytes with lengths in front, and their cells.
+/// Shapes in the order they were added: their bytes, each with its length in front, and their cells.
 #[derive(Default)]
 pub(crate) struct ShapesBuffer {
     pub cells: NumbersBuffer,
@@ -31,7 +31,7 @@ impl ShapesBuffer {
         self.docs.push(doc);
     }
 
-    /// Forgets what `doc`, the current document, added.
+    /// Drops what `doc`, the current document, added.
     pub fn roll_back(&mut self, doc: DocId) {
         if self.mark.doc != doc {
             return;
@@ -43,7 +43,7 @@ impl ShapesBuffer {
         self.mark = Mark::default();
     }
 
-    /// Forgets what the documents from `doc` on added.
+    /// Drops what the documents from `doc` on added.
     pub fn roll_back_from(&mut self, doc: DocId) {
         self.cells.roll_back_from(doc);
         let entries = self.docs.first_from(doc);

@@ -1,15 +1,15 @@
-//! Short texts of one token: "which term is this one's?" Codes, states, levels and small numbers as text,
+//! Short texts of one token, with the number of its term: codes, states, levels and small numbers as text,
 //! which repeat most of all.
 //!
-//! A text and what is known of it lie in one slot, so that a look-up has one cache miss, where
-//! [`super::table::TermTable`] has two.
+//! A text and its data are in one slot, so a lookup has one cache miss; in [`super::table::TermTable`] it
+//! has two.
 
 /// Longest text that has a key.
 const TEXT_BYTES_MAX: usize = 7;
 const SLOTS_MIN: usize = 16;
 
-/// Key (a text, see [`key_of`]) to number and twin, by open addressing, at most half full. Keys are never
-/// removed.
+/// Maps a key (a text, see [`key_of`]) to number and twin, by open addressing, at most half full. Keys are
+/// never removed.
 #[derive(Default)]
 pub struct ShortTexts {
     slots: Vec<Slot>,
@@ -18,10 +18,10 @@ pub struct ShortTexts {
 
 #[derive(Clone, Copy, Default)]
 pub struct Slot {
-    /// 0: free.
+    /// 0 if the slot is free.
     key: u64,
     pub number: u32,
-    /// Of the twin, + 1.
+    /// Number of the twin + 1; 0 if it is not known.
     twin: u32,
 }
 
@@ -31,7 +31,7 @@ impl Slot {
     }
 }
 
-/// The bytes of a text of 1 to 7 bytes, and in the highest its length.
+/// Returns the key of a text of 1 to 7 bytes: its bytes, and its length in the highest byte.
 #[inline]
 pub fn key_of(text: &[u8]) -> Option<u64> {
     let len = text.len();
@@ -50,7 +50,7 @@ pub fn key_of(text: &[u8]) -> Option<u64> {
 }
 
 impl ShortTexts {
-    /// Where a key is, or where it would go.
+    /// Returns `Ok` with the slot of a key, or `Err` with the slot where it would go.
     #[inline]
     fn find(&self, key: u64) -> Result<usize, usize> {
         let mask = self.slots.len() - 1;
@@ -64,7 +64,7 @@ impl ShortTexts {
         }
     }
 
-    /// The place of a key, good until the next is added, and what is known of it.
+    /// Returns the slot of a key and its index, which is valid until the next key is added.
     #[inline]
     pub fn get(&self, key: u64) -> Option<(u32, Slot)> {
         if self.slots.is_empty() {
@@ -73,7 +73,7 @@ impl ShortTexts {
         self.find(key).ok().map(|at| (at as u32, self.slots[at]))
     }
 
-    /// Adds a key that is not there; its place.
+    /// Adds a key that does not exist; returns the index of its slot.
     #[cold]
     pub fn add(&mut self, key: u64, number: u32) -> u32 {
         if self.len * 2 >= self.slots.len() {
@@ -92,7 +92,7 @@ impl ShortTexts {
         at as u32
     }
 
-    /// What is known at a place, if the text there is `text`.
+    /// Returns the slot at an index if its text is `text`.
     #[inline]
     pub fn at(&self, place: u32, text: &[u8]) -> Option<&Slot> {
         let slot = self.slots.get(place as usize)?;
@@ -108,7 +108,7 @@ impl ShortTexts {
     }
 }
 
-/// Fibonacci hashing (Knuth): of a product with 2^64 divided by the golden ratio, the upper half.
+/// Fibonacci hashing (Knuth): the upper half of the product with 2^64 divided by the golden ratio.
 #[inline]
 fn slot_of(key: u64) -> usize {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize

@@ -1,9 +1,9 @@
-//! The order of terms: "which of these byte strings comes first?", eight bytes at a time.
+//! Sorts terms by their bytes, eight at a time.
 
 /// Runs up to this length are compared whole; longer ones are sorted by their next eight bytes.
 const SMALL_RUN: usize = 24;
 
-/// The eight bytes of `term` from `depth` as a number that sorts like them, zeros beyond the end.
+/// Returns the eight bytes of `term` from `depth` as a number that sorts like them, padded with zeros.
 #[inline]
 fn key(term: &[u8], depth: usize) -> u64 {
     let rest = term.get(depth..).unwrap_or_default();
@@ -17,9 +17,9 @@ fn key(term: &[u8], depth: usize) -> u64 {
     }
 }
 
-/// Sorts `numbers` by the terms they stand for. Sorting pairs of (eight bytes, number) keeps most comparisons
-/// inside the array, where comparing the terms themselves would miss the cache twice each; equal runs go on
-/// with the next eight bytes.
+/// Sorts `numbers` by the terms they stand for. Sorting pairs of (eight bytes, number) keeps most
+/// comparisons inside the array; comparing the terms themselves would cause two cache misses each. Runs of
+/// equal pairs are sorted by their next eight bytes.
 pub fn sort_by_term<'a>(numbers: &mut [u32], term: impl Fn(u32) -> &'a [u8]) {
     let [first, rest @ ..] = &*numbers else { return };
     let mut depth = term(*first).len();
@@ -28,7 +28,7 @@ pub fn sort_by_term<'a>(numbers: &mut [u32], term: impl Fn(u32) -> &'a [u8]) {
         if !b.starts_with(a) {
             depth = a.iter().zip(b).take_while(|(x, y)| x == y).count();
         }
-        // Generated ids differ from the first byte on.
+        // Generated ids differ from the first byte on, so they leave here early.
         if depth == 0 {
             break;
         }
@@ -50,8 +50,8 @@ fn sort_pairs<'a>(pairs: &mut [(u64, u32)], depth: usize, term: &impl Fn(u32) ->
             run.sort_unstable_by(|a, b| {
                 let (a, b) = (term(a.1), term(b.1));
                 let rest = a.get(next..).unwrap_or_default().cmp(b.get(next..).unwrap_or_default());
-                // Equal so far with one ended: they differ in how many zero bytes end them, so the shorter
-                // comes first.
+                // The terms are equal up to the end of one of them, so they differ only in the number of
+                // zero bytes at the end; the shorter one comes first.
                 rest.then(a.len().cmp(&b.len()))
             });
         } else {
@@ -62,7 +62,7 @@ fn sort_pairs<'a>(pairs: &mut [(u64, u32)], depth: usize, term: &impl Fn(u32) ->
                 if differ || run.iter().any(|pair| term(pair.1).len() < depth + 8) {
                     break;
                 }
-                // Long equal starts are passed over here, not by calls within calls.
+                // Long common prefixes are skipped in this loop instead of by recursion.
                 depth += 8;
             }
             sort_pairs(run, depth, term);
@@ -70,8 +70,9 @@ fn sort_pairs<'a>(pairs: &mut [(u64, u32)], depth: usize, term: &impl Fn(u32) ->
     }
 }
 
-/// Sorts by the keys. Stable by radix, if that takes few passes: generated ids differ in few of their first
-/// bytes, and what is equal in those stays in the order of documents, which is that of the bytes after.
+/// Sorts by the keys. Uses a stable radix sort if that takes few passes: generated ids differ in few of
+/// their first bytes, and ids with equal first bytes keep the order of documents, which is mostly the order
+/// of the remaining bytes.
 fn sort_by_key(pairs: &mut [(u64, u32)]) {
     if pairs.is_sorted_by_key(|pair| pair.0) {
         return;
@@ -92,12 +93,12 @@ fn sort_by_key(pairs: &mut [(u64, u32)]) {
     }
 }
 
-/// Below this a comparison sort is as fast.
+/// Below this number of pairs a comparison sort is as fast.
 const RADIX_PAIRS_MIN: usize = 128;
 /// With more passes than this a comparison sort is as fast.
 const RADIX_PASSES_MAX: usize = 5;
 
-/// Stable: `from` by the byte of its keys at `shift` to `to`.
+/// Copies `from` to `to`, sorted by the byte of their keys at `shift`; stable.
 fn radix_pass(from: &[(u64, u32)], to: &mut [(u64, u32)], shift: u32) {
     let digit = |pair: &(u64, u32)| (pair.0 >> shift) as u8 as usize;
     let mut starts = [0u32; 256];
@@ -131,7 +132,7 @@ mod tests {
 
     #[test]
     fn many_long_equal_terms_are_put_side_by_side() {
-        // In one of ten something follows.
+        // One in ten has a byte after the common prefix.
         check_many(|number| [vec![b'x'; 20_000], vec![b'a'; (number % 10 / 9) as usize]].concat());
     }
 

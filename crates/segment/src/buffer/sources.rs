@@ -1,5 +1,5 @@
-//! The sources of a buffer's documents: "keep these bytes until the segment is written, in whatever order
-//! that will be".
+//! The sources of a buffer's documents, kept until the segment is written in an order that may only be
+//! known then.
 
 use super::chunk_log::ChunkLog;
 use super::reorder::Reordering;
@@ -7,8 +7,8 @@ use crate::file::SegmentWriter;
 use crate::stored::{StoredCodec, StoredWriter};
 use crate::{DocId, Result};
 
-/// Documents that are written in the order they came are compressed as they come; those of a sorted index
-/// stay as they are until their order is known.
+/// Documents that are written in the order they were added are compressed as they arrive. Those of a sorted
+/// index are kept uncompressed until their order is known.
 pub enum Sources {
     Compressed(Box<StoredWriter>),
     Plain(PlainSources),
@@ -22,7 +22,8 @@ impl Sources {
         }
     }
 
-    /// The source of the next document: [`Sources::end_document`] or [`Sources::drop_source`] follows.
+    /// Adds the source of the next document; [`Sources::end_document`] or [`Sources::drop_source`] must
+    /// follow.
     #[inline]
     pub fn push_source(&mut self, source: &[u8]) {
         match self {
@@ -31,7 +32,7 @@ impl Sources {
         }
     }
 
-    /// Takes back the last `len` bytes, pushed for a document that does not stay.
+    /// Removes the last `len` bytes, which were pushed for a document that is not kept.
     pub fn drop_source(&mut self, len: usize) {
         match self {
             Sources::Compressed(stored) => stored.drop_source(len),
@@ -39,7 +40,7 @@ impl Sources {
         }
     }
 
-    /// Ends the document whose source, the last `source_len` bytes, was pushed.
+    /// Ends the document whose source is the last `source_len` bytes.
     #[inline]
     pub fn end_document(&mut self, id: &[u8], routing: Option<&[u8]>, source_len: usize) -> Result<()> {
         match self {
@@ -58,7 +59,7 @@ impl Sources {
         }
     }
 
-    /// Writes all documents in their order. `id`: of a document by its place in the buffer.
+    /// Writes all documents in their order. `id` returns the id of a document by its number in the buffer.
     pub fn write<'a>(
         self,
         order: Option<&Reordering>,
@@ -72,15 +73,16 @@ impl Sources {
     }
 }
 
-/// Sources and routings as they came.
+/// Uncompressed sources and routings.
 pub struct PlainSources {
     codec: StoredCodec,
     bytes: ChunkLog<u8>,
-    /// Two a document: where its source ends, and where its routing does, with [`HAS_ROUTING`].
+    /// Two entries per document: the end of its source, and the end of its routing with the flag
+    /// [`HAS_ROUTING`].
     ends: ChunkLog<u32>,
 }
 
-/// A buffer has at most 2^30 bytes.
+/// A free bit, because a buffer has at most 2^30 bytes.
 const HAS_ROUTING: u32 = 1 << 31;
 
 impl PlainSources {

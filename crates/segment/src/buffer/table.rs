@@ -5,19 +5,19 @@ use std::hash::{BuildHasher, Hasher};
 use foldhash::fast::RandomState;
 use limber_codec::prefetch::prefetch;
 
-/// Terms of one field, numbered from 0 in order of first sight; those that are appended get a number each
-/// time. Terms are never removed: those of a document that was rolled back stay, unused.
+/// Terms of one field, numbered from 0 in the order of their first occurrence; appended terms get a new
+/// number each time. Terms are never removed: those of a document that was rolled back stay unused.
 ///
-/// An open-addressing table of (32 bits of hash, place) over an arena of records. What a look-up costs is
-/// cache misses: a known term has two, its slot and its record, in which all that is known of it lies
-/// together; growing touches no record.
+/// An open-addressing table of (32 bits of hash, offset) over an arena of records. The cost of a lookup is
+/// its cache misses. A known term has two: its slot and its record, which holds all its data together.
+/// Growing reads no record.
 #[derive(Default)]
 pub struct TermTable {
     slots: Vec<Slot>,
     records: Records,
-    /// Where the record of each term starts.
+    /// Offset of the record of each term.
     starts: Vec<u32>,
-    /// Terms that have a slot: all but those of [`TermTable::append`].
+    /// Number of terms that have a slot: all except those of [`TermTable::append`].
     slotted: usize,
     hasher: RandomState,
 }
@@ -25,16 +25,16 @@ pub struct TermTable {
 #[derive(Clone, Copy, Default)]
 struct Slot {
     hash: u32,
-    /// Where the record starts + 1; 0 = free.
+    /// Offset of the record + 1; 0 if the slot is free.
     place: u32,
 }
 
-/// Records, each: number (4 bytes), length of the term (2), the term, what the owner keeps with it. In
-/// chunks, so that growing moves nothing and memory that is freed serves the next buffer.
+/// Records, each: number (4 bytes), length of the term (2), the term, and the owner's data. They are in
+/// chunks, so that growing moves nothing and freed memory serves the next buffer.
 #[derive(Default)]
 struct Records {
-    /// A record starts in the first [`CHUNK_BYTES`] of a chunk, the only part of it but for the last record's
-    /// end.
+    /// Every record starts in the first [`CHUNK_BYTES`] of a chunk; only the last record of a chunk may
+    /// extend past them.
     chunks: Vec<Vec<u8>>,
     /// Capacity of all chunks but the last.
     full_bytes: usize,
@@ -42,15 +42,15 @@ struct Records {
 
 const PLACE_BITS: u32 = 16;
 const CHUNK_BYTES: usize = 1 << PLACE_BITS;
-/// What is left of a chunk for the last record, so that most chunks are of one size.
+/// A chunk with fewer free bytes than this takes no further record, so that most chunks have the same size.
 const LAST_RECORD_BYTES: usize = 512;
 
 impl Records {
-    /// Appends what `write` does; its place: number of the chunk and place in it.
+    /// Appends what `write` writes; returns its offset: number of the chunk and offset in the chunk.
     fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> u32 {
         if self.chunks.last().is_none_or(|last| last.len() > CHUNK_BYTES - LAST_RECORD_BYTES) {
             self.full_bytes += self.chunks.last().map_or(0, Vec::capacity);
-            // The first doubles as it fills: most tables are small.
+            // The first chunk doubles as it fills, because most tables are small.
             let capacity = if self.chunks.is_empty() { 0 } else { CHUNK_BYTES };
             self.chunks.push(Vec::with_capacity(capacity));
         }
@@ -61,7 +61,7 @@ impl Records {
         place
     }
 
-    /// What starts at a place; nothing where there is none.
+    /// Returns the bytes from an offset on; none if the offset is out of range.
     #[inline]
     fn tail(&self, place: u32) -> &[u8] {
         let chunk = self.chunks.get((place >> PLACE_BITS) as usize);
@@ -82,11 +82,11 @@ impl Records {
 #[derive(Clone, Copy)]
 pub struct Entry {
     pub number: u32,
-    /// Where its record starts.
+    /// Offset of its record.
     pub place: u32,
 }
 
-/// Where a term would go that the table does not have. Good until the next term goes in.
+/// Where a term that the table does not have would go. Valid until the next term is added.
 #[derive(Clone, Copy)]
 pub struct Vacancy {
     slot: usize,
@@ -94,9 +94,9 @@ pub struct Vacancy {
 }
 
 const SLOTS_MIN: usize = 64;
-/// Most terms of one [`TermTable::intern_all`].
+/// Maximum number of terms per [`TermTable::intern_all`].
 pub const BATCH_TERMS: usize = 64;
-/// Of a record.
+/// Bytes of a record before its term.
 const HEADER_BYTES: usize = 6;
 
 impl TermTable {
@@ -105,13 +105,13 @@ impl TermTable {
         self.starts.len()
     }
 
-    /// The bytes of a term of this table.
+    /// Returns the bytes of a term.
     #[inline]
     pub fn term(&self, number: u32) -> &[u8] {
         self.record(self.starts[number as usize]).1
     }
 
-    /// The number of `term`, which gets one when it is new or was only appended. At most 65,535 bytes.
+    /// Returns the number of `term`, which gets one if it is new or was only appended. At most 65,535 bytes.
     #[inline]
     pub fn intern(&mut self, term: &[u8]) -> u32 {
         self.intern_by_hash(self.hash(term), term)
@@ -125,8 +125,8 @@ impl TermTable {
         }
     }
 
-    /// Adds a term without a look at whether it is there, where it will not be found: another number may
-    /// stand for the same term.
+    /// Adds a term without checking whether it exists, and without a slot, so that it will not be found.
+    /// Another number may stand for the same term.
     #[inline]
     pub fn append(&mut self, term: &[u8]) -> u32 {
         self.push_record(term, |_| {}).number
@@ -137,7 +137,7 @@ impl TermTable {
         self.slotted < self.len()
     }
 
-    /// Interns all terms of another table; by their numbers there, those here.
+    /// Interns all terms of another table; returns the new number of each, by its number there.
     pub fn intern_table(&mut self, other: &TermTable) -> Vec<u32> {
         let mut numbers = Vec::with_capacity(other.len());
         let count = other.len() as u32;
@@ -157,13 +157,13 @@ impl TermTable {
         let mut hasher = self.hasher.build_hasher();
         hasher.write(term);
         let hash = hasher.finish();
-        // The upper half is the product's better-mixed half.
+        // The upper half of the product is better mixed.
         (hash >> 32) as u32 ^ hash as u32
     }
 
-    /// The numbers of at most [`BATCH_TERMS`] terms as [`TermTable::intern`] gives them, in order. The
-    /// processor waits for the cache misses of many terms at once, as none depends on another's: first for
-    /// all slots, then for all records.
+    /// Returns the numbers of at most [`BATCH_TERMS`] terms, as [`TermTable::intern`] does, in order. It
+    /// first visits all slots, then all records: no access depends on that of another term, so the
+    /// processor waits for many cache misses at once.
     pub fn intern_all<'t>(
         &mut self,
         count: usize,
@@ -196,7 +196,7 @@ impl TermTable {
         }
     }
 
-    /// Where `term` is, or where it would go.
+    /// Returns `Ok` with the entry of `term`, or `Err` with the place where it would go.
     #[inline]
     pub fn find(&mut self, term: &[u8]) -> Result<Entry, Vacancy> {
         self.find_by_hash(self.hash(term), term)
@@ -225,23 +225,23 @@ impl TermTable {
         }
     }
 
-    /// The bytes of the term whose record starts at `place`, and what starts with the bytes that were added
-    /// with it.
+    /// Returns the bytes of the term whose record is at offset `place`, and the bytes from its owner's data
+    /// on.
     #[inline]
     pub fn at(&self, place: u32) -> (&[u8], &[u8]) {
         let (_, term, beside) = self.record(place);
         (term, beside)
     }
 
-    /// What starts with the bytes that were added with the term whose record starts at `place`.
+    /// Returns the bytes from the owner's data on, for the term whose record is at offset `place`.
     #[inline]
     pub fn beside_mut(&mut self, place: u32) -> &mut [u8] {
         let start = HEADER_BYTES + self.at(place).0.len();
         &mut self.records.tail_mut(place)[start..]
     }
 
-    /// Adds a term of at most 65,535 bytes where [`TermTable::find`] did not find it; `beside` appends what
-    /// is kept with it.
+    /// Adds a term of at most 65,535 bytes that [`TermTable::find`] did not find; `beside` appends the
+    /// owner's data.
     #[cold]
     pub fn add(&mut self, vacancy: Vacancy, term: &[u8], beside: impl FnOnce(&mut Vec<u8>)) -> Entry {
         let entry = self.push_record(term, beside);
@@ -264,7 +264,7 @@ impl TermTable {
         Entry { number, place }
     }
 
-    /// Number and bytes of the term whose record starts at `start`, and what follows.
+    /// Returns number and bytes of the term whose record is at offset `start`, and the bytes that follow.
     #[inline]
     fn record(&self, start: u32) -> (u32, &[u8], &[u8]) {
         let record = self.records.tail(start);
@@ -294,8 +294,8 @@ impl TermTable {
     }
 }
 
-/// Whether two terms are equal. Most are short: two overlapping words each, without a call of `memcmp` (which
-/// took a tenth of the time of indexing).
+/// Whether two terms are equal. Most are short: two overlapping words of each are compared, without a call
+/// of `memcmp` (which took a tenth of the indexing time).
 #[inline]
 pub fn same(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
@@ -347,7 +347,7 @@ mod tests {
         assert!(terms.iter().zip(&numbers).all(|(term, (_, number))| table.term(*number) == term.as_bytes()));
         assert_eq!((numbers[0].1, numbers[29].1, table.len()), (4980, 5009, 5010));
         assert_eq!(table.intern(b""), 5010);
-        // Longer than what is left of any chunk, and than a chunk.
+        // Longer than the rest of any chunk, and than a whole chunk.
         let long = vec![b'x'; 65_535];
         assert_eq!((table.intern(&long), table.intern(b"after"), table.intern(&long)), (5011, 5012, 5011));
         assert_eq!((table.term(5011), table.term(5012)), (&long[..], &b"after"[..]));

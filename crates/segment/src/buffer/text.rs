@@ -1,4 +1,4 @@
-//! Text until it is written: "which tokens does each document have?"
+//! The text of one field until it is written: "which tokens does each document have?"
 
 use limber_mapping::{Field, FieldId};
 
@@ -11,38 +11,39 @@ use super::table::TermTable;
 use super::waiting::{self, Unsettled};
 use crate::{DocId, Error, TERM_BYTES_MAX};
 
-/// In a text log: the next token's position is this far (low 31 bits) from the one before, not 1.
+/// Flag of a step in a text log: the position of the next token exceeds the preceding one by the low 31
+/// bits instead of by 1.
 pub const STEP: u32 = 1 << 31;
 
-/// Positions stop here (Lucene's `IndexWriter.MAX_POSITION` is near).
+/// Maximum position, close to Lucene's `IndexWriter.MAX_POSITION`.
 const POSITION_MAX: i64 = i32::MAX as i64 - 128;
 
-/// Analysed text: one flat log of term numbers, in which the position of a token is one more than that of the
-/// token before unless a [`STEP`] stands between them.
+/// Analysed text: one flat log of term numbers. The position of a token is one more than that of the
+/// preceding token unless a [`STEP`] stands between them.
 #[derive(Default)]
 pub struct TextBuffer {
     pub table: TermTable,
-    /// Numbers in `table`, of those in `unsettled` 0 until then, and steps. Of an [`ECHO`], first: where the
-    /// tokens are in the log of the field that it is of, and how many.
+    /// Numbers in `table` (0 for tokens that are still in `unsettled`) and steps. The tokens of an [`ECHO`]
+    /// begin with a reference: where its tokens start in the log of the echoed field, and their number.
     pub tokens: ChunkLog<u32>,
-    /// One entry a document that has the field.
+    /// One entry per document with the field.
     pub entries: ChunkLog<TextEntry>,
     pub docs: DocLog,
-    /// Where the current document stands: position of its last token, gaps between values included; -1 before
-    /// the first.
+    /// Position of the current document's last token, including gaps between values; -1 before the first
+    /// token.
     position: i64,
-    /// Position of its last token; what the log can be read back from.
+    /// Position of the last token in the log; the next step in the log counts from it.
     logged: i64,
     unsettled: Unsettled,
-    /// What a new value for the memo added to `tokens`.
+    /// Tokens of a value that is new to the memo.
     new_tokens: Vec<u32>,
     memo: Memo,
-    /// Of the last value.
+    /// Where the memo keeps the last value.
     last_text: Option<Place>,
-    /// The field whose terms the memo knows as its texts' twins, the first met.
+    /// The field whose terms are the twins of the memo's texts; the first such field is used.
     twin: Option<FieldId>,
     pub role: Role,
-    /// Tokens of other fields that are referred to.
+    /// Number of tokens that are referred to in other fields' logs.
     echoed_tokens: usize,
     mark: Mark,
 }
@@ -50,24 +51,24 @@ pub struct TextBuffer {
 /// The text of one document.
 #[derive(Clone, Copy)]
 pub struct TextEntry {
-    /// Where its tokens start.
+    /// Start of its tokens in the log.
     pub tokens_start: u32,
-    /// Tokens that count as length: all but those on the position of the one before. With [`ECHO`] until
-    /// [`TextBuffer::resolve`].
+    /// Tokens that count towards the field's length: all except those at the position of the preceding
+    /// token. Has the flag [`ECHO`] until [`TextBuffer::resolve`].
     pub length: u32,
 }
 
-/// Why a document with a text cannot be indexed.
+/// Why a document with this text cannot be indexed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TextFault {
-    /// The length of a token that is longer than a term may be.
+    /// A token is longer than a term may be; its length in bytes.
     Immense(usize),
-    /// What is wrong with the frequency that a filter gave a token.
+    /// A token filter gave a token an invalid frequency; the reason.
     Frequency(&'static str),
 }
 
 impl TextFault {
-    /// The error of a field.
+    /// Returns the error for a field.
     pub fn of(self, path: &str) -> Error {
         match self {
             TextFault::Immense(bytes) => Error::immense_term(path, bytes),
@@ -75,7 +76,7 @@ impl TextFault {
         }
     }
 
-    /// What is wrong with how often a token counts. Source: Lucene's `IndexingChain`.
+    /// Checks the frequency of a token. Source: Lucene's `IndexingChain`.
     fn of_frequency(frequency: u32, field: &Field) -> Option<TextFault> {
         let reason = match frequency {
             1 => return None,
@@ -87,20 +88,20 @@ impl TextFault {
     }
 }
 
-/// In a length: the first value's tokens are those of another field.
+/// Flag in a length: the tokens of the document's first value are those of another field.
 const ECHO: u32 = 1 << 31;
 
-/// A whole term that is the text before it, as it is for a keyword beside a text.
+/// The whole term with the bytes of the preceding text; typical for a keyword field beside a text field.
 pub enum Twin {
-    /// The term's number.
+    /// Number of the term.
     Known(u32),
-    /// Where the memo wants to be told it.
+    /// The number is not known; the place in the memo that it is to be stored at.
     UnknownAt(Place),
 }
 
 impl TextBuffer {
-    /// Adds a value. `fault` is set where the document cannot stay. Where other fields may have its tokens
-    /// from: of the first value of a document, unless the memo has it.
+    /// Adds a value. Sets `fault` if the document cannot be kept. Returns where its tokens are for other
+    /// fields to refer to; only for the first value of a document, and only if the memo does not serve it.
     #[inline]
     pub fn push(
         &mut self,
@@ -159,7 +160,8 @@ impl TextBuffer {
         None
     }
 
-    /// Adds a value whose tokens `source` has; `false`: it does not, analyse it.
+    /// Adds a value by reference to its tokens in `source`; returns `false` if that is not possible and the
+    /// value has to be analysed.
     #[inline]
     pub fn push_echo(&mut self, doc: DocId, source: FieldId, logged: Logged) -> bool {
         if self.mark.doc == doc || !self.role.become_echo_of(source) {
@@ -176,8 +178,8 @@ impl TextBuffer {
         true
     }
 
-    /// Puts the tokens of `source` in the place of what refers to them; all numbers are those of its table
-    /// from then on.
+    /// Replaces references by the tokens of `source`; from then on all numbers are those of the table of
+    /// `source`.
     pub fn resolve(&mut self, source: &mut TextBuffer) {
         self.settle();
         source.settle();
@@ -215,8 +217,8 @@ impl TextBuffer {
         assert_eq!(self.echoed_tokens, counts.sum::<usize>());
     }
 
-    /// Where the memo has the last value, if that is `value` as well and `field` the one whose terms it
-    /// knows.
+    /// Returns the twin of the last value, if `value` has the same bytes and `field` is the field whose
+    /// terms the memo knows.
     #[inline]
     pub fn twin_of_last(&mut self, field: FieldId, value: &[u8]) -> Option<Twin> {
         let place = self.last_text?;
@@ -227,13 +229,13 @@ impl TextBuffer {
         Some(number.map_or(Twin::UnknownAt(place), Twin::Known))
     }
 
-    /// Tells the memo the number that a [`Twin::UnknownAt`] this place got.
+    /// Stores the number of the term for which [`Twin::UnknownAt`] was returned.
     pub fn set_twin(&mut self, place: Place, number: u32) {
         self.memo.set_twin(place, number);
     }
 
-    /// Adds the tokens of one value after `self.position`; the number of those that count as length.
-    /// `PUT_OFF`: tokens may be left to [`TextBuffer::settle`].
+    /// Adds the tokens of one value after `self.position`; returns the number of those that count towards
+    /// the field's length. With `PUT_OFF`, lookups may be left to [`TextBuffer::settle`].
     fn analyze<const PUT_OFF: bool>(
         &mut self,
         field: &Field,
@@ -264,7 +266,7 @@ impl TextBuffer {
         let mut frequency_fault = None;
         match field.analyzer.as_deref() {
             Some(analyzer) => {
-                // A term that counts several times stands on as many positions, which are not written.
+                // A term with a frequency above 1 takes as many positions, of which only one is written.
                 let mut more = 0;
                 analyzer.tokens(value, |token| {
                     let position = start + token.position as i64 + more;
@@ -293,19 +295,19 @@ impl TextBuffer {
         length
     }
 
-    /// Looks up the tokens whose terms are not known yet.
+    /// Looks up the tokens whose terms are pending.
     pub fn settle(&mut self) {
         self.unsettled.settle(&mut self.table, &mut self.tokens);
     }
 
-    /// Forgets what `doc`, the current document, added.
+    /// Drops what `doc`, the current document, added.
     pub fn roll_back_document(&mut self, doc: DocId) {
         if self.mark.doc == doc {
             self.truncate(self.mark.entries, self.mark.values);
         }
     }
 
-    /// Forgets what the documents from `doc` on added.
+    /// Drops what the documents from `doc` on added.
     pub fn roll_back_from(&mut self, doc: DocId) {
         let entries = self.docs.first_from(doc);
         if entries < self.entries.len() {
@@ -326,7 +328,7 @@ impl TextBuffer {
         self.mark = Mark::default();
     }
 
-    /// With what [`TextBuffer::resolve`] will need.
+    /// Returns the heap bytes, including those that [`TextBuffer::resolve`] will need.
     pub fn memory_bytes(&self) -> usize {
         let log = self.tokens.memory_bytes()
             + self.echoed_tokens * 4
@@ -343,7 +345,7 @@ mod tests {
 
     use super::*;
 
-    /// The tokens of a document with a space at every position without one.
+    /// Returns the tokens of a document, with a space at every position without a token.
     fn read(text: &TextBuffer, entry: usize) -> String {
         let start = text.entries.get(entry).tokens_start as usize;
         let end = match entry + 1 < text.entries.len() {
@@ -360,8 +362,8 @@ mod tests {
         words
     }
 
-    /// Documents of `distinct` texts in turns, some with a second value, some refused; those from `kept` on
-    /// taken back at last.
+    /// Adds documents with `distinct` texts in turn, some with a second value and some refused, and finally
+    /// takes back those from `kept` on.
     #[track_caller]
     fn check(distinct: u32, kept: usize, put_off: bool) {
         let body =

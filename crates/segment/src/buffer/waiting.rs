@@ -1,31 +1,30 @@
-//! Terms that are looked up together, so that the processor waits for many cache misses at once: "not yet,
-//! wait for the others".
+//! Terms that are looked up in batches, so that the processor waits for many cache misses at once.
 
 use super::chunk_log::ChunkLog;
 use super::table::{BATCH_TERMS, TermTable};
 
-/// Tables up to this many terms stay in the processor's caches by themselves.
+/// Tables of up to this many terms stay in the processor's caches anyway.
 const CACHED_TERMS_MAX: usize = 1024;
-/// Longer terms are looked up at once; bounds what is copied.
+/// Longer terms are looked up immediately, which bounds the bytes copied.
 const BYTES_MAX: usize = 128;
 
-/// Whether `term` is worth waiting for others.
+/// Whether looking `term` up in a batch pays.
 #[inline]
 pub fn suits(table: &TermTable, term: &[u8]) -> bool {
     table.len() > CACHED_TERMS_MAX && term.len() <= BYTES_MAX
 }
 
-/// Terms that a log has no numbers of yet: at most [`BATCH_TERMS`].
+/// Pending terms whose numbers are missing in a log; at most [`BATCH_TERMS`].
 #[derive(Default)]
 pub struct Unsettled {
     /// The terms, back to back.
     bytes: Vec<u8>,
-    /// Of each: its place in the log, and where it ends.
+    /// For each term: the index of its number in the log, and the end of its bytes.
     places: Vec<(u32, u32)>,
 }
 
 impl Unsettled {
-    /// Appends a number to `log` that [`Unsettled::settle`] will replace by that of `term`.
+    /// Appends a number to `log` that [`Unsettled::settle`] will replace by the number of `term`.
     #[inline]
     pub fn put_off(&mut self, table: &mut TermTable, log: &mut ChunkLog<u32>, term: &[u8]) {
         if self.places.len() == BATCH_TERMS {
@@ -41,7 +40,7 @@ impl Unsettled {
         self.places.is_empty()
     }
 
-    /// Looks up what was put off.
+    /// Looks up all pending terms.
     #[inline(never)]
     pub fn settle(&mut self, table: &mut TermTable, log: &mut ChunkLog<u32>) {
         let Unsettled { bytes, places } = self;
@@ -54,7 +53,7 @@ impl Unsettled {
         places.clear();
     }
 
-    /// Forgets what lies in the log at or after `len`.
+    /// Drops the pending terms at log indexes from `len` on.
     pub fn truncate(&mut self, len: usize) {
         let Unsettled { bytes, places } = self;
         places.truncate(places.partition_point(|(place, _)| (*place as usize) < len));

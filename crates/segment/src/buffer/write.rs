@@ -1,4 +1,4 @@
-//! A buffer to a segment.
+//! Writes a buffer as a segment.
 
 use std::sync::Arc;
 
@@ -26,11 +26,11 @@ use crate::zeros::zeros;
 use crate::{DocId, LiveDocs, Result, Sink, norms};
 
 impl Buffer {
-    /// Writes all documents as segment `id`; nothing is durable until the caller syncs `SegmentMeta::files`.
-    /// `mapping` must know every field that was fed. The second result has the documents that were deleted
-    /// before, if any.
+    /// Writes all documents as segment `id`; nothing is durable until the caller syncs
+    /// `SegmentMeta::files`. `mapping` must know every field that received values. The second result is the
+    /// set of live documents, if any was deleted.
     ///
-    /// The buffer is spent: its memory goes as its fields are written.
+    /// Consumes the buffer, and frees its memory field by field.
     pub fn write(
         self,
         directory: &dyn Directory,
@@ -40,8 +40,9 @@ impl Buffer {
         self.write_sorted(directory, id, mapping, &mut |_| {}).map(|written| (written.meta, written.live))
     }
 
-    /// As [`Buffer::write`]; tells where the documents of a sorted buffer went. `freed` hears how many bytes
-    /// of the buffer's memory ([`Buffer::memory_bytes`]) have gone, each time that a part of it is written.
+    /// Does the same as [`Buffer::write`], and also returns the new numbers of a sorted buffer's documents.
+    /// Calls `freed` with the bytes of the buffer's memory ([`Buffer::memory_bytes`]) that were freed, each
+    /// time a part of it is written.
     pub fn write_sorted(
         self,
         directory: &dyn Directory,
@@ -85,21 +86,22 @@ impl Buffer {
     }
 }
 
-/// A buffer that became a segment.
+/// Result of writing a buffer.
 #[derive(Debug)]
 pub struct Written {
     /// The segment.
     pub meta: SegmentMeta,
-    /// Without the documents that were deleted before; `None`: all are live.
+    /// Live documents, without those that were deleted in the buffer; `None` if all are live.
     pub live: Option<LiveDocs>,
-    /// The number in the segment of each document of the buffer; `None`: the same.
+    /// Number in the segment of each document of the buffer; `None` if the numbers are the same.
     pub places: Option<Vec<DocId>>,
 }
 
-/// `_id` is written first.
+/// `_id` is the first field written.
 const ID_FIELD: u32 = 0;
 
-/// Live documents by `_id`. Deleted ones are left out, so that an id is in a segment's dictionary once.
+/// Returns the live documents sorted by `_id`. Deleted ones are left out, so that an id is in a segment's
+/// dictionary only once.
 fn sorted_ids<'a>(doc_count: u32, id: impl Fn(DocId) -> &'a [u8], live: Option<&LiveDocs>) -> Vec<DocId> {
     let mut docs: Vec<DocId> = match live {
         None => (0..doc_count).collect(),
@@ -117,7 +119,7 @@ struct FieldsWriter<'d> {
 }
 
 impl FieldsWriter<'_> {
-    /// `fields`: by id.
+    /// Writes fields; `fields` is by field id.
     fn write_fields(&mut self, mut fields: Vec<FieldBuffer>, mapping: &Mapping) -> Result<()> {
         let sizes: Vec<usize> = fields.iter().map(FieldBuffer::memory_bytes).collect();
         let tables = echo::resolve(&mut fields);
@@ -138,7 +140,7 @@ impl FieldsWriter<'_> {
         Ok(())
     }
 
-    /// The spaces that have documents, by their numbers: parents come first.
+    /// Writes the spaces that have documents, in the order of their numbers, in which parents come first.
     fn write_nested(&mut self, nested: NestedBuffers, mapping: &Mapping) -> Result<()> {
         let doc_count = self.doc_count;
         let mut table: Vec<SpaceEntry> = Vec::new();
@@ -171,14 +173,14 @@ impl FieldsWriter<'_> {
         Ok(())
     }
 
-    /// Gives a field its number in the segment.
+    /// Assigns a field its number in the segment.
     fn add_info(&mut self, field: &Field) -> (u32, FieldInfo) {
         let info = FieldInfo::of(field);
         self.infos.push(info.clone());
         (self.infos.len() as u32 - 1, info)
     }
 
-    /// Writes the sections of an inverted field: `fill` adds the terms.
+    /// Writes the sections of an inverted field; `fill` adds the terms.
     fn invert(
         &mut self,
         number: u32,
@@ -217,7 +219,7 @@ impl FieldsWriter<'_> {
         self.write_ids(mapping.field_by_id(reserved::ID), &by_id, id)
     }
 
-    /// `docs`: ascending by their ids. An id that two live documents have is written once for both.
+    /// Writes the ids of `docs`, which ascend by id. An id of two live documents is written once for both.
     fn write_ids<'a>(&mut self, field: &Field, docs: &[DocId], id: impl Fn(DocId) -> &'a [u8]) -> Result<()> {
         let (number, _) = self.add_info(field);
         let options = IndexOptions { frequencies: false, positions: false };
@@ -249,7 +251,7 @@ impl FieldsWriter<'_> {
         })
     }
 
-    /// `other_table`: where the numbers are from, if not the buffer's own.
+    /// `other_table` is the table of the term numbers if that is not the buffer's own.
     fn write_terms(
         &mut self,
         field: &Field,
@@ -372,7 +374,7 @@ impl FieldsWriter<'_> {
         Ok(())
     }
 
-    /// `values` are not looked at when `column` is the index itself.
+    /// Writes points. `values` are not used if `column` itself serves as the index.
     fn write_points(
         &mut self,
         number: u32,
@@ -394,7 +396,7 @@ impl FieldsWriter<'_> {
         Ok(())
     }
 
-    /// The column of a field of which every document has one value, without a list of all of them.
+    /// Writes the column of a field of which every document has one value, without a list of all values.
     fn write_full_column(&mut self, number: u32, value: impl Fn(usize) -> i64) -> Result<ColumnSummary> {
         let mut section = self.writer.begin(SectionKind::Column, number);
         let mut column = ColumnWriter::new();
@@ -410,7 +412,7 @@ impl FieldsWriter<'_> {
         Ok(summary)
     }
 
-    /// `distinct`: whether a document's equal values count once, as ordinals do.
+    /// `distinct` says whether a document's equal values count once, as ordinals do.
     fn write_column(
         &mut self,
         number: u32,
@@ -444,7 +446,7 @@ impl FieldsWriter<'_> {
         Ok(summary)
     }
 
-    /// `other_table`: where the numbers are from, if not the buffer's own.
+    /// `other_table` is the table of the term numbers if that is not the buffer's own.
     fn write_text(
         &mut self,
         field: &Field,
@@ -487,7 +489,8 @@ impl FieldsWriter<'_> {
     }
 }
 
-/// Norms of a field of whole terms: the number of values. `docs`: of each value.
+/// Returns the norms of a field of whole terms, from the number of values. `docs` is the document of each
+/// value.
 fn count_norms(docs: Option<&[DocId]>, doc_count: u32) -> Vec<u8> {
     let Some(docs) = docs else { return vec![norm::encode(1); doc_count as usize] };
     let mut norms = zeros(doc_count as usize);
@@ -497,7 +500,7 @@ fn count_norms(docs: Option<&[DocId]>, doc_count: u32) -> Vec<u8> {
     norms
 }
 
-/// Moves the distinct values of a sorted slice to its front; their number.
+/// Moves the distinct values of a sorted slice to its front; returns their number.
 fn partition_dedup(sorted: &mut [i64]) -> usize {
     let mut len = 0;
     for at in 0..sorted.len() {

@@ -1,9 +1,9 @@
 //! The values of a batch of documents.
 
-/// What [`super::Column::gather`] answers. Reuse one across batches: nothing is allocated once it has grown.
+/// Result of [`super::Column::gather`]. Reuse one for all batches: once it has grown, nothing is allocated.
 #[derive(Debug, Clone)]
 pub struct Batch<T> {
-    /// All values, in the order of the documents asked for; several of one document ascending.
+    /// All values, in the order of the requested documents; several values of one document ascend.
     pub values: Vec<T>,
     /// `values[i]` belongs to `docs[positions[i]]`; ascending. Empty when the batch [is
     /// aligned](Batch::is_aligned).
@@ -13,7 +13,7 @@ pub struct Batch<T> {
     pub(super) present: Vec<u32>,
     pub(super) starts: Vec<i64>,
     pub(super) ends: Vec<i64>,
-    /// A group of values, where many of it are wanted.
+    /// Scratch space for a whole group, used when many of its values are wanted.
     pub(super) decoded: Vec<T>,
 }
 
@@ -34,21 +34,21 @@ impl<T> Default for Batch<T> {
 }
 
 impl<T: Copy> Batch<T> {
-    /// Empties the batch for values that come from elsewhere than a column; `aligned`: exactly one for every
-    /// document, in order.
+    /// Empties the batch, to be filled with values from elsewhere than a column. `aligned` says that there
+    /// will be exactly one for every document, in order.
     pub fn reset(&mut self, aligned: bool) {
         self.values.clear();
         self.positions.clear();
         self.aligned = aligned;
     }
 
-    /// Every document has exactly one value: `values[i]` belongs to `docs[i]`.
+    /// Whether every document has exactly one value: `values[i]` belongs to `docs[i]`.
     #[inline]
     pub fn is_aligned(&self) -> bool {
         self.aligned
     }
 
-    /// (index of the document in the batch, value) of every value.
+    /// Iterates over (index of the document in the batch, value).
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (usize, T)> {
         self.values

@@ -1,4 +1,4 @@
-//! `limber check` for a column: every value decoded, every summary compared with what it summarises.
+//! `limber check` for a column: decodes every value and compares every summary with the values.
 
 use super::column::{Cardinality, Column};
 use super::format::{BLOCK, GROUP};
@@ -6,8 +6,8 @@ use super::packed::{ColumnValue, Packed, corrupt};
 use crate::Result;
 
 impl<T: ColumnValue> Column<'_, T> {
-    /// Verifies structure and summaries; `value_end` bounds the values (ordinals: the length of the
-    /// dictionary).
+    /// Verifies structure and summaries. `value_end` is an exclusive upper bound of the values (for
+    /// ordinals, the length of the dictionary).
     pub fn check(&self, value_end: Option<u64>) -> Result<()> {
         let (values, offsets, docs) = self.parts();
         let (min, max, sorted) = check_packed(values)?;
@@ -60,7 +60,7 @@ impl<T: ColumnValue> Column<'_, T> {
     }
 }
 
-/// (smallest, largest, never descending) of all values, block and group summaries verified.
+/// Verifies block and group summaries; returns (smallest, largest, never descending) of all values.
 fn check_packed<T: ColumnValue>(values: &Packed<'_, T>) -> Result<(i64, i64, bool)> {
     let (mut min, mut max, mut sorted, mut last) = (i64::MAX, i64::MIN, true, i64::MIN);
     let mut block_values = [T::default(); BLOCK];

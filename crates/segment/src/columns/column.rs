@@ -17,26 +17,26 @@ pub enum Cardinality {
     Single = 0,
     /// Every document has at most one.
     Optional = 1,
-    /// Some document has several (then sorted ascending).
+    /// Some document has several (sorted ascending).
     Multi = 2,
 }
 
-/// A column of sortable numbers ([`limber_mapping::Representation::Number`]); duplicates of a document are
-/// kept.
+/// A column of sortable numbers ([`limber_mapping::Representation::Number`]); duplicate values of a
+/// document are kept.
 pub type NumberColumn<'a> = Column<'a, i64>;
-/// A column of ordinals into the field's own term dictionary; sorted and distinct within a document.
+/// A column of ordinals in the field's own term dictionary; sorted and distinct within a document.
 pub type OrdinalColumn<'a> = Column<'a, u32>;
 
 /// Reader of a column; a view, free to copy.
 ///
-/// *Documents* are numbered in the segment, *values* in the column: with [`Cardinality::Single`] the two are
-/// the same number, and blocks of values are blocks of documents.
+/// *Documents* are numbered in the segment, *values* in the column. With [`Cardinality::Single`] both
+/// numbers are the same, and blocks of values are blocks of documents.
 #[derive(Debug, Clone, Copy)]
 pub struct Column<'a, T> {
     values: Packed<'a, T>,
-    /// Number of each present document's first value; multi-valued only.
+    /// Number of the first value of each document that has values; multi-valued columns only.
     offsets: Option<Packed<'a, i64>>,
-    /// `None`: every document.
+    /// Documents with a value; `None` if every document has one.
     docs: Option<DocSet<'a>>,
     cardinality: Cardinality,
     sorted: bool,
@@ -47,7 +47,7 @@ pub struct Column<'a, T> {
 }
 
 impl<'a, T: ColumnValue> Column<'a, T> {
-    /// Reads the footer of a column section; nothing else is touched.
+    /// Reads the footer of a column section and nothing else.
     pub fn open(bytes: &'a [u8]) -> Result<Column<'a, T>> {
         let footer_at = bytes.len().checked_sub(FOOTER_BYTES).ok_or_else(|| corrupt(0, "a footer"))?;
         let (rest, footer) = bytes.split_at(footer_at);
@@ -122,22 +122,22 @@ impl<'a, T: ColumnValue> Column<'a, T> {
         self.values.count()
     }
 
-    /// Smallest value; `None` without values.
+    /// Returns the smallest value; `None` if there are no values.
     pub fn min(&self) -> Option<T> {
         (self.values.count() > 0).then_some(T::from_i64(self.min))
     }
 
-    /// Largest value; `None` without values.
+    /// Returns the largest value; `None` if there are no values.
     pub fn max(&self) -> Option<T> {
         (self.values.count() > 0).then_some(T::from_i64(self.max))
     }
 
-    /// Values never descend in document order (a log's timestamps).
+    /// Whether values never descend in document order (a log's timestamps).
     pub fn is_sorted(&self) -> bool {
         self.sorted
     }
 
-    /// Which documents have a value.
+    /// Returns which documents have a value.
     pub fn presence(&self) -> Presence<'a> {
         match self.docs {
             Some(set) => Presence::Set(set),
@@ -145,19 +145,18 @@ impl<'a, T: ColumnValue> Column<'a, T> {
         }
     }
 
-    /// Blocks of 128 *values*.
+    /// Returns the number of blocks of 128 *values*.
     pub fn block_count(&self) -> u64 {
         self.values.count().div_ceil(BLOCK as u64)
     }
 
-    /// Decodes the values `[128 * block, 128 * block + n)` and answers `n`; what lies behind them in `out` is
-    /// unspecified.
+    /// Decodes the values `[128 * block, 128 * block + n)` and returns `n`; the rest of `out` is unspecified.
     #[inline]
     pub fn read_block(&self, block: u64, out: &mut [T; BLOCK]) -> Result<usize> {
         self.values.read_block(block, out)
     }
 
-    /// Decodes the values `[4096 * group, ...)` and answers how many; cheaper than 32 calls of
+    /// Decodes the values `[4096 * group, ...)` and returns their number; cheaper than 32 calls of
     /// [`Column::read_block`].
     pub fn read_group(&self, group: usize, out: &mut [T; GROUP]) -> Result<usize> {
         let view = self.values.group(group)?;
@@ -168,21 +167,21 @@ impl<'a, T: ColumnValue> Column<'a, T> {
         Ok((self.values.count() - (group * GROUP) as u64).min(GROUP as u64) as usize)
     }
 
-    /// Smallest and largest value of a block of 128 *values*.
+    /// Returns the smallest and largest value of a block of 128 *values*.
     #[inline]
     pub fn block_range(&self, block: u64) -> Result<(T, T)> {
         self.values.block_range(block)
     }
 
-    /// Smallest and largest value of a group of 4,096 *values*.
+    /// Returns the smallest and largest value of a group of 4,096 *values*.
     #[inline]
     pub fn group_range(&self, group: usize) -> Result<(T, T)> {
         let (min, max) = self.values.group_range(group)?;
         Ok((T::from_i64(min), T::from_i64(max)))
     }
 
-    /// Bounds of all values of the *documents* `[4096 * window, 4096 * (window + 1))`; `None` when none has a
-    /// value. Exact with [`Cardinality::Single`], otherwise possibly wider.
+    /// Returns bounds of all values of the *documents* `[4096 * window, 4096 * (window + 1))`; `None` if
+    /// none of them has a value. Exact with [`Cardinality::Single`], otherwise possibly wider.
     pub fn window_range(&self, window: usize) -> Result<Option<(T, T)>> {
         let first_doc = (window as u64).saturating_mul(GROUP as u64).min(u64::from(self.doc_count)) as u32;
         let end_doc = (u64::from(first_doc) + GROUP as u64).min(u64::from(self.doc_count)) as u32;
@@ -208,7 +207,7 @@ impl<'a, T: ColumnValue> Column<'a, T> {
         Ok(Some((T::from_i64(min), T::from_i64(max))))
     }
 
-    /// The numbers of a document's values.
+    /// Returns the range of the numbers of a document's values.
     #[inline]
     fn value_range(&self, doc: DocId) -> Result<Option<(u64, u64)>> {
         let rank = match &self.docs {
@@ -237,7 +236,7 @@ impl<'a, T: ColumnValue> Column<'a, T> {
         }
     }
 
-    /// The first (smallest) value of a document; `None` when it has none.
+    /// Returns the first (smallest) value of a document; `None` if it has none.
     #[inline]
     pub fn get(&self, doc: DocId) -> Result<Option<T>> {
         match self.value_range(doc)? {
@@ -260,7 +259,8 @@ impl<'a, T: ColumnValue> Column<'a, T> {
         }
     }
 
-    /// All values of `docs`, which ascend strictly. Fast for runs of documents and for many of one block.
+    /// Reads all values of `docs`, which ascend strictly. Fast for runs of documents and for many of one
+    /// block.
     pub fn gather(&self, docs: &[DocId], batch: &mut Batch<T>) -> Result<()> {
         batch.positions.clear();
         batch.ranks.clear();
@@ -294,7 +294,7 @@ impl<'a, T: ColumnValue> Column<'a, T> {
         }
     }
 
-    /// The values of `batch.ranks`, which belong to the documents at `batch.present`.
+    /// Reads the values of `batch.ranks`, which belong to the documents at `batch.present`.
     fn gather_multi(&self, offsets: &Packed<'a, i64>, batch: &mut Batch<T>) -> Result<()> {
         batch.starts.resize(batch.ranks.len(), 0);
         batch.ends.resize(batch.ranks.len(), 0);
@@ -303,7 +303,7 @@ impl<'a, T: ColumnValue> Column<'a, T> {
         batch.ranks.iter_mut().for_each(|rank| *rank += 1);
         offsets.gather(&batch.ranks, &mut batch.ends, &mut decoded)?;
         batch.values.clear();
-        // Neighbouring ranks have neighbouring values: read each run of them at once.
+        // Adjacent ranks have adjacent values, so each run of them is read at once.
         let (mut run_start, mut run_end) = (0u64, 0u64);
         for ((position, start), end) in batch.present.iter().zip(&batch.starts).zip(&batch.ends) {
             let (start, end) = (*start as u64, *end as u64);

@@ -1,22 +1,23 @@
-//! Division by a number fixed beforehand: "how many times is it in this multiple of it?" By a multiplication.
+//! Exact division of multiples by a fixed number, by multiplication.
 
-/// Multiplies by the inverse modulo 2^64 (Granlund and Montgomery, "Division by Invariant Integers using
-/// Multiplication", 1994, section 9): a few cycles instead of the tens of a division.
+/// Divides by multiplying with the inverse modulo 2^64 (Granlund and Montgomery, "Division by Invariant
+/// Integers using Multiplication", 1994, section 9): a few cycles instead of the tens of a division.
 #[derive(Debug, Clone, Copy)]
 pub struct Divisor {
-    /// Zeros that end the divisor.
+    /// Trailing zero bits of the divisor.
     shift: u32,
-    /// Inverse of what is before them.
+    /// Inverse of the divisor without these zeros.
     inverse: u64,
     quotient_max: u64,
 }
 
 impl Divisor {
-    /// `divisor` is not 0.
+    /// Creates a divisor; `divisor` must not be 0.
     pub fn new(divisor: u64) -> Divisor {
         let shift = divisor.trailing_zeros();
         let odd = divisor >> shift;
-        // An odd number is its own inverse modulo 8; each step of Newton's method doubles the three bits.
+        // An odd number is its own inverse modulo 8; each step of Newton's method doubles the three correct
+        // bits.
         let mut inverse = odd;
         for _ in 0..5 {
             inverse = inverse.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(inverse)));
@@ -24,7 +25,7 @@ impl Divisor {
         Divisor { shift, inverse, quotient_max: u64::MAX / divisor }
     }
 
-    /// Quotient of a multiple of the divisor; some number for others.
+    /// Returns the quotient of a multiple of the divisor; for other numbers the result is meaningless.
     #[inline]
     pub fn divide(self, multiple: u64) -> u64 {
         (multiple >> self.shift).wrapping_mul(self.inverse)
@@ -36,12 +37,12 @@ impl Divisor {
     }
 }
 
-/// Greatest common divisor of `value - min` over all values; 1 when all are equal.
+/// Returns the greatest common divisor of `value - min` over all values; 1 if all are equal.
 pub fn common_divisor(values: impl Iterator<Item = i64>, min: i64) -> u64 {
     let (mut common, mut divisor) = (0, Divisor::new(1));
     for value in values {
         let distance = value.wrapping_sub(min) as u64;
-        // Mostly the divisor found so far still fits.
+        // Usually the divisor found so far still fits.
         if distance != 0 && (common == 0 || !divisor.divides(distance)) {
             common = gcd(common, distance);
             if common == 1 {

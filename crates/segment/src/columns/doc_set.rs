@@ -1,15 +1,16 @@
-//! An immutable set of documents with rank: "is this document in; how many are before it; which are in this
-//! window?"
+//! An immutable set of documents with rank: "does it contain this document, how many members are before it,
+//! which members are in this window?"
 //!
 //! ```text
 //! windows of 4,096 documents, one after the other (none and full windows take no bytes):
-//!   list   u16 * n: places in the window, ascending, when that is smaller than bits (n <= 256)
+//!   list   u16 * n: offsets in the window, ascending, when that is smaller than bits (n <= 256)
 //!   bits   u16 * 8: members before each eighth of the window, then 512 bytes of bits
-//! directory  8 bytes a window and one more: members before it u32; u32: offset of its bytes / 2 << 2 | kind
-//!            (0 none, 1 full, 2 list, 3 bits); the last entry has the count of members and the end of the bytes
+//! directory  8 bytes per window and one more entry: members before it u32;
+//!            u32: offset of its bytes / 2 << 2 | kind (0 none, 1 full, 2 list, 3 bits);
+//!            the last entry has the count of members and the end of the bytes
 //! ```
-//! At most 1.03 bits a document, 0.016 where a whole window has or lacks the field: a sparse field of a wide
-//! mapping is cheap.
+//! At most 1.03 bits per document, and 0.016 where a whole window has or lacks the field, so that the
+//! sparse fields of a wide mapping are cheap.
 
 use super::format::GROUP as WINDOW;
 use crate::{DocId, Error, Result};
@@ -35,12 +36,12 @@ pub struct DocSetBuilder {
 }
 
 impl DocSetBuilder {
-    /// Documents so far.
+    /// Returns the number of documents added so far.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// `doc` is larger than every one before.
+    /// Adds a document, which must be larger than all before it.
     #[inline]
     pub fn push(&mut self, doc: DocId) {
         let number = doc / WINDOW as u32;
@@ -84,7 +85,7 @@ impl DocSetBuilder {
         self.directory.extend_from_slice(&(((self.bytes.len() / 2) as u32) << 2 | kind).to_le_bytes());
     }
 
-    /// The set's bytes over `doc_count` documents.
+    /// Returns the bytes of the set for `doc_count` documents.
     pub fn finish(mut self, doc_count: u32) -> Vec<u8> {
         let windows = doc_count.div_ceil(WINDOW as u32);
         while self.window_number < windows {
@@ -127,7 +128,7 @@ impl<'a> DocSet<'a> {
     /// Opens what a [`DocSetBuilder`] wrote for a segment of `doc_count` documents.
     ///
     /// # Errors
-    /// Bytes that are too few.
+    /// Fails if there are too few bytes.
     pub fn new(bytes: &'a [u8], doc_count: u32) -> Result<DocSet<'a>> {
         let directory_len = (doc_count.div_ceil(WINDOW as u32) as usize + 1) * 8;
         let at = bytes.len().checked_sub(directory_len).ok_or_else(|| corrupt(bytes.len()))?;
@@ -146,12 +147,12 @@ impl<'a> DocSet<'a> {
         self.doc_count
     }
 
-    /// Members.
+    /// Returns the number of members.
     pub fn count(&self) -> Result<u32> {
         Ok(self.entry(self.directory.len() - 1)?.0)
     }
 
-    /// Members before window `window` (its first document is `4096 * window`).
+    /// Returns the number of members before window `window` (its first document is `4096 * window`).
     #[inline]
     pub fn before_window(&self, window: usize) -> Result<u32> {
         Ok(self.entry(window.min(self.directory.len() - 1))?.0)
@@ -181,7 +182,7 @@ impl<'a> DocSet<'a> {
         Ok(self.rank(doc)?.is_some())
     }
 
-    /// How many members are before `doc`, when it is one itself.
+    /// Returns the number of members before `doc`, or `None` if `doc` is not a member.
     #[inline]
     pub fn rank(&self, doc: DocId) -> Result<Option<u32>> {
         if doc >= self.doc_count {
@@ -191,7 +192,7 @@ impl<'a> DocSet<'a> {
         Ok(window.rank((doc as usize % WINDOW) as u16).map(|rank| before + rank))
     }
 
-    /// Appends, for every one of `docs` (ascending) that is a member, its index in `docs` and its rank.
+    /// Appends, for each of `docs` (ascending) that is a member, its index in `docs` and its rank.
     pub fn ranks(&self, docs: &[DocId], positions: &mut Vec<u32>, ranks: &mut Vec<u32>) -> Result<()> {
         let mut at = 0;
         while at < docs.len() {
@@ -217,7 +218,7 @@ impl<'a> DocSet<'a> {
                     }
                 }
                 Window::Bits(bits) => {
-                    // Documents ascend, so each word is counted once.
+                    // Documents ascend, so each word's bits are counted once.
                     let (mut next_word, mut rank) = (0, before);
                     for (index, doc) in (at as u32..).zip(&docs[at..end]) {
                         let place = *doc as usize % WINDOW;

@@ -3,15 +3,16 @@
 //! ```text
 //! value groups    bodies of groups of 4,096 values in document order, see below
 //! value directory 40 bytes a group
-//! offsets         (multi-valued only) a packed list of its own: bodies, then directory; for the n-th document that has
-//!                 values the number of its first one, and one more entry: the count of values
+//! offsets         (multi-valued only) a packed list of its own: bodies, then directory; for the n-th
+//!                 document that has values the number of its first value, and a last entry with the
+//!                 count of values
 //! presence        (unless every document has a value) a document set, see `presence`
 //! footer          72 bytes:
-//!   0  8 value_count u64        40 8 min i64 (0 without values)     64 1 cardinality u8: 0 single 1 optional 2 multi
-//!   8  8 value bodies bytes     48 8 max i64                        65 1 flags u8: 1 = values ascend in document order
-//!  16  8 offsets bytes          56 4 doc_count u32                  66 6 zero
-//!  24  8 offset bodies bytes    60 4 documents with a value u32
-//!  32  8 presence bytes
+//!   0  8 value_count u64      40 8 min i64 (0 without values)   64 1 cardinality u8: 0 single 1 optional
+//!   8  8 value bodies bytes   48 8 max i64                           2 multi
+//!  16  8 offsets bytes        56 4 doc_count u32                65 1 flags u8: 1 = values ascend in
+//!  24  8 offset bodies bytes  60 4 documents with a value u32        document order
+//!  32  8 presence bytes                                        66 6 zero
 //!
 //! directory entry of a group
 //!   0  8 offset of its body u64 (from the first body)
@@ -23,33 +24,33 @@
 //!  36  4 zero
 //!
 //! body of a group of n blocks (128 values each; the last is padded with its first value)
-//!   u16 * n    end of each block's packed bytes, in units of 16 bytes; so bits of a block = end - previous end
+//!   u16 * n    end of each block's packed bytes, in 16-byte units; bits of a block = end - previous end
 //!   i64 * t    the table: distinct values, ascending (t = 0 in frames)
-//!   width * n  minimum of each block: (min - group min) / factor, or a place in the table
+//!   width * n  minimum of each block: (min - group min) / factor, or an index in the table
 //!   width * n  maximum of each block, likewise
 //!   packed     residuals of the blocks (`codec::column_block`)
 //! value = group min + factor * (block minimum + residual), or table[block minimum + residual]
 //! ```
 //!
-//! 4,096 values are one execution window and amortise a 40-byte entry to 0.08 bits a value; minimum and
-//! maximum at 128 cost 0.125 to 1 bit a value and let a range query or a histogram skip or take whole blocks.
-//! A table is written when it saves a quarter or more (few distinct values far apart, such as HTTP status
-//! codes); it decodes about three times slower.
+//! A group of 4,096 values is one execution window; its 40-byte entry costs 0.08 bits per value. Minimum
+//! and maximum of each 128 values cost 0.125 to 1 bit per value and let a range query or a histogram skip
+//! or take whole blocks. A table is written if it saves a quarter or more (few distinct values far apart,
+//! such as HTTP status codes); it decodes about three times slower.
 
-/// Values in a block, the unit of packing.
+/// Values per block, the unit of packing.
 pub const BLOCK: usize = 128;
-/// Values in a group, the unit of the directory; documents in a window.
+/// Values per group, the unit of the directory; documents per window.
 pub const GROUP: usize = 4096;
-/// Blocks in a group.
+/// Blocks per group.
 pub const BLOCKS_PER_GROUP: usize = GROUP / BLOCK;
-/// Bytes of a group in the directory.
+/// Bytes of a group's entry in the directory.
 pub const ENTRY_BYTES: usize = 40;
 /// Bytes of the footer.
 pub const FOOTER_BYTES: usize = 72;
-/// Most distinct values in a group's table.
+/// Maximum number of distinct values in a group's table.
 pub const TABLE_LEN_MAX: usize = 64;
 
-/// Values of a group are steps from its minimum.
+/// The values of a group are steps from its minimum.
 pub const KIND_FRAME: u8 = 0;
-/// Values of a group are places in its table.
+/// The values of a group are indexes in its table.
 pub const KIND_TABLE: u8 = 1;

@@ -1,4 +1,4 @@
-//! Doc values: "what are the values of these documents?", by document, not by term.
+//! Doc values: "what are the values of these documents?", indexed by document.
 //!
 //! Layout: [`format`]. Written by [`ColumnWriter`], read by [`NumberColumn`] and [`OrdinalColumn`].
 

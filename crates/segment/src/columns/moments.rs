@@ -1,8 +1,8 @@
-//! Sums over runs of a column: "what do these values add up to?", without decoding them where a block's base
-//! and residuals tell.
+//! Sums of runs of a column, computed from the blocks' bases and residuals where possible, without decoding
+//! the values.
 //!
-//! 128 values are `base + factor * residual`, so their sum is `128 * base + factor * (sum of residuals)`, and
-//! likewise that of their squares: a run costs what unpacking the residuals costs.
+//! 128 values are `base + factor * residual`, so their sum is `128 * base + factor * (sum of residuals)`,
+//! and likewise for their squares. A run thus costs no more than unpacking its residuals.
 
 use std::ops::Range;
 
@@ -13,36 +13,36 @@ use super::format::{BLOCK, BLOCKS_PER_GROUP, GROUP};
 use super::packed::{Group, corrupt};
 use crate::Result;
 
-/// What values add up to. Exact while every value is below [`Moments::VALUE_MAX`] in size.
+/// Count and sums of values. Exact while the absolute value of every value is below [`Moments::VALUE_MAX`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Moments {
-    /// How many values.
+    /// Number of values.
     pub count: u64,
     /// Their sum.
     pub sum: i128,
-    /// 0 where nobody asked for squares.
+    /// Sum of their squares; 0 if it was not requested.
     pub sum_of_squares: i128,
 }
 
 impl Moments {
-    /// The squares of 2^31 smaller values add up to less than 2^127.
+    /// The squares of 2^31 values below this limit add up to less than 2^127.
     pub const VALUE_MAX: u64 = 1 << 48;
 
-    /// Those of values at hand.
+    /// Computes the moments of the given values.
     pub fn of(values: &[i64], wants_squares: bool) -> Moments {
         let mut moments = Moments::default();
         values.chunks(BLOCK).for_each(|chunk| moments.add_values(chunk, wants_squares));
         moments
     }
 
-    /// Adds those of further values.
+    /// Adds the moments of further values.
     pub fn add(&mut self, other: &Moments) {
         self.count += other.count;
         self.sum += other.sum;
         self.sum_of_squares = self.sum_of_squares.wrapping_add(other.sum_of_squares);
     }
 
-    /// At most 128 values.
+    /// Adds at most 128 values.
     #[inline]
     fn add_values(&mut self, values: &[i64], wants_squares: bool) {
         let bits = values.iter().fold(0, |bits, value| bits | value.unsigned_abs());
@@ -55,7 +55,7 @@ impl Moments {
             return;
         }
         let squares = match bits < 1 << 28 {
-            // One instruction multiplies several values of 32 bits.
+            // One instruction multiplies several 32-bit values.
             true => values
                 .iter()
                 .map(|value| i64::from(*value as i32) * i64::from(*value as i32))
@@ -69,7 +69,7 @@ impl Moments {
         self.sum_of_squares = self.sum_of_squares.wrapping_add(squares);
     }
 
-    /// The first `len` values of a block.
+    /// Adds the first `len` values of a block.
     fn add_block(&mut self, group: &Group<'_>, block: usize, len: usize, wants_squares: bool) -> Result<()> {
         let (packed, bits) = group.block(block)?;
         if len == BLOCK
@@ -99,7 +99,7 @@ impl NumberColumn<'_> {
     /// Adds up the *values* numbered `values`.
     ///
     /// # Errors
-    /// Damage, and values that the column does not have.
+    /// Fails for damage, and for a range that exceeds the column.
     pub fn moments(&self, values: Range<u64>, wants_squares: bool) -> Result<Moments> {
         if values.end > self.value_count() {
             return Err(corrupt(values.end, "a range inside the column"));
@@ -128,11 +128,11 @@ impl NumberColumn<'_> {
         Ok(moments)
     }
 
-    /// Smallest and largest of the *values* numbered `values`, from the bounds of blocks and groups that lie
-    /// inside; `None` of none.
+    /// Returns the smallest and largest of the *values* numbered `values`, using the bounds of blocks and
+    /// groups that lie inside; `None` for an empty range.
     ///
     /// # Errors
-    /// As [`NumberColumn::moments`].
+    /// As for [`NumberColumn::moments`].
     pub fn extremes(&self, values: Range<u64>) -> Result<Option<(i64, i64)>> {
         if values.end > self.value_count() {
             return Err(corrupt(values.end, "a range inside the column"));
@@ -142,7 +142,7 @@ impl NumberColumn<'_> {
         let mut at = values.start;
         let last = self.value_count();
         while at < values.end {
-            // A group or block counts as a whole where the column ends inside it, too.
+            // A group or block that the column's end cuts short counts as whole.
             let ends_at = |len: usize| ((at / len as u64 + 1) * len as u64).min(last);
             let ((low, high), end) = if at.is_multiple_of(GROUP as u64) && ends_at(GROUP) <= values.end {
                 (packed.group_range((at / GROUP as u64) as usize)?, ends_at(GROUP))

@@ -1,5 +1,4 @@
-//! Values to a packed list: "take these values in order; write each group in its smallest form". Layout:
-//! [`super::format`].
+//! Writes values as a packed list, each group in its smallest form. Layout: [`super::format`].
 
 use limber_codec::column_block::{bits_for, bounds, pack};
 
@@ -8,23 +7,24 @@ use super::format::{BLOCK, GROUP, KIND_FRAME, KIND_TABLE};
 use super::packed::distinct;
 use crate::{Result, Sink};
 
-/// Writes groups as they fill; holds one group of values and the directory (40 bytes per 4,096 values).
+/// Writes each group when it is full; holds one group of values and the directory (40 bytes per 4,096
+/// values).
 pub struct PackedWriter {
     group: Vec<i64>,
     directory: Vec<u8>,
     body: Vec<u8>,
-    /// Least and greatest value of each block of the group being written.
+    /// Smallest and largest value of each block of the group being written.
     bounds: Vec<(i64, i64)>,
     body_len: u64,
     count: u64,
     min: i64,
     max: i64,
-    /// Values never descend.
+    /// Whether values never descend.
     sorted: bool,
     last: i64,
 }
 
-/// What was written.
+/// Summary of what was written.
 #[derive(Debug, Clone, Copy)]
 pub struct PackedSummary {
     pub body_len: u64,
@@ -131,8 +131,8 @@ impl PackedWriter {
         self.end_group(min, max, GroupHead { factor, kind, width, table_len }, sink)
     }
 
-    /// A group of one value many times (`_version`, flags): a frame whose blocks are empty, without a look at
-    /// each block.
+    /// Writes a group of equal values (`_version`, flags): a frame whose blocks are empty, without looking
+    /// at each block.
     fn write_equal_group(&mut self, value: i64, sink: &mut impl Sink) -> Result<()> {
         self.body.clear();
         self.body.resize(2 * self.group.len().div_ceil(BLOCK), 0);
@@ -140,7 +140,7 @@ impl PackedWriter {
         self.end_group(value, value, head, sink)
     }
 
-    /// Writes `body` and its directory entry, and starts the next group.
+    /// Writes `body` and its directory entry, then starts the next group.
     fn end_group(&mut self, min: i64, max: i64, head: GroupHead, sink: &mut impl Sink) -> Result<()> {
         self.directory.extend_from_slice(&self.body_len.to_le_bytes());
         self.directory.extend_from_slice(&min.to_le_bytes());
@@ -159,7 +159,7 @@ impl PackedWriter {
     }
 }
 
-/// What a group's directory entry says beside its bounds.
+/// What a group's directory entry contains besides its bounds.
 struct GroupHead {
     factor: u64,
     kind: u8,
@@ -169,22 +169,22 @@ struct GroupHead {
 
 /// The blocks of a group, before they are written.
 struct Blocks {
-    /// Least and greatest place of each block.
+    /// Smallest and largest packed number of each block.
     ranges: Vec<(u64, u64)>,
-    /// Of all packed blocks together.
+    /// Total bits of all packed blocks.
     bits: usize,
 }
 
 impl Blocks {
-    /// `bounds`: least and greatest value of each block; `place`: what is packed for a value, ascending like
-    /// the values.
+    /// `bounds` is the smallest and largest value of each block. `place` returns the number that is packed
+    /// for a value; these numbers ascend like the values.
     fn new(bounds: &[(i64, i64)], place: impl Fn(i64) -> u64) -> Blocks {
         let ranges: Vec<(u64, u64)> = bounds.iter().map(|(min, max)| (place(*min), place(*max))).collect();
         let bits = ranges.iter().map(|(min, max)| BLOCK * usize::from(bits_for(max - min))).sum();
         Blocks { ranges, bits }
     }
 
-    /// Appends the group's body; the width of a block's minimum and maximum in bytes.
+    /// Appends the group's body; returns the width in bytes of a block's minimum and maximum.
     fn write(&self, values: &[i64], place: impl Fn(i64) -> u64, table: &[i64], out: &mut Vec<u8>) -> u8 {
         let mut end = 0u16;
         for (min, max) in &self.ranges {

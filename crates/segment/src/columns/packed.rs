@@ -8,13 +8,13 @@ use limber_codec::column_block;
 use super::format::{BLOCK, BLOCKS_PER_GROUP, ENTRY_BYTES, GROUP, KIND_FRAME, KIND_TABLE, TABLE_LEN_MAX};
 use crate::{Error, Result};
 
-/// What a column's values are decoded to: `i64` (numbers) or `u32` (ordinals).
+/// The type that a column's values are decoded to: `i64` (numbers) or `u32` (ordinals).
 pub trait ColumnValue: Copy + Ord + Default + std::fmt::Debug + 'static {
-    /// The value of this number, which is one of the type.
+    /// Converts a stored number, which must be in the range of the type.
     fn from_i64(value: i64) -> Self;
-    /// The value as the number that is stored.
+    /// Returns the number that is stored for the value.
     fn to_i64(self) -> i64;
-    /// `base + factor * residual` for a whole block; `None` when the bytes do not fit.
+    /// Computes `base + factor * residual` for a whole block; `None` if the bytes do not fit.
     fn unpack(packed: &[u8], bits: u8, base: i64, factor: u64, out: &mut [Self; BLOCK]) -> Option<()>;
 }
 
@@ -70,7 +70,7 @@ pub struct Group<'a> {
     width: usize,
     block_count: usize,
     ends: &'a [[u8; 2]],
-    /// Empty in frames.
+    /// Empty for frames.
     table: &'a [[u8; 8]],
     minima: &'a [u8],
     maxima: &'a [u8],
@@ -94,8 +94,8 @@ fn number(bytes: &[u8], width: usize, index: usize) -> u64 {
 }
 
 impl<'a, T: ColumnValue> Packed<'a, T> {
-    /// `bytes`: bodies (`body_len` bytes), then the directory of `count` values. `None` when the lengths do
-    /// not fit.
+    /// Opens a list from `bytes`: bodies (`body_len` bytes), then the directory of `count` values. `None`
+    /// if the lengths do not fit.
     pub fn new(bytes: &'a [u8], body_len: u64, count: u64) -> Option<Packed<'a, T>> {
         let (bodies, directory) = bytes.split_at_checked(usize::try_from(body_len).ok()?)?;
         let groups = count.div_ceil(GROUP as u64);
@@ -107,7 +107,7 @@ impl<'a, T: ColumnValue> Packed<'a, T> {
         })
     }
 
-    /// Values in the list.
+    /// Returns the number of values in the list.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -116,13 +116,13 @@ impl<'a, T: ColumnValue> Packed<'a, T> {
         self.directory.len() / ENTRY_BYTES
     }
 
-    /// Values in `block`: 128, fewer in the last one, 0 beyond.
+    /// Returns the number of values in `block`: 128, fewer in the last one, 0 past it.
     #[inline]
     pub fn block_len(&self, block: u64) -> usize {
         self.count.saturating_sub(block.saturating_mul(BLOCK as u64)).min(BLOCK as u64) as usize
     }
 
-    /// Smallest and largest value of a group.
+    /// Returns the smallest and largest value of a group.
     #[inline]
     pub fn group_range(&self, group: usize) -> Result<(i64, i64)> {
         let at = group * ENTRY_BYTES;
@@ -174,7 +174,8 @@ impl<'a, T: ColumnValue> Packed<'a, T> {
         })
     }
 
-    /// Decodes block `block` of the list; the number of values in it (the rest of `out` is unspecified).
+    /// Decodes block `block` of the list; returns the number of its values (the rest of `out` is
+    /// unspecified).
     #[inline]
     pub fn read_block(&self, block: u64, out: &mut [T; BLOCK]) -> Result<usize> {
         let group = self.group((block / BLOCKS_PER_GROUP as u64) as usize)?;
@@ -182,7 +183,7 @@ impl<'a, T: ColumnValue> Packed<'a, T> {
         Ok(self.block_len(block))
     }
 
-    /// Smallest and largest value of a block.
+    /// Returns the smallest and largest value of a block.
     #[inline]
     pub fn block_range(&self, block: u64) -> Result<(T, T)> {
         let group = self.group((block / BLOCKS_PER_GROUP as u64) as usize)?;
@@ -190,7 +191,7 @@ impl<'a, T: ColumnValue> Packed<'a, T> {
         Ok((T::from_i64(min), T::from_i64(max)))
     }
 
-    /// Value `index`.
+    /// Returns value `index`.
     #[inline]
     pub fn get(&self, index: u64) -> Result<T> {
         if index >= self.count {
@@ -237,7 +238,7 @@ impl<'a, T: ColumnValue> Packed<'a, T> {
     }
 
     /// Fills `out` with the value at each of `indexes`, which ascend strictly; both have the same length.
-    /// `decoded` is a buffer to use again.
+    /// `decoded` is scratch space.
     pub fn gather(&self, indexes: &[u32], out: &mut [T], decoded: &mut Vec<T>) -> Result<()> {
         let (Some(&first), Some(&last)) = (indexes.first(), indexes.last()) else { return Ok(()) };
         debug_assert!(indexes.is_sorted_by(|a, b| a < b), "indexes ascend");
@@ -263,12 +264,12 @@ impl<'a, T: ColumnValue> Packed<'a, T> {
     }
 }
 
-/// From this many values wanted of one block, decoding all 128 (about 30 ns) beats picking them (about 4 ns
+/// From this many wanted values per block on, decoding all 128 (about 30 ns) beats picking them (about 4 ns
 /// each).
 const DECODE_WHOLE_BLOCK_FROM: usize = 12;
 
-/// From this many values wanted of one group on, decoding all 4,096 (32 blocks of about 30 ns) beats telling
-/// their blocks apart. Not measured yet.
+/// From this many wanted values per group on, decoding all 4,096 (32 blocks of about 30 ns) beats sorting
+/// them by block. Not measured yet.
 const DECODE_WHOLE_GROUP_FROM: usize = 512;
 
 #[inline]
@@ -285,7 +286,7 @@ impl Group<'_> {
         self.block_count
     }
 
-    /// Packed bytes of a block and its width in bits.
+    /// Returns the packed bytes of a block and its width in bits.
     #[inline(always)]
     pub(super) fn block(&self, block: usize) -> Result<(&[u8], u8)> {
         let unfit = || corrupt(block as u64, "a block of values");
@@ -301,12 +302,12 @@ impl Group<'_> {
         }
     }
 
-    /// What a block's residuals are multiplied by; `None` where they are places in a table.
+    /// Returns the factor of a block's residuals; `None` if they are indexes in a table.
     pub(super) fn factor(&self) -> Option<u64> {
         self.table.is_empty().then_some(self.factor)
     }
 
-    /// What a block's residuals, times the factor, are added to.
+    /// Returns what is added to a block's residuals times the factor.
     #[inline]
     pub(super) fn base(&self, block: usize) -> i64 {
         self.min.wrapping_add(number(self.minima, self.width, block).wrapping_mul(self.factor) as i64)
@@ -341,7 +342,7 @@ impl Group<'_> {
         Ok(())
     }
 
-    /// The values at `indexes`, all of this group, block by block.
+    /// Reads the values at `indexes`, all of this group, block by block.
     fn gather<T: ColumnValue>(&self, indexes: &[u32], out: &mut [T]) -> Result<()> {
         let mut block_values = [T::default(); BLOCK];
         let mut at = 0;
@@ -367,7 +368,7 @@ impl Group<'_> {
         Ok(())
     }
 
-    /// As [`Group::gather`], where most blocks are wanted.
+    /// Does the same as [`Group::gather`], for when most blocks are wanted.
     fn gather_many<T: ColumnValue>(
         &self,
         indexes: &[u32],
@@ -401,7 +402,7 @@ impl Group<'_> {
         }
     }
 
-    /// Value `index` of the group.
+    /// Returns value `index` of the group.
     #[inline(always)]
     pub fn get(&self, index: usize) -> Result<i64> {
         let block = index / BLOCK;
@@ -416,7 +417,7 @@ impl Group<'_> {
     }
 }
 
-/// Distinct values of a group, at most [`TABLE_LEN_MAX`]; `None` when there are more.
+/// Returns the distinct values of a group, at most [`TABLE_LEN_MAX`]; `None` if there are more.
 pub(super) fn distinct(values: &[i64]) -> Option<Vec<i64>> {
     const SLOTS: usize = 256;
     let mut slots = [(0i64, false); SLOTS];

@@ -1,4 +1,4 @@
-//! Which documents have a field, whatever it is made of: the answer to `exists`.
+//! Which documents have a field, regardless of how it is indexed. Used by `exists`.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use crate::{DocId, Result};
 pub enum Presence<'a> {
     /// Every document of the segment; holds their count.
     All(u32),
-    /// Those of a set that a column has.
+    /// The document set of a column.
     Set(DocSet<'a>),
-    /// Computed from terms or norms; bit `doc % 64` of word `doc / 64`. The second: how many are set.
+    /// Computed from terms or norms: bit `doc % 64` of word `doc / 64`, and the number of set bits.
     Bits(Arc<[u64]>, u32),
 }
 
 impl Presence<'_> {
-    /// Documents that have the field, deleted ones included.
+    /// Returns the number of documents that have the field, deleted ones included.
     pub fn count(&self) -> Result<u32> {
         match self {
             Presence::All(count) | Presence::Bits(_, count) => Ok(*count),

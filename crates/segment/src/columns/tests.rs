@@ -39,7 +39,7 @@ fn single(values: impl Iterator<Item = i64>) -> Vec<Vec<i64>> {
     values.map(|value| vec![value]).collect()
 }
 
-/// Numbers of every shape: few distinct, multiples, narrow, the whole range.
+/// Numbers of every kind: few distinct, multiples, narrow, the whole range.
 fn values() -> impl Strategy<Value = i64> {
     prop_oneof![
         4 => prop::sample::select(vec![200i64, 304, 404, 500_000]),
@@ -71,7 +71,7 @@ proptest! {
 
 #[test]
 fn some_documents_of_a_group_come_back() {
-    // From one document in 300 to nine in ten: values picked, blocks decoded, groups decoded.
+    // From one document in 300 to nine in ten, so that values are picked, blocks decoded and groups decoded.
     for docs in [
         single((0..10_000).map(|value| value * 7 % 5_000 - 40)),
         (0..10_000).map(|doc| (0..doc % 3).collect()).collect(),
@@ -94,7 +94,7 @@ fn some_documents_of_a_group_come_back() {
 
 #[test]
 fn windows_of_every_kind_of_presence() {
-    // None, full, list, bits; and a last window that is not whole.
+    // Windows of kind none, full, list and bits, and a last window that is not whole.
     let has = |doc: usize| match doc / GROUP {
         0 => false,
         1 => true,
@@ -136,7 +136,7 @@ fn sizes_follow_the_shape_of_the_values() {
 #[test]
 fn bytes_of_tiny_columns() {
     let (bytes, _) = encode(&single([5, 5].into_iter()));
-    let mut expected = vec![0, 0]; // a body of one block of no bits
+    let mut expected = vec![0, 0]; // a body of one block of 0 bits
     expected.extend_from_slice(&0u64.to_le_bytes()); // its directory entry: offset,
     expected.extend_from_slice(&[5, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0]); // minimum, maximum,
     expected.extend_from_slice(&[1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]); // factor, kind, widths
@@ -148,7 +148,7 @@ fn bytes_of_tiny_columns() {
 
     let (bytes, summary) = encode(&[vec![], vec![10, 30]]);
     assert_eq!(summary.cardinality, Cardinality::Multi);
-    let mut expected = vec![1, 0, 0, 1]; // one block of one bit: places 0 to 1
+    let mut expected = vec![1, 0, 0, 1]; // one block of one bit: indexes 0 to 1
     let mut packed = [0u8; 16];
     packed[4] = 1; // value 1 of the block is the first of the second lane
     expected.extend_from_slice(&packed);

@@ -1,25 +1,25 @@
-//! A column being written: "document 17 has these values". Layout: [`super::format`].
+//! Writes a column: "document 17 has these values". Layout: [`super::format`].
 
 use super::column::Cardinality;
 use super::doc_set::DocSetBuilder;
 use super::pack::PackedWriter;
 use crate::{DocId, Result, Sink};
 
-/// Streams a column into a sink: holds 4,096 values, and about a bit a document when not every document has
-/// one.
+/// Streams a column into a sink. Holds 4,096 values, and about one bit per document unless every document
+/// has a value.
 ///
-/// Documents ascend; ordinals and numbers are both `i64` here.
+/// Documents must ascend; ordinals and numbers are both `i64` here.
 #[derive(Default)]
 pub struct ColumnWriter {
     values: PackedWriter,
-    /// From the first document with several values on.
+    /// Used from the first document with several values on.
     offsets: Option<(PackedWriter, Vec<u8>)>,
-    /// From the first document without a value on.
+    /// Used from the first document without a value on.
     docs: Option<DocSetBuilder>,
     with_value: u32,
 }
 
-/// What was written.
+/// Summary of a written column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnSummary {
     /// How many values documents have.
@@ -30,21 +30,21 @@ pub struct ColumnSummary {
     pub doc_count_with_value: u32,
     /// Values of all documents.
     pub value_count: u64,
-    /// 0 without values.
+    /// Smallest value; 0 if there are no values.
     pub min: i64,
-    /// 0 without values.
+    /// Largest value; 0 if there are no values.
     pub max: i64,
-    /// Values never descend in document order.
+    /// Whether values never descend in document order.
     pub sorted: bool,
 }
 
 impl ColumnWriter {
-    /// Of a column without values.
+    /// Creates a writer without values.
     pub fn new() -> ColumnWriter {
         ColumnWriter::default()
     }
 
-    /// `values` of `doc`, ascending; none at all is as if the call were not made.
+    /// Adds the values of `doc`, ascending. A call without values has no effect.
     #[inline]
     pub fn push(&mut self, doc: DocId, values: &[i64], sink: &mut impl Sink) -> Result<()> {
         if values.is_empty() {
@@ -57,7 +57,7 @@ impl ColumnWriter {
         }
     }
 
-    /// One value each for the documents from `first` on.
+    /// Adds one value for each of the documents from `first` on.
     pub fn push_run(&mut self, first: DocId, values: &[i64], sink: &mut impl Sink) -> Result<()> {
         if self.docs.is_none() && self.offsets.is_none() && first == self.with_value {
             self.with_value += values.len() as u32;

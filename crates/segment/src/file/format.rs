@@ -1,8 +1,8 @@
 //! Byte layout of a segment's files, and why.
 //!
 //! All integers are little-endian; `varint` is LEB128. A segment is either **one compound file**
-//! (`_<id>.seg`, below [`COMPOUND_BYTES_MAX`]) or one file a [`Lane`]; both look the same: header, sections
-//! back to back without padding, footer. Only the main file (`.seg`) holds a section table.
+//! (`_<id>.seg`, below [`COMPOUND_BYTES_MAX`]) or one file per [`Lane`]. Both have the same structure:
+//! header, sections back to back without padding, footer. Only the main file (`.seg`) holds a section table.
 //!
 //! ```text
 //! header   offset  size  field
@@ -25,26 +25,26 @@
 //!                u8 kind, varint field + 1 (0 = none), varint length, u32 CRC-32
 //! ```
 //!
-//! A section's offset is the sum of the lengths before it, so a table entry costs about 8 bytes and no byte
-//! of a file is outside a checksum.
+//! A section's offset is the sum of the lengths before it, so a table entry costs about 8 bytes. Every byte
+//! of a file is covered by a checksum.
 //!
-//! **Versions.** Magic and version stay where they are for ever; a later version is refused by name
-//! ([`limber_store::Error::Newer`]), and every version since 1 is read. [`VERSION`] is raised when bytes that
-//! older builds would read wrongly can be written: another layout of a section, a new kind of section, a new
-//! flag or representation of a field. `tests/format.rs` fails where bytes change and says so. Version 1 is
-//! what 3694ce2 writes: until then, sections of points as bit sets (4572d11), places in Z order (46136e1),
-//! nested documents (5482736), shapes (91cf70b) and keyed terms (3071005) came in under the same number, so
-//! that builds before them read such segments wrongly; no folder of theirs is promised to open. Version 2 has
-//! checksums of stored blocks.
+//! **Versions.** Magic and version keep their offsets forever. A later version is refused with an error
+//! that names it ([`limber_store::Error::Newer`]); every version since 1 can be read. [`VERSION`] is raised
+//! when the writer can produce bytes that older builds would read wrongly: another layout of a section, a
+//! new kind of section, a new flag or representation of a field. `tests/format.rs` fails when bytes change
+//! and says so. Version 1 is what 3694ce2 writes. Before that commit, sections of points as bit sets
+//! (4572d11), points in Z order (46136e1), nested documents (5482736), shapes (91cf70b) and keyed terms
+//! (3071005) were added without a new number, so builds before those changes read such segments wrongly;
+//! their folders are not supported. Version 2 adds checksums of stored blocks.
 //!
-//! A torn write leaves a file whose length or footer does not fit: [`super::SegmentFile::open`]
-//! refuses it. Opening reads headers, footers and the table; who verifies the sections stands in `verify.rs`.
+//! A torn write leaves a file whose length or footer does not fit; [`super::SegmentFile::open`] refuses it.
+//! Opening reads headers, footers and the table; `verify.rs` describes when sections are verified.
 //!
 //! Field infos ([`super::FieldInfo`]) are a section of kind `Fields`: varint field_count, then per field:
-//! varint path length, path (UTF-8), u8 representation (0 text, 1 terms, 2 number, 3 shape), u8 flags (bit 0
-//! index, 1 column, 2 norms, 3 frequencies, 4 positions, 5 points in Z order). A field's number is its index
-//! in this list and means nothing outside the segment. The keyed terms of a flattened field have its path
-//! with [`limber_mapping::KEYED_PATH_END`] behind it.
+//! varint path length, path (UTF-8), u8 representation (0 text, 1 terms, 2 number, 3 shape), u8 flags (bit
+//! 0 index, 1 column, 2 norms, 3 frequencies, 4 positions, 5 points in Z order). A field's number is its
+//! index in this list and is only valid within the segment. The keyed terms of a flattened field have its
+//! path followed by [`limber_mapping::KEYED_PATH_END`].
 
 /// First bytes of every file of a segment.
 pub const MAGIC: [u8; 8] = *b"LIMBRSEG";
@@ -60,12 +60,12 @@ pub const FOOTER_BYTES: usize = 32;
 /// Lucene's default merge policy stops using compound files as well (a tenth of a 100 MB shard).
 pub const COMPOUND_BYTES_MAX: usize = 10 << 20;
 
-/// Which file of a large segment a section goes to. Sections of different lanes can be written at the same
-/// time.
+/// The file of a large segment that a section goes to. Sections of different lanes can be written at the
+/// same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Lane {
-    /// What is read when a segment is opened.
+    /// Everything that is read when a segment is opened.
     Main = 0,
     /// Pages of term indexes.
     TermIndex = 1,
@@ -84,7 +84,7 @@ pub enum Lane {
 }
 
 impl Lane {
-    /// All of them, by number.
+    /// All lanes, by number.
     pub const ALL: [Lane; 8] = [
         Lane::Main,
         Lane::TermIndex,
@@ -111,11 +111,11 @@ impl Lane {
     }
 }
 
-/// What a section holds. One row here and in [`SectionKind::lane`] adds a kind.
+/// What a section holds. A new kind needs one variant here and one row in [`SectionKind::lane`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum SectionKind {
-    /// Field infos; once a segment.
+    /// Field infos; one per segment.
     Fields = 0,
     /// Pages of the FST over term-block separators.
     TermIndex = 1,
@@ -125,9 +125,9 @@ pub enum SectionKind {
     Terms = 3,
     /// Doc ids, frequencies, skip data.
     Postings = 4,
-    /// Positions of terms in texts.
+    /// Positions of terms in text fields.
     Positions = 5,
-    /// Norms, a byte a document.
+    /// Norms, one byte per document.
     Norms = 6,
     /// Filter over `_id`.
     IdFilter = 7,
@@ -135,20 +135,20 @@ pub enum SectionKind {
     Column = 8,
     /// Points, one- or two-dimensional.
     Points = 9,
-    /// Compressed blocks of `_source`; once a segment.
+    /// Compressed blocks of `_source`; one per segment.
     StoredBlocks = 10,
-    /// Where the stored blocks are; once a segment.
+    /// Where the stored blocks are; one per segment.
     StoredIndex = 11,
-    /// Nested spaces ([`crate::nested`]); once a segment that has any.
+    /// Nested spaces ([`crate::nested`]); one per segment that has any.
     Nested = 12,
     /// Bytes of shapes ([`crate::shapes`]).
     Shapes = 13,
-    /// Checksums of the stored blocks; once a segment since version 2.
+    /// Checksums of the stored blocks; one per segment since version 2.
     StoredChecksums = 14,
 }
 
 impl SectionKind {
-    /// All of them, by number.
+    /// All kinds, by number.
     pub const ALL: [SectionKind; 15] = [
         SectionKind::Fields,
         SectionKind::TermIndex,
@@ -167,12 +167,12 @@ impl SectionKind {
         SectionKind::StoredChecksums,
     ];
 
-    /// The kind of this number.
+    /// Returns the kind with this number.
     pub fn from_byte(byte: u8) -> Option<SectionKind> {
         SectionKind::ALL.get(usize::from(byte)).copied()
     }
 
-    /// The file that such sections go to in a large segment.
+    /// Returns the lane that such sections go to in a large segment.
     pub fn lane(self) -> Lane {
         match self {
             SectionKind::Fields
@@ -188,7 +188,8 @@ impl SectionKind {
             SectionKind::Positions => Lane::Positions,
             SectionKind::Column => Lane::Columns,
             SectionKind::Points => Lane::Points,
-            // Not with the columns: a merge writes a field's shapes and their column at the same time.
+            // Shapes are not in the lane of the columns, because a merge writes a field's shapes and their
+            // column at the same time.
             SectionKind::StoredBlocks | SectionKind::Shapes => Lane::Stored,
         }
     }

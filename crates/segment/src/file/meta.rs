@@ -1,4 +1,4 @@
-//! What a commit lists about a segment, and what a segment says about its fields.
+//! What a commit lists about a segment, and what a segment records about its fields.
 
 use std::sync::Arc;
 
@@ -17,7 +17,8 @@ impl SegmentId {
         format!("_{self}.{}", lane.extension())
     }
 
-    /// The segment a file belongs to by its name (live docs included); `None` for other files.
+    /// Returns the segment that a file belongs to by its name (files of live documents included); `None`
+    /// for other files.
     pub fn of_file(name: &str) -> Option<SegmentId> {
         let stem = name.strip_prefix('_')?;
         let end = stem.find(['.', '_'])?;
@@ -47,14 +48,14 @@ impl std::fmt::Display for SegmentId {
 pub struct FileMeta {
     /// Name in the folder of the shard.
     pub name: String,
-    /// Bytes.
+    /// Length in bytes.
     pub len: u64,
     /// CRC-32 of the whole file.
     pub crc: u32,
 }
 
-/// What a commit manifest lists about a segment. The caller makes `files` durable (`Directory::sync`) at a
-/// commit.
+/// What a commit manifest lists about a segment. The caller makes `files` durable (`Directory::sync`)
+/// before it commits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentMeta {
     /// Unique in its shard.
@@ -65,26 +66,26 @@ pub struct SegmentMeta {
     pub files: Vec<FileMeta>,
     /// Sum of the files' lengths.
     pub bytes: u64,
-    /// Smallest and largest `_seq_no`; `None` when the segment has no such column.
+    /// Smallest `_seq_no`; `None` when the segment has no such column.
     pub min_seq_no: Option<u64>,
-    /// See [`SegmentMeta::min_seq_no`].
+    /// Largest `_seq_no`; see [`SegmentMeta::min_seq_no`].
     pub max_seq_no: Option<u64>,
 }
 
-/// One field of one segment. Self-describing: a new field needs no schema anywhere.
+/// One field of one segment. It describes itself, so a new field needs no schema elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldInfo {
     /// Full dotted path.
     pub path: Arc<str>,
-    /// How its values are kept.
+    /// How its values are represented.
     pub representation: Representation,
     /// Terms (text, terms) or points (number) are written.
     pub index: bool,
-    /// A number or ordinal column, or one of shapes, is written.
+    /// A column of numbers, ordinals or shapes is written.
     pub column: bool,
     /// Norms are written.
     pub norms: bool,
-    /// Postings tell how often a term occurs in a document.
+    /// Postings contain the frequency of the term in each document.
     pub frequencies: bool,
     /// Positions of terms are written.
     pub positions: bool,
@@ -93,7 +94,8 @@ pub struct FieldInfo {
 }
 
 impl FieldInfo {
-    /// The path for people: the keyed terms of a flattened field `f` are `f._keyed`, as in Elasticsearch.
+    /// Returns the path as shown to users: the keyed terms of a flattened field `f` are `f._keyed`, as in
+    /// Elasticsearch.
     pub fn shown_path(&self) -> Arc<str> {
         match self.path.strip_suffix(KEYED_PATH_END) {
             Some(root) => format!("{root}._keyed").into(),
@@ -101,12 +103,12 @@ impl FieldInfo {
         }
     }
 
-    /// What a segment writes of a field of the mapping.
+    /// Returns what a segment writes for a field of the mapping.
     pub fn of(field: &Field) -> FieldInfo {
         let representation = field.representation();
         let text = representation == Representation::Text;
         let inverted = matches!(representation, Representation::Text | Representation::Terms);
-        // Shapes found by cells are looked at again.
+        // Shapes that the index finds by their cells have to be compared exactly, so they need a column.
         let is_looked_at = representation == Representation::Shape && field.index;
         FieldInfo {
             path: field.path.clone(),

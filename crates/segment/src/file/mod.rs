@@ -1,7 +1,7 @@
-//! The container of a segment: "which bytes belong to which part of which field, and are they whole?"
+//! The container of a segment: "which bytes belong to which part of which field, and are they intact?"
 //!
-//! [`SegmentWriter`] takes sections, [`SegmentFile`] gives them back; what a section means is its owner's
-//! business.
+//! [`SegmentWriter`] takes sections, [`SegmentFile`] returns them; their contents are the business of other
+//! modules.
 
 mod fields;
 pub mod format;

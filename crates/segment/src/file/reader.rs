@@ -1,4 +1,4 @@
-//! Files to sections: "give me the bytes of that section of that field".
+//! Reads the sections of a segment's files: "give me the bytes of that section of that field".
 
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ pub struct SegmentFile {
     files: Vec<OpenFile>,
     /// Sorted by (kind, field).
     sections: Vec<SectionEntry>,
-    /// All fields: those of the documents, then of each nested space.
+    /// All fields: those of the documents, then those of each nested space.
     pub fields: Vec<FieldInfo>,
-    /// Documents, deleted ones included, nested ones not.
+    /// Documents, deleted ones included, nested ones excluded.
     pub doc_count: u32,
     pub(super) known: KnownDamage,
 }
@@ -38,16 +38,16 @@ pub struct SectionEntry {
     /// [`NO_FIELD`] for sections of the segment as a whole.
     pub field: u32,
     file: usize,
-    /// In its file, bytes.
+    /// Offset in its file, in bytes.
     pub offset: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub len: u64,
     /// CRC-32 of its bytes.
     pub crc: u32,
 }
 
 impl SegmentFile {
-    /// Maps the files of `meta` and verifies lengths, headers, footers and the section table; not the
+    /// Maps the files of `meta` and verifies lengths, headers, footers and the section table, but not the
     /// sections.
     pub fn open(directory: &dyn Directory, meta: &SegmentMeta) -> Result<SegmentFile> {
         let main = open_file(directory, &meta.id.file_name(Lane::Main), meta)?;
@@ -100,7 +100,7 @@ impl SegmentFile {
         Ok(this)
     }
 
-    /// Opens a further file; where its sections end.
+    /// Opens a further file; returns where its sections end.
     fn open_lane(&mut self, directory: &dyn Directory, meta: &SegmentMeta, head: &FileHead) -> Result<usize> {
         let file = open_file(directory, &meta.id.file_name(head.lane), meta)?;
         let (end, _) = verify_ends(&file, meta.id, head.lane)?;
@@ -124,41 +124,42 @@ impl SegmentFile {
         &self.sections
     }
 
-    /// Where the section of this kind of a field lies; [`NO_FIELD`] for those of the whole segment.
+    /// Returns where the section of this kind of a field lies; [`NO_FIELD`] for a section of the whole
+    /// segment.
     pub fn entry(&self, kind: SectionKind, field: u32) -> Option<&SectionEntry> {
         self.place(kind, field).map(|at| &self.sections[at])
     }
 
-    /// Which of [`SegmentFile::sections`] it is.
+    /// Returns the index of the section in [`SegmentFile::sections`].
     pub(super) fn place(&self, kind: SectionKind, field: u32) -> Option<usize> {
         self.sections.binary_search_by_key(&(kind, field), SectionEntry::key).ok()
     }
 
-    /// The bytes of a section for readers: an error if it is known to be damaged.
+    /// Returns the bytes of a section for a reader; fails if the section is known to be damaged.
     pub fn readable_bytes(&self, kind: SectionKind, field: u32) -> Result<Option<&[u8]>> {
         self.check_known(&[kind], field)?;
         Ok(self.bytes(kind, field))
     }
 
-    /// The bytes of a section, known to be damaged or not; `None` when the segment has none of that kind for
-    /// that field.
+    /// Returns the bytes of a section, even if it is known to be damaged; `None` if the segment has no
+    /// section of that kind for that field.
     pub fn bytes(&self, kind: SectionKind, field: u32) -> Option<&[u8]> {
         self.entry(kind, field).map(|entry| self.entry_bytes(entry))
     }
 
-    /// The bytes of a section of [`SegmentFile::sections`].
+    /// Returns the bytes of a section of [`SegmentFile::sections`].
     pub fn entry_bytes(&self, entry: &SectionEntry) -> &[u8] {
         // In bounds: `open` checked every section against its file.
         &self.files[entry.file].bytes[entry.offset as usize..][..entry.len as usize]
     }
 
-    /// Shared bytes of a section, for readers that outlive a borrow.
+    /// Returns shared bytes of a section, for readers that outlive a borrow.
     pub fn shared(&self, kind: SectionKind, field: u32) -> Option<FileBytes> {
         let entry = self.entry(kind, field)?;
         self.files[entry.file].bytes.slice(entry.offset as usize, entry.len as usize)
     }
 
-    /// Name of the file that holds the section, for `Directory::read` and for messages.
+    /// Returns the name of the file that holds the section, for `Directory::read` and for messages.
     pub fn file_name(&self, entry: &SectionEntry) -> &Arc<str> {
         &self.files[entry.file].name
     }
@@ -175,8 +176,9 @@ impl SegmentFile {
 }
 
 impl SegmentMeta {
-    /// What a commit would list of a segment, from its files alone, without bounds of sequence numbers: for
-    /// whoever has lost the commit. Reads every byte, verifies headers, footers and the table.
+    /// Returns what a commit would list about a segment, read from its files alone and without the bounds
+    /// of sequence numbers. For recovery after the commit was lost. Reads every byte, but verifies only
+    /// headers, footers and the table.
     pub fn of_files(directory: &dyn Directory, id: SegmentId) -> Result<SegmentMeta> {
         let listed = |lane: Lane| -> Result<(OpenFile, FileMeta)> {
             let name = id.file_name(lane);
@@ -235,7 +237,7 @@ impl SectionEntry {
     }
 }
 
-/// A file as a whole is not what it should be.
+/// Returns the error for a file that is wrong as a whole.
 #[cold]
 pub(crate) fn corrupt_file(name: &str, offset: u64, expected: &str, found: &str) -> Error {
     let (file, expected, found) = (name.to_owned(), expected.to_owned(), found.to_owned());
@@ -266,8 +268,8 @@ fn open_file(directory: &dyn Directory, name: &str, meta: &SegmentMeta) -> Resul
     Ok(OpenFile { name: name.into(), bytes })
 }
 
-/// Checks header and footer; offset and length of the table (where the sections end, and 0, in files without
-/// one).
+/// Checks header and footer; returns offset and length of the table. In files without one these are the end
+/// of the sections and 0.
 fn verify_ends(file: &OpenFile, id: SegmentId, lane: Lane) -> Result<(usize, usize)> {
     let bytes: &[u8] = &file.bytes;
     let corrupt = |offset: usize, expected: &str, found: &[u8]| {
@@ -282,7 +284,7 @@ fn verify_ends(file: &OpenFile, id: SegmentId, lane: Lane) -> Result<(usize, usi
     }
     let version = u32::from_le_bytes([start[8], start[9], start[10], start[11]]);
     check_version(&file.name, version, VERSION)?;
-    // The version is under the checksum of the file's ends.
+    // The version is covered by the checksum of the file's ends.
     if start[12..] != header(id, lane)[12..] {
         return Err(corrupt(12, "the lane and id of this file", &start[12..]));
     }

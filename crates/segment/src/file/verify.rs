@@ -1,20 +1,21 @@
-//! Checksums of an open segment: "is this still what was written, and what is known not to be?"
+//! Checksums of an open segment: "is this still what was written, and what is known to be damaged?"
 //!
-//! Opening a segment verifies headers, footers and the section table, no section: that would read every byte.
-//! Sections are verified where it matters that damage does not spread, and by the scrub:
+//! Opening a segment verifies headers, footers and the section table, but no section: that would read every
+//! byte. Sections are verified where damage could spread, and by the scrub:
 //!
-//! * A **merge** verifies every section of its sources before it reads it, stored documents while it reads
-//!   them. Nothing counts as sound because it was verified before, or because this process wrote it: bytes
-//!   may have rotted since, and a write-back that failed leaves pages in memory that are not those on disk.
-//!   It costs one pass of CRC-32 over what is read anyway.
-//! * A **write** looks up the document that it replaces. The fields for that are verified before the first
-//!   such lookup in a segment, unless this process wrote the segment; so are columns before the first source
-//!   that is put together from them is written again.
-//! * A **reader of stored documents** compares each block with its own checksum ([`crate::stored`]).
-//! * A **scrub** reads the files, not the maps, piece by piece.
+//! * A **merge** verifies every section of its sources before it reads it, and stored documents while it
+//!   reads them. It does so even for sections that were verified before or that this process wrote: the
+//!   bytes may have rotted since, and after a failed write-back the pages in memory differ from those on
+//!   disk. This costs one pass of CRC-32 over bytes that are read anyway.
+//! * A **write** looks up the document that it replaces. The fields needed for that are verified before the
+//!   first such lookup in a segment, unless this process wrote the segment. Likewise, columns are verified
+//!   before a source that is synthesized from them is first written again.
+//! * A **reader of stored documents** compares each block with the block's own checksum
+//!   ([`crate::stored`]).
+//! * A **scrub** reads the files piece by piece, not through their maps.
 //!
-//! What is found wrong is remembered as long as the segment is open. Then the accessors of that section fail
-//! while others go on; of a segment with a file that could not be read under its map, everything fails
+//! Damage is remembered while the segment is open. The accessors of a damaged section fail and others
+//! continue to work; if a page of a mapped file could not be read, every access to the segment fails
 //! ([`limber_store::mapped`]).
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -48,7 +49,7 @@ pub struct Damage {
 }
 
 impl Damage {
-    /// What readers of the damaged part are told.
+    /// Returns the error for readers of the damaged part.
     pub fn to_error(&self) -> Error {
         corrupt_file(&self.file, self.offset, &self.expected, &self.found)
     }
@@ -63,17 +64,17 @@ impl std::fmt::Display for Damage {
 
 /// What is known to be wrong with a segment's files.
 pub(super) struct KnownDamage {
-    /// Anything below.
+    /// Whether there is any damage of `sections` or `others`.
     is_any: AtomicBool,
-    /// A file has another length than the commit says: what lies behind the end reads as zeros, within its
-    /// last page without a fault.
+    /// Whether a file's length differs from the commit's. Past the end of a shortened file the map reads as
+    /// zeros, up to the end of its last page without a fault.
     has_other_length: AtomicBool,
     /// By section, in the order of [`SegmentFile::sections`]: 0, or [`IS_WRONG`] and the checksum that was
     /// found.
     sections: Box<[AtomicU64]>,
-    /// What belongs to no section: a file's ends, its length, a disk that refuses to read it.
+    /// Damage outside of sections: a file's ends, its length, a disk that refuses to read it.
     others: Mutex<Vec<Damage>>,
-    /// Whether [`IDENTITIES`] need no further check: this process verified them, or wrote them.
+    /// Whether [`IDENTITIES`] need no further check, because this process verified or wrote them.
     are_identities_sound: AtomicBool,
     /// The same for the fields that have columns.
     are_columns_sound: AtomicBool,
@@ -94,12 +95,11 @@ impl KnownDamage {
     }
 }
 
-/// Bytes that a scrub reads at once.
+/// Bytes that a scrub reads at a time.
 const SCRUB_BYTES: usize = 256 << 10;
 
 impl SegmentFile {
-    /// Whether every file could be read wherever it was read so far, and has the length it should have as far
-    /// as anybody looked.
+    /// Fails if any access to a mapped file has failed so far, or if a file is known to have a wrong length.
     #[inline]
     pub fn intact(&self) -> Result<()> {
         let is_other = self.known.has_other_length.load(Ordering::Acquire);
@@ -109,7 +109,7 @@ impl SegmentFile {
         }
     }
 
-    /// As [`SegmentFile::intact`], by what is known already: two loads.
+    /// Does the same as [`SegmentFile::intact`] without looking at each file: two loads in the normal case.
     #[inline]
     pub fn known_intact(&self) -> Result<()> {
         match fault_count() == 0 && !self.known.has_other_length.load(Ordering::Acquire) {
@@ -139,7 +139,8 @@ impl SegmentFile {
         })
     }
 
-    /// An error if one of these sections of a field is known to be damaged. Two loads where nothing is.
+    /// Fails if one of these sections of a field is known to be damaged. Costs two loads if there is no
+    /// damage.
     #[inline]
     pub fn check_known(&self, kinds: &[SectionKind], field: u32) -> Result<()> {
         self.known_intact()?;
@@ -150,7 +151,7 @@ impl SegmentFile {
         damage.map_or(Ok(()), |damage| Err(damage.to_error()))
     }
 
-    /// Whether all sections of a field can be read, as far as it is known.
+    /// Fails if any section of a field is known to be damaged.
     pub fn readable_field(&self, field: u32) -> Result<()> {
         self.known_intact()?;
         if !self.known.is_any.load(Ordering::Acquire) {
@@ -160,13 +161,13 @@ impl SegmentFile {
         of_field.filter_map(|at| self.known_of(at)).next().map_or(Ok(()), |damage| Err(damage.to_error()))
     }
 
-    /// Whether anything is known to be wrong.
+    /// Whether any damage is known.
     #[inline]
     pub fn is_damaged(&self) -> bool {
         self.known.is_any.load(Ordering::Acquire) || self.intact().is_err()
     }
 
-    /// All that is known to be wrong.
+    /// Returns all known damage.
     pub fn damage(&self) -> Vec<Damage> {
         let mut all: Vec<Damage> = self.faults().collect();
         all.extend((0..self.sections().len()).filter_map(|at| self.known_of(at)));
@@ -193,9 +194,9 @@ impl SegmentFile {
         }
     }
 
-    /// Compares and remembers.
+    /// Compares a checksum with the section's and remembers a difference.
     fn compare(&self, at: usize, found: u32) -> Result<()> {
-        // Zeros in the place of what could not be read are no finding of their own.
+        // Zeros read in place of an unreadable page are not a finding of their own.
         self.intact()?;
         let entry = &self.sections()[at];
         if found == entry.crc {
@@ -216,20 +217,20 @@ impl SegmentFile {
         of_field.into_iter().try_for_each(|at| self.verify(at))
     }
 
-    /// Verifies [`IDENTITIES`], once for each open segment. If the term of an id were damaged, a write would
-    /// not find its document and would add a second one; if a number were damaged, the write would see a
-    /// wrong version.
+    /// Verifies [`IDENTITIES`], once per open segment. If the term of an id were damaged, a write would not
+    /// find its document and would add a second one; if a number were damaged, the write would see a wrong
+    /// version.
     pub(crate) fn verify_identities(&self) -> Result<()> {
         self.verify_once(&self.known.are_identities_sound, |field| IDENTITIES.contains(&&*field.path))
     }
 
-    /// Verifies the fields that have columns, once for each open segment. A write that carries on a source
-    /// which is put together from columns would give what rotted in them a sound checksum.
+    /// Verifies the fields that have columns, once per open segment. A write that carries over a source
+    /// synthesized from columns would otherwise give rotten values a valid checksum.
     pub(crate) fn verify_columns(&self) -> Result<()> {
         self.verify_once(&self.known.are_columns_sound, |field| field.column)
     }
 
-    /// Verifies some fields, unless `are_sound` says that nothing is left to verify; afterwards it says so.
+    /// Verifies the fields that are wanted unless `are_sound` is set; sets it on success.
     fn verify_once(&self, are_sound: &AtomicBool, is_wanted: impl Fn(&FieldInfo) -> bool) -> Result<()> {
         if are_sound.load(Ordering::Acquire) {
             return Ok(());
@@ -241,13 +242,14 @@ impl SegmentFile {
         Ok(())
     }
 
-    /// Marks what writes rely on as sound without reading it, because this process has just written it.
+    /// Marks the fields that writes rely on as sound without reading them, because this process has just
+    /// written the segment.
     pub(crate) fn trust_written(&self) {
         self.known.are_identities_sound.store(true, Ordering::Release);
         self.known.are_columns_sound.store(true, Ordering::Release);
     }
 
-    /// Verifies lengths of files, and the sections of the segment as a whole except its stored documents
+    /// Verifies the lengths of files and the sections of the whole segment, except its stored documents
     /// ([`Follower`]).
     pub(crate) fn verify_whole(&self, directory: &dyn Directory, meta: &SegmentMeta) -> Result<()> {
         self.verify_lengths(directory, meta)?;
@@ -258,7 +260,7 @@ impl SegmentFile {
         (0..self.sections().len()).filter(of_whole).try_for_each(|at| self.verify(at))
     }
 
-    /// A file that is shorter or longer than the commit says is somebody else's work.
+    /// Fails if a file is shorter or longer than the commit says: some other process changed it.
     pub fn verify_lengths(&self, directory: &dyn Directory, meta: &SegmentMeta) -> Result<()> {
         meta.files.iter().try_for_each(|file| self.verify_length(directory, file))
     }
@@ -278,7 +280,7 @@ impl SegmentFile {
         Err(error)
     }
 
-    /// Follows a reader of stored documents with the checksum.
+    /// Starts a checksum that follows a reader of stored documents.
     pub(crate) fn follow_stored(&self) -> Follower<'_> {
         Follower {
             file: self,
@@ -288,9 +290,9 @@ impl SegmentFile {
         }
     }
 
-    /// Reads every byte from the disk and compares it with the checksums. `pace` is told of bytes before they
-    /// are read; its error, and one of the disk that says nothing about the bytes, ends the scrub. What is
-    /// wrong is remembered ([`SegmentFile::damage`]).
+    /// Reads every byte from the disk and compares it with the checksums. `pace` is called with a number of
+    /// bytes before they are read. An error of `pace` ends the scrub, as does a disk error that says
+    /// nothing about the bytes. Damage is remembered ([`SegmentFile::damage`]).
     pub fn scrub(
         &self,
         directory: &dyn Directory,
@@ -304,7 +306,7 @@ impl SegmentFile {
                     let (expected, found) = (format!("{} readable bytes", file.len), error.to_string());
                     self.note(Damage { file: file.name.clone(), offset: 0, expected, found });
                 }
-                // Remembered already; the other files are looked at as well.
+                // The damage is remembered already; the scrub continues with the other files.
                 Err(Error::Store(StoreError::Corrupt { .. })) => {}
                 outcome => outcome?,
             }
@@ -352,14 +354,14 @@ impl SegmentFile {
         }))
     }
 
-    /// Remembers what was found by other means than checksums; readers are not told.
+    /// Remembers damage that was found by other means than checksums; readers do not fail because of it.
     pub fn note_unsound(&self, place: &str, message: &str) {
         let file = self.maps().next().map_or_else(String::new, |(name, _)| name.to_string());
         let expected = format!("a sound structure of {place}");
         self.note(Damage { file, offset: 0, expected, found: message.to_owned() });
     }
 
-    /// Remembers what a reader of stored documents has met, `offset` bytes from the start of their blocks.
+    /// Remembers damage found by a reader of stored documents, `offset` bytes from the start of their blocks.
     pub(crate) fn note_stored(&self, offset: u64, expected: &str) -> Error {
         let Some(entry) = self.entry(SectionKind::StoredBlocks, NO_FIELD) else {
             return Error::corrupt("stored blocks", offset, "stored documents");
@@ -372,7 +374,7 @@ impl SegmentFile {
         })
     }
 
-    /// Remembers, once.
+    /// Remembers damage, each only once.
     fn note(&self, damage: Damage) -> Error {
         let error = damage.to_error();
         let mut others = self.known.others.lock();
@@ -384,7 +386,7 @@ impl SegmentFile {
     }
 }
 
-/// Whether the error is about the bytes of the file: neither is it gone, nor does the process lack
+/// Whether the error is about the bytes of the file, as opposed to a file that is gone or a process out of
 /// descriptors or memory.
 fn says_unreadable(error: &StoreError) -> bool {
     const EIO: i32 = 5;
@@ -392,17 +394,18 @@ fn says_unreadable(error: &StoreError) -> bool {
         if source.raw_os_error() == Some(EIO) || source.kind() == std::io::ErrorKind::UnexpectedEof)
 }
 
-/// The checksum of stored documents, computed along the way of a reader from the first to the last.
+/// The checksum of the stored documents, computed while a reader goes from the first to the last.
 pub(crate) struct Follower<'f> {
     file: &'f SegmentFile,
-    /// `None`: the segment has none.
+    /// Index of the section; `None` if the segment has no stored documents.
     at: Option<usize>,
     done: usize,
     crc: Crc32,
 }
 
 impl Follower<'_> {
-    /// The reader is about to read up to `end`, from the start of the section.
+    /// Adds the bytes up to `end`, counted from the start of the section; called before the reader reads
+    /// them.
     pub(crate) fn advance(&mut self, end: usize) {
         let Some(at) = self.at else { return };
         let bytes = self.file.entry_bytes(&self.file.sections()[at]);
@@ -413,8 +416,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Whether all of the section was what was written; nothing that was read before the call is sound if
-    /// not.
+    /// Fails if the section is not what was written. Nothing read before is then to be trusted.
     pub(crate) fn finish(mut self) -> Result<()> {
         self.advance(usize::MAX);
         self.at.map_or(Ok(()), |at| self.file.compare(at, self.crc.finish()))

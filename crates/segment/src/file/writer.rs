@@ -1,4 +1,4 @@
-//! Sections to files: "append these bytes to that section; now make it a segment".
+//! Writes sections to files: "append these bytes to that section; now make it a segment".
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,13 +14,13 @@ use super::format::{
 use super::meta::{FieldInfo, FileMeta, SegmentId, SegmentMeta};
 use crate::{Result, Sink};
 
-/// Called with the bytes written since the last call; may sleep (throttling) and refuses by an error
+/// Called with the bytes written since the last call. It may sleep (throttling) or return an error
 /// (cancellation).
 pub type Progress<'d> = dyn FnMut(u64) -> Result<()> + 'd;
 
 /// Bytes between two calls of the progress hook.
 const PROGRESS_BYTES: u64 = 1 << 20;
-/// A lane's chunks grow with it between these, so that little memory is held in vain.
+/// A lane's chunks grow with it between these sizes, so that little memory is allocated in vain.
 const CHUNK_BYTES_MIN: usize = 4 << 10;
 const CHUNK_BYTES_MAX: usize = 1 << 20;
 /// Field number of sections that belong to the segment as a whole.
@@ -56,7 +56,7 @@ struct LaneWriter {
     sections: Vec<WrittenSection>,
 }
 
-/// Bytes held in memory that are never moved as they grow.
+/// Bytes held in memory in chunks, so that they are never moved as they grow.
 #[derive(Default)]
 struct Chunks {
     chunks: Vec<Vec<u8>>,
@@ -132,7 +132,7 @@ impl Chunks {
 }
 
 impl LaneWriter {
-    /// Moves what is held to the lane's own file.
+    /// Moves the held bytes to the lane's own file.
     fn spill(&mut self, shared: &mut Shared<'_>, lane: Lane) -> Result<()> {
         if self.file.is_none() {
             let mut file = shared.create(lane)?;
@@ -167,16 +167,15 @@ impl Shared<'_> {
 impl Drop for Shared<'_> {
     fn drop(&mut self) {
         for name in &self.created {
-            // Best effort: a file left behind is not listed by any commit and is removed when the shard
-            // opens.
+            // Best effort: no commit lists a file that stays, and it is removed when the shard opens.
             let _ = self.directory.delete(name);
         }
     }
 }
 
 impl<'d> SegmentWriter<'d> {
-    /// Writes a segment into a folder. Nothing is there before [`SegmentWriter::finish`], or what outgrew
-    /// memory.
+    /// Writes a segment into a folder. No file is created before [`SegmentWriter::finish`] unless the bytes
+    /// outgrow memory.
     pub fn new(directory: &'d dyn Directory, id: SegmentId) -> SegmentWriter<'d> {
         let shared = Shared {
             directory,
@@ -195,13 +194,13 @@ impl<'d> SegmentWriter<'d> {
         }
     }
 
-    /// Calls `progress` as bytes are written.
+    /// Sets a hook that is called as bytes are written.
     pub fn with_progress(self, progress: Box<Progress<'d>>) -> SegmentWriter<'d> {
         self.shared.borrow_mut().progress = Some(progress);
         self
     }
 
-    /// Splits the segment into one file a lane from this size on, instead of [`COMPOUND_BYTES_MAX`].
+    /// Splits the segment into one file per lane from this size on, instead of [`COMPOUND_BYTES_MAX`].
     pub fn with_compound_bytes_max(self, bytes: usize) -> SegmentWriter<'d> {
         self.shared.borrow_mut().compound_bytes_max = bytes;
         self
@@ -226,13 +225,13 @@ impl<'d> SegmentWriter<'d> {
         self.lanes[kind.lane() as usize] = Some(section.lane);
     }
 
-    /// Gives up a section to which nothing was appended.
+    /// Abandons a section to which nothing was appended.
     pub fn discard(&mut self, section: SectionWriter<'d>) {
         assert_eq!(section.len, 0, "a section with bytes cannot be taken back");
         self.lanes[section.kind.lane() as usize] = Some(section.lane);
     }
 
-    /// A whole section at once.
+    /// Writes a whole section at once.
     pub fn put(&mut self, kind: SectionKind, field: u32, bytes: &[u8]) -> Result<()> {
         let mut section = self.begin(kind, field);
         section.append(bytes)?;
@@ -240,8 +239,8 @@ impl<'d> SegmentWriter<'d> {
         Ok(())
     }
 
-    /// Writes field infos (a field's number is its index in the list), section table and footers. Nothing is
-    /// durable yet: the caller syncs `meta.files` at a commit.
+    /// Writes field infos (a field's number is its index in the list), section table and footers. Nothing
+    /// is durable yet: the caller syncs `meta.files` before it commits.
     pub fn finish(
         mut self,
         field_infos: &[FieldInfo],
@@ -322,7 +321,7 @@ impl LaneWriter {
     }
 }
 
-/// Checksum of a file up to the end of its sections.
+/// Returns the checksum of a file up to the end of its sections.
 fn sections_crc(id: SegmentId, lane: Lane, sections: &[WrittenSection]) -> Crc32 {
     let mut crc = Crc32::new();
     crc.update(&header(id, lane));
@@ -330,7 +329,7 @@ fn sections_crc(id: SegmentId, lane: Lane, sections: &[WrittenSection]) -> Crc32
     crc
 }
 
-/// Appends what follows the sections. `crc`: of all before.
+/// Appends what follows the sections. `crc` covers everything before.
 fn finish_file(
     mut file: Box<dyn FileWriter>,
     id: SegmentId,
@@ -347,7 +346,8 @@ fn finish_file(
 
 struct TableFile {
     lane: Lane,
-    /// The main file: where its sections end (its length depends on the table). Others: the file's length.
+    /// For the main file, where its sections end (its length depends on the table); for others, the file's
+    /// length.
     len: u64,
     sections: Vec<WrittenSection>,
     footer_crc: u32,
@@ -374,7 +374,7 @@ fn footer(id: SegmentId, lane: Lane, table_offset: u64, table: &[u8]) -> [u8; FO
     bytes
 }
 
-/// Checksum of header, footer and length of a file.
+/// Returns the checksum of header, footer and length of a file.
 pub(super) fn ends_crc(header: &[u8; HEADER_BYTES], footer_start: &[u8], file_len: u64) -> u32 {
     let mut crc = Crc32::new();
     crc.update(header);

@@ -1,4 +1,4 @@
-//! Columns and points of one field of several segments as one.
+//! Merges the columns and points of one field.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -31,7 +31,7 @@ pub(super) fn merge_numbers(
     Ok(summary)
 }
 
-/// Merges an ordinal column; ordinals become those of the merged dictionary.
+/// Merges an ordinal column and renumbers it by the merged dictionary.
 pub(super) fn merge_ordinals(
     documents: &Documents<'_>,
     info: &FieldInfo,
@@ -53,7 +53,7 @@ pub(super) fn merge_ordinals(
     Ok(())
 }
 
-/// Merges a column of shapes; their bytes are copied as they are.
+/// Merges a column of shapes and copies their bytes unchanged.
 pub(super) fn merge_shapes(
     documents: &Documents<'_>,
     info: &FieldInfo,
@@ -80,7 +80,7 @@ pub(super) fn merge_shapes(
     Ok(())
 }
 
-/// `new_value`: by segment and value.
+/// Merges columns; `new_value` maps a value by its segment.
 fn merge_columns<T: ColumnValue>(
     documents: &Documents<'_>,
     columns: Vec<Option<Column<'_, T>>>,
@@ -97,7 +97,7 @@ fn merge_columns<T: ColumnValue>(
                 let doc_count = source.view.live_count();
                 source.copy(doc_count, next_doc, |value| new_value(segment, value), &mut merged, section)?;
                 next_doc += doc_count;
-                // Its buffers serve one segment after the other.
+                // Frees its buffers, since segments are read one after the other.
                 *source = ColumnSource::new(source.view, None);
             }
         }
@@ -120,7 +120,7 @@ struct ColumnSource<'a, T> {
     docs: Vec<DocId>,
     batch: Batch<T>,
     new_values: Vec<i64>,
-    /// Documents and values of the window that were copied.
+    /// Documents and values of the window that are copied already.
     docs_done: usize,
     values_done: usize,
 }
@@ -139,7 +139,7 @@ impl<'a, T: ColumnValue> ColumnSource<'a, T> {
         }
     }
 
-    /// Copies what the next `doc_count` live documents have, which are numbered from `first_doc` on now.
+    /// Copies the values of the next `doc_count` live documents, whose new numbers start at `first_doc`.
     fn copy(
         &mut self,
         doc_count: u32,
@@ -157,7 +157,7 @@ impl<'a, T: ColumnValue> ColumnSource<'a, T> {
                 return Ok(());
             }
             let count = (self.docs.len() - self.docs_done).min((doc_count - copied) as usize);
-            // What the document numbered 0 in the window would be.
+            // The new number that document 0 of the window would have.
             let base = (first_doc + copied).wrapping_sub(self.docs_done as u32);
             self.docs_done += count;
             let rest = &self.new_values[self.values_done..];
@@ -185,7 +185,7 @@ impl<'a, T: ColumnValue> ColumnSource<'a, T> {
         Ok(())
     }
 
-    /// `false` at the end.
+    /// Reads the next window; returns `false` at the end.
     fn read_window(&mut self, new_value: impl Fn(T) -> Result<i64>) -> Result<bool> {
         (self.docs_done, self.values_done) = (0, 0);
         if !self.windows.read(&mut self.docs) {
@@ -202,7 +202,7 @@ impl<'a, T: ColumnValue> ColumnSource<'a, T> {
     }
 }
 
-/// Merges points: a k-way merge of leaves already sorted by value.
+/// Merges points: a k-way merge of leaves that are sorted by value.
 pub(super) fn merge_points(
     views: &[SegmentView],
     map: &DocIdMap,
@@ -227,7 +227,7 @@ pub(super) fn merge_points(
             }
         }
     }
-    // Equal values come in the order of their documents.
+    // Equal values are ordered by their documents.
     let mut heap: BinaryHeap<Reverse<(Point, usize)>> =
         sources.iter().enumerate().map(|(place, source)| Reverse((source.leaf[0], place))).collect();
     let mut leaves = LeafWriter::default();
@@ -235,7 +235,7 @@ pub(super) fn merge_points(
     while let Some(Reverse((_, place))) = heap.pop() {
         let limit = heap.peek().map(|Reverse(next)| *next);
         let source = &mut sources[place];
-        // Take everything that comes before the other sources' next values.
+        // Takes everything that precedes the next values of the other sources.
         loop {
             let point = source.leaf[source.at];
             if limit.is_some_and(|(limit, _)| point > limit) {
@@ -270,7 +270,7 @@ struct PointSource<'a> {
 }
 
 impl PointSource<'_> {
-    /// The next leaf in which documents are left, renumbered; `false` at the end.
+    /// Reads the next leaf that has documents left, and renumbers them; returns `false` at the end.
     fn refill(&mut self, map: &DocIdMap) -> Result<bool> {
         self.at = 0;
         while self.cursor.next_leaf(&mut self.leaf)? {

@@ -1,4 +1,4 @@
-//! The merge from above: a list of calls.
+//! The steps of a merge.
 
 use hashbrown::HashMap;
 use limber_mapping::Representation;
@@ -20,13 +20,12 @@ const SEQ_NO_PATH: &str = "_seq_no";
 
 /// Merges `views` in their order into the new segment `id`, without fsync.
 ///
-/// `progress` is called about every MiB with the bytes written since the last call: it may sleep to throttle,
-/// and its error (such as [`Error::Cancelled`]) ends the merge. After an error no file of the new segment is
-/// left behind.
+/// Calls `progress` about once per MiB with the bytes written since the last call. It may sleep to throttle;
+/// an error (such as [`Error::Cancelled`]) ends the merge. After an error no file of the new segment remains.
 ///
-/// Every section is verified before it is read, so that a merge never gives damaged bytes a sound checksum.
-/// Errors: those of the disk, and [`limber_store::Error::Corrupt`] of a source, which
-/// [`crate::Segment::damage`] of that source then knows as well.
+/// Every section is verified before it is read, so that a merge never gives damaged bytes a valid checksum.
+/// Fails with errors of the disk, and with [`limber_store::Error::Corrupt`] for a damaged source, which
+/// [`crate::Segment::damage`] of that source then reports as well.
 pub fn merge(
     views: &[SegmentView],
     directory: &dyn Directory,
@@ -37,8 +36,8 @@ pub fn merge(
     merge_sorted(views, directory, id, codec, &[], progress)
 }
 
-/// As [`merge`], for views whose documents are in the order of `sort`: those of the new segment are as well,
-/// ties in the order of the views.
+/// Does the same as [`merge`] for views whose documents are in the order of `sort`. The new segment has
+/// that order as well; ties keep the order of the views.
 pub fn merge_sorted(
     views: &[SegmentView],
     directory: &dyn Directory,
@@ -69,19 +68,19 @@ pub fn merge_sorted(
     merge_nested(&documents, &mut fields, &mut writer)?;
     merge_stored(&documents, codec, &mut writer)?;
     for view in views {
-        // Zeros were read where a page could not be.
+        // An unreadable page was read as zeros.
         view.segment.intact()?;
     }
     let meta = writer.finish(&fields, map.doc_count(), seq_no_bounds)?;
     Ok((meta, map))
 }
 
-/// The documents that are merged, and where they go.
+/// The documents to merge and their new numbers.
 #[derive(Clone, Copy)]
 pub(super) struct Documents<'m> {
     pub views: &'m [SegmentView],
     pub map: &'m DocIdMap,
-    /// `None`: one segment after the other.
+    /// `None` if one segment follows the other.
     pub order: Option<&'m MergeOrder>,
 }
 
@@ -92,7 +91,7 @@ impl Documents<'_> {
     }
 }
 
-/// Every section of one field; what was written as its number column.
+/// Merges every section of one field; returns the summary of its number column if there is one.
 pub(super) fn merge_field(
     documents: &Documents<'_>,
     info: &FieldInfo,
@@ -140,9 +139,9 @@ pub(super) fn merge_field(
     Ok(column)
 }
 
-/// The fields of all segments, in order of appearance. What only some segments have of a field (norms
-/// switched off by a later mapping) the merged one does not have; a column or terms are had when any segment
-/// has them.
+/// Returns the fields of all segments, in the order of their first occurrence. Norms, frequencies and
+/// positions are kept only if all segments have them (a later mapping may have switched norms off); terms
+/// and columns are kept if any segment has them.
 pub(super) fn union_of_fields(views: &[SegmentView]) -> Result<Vec<FieldInfo>> {
     let mut fields: Vec<FieldInfo> = Vec::new();
     let mut places: HashMap<std::sync::Arc<str>, usize, foldhash::fast::RandomState> = HashMap::default();
@@ -158,7 +157,7 @@ pub(super) fn union_of_fields(views: &[SegmentView]) -> Result<Vec<FieldInfo>> {
         }
         merged.index |= info.index;
         if merged.spatial != info.spatial {
-            // Points of one kind cannot stand for those of the other; the column answers.
+            // Points of one kind cannot stand for those of the other, so queries have to use the column.
             (merged.index, merged.spatial) = (false, false);
         }
         merged.column |= info.column;

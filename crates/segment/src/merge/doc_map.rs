@@ -1,4 +1,4 @@
-//! Where the documents of merged segments went.
+//! Maps the documents of merged segments to their new numbers.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use limber_codec::Reader;
 
 use crate::{DocId, Error, LiveDocs, Result, SegmentView};
 
-/// (number of the merged segment, document in it) to the document in the new segment. Documents of one
+/// Maps (index of the merged segment, document in it) to the document in the new segment. Documents of one
 /// segment keep their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocIdMap {
@@ -16,22 +16,23 @@ pub struct DocIdMap {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum SegmentDocs {
-    /// Nothing was deleted: `base + doc`.
+    /// Nothing was deleted; the new number is `base + doc`.
     Shifted { base: DocId, doc_count: u32 },
-    /// The live ones among `live` in their order.
+    /// The live documents are numbered consecutively in their order.
     Ranked(Ranked),
-    /// Among those of other segments; [`DROPPED_DOC`]: deleted.
+    /// New number of each document, interleaved with those of other segments; [`DROPPED_DOC`] for deleted
+    /// ones.
     Placed(Vec<DocId>),
 }
 
-/// Stands for the new number of a document that did not go over.
+/// Stands for the new number of a document that was dropped.
 pub(super) const DROPPED_DOC: DocId = DocId::MAX;
 
-/// New numbers of live documents: a bit and half a bit a document, where a list of numbers would take 32.
+/// New numbers of live documents. Takes one and a half bits per document; a list of numbers would take 32.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Ranked {
     live: Arc<LiveDocs>,
-    /// New document of the first live one of each word.
+    /// New number of the first live document in each word.
     starts: Vec<DocId>,
 }
 
@@ -54,7 +55,7 @@ impl Ranked {
     }
 }
 
-/// Most documents of a segment, as in Lucene (`IndexWriter.MAX_DOCS`).
+/// Maximum number of documents per segment, as in Lucene (`IndexWriter.MAX_DOCS`).
 pub const DOC_COUNT_MAX: u64 = i32::MAX as u64 - 128;
 
 impl DocIdMap {
@@ -78,23 +79,23 @@ impl DocIdMap {
         Ok(DocIdMap { segments, doc_count: next })
     }
 
-    /// `places`: by segment, by document.
+    /// Creates a map; `places` is by segment, then by document.
     pub(super) fn placed(places: Vec<Vec<DocId>>, doc_count: u32) -> DocIdMap {
         DocIdMap { segments: places.into_iter().map(SegmentDocs::Placed).collect(), doc_count }
     }
 
-    /// Heap bytes of the map of these segments; their live docs are the views' own.
+    /// Returns the heap bytes of the map for these segments; the live documents belong to the views.
     pub(super) fn heap_bytes(views: &[SegmentView]) -> u64 {
         let with_deletes = views.iter().filter(|view| view.deleted_count() > 0);
         with_deletes.map(|view| u64::from(view.doc_count()).div_ceil(64) * size_of::<DocId>() as u64).sum()
     }
 
-    /// Documents of the new segment.
+    /// Returns the number of documents in the new segment.
     pub fn doc_count(&self) -> u32 {
         self.doc_count
     }
 
-    /// The document in the new segment; `None` when it was dropped (or never was).
+    /// Returns the document in the new segment; `None` if it was dropped or does not exist.
     #[inline]
     pub fn get(&self, segment: usize, doc: DocId) -> Option<DocId> {
         match self.segments.get(segment)? {
@@ -106,7 +107,8 @@ impl DocIdMap {
         }
     }
 
-    /// Where the segment's documents start, when all of them went over one after the other.
+    /// Returns the new number of the segment's first document if all its documents were kept, one after the
+    /// other.
     #[inline]
     pub(super) fn shift(&self, segment: usize) -> Option<DocId> {
         match self.segments.get(segment)? {
@@ -115,7 +117,7 @@ impl DocIdMap {
         }
     }
 
-    /// Replaces `docs` and `freqs` (one a document, or none at all) by what is left of them, in new numbers.
+    /// Maps `docs` to new numbers and drops the deleted ones; `freqs` (one per document, or empty) likewise.
     pub(super) fn map(&self, segment: usize, docs: &mut Vec<DocId>, freqs: &mut Vec<u32>) -> Result<()> {
         match &self.segments[segment] {
             SegmentDocs::Shifted { base, doc_count } => {
@@ -133,7 +135,7 @@ impl DocIdMap {
     }
 }
 
-/// Leaves what has a new number. `doc_count`: of the segment.
+/// Keeps only documents with a new number. `doc_count` is that of the segment.
 #[inline]
 fn keep(
     docs: &mut Vec<DocId>,

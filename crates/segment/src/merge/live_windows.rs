@@ -1,4 +1,4 @@
-//! The live documents of a segment, as many at a time as a column reads at once.
+//! Reads the live documents of a segment, as many at a time as a column reads at once.
 
 use crate::columns::format::GROUP as WINDOW;
 use crate::{DocId, SegmentView};
@@ -13,7 +13,7 @@ impl<'a> LiveWindows<'a> {
         LiveWindows { view, next: 0 }
     }
 
-    /// Puts the documents of the next window that has any in place of `docs`; `false` at the end.
+    /// Replaces `docs` by the live documents of the next window that has any; returns `false` at the end.
     pub fn read(&mut self, docs: &mut Vec<DocId>) -> bool {
         docs.clear();
         let doc_count = self.view.doc_count();

@@ -1,4 +1,4 @@
-//! "How much memory would merging these take?", before any of it is taken.
+//! Estimates the memory of a merge before it starts.
 
 use limber_mapping::Representation;
 
@@ -10,24 +10,25 @@ use crate::id_filter::IdFilterBuilder;
 use crate::identity::ID_PATH;
 use crate::{FieldInfo, Result, SegmentView};
 
-/// What any merge takes: a write buffer a lane, cursors, blocks being packed.
+/// Bytes that every merge takes: a write buffer per lane, cursors, blocks being packed.
 const FIXED_BYTES: u64 = 4 << 20;
-/// Of the block table of a dictionary: an offset of five bytes for each 32 terms.
+/// Block table of a dictionary: an offset of five bytes per 32 terms.
 const BLOCK_TABLE_BYTES_PER_TERM: f64 = 5.0 / 32.0;
-/// Of a column, points or postings: directory rows of up to 32 bytes for each 128 documents, and half of that
+/// Directories of a column, points or postings: rows of up to 32 bytes per 128 documents, and half of that
 /// again while a list grows.
 const DIRECTORY_BYTES_PER_DOC: f64 = 48.0 / 128.0;
 
-/// Heap bytes that [`super::merge`] of these holds at most at a time, about: what it keeps throughout and
-/// what its largest field takes, as fields are merged one after the other. `is_sorted`: by the index's sort.
+/// Estimates the maximum heap bytes that [`super::merge`] of these views holds at a time: what it keeps
+/// throughout, and what its largest field takes, since fields are merged one after the other. `is_sorted`
+/// says whether the index has an index sort.
 ///
 /// # Errors
-/// A segment whose dictionaries do not open.
+/// Fails for a segment whose dictionaries do not open.
 pub fn merge_memory_bytes(views: &[SegmentView], is_sorted: bool) -> Result<u64> {
     let doc_count: u64 = views.iter().map(|view| u64::from(view.live_count())).sum();
     let file_bytes: u64 = views.iter().map(|view| view.segment.file_bytes()).sum();
     let directory_bytes = (doc_count as f64 * DIRECTORY_BYTES_PER_DOC) as u64;
-    // Documents met, or documents with a value: a bit each.
+    // One bit per document, either for documents seen or for documents with a value.
     let throughout = DocIdMap::heap_bytes(views) + doc_count / 8 + directory_bytes;
     let mut largest = 0;
     for info in views.iter().flat_map(|view| view.segment.fields()) {
@@ -36,7 +37,7 @@ pub fn merge_memory_bytes(views: &[SegmentView], is_sorted: bool) -> Result<u64>
     let mut throughout = throughout + if is_sorted { MergeOrder::heap_bytes(views) } else { 0 };
     for space in nested_spaces(views) {
         let doc_count = space.views.iter().map(|view| u64::from(view.live_count())).sum();
-        // Live docs and parent bits, and the map where some were deleted.
+        // Live documents and parent bits, and the map if some were deleted.
         throughout += doc_count / 2 + DocIdMap::heap_bytes(&space.views);
         throughout += if is_sorted { MergeOrder::heap_bytes(&space.views) } else { 0 };
         for info in space.views.iter().flat_map(|view| view.segment.fields()) {

@@ -1,10 +1,10 @@
-//! Several segments to one: "leave out what was deleted, and tell me where the rest went".
+//! Merges several segments into one, drops deleted documents and reports the new numbers of the others.
 //!
-//! Documents keep their order: all of the first segment, then all of the second, or those of a sorted index
-//! by their keys ([`MergeOrder`](order::MergeOrder), six bytes a document more). Everything streams; what is
-//! held in memory is a directory a section, one byte a document for norms, one and a half for the filter of
-//! the ids, four a term for ordinals, and half a bit a document of segments with deletes.
-//! [`merge_memory_bytes`] tells the sum beforehand.
+//! Documents keep their order: all of the first segment, then all of the second. In a sorted index they are
+//! ordered by their sort keys ([`MergeOrder`](order::MergeOrder), six more bytes per document). Everything
+//! is streamed. Memory holds a directory per section, one byte per document for norms, one and a half for
+//! the filter of the ids, four per term for ordinals, and half a bit per document of segments with deletes.
+//! [`merge_memory_bytes`] estimates the sum in advance.
 
 mod columns;
 mod conduct;

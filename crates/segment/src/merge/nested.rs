@@ -1,4 +1,4 @@
-//! The nested documents of several segments as those of one: "which of them go over, and to which parents?"
+//! Merges nested documents: "which of them are kept, and which parents do they get?"
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::file::{NO_FIELD, SectionKind, SegmentWriter};
 use crate::nested::{self, ParentBitsBuilder, SpaceEntry};
 use crate::{FieldInfo, Result, SegmentView};
 
-/// The nested documents of live documents, path by path; their fields go behind those that are in `fields`.
+/// Merges the nested documents of live documents, path by path, and appends their fields to `fields`.
 pub(super) fn merge_nested(
     documents: &Documents<'_>,
     fields: &mut Vec<FieldInfo>,
@@ -62,13 +62,14 @@ pub(super) fn merge_nested(
 /// The nested documents of one path in all segments of a merge.
 pub(super) struct MergedSpace {
     path: Arc<str>,
-    /// Place among the merge's spaces.
+    /// Index among the spaces of the merge.
     parent: Option<usize>,
     pub views: Vec<SegmentView>,
 }
 
 impl MergedSpace {
-    /// Of each live one of `parents`: its number of children. `whole`: the documents around all of them.
+    /// Returns the number of children of each live one of `parents`. `whole` is the segment that the path
+    /// belongs to.
     fn child_counts<'v>(
         &self,
         parents: &'v SegmentView,
@@ -84,7 +85,7 @@ impl MergedSpace {
     }
 }
 
-/// Every path that any segment has nested documents of, parents first.
+/// Returns every path with nested documents in any segment, parents first.
 pub(super) fn nested_spaces(views: &[SegmentView]) -> Vec<MergedSpace> {
     let mut merged: Vec<MergedSpace> = Vec::new();
     for view in views {

@@ -1,6 +1,6 @@
-//! The order of the documents of a sorted index in a merge: "which segment does the next one come from?"
+//! The order of documents in a merge of a sorted index: "which segment does the next document come from?"
 //!
-//! Each segment is in the order of the sort already, so that documents of one segment never pass each other.
+//! Each segment is already sorted, so the documents of one segment never overtake each other.
 
 use std::cmp::Ordering;
 
@@ -11,13 +11,14 @@ use crate::index_sort::SortField;
 use crate::terms::TermCursor;
 use crate::{DocId, Error, Result, SegmentView};
 
-/// Of each document of the merged segment: the number of the segment that it comes from. Two bytes a
+/// For each document of the merged segment, the index of the segment that it comes from. Two bytes per
 /// document.
 #[derive(Debug, Default)]
 pub(super) struct MergeOrder(Vec<u16>);
 
 impl MergeOrder {
-    /// By `sort`, ties in the order of the segments; `None` where that is one segment after the other.
+    /// Computes the order by `sort`; ties keep the order of the segments. `None` if one segment follows the
+    /// other.
     pub fn by(views: &[SegmentView], sort: &[SortField]) -> Result<Option<MergeOrder>> {
         if sort.is_empty() || views.len() < 2 {
             return Ok(None);
@@ -40,7 +41,7 @@ impl MergeOrder {
                 sources.push(source);
             }
         }
-        // Descending, so that the next document's source is the last.
+        // Descending, so that the source of the next document is the last.
         sources.sort_by(|a, b| b.compare(a));
         let live = views.iter().map(|view| view.live_count() as usize).sum();
         let mut order = Vec::with_capacity(live);
@@ -60,13 +61,13 @@ impl MergeOrder {
         Ok((!order.is_sorted()).then_some(MergeOrder(order)))
     }
 
-    /// (segment, documents that come from it one after the other).
+    /// Iterates over (segment, number of consecutive documents that come from it).
     pub fn runs(&self) -> impl Iterator<Item = (usize, u32)> {
         self.0.chunk_by(|a, b| a == b).map(|run| (usize::from(run[0]), run.len() as u32))
     }
 
-    /// The order of nested documents that follow their parents. `parents` are in this order; `counts`: by
-    /// segment, children of live parents one after the other.
+    /// Computes the order of nested documents, which follow their parents; the parents are in this order.
+    /// `counts` has, by segment, the number of children of each live parent in turn.
     pub fn of_children(&self, counts: &mut [impl Iterator<Item = u32>]) -> MergeOrder {
         let mut order = Vec::new();
         for &segment in &self.0 {
@@ -76,7 +77,7 @@ impl MergeOrder {
         MergeOrder(order)
     }
 
-    /// Where the documents go.
+    /// Returns the map to the new numbers.
     pub fn doc_map(&self, views: &[SegmentView]) -> DocIdMap {
         let mut places: Vec<Vec<DocId>> =
             views.iter().map(|view| vec![DROPPED_DOC; view.doc_count() as usize]).collect();
@@ -92,23 +93,23 @@ impl MergeOrder {
         DocIdMap::placed(places, self.0.len() as u32)
     }
 
-    /// Heap bytes of the order and the map that come of these segments.
+    /// Returns the heap bytes of the order and the map for these segments.
     pub fn heap_bytes(views: &[SegmentView]) -> u64 {
         let docs: u64 = views.iter().map(|view| u64::from(view.doc_count())).sum();
         docs * (size_of::<u16>() + size_of::<DocId>()) as u64
     }
 }
 
-/// Where one key of a segment's documents comes from.
+/// Where the values of one sort key of a segment's documents come from.
 enum KeyColumn<'a> {
     /// No document has the field.
     Absent,
     Numbers(Column<'a, i64>),
-    /// By ordinal: the term's place among those of all segments.
+    /// The column, and by ordinal the rank of the term among the terms of all segments.
     Ordinals(Column<'a, u32>, Vec<u32>),
 }
 
-/// The columns of one field, by segment.
+/// Opens the columns of one field, by segment.
 fn key_columns<'a>(views: &'a [SegmentView], field: &SortField) -> Result<Vec<KeyColumn<'a>>> {
     let mut columns = Vec::with_capacity(views.len());
     let mut ranks = term_ranks(views, &field.path)?.into_iter();
@@ -123,7 +124,7 @@ fn key_columns<'a>(views: &'a [SegmentView], field: &SortField) -> Result<Vec<Ke
     Ok(columns)
 }
 
-/// Of each term of each segment: its place among the terms of all of them.
+/// Returns the rank of each term of each segment among the terms of all segments.
 fn term_ranks(views: &[SegmentView], path: &str) -> Result<Vec<Vec<u32>>> {
     let mut ranks: Vec<Vec<u32>> = vec![Vec::new(); views.len()];
     let mut cursors: Vec<(usize, TermCursor<'_>)> = Vec::new();
@@ -137,7 +138,7 @@ fn term_ranks(views: &[SegmentView], path: &str) -> Result<Vec<Vec<u32>>> {
     }
     // Descending, so that the smallest term is at the end.
     cursors.sort_by(|(_, a), (_, b)| b.term().cmp(a.term()));
-    // Of the term before the first: one less than 0.
+    // The rank before the first term: one less than 0.
     let (mut rank, mut current) = (u32::MAX, None::<Vec<u8>>);
     while let Some((segment, mut cursor)) = cursors.pop() {
         if current.as_deref() != Some(cursor.term()) {
@@ -155,13 +156,13 @@ fn term_ranks(views: &[SegmentView], path: &str) -> Result<Vec<Vec<u32>>> {
     Ok(ranks)
 }
 
-/// The keys of a segment's live documents, a window at a time.
+/// The sort keys of a segment's live documents, read one window at a time.
 struct KeySource<'a> {
     segment: u16,
     columns: Vec<KeyColumn<'a>>,
     windows: LiveWindows<'a>,
     docs: Vec<DocId>,
-    /// By sort field, by place in `docs`.
+    /// By sort field, then by index in `docs`.
     keys: Vec<Vec<i64>>,
     at: usize,
     numbers: Batch<i64>,
@@ -193,13 +194,13 @@ impl<'a> KeySource<'a> {
         orders.find(|order| order.is_ne()).unwrap_or_else(|| self.segment.cmp(&other.segment))
     }
 
-    /// Goes on to the next document; `false` at the end.
+    /// Moves to the next document; returns `false` at the end.
     fn advance(&mut self, sort: &[SortField]) -> Result<bool> {
         self.at += 1;
         if self.at < self.docs.len() { Ok(true) } else { self.refill(sort) }
     }
 
-    /// The keys of the next window that has live documents; `false` at the end.
+    /// Reads the keys of the next window that has live documents; returns `false` at the end.
     fn refill(&mut self, sort: &[SortField]) -> Result<bool> {
         self.at = 0;
         if !self.windows.read(&mut self.docs) {

@@ -1,4 +1,4 @@
-//! Stored documents of several segments as one: whole blocks as they are where nothing was deleted.
+//! Merges stored documents; copies whole blocks unchanged if none of their documents was deleted.
 
 use super::conduct::Documents;
 use super::order::MergeOrder;
@@ -6,7 +6,7 @@ use crate::file::{Follower, NO_FIELD, SectionKind, SectionWriter, SegmentWriter}
 use crate::stored::{RawBlock, Stored, StoredCodec, StoredReader, StoredWriter};
 use crate::{DocId, Result, SegmentView};
 
-/// Finished blocks collected before they are written out.
+/// Bytes of finished blocks that are collected before they are written.
 const DRAIN_BYTES: usize = 1 << 20;
 
 pub(super) fn merge_stored(
@@ -25,14 +25,15 @@ pub(super) fn merge_stored(
         let Some(stored) = view.segment.stored_documents()? else { continue };
         let mut follower = view.segment.file().follow_stored();
         let copied = copy_segment(view, &stored, &mut follower, &mut reader, &mut merged, &mut section);
-        // What is wrong with the section as a whole says more than what a reader met in it.
+        // The error of the whole section says more than the error that a reader met in it, so it is
+        // returned first.
         follower.finish()?;
         copied?;
     }
     merged.finish(section, writer)
 }
 
-/// All live documents of a segment, in their order.
+/// Copies all live documents of a segment, in their order.
 fn copy_segment(
     view: &SegmentView,
     stored: &Stored<'_>,
@@ -56,7 +57,7 @@ fn copy_segment(
     Ok(())
 }
 
-/// Runs of documents of one segment; whole blocks as they are where a run is long.
+/// Copies runs of documents of one segment; if a run is long, copies whole blocks unchanged.
 fn copy_in_order(
     views: &[SegmentView],
     order: &MergeOrder,
@@ -92,17 +93,17 @@ struct StoredSource<'a> {
     stored: Option<Stored<'a>>,
     reader: StoredReader,
     next: DocId,
-    /// At or before that of `next`.
+    /// A block at or before the one that holds `next`.
     block: usize,
     follower: Follower<'a>,
 }
 
-/// A run of fewer blocks is copied document by document: a raw block ends the one before it, however small
-/// that is.
+/// A run of fewer blocks is copied document by document, because a raw block ends the block before it,
+/// however small that is.
 const RAW_BLOCKS_MIN: u32 = 4;
 
 impl StoredSource<'_> {
-    /// The next `doc_count` live documents.
+    /// Copies the next `doc_count` live documents.
     fn copy(&mut self, doc_count: u32, merged: &mut StoredWriter) -> Result<()> {
         let Some(stored) = &self.stored else { return Ok(()) };
         let mut left = doc_count;
@@ -138,7 +139,7 @@ impl StoredSource<'_> {
     }
 }
 
-/// All documents of the block are live.
+/// Whether all documents of the block are live.
 fn is_whole(view: &SegmentView, raw: &RawBlock<'_>) -> bool {
     let mut docs = raw.first_doc..raw.first_doc + raw.doc_count;
     view.live.as_ref().is_none_or(|live| docs.all(|doc| live.is_live(doc)))

@@ -1,4 +1,4 @@
-//! The terms and postings of one field of several segments as one: a k-way merge of dictionaries.
+//! Merges the terms and postings of one field: a k-way merge of dictionaries.
 
 use crate::file::{SectionKind, SegmentWriter};
 use crate::id_filter::{IdFilterBuilder, id_hash};
@@ -11,8 +11,8 @@ use crate::{DocId, FieldInfo, NO_MORE_DOCS, Result, SegmentView, Sink};
 use super::conduct::Documents;
 use super::doc_map::{DocIdMap, outside};
 
-/// New ordinal of each old one, by segment; empty for segments without the field. Old ordinals whose
-/// documents were all deleted have [`DROPPED`].
+/// The new ordinal of each old one, by segment; empty for segments without the field. Old ordinals whose
+/// documents were all deleted are [`DROPPED`].
 pub(super) type OrdinalMaps = Vec<Vec<u32>>;
 pub(super) const DROPPED: u32 = u32::MAX;
 
@@ -23,7 +23,7 @@ struct Source<'a> {
     postings: &'a PostingsReader,
 }
 
-/// Merges norms, terms and postings of a field; the ordinal maps when `info.column`.
+/// Merges norms, terms and postings of a field; returns the ordinal maps if `info.column` is set.
 pub(super) fn merge_terms<'d>(
     documents: &Documents<'_>,
     info: &FieldInfo,
@@ -76,7 +76,7 @@ pub(super) fn merge_terms<'d>(
     if deletes {
         copier.seen = Some(vec![0; map.doc_count().div_ceil(64) as usize]);
     }
-    // An id is in one live document: there are as many as documents.
+    // An id is in one live document, so there are as many ids as documents.
     let mut id_filter = (*info.path == *ID_PATH).then(|| IdFilterBuilder::new(map.doc_count() as usize));
     let mut heap = TermHeap::new(sources);
     while let Some((term, sources)) = heap.next_term() {
@@ -125,7 +125,7 @@ pub(super) fn merge_terms<'d>(
     Ok(ordinals)
 }
 
-/// Norms by new document; `None` when the field has none.
+/// Returns the norms by new document; `None` if the field has none.
 fn merge_norms(views: &[SegmentView], map: &DocIdMap, info: &FieldInfo) -> Result<Option<Vec<u8>>> {
     if !info.norms {
         return Ok(None);
@@ -145,10 +145,10 @@ fn merge_norms(views: &[SegmentView], map: &DocIdMap, info: &FieldInfo) -> Resul
     Ok(Some(merged))
 }
 
-/// Sources ordered by their current term; those of the smallest one are together at the end.
+/// Sources ordered by their current term; the sources of the smallest term are together at the end.
 struct TermHeap<'a> {
-    /// Descending by (term, segment), but for the `group` last ones, which ascend by segment and share the
-    /// smallest term.
+    /// Descending by (term, segment), except for the last `group` sources, which share the smallest term
+    /// and ascend by segment.
     sources: Vec<Source<'a>>,
     group: usize,
 }
@@ -159,8 +159,8 @@ impl<'a> TermHeap<'a> {
         TermHeap { sources, group: 0 }
     }
 
-    /// The smallest term and the sources that have it, by segment. [`TermHeap::advance`] before the next
-    /// call.
+    /// Returns the smallest term and the sources that have it, by segment. Call [`TermHeap::advance`]
+    /// before the next call.
     fn next_term(&mut self) -> Option<(&[u8], &[Source<'a>])> {
         let smallest = self.sources.last()?.cursor.term();
         let others = self.sources.iter().rev().position(|source| source.cursor.term() != smallest);
@@ -171,7 +171,7 @@ impl<'a> TermHeap<'a> {
         Some((group[0].cursor.term(), group))
     }
 
-    /// Moves the sources of the smallest term on and puts them where they belong now.
+    /// Advances the sources of the smallest term and restores the order.
     fn advance(&mut self) -> Result<()> {
         let start = self.sources.len() - self.group;
         let mut rest = start;
@@ -179,7 +179,7 @@ impl<'a> TermHeap<'a> {
             if !self.sources[at].cursor.advance()? {
                 continue;
             }
-            // Insertion from the small end: merges have few segments, and often the same one has the next
+            // Inserts from the small end: merges have few segments, and often the same one has the next
             // term too.
             self.sources.swap(rest, at);
             let mut place = rest;
@@ -198,8 +198,8 @@ impl<'a> TermHeap<'a> {
     }
 }
 
-/// Moves postings of one source's current term over, renumbered, deleted documents dropped. Buffers are
-/// reused from term to term.
+/// Copies the postings of one source's current term with new document numbers and without deleted
+/// documents. Reuses its buffers for all terms.
 struct PostingsCopier<'m> {
     map: &'m DocIdMap,
     options: IndexOptions,
@@ -208,13 +208,14 @@ struct PostingsCopier<'m> {
     freqs: Vec<u32>,
     positions: Vec<u32>,
     of_doc: Vec<u32>,
-    /// New documents met, when some were deleted.
+    /// New documents seen; only used if some were deleted.
     seen: Option<Vec<u64>>,
 }
 
-/// Documents with positions that are handed over at once.
+/// Documents with positions that are passed on at once.
 const POSITIONS_BATCH_DOCS: usize = 128;
-/// Positions after which documents are handed over, however few they are: a document may have millions.
+/// Maximum number of positions that are collected before the documents are passed on: a document may have
+/// millions.
 const POSITIONS_BATCH: usize = 64 << 10;
 
 impl<'m> PostingsCopier<'m> {
@@ -228,13 +229,14 @@ impl<'m> PostingsCopier<'m> {
         PostingsCopier { map, options, want, docs, freqs, positions, of_doc, seen: None }
     }
 
-    /// The source's current term is in one document once, and nothing more is kept of it.
+    /// Whether the source's current term occurs once, in one document, and the field has no positions.
     fn is_single(&self, source: &Source<'_>) -> Result<bool> {
         let info = source.cursor.info()?;
         Ok(info.doc_freq == 1 && info.total_term_freq == 1 && !self.options.positions)
     }
 
-    /// Most of `_id`, without the way through the postings writer; `false` when the document was deleted.
+    /// Copies a term like most of `_id`, without using the postings writer; returns `false` if the document
+    /// was deleted.
     fn copy_single_term(&mut self, source: &Source<'_>, field: &mut FieldWriter<'_>) -> Result<bool> {
         let doc = source.cursor.info()?.location.single_doc;
         let Some(new) = self.map.get(source.segment, doc) else { return Ok(false) };
@@ -281,7 +283,7 @@ impl<'m> PostingsCopier<'m> {
         postings.status()
     }
 
-    /// Postings of one term of several segments whose documents lie among each other.
+    /// Merges the postings of one term in several segments whose documents interleave.
     fn interleave(&mut self, sources: &[Source<'_>], field: &mut FieldWriter<'_>) -> Result<()> {
         let mut streams = Vec::with_capacity(sources.len());
         for source in sources {
@@ -347,16 +349,16 @@ impl<'m> PostingsCopier<'m> {
     }
 }
 
-/// Postings of one segment, on a document that goes over.
+/// Postings of one segment, positioned at a document that is kept.
 struct MappedPostings {
     segment: usize,
     postings: Postings,
-    /// Its new number.
+    /// New number of the document.
     doc: DocId,
 }
 
 impl MappedPostings {
-    /// Passes over deleted documents; `false` at the end.
+    /// Skips deleted documents; returns `false` at the end.
     fn settle(&mut self, map: &DocIdMap) -> Result<bool> {
         while self.postings.doc() != NO_MORE_DOCS {
             if let Some(doc) = map.get(self.segment, self.postings.doc()) {
@@ -370,7 +372,8 @@ impl MappedPostings {
     }
 }
 
-/// Where the stream with the first document is, and the first document of the others; a merge has few.
+/// Returns the stream with the first document, and the first document of the other streams. There are few
+/// streams.
 fn nearest(streams: &[MappedPostings]) -> Option<(usize, DocId)> {
     let (at, _) = streams.iter().enumerate().min_by_key(|(_, stream)| stream.doc)?;
     let others = streams.iter().enumerate().filter(|(other, _)| *other != at);

@@ -1,29 +1,29 @@
-//! From documents to those inside of them, step by step through the paths in between.
+//! Maps documents to their nested documents across several levels.
 
 use std::ops::Range;
 
 use super::parent_bits::ParentBits;
 use crate::{DocId, LiveDocs};
 
-/// From documents to those inside of them, through all spaces in between.
+/// Maps documents to nested documents several levels down, through all spaces in between.
 #[derive(Debug, Clone)]
 pub struct Lineage<'a> {
-    /// From the outermost step on.
+    /// Outermost first.
     steps: Vec<&'a ParentBits>,
 }
 
 impl<'a> Lineage<'a> {
-    /// The way through these steps, from the outermost one on; `None` where there are none.
+    /// Creates a lineage of these steps, outermost first; `None` if there are none.
     pub(crate) fn new(steps: Vec<&'a ParentBits>) -> Option<Lineage<'a>> {
         (!steps.is_empty()).then_some(Lineage { steps })
     }
 
-    /// All documents inside of `parent`.
+    /// Returns all documents inside `parent`.
     pub fn children(&self, parent: DocId) -> Range<DocId> {
         self.inside(parent..parent + 1)
     }
 
-    /// All documents inside of these.
+    /// Returns all documents inside the range `parents`.
     pub fn inside(&self, parents: Range<DocId>) -> Range<DocId> {
         let inside = |range: Range<DocId>, bits: &&ParentBits| {
             bits.first_child(range.start)..bits.first_child(range.end)
@@ -31,27 +31,27 @@ impl<'a> Lineage<'a> {
         self.steps.iter().fold(parents, inside)
     }
 
-    /// The first document inside of `parent` or of any after it.
+    /// Returns the first document inside `parent` or inside any document after it.
     pub fn first_child(&self, parent: DocId) -> DocId {
         self.steps.iter().fold(parent, |doc, bits| bits.first_child(doc))
     }
 
-    /// The document around `child`.
+    /// Returns the document that encloses `child`.
     pub fn parent(&self, child: DocId) -> DocId {
         self.steps.iter().rev().fold(child, |doc, bits| bits.parent(doc))
     }
 
-    /// For parents that ascend.
+    /// Returns a cursor for ascending parents.
     pub fn children_cursor(&self) -> ChildrenCursor<'a> {
         ChildrenCursor { steps: self.steps.iter().map(|bits| bits.child_cursor()).collect() }
     }
 
-    /// For children that ascend.
+    /// Returns a cursor for ascending children.
     pub fn cursor(&self) -> LineageCursor<'a> {
         LineageCursor { steps: self.steps.iter().rev().map(|bits| bits.cursor()).collect() }
     }
 
-    /// Documents inside of those that `live` says.
+    /// Returns the documents inside the documents that are live by `live`.
     pub fn live_inside(&self, live: &LiveDocs) -> LiveDocs {
         let mut steps = self.steps.iter();
         let first = steps.next().map(|bits| bits.live_children(live));
@@ -59,8 +59,8 @@ impl<'a> Lineage<'a> {
         steps.fold(first, |live, bits| bits.live_children(&live))
     }
 
-    /// Of each step: the number of the document around `child` among those of its parent, from the outermost
-    /// step on.
+    /// Returns, for each step from the outermost on, the index of the document that encloses `child` (or is
+    /// it) among the children of its parent.
     pub fn offsets(&self, child: DocId) -> Vec<u32> {
         let mut doc = child;
         let mut offsets: Vec<u32> = Vec::with_capacity(self.steps.len());
@@ -74,15 +74,15 @@ impl<'a> Lineage<'a> {
     }
 }
 
-/// Documents inside of ascending parents.
+/// Maps ascending parents to the documents inside them.
 #[derive(Debug, Clone)]
 pub struct ChildrenCursor<'a> {
-    /// From the outermost step on.
+    /// Outermost first.
     steps: Vec<super::ChildCursor<'a>>,
 }
 
 impl ChildrenCursor<'_> {
-    /// All documents inside of `parent`; fast where that is not before the one of the last call.
+    /// Returns all documents inside `parent`; fast unless `parent` precedes the one of the last call.
     #[inline]
     pub fn children(&mut self, parent: DocId) -> Range<DocId> {
         self.steps.iter_mut().fold(parent..parent + 1, |range, step| {
@@ -92,15 +92,15 @@ impl ChildrenCursor<'_> {
     }
 }
 
-/// Documents around ascending children.
+/// Maps ascending children to the documents that enclose them.
 #[derive(Debug, Clone)]
 pub struct LineageCursor<'a> {
-    /// From the innermost step on.
+    /// Innermost first.
     steps: Vec<super::ParentCursor<'a>>,
 }
 
 impl LineageCursor<'_> {
-    /// The document around `child`, which is not before the child of the call before.
+    /// Returns the document that encloses `child`, which must not precede the child of the last call.
     #[inline]
     pub fn parent(&mut self, child: DocId) -> DocId {
         self.steps.iter_mut().fold(child, |doc, step| step.parent(doc))

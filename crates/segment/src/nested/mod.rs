@@ -1,10 +1,10 @@
-//! Nested documents: "which documents inside this one, and inside which one is that?"
+//! Nested documents: "which documents are inside this one, and which document encloses that one?"
 //!
-//! The nested objects of one path are documents of a space of their own: numbered from 0 in the order of
-//! their parents, with fields, terms, columns and norms of their own, and nothing of them in the space of the
-//! documents around. A segment without nested objects has nothing of all this.
+//! The nested objects of one path are documents of a space of their own. They are numbered from 0 in the
+//! order of their parents and have their own fields, terms, columns and norms; the space of the enclosing
+//! documents contains nothing of them. A segment without nested objects has no such space.
 //!
-//! **Invariant**: the children of a parent are consecutive, and parents ascend with their children.
+//! **Invariant**: the children of a parent are consecutive, and the parents of ascending children ascend.
 
 mod lineage;
 mod parent_bits;

@@ -1,29 +1,30 @@
-//! Children to parents and back in a bit a document.
+//! Maps children to parents and back with one bit per document.
 //!
-//! Parents and children stand in one sequence, each parent behind its children: 0 for a child, 1 for a
+//! Parents and children form one sequence in which each parent follows its children: 0 is a child, 1 is a
 //! parent. So the number of ones before a child is its parent, and the number of zeros before a parent is
-//! where its children end. (Lucene's block join keeps the same bits, over documents that share one space.)
+//! the end of its children. (Lucene's block join keeps the same bits, over documents that share one space.)
 
 use std::ops::Range;
 
 use crate::{DocId, LiveDocs};
 
-/// Words of a group, before which the ones are counted: half a bit for each 8 of the sequence.
+/// Words per group. The ones before each group are stored, which costs half a bit for every 8 bits of the
+/// sequence.
 const GROUP_WORDS: usize = 8;
 
 /// The parents and children of one path of one segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParentBits {
-    /// Bit `at % 64` of word `at / 64`; 0 behind the end.
+    /// Bit `at % 64` of word `at / 64`; 0 after the end.
     words: Vec<u64>,
-    /// Ones before each group of [`GROUP_WORDS`]; as many as groups.
+    /// Ones before each group of [`GROUP_WORDS`] words.
     ones: Vec<u32>,
     parent_count: u32,
     child_count: u32,
 }
 
 impl ParentBits {
-    /// `None` when the words do not hold as many ones as there are parents, or anything behind the end.
+    /// Returns `None` unless the words hold one 1 per parent and only zeros after the end.
     pub(super) fn new(words: Vec<u64>, parent_count: u32, child_count: u32) -> Option<ParentBits> {
         let bits = u64::from(parent_count) + u64::from(child_count);
         if words.len() as u64 != bits.div_ceil(64) {
@@ -48,12 +49,12 @@ impl ParentBits {
         &self.words
     }
 
-    /// Documents around.
+    /// Number of enclosing documents.
     pub fn parent_count(&self) -> u32 {
         self.parent_count
     }
 
-    /// Documents inside of all of them.
+    /// Number of documents inside all of them.
     pub fn child_count(&self) -> u32 {
         self.child_count
     }
@@ -63,32 +64,32 @@ impl ParentBits {
         (self.words.len() * 8 + self.ones.len() * 4) as u64
     }
 
-    /// Children of all parents before `parent`; of all there are from the last parent on.
+    /// Number of children of all parents before `parent`; of all parents, if `parent` is past the last.
     pub fn first_child(&self, parent: DocId) -> DocId {
         self.child_cursor().first_child(parent)
     }
 
-    /// The documents inside of `parent`.
+    /// Returns the documents inside `parent`.
     pub fn children(&self, parent: DocId) -> Range<DocId> {
         self.first_child(parent)..self.first_child(parent + 1)
     }
 
-    /// The parent of a child.
+    /// Returns the parent of a child.
     pub fn parent(&self, child: DocId) -> DocId {
         self.cursor().parent(child)
     }
 
-    /// For parents that ascend.
+    /// Returns a cursor for ascending parents.
     pub fn child_cursor(&self) -> ChildCursor<'_> {
         ChildCursor { bits: self, word: 0, ones: 0 }
     }
 
-    /// For children that ascend.
+    /// Returns a cursor for ascending children.
     pub fn cursor(&self) -> ParentCursor<'_> {
         ParentCursor { bits: self, word: 0, ones: 0 }
     }
 
-    /// The children of live parents. `live` speaks of the parents.
+    /// Returns the children of live parents. `live` is about the parents.
     pub fn live_children(&self, live: &LiveDocs) -> LiveDocs {
         let mut children = LiveDocs::all(self.child_count);
         for (at, &word) in live.words().iter().enumerate() {
@@ -108,7 +109,7 @@ impl ParentBits {
     }
 }
 
-/// Place of the `n`th one, from 0.
+/// Returns the position of the `n`th one, counted from 0.
 #[inline]
 fn nth_one(word: u64, n: u32) -> u32 {
     let mut rest = word;
@@ -118,7 +119,7 @@ fn nth_one(word: u64, n: u32) -> u32 {
     rest.trailing_zeros()
 }
 
-/// Children of ascending parents: a step costs little where the next parent is near.
+/// Maps ascending parents to their children; a step costs little if the next parent is near.
 #[derive(Debug, Clone)]
 pub struct ChildCursor<'a> {
     bits: &'a ParentBits,
@@ -128,7 +129,7 @@ pub struct ChildCursor<'a> {
 }
 
 impl ChildCursor<'_> {
-    /// As [`ParentBits::first_child`]; slower for a parent before that of the last call.
+    /// Returns the same as [`ParentBits::first_child`]; slower for a parent before that of the last call.
     #[inline]
     pub fn first_child(&mut self, parent: DocId) -> DocId {
         if parent == 0 {
@@ -137,7 +138,7 @@ impl ChildCursor<'_> {
         if parent >= self.bits.parent_count {
             return self.bits.child_count;
         }
-        // Behind the parent before: all of the sequence up to there less the ones.
+        // The answer is the number of zeros up to the preceding parent: its position less the ones before it.
         let before = parent - 1;
         if before < self.ones || before - self.ones >= (GROUP_WORDS * 64) as u32 {
             let group = self.bits.ones.partition_point(|&ones| ones <= before) - 1;
@@ -155,7 +156,7 @@ impl ChildCursor<'_> {
     }
 }
 
-/// Parents of ascending children: a step costs little where the next child is near.
+/// Maps ascending children to their parents; a step costs little if the next child is near.
 #[derive(Debug, Clone)]
 pub struct ParentCursor<'a> {
     bits: &'a ParentBits,
@@ -165,7 +166,7 @@ pub struct ParentCursor<'a> {
 }
 
 impl ParentCursor<'_> {
-    /// The parent of `child`, which is not before the child of the call before.
+    /// Returns the parent of `child`, which must not precede the child of the last call.
     #[inline]
     pub fn parent(&mut self, child: DocId) -> DocId {
         debug_assert!(child < self.bits.child_count);
@@ -187,13 +188,13 @@ impl ParentCursor<'_> {
         }
     }
 
-    /// Goes to the group that holds `child`; how many children of the group are before it.
+    /// Moves to the group that holds `child`; returns how many children of the group precede it.
     #[inline(never)]
     fn skip(&mut self, child: DocId) -> u32 {
         let zeros = |group: usize, ones: u32| (group * GROUP_WORDS * 64) as u32 - ones;
         let from = self.word / GROUP_WORDS;
         let (mut low, mut high) = (from, self.bits.ones.len());
-        // The last group before which there are no more than `child` zeros.
+        // Finds the last group with at most `child` zeros before it.
         while high - low > 1 {
             let middle = low + (high - low) / 2;
             if zeros(middle, self.bits.ones[middle]) <= child {
@@ -209,7 +210,7 @@ impl ParentCursor<'_> {
     }
 }
 
-/// Takes parents in their order.
+/// Builds the bits from parents in ascending order.
 #[derive(Debug, Default)]
 pub(crate) struct ParentBitsBuilder {
     words: Vec<u64>,
@@ -219,7 +220,7 @@ pub(crate) struct ParentBitsBuilder {
 }
 
 impl ParentBitsBuilder {
-    /// The next parent has so many children.
+    /// Adds the next parent, which has this number of children.
     pub fn push(&mut self, children: u32) {
         self.bits += u64::from(children);
         self.child_count += children;
@@ -230,7 +231,7 @@ impl ParentBitsBuilder {
         self.parent_count += 1;
     }
 
-    /// `parents`: of each child, ascending.
+    /// Builds from the parent of each child, ascending.
     pub fn of_parents(parents: &[DocId], parent_count: u32) -> ParentBitsBuilder {
         let mut builder = ParentBitsBuilder::default();
         let mut rest = parents;

@@ -3,9 +3,9 @@
 //! ```text
 //! varint space_count, then per space (parents first):
 //!    varint path length, path (UTF-8)
-//!    varint parent: 0 = the segment's documents, else 1 + the place of a space before in this list
+//!    varint parent: 0 = the segment's documents, else 1 + the index of an earlier space in this list
 //!    varint doc_count
-//!    varint field_count: its fields follow those of the space before in the field infos
+//!    varint field_count: its fields follow those of the preceding space in the field infos
 //!    8 * ceil((parents + doc_count) / 64)  words u64 little-endian of the parent bits
 //! ```
 
@@ -15,11 +15,11 @@ use limber_codec::{Corrupt, Reader, varint};
 
 use super::parent_bits::ParentBits;
 
-/// One space as listed.
+/// One space of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SpaceEntry {
     pub path: Arc<str>,
-    /// Place in the list; `None`: the segment's documents.
+    /// Index in the list; `None` for the segment's documents.
     pub parent: Option<usize>,
     pub field_count: u32,
     pub bits: Arc<ParentBits>,
@@ -38,7 +38,7 @@ pub(crate) fn encode(spaces: &[SpaceEntry]) -> Vec<u8> {
     bytes
 }
 
-/// Inverse of [`encode`]. `doc_count`, `field_count`: of the segment's file.
+/// Inverse of [`encode`]. `doc_count` and `field_count` are those of the segment's file.
 pub(crate) fn decode(bytes: &[u8], doc_count: u32, field_count: usize) -> Result<Vec<SpaceEntry>, Corrupt> {
     let mut reader = Reader::new(bytes);
     let count = reader.varint()?;
@@ -96,7 +96,7 @@ mod tests {
         for bit in 0..bytes.len() * 8 {
             let mut torn = bytes.clone();
             torn[bit / 8] ^= 1 << (bit % 8);
-            // Some flips give another table; none may panic.
+            // Some flips produce another valid table; none may panic.
             let _ = decode(&torn, 2, 3);
         }
     }

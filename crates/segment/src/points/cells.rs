@@ -1,8 +1,8 @@
-//! Points that are cells of shapes: "which documents have a shape that may meet this one?"
+//! Points that are cells of shapes: "which documents may have a shape that meets this one?"
 //!
-//! A value is the number of a [`ShapeCell`]. A search halves the map as long as the asked shape's edge goes
-//! through a cell and more than one leaf lies in it; cells around the ones that are left were met on the way,
-//! as a document's shape may be wider than all of them.
+//! A value is the number of a [`ShapeCell`]. A search splits the map into quarters while the edge of the
+//! queried shape crosses a cell and more than one leaf lies in it. The cells on the way down are included
+//! as well, because the shape of a document may be wider than each of their quarters.
 
 use std::ops::Range;
 
@@ -20,12 +20,12 @@ pub struct ShapeCells<'a> {
     points: Points<'a>,
 }
 
-/// Documents by what their cells tell; a bit each, `doc % 64` of word `doc / 64`.
+/// Documents by what their cells tell; one bit each, `doc % 64` of word `doc / 64`.
 #[derive(Debug)]
 pub struct CellDocs {
-    /// Their shapes meet the one asked about.
+    /// Their shapes meet the queried shape.
     pub certain: Vec<u64>,
-    /// Their shapes have to be looked at.
+    /// Their shapes have to be compared exactly.
     pub possible: Vec<u64>,
 }
 
@@ -34,7 +34,7 @@ impl<'a> ShapeCells<'a> {
         ShapeCells { points }
     }
 
-    /// Finds the cells that may hold parts of documents' shapes that meet the one that `relate` describes.
+    /// Finds the cells that may hold parts of shapes that meet the queried shape, which `relate` describes.
     /// Reads no leaf.
     pub fn cover(&self, mut relate: impl FnMut(&Cell) -> Overlap) -> Cover {
         let mut cover = Cover::default();
@@ -69,7 +69,7 @@ impl<'a> ShapeCells<'a> {
                 let [first, second, third, fourth] = cell.quarters();
                 self.descend(first, leaves.clone(), descent);
                 self.descend(second, leaves.clone(), descent);
-                // The cell itself lies in the middle of its quarters.
+                // In the order of numbers, the cell itself lies between its second and third quarter.
                 descent.cover.push(cell.number()..=cell.number(), false);
                 self.descend(third, leaves.clone(), descent);
                 self.descend(fourth, leaves, descent);
@@ -77,12 +77,12 @@ impl<'a> ShapeCells<'a> {
         }
     }
 
-    /// Upper bound of the cells in the cover, without reading a leaf.
+    /// Returns an upper bound of the number of cells in the cover, without reading a leaf.
     pub fn count_at_most(&self, cover: &Cover) -> u64 {
         self.points.count_in_cover_at_most(cover)
     }
 
-    /// The documents of a cover. `relate` is asked about each cell of the ranges that are not inside.
+    /// Returns the documents of a cover. Calls `relate` for each cell in the ranges that are not inside.
     pub fn docs(&self, cover: &Cover, mut relate: impl FnMut(&Cell) -> Overlap) -> Result<CellDocs> {
         let words = self.points.doc_count().div_ceil(64) as usize;
         let mut found = CellDocs { certain: vec![0; words], possible: vec![0; words] };
@@ -107,7 +107,7 @@ impl<'a> ShapeCells<'a> {
                     }
                 };
                 last = Some((*number, overlap)).filter(|_| !range.is_inside).or(last);
-                // In bounds: `read_leaf` checked that documents ascend to one of the segment.
+                // In bounds: `read_leaf` checked that documents ascend and belong to the segment.
                 let (word, bit) = (*doc as usize / 64, 1 << (doc % 64));
                 match overlap {
                     Overlap::All => found.certain[word] |= bit,
@@ -133,7 +133,8 @@ impl<'a> ShapeCells<'a> {
     }
 }
 
-/// A cell as a rectangle of stored coordinates, up to the first ones of its neighbours.
+/// Returns the rectangle of a cell in stored coordinates; it includes the first coordinates of its
+/// neighbours.
 fn stored(cell: ShapeCell) -> Cell {
     let GridBounds { x, y } = cell.bounds();
     let end = |(low, high): (i64, i64)| (low as i32, high.min(i64::from(i32::MAX)) as i32);
@@ -148,7 +149,7 @@ mod tests {
     use super::super::PointsWriter;
     use super::*;
 
-    /// How a cell lies to a rectangle, looked at as a cell is.
+    /// Returns how a cell relates to a rectangle that is treated as a cell itself.
     fn relate(shape: &Cell, cell: &Cell) -> Overlap {
         let apart = |a: (i32, i32), b: (i32, i32)| a.1 < b.0 || b.1 < a.0;
         let within = |inner: (i32, i32), outer: (i32, i32)| outer.0 <= inner.0 && inner.1 <= outer.1;

@@ -1,12 +1,12 @@
-//! What a search of points on a plane found before it read a leaf: ranges of values, wholly inside of what is
-//! asked for or to be looked at.
+//! What a search of points on a plane finds before it reads a leaf: ranges of values that are either wholly
+//! inside the queried shape or have to be checked one by one.
 
 use std::ops::{Range, RangeInclusive};
 
 use super::reader::Points;
 
-/// Cells that a descent looks at for each leaf: two on each of 64 levels. More come only out of a directory
-/// that is not sorted.
+/// Cells that a descent visits for each leaf: two on each of 64 levels. Only an unsorted directory (corrupt
+/// data) needs more.
 const STEPS_A_LEAF: usize = 128;
 
 /// Values that a shape covers, as ascending ranges.
@@ -19,7 +19,7 @@ pub struct Cover {
 pub(super) struct CoverRange {
     pub first: i64,
     pub last: i64,
-    /// Every place (or cell) of the range is in the shape (or meets it).
+    /// Every position of the range is in the shape; for cells, every cell of the range meets the shape.
     pub is_inside: bool,
 }
 
@@ -39,7 +39,7 @@ impl Cover {
         self.ranges.is_empty()
     }
 
-    /// Ranges that touch `min..=max`.
+    /// Returns the ranges that touch `min..=max`.
     pub(super) fn touching(&self, min: i64, max: i64) -> &[CoverRange] {
         let start = self.ranges.partition_point(|range| range.last < min);
         let end = self.ranges.partition_point(|range| range.first <= max);
@@ -61,7 +61,7 @@ impl<'d, R> Descent<'d, R> {
 }
 
 impl Points<'_> {
-    /// The leaves among `leaves` that may hold values of the range.
+    /// Returns those of `leaves` that may hold values of the range.
     pub(super) fn leaves_within(&self, leaves: Range<usize>, range: &RangeInclusive<i64>) -> Range<usize> {
         let first = |wanted: &dyn Fn(usize) -> bool| {
             let (mut low, mut high) = (leaves.start, leaves.end);
@@ -76,7 +76,7 @@ impl Points<'_> {
         start..end.max(start)
     }
 
-    /// The leaves that a cover touches, each once, in order.
+    /// Returns the leaves that a cover touches, each once, ascending.
     pub(super) fn leaves_of(&self, cover: &Cover) -> impl Iterator<Item = usize> {
         let mut next = 0;
         cover.ranges.iter().flat_map(move |range| {
@@ -87,7 +87,7 @@ impl Points<'_> {
         })
     }
 
-    /// Upper bound of the points in the cover, without reading a leaf.
+    /// Returns an upper bound of the number of points in the cover, without reading a leaf.
     pub(super) fn count_in_cover_at_most(&self, cover: &Cover) -> u64 {
         self.leaves_of(cover).map(|leaf| self.leaf_len(leaf) as u64).sum()
     }

@@ -15,7 +15,7 @@ pub(super) struct Leaf {
     pub len: usize,
 }
 
-/// A leaf as it is written.
+/// A leaf as it is stored.
 pub(super) struct LeafBody<'a> {
     pub offset: u64,
     pub len: usize,
@@ -33,7 +33,7 @@ enum LeafDocs<'a> {
     Run,
 }
 
-/// 512 steps of this many bits from a document below 2^31 stay below 2^32.
+/// From a document below 2^31, 512 steps of this many bits stay below 2^32.
 const STEP_BITS_SAFE: u8 = 21;
 
 #[cold]
@@ -42,8 +42,8 @@ pub(super) fn corrupt(offset: u64, expected: &'static str) -> Error {
 }
 
 impl<'a> LeafBody<'a> {
-    /// `bytes` of the leaf of `len` points, of which `min` is the smallest, in a segment of `doc_count`
-    /// documents.
+    /// Parses the leaf in `bytes`. It has `len` points, of which `min` is the smallest value, in a segment
+    /// of `doc_count` documents.
     pub fn parse(bytes: &'a [u8], offset: u64, len: usize, min: i64, doc_count: u32) -> Result<LeafBody<'a>> {
         let unfit = || corrupt(offset, "a leaf of points");
         let blocks = len.div_ceil(BLOCK);
@@ -106,7 +106,7 @@ impl<'a> LeafBody<'a> {
                 for (docs, bits) in blocks.iter_mut().zip(*widths) {
                     let (here, rest) = packed.split_at_checked(packed_bytes(*bits)).ok_or_else(unfit)?;
                     column_block::unpack_ascending(here, *bits, initial, docs).ok_or_else(unfit)?;
-                    // Steps this wide could wrap around; narrower ones cannot within a leaf.
+                    // Steps this wide could wrap around; narrower ones cannot within one leaf.
                     let is_safe = *bits <= STEP_BITS_SAFE || (docs.is_sorted() && docs[0] >= initial);
                     initial = docs[BLOCK - 1];
                     if !is_safe || initial >= doc_count {
@@ -122,7 +122,7 @@ impl<'a> LeafBody<'a> {
         Ok(())
     }
 
-    /// Sets the bits of all documents of the leaf, when that needs no decoding; whether it did.
+    /// Sets the bits of all documents of the leaf if that needs no decoding; returns whether it did.
     pub fn set_all(&self, bits: &mut [u64]) -> bool {
         let first_word = self.first as usize / 64;
         match &self.docs {
@@ -160,7 +160,7 @@ impl Leaf {
     }
 }
 
-/// Sets the bits of `docs`, which lie inside.
+/// Sets the bits of `docs`, which must lie inside `bits`.
 pub(super) fn set_range(bits: &mut [u64], docs: Range<DocId>) {
     if docs.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Points: "which documents have a number in this range, and how many are there?", by value, not by document.
+//! Points: "which documents have a number in this range, and how many are there?", indexed by value.
 //!
 //! Layout: [`format`].
 

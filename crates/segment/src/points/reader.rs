@@ -1,4 +1,4 @@
-//! Leaves back to documents: "which documents have a value in this range, and how many are there?"
+//! Reads leaves: "which documents have a value in this range, and how many are there?"
 
 use std::ops::{Range, RangeInclusive};
 
@@ -16,7 +16,7 @@ use crate::{DocId, Error, Result};
 pub struct Points<'a> {
     bodies: &'a [u8],
     directory: &'a [[u8; ENTRY_BYTES]],
-    /// `Some`: the column is the index.
+    /// `Some` if the column is the index.
     column: Option<NumberColumn<'a>>,
     value_count: u64,
     doc_count: u32,
@@ -26,22 +26,23 @@ pub struct Points<'a> {
     single_valued: bool,
 }
 
-/// How many points lie below a value; made by [`Points::ranks`].
+/// Counts the points below a value; made by [`Points::ranks`].
 pub struct Ranks<'a> {
     points: Points<'a>,
     leaf: Box<Leaf>,
-    /// The leaf whose values are there.
+    /// The leaf whose values are in `leaf`.
     loaded: Option<usize>,
 }
 
 impl Ranks<'_> {
-    /// Points whose value is less than this. Reads at most one leaf, none when the last one read does.
+    /// Returns the number of points whose value is less than `value`. Reads at most one leaf, and none if
+    /// the last one that was read suffices.
     pub fn below(&mut self, value: i64) -> Result<u64> {
         let points = &self.points;
         if let Some(column) = &points.column {
             return lower_bound(column, value);
         }
-        // The first leaf that may hold the value or greater ones; those before lie below.
+        // The first leaf that may hold the value or greater ones; all leaves before it lie below.
         let leaf = points.leaves(&(value..=i64::MAX)).start;
         if leaf == points.leaf_count() {
             return Ok(points.value_count);
@@ -65,14 +66,15 @@ impl Ranks<'_> {
 /// Documents delivered by [`Points::intersect`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PointDocs<'d> {
-    /// Ascending (with repetitions in a multi-valued field), at most 512; the next call's may be smaller.
+    /// Ascending (with repetitions in a multi-valued field), at most 512. The next call may deliver smaller
+    /// ones.
     Docs(&'d [DocId]),
     /// Every document of the range.
     Range(Range<DocId>),
 }
 
 impl<'a> Points<'a> {
-    /// `column`: the field's number column, needed when the points refer to it.
+    /// Opens a points section. `column` is the field's number column, needed if the points refer to it.
     pub fn open(bytes: &'a [u8], column: Option<NumberColumn<'a>>) -> Result<Points<'a>> {
         let footer_at = bytes.len().checked_sub(FOOTER_BYTES).ok_or_else(|| corrupt(0, "a footer"))?;
         let (rest, footer) = bytes.split_at(footer_at);
@@ -127,17 +129,17 @@ impl<'a> Points<'a> {
         self.with_value
     }
 
-    /// Smallest value; `None` without values.
+    /// Returns the smallest value; `None` if there are no values.
     pub fn min(&self) -> Option<i64> {
         (self.value_count > 0).then_some(self.min)
     }
 
-    /// Largest value; `None` without values.
+    /// Returns the largest value; `None` if there are no values.
     pub fn max(&self) -> Option<i64> {
         (self.value_count > 0).then_some(self.max)
     }
 
-    /// No document has several values: counts of values are counts of documents.
+    /// Whether no document has several values, so that counts of values are counts of documents.
     pub fn is_single_valued(&self) -> bool {
         self.single_valued
     }
@@ -152,13 +154,13 @@ impl<'a> Points<'a> {
         (number(0) as i64, number(8) as i64, number(16))
     }
 
-    /// Smallest and largest value of each part of the points, in the order of values; parts may share their
-    /// ends. Reads no leaf.
+    /// Returns the smallest and largest value of each part of the points, in the order of values; the end
+    /// of a part may equal the start of the next. Reads no leaf.
     pub fn spans(&self) -> Result<Vec<(i64, i64)>> {
         let Some(column) = &self.column else {
             return Ok((0..self.leaf_count()).map(|leaf| (self.entry(leaf).0, self.entry(leaf).1)).collect());
         };
-        // Values ascend, one a document.
+        // Values ascend, one per document.
         let value = |place: u64| column.get(place as DocId).map(|value| value.unwrap_or(self.max));
         (0..self.value_count)
             .step_by(BLOCK)
@@ -170,7 +172,7 @@ impl<'a> Points<'a> {
         (self.value_count - (leaf * LEAF_POINTS) as u64).min(LEAF_POINTS as u64) as usize
     }
 
-    /// Leaves that may hold values of the range.
+    /// Returns the leaves that may hold values of the range.
     pub(super) fn leaves(&self, range: &RangeInclusive<i64>) -> Range<usize> {
         let max = |entry: &[u8; ENTRY_BYTES]| entry[8..].first_chunk().map_or(0, |b| i64::from_le_bytes(*b));
         let min = |entry: &[u8; ENTRY_BYTES]| entry.first_chunk().map_or(0, |b| i64::from_le_bytes(*b));
@@ -179,8 +181,8 @@ impl<'a> Points<'a> {
         start..end.max(start)
     }
 
-    /// Points in the range: documents when the field [is single-valued](Points::is_single_valued). Reads at
-    /// most two leaves (or blocks of the column).
+    /// Returns the number of points in the range, which is the number of documents if the field [is
+    /// single-valued](Points::is_single_valued). Reads at most two leaves (or blocks of the column).
     pub fn count(&self, range: RangeInclusive<i64>) -> Result<u64> {
         if range.is_empty() || self.value_count == 0 {
             return Ok(0);
@@ -195,7 +197,7 @@ impl<'a> Points<'a> {
             let (min, max, _) = self.entry(leaf);
             if *range.start() <= min && max <= *range.end() {
                 count += self.leaf_len(leaf) as u64;
-                // All leaves up to the last one are inside as well.
+                // All leaves between the first and the last one are inside as well.
                 let inner_end = leaves.end - 1;
                 if leaf + 1 < inner_end {
                     count += ((inner_end - leaf - 1) * LEAF_POINTS) as u64;
@@ -223,12 +225,13 @@ impl<'a> Points<'a> {
         Ok(decoded.values[..decoded.len].iter().filter(|value| range.contains(value)).count() as u64)
     }
 
-    /// For counting the points of many ranges.
+    /// Returns a counter for the points of many ranges.
     pub fn ranks(&self) -> Ranks<'a> {
         Ranks { points: *self, leaf: Leaf::boxed(), loaded: None }
     }
 
-    /// The smallest and the largest value in the range. Reads at most two leaves (or blocks of the column).
+    /// Returns the smallest and the largest value in the range. Reads at most two leaves (or blocks of the
+    /// column).
     pub fn extremes(&self, range: RangeInclusive<i64>) -> Result<Option<(i64, i64)>> {
         if range.is_empty() || self.value_count == 0 {
             return Ok(None);
@@ -237,7 +240,7 @@ impl<'a> Points<'a> {
             let places = self.column_range(column, &range)?;
             return match places.is_empty() {
                 true => Ok(None),
-                // A column of one value a document that serves as points: places are documents.
+                // A column that serves as points has one value per document, so positions are documents.
                 false => Ok(column.get(places.start)?.zip(column.get(places.end - 1)?)),
             };
         }
@@ -254,11 +257,11 @@ impl<'a> Points<'a> {
                 found = Some(found.map_or((*value, *value), |(min, max)| (min.min(*value), max.max(*value))));
             }
         }
-        // Between the two leaves all values lie in the range, and between theirs.
+        // All values of the leaves between these two lie in the range, and between the values of the two.
         Ok(found)
     }
 
-    /// Upper bound of the points in the range, without reading a leaf.
+    /// Returns an upper bound of the number of points in the range, without reading a leaf.
     pub fn count_at_most(&self, range: RangeInclusive<i64>) -> u64 {
         if range.is_empty() || self.value_count == 0 || *range.end() < self.min || *range.start() > self.max {
             return 0;
@@ -269,7 +272,7 @@ impl<'a> Points<'a> {
         }
     }
 
-    /// Delivers the documents with a value in the range, a leaf at a time; an error of `visit` ends it.
+    /// Delivers the documents with a value in the range, one leaf at a time; stops if `visit` fails.
     pub fn intersect(
         &self,
         range: RangeInclusive<i64>,
@@ -301,9 +304,9 @@ impl<'a> Points<'a> {
         Ok(())
     }
 
-    /// Sets the bit of every document with a value in the range: bit `doc % 64` of word `doc / 64`; `bits`
-    /// has one for every document of the segment. Leaves inside the range that are bits themselves go in word
-    /// by word.
+    /// Sets the bit of every document with a value in the range: bit `doc % 64` of word `doc / 64`. `bits`
+    /// has one bit for every document of the segment. A leaf inside the range that is stored as bits is
+    /// merged word by word.
     pub fn fill_bits(&self, range: RangeInclusive<i64>, bits: &mut [u64]) -> Result<()> {
         if range.is_empty() || self.value_count == 0 {
             return Ok(());
@@ -326,13 +329,13 @@ impl<'a> Points<'a> {
             if !inside {
                 leaf.keep(&range);
             }
-            // In bounds: `read_leaf` checked that documents ascend to one of the segment.
+            // In bounds: `read_leaf` checked that documents ascend and belong to the segment.
             leaf.docs[..leaf.len].iter().for_each(|doc| bits[*doc as usize / 64] |= 1 << (doc % 64));
         }
         Ok(())
     }
 
-    /// Documents (= values) of the range in a column whose values ascend.
+    /// Returns the documents (= positions of values) of the range in a column whose values ascend.
     fn column_range(&self, column: &NumberColumn<'_>, range: &RangeInclusive<i64>) -> Result<Range<u32>> {
         let start = lower_bound(column, *range.start())?;
         let end = match range.end().checked_add(1) {
@@ -351,7 +354,7 @@ impl<'a> Points<'a> {
         LeafBody::parse(body, offset, self.leaf_len(leaf), min, self.doc_count)
     }
 
-    /// Decodes a leaf; its values only when wanted.
+    /// Decodes a leaf; decodes its values only if `values` is set.
     pub(super) fn read_leaf(&self, leaf: usize, out: &mut Leaf, values: bool) -> Result<()> {
         let body = self.parse_leaf(leaf)?;
         out.len = body.len;
@@ -367,7 +370,7 @@ impl<'a> Points<'a> {
         }
     }
 
-    /// All points, a leaf at a time, in the order of (value, document).
+    /// Returns all points, one leaf at a time, in the order of (value, document).
     pub(crate) fn leaves_in_order(&self) -> LeafCursor<'a> {
         LeafCursor { points: *self, next: 0, leaf: Leaf::boxed() }
     }
@@ -428,7 +431,7 @@ pub(crate) struct LeafCursor<'a> {
 }
 
 impl LeafCursor<'_> {
-    /// Replaces `out` by the next points; `false` when there are none left.
+    /// Replaces `out` by the next points; returns `false` if there are none left.
     pub fn next_leaf(&mut self, out: &mut Vec<Point>) -> Result<bool> {
         out.clear();
         if let Some(column) = &self.points.column {
@@ -457,7 +460,7 @@ impl LeafCursor<'_> {
     }
 }
 
-/// Number of values below `value` in a column whose values ascend.
+/// Returns the number of values below `value` in a column whose values ascend.
 fn lower_bound(column: &NumberColumn<'_>, value: i64) -> Result<u64> {
     let groups = column.value_count().div_ceil(GROUP);
     let group = partition(0, groups, |group| Ok(column.group_range(group as usize)?.1 < value))?;
@@ -477,7 +480,7 @@ fn lower_bound(column: &NumberColumn<'_>, value: i64) -> Result<u64> {
 
 const GROUP: u64 = crate::columns::format::GROUP as u64;
 
-/// First of `[start, end)` for which `before` does not hold.
+/// Returns the first of `[start, end)` for which `before` does not hold.
 fn partition(mut start: u64, mut end: u64, before: impl Fn(u64) -> Result<bool>) -> Result<u64> {
     while start < end {
         let middle = start + (end - start) / 2;

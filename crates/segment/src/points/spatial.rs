@@ -1,14 +1,15 @@
-//! Points on a plane: "which documents have a place inside this shape?"
+//! Points on a plane: "which documents have a position inside this shape?"
 //!
-//! A place is a stored number of two 32-bit coordinates (`y << 32 | x`, both signed: a `geo_point`'s latitude
-//! and longitude). Its point is the same place in Z order ([`place_of`]), so that a leaf is a cell or a few
-//! neighbouring ones, leaves ascend along the curve, and a merge is the merge of sorted numbers that all
-//! points have: nothing is sorted again. Lucene's `BKDWriter` splits by the medians of the points instead and
-//! keeps the bounds of every cell; here the directory's smallest and largest number are those bounds.
+//! A position is stored as one number of two 32-bit coordinates (`y << 32 | x`, both signed: a
+//! `geo_point`'s latitude and longitude). Its point is the same position in Z order ([`place_of`]), so that
+//! a leaf covers one cell or a few neighbouring ones and leaves ascend along the curve. A merge merges
+//! sorted numbers, as for all other points, and sorts nothing again. Lucene's `BKDWriter` instead splits at
+//! the medians of the points and keeps the bounds of every cell; here the smallest and largest number in
+//! the directory are those bounds.
 //!
-//! A search halves the plane by one coordinate after the other as long as several leaves lie in a cell and
-//! the shape's edge goes through it. What comes out is a list of ranges of the curve ([`Cover`]): wholly
-//! inside, or to be looked at.
+//! A search halves the plane by alternating coordinates while several leaves lie in a cell and the edge of
+//! the shape crosses it. The result is a list of ranges of the curve ([`Cover`]) that are either wholly
+//! inside or have to be checked.
 
 use std::ops::Range;
 
@@ -23,7 +24,7 @@ use crate::{Error, Result};
 const SIGN: u32 = 1 << 31;
 const SIGNS: u64 = 1 << 63;
 
-/// The point of a stored number. Order: along the curve.
+/// Returns the point of a stored number, which sorts along the curve.
 #[inline]
 pub fn place_of(stored: i64) -> i64 {
     let (y, x) = ((stored >> 32) as u32 ^ SIGN, stored as u32 ^ SIGN);
@@ -46,18 +47,18 @@ pub struct Cell {
     pub y: (i32, i32),
 }
 
-/// How a cell lies to a shape.
+/// How a cell relates to a shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overlap {
-    /// No place of the cell is in the shape.
+    /// No position of the cell is in the shape.
     None,
-    /// Every place of the cell is in the shape.
+    /// Every position of the cell is in the shape.
     All,
-    /// It has to be looked at.
+    /// The cell's positions have to be checked.
     Some,
 }
 
-/// Places of one field; a view, free to copy.
+/// Positions of one field; a view, free to copy.
 #[derive(Debug, Clone, Copy)]
 pub struct SpatialPoints<'a> {
     points: Points<'a>,
@@ -68,7 +69,7 @@ impl<'a> SpatialPoints<'a> {
         SpatialPoints { points }
     }
 
-    /// Places of all documents, deleted ones included.
+    /// Number of positions of all documents, deleted ones included.
     pub fn value_count(&self) -> u64 {
         self.points.value_count()
     }
@@ -78,13 +79,13 @@ impl<'a> SpatialPoints<'a> {
         self.points.doc_count_with_value()
     }
 
-    /// No document has several places.
+    /// Whether no document has several positions.
     pub fn is_single_valued(&self) -> bool {
         self.points.is_single_valued()
     }
 
-    /// Finds where on the curve the shape lies that `relate` describes. Reads no leaf; asks at most about 128
-    /// times per leaf that the shape's edge goes through.
+    /// Finds the parts of the curve that lie in the shape described by `relate`. Reads no leaf; calls
+    /// `relate` at most about 128 times per leaf that the shape's edge crosses.
     pub fn cover(&self, mut relate: impl FnMut(&Cell) -> Overlap) -> Cover {
         let mut cover = Cover::default();
         if let (Some(min), Some(max)) = (self.points.min(), self.points.max()) {
@@ -98,8 +99,8 @@ impl<'a> SpatialPoints<'a> {
         cover
     }
 
-    /// The cell of all numbers that share the highest `depth` bits of `prefix`; `leaves` are those of the
-    /// cell around it.
+    /// Adds the cell of all numbers that share the highest `depth` bits of `prefix` to the cover; `leaves`
+    /// are those of the enclosing cell.
     fn descend(
         &self,
         prefix: u64,
@@ -120,7 +121,7 @@ impl<'a> SpatialPoints<'a> {
             Overlap::All => cover.push(range, true),
             Overlap::Some if descent.steps_left == 0 => cover.push(range, false),
             Overlap::Some if leaves.len() == 1 || depth == 64 => {
-                // The leaf may lie in a smaller cell than this one.
+                // The values of the leaf may lie in a smaller cell than this one.
                 let (min, max, _) = self.points.entry(leaves.start);
                 let (first, last) = (min.max(*range.start()), max.min(*range.end()));
                 match relate(&around(first, last)) {
@@ -137,13 +138,13 @@ impl<'a> SpatialPoints<'a> {
         }
     }
 
-    /// Upper bound of the points in the cover, without reading a leaf.
+    /// Returns an upper bound of the number of points in the cover, without reading a leaf.
     pub fn count_at_most(&self, cover: &Cover) -> u64 {
         self.points.count_in_cover_at_most(cover)
     }
 
-    /// Places in the cover: documents, when the field [is single-valued](SpatialPoints::is_single_valued).
-    /// Leaves wholly inside are not read.
+    /// Returns the number of positions in the cover, which is the number of documents if the field [is
+    /// single-valued](SpatialPoints::is_single_valued). Does not read leaves that are wholly inside.
     pub fn count(&self, cover: &Cover, mut contains: impl FnMut(i64) -> bool) -> Result<u64> {
         let (mut decoded, mut count) = (Leaf::boxed(), 0);
         for leaf in self.points.leaves_of(cover) {
@@ -160,9 +161,9 @@ impl<'a> SpatialPoints<'a> {
         Ok(count)
     }
 
-    /// Hands the stored numbers of the places in the cover to `each`, those of a leaf at a time, in no order:
-    /// of as many documents, when the field [is single-valued](SpatialPoints::is_single_valued). `contains`
-    /// is asked as by [`SpatialPoints::fill_bits`].
+    /// Passes the stored numbers of the positions in the cover to `each`, one leaf at a time and in no
+    /// order. Each is another document's if the field [is single-valued](SpatialPoints::is_single_valued).
+    /// Uses `contains` as [`SpatialPoints::fill_bits`] does.
     pub fn for_each_leaf<E: From<Error>>(
         &self,
         cover: &Cover,
@@ -188,9 +189,9 @@ impl<'a> SpatialPoints<'a> {
         Ok(())
     }
 
-    /// Sets the bit of every document with a place in the cover: bit `doc % 64` of word `doc / 64`; `bits`
-    /// has one for every document of the segment. `contains` is asked about the stored numbers of ranges that
-    /// are not wholly inside.
+    /// Sets the bit of every document with a position in the cover: bit `doc % 64` of word `doc / 64`.
+    /// `bits` has one bit for every document of the segment. Calls `contains` with the stored numbers in
+    /// ranges that are not wholly inside.
     pub fn fill_bits(
         &self,
         cover: &Cover,
@@ -209,7 +210,7 @@ impl<'a> SpatialPoints<'a> {
                 continue;
             }
             self.points.read_leaf(leaf, &mut decoded, !is_inside)?;
-            // In bounds: `read_leaf` checked that documents ascend to one of the segment.
+            // In bounds: `read_leaf` checked that documents ascend and belong to the segment.
             for (doc, place) in decoded.docs[..decoded.len].iter().zip(&decoded.values) {
                 let is_wanted = is_inside || is_wanted(touching, *place, &mut contains);
                 bits[*doc as usize / 64] |= u64::from(is_wanted) << (doc % 64);
@@ -219,12 +220,12 @@ impl<'a> SpatialPoints<'a> {
     }
 }
 
-/// Whether the only range that touches a leaf is inside of the shape and holds all of the leaf.
+/// Whether only one range touches a leaf, is inside the shape and holds all of the leaf.
 fn holds_all(touching: &[CoverRange], min: i64, max: i64) -> bool {
     matches!(touching, [only] if only.is_inside && only.first <= min && max <= only.last)
 }
 
-/// Whether a place is in one of the ranges and in the shape.
+/// Whether a position is in one of the ranges and in the shape.
 fn is_wanted(touching: &[CoverRange], place: i64, contains: &mut impl FnMut(i64) -> bool) -> bool {
     let at = touching.partition_point(|range| range.last < place);
     touching
@@ -232,7 +233,7 @@ fn is_wanted(touching: &[CoverRange], place: i64, contains: &mut impl FnMut(i64)
         .is_some_and(|range| range.first <= place && (range.is_inside || contains(stored_at(place))))
 }
 
-/// The cell between two numbers that differ in their lowest bits only.
+/// Returns the cell between two numbers that differ only in their lowest bits.
 fn cell(first: u64, last: u64) -> Cell {
     let ((left, bottom), (right, top)) = (deinterleave(first), deinterleave(last));
     Cell {
@@ -241,7 +242,7 @@ fn cell(first: u64, last: u64) -> Cell {
     }
 }
 
-/// The smallest cell that holds two points.
+/// Returns the smallest cell that holds two points.
 fn around(first: i64, last: i64) -> Cell {
     let (first, last) = (first as u64 ^ SIGNS, last as u64 ^ SIGNS);
     let differing = u64::MAX.checked_shr((first ^ last).leading_zeros()).unwrap_or(0);
@@ -269,7 +270,7 @@ mod tests {
         assert!(place_of(stored(i32::MIN, i32::MIN)) < place_of(stored(0, 0)));
     }
 
-    /// A rectangle as a shape.
+    /// Treats a rectangle as the queried shape.
     fn relate(shape: &Cell, cell: &Cell) -> Overlap {
         let apart = |a: (i32, i32), b: (i32, i32)| a.1 < b.0 || b.1 < a.0;
         let within = |inner: (i32, i32), outer: (i32, i32)| outer.0 <= inner.0 && inner.1 <= outer.1;
@@ -357,7 +358,7 @@ mod tests {
         }
         writer.finish(2000, None, &mut bytes).expect("memory");
         let shape = Cell { x: (i32::MIN / 3, i32::MAX / 2), y: (-5, i32::MAX) };
-        // The directory and the footer, where the search looks first, and some of the leaves.
+        // The directory and the footer, which the search reads first, and some of the leaves.
         for bit in (0..bytes.len() * 8).filter(|bit| bit / 8 + 150 > bytes.len() || bit % 97 == 0) {
             let mut forged = bytes.clone();
             forged[bit / 8] ^= 1 << (bit % 8);

@@ -1,7 +1,7 @@
 use super::*;
 use crate::columns::{ColumnWriter, NumberColumn};
 
-/// The points section of documents with these values, and the column where one is written.
+/// Returns the points section of documents with these values, and the column if one is written.
 fn encode(docs: &[Vec<i64>], with_column: bool) -> (Vec<u8>, Vec<u8>) {
     let (mut column, mut column_bytes) = (ColumnWriter::new(), Vec::new());
     let (mut points, mut bytes) = (PointsWriter::default(), Vec::new());
@@ -54,8 +54,8 @@ fn ranges_of_every_shape() {
             check(&docs(|n| vec![[200, 304, 404][random(n) as usize % 3]]), with_column);
             check(&docs(|n| vec![random(n) % 50; n % 3]), with_column);
             check(&docs(|n| vec![i64::MIN, random(n), i64::MAX]), with_column);
-            // Beside the document there is no room in a word for such values: all of them, and few that
-            // differ in their lowest bits.
+            // These values leave no bits in a word for the document, neither when they are all different
+            // nor when they are few that differ in their lowest bits.
             check(&docs(|n| vec![(n as i64).wrapping_mul(-7_046_029_254_386_353_131)]), with_column);
             check(&docs(|n| vec![(random(n) % 3).wrapping_mul(1 << 61) + random(n + 7) % 50]), with_column);
         }

@@ -1,4 +1,4 @@
-//! Points to leaves. Layout: [`super::format`].
+//! Writes points as leaves. Layout: [`super::format`].
 
 use limber_codec::column_block::{COLUMN_BLOCK as BLOCK, ascending_bits, bits_for, pack, pack_ascending};
 use limber_codec::varint;
@@ -13,27 +13,27 @@ use crate::{DocId, Result, Sink};
 /// A value and a document that has it.
 pub type Point = (i64, DocId);
 
-/// Collects points in document order and writes them sorted: for a buffer of documents (16 bytes a point in
-/// memory).
+/// Collects points in document order and writes them sorted. For a buffer of documents; takes 16 bytes per
+/// point in memory.
 #[derive(Default)]
 pub struct PointsWriter {
     points: Vec<Point>,
 }
 
 impl PointsWriter {
-    /// With room for so many points.
+    /// Creates a writer with capacity for `points` points.
     pub fn with_capacity(points: usize) -> PointsWriter {
         PointsWriter { points: Vec::with_capacity(points) }
     }
 
-    /// `doc` is not smaller than the one before.
+    /// Adds a point; `doc` must not be smaller than that of the preceding call.
     #[inline]
     pub fn push(&mut self, doc: DocId, value: i64) {
         self.points.push((value, doc));
     }
 
-    /// Writes the section of a segment of `doc_count` documents. `column`: what was written as the field's
-    /// column, if it has one.
+    /// Writes the section of a segment of `doc_count` documents. `column` is the summary of the field's
+    /// column if it has one.
     pub fn finish(
         mut self,
         doc_count: u32,
@@ -77,7 +77,7 @@ impl PointsWriter {
     }
 }
 
-/// Whether the column itself is the index.
+/// Whether the column itself serves as the index.
 pub(crate) fn column_serves(column: &ColumnSummary) -> bool {
     column.sorted && column.cardinality == Cardinality::Single
 }
@@ -95,17 +95,17 @@ pub(crate) fn write_column_kind(column: &ColumnSummary, sink: &mut impl Sink) ->
     }))
 }
 
-/// Writes points that come sorted by (value, document); holds one leaf and the directory (24 bytes per 512
-/// points).
+/// Writes points that arrive sorted by (value, document). Holds one leaf and the directory (24 bytes per
+/// 512 points).
 #[derive(Default)]
 pub(crate) struct LeafWriter {
     leaf: Vec<Point>,
     directory: Vec<u8>,
     body: Vec<u8>,
     order: Vec<u64>,
-    /// Room to sort it.
+    /// Scratch space for sorting `order`.
     sorted: Vec<u64>,
-    /// Of the leaf being written: its documents packed, and the widths of their blocks.
+    /// Documents of the leaf being written, packed, and (`widths`) the widths of their blocks.
     docs: Vec<u8>,
     widths: Vec<u8>,
     bodies_len: u64,
@@ -125,13 +125,13 @@ impl LeafWriter {
         Ok(())
     }
 
-    /// A whole leaf (full unless it is the last), sorted by (value, document).
+    /// Writes a whole leaf (full unless it is the last), sorted by (value, document).
     fn push_leaf(&mut self, leaf: &[Point], sink: &mut impl Sink) -> Result<()> {
         let (Some(&(min, _)), Some(&(max, _))) = (leaf.first(), leaf.last()) else { return Ok(()) };
         self.order.clear();
         self.order
             .extend(leaf.iter().enumerate().map(|(place, (_, doc))| u64::from(*doc) << 32 | place as u64));
-        // Leaves of one value come in document order already.
+        // A leaf of equal values is in document order already.
         if min != max {
             sort_by_doc(&mut self.order, &mut self.sorted);
         }
@@ -166,7 +166,7 @@ impl LeafWriter {
         Ok(())
     }
 
-    /// Packs the documents of `order` into `docs` and `widths`; which layout was the shortest.
+    /// Packs the documents of `order` into `docs` and `widths`; returns the shortest layout, which it used.
     fn pack_docs(&mut self) -> u8 {
         self.docs.clear();
         self.widths.clear();
@@ -240,15 +240,15 @@ fn footer(fields: &FooterFields) -> Vec<u8> {
     bytes
 }
 
-/// How points are met by (value, document).
+/// How to visit points in the order of (value, document).
 enum Order {
     InPlace,
     Words(PointWords),
-    /// Places in the list of points.
+    /// Indexes into the list of points.
     Places(Vec<u32>),
 }
 
-/// Points as one word each, value above document.
+/// Points as one word each, the value in the bits above the document.
 struct PointWords {
     sorted: Vec<u64>,
     min: i64,
@@ -263,8 +263,8 @@ impl PointWords {
     }
 }
 
-/// Sorts points that are in document order by (value, document): in place, or beside them where that is
-/// faster.
+/// Sorts points that are in document order by (value, document), in place or as a separate list, whichever
+/// is faster.
 fn sort(points: &mut [Point]) -> Order {
     if points.is_sorted_by_key(|point| point.0) {
         return Order::InPlace;
@@ -284,16 +284,17 @@ fn sort(points: &mut [Point]) -> Order {
     if value_bits + doc_bits > 64 {
         return Order::Places(sorted_places(points, |point| above_min(point.0), value_bits));
     }
-    // Value and document in one word: half the memory traffic, and the sort needs to look at the value's
-    // digits only.
+    // Value and document in one word: half the memory traffic, and the sort only needs the digits of the
+    // value.
     let mut words: Vec<u64> =
         points.iter().map(|(value, doc)| above_min(*value) << doc_bits | u64::from(*doc)).collect();
     radix_sort(&mut words, doc_bits, value_bits);
     Order::Words(PointWords { sorted: words, min, doc_bits })
 }
 
-/// The places of points in the order of their keys of `key_bits` bits; of equal ones in their own. Sorts by
-/// as many upper bits as go into a word beside a place, then the few runs that are equal in those.
+/// Returns the indexes of points in the order of their keys, which have `key_bits` bits; equal keys keep
+/// their order. Sorts by as many upper bits as fit into a word beside an index, then sorts the few runs
+/// that are equal in those bits.
 fn sorted_places(points: &[Point], key: impl Fn(&Point) -> u64, key_bits: u32) -> Vec<u32> {
     let place_bits = u32::from(bits_for(points.len() as u64 - 1));
     let dropped_bits = (key_bits + place_bits).saturating_sub(64);
@@ -312,12 +313,12 @@ fn sorted_places(points: &[Point], key: impl Fn(&Point) -> u64, key_bits: u32) -
     places
 }
 
-/// Below this a comparison sort is as fast.
+/// Below this number of points a comparison sort is as fast.
 const RADIX_POINTS_MIN: usize = 256;
-/// Counters of a digit fit the first-level cache (2,048 of 4 bytes).
+/// The counters of a digit (2,048 of 4 bytes) fit into the first-level cache.
 const DIGIT_BITS: u32 = 11;
 
-/// Stable sort of `words` by the `bits` bits from `shift` on.
+/// Sorts `words` by the `bits` bits from bit `shift` up; stable.
 fn radix_sort(words: &mut Vec<u64>, shift: u32, bits: u32) {
     let mut other = zeros(words.len());
     let mut done = 0;
@@ -328,7 +329,7 @@ fn radix_sort(words: &mut Vec<u64>, shift: u32, bits: u32) {
     }
 }
 
-/// Stable: `from` by its digit of `DIGITS` (a power of two) at `shift` to `to`.
+/// Copies `from` to `to`, sorted by the digit at `shift`, which has `DIGITS` (a power of two) values; stable.
 fn radix_pass<const DIGITS: usize>(from: &[u64], to: &mut [u64], shift: u32) {
     let digit = |word: u64| (word >> shift) as usize & (DIGITS - 1);
     let mut starts = [0u32; DIGITS];
@@ -344,11 +345,11 @@ fn radix_pass<const DIGITS: usize>(from: &[u64], to: &mut [u64], shift: u32) {
     }
 }
 
-/// Below this a comparison sort is as fast.
+/// Below this number of documents a comparison sort is as fast.
 const RADIX_DOCS_MIN: usize = 64;
 const BYTE_DIGITS: usize = 256;
 
-/// Stable sort of `words` by their upper halves; `room` is of any content and length.
+/// Sorts `words` by their upper halves; stable. `room` is scratch space of any content and length.
 fn sort_by_doc(words: &mut Vec<u64>, room: &mut Vec<u64>) {
     let Some(first) = words.first().copied() else { return };
     if words.len() < RADIX_DOCS_MIN {

@@ -1,4 +1,4 @@
-//! Bounds on the scores of a term's blocks: "how good can a document up to there get?"
+//! Upper bounds on the scores of a term's blocks: "how high can a document up to there score?"
 
 use limber_codec::Reader;
 
@@ -7,28 +7,28 @@ use super::format::{GROUP_BLOCKS, TAIL_IMPACTS_MIN};
 use super::impact::{self, Impact, Strength};
 use crate::{DocId, NO_MORE_DOCS};
 
-/// Ranges of more blocks than this are bounded by the impacts of their groups.
+/// A range of more blocks than this is bounded by the impacts of groups.
 const BLOCKS_MAX: usize = 8;
 
-/// Blocks whose bound is kept: neighbours are asked for again and again.
+/// Blocks whose bound is cached: neighbouring blocks are requested repeatedly.
 const BLOCKS_KEPT: usize = 16;
 
-/// Bounds of blocks and groups that were asked for, all by one score, so that none is worked out twice.
+/// Bounds of blocks and groups that were requested, all for one score, so that none is computed twice.
 #[derive(Debug, Default)]
 pub struct KnownBounds {
-    /// By group; `NAN`: not asked for yet.
+    /// By group; `NAN` if it was not requested yet.
     groups: Vec<f32>,
-    /// Of block `b`, with its number plus one, at place `b % BLOCKS_KEPT`.
+    /// The bound of block `b` at index `b % BLOCKS_KEPT`, together with `b + 1`.
     blocks: [(usize, f32); BLOCKS_KEPT],
 }
 
-/// True whatever the documents are.
+/// A bound that holds for all documents.
 const UNKNOWN: Impact = Impact { freq: u32::MAX, norm: 1 };
 
 impl Postings {
-    /// Names the block that holds `target`, without decoding it, as the one that [`Postings::max_score`]
-    /// starts from; returns its last document ([`NO_MORE_DOCS`] for the last, shorter one). `target` must not
-    /// lie before the current document, nor before an earlier `target`.
+    /// Moves to the block that holds `target`, without decoding it; [`Postings::max_score`] starts there.
+    /// Returns its last document ([`NO_MORE_DOCS`] for the tail). `target` must not lie before the current
+    /// document, nor before an earlier `target`.
     pub fn shallow_advance(&mut self, target: DocId) -> DocId {
         let from = self.impacts.from_block.max(self.block);
         if from >= self.skip.block_count {
@@ -44,10 +44,10 @@ impl Postings {
             .unwrap_or(NO_MORE_DOCS)
     }
 
-    /// The most that any document can score by `scale` from the block of the last
-    /// [`Postings::shallow_advance`] (or the current block, if that is later) up to `up_to`. Wide ranges are
-    /// bounded by groups of 4,096 documents, which may reach further on both sides. `known` is this cursor's
-    /// and this score's alone.
+    /// Returns the highest score by `scale` of any document from the block of the last
+    /// [`Postings::shallow_advance`] (or the current block, if that is later) up to `up_to`. Wide ranges
+    /// are bounded by groups of 4,096 documents, which may extend the range on both sides. `known` must be
+    /// used with this cursor and this score only.
     pub fn max_score(&mut self, up_to: DocId, known: &mut KnownBounds, scale: &impl Strength) -> f32 {
         let count = self.skip.block_count;
         let first = self.impacts.from_block.max(self.block);
@@ -77,7 +77,7 @@ impl Postings {
         most
     }
 
-    /// The most that any document can score in the block of the last [`Postings::shallow_advance`].
+    /// Returns the highest score of any document in the block of the last [`Postings::shallow_advance`].
     #[inline]
     pub fn block_bound_here(&mut self, known: &mut KnownBounds, scale: &impl Strength) -> f32 {
         if !self.options.frequencies {
@@ -88,8 +88,8 @@ impl Postings {
         if is_there { self.block_bound(block, known, scale) } else { f32::NEG_INFINITY }
     }
 
-    /// The last document of the group of the last [`Postings::shallow_advance`], and the most that any of the
-    /// group can score, where that block is the first of a whole group; else `None`.
+    /// If the block of the last [`Postings::shallow_advance`] is the first of a whole group, returns the
+    /// last document of the group and the highest score of any of its documents; otherwise `None`.
     #[inline]
     pub fn group_bound_from_here(
         &mut self,
@@ -117,7 +117,7 @@ impl Postings {
         known.groups[group]
     }
 
-    /// The bound of a full block, or of the tail, whose number is the count of full ones.
+    /// Returns the bound of a full block, or of the tail, whose number is the count of full blocks.
     #[inline]
     fn block_bound(&mut self, block: usize, known: &mut KnownBounds, scale: &impl Strength) -> f32 {
         let slot = &mut known.blocks[block % BLOCKS_KEPT];
@@ -131,7 +131,8 @@ impl Postings {
         slot.1
     }
 
-    /// The score of a strength; where that did not decode, of any document.
+    /// Returns the score of a strength. If the strength did not decode, returns a score that no document
+    /// exceeds.
     fn bound_of(&mut self, scale: &impl Strength, strength: Option<f32>) -> f32 {
         match strength {
             Some(f32::NEG_INFINITY) => f32::NEG_INFINITY,
@@ -149,7 +150,7 @@ impl Postings {
             let tail = bytes.get(self.skip.tail_start(bytes)?..)?;
             return impact::greatest(&mut Reader::new(tail), scale).ok();
         }
-        // Each of the other documents has the term at least once.
+        // Each of the other documents contains the term at least once.
         let others = (self.info.doc_freq - 1) as u64;
         let freq = self.info.total_term_freq.saturating_sub(others).min(u32::MAX as u64) as u32;
         Some(scale.strength(Impact { freq, norm: 1 }))

@@ -13,11 +13,12 @@ use crate::{DocId, Error, NO_MORE_DOCS, Result};
 /// Documents in one window of [`Postings::fill_bitset`].
 pub const WINDOW_DOCS: u32 = 64 * 64;
 
-/// Documents that [`Postings::advance`] compares at once: it finds the right ones by the last of each.
+/// Documents that [`Postings::advance`] compares at once: it first compares `target` with the last document
+/// of each such run.
 const STEP: usize = ascending::LEN;
 
-/// Gaps up to this width cannot carry 128 documents past 2^32, so corrupt bytes show in the last document
-/// alone.
+/// Gaps up to this width cannot carry 128 documents past 2^32, so for corrupt bytes it suffices to check
+/// the last document.
 const SAFE_GAP_BITS: u8 = 24;
 
 /// A cursor over the documents of one term, ascending. **It starts on the first document**, not before it.
@@ -29,11 +30,11 @@ pub struct Postings {
     positions: Option<FileBytes>,
     pub(super) info: TermInfo,
     doc_count: u32,
-    /// What was written, whatever is wanted now.
+    /// What was written, regardless of what was requested.
     pub(super) options: IndexOptions,
     pub(super) skip: SkipRows,
     pub(super) tail_len: usize,
-    /// The current block: `skip.block_count` is the tail, above it the end.
+    /// The current block; `skip.block_count` is the tail, greater values mean the end.
     pub(super) block: usize,
     doc: DocId,
     /// Index of `doc` in the block.
@@ -42,9 +43,9 @@ pub struct Postings {
     decoded: Box<Decoded>,
     /// Where the packed frequencies of the current block start; `None` once they are in `decoded`.
     freqs_at: Option<usize>,
-    /// Documents of the block whose positions were passed; `None`: the run was not looked at yet.
+    /// Documents of the block whose positions were passed; `None` if the run was not opened yet.
     positions_passed: Option<usize>,
-    /// Start and end of the current block's run in `positions`, once it was looked at.
+    /// Start and end of the current block's run in `positions`, once the run was opened.
     run: (usize, usize),
     pub(super) impacts: ImpactState,
     pub(super) corrupt: Option<&'static str>,
@@ -52,18 +53,18 @@ pub struct Postings {
 
 /// Kept on the heap, so that a cursor moves cheaply.
 struct Decoded {
-    /// Those of the block, then [`NO_MORE_DOCS`].
+    /// The documents of the block, then [`NO_MORE_DOCS`].
     docs: [DocId; BLOCK_DOCS],
-    /// The last of each [`STEP`] of `docs`, then [`NO_MORE_DOCS`].
+    /// The last document of each run of [`STEP`] in `docs`, then [`NO_MORE_DOCS`].
     ends: [DocId; STEP],
     freqs: [u32; BLOCK_DOCS],
     run: PositionRun,
 }
 
-/// What `shallow_advance` and `max_score` keep between calls.
+/// State that `shallow_advance` and `max_score` keep between calls.
 #[derive(Default)]
 pub(super) struct ImpactState {
-    /// Block that the next `max_score` starts from.
+    /// Block from which the next `max_score` starts.
     pub from_block: usize,
 }
 
@@ -130,7 +131,7 @@ impl Postings {
         self.info.doc_freq
     }
 
-    /// An error when corrupt bytes ended this cursor early or left it without frequencies or positions.
+    /// Fails if corrupt bytes ended this cursor early or left it without frequencies or positions.
     pub fn status(&self) -> Result<()> {
         match self.corrupt {
             None => Ok(()),
@@ -140,7 +141,7 @@ impl Postings {
 
     /// Moves to the next document.
     #[inline]
-    #[allow(clippy::should_implement_trait)] // The end is a number here, as callers compare documents.
+    #[allow(clippy::should_implement_trait)] // The end is a number here, since callers compare documents.
     pub fn next(&mut self) -> DocId {
         self.at += 1;
         if self.at < self.len {
@@ -160,13 +161,13 @@ impl Postings {
         if target > self.decoded.docs[self.len - 1] {
             let found = self.skip.block_of(&self.postings, self.block + 1, target);
             let Some(block) = found else { return self.fail(Broken("skip data of all blocks")) };
-            // The block that `block_of` answers may lie before the next one only when there is no next one.
+            // `block_of` returns a block before the next one only if there is no next one.
             self.enter_block(block.max(self.block + 1));
             if self.doc >= target {
                 return self.doc;
             }
         }
-        // It is mostly near.
+        // The target is mostly near.
         let mut step = self.at / STEP;
         if self.decoded.ends[step] < target {
             step = ascending::count_below(&self.decoded.ends, target).min(BLOCK_DOCS / STEP - 1);
@@ -181,13 +182,13 @@ impl Postings {
         }
     }
 
-    /// The documents of the current block from the current one on; empty at the end.
+    /// Returns the documents of the current block from the current one on; empty at the end.
     #[inline]
     pub fn block_docs(&self) -> &[DocId] {
         &self.decoded.docs[self.at.min(self.len)..self.len]
     }
 
-    /// Frequencies of [`Postings::block_docs`].
+    /// Returns the frequencies of [`Postings::block_docs`].
     #[inline]
     pub fn block_freqs(&mut self) -> &[u32] {
         self.decode_freqs();
@@ -222,8 +223,8 @@ impl Postings {
         }
     }
 
-    /// From `block` on, ors the blocks that are bit sets and end before `end` into the window as they lie in
-    /// the file; returns the first other block.
+    /// From `block` on, merges the blocks that are bit sets and end before `end` into the window, reading
+    /// them directly from the file; returns the first block that is not merged.
     fn or_bit_sets(
         &self,
         mut block: usize,
@@ -242,7 +243,7 @@ impl Postings {
             let Some(words) = rest.get(..*word_count as usize * 8) else { break };
             let Some(first) = (previous as u64 + 1).checked_sub(window_start as u64) else { break };
             let words = words.as_chunks::<8>().0;
-            // What does not end where the skip data say is for `enter_block` to refuse.
+            // A bit set that does not end where the skip data say is left to `enter_block`, which refuses it.
             let top = words.last().map_or(0, |word| 64 - u64::from_le_bytes(*word).leading_zeros() as u64);
             if words.is_empty()
                 || first + (words.len() as u64 - 1) * 64 + top != last.wrapping_sub(window_start) as u64 + 1
@@ -263,7 +264,7 @@ impl Postings {
         block
     }
 
-    /// How often the term occurs in the current document; 1 in fields without frequencies.
+    /// Returns the frequency of the term in the current document; 1 in fields without frequencies.
     #[inline]
     pub fn freq(&mut self) -> u32 {
         if self.freqs_at.is_some() {
@@ -272,8 +273,8 @@ impl Postings {
         self.decoded.freqs[self.at.min(BLOCK_DOCS - 1)]
     }
 
-    /// Replaces `positions` with those of the term in the current document, ascending. Opened without
-    /// [`super::Want::Positions`], or in a field without them: none.
+    /// Replaces `positions` with those of the term in the current document, ascending. There are none if
+    /// the postings were opened without [`super::Want::Positions`] or the field has no positions.
     pub fn positions(&mut self, positions: &mut Vec<u32>) {
         positions.clear();
         if self.positions.is_some()
@@ -302,7 +303,8 @@ impl Postings {
         Ok(())
     }
 
-    /// Goes to the start of the current block's positions; 0 documents of it were passed then.
+    /// Moves to the start of the current block's positions; returns 0, the number of documents passed by
+    /// then.
     #[cold]
     fn enter_run(&mut self) -> std::result::Result<usize, Broken> {
         let end = self.positions.as_ref().map_or(0, |bytes| bytes.len());
@@ -328,7 +330,7 @@ impl Postings {
         NO_MORE_DOCS
     }
 
-    /// Decodes the documents of `block` and stands on its first.
+    /// Decodes the documents of `block` and moves to its first.
     fn enter_block(&mut self, block: usize) -> DocId {
         let count = self.skip.block_count;
         self.block = block;
@@ -353,7 +355,7 @@ impl Postings {
         }
     }
 
-    /// Last document before `block`.
+    /// Returns the last document before `block`.
     fn last_doc_before(&self, block: usize) -> std::result::Result<Option<DocId>, Broken> {
         match block {
             0 => Ok(None),
@@ -441,7 +443,7 @@ fn sum(freqs: &[u32]) -> u64 {
     freqs.iter().map(|&freq| freq as u64).sum()
 }
 
-/// Reads the bit set at the start of `bytes`; its length in bytes.
+/// Reads the bit set at the start of `bytes`; returns its length in bytes.
 fn load_bit_set(
     bytes: &[u8],
     previous: Option<DocId>,

@@ -1,25 +1,25 @@
-//! A whole inverted field, term by term: postings and dictionary together.
+//! Writes a whole inverted field term by term, postings and dictionary together.
 
 use super::writer::PostingsWriter;
 use crate::index_options::IndexOptions;
 use crate::terms::{TermDictionaryWriter, TermInfo, TermLocation};
 use crate::{DocId, Result, Sink};
 
-/// The four sections that grow while terms arrive. Offsets in what is written count from each sink's position
-/// at the start.
+/// The four sections that grow while terms arrive. Offsets in the written bytes count from each sink's
+/// position at the start.
 pub struct FieldSinks<'s> {
-    /// Of the section `Terms`.
+    /// Section `Terms`.
     pub terms: &'s mut dyn Sink,
-    /// Of the section `TermIndex`.
+    /// Section `TermIndex`.
     pub index: &'s mut dyn Sink,
-    /// Of the section `Postings`.
+    /// Section `Postings`.
     pub postings: &'s mut dyn Sink,
-    /// Of the section `Positions`.
+    /// Section `Positions`.
     pub positions: &'s mut dyn Sink,
 }
 
-/// Writes one field: for each term in ascending order `begin_term`, `push` any number of times, `end_term`;
-/// then `finish`. A term without documents leaves no trace.
+/// Writes one field: for each term in ascending order `begin_term`, `push` any number of times and
+/// `end_term`; then `finish`. A term without documents is not written.
 pub struct FieldWriter<'s> {
     dictionary: TermDictionaryWriter<'s>,
     postings: PostingsWriter<'s>,
@@ -27,7 +27,8 @@ pub struct FieldWriter<'s> {
 }
 
 impl<'s> FieldWriter<'s> {
-    /// `norms`: by document, `[doc_count]`, 0 where the field is absent; `None` for a field without norms.
+    /// Creates a writer. `norms` is by document, `[doc_count]`, 0 where the field is absent; `None` for a
+    /// field without norms.
     pub fn new(options: IndexOptions, norms: Option<&'s [u8]>, sinks: FieldSinks<'s>) -> FieldWriter<'s> {
         FieldWriter {
             dictionary: TermDictionaryWriter::new(options, sinks.terms, sinks.index),
@@ -36,19 +37,19 @@ impl<'s> FieldWriter<'s> {
         }
     }
 
-    /// Starts a term greater than all before.
+    /// Starts a term, which must be greater than all before.
     pub fn begin_term(&mut self, term: &[u8]) {
         self.term.clear();
         self.term.extend_from_slice(term);
     }
 
-    /// Documents of the term, as [`PostingsWriter::push`] wants them.
+    /// Adds documents of the term; see [`PostingsWriter::push`].
     #[inline]
     pub fn push(&mut self, docs: &[DocId], freqs: &[u32], positions: &[u32]) -> Result<()> {
         self.postings.push(docs, freqs, positions)
     }
 
-    /// Ends the term; `false` when it had no documents and was left out.
+    /// Ends the term; returns `false` if it had no documents and was left out.
     pub fn end_term(&mut self) -> Result<bool> {
         match self.postings.end_term()? {
             Some(info) => self.dictionary.add(&self.term, &info).map(|()| true),
@@ -56,14 +57,14 @@ impl<'s> FieldWriter<'s> {
         }
     }
 
-    /// A term and all its documents at once.
+    /// Adds a term with all its documents.
     pub fn add(&mut self, term: &[u8], docs: &[DocId], freqs: &[u32], positions: &[u32]) -> Result<bool> {
         self.begin_term(term);
         self.push(docs, freqs, positions)?;
         self.end_term()
     }
 
-    /// A term and all its occurrences at once, as [`PostingsWriter::push_occurrences`] wants them.
+    /// Adds a term with all its occurrences; see [`PostingsWriter::push_occurrences`].
     pub fn add_occurrences(&mut self, term: &[u8], occurrences: &[u64]) -> Result<bool> {
         self.postings.push_occurrences(occurrences)?;
         match self.postings.end_term()? {
@@ -72,14 +73,15 @@ impl<'s> FieldWriter<'s> {
         }
     }
 
-    /// A term of one document, once, without positions: most of `_id`. Nothing of it goes to the postings.
+    /// Adds a term that occurs once, in one document, without positions, like most of `_id`. Writes nothing
+    /// to the postings.
     #[inline]
     pub fn add_single(&mut self, term: &[u8], doc: DocId) -> Result<()> {
         let location = TermLocation { single_doc: doc, ..TermLocation::default() };
         self.dictionary.add(term, &TermInfo { ord: 0, doc_freq: 1, total_term_freq: 1, location })
     }
 
-    /// Terms written so far: the ordinal of the next one.
+    /// Returns the number of terms written so far, which is the ordinal of the next one.
     pub fn term_count(&self) -> u64 {
         self.dictionary.term_count()
     }

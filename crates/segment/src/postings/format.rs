@@ -6,37 +6,40 @@
 //!
 //! ```text
 //! Postings of a term
-//!   block     u8      how its 128 documents are written:
-//!                       0..=32  gaps - 1 at that width, 16 bytes a bit (`codec::block128`, strictly ascending)
-//!                       0x40    a bit set: u8 word count n (1..=64), n x u64; bit i = document (last of the block before) + 1 + i
-//!             patched frequency - 1 of each (`codec::block128`)                         with frequencies
-//!   tail      impacts of the tail                                                       with frequencies, from 16 documents
-//!             per document, varint: gap - 1                                             without frequencies
-//!                           varint: (gap - 1) << 1 | (frequency == 1), else varint frequency   with frequencies
-//!             (the gap counts from the last document of the blocks, or from -1)
-//!   skip      only with full blocks; u32 each:
-//!             last document of each block                                               [blocks]
-//!             end of each block, from the start of the term's postings                  [blocks]
-//!             end of each block's positions, from the start of the term's positions     [blocks]   with positions
-//!             end of each list of impacts, from the first                               [blocks + groups]  with frequencies
-//!             impacts of each block, then of each group of 32 blocks (`blocks.div_ceil(32)` groups)
-//!             u32     bytes of the skip data without this number
+//!   block    u8     how its 128 documents are written:
+//!                     0..=32  gaps - 1 at that width, 16 bytes per bit (`codec::block128`, ascending)
+//!                     0x40    a bit set: u8 word count n (1..=64), n x u64;
+//!                             bit i = document (last of the preceding block) + 1 + i
+//!            patched frequency - 1 of each (`codec::block128`)                    with frequencies
+//!   tail     impacts of the tail                          with frequencies, from 16 documents
+//!            per document, varint: gap - 1                                        without frequencies
+//!                          varint: (gap - 1) << 1 | (frequency == 1),             with frequencies
+//!                                  then varint frequency unless it is 1
+//!            (the gap counts from the last document of the blocks, or from -1)
+//!   skip     only with full blocks; u32 each:
+//!            last document of each block                                          [blocks]
+//!            end of each block, from the start of the term's postings             [blocks]
+//!            end of each block's positions, from the start of the term's          [blocks]   with positions
+//!              positions
+//!            end of each list of impacts, from the first                [blocks + groups]  with frequencies
+//!            impacts of each block, then of each group of 32 blocks (`blocks.div_ceil(32)` groups)
+//!            u32    bytes of the skip data without this number
 //!
-//!   impacts   u8 count, then per pair varint frequency, u8 norm; frequencies and norms ascend
+//!   impacts  u8 count, then per pair varint frequency, u8 norm; frequencies and norms ascend
 //!
 //! Positions of a term
-//!   run       one per full block, one for the tail: the positions of its documents, each as the gap to the one before (the
-//!             first of a document: as it is)
-//!             for every 128 of them: a patched block
-//!             then, of the n < 128 left: up to 3 as varints; more as u8 width and packed bits (`codec::bits`)
+//!   run      one per full block, one for the tail: the positions of its documents, each as the gap to the
+//!            preceding one (the first of a document as it is)
+//!            for every 128 of them: a patched block
+//!            then the n < 128 left: up to 3 as varints; more as u8 width and packed bits (`codec::bits`)
 //! ```
 //!
-//! Skip data are plain arrays in the mapped file: opening a term decodes nothing, any block is a binary
-//! search away, and `impacts` of a group of 4,096 documents cost one look. 16 bytes per 128 documents, about
-//! 5 % of the postings. Positions start anew with each block, so that a block's positions need no state of
-//! those before. Impacts are the Pareto front of (frequency, norm): no document of the block has a higher
-//! frequency and a shorter field than some pair, so the best pair's score bounds all scores (Lucene,
-//! `CompetitiveImpactAccumulator`).
+//! Skip data are plain arrays in the mapped file: opening a term decodes nothing, any block is found by a
+//! binary search, and the `impacts` of a group of 4,096 documents are read at once. They take 16 bytes per
+//! 128 documents, about 5 % of the postings. Positions start anew with each block, so that reading a
+//! block's positions needs no state of earlier blocks. Impacts are the Pareto front of (frequency, norm):
+//! for each document of the block some pair has at least its frequency and at most its norm, so the score
+//! of the best pair bounds all scores (Lucene, `CompetitiveImpactAccumulator`).
 
 pub use limber_codec::block128::LEN as BLOCK_DOCS;
 
@@ -44,9 +47,10 @@ pub use limber_codec::block128::LEN as BLOCK_DOCS;
 pub const GROUP_BLOCKS: usize = 32;
 /// Tag of a block written as a bit set.
 pub const TAG_BIT_SET: u8 = 0x40;
-/// Most words of a bit set: one more and packed gaps are never longer.
+/// Maximum number of words of a bit set: with one more, packed gaps are never longer.
 pub const BIT_SET_WORDS_MAX: usize = 64;
-/// A tail of fewer documents has no impacts: they would cost more than they can skip.
+/// A tail of fewer documents has no impacts: they would cost more than they save.
 pub const TAIL_IMPACTS_MIN: usize = 16;
-/// Up to this many positions left over are varints; from there a packed array with its width byte is shorter.
+/// Up to this many leftover positions are written as varints; more are shorter as a packed array with its
+/// width byte.
 pub const POSITION_VARINTS_MAX: usize = 3;

@@ -1,4 +1,4 @@
-//! Impacts: "what is the best score that any document of this block can reach?"
+//! Impacts: "what is the highest score that any document of this block can reach?"
 
 use limber_codec::{Corrupt, Reader, varint};
 
@@ -8,16 +8,16 @@ use limber_codec::{Corrupt, Reader, varint};
 pub struct Impact {
     /// Occurrences in the document.
     pub freq: u32,
-    /// [`limber_codec::norm`]; 1 in fields without norms.
+    /// Encoded as in [`limber_codec::norm`]; 1 in fields without norms.
     pub norm: u8,
 }
 
-/// Frequencies below this have a slot of their own.
+/// Frequencies below this number have a slot of their own.
 const SMALL_FREQS: usize = 32;
 
 /// Collects the (frequency, norm) pairs of a block.
 pub struct ImpactCollector {
-    /// Smallest norm per small frequency; `u16::MAX` where there is none.
+    /// Smallest norm by frequency; `u16::MAX` if there is none.
     small: [u16; SMALL_FREQS],
     large: Vec<Impact>,
     front: Vec<Impact>,
@@ -38,13 +38,15 @@ impl ImpactCollector {
         }
     }
 
-    /// The Pareto front of what was added, ascending by frequency and norm; empties the collector.
+    /// Returns the Pareto front of the added pairs, ascending by frequency and norm, and empties the
+    /// collector.
     pub fn take_front(&mut self) -> &[Impact] {
         self.front.clear();
         self.large.sort_unstable_by_key(|impact| (impact.freq, std::cmp::Reverse(impact.norm)));
         let small = self.small.iter().enumerate().filter(|(_, norm)| **norm <= u8::MAX as u16);
         let small = small.map(|(freq, &norm)| Impact { freq: freq as u32, norm: norm as u8 });
-        // From the highest frequency down, a pair counts when its norm is smaller than all before.
+        // From the highest frequency down, a pair belongs to the front if its norm is smaller than all
+        // before it.
         let mut smallest_norm = u16::MAX;
         for impact in self.large.iter().rev().copied().chain(small.rev()) {
             if (impact.norm as u16) < smallest_norm {
@@ -59,8 +61,8 @@ impl ImpactCollector {
     }
 }
 
-/// Appends a Pareto front. It has at most 256 pairs, as their norms differ; 256 are written as 255 that bound
-/// them all.
+/// Appends a Pareto front. It has at most 256 pairs, since their norms differ; 256 pairs are written as 255
+/// that bound them all.
 pub fn write(impacts: &[Impact], out: &mut Vec<u8>) {
     let (mut first, rest) = match impacts {
         [] => return out.push(0),
@@ -79,7 +81,8 @@ pub fn write(impacts: &[Impact], out: &mut Vec<u8>) {
     }
 }
 
-/// How much an impact is worth, in two steps, so that the second is taken once for the best of many.
+/// Computes a score from an impact in two steps, so that the second step is only taken for the best of many
+/// impacts.
 pub trait Strength {
     /// Grows with the frequency and shrinks with the norm.
     fn strength(&self, impact: Impact) -> f32;
@@ -87,7 +90,7 @@ pub trait Strength {
     fn score(&self, strength: f32) -> f32;
 }
 
-/// The greatest strength in a list; `NEG_INFINITY` in an empty one.
+/// Returns the greatest strength in a list; `NEG_INFINITY` for an empty one.
 #[inline]
 pub fn greatest(reader: &mut Reader<'_>, scale: &impl Strength) -> Result<f32, Corrupt> {
     let count = usize::from(reader.u8()?);

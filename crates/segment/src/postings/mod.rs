@@ -1,4 +1,4 @@
-//! The documents of one term: "in which documents is it, how often, where, and how good can they get?"
+//! The documents of one term: "which documents contain it, how often, where, and how high can they score?"
 //!
 //! [`FieldWriter`] writes a field's terms with their postings; [`PostingsReader`] opens the [`Postings`] of
 //! one term.

@@ -1,15 +1,15 @@
-//! Positions within one run: "where is the term in the next document?"
+//! Positions within one run: "where does the term occur in the next document?"
 
 use limber_codec::{Corrupt, Reader, bits, block128};
 
 use super::format::{BLOCK_DOCS, POSITION_VARINTS_MAX};
 
-/// Walks the positions of one block's (or the tail's) documents, decoding 128 at a time and skipping unseen
-/// 128s by their length.
+/// Walks the positions of one block's (or the tail's) documents. Decodes 128 at a time and skips whole
+/// groups of 128 by their length.
 pub struct PositionRun {
     /// Bytes of the run decoded so far.
     at: usize,
-    /// Positions of the run that were not decoded yet.
+    /// Positions of the run that are not decoded yet.
     undecoded: u64,
     gaps: [u32; BLOCK_DOCS],
     gaps_len: usize,
@@ -23,12 +23,12 @@ impl Default for PositionRun {
 }
 
 impl PositionRun {
-    /// Goes to the start of a run of `count` positions.
+    /// Moves to the start of a run of `count` positions.
     pub fn restart(&mut self, count: u64) {
         (self.at, self.undecoded, self.gaps_len, self.gaps_at) = (0, count, 0, 0);
     }
 
-    /// Passes over `count` positions.
+    /// Skips `count` positions.
     pub fn skip(&mut self, run: &[u8], mut count: u64) -> Result<(), Corrupt> {
         loop {
             let here = (self.gaps_len - self.gaps_at) as u64;
@@ -48,8 +48,8 @@ impl PositionRun {
         }
     }
 
-    /// Appends the positions of a document in which the term occurs `freq` times. What is appended is bounded
-    /// by the run's bytes, whatever `freq` is.
+    /// Appends the positions of a document in which the term occurs `freq` times. The run's bytes bound how
+    /// much is appended, however large `freq` is.
     pub fn read(&mut self, run: &[u8], freq: u32, positions: &mut Vec<u32>) -> Result<(), Corrupt> {
         let mut position = 0u32;
         let mut left = freq as usize;

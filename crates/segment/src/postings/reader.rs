@@ -1,4 +1,4 @@
-//! The postings of one field: "open those of this term".
+//! Opens the postings of one field's terms.
 
 use limber_store::FileBytes;
 
@@ -17,7 +17,8 @@ pub struct PostingsReader {
 }
 
 impl PostingsReader {
-    /// `positions`: `None` for a field without them. `doc_count`: of the segment.
+    /// Opens the postings of a field in a segment of `doc_count` documents; `positions` is `None` for a
+    /// field without them.
     pub fn open(
         postings: FileBytes,
         positions: Option<FileBytes>,
@@ -31,13 +32,13 @@ impl PostingsReader {
         Ok(PostingsReader { postings, positions, options, doc_count })
     }
 
-    /// What is indexed of the field.
+    /// Returns what is indexed of the field.
     pub fn options(&self) -> IndexOptions {
         self.options
     }
 
-    /// The postings of a term of this field's dictionary. A field gives what it has: frequencies of 1, no
-    /// positions where they were not indexed.
+    /// Opens the postings of a term of this field's dictionary. If the field lacks what is wanted,
+    /// frequencies are 1 and there are no positions.
     pub fn postings(&self, info: &TermInfo, want: Want) -> Result<Postings> {
         let location = &info.location;
         let slice = |bytes: &FileBytes, section, offset: u64, len: u64| {

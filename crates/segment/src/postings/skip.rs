@@ -1,4 +1,4 @@
-//! Skip data of a term: "where does block `b` lie, what is its last document, which block holds this one?"
+//! Skip data of a term: "where is block `b`, what is its last document, which block holds this document?"
 
 use limber_codec::Reader;
 
@@ -7,7 +7,7 @@ use super::impact::{self, Strength};
 use crate::DocId;
 use crate::index_options::IndexOptions;
 
-/// Where the rows of a term's skip data start in its postings. Every accessor answers `None` for corrupt
+/// Where the rows of a term's skip data start in its postings. Every accessor returns `None` for corrupt
 /// bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SkipRows {
@@ -18,12 +18,12 @@ pub struct SkipRows {
     impact_ends: usize,
     impacts: usize,
     impacts_end: usize,
-    /// Where the skip data start: the end of blocks and tail.
+    /// Where the skip data start: the end of the blocks and the tail.
     pub start: usize,
 }
 
 impl SkipRows {
-    /// Finds the rows at the end of `postings`.
+    /// Locates the rows at the end of `postings`.
     pub fn open(postings: &[u8], doc_freq: u32, options: IndexOptions) -> Option<SkipRows> {
         let block_count = doc_freq as usize / BLOCK_DOCS;
         if block_count == 0 {
@@ -62,14 +62,14 @@ impl SkipRows {
         read_u32(postings, self.last_docs + 4 * block)
     }
 
-    /// Start and end of a block's bytes in the term's postings.
+    /// Returns start and end of a block's bytes in the term's postings.
     #[inline]
     pub fn bytes_of(&self, postings: &[u8], block: usize) -> Option<(usize, usize)> {
         let range = self.range(postings, self.ends, block)?;
         (range.1 <= self.start).then_some(range)
     }
 
-    /// Start of the tail in the term's postings.
+    /// Returns the start of the tail in the term's postings.
     pub fn tail_start(&self, postings: &[u8]) -> Option<usize> {
         match self.block_count {
             0 => Some(0),
@@ -77,8 +77,8 @@ impl SkipRows {
         }
     }
 
-    /// Start and end of a block's run in the term's positions; the end of the last block is the start of the
-    /// tail's run.
+    /// Returns start and end of a block's run in the term's positions; the end of the last block is the
+    /// start of the tail's run.
     pub fn positions_of(&self, postings: &[u8], block: usize) -> Option<(usize, usize)> {
         self.range(postings, self.position_ends, block)
     }
@@ -90,13 +90,13 @@ impl SkipRows {
         (start <= end).then_some((start, end))
     }
 
-    /// The greatest strength in a block.
+    /// Returns the greatest strength in a block.
     #[inline]
     pub fn block_strength(&self, postings: &[u8], block: usize, scale: &impl Strength) -> Option<f32> {
         self.strength(postings, block, scale)
     }
 
-    /// The greatest strength in a group of [`GROUP_BLOCKS`] blocks.
+    /// Returns the greatest strength in a group of [`GROUP_BLOCKS`] blocks.
     pub fn group_strength(&self, postings: &[u8], group: usize, scale: &impl Strength) -> Option<f32> {
         self.strength(postings, self.block_count + group, scale)
     }
@@ -108,8 +108,8 @@ impl SkipRows {
         impact::greatest(&mut Reader::new(bytes), scale).ok()
     }
 
-    /// First block from `from` on whose last document is at least `target`; the block count when there is
-    /// none. Gallops, as targets are mostly near.
+    /// Returns the first block from `from` on whose last document is at least `target`, or the block count
+    /// if there is none. Gallops, since targets are mostly near.
     #[inline]
     pub fn block_of(&self, postings: &[u8], from: usize, target: DocId) -> Option<usize> {
         let (mut low, mut step) = (from, 1);

@@ -1,4 +1,4 @@
-//! Postings against the documents they were written from.
+//! Compares postings with the documents they were written from.
 
 use limber_store::FileBytes;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use super::*;
 use crate::NO_MORE_DOCS;
 use crate::terms::TermInfo;
 
-/// One document of a term: its number and the positions.
+/// Documents of a term: each one's number and positions.
 type Occurrences = Vec<(u32, Vec<u32>)>;
 
 const DOCS: u32 = 200_000;
@@ -27,7 +27,7 @@ fn write(terms: &[Occurrences], options: IndexOptions) -> Written {
     let mut writer = PostingsWriter::new(options, Some(&norms), &mut postings, &mut positions);
     let mut infos = Vec::new();
     for term in terms {
-        // In pieces of odd sizes, as a merge does.
+        // Added in pieces of odd sizes, as a merge does.
         for piece in term.chunks(77) {
             let docs: Vec<u32> = piece.iter().map(|(doc, _)| *doc).collect();
             let freqs: Vec<u32> = piece.iter().map(|(_, positions)| positions.len() as u32).collect();
@@ -46,7 +46,7 @@ fn write(terms: &[Occurrences], options: IndexOptions) -> Written {
     Written { reader, infos }
 }
 
-/// Postings and positions as a buffer writes them.
+/// Writes postings and positions as a buffer does.
 fn write_occurrences(terms: &[Occurrences], options: IndexOptions, norms: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let (mut postings, mut positions) = (Vec::new(), Vec::new());
     let mut writer = PostingsWriter::new(options, Some(norms), &mut postings, &mut positions);
@@ -83,7 +83,7 @@ fn check_next(written: &Written, term: &Occurrences, info: &TermInfo, options: I
     for (at, (doc, expected)) in term.iter().enumerate() {
         assert_eq!(postings.doc(), *doc);
         assert_eq!(postings.freq(), if options.frequencies { expected.len() as u32 } else { 1 });
-        // Some documents' positions are never asked for.
+        // The positions of some documents are never requested.
         if at % 3 != 1 {
             postings.positions(&mut positions);
             assert_eq!(&positions, if options.positions { &expected[..] } else { &[] }, "document {doc}");
@@ -175,7 +175,7 @@ fn check_impacts(written: &Written, term: &Occurrences, info: &TermInfo) {
     }
 }
 
-/// Documents from gaps; the number of positions and their gaps cycle through small lists.
+/// Makes documents from gaps; the numbers of positions and the gaps between them cycle through small lists.
 fn occurrences(gaps: impl IntoIterator<Item = u32>, freqs: &[u32], position_gap: u32) -> Occurrences {
     let mut doc = 0u32;
     let mut term = Vec::new();
@@ -230,7 +230,7 @@ proptest! {
     }
 }
 
-/// A block of such documents is packed in parts, so that its positions are never held together.
+/// A block of such documents is packed in parts, so that its positions are never all held in memory.
 #[test]
 fn documents_with_very_many_positions() {
     let options = IndexOptions { frequencies: true, positions: true };

@@ -1,4 +1,4 @@
-//! The documents of one term after the other to the sections `Postings` and `Positions`.
+//! Writes the documents of one term after the other to the sections `Postings` and `Positions`.
 
 use limber_codec::{bits, block128, varint};
 
@@ -12,7 +12,7 @@ use crate::{DocId, Error, Result, Sink};
 
 /// Bytes collected before they go to a sink.
 const PENDING_BYTES: usize = 64 << 10;
-/// Position gaps of the documents of a block that are kept before they are packed.
+/// Maximum number of position gaps of a block's documents that are held before they are packed.
 const POSITION_GAPS_MAX: usize = 64 << 10;
 
 /// Writes the postings of a field, term by term: any number of [`PostingsWriter::push`], then
@@ -23,7 +23,7 @@ pub struct PostingsWriter<'s> {
     norms: Option<&'s [u8]>,
     postings: Output<'s>,
     positions: Output<'s>,
-    /// Documents not written yet: fewer than a block between calls.
+    /// Documents that are not written yet; fewer than a block between calls.
     docs: [u32; BLOCK_DOCS],
     freqs: [u32; BLOCK_DOCS],
     len: usize,
@@ -37,7 +37,7 @@ pub struct PostingsWriter<'s> {
     impacts: ImpactCollector,
 }
 
-/// A sink with a buffer that knows where the current term started.
+/// A buffered sink that knows where the current term started.
 struct Output<'s> {
     sink: &'s mut dyn Sink,
     pending: Vec<u8>,
@@ -54,12 +54,12 @@ impl<'s> Output<'s> {
         self.flushed_bytes + self.pending.len() as u64
     }
 
-    /// Bytes of the current term so far.
+    /// Returns the bytes of the current term so far.
     fn term_bytes(&self) -> u64 {
         self.position() - self.term_start
     }
 
-    /// The same as skip data hold it.
+    /// Returns the same as the skip data store it.
     fn term_bytes_u32(&self) -> Result<u32> {
         let limit = u32::MAX as u64;
         u32::try_from(self.term_bytes())
@@ -90,7 +90,8 @@ struct SkipBuilder {
 }
 
 impl<'s> PostingsWriter<'s> {
-    /// `norms`: by document, 0 where the field is absent; `None` for a field without norms.
+    /// Creates a writer. `norms` is by document, 0 where the field is absent; `None` for a field without
+    /// norms.
     pub fn new(
         options: IndexOptions,
         norms: Option<&'s [u8]>,
@@ -114,9 +115,9 @@ impl<'s> PostingsWriter<'s> {
         }
     }
 
-    /// Adds documents of the current term: ascending, above all before. `freqs`: one a document, empty when
-    /// the field has no frequencies. `positions`: `sum(freqs)` of them, ascending within a document, empty
-    /// when the field has none.
+    /// Adds documents of the current term, ascending and above all before. `freqs` has one entry per
+    /// document and is empty if the field has no frequencies. `positions` has `sum(freqs)` entries,
+    /// ascending within a document, and is empty if the field has no positions.
     pub fn push(&mut self, docs: &[DocId], freqs: &[u32], positions: &[u32]) -> Result<()> {
         let (mut docs, mut freqs, mut positions) = (docs, freqs, positions);
         while !docs.is_empty() {
@@ -151,8 +152,8 @@ impl<'s> PostingsWriter<'s> {
         Ok(())
     }
 
-    /// Adds occurrences of the current term, `document << 32 | position` each: ascending, of documents above
-    /// all before. What the field's options leave out is dropped.
+    /// Adds occurrences of the current term, each `document << 32 | position`, ascending and of documents
+    /// above all before. Drops what the field's options leave out.
     pub fn push_occurrences(&mut self, mut occurrences: &[u64]) -> Result<()> {
         self.total_term_freq += occurrences.len() as u64;
         while let Some(&first) = occurrences.first() {
@@ -176,8 +177,8 @@ impl<'s> PostingsWriter<'s> {
         Ok(())
     }
 
-    /// Fills the block document by document, up to the last occurrence in its last; how many there were.
-    /// `first`: `occurrences[0]`.
+    /// Fills the block document by document, up to the last occurrence in its last document; returns the
+    /// number of occurrences taken. `first` is `occurrences[0]`.
     fn take_occurrences(&mut self, first: u64, occurrences: &[u64]) -> Result<usize> {
         let (mut doc, mut freq, mut previous) = (doc_of(first), 0, 0);
         let mut taken = occurrences.len();
@@ -208,8 +209,8 @@ impl<'s> PostingsWriter<'s> {
         Ok(taken)
     }
 
-    /// Writes a block of `docs` in each of which the term occurs once, at `occurrences`: most blocks of
-    /// frequent terms.
+    /// Writes a block of documents, `docs`, in each of which the term occurs once, at `occurrences`. Most
+    /// blocks of frequent terms are like this.
     fn write_block_of_ones(&mut self, occurrences: &[u64; BLOCK_DOCS]) -> Result<()> {
         self.doc_freq += BLOCK_DOCS as u32;
         let out = &mut self.postings.pending;
@@ -228,8 +229,8 @@ impl<'s> PostingsWriter<'s> {
         self.end_block()
     }
 
-    /// Ends the term; where its postings are, or `None` when it has no documents. The ordinal is the
-    /// dictionary's to give.
+    /// Ends the term; returns where its postings are, or `None` if it has no documents. The dictionary
+    /// assigns the ordinal.
     pub fn end_term(&mut self) -> Result<Option<TermInfo>> {
         let doc_freq = self.doc_freq;
         if doc_freq == 0 {
@@ -262,7 +263,7 @@ impl<'s> PostingsWriter<'s> {
         Ok(Some(TermInfo { ord: 0, doc_freq, total_term_freq, location }))
     }
 
-    /// Hands what is left to the sinks.
+    /// Writes the remaining bytes to the sinks.
     pub fn finish(mut self) -> Result<()> {
         self.postings.flush_above(0)?;
         self.positions.flush_above(0)
@@ -284,7 +285,7 @@ impl<'s> PostingsWriter<'s> {
         self.end_block()
     }
 
-    /// Notes in the skip data where the block ends.
+    /// Records the end of the block in the skip data.
     fn end_block(&mut self) -> Result<()> {
         let last = self.docs[BLOCK_DOCS - 1];
         self.skip.last_docs.push(last);
@@ -330,8 +331,8 @@ impl<'s> PostingsWriter<'s> {
         }
     }
 
-    /// Writes what is whole of the run so far once it is long: the documents of one run may have millions of
-    /// positions each.
+    /// Writes the full blocks of the run so far once it is long, because the documents of one run may have
+    /// millions of positions each.
     fn bound_position_gaps(&mut self) -> Result<()> {
         if self.position_gaps.len() < POSITION_GAPS_MAX {
             return Ok(());
@@ -345,7 +346,7 @@ impl<'s> PostingsWriter<'s> {
         self.positions.flush_above(PENDING_BYTES)
     }
 
-    /// Writes the run of position gaps of the documents not written yet.
+    /// Writes the position gaps of the pending documents as a run.
     fn write_positions(&mut self) -> Result<()> {
         let out = &mut self.positions.pending;
         let (blocks, rest) = self.position_gaps.as_chunks::<BLOCK_DOCS>();
@@ -364,7 +365,7 @@ impl<'s> PostingsWriter<'s> {
     }
 }
 
-/// Document of an occurrence.
+/// Returns the document of an occurrence.
 #[inline]
 fn doc_of(occurrence: u64) -> DocId {
     (occurrence >> 32) as DocId
@@ -379,7 +380,7 @@ fn smallest_norm(norms: &[u8], docs: &[DocId; BLOCK_DOCS]) -> u8 {
     }
 }
 
-/// Writes a full block in whichever of the two forms is shorter.
+/// Writes a full block in the shorter of the two forms.
 fn write_docs(previous: Option<DocId>, docs: &[u32; BLOCK_DOCS], out: &mut Vec<u8>) {
     let width = block128::ascending_width(previous, docs);
     let base = previous.map_or(0, |doc| doc + 1);
@@ -399,7 +400,7 @@ fn write_docs(previous: Option<DocId>, docs: &[u32; BLOCK_DOCS], out: &mut Vec<u
 }
 
 impl SkipBuilder {
-    /// Adds the list of the next block; every [`GROUP_BLOCKS`] of them also make a list of the group.
+    /// Adds the impacts of the next block; every [`GROUP_BLOCKS`] blocks also add the impacts of their group.
     fn add_impacts(&mut self, block: &mut ImpactCollector) {
         let front = block.take_front();
         impact::write(front, &mut self.impacts);
@@ -415,7 +416,7 @@ impl SkipBuilder {
         self.group_impact_ends.push(self.group_impacts.len() as u32);
     }
 
-    /// Appends the skip data and starts those of the next term.
+    /// Appends the skip data and resets the builder for the next term.
     fn write(&mut self, options: IndexOptions, out: &mut Vec<u8>) {
         let start = out.len();
         let rows =

@@ -1,4 +1,4 @@
-//! A segment's documents: where one with an id is, and its id, routing and source.
+//! A segment's documents: finds them by id and reads their id, routing and source.
 
 use super::Segment;
 use crate::file::{NO_FIELD, SectionKind};
@@ -9,20 +9,22 @@ use crate::stored::{Stored, StoredDocument, StoredReader};
 use crate::{DocId, Error, NO_MORE_DOCS, Result};
 
 impl Segment {
-    /// The document with this id; `None` when it is not here. The document may have been deleted.
+    /// Returns the document with this id; `None` if the segment does not have it. The document may be
+    /// deleted.
     pub fn find_id(&self, id: &[u8]) -> Result<Option<DocId>> {
         self.find_id_hashed(id, id_hash(id))
     }
 
-    /// As [`Segment::find_id`], the hash ([`id_hash`]) computed once for several segments.
+    /// Does the same as [`Segment::find_id`], with a hash ([`id_hash`]) computed once for several segments.
     ///
-    /// An id that is here several times (an update inside one buffer) answers the last document: the others
-    /// are deleted.
+    /// For an id that is here several times (an update inside one buffer), returns the last document; the
+    /// others are deleted.
     pub fn find_id_hashed(&self, id: &[u8], hash: u64) -> Result<Option<DocId>> {
         let Some(number) = self.number(ID_PATH) else { return Ok(None) };
         self.file.check_known(&[SectionKind::IdFilter], number)?;
         if self.id_filter.as_ref().is_some_and(|filter| !filter.may_contain(hash)) {
-            // Large segments have eight files, and this is asked for each document that is written.
+            // Only for single files: large segments have eight files, and this is called for each document
+            // that is written.
             if self.meta.files.len() == 1 {
                 self.intact()?
             } else {
@@ -47,20 +49,21 @@ impl Segment {
         Ok(last)
     }
 
-    /// As [`Segment::find_id_hashed`], for a write, which replaces what is found and adds another document
-    /// where nothing is: what it relies on is verified once.
+    /// Does the same as [`Segment::find_id_hashed`] for a write, which replaces the document found or adds
+    /// a new one. The fields that it relies on are verified once.
     pub fn find_replaced(&self, id: &[u8], hash: u64) -> Result<Option<DocId>> {
         self.file.verify_identities()?;
         self.find_id_hashed(id, hash)
     }
 
-    /// Verifies once what a source is put together from where the index stores none, for a write that carries
-    /// it on.
+    /// Verifies once the columns from which a source is synthesized if the index stores none. For a write
+    /// that carries such a source over.
     pub fn verify_columns(&self) -> Result<()> {
         self.file.verify_columns()
     }
 
-    /// This process wrote the segment: what writes rely on need not be verified.
+    /// Records that this process wrote the segment, so that the fields that writes rely on need no
+    /// verification.
     pub fn trust_written(&self) {
         self.file.trust_written();
     }
@@ -68,7 +71,7 @@ impl Segment {
     fn stored(&self) -> Result<Stored<'_>> {
         let checksums = self.file.readable_bytes(SectionKind::StoredChecksums, NO_FIELD)?;
         let section = |kind| {
-            // Blocks are compared one by one: those that are sound are read on when the section as a whole is
+            // Blocks have their own checksums: sound ones can still be read if the section as a whole is
             // known to be damaged.
             let bytes = match checksums {
                 Some(_) => self.file.bytes(kind, NO_FIELD),
@@ -79,7 +82,7 @@ impl Segment {
         Stored::open(section(SectionKind::StoredBlocks)?, section(SectionKind::StoredIndex)?, checksums)
     }
 
-    /// Remembers what a reader of stored documents has met.
+    /// Remembers damage found by a reader of stored documents.
     #[cold]
     fn stored_error(&self, error: Error) -> Error {
         match error {
@@ -88,7 +91,7 @@ impl Segment {
         }
     }
 
-    /// Id, routing and source of a document.
+    /// Returns id, routing and source of a document.
     pub fn document<'r>(&self, doc: DocId, reader: &'r mut StoredReader) -> Result<StoredDocument<'r>> {
         let document =
             self.stored()?.document(self.core, doc, reader).map_err(|error| self.stored_error(error))?;
@@ -96,7 +99,7 @@ impl Segment {
         Ok(document)
     }
 
-    /// `_source` of a document as it was sent.
+    /// Returns `_source` of a document as it was stored.
     pub fn source<'r>(&self, doc: DocId, reader: &'r mut StoredReader) -> Result<&'r [u8]> {
         Ok(self.document(doc, reader)?.source)
     }
@@ -108,7 +111,7 @@ impl Segment {
         Ok(())
     }
 
-    /// Id and routing of a document, without its source.
+    /// Returns id and routing of a document, without decompressing its source.
     pub fn id_and_routing<'r>(
         &self,
         doc: DocId,

@@ -1,4 +1,4 @@
-//! What a segment has of one field: terms, postings, norms, columns, points and shapes.
+//! The parts of one field in a segment: terms, postings, norms, columns, points and shapes.
 
 use limber_mapping::{Representation, keyed_path};
 
@@ -14,7 +14,7 @@ use crate::shapes::ShapeColumn;
 use crate::terms::{IndexPages, TermDictionary, TermInfo};
 use crate::{Error, Result};
 
-/// What the terms of a field and their postings are read from.
+/// The sections that terms and their postings are read from.
 const INVERTED_SECTIONS: [SectionKind; 5] = [
     SectionKind::TermDirectory,
     SectionKind::TermIndex,
@@ -51,7 +51,7 @@ impl Segment {
         Ok(Some(state.get_or_init(|| Inverted { terms, postings })))
     }
 
-    /// The key of a flattened field that this path names; `None` when no document has it.
+    /// Returns the key of a flattened field that this path names; `None` if no document has it.
     pub(super) fn key(&self, path: &str) -> Result<Option<&KeyPart>> {
         let Some(keys) = &self.keys else { return Ok(None) };
         let parents = path.match_indices('.').map(|(dot, _)| (&path[..dot], &path[dot + 1..]));
@@ -71,7 +71,7 @@ impl Segment {
         }
     }
 
-    /// The sorted terms of a field.
+    /// Returns the sorted terms of a field.
     pub fn terms(&self, path: &str) -> Result<Option<&TermDictionary>> {
         match self.number(path) {
             Some(number) => self.terms_of(number),
@@ -83,20 +83,20 @@ impl Segment {
         Ok(self.inverted(number)?.map(|inverted| &inverted.terms))
     }
 
-    /// Opens the postings of a term that [`Segment::terms`] of the same field gave; ask for no more than is
-    /// needed.
+    /// Opens the postings of a term that [`Segment::terms`] of the same field returned. Do not ask for more
+    /// than is needed.
     pub fn postings(&self, path: &str, info: &TermInfo, want: Want) -> Result<Postings> {
         self.postings_reader(path)?
             .ok_or_else(|| Error::corrupt("section table", 0, "the postings of the field"))?
             .postings(info, want)
     }
 
-    /// All postings of a field, for queries that open many terms.
+    /// Returns the postings of a field, for queries that open many terms.
     pub fn postings_reader(&self, path: &str) -> Result<Option<&PostingsReader>> {
         Ok(self.inverted_by_path(path)?.map(|inverted| &inverted.postings))
     }
 
-    /// Lengths of a field.
+    /// Returns the norms (encoded lengths) of a field.
     pub fn norms(&self, path: &str) -> Result<Option<&Norms>> {
         let Some(number) = self.number(path) else { return Ok(None) };
         self.file.check_known(&[SectionKind::Norms], number)?;
@@ -116,7 +116,7 @@ impl Segment {
         }
     }
 
-    /// Numbers of a field by document.
+    /// Returns the numbers of a field by document.
     pub fn numbers(&self, path: &str) -> Result<Option<NumberColumn<'_>>> {
         match self.section(path, SectionKind::Column, Representation::Number)? {
             Some(bytes) => self.of_this_segment(NumberColumn::open(bytes)?).map(Some),
@@ -124,7 +124,7 @@ impl Segment {
         }
     }
 
-    /// Ordinals of a field's terms by document.
+    /// Returns the ordinals of a field's terms by document.
     pub fn ordinals(&self, path: &str) -> Result<Option<OrdinalColumn<'_>>> {
         match self.number(path) {
             Some(number) if self.info(number).representation == Representation::Terms => {
@@ -157,12 +157,12 @@ impl Segment {
         }
     }
 
-    /// Numbers of a field by value.
+    /// Returns the numbers of a field by value.
     pub fn points(&self, path: &str) -> Result<Option<Points<'_>>> {
         if self.field(path).is_some_and(|field| field.spatial) { Ok(None) } else { self.raw_points(path) }
     }
 
-    /// Places of a field by cell.
+    /// Returns the positions of a field by cell.
     pub fn spatial_points(&self, path: &str) -> Result<Option<SpatialPoints<'_>>> {
         match self.field(path) {
             Some(field) if field.spatial => Ok(self.raw_points(path)?.map(SpatialPoints::new)),
@@ -170,7 +170,7 @@ impl Segment {
         }
     }
 
-    /// Cells of a field of shapes.
+    /// Returns the cells of a field of shapes.
     pub fn shape_cells(&self, path: &str) -> Result<Option<ShapeCells<'_>>> {
         match self.field(path) {
             Some(field) if field.representation == Representation::Shape => {
@@ -180,7 +180,7 @@ impl Segment {
         }
     }
 
-    /// Shapes of a field by document.
+    /// Returns the shapes of a field by document.
     pub fn shapes(&self, path: &str) -> Result<Option<ShapeColumn<'_>>> {
         let section = |kind| self.section(path, kind, Representation::Shape);
         match [section(SectionKind::Column)?, section(SectionKind::Shapes)?] {
@@ -192,12 +192,12 @@ impl Segment {
         }
     }
 
-    /// The points section, whatever its numbers mean.
+    /// Returns the points section, whatever its numbers mean.
     pub(crate) fn raw_points(&self, path: &str) -> Result<Option<Points<'_>>> {
         let of = self.field(path).map_or(Representation::Number, |field| field.representation);
         match self.section(path, SectionKind::Points, of)? {
             Some(bytes) => {
-                // Places do not ascend as the column's numbers do.
+                // Spatial points do not ascend as the column's numbers do.
                 let is_spatial = self.field(path).is_some_and(|field| field.spatial);
                 let column = if is_spatial { None } else { self.numbers(path)? };
                 let points = Points::open(bytes, column)?;

@@ -1,10 +1,10 @@
-//! Keys of flattened fields: "which part of the keyed terms is this key's, and which documents have which of
-//! its values?"
+//! Keys of flattened fields: "which part of the keyed terms belongs to this key, and which documents have
+//! which of its values?"
 //!
-//! The terms of all keys are one field (key, NUL, value), so that a thousand keys cost a segment no more than
-//! one. Those of one key lie side by side; what asks for a key gets them as a dictionary of their own, and,
-//! when it asks for a column, one that is made of the column of all keys at the first call. Both are kept:
-//! for the first keys as long as the segment is open, for others as long as a request takes
+//! The terms of all keys are one field (key, NUL, value), so that a thousand keys cost a segment no more
+//! than one. The terms of one key are contiguous. A reader of a key gets them as a dictionary of their own,
+//! and also a column of its own, which is built from the column of all keys at the first request. Both are
+//! cached: for the first keys while the segment is open, for others during a request
 //! ([`crate::SegmentView::for_request`]).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,26 +18,26 @@ use crate::columns::{Batch, ColumnWriter, OrdinalColumn, Presence};
 use crate::terms::TermDictionary;
 use crate::{DocId, Error, Result};
 
-/// Lists that keys are spread over.
+/// Number of lists that keys are distributed over.
 const LIST_COUNT: usize = 64;
-/// Distinct keys that a segment keeps, so that columns of many keys do not fill the memory of segments; those
-/// beyond are made for each request anew. Keys without terms are not among them.
+/// Maximum number of distinct keys that a segment caches, so that columns of many keys do not fill the
+/// memory of segments. Further keys are built anew for each request. Keys without terms do not count.
 pub const KEYS_KEPT_MAX: usize = 2048;
-/// Of a key on the heap, beside its name: its own record, its dictionary, allocations' heads.
+/// Heap bytes of a key without its name: its record, its dictionary, and allocation headers.
 const KEY_HEAP_BYTES: u64 = 320;
-/// Documents that are read at once.
+/// Number of documents that are read at once.
 const WINDOW: u32 = 4096;
 
 /// The keys of one open segment, or of one request's view of it.
 #[derive(Default)]
 pub(crate) struct Keys {
-    /// The first that anybody asked for, as long as the segment is open.
+    /// The keys that were requested first, cached while the segment is open.
     kept: Arc<KeyParts>,
-    /// The others, as long as this view is held.
+    /// Other keys, cached while this view is held.
     further: KeyParts,
 }
 
-/// Keys that were asked for; none is taken out again, so that readers need no lock.
+/// Keys that were requested. None is ever removed, so readers need no lock.
 struct KeyParts {
     lists: [OnceLock<Box<KeyPart>>; LIST_COUNT],
     count: AtomicUsize,
@@ -49,7 +49,7 @@ impl Default for KeyParts {
     }
 }
 
-/// Part by part, as a long list would end in as deep a recursion.
+/// Drops one part at a time; the default would recurse as deep as the list is long.
 impl Drop for KeyParts {
     fn drop(&mut self) {
         for list in &mut self.lists {
@@ -64,28 +64,29 @@ impl Drop for KeyParts {
 /// One key.
 pub(crate) struct KeyPart {
     path: Box<str>,
-    /// Of the field of all keys.
+    /// Number of the field that holds all keys.
     pub(crate) number: u32,
     pub(crate) terms: TermDictionary,
-    /// Bytes of the column; `None`: the field has no column.
+    /// Bytes of the column; `None` if the field has no column.
     column: OnceLock<Option<Charged<Vec<u8>>>>,
-    /// Where there is no column: a bit a document, and how many are set.
+    /// Used without a column: one bit per document, and the number of set bits.
     presence: OnceLock<Charged<(Arc<[u64]>, u32)>>,
     _charge: Option<Charge>,
     next: OnceLock<Box<KeyPart>>,
 }
 
-/// Something with the memory that was charged for it.
+/// A value together with the memory charged for it.
 struct Charged<T> {
     value: T,
     _charge: Option<Charge>,
 }
 
 impl Keys {
-    /// The key of this full path; `None` when no document has it. `number`: of the field of all keys.
+    /// Returns the key with this full path; `None` if no document has it. `number` is that of the field of
+    /// all keys.
     ///
     /// # Errors
-    /// A full memory pool, corrupt terms.
+    /// Fails for a full memory pool and for corrupt terms.
     pub(crate) fn part(
         &self,
         segment: &Segment,
@@ -101,12 +102,12 @@ impl Keys {
         Ok(Some(parts.add(part)))
     }
 
-    /// Whether keys that nobody asked for so far are not kept.
+    /// Whether keys that were not requested before are no longer cached.
     pub(crate) fn is_full(&self) -> bool {
         self.kept.count.load(Ordering::Relaxed) >= KEYS_KEPT_MAX
     }
 
-    /// The kept keys, and room for others that goes with what is returned.
+    /// Returns the cached keys together with an empty cache that lives as long as the result.
     pub(crate) fn for_request(&self) -> Keys {
         Keys { kept: self.kept.clone(), further: KeyParts::default() }
     }
@@ -128,7 +129,7 @@ impl KeyParts {
         None
     }
 
-    /// The part, or the same one of a thread that was quicker.
+    /// Adds the part, or returns the equal one that another thread added first.
     fn add(&self, part: KeyPart) -> &KeyPart {
         let mut slot = self.list(&part.path);
         let mut part = Some(Box::new(part));
@@ -146,7 +147,7 @@ impl KeyParts {
 }
 
 impl KeyPart {
-    /// `None`: no document has the key.
+    /// Opens a key; `None` if no document has it.
     fn open(segment: &Segment, path: &str, number: u32, key: &str) -> Result<Option<KeyPart>> {
         let missing = || Error::corrupt("section table", 0, "the terms of a flattened field");
         let prefix = [key.as_bytes(), &[KEY_END]].concat();
@@ -165,7 +166,7 @@ impl KeyPart {
         }))
     }
 
-    /// Ordinals into [`KeyPart::terms`] by document.
+    /// Returns ordinals into [`KeyPart::terms`] by document.
     pub(crate) fn column(&self, segment: &Segment) -> Result<Option<OrdinalColumn<'_>>> {
         if self.column.get().is_none() {
             let made = self.make_column(segment)?;
@@ -203,7 +204,7 @@ impl KeyPart {
         Ok(Some(Charged { value: bytes, _charge }))
     }
 
-    /// The documents that have the key.
+    /// Returns the documents that have the key.
     pub(crate) fn presence(&self, segment: &Segment) -> Result<Presence<'_>> {
         if let Some(column) = self.column(segment)? {
             return Ok(column.presence());

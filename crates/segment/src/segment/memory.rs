@@ -1,4 +1,4 @@
-//! What an open segment holds in memory: its tables on the heap, and pages of the term index.
+//! The memory of an open segment: its tables on the heap, and pages of the term index.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use super::open::FieldState;
 use crate::file::SectionKind;
 use crate::{FieldInfo, Result};
 
-/// Of a file: its name (twice, as the commit lists it too), the mapping's own record.
+/// Heap bytes of a file: its name (twice, since the commit lists it too) and the record of its mapping.
 const FILE_HEAP_BYTES: usize = 256;
-/// Of a field: its place in the table of names, allocations' heads.
+/// Heap bytes of a field: its entry in the table of names and allocation headers.
 const FIELD_HEAP_BYTES: usize = 64;
-/// Pages of the term index are larger but for the last of a field.
+/// Minimum size of a page of the term index; only the last page of a field may be smaller.
 const PAGE_BYTES_LEAST: u64 = 128 << 10;
-/// Of a page that is not loaded: its row in the directory and its slot in the cache.
+/// Heap bytes of a page that is not loaded: its row in the directory and its slot in the cache.
 const PAGE_HEAP_BYTES: u64 = (48 + FieldPages::SLOT_BYTES) as u64;
 
 impl Segment {
-    /// Charges `pool` with what the segment holds on the heap for as long as it is open.
+    /// Charges the segment's heap bytes to `pool` while it is open.
     pub fn charged_to(mut self, pool: &Arc<Pool>) -> Segment {
         self.charge = Some(Arc::new(pool.charge_always(self.heap_bytes())));
         self.charge_later(pool);
@@ -37,9 +37,9 @@ impl Segment {
         self.pool.get()
     }
 
-    /// Heap bytes of the open segment, about: its tables, and the page directories of all fields as if each
-    /// had been asked. Files are mapped and count as the system's cache; pages of the term index are the
-    /// cache's.
+    /// Estimates the heap bytes of the open segment: its tables, and the page directories of all fields as
+    /// if each had been used. Files are mapped and count as the system's page cache; pages of the term
+    /// index count as the cache's.
     pub fn heap_bytes(&self) -> u64 {
         let sections = self.file.sections();
         let tables = size_of::<Segment>()
@@ -60,7 +60,7 @@ impl Segment {
         (tables + paths) as u64 + directories + parent_bits
     }
 
-    /// Loads the term-index pages of every field that are not in memory: for a switch to the native scheme.
+    /// Loads the term-index pages of every field that are not in memory, for a switch to the native scheme.
     pub fn load_term_index(&self) -> Result<()> {
         self.load_own_term_index()?;
         self.nested.iter().try_for_each(|space| space.segment.load_own_term_index())
@@ -75,8 +75,8 @@ impl Segment {
         Ok(())
     }
 
-    /// Each inverted field, those of nested documents included: its number in the segment, its path as
-    /// statistics show it, and the bytes of its term index on disk. Reads nothing.
+    /// Returns each inverted field, those of nested documents included: its number in the segment, its path
+    /// as statistics show it, and the bytes of its term index on disk. Reads nothing.
     pub fn term_index_sizes(&self) -> impl Iterator<Item = (u32, Arc<str>, u64)> {
         (0..).zip(&self.file.fields).filter_map(|(number, field)| {
             let index = self.file.entry(SectionKind::TermIndex, number)?;
@@ -84,7 +84,7 @@ impl Segment {
         })
     }
 
-    /// Heap bytes of the page directories of the fields that were asked so far.
+    /// Returns the heap bytes of the page directories of the fields that were used so far.
     pub fn term_index_directory_bytes(&self) -> u64 {
         let own = |segment: &Segment| -> u64 {
             let opened = segment.fields.iter().filter_map(|field| field.inverted.get());

@@ -1,4 +1,4 @@
-//! One immutable segment, open: "give me the terms, postings, columns, points, sources of its fields".
+//! One immutable segment, open: "give me the terms, postings, columns, points and sources of its fields".
 
 mod documents;
 mod fields;

@@ -1,4 +1,4 @@
-//! The nested documents of an open segment: a space of each path, which is a segment of its own.
+//! The nested documents of an open segment: one space per path, each of which is a segment of its own.
 
 use std::sync::Arc;
 
@@ -11,18 +11,17 @@ use crate::nested::{Lineage, ParentBits, SpaceEntry};
 pub struct NestedSpace {
     /// Full dotted path of the nested object.
     pub path: Arc<str>,
-    /// Place of the space around in the list that this one is in; `None`: the documents of the segment that
-    /// has the list.
+    /// Index of the enclosing space in the list that contains this space; `None` for the documents of the
+    /// segment that has the list.
     pub parent: Option<usize>,
-    /// From the documents around to those of the space, and back.
+    /// Maps the enclosing documents to those of the space, and back.
     pub bits: Arc<ParentBits>,
-    /// The space as a segment of its own: documents are numbered within it, and it has neither ids nor
-    /// sources.
+    /// The space as a segment of its own: its documents have their own numbers, but neither ids nor sources.
     pub segment: Arc<Segment>,
 }
 
-/// The spaces inside of the one at a place (`None`: of the segment's documents), parents first. `segments`:
-/// by place.
+/// Returns the spaces inside the one at index `around` (`None` for the segment's documents), parents first.
+/// `segments` is by index.
 pub(crate) fn spaces_inside(
     table: &[SpaceEntry],
     around: Option<usize>,
@@ -43,12 +42,12 @@ pub(crate) fn spaces_inside(
 }
 
 impl Segment {
-    /// The nested documents of a path.
+    /// Returns the nested documents of a path.
     pub fn nested(&self, path: &str) -> Option<&NestedSpace> {
         self.nested_spaces().iter().find(|space| &*space.path == path)
     }
 
-    /// From the segment's documents to those of `path` inside of them. `None` when it has none.
+    /// Returns the map from the segment's documents to the nested documents of `path`; `None` if it has none.
     pub fn lineage(&self, path: &str) -> Option<Lineage<'_>> {
         let spaces = self.nested_spaces();
         let mut at = spaces.iter().position(|space| &*space.path == path);
@@ -63,7 +62,7 @@ impl Segment {
 }
 
 impl SegmentView {
-    /// Nested documents of all paths: those inside of live documents, and those inside of deleted ones.
+    /// Returns the number of nested documents of all paths inside live documents, and inside deleted ones.
     pub fn nested_counts(&self) -> (u64, u64) {
         let spaces = self.segment.nested_spaces();
         let total: u64 = spaces.iter().map(|space| u64::from(space.bits.child_count())).sum();
@@ -78,14 +77,14 @@ impl SegmentView {
         (live, total - live)
     }
 
-    /// Documents, nested ones counted each for itself: live, and deleted.
+    /// Returns the numbers of live and of deleted documents; each nested document counts as one.
     pub fn counts_with_nested(&self) -> (u64, u64) {
         let (live, deleted) = self.nested_counts();
         (u64::from(self.live_count()) + live, u64::from(self.deleted_count()) + deleted)
     }
 
-    /// The nested documents of a path, none where the segment has none. Which of them are live is for the
-    /// documents around to say.
+    /// Returns the nested documents of a path, an empty segment if there are none. It does not say which of
+    /// them are live; that depends on the enclosing documents.
     pub fn nested(&self, path: &str) -> SegmentView {
         match self.segment.nested(path) {
             Some(space) => SegmentView::new(space.segment.clone()),

@@ -1,4 +1,4 @@
-//! A segment as it is opened: its files, its fields by path, its nested documents.
+//! Opens a segment: its files, its fields by path, its nested documents.
 
 use std::sync::{Arc, OnceLock};
 
@@ -17,16 +17,16 @@ use crate::postings::PostingsReader;
 use crate::terms::TermDictionary;
 use crate::{Error, FieldInfo, Result, SegmentMeta};
 
-/// An open segment: mapped files and what was read of their directories. Shared by every snapshot that sees
-/// it.
+/// An open segment: mapped files and what was read from their directories. All snapshots that contain it
+/// share it.
 ///
-/// Accessors take a field's path; a field that the segment does not have is `None`. They cost a hash look-up
-/// and the reading of a footer: ask once a query and segment, not once a document.
+/// Accessors take a field's path and return `None` for a field that the segment does not have. They cost a
+/// hash lookup and the reading of a footer, so call them once per query and segment, not once per document.
 pub struct Segment {
     pub(super) meta: SegmentMeta,
     pub(super) core: u64,
     pub(super) file: Arc<SegmentFile>,
-    /// Number of its first field in the file; the others follow.
+    /// Number of its first field in the file; its other fields follow.
     pub(super) first_field: u32,
     pub(super) nested: Vec<NestedSpace>,
     numbers: Arc<HashMap<Arc<str>, u32, foldhash::fast::RandomState>>,
@@ -34,15 +34,15 @@ pub struct Segment {
     pub(super) id_filter: Option<Arc<IdFilter>>,
     pub(super) directory: Arc<dyn Directory>,
     pub(super) cache: Arc<TermIndexCache>,
-    /// The keys of flattened fields that were asked for; `None`: there is no such field.
+    /// The keys of flattened fields that were requested; `None` if there is no such field.
     pub(super) keys: Option<Keys>,
-    /// What is charged for what is made later.
+    /// Charged for data that is built later.
     pub(super) pool: OnceLock<Arc<Pool>>,
-    /// Of [`Segment::heap_bytes`].
+    /// Charge of [`Segment::heap_bytes`].
     pub(super) charge: Option<Arc<Charge>>,
 }
 
-/// What is opened when it is asked for first.
+/// Data that is opened on first use.
 #[derive(Default)]
 pub(super) struct FieldState {
     pub(super) inverted: OnceLock<Inverted>,
@@ -57,8 +57,8 @@ pub(super) struct Inverted {
 }
 
 impl Segment {
-    /// Maps the files and verifies headers, footers and the section table; no section's contents. Loads the
-    /// term index when `cache` keeps it resident.
+    /// Maps the files and verifies headers, footers and the section table, but not the sections. Loads the
+    /// term index if `cache` keeps it resident.
     pub fn open(
         directory: &Arc<dyn Directory>,
         meta: &SegmentMeta,
@@ -100,7 +100,7 @@ impl Segment {
         Ok(this)
     }
 
-    /// The fields of the file that are its own.
+    /// Takes its own fields from those of the file.
     fn take_fields(&mut self, first: u32, count: u32) {
         let fields = &self.file.fields[first as usize..][..count as usize];
         self.first_field = first;
@@ -111,8 +111,8 @@ impl Segment {
         self.keys = has_keys.then(Keys::default);
     }
 
-    /// Opens the spaces from the last on, so that each has those inside of it. `first_field`: of the first
-    /// space.
+    /// Opens the spaces from the last to the first, so that the spaces inside each one are open already.
+    /// `first_field` is that of the first space.
     fn open_spaces(&mut self, table: &[SpaceEntry], first_field: u32) {
         let first_fields = table.iter().scan(first_field, |next, entry| {
             let first = *next;
@@ -129,7 +129,7 @@ impl Segment {
         self.nested = spaces_inside(table, None, &segments);
     }
 
-    /// A part of this segment's file as a segment of its own, without ids and sources.
+    /// Returns a part of this segment's file as a segment of its own, without ids and sources.
     fn of_space(&self, doc_count: u32, first_field: u32, field_count: u32) -> Segment {
         let meta = SegmentMeta {
             doc_count,
@@ -158,21 +158,22 @@ impl Segment {
         this
     }
 
-    /// A segment of no documents, for a nested path that this one has nothing of.
+    /// Returns a segment without documents, for a nested path that this segment lacks.
     pub(crate) fn without_documents(&self) -> Segment {
         self.of_space(0, 0, 0)
     }
 
-    /// Whether it keeps no more keys of flattened fields.
+    /// Whether it caches no further keys of flattened fields.
     pub(super) fn is_full_of_keys(&self) -> bool {
         let is_full = |segment: &Segment| segment.keys.as_ref().is_some_and(Keys::is_full);
         is_full(self) || self.nested.iter().any(|space| is_full(&space.segment))
     }
 
-    /// The same open segment, but keys of flattened fields that it does not keep go with what is returned.
+    /// Returns the same open segment with its own cache for keys of flattened fields that the segment does
+    /// not cache.
     pub(super) fn for_request(&self) -> Segment {
         let mut spaces: Vec<NestedSpace> = Vec::with_capacity(self.nested.len());
-        // Parents are listed first: from the last on, each finds those inside of it.
+        // Parents are listed first, so from the last to the first each space finds those inside it.
         for space in self.nested.iter().rev() {
             let segment = Arc::new(space.segment.beside(&spaces));
             spaces.push(NestedSpace { segment, ..space.clone() });
@@ -180,7 +181,7 @@ impl Segment {
         self.beside(&spaces)
     }
 
-    /// `spaces`: what those inside of it became.
+    /// Returns a copy of the segment that shares its data; `spaces` are the copies of the spaces inside it.
     fn beside(&self, spaces: &[NestedSpace]) -> Segment {
         let space = |old: &NestedSpace| {
             let new = spaces.iter().find(|new| new.path == old.path).unwrap_or(old);
@@ -203,12 +204,12 @@ impl Segment {
         }
     }
 
-    /// Whether its documents are nested in those of another: they have neither ids nor sources.
+    /// Whether its documents are nested in those of another segment; they then have neither ids nor sources.
     pub fn is_nested(&self) -> bool {
         self.meta.files.is_empty()
     }
 
-    /// The nested documents inside of its own, path by path, parents first.
+    /// Returns the spaces of nested documents inside its own documents, parents first.
     pub fn nested_spaces(&self) -> &[NestedSpace] {
         &self.nested
     }
@@ -221,17 +222,17 @@ impl Segment {
         &self.fields[(number - self.first_field) as usize]
     }
 
-    /// What the commit says of it.
+    /// Returns what the commit lists about it.
     pub fn meta(&self) -> &SegmentMeta {
         &self.meta
     }
 
-    /// Identity of this open segment within the process; never reused.
+    /// Returns the identity of this open segment within the process; never reused.
     pub fn core(&self) -> u64 {
         self.core
     }
 
-    /// Deleted ones included.
+    /// Returns the number of documents, deleted ones included.
     pub fn doc_count(&self) -> u32 {
         self.meta.doc_count
     }
@@ -241,73 +242,73 @@ impl Segment {
         self.meta.bytes
     }
 
-    /// Every field of the segment's own documents.
+    /// Returns every field of the segment's own documents.
     pub fn fields(&self) -> &[FieldInfo] {
         &self.file.fields[self.first_field as usize..][..self.fields.len()]
     }
 
-    /// Number of its first field in the file; the others follow.
+    /// Returns the number of its first field in the file; its other fields follow.
     pub(crate) fn first_field(&self) -> u32 {
         self.first_field
     }
 
-    /// The field of the segment's own documents at this path.
+    /// Returns the field of the segment's own documents at this path.
     pub fn field(&self, path: &str) -> Option<&FieldInfo> {
         self.number(path).map(|number| self.info(number))
     }
 
-    /// Every section and where it lies, for `limber check` and statistics.
+    /// Returns every section and where it is, for `limber check` and statistics.
     pub fn file_sections(&self) -> &[SectionEntry] {
         self.file.sections()
     }
 
-    /// Name of the file that holds one of [`Segment::file_sections`].
+    /// Returns the name of the file that holds one of [`Segment::file_sections`].
     pub fn section_file(&self, section: &SectionEntry) -> String {
         self.file.file_name(section).to_string()
     }
 
-    /// Whether every file could be read wherever it was read so far. Whoever answers with what was read from
-    /// a segment asks afterwards: where a page cannot be read, zeros are ([`limber_store::mapped`]).
+    /// Fails if any access to its files has failed so far. Call it after reading from a segment and before
+    /// using the result, because an unreadable page reads as zeros ([`limber_store::mapped`]).
     #[inline]
     pub fn intact(&self) -> Result<()> {
         self.file.intact()
     }
 
-    /// Whether anything is known to be wrong with its files.
+    /// Whether any damage of its files is known.
     #[inline]
     pub fn is_damaged(&self) -> bool {
         self.file.is_damaged()
     }
 
-    /// What is known to be wrong with its files: what merges, scrubs and readers met.
+    /// Returns the known damage of its files, found by merges, scrubs and readers.
     pub fn damage(&self) -> Vec<Damage> {
         self.file.damage()
     }
 
-    /// Remembers that something is wrong although checksums are right: the work of a bug.
+    /// Records that the contents are wrong although the checksums are right, which means a bug.
     pub fn note_unsound(&self, place: &str, message: &str) {
         self.file.note_unsound(place, message);
     }
 
-    /// Reads every byte of its files from the disk, not from maps, and compares it with the checksums;
-    /// [`Segment::damage`] then knows what is wrong. `pace` is told of bytes before they are read, and may
-    /// sleep; its error ends the scrub, as do errors of the disk that say nothing about the bytes.
+    /// Reads every byte of its files from the disk, not from maps, and compares it with the checksums.
+    /// Records damage in [`Segment::damage`]. `pace` is called with a number of bytes before they are read,
+    /// and may sleep; its error ends the scrub, as do disk errors that say nothing about the bytes.
     pub fn scrub(&self, pace: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
         self.file.scrub(&*self.directory, &self.meta, pace)
     }
 
-    /// Looks at the lengths of its files. Where one is not the commit's, nothing of the segment is read any
-    /// more.
+    /// Checks the lengths of its files. If one differs from the commit's, nothing of the segment can be
+    /// read any more.
     pub fn verify_lengths(&self) -> Result<()> {
         self.file.verify_lengths(&*self.directory, &self.meta)
     }
 
-    /// How many files it has.
+    /// Returns the number of its files.
     pub fn file_count(&self) -> usize {
         self.meta.files.len()
     }
 
-    /// Verifies lengths of files and what belongs to no field.
+    /// Verifies the lengths of files and the sections that belong to no field.
     pub(crate) fn verify_whole(&self) -> Result<()> {
         self.file.verify_whole(&*self.directory, &self.meta)
     }

@@ -7,8 +7,8 @@ use crate::terms::TermDictionary;
 use crate::{Error, NO_MORE_DOCS, Result};
 
 impl Segment {
-    /// Which documents have the field: from its column, otherwise from norms, points or terms (computed once
-    /// and kept).
+    /// Returns which documents have the field: from its column, otherwise from norms, points or terms
+    /// (computed once and cached).
     pub fn presence(&self, path: &str) -> Result<Option<Presence<'_>>> {
         let Some(number) = self.number(path) else {
             return self.key(path)?.map_or_else(|| self.named(path), |key| key.presence(self).map(Some));
@@ -32,8 +32,8 @@ impl Segment {
         Ok(state.get().map(|(words, count)| Presence::Bits(words.clone(), *count)))
     }
 
-    /// Documents that name the field in `_field_names`: those of a field with neither column, norms nor
-    /// terms.
+    /// Returns the documents that name the field in `_field_names`, for a field with neither column, norms
+    /// nor terms.
     fn named(&self, path: &str) -> Result<Option<Presence<'_>>> {
         let Some(number) = self.number("_field_names") else { return Ok(None) };
         let Some(inverted) = self.inverted(number)? else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! The section of bytes and the column of places in it, read together.
+//! Reads the section of bytes together with the column of offsets into it.
 
 use limber_codec::Reader;
 use limber_mapping::geo::GridShape;
@@ -18,7 +18,7 @@ impl<'a> ShapeColumn<'a> {
         ShapeColumn { places, bytes }
     }
 
-    /// Where each document's shapes start.
+    /// Returns the column of the offset at which each document's shapes start.
     pub(crate) fn places(&self) -> &NumberColumn<'a> {
         &self.places
     }
@@ -28,12 +28,12 @@ impl<'a> ShapeColumn<'a> {
         self.places.doc_count_with_value()
     }
 
-    /// Documents that have shapes, each once.
+    /// Number of values; a document with shapes counts once.
     pub fn value_count(&self) -> u64 {
         self.places.value_count()
     }
 
-    /// The shape that starts at a place, its length in front of it.
+    /// Returns the shape that starts at an offset, with its length in front.
     pub(crate) fn record(&self, place: i64) -> Result<&'a [u8]> {
         let (bytes, head) = self.parts(place)?;
         let start = place as usize;
@@ -42,7 +42,7 @@ impl<'a> ShapeColumn<'a> {
             .ok_or_else(|| Error::corrupt("shapes", place as u64, "a whole shape"))
     }
 
-    /// The bytes of a shape, and of how many its length takes.
+    /// Returns the bytes of a shape and the number of bytes of its length prefix.
     fn parts(&self, place: i64) -> Result<(&'a [u8], usize)> {
         let rest = usize::try_from(place).ok().and_then(|start| self.bytes.get(start..));
         let rest = rest.ok_or_else(|| Error::corrupt("shapes", place as u64, "a place in the section"))?;
@@ -51,7 +51,7 @@ impl<'a> ShapeColumn<'a> {
         Ok((bytes, reader.position() - bytes.len()))
     }
 
-    /// Gives the shapes of these documents (ascending), each with the place of its document in the list.
+    /// Visits the shapes of these documents (ascending), each with the index of its document in the list.
     pub fn for_each(
         &self,
         docs: &[DocId],
@@ -77,8 +77,8 @@ impl<'a> ShapeColumn<'a> {
                     .map_err(Error::in_section("shapes", *place as u64))?;
             }
         }
-        // A merge by the index's sort takes documents of several segments in turn, and their shapes in
-        // blocks.
+        // A merge by index sort takes documents of several segments in turn, but their shapes in blocks, so
+        // the offsets need not ascend by document.
         records.sort_unstable();
         let mut next = 0;
         for (place, len) in records {

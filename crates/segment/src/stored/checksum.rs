@@ -1,20 +1,20 @@
-//! Checksums of one block: "is this block, at this place among the others, what was written?"
+//! Checksums of one block: "is this what was written as this block, at this position among the others?"
 
 use limber_codec::checksum::{Crc32, crc32};
 
 use super::StoredCodec;
 use super::format::CHECKSUMS_BYTES;
 
-/// Checksums of the two parts of a block, which are read apart.
+/// Checksums of the two parts of a block, which are read separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BlockChecksums {
-    /// The checksum of everything before the body and of what the index says of the block.
+    /// Checksum of everything before the body, and of what the index says about the block.
     pub head: u32,
-    /// The checksum of the body.
+    /// Checksum of the body.
     pub body: u32,
 }
 
-/// What the index says of a block, besides where its bytes are.
+/// What the index says about a block, besides where its bytes are.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BlockPlace {
     pub codec: StoredCodec,
@@ -23,7 +23,7 @@ pub(crate) struct BlockPlace {
 }
 
 impl BlockPlace {
-    /// The checksum of a block here whose bytes before its body are these, in pieces.
+    /// Returns the checksum of a block whose bytes before its body are `pieces`.
     pub fn head_checksum(&self, pieces: &[&[u8]]) -> u32 {
         let mut crc = Crc32::new();
         crc.update(&[self.codec as u8]);

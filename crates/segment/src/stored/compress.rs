@@ -1,23 +1,23 @@
-//! One part of a stored block, compressed and back, never beyond its recorded size.
+//! Compresses and decompresses one part of a stored block, never beyond its recorded size.
 
 use super::StoredCodec;
 use super::format::{PART_BYTES_MAX, ZSTD_LEVEL};
 use super::long_matches::{self, LongMatcher};
 use crate::{Error, Result};
 
-/// Compresses parts; keeps zstd's tables (about 1 MB) and its room for the result from part to part.
+/// Compresses parts; reuses zstd's tables (about 1 MB) and the output buffer for all parts.
 pub(super) struct PartCompressor {
     codec: StoredCodec,
     zstd: Option<zstd::bulk::Compressor<'static>>,
-    /// As long as the longest result so far could have been; not cleared between parts.
+    /// As long as the longest possible result so far; not cleared between parts.
     room: Vec<u8>,
     long_matcher: LongMatcher,
-    /// Whether the sources compressed last shrank to less than [`REPEATING_PERCENT`] of their length.
+    /// Whether the last sources shrank to less than [`REPEATING_PERCENT`] of their length.
     sources_repeat: bool,
 }
 
-/// Sources that shrink further than this hold long matches: logs to a fifth, records of named fields to 40 %;
-/// prose and bare coordinates only to a half.
+/// Sources that shrink to less than this contain long matches: logs shrink to a fifth, records of named
+/// fields to 40 %, but prose and bare coordinates only to a half.
 const REPEATING_PERCENT: usize = 42;
 
 impl PartCompressor {
@@ -30,7 +30,8 @@ impl PartCompressor {
         self.room.capacity() + self.long_matcher.memory_bytes()
     }
 
-    /// A block's sources compressed, by what those before were like; as they are when that is not smaller.
+    /// Compresses the sources of a block, with a method chosen by how the preceding ones compressed;
+    /// returns them unchanged if that is not smaller.
     pub fn compress_sources<'a>(&'a mut self, bytes: &'a [u8]) -> &'a [u8] {
         let for_long_matches = self.sources_repeat && bytes.len() <= long_matches::INPUT_BYTES_MAX;
         let compressed_len = match self.codec {
@@ -44,7 +45,7 @@ impl PartCompressor {
         if compressed_len < bytes.len() { &self.room[..compressed_len] } else { bytes }
     }
 
-    /// `bytes` compressed; as they are when that is not smaller.
+    /// Compresses `bytes`; returns them unchanged if that is not smaller.
     pub fn compress<'a>(&'a mut self, bytes: &'a [u8]) -> &'a [u8] {
         match self.compress_whole(bytes) {
             Some(len) if len < bytes.len() => &self.room[..len],
@@ -52,7 +53,7 @@ impl PartCompressor {
         }
     }
 
-    /// Compresses `bytes` into `room`; the length of the result.
+    /// Compresses `bytes` into `room`; returns the length of the result.
     fn compress_whole(&mut self, bytes: &[u8]) -> Option<usize> {
         self.make_room(match self.codec {
             StoredCodec::Lz4 => lz4_flex::block::get_maximum_output_size(bytes.len()),
@@ -76,22 +77,22 @@ impl PartCompressor {
     }
 }
 
-/// Matches of seven bytes and more: those of sources are keys and whole values. 1 to 50 % faster than the
-/// level's own six, at 0.96 to 1.03 times the size (fifteen sets of documents).
+/// Minimum match of seven bytes, because matches in sources are keys and whole values. This is 1 to 50 %
+/// faster than the level's own six, at 0.96 to 1.03 times the size (fifteen sets of documents).
 fn zstd_compressor() -> std::io::Result<zstd::bulk::Compressor<'static>> {
     let mut compressor = zstd::bulk::Compressor::new(ZSTD_LEVEL)?;
     compressor.set_parameter(zstd::zstd_safe::CParameter::MinMatch(7))?;
     Ok(compressor)
 }
 
-/// Decompresses parts; keeps zstd's context from part to part.
+/// Decompresses parts; reuses zstd's context for all parts.
 #[derive(Default)]
 pub(super) struct PartDecompressor {
     zstd: Option<zstd::bulk::Decompressor<'static>>,
 }
 
 impl PartDecompressor {
-    /// Replaces `out` by the `len` bytes that `bytes` were before compression.
+    /// Replaces `out` by the `len` bytes from which `bytes` was compressed.
     pub fn decompress(
         &mut self,
         codec: StoredCodec,
@@ -104,7 +105,7 @@ impl PartDecompressor {
             out.extend_from_slice(bytes);
             return Ok(());
         }
-        // No format here expands further than this, so a forged length cannot make us allocate.
+        // Neither format expands further than this, so a forged length cannot cause a large allocation.
         let plausible = match codec {
             StoredCodec::Lz4 => len <= 256 * bytes.len() as u64,
             StoredCodec::Zstd => len <= (1 << 17) * bytes.len() as u64,

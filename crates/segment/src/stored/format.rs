@@ -14,34 +14,34 @@
 //!   9 12 * block count: first document u32, offset of the block u64
 //!   .. 8  bytes of all blocks u64
 //! section StoredChecksums, since version 2 of the format
-//!   8 * block count: CRC-32 of codec u8, first document u32, documents of the block u32 and the block's bytes before its body,
+//!   8 * block count: CRC-32 of codec u8, first document u32, documents of the block u32 and the block's
+//!                    bytes before its body,
 //!                    CRC-32 of the body, compressed
 //! ```
 //!
-//! `_id` and `_routing` are kept beside the source, but compressed apart from it: reading an id decompresses
-//! its head (a few kilobytes), not the sources; and like beside like compresses better. A length equal to its
-//! compressed length means the part is stored as it is. A document never crosses a block; one larger than the
-//! target has a block of its own. Merging copies blocks whose documents are all live without decompressing
-//! them.
+//! `_id` and `_routing` are stored beside the source but compressed separately: reading an id decompresses
+//! its head (a few kilobytes), not the sources, and similar data compresses better together. A length equal
+//! to its compressed length means that the part is stored uncompressed. A document never spans blocks; one
+//! larger than the target has a block of its own. Merging copies blocks whose documents are all live
+//! without decompressing them.
 //!
-//! A part of a block is compared with its checksum each time it is decompressed, so that a document that
-//! rotted is neither shown nor carried on by an update. The checksum of a head covers what the index says of
-//! its block: an index that rotted leads to a block that does not fit.
+//! A part of a block is compared with its checksum each time it is decompressed, so that a rotten document
+//! is neither returned nor carried over by an update. The checksum of a head covers what the index says
+//! about its block, so a rotten index leads to a block that does not match.
 
-/// Uncompressed source bytes after which a block ends, LZ4: a random document costs about 12 µs.
+/// Uncompressed source bytes after which a block ends with LZ4: reading a random document costs about 12 µs.
 pub const LZ4_BLOCK_BYTES: usize = 32 << 10;
-/// The same with zstd, whose window gains more from larger blocks.
+/// The same for zstd, whose window gains more from larger blocks.
 pub const ZSTD_BLOCK_BYTES: usize = 64 << 10;
-/// Most documents in a block, so that empty sources cannot make an endless one.
+/// Maximum number of documents per block, so that empty sources cannot make an endless one.
 pub const BLOCK_DOCS_MAX: usize = 4096;
-/// zstd level of `best_compression`: level 3 costs half as much again for 4 % (measured in the research
-/// notes).
+/// zstd level of `best_compression`: level 3 takes half as much time again and saves 4 % (measured).
 pub const ZSTD_LEVEL: i32 = 1;
 /// Bytes before the first entry of the index.
 pub const INDEX_HEADER_BYTES: usize = 9;
-/// Bytes of a block in the index.
+/// Bytes per block in the index.
 pub const INDEX_ENTRY_BYTES: usize = 12;
-/// Bytes of a block in the section of checksums.
+/// Bytes per block in the section of checksums.
 pub const CHECKSUMS_BYTES: usize = 8;
-/// Largest part of a block: a document is at most 2 GiB - 1 by Lucene's limit on a stored field.
+/// Maximum size of a part of a block: Lucene limits a stored field, and so a document, to 2 GiB - 1.
 pub const PART_BYTES_MAX: u64 = i32::MAX as u64;

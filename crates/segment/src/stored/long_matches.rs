@@ -1,31 +1,31 @@
-//! LZ4 blocks of sources that repeat much: "which long runs of these bytes were there before?"
+//! LZ4 compression of sources that repeat much: looks for long matches only.
 //!
-//! The time of LZ4 on log lines goes to sequences, each of which costs the processor a few wrong guesses.
-//! Looking for matches of eight bytes, not four, makes fewer of them: half the time on eleven sets of JSON
-//! documents that shrink to less than 42 %, at 0.94 to 1.02 times the size. Prose would lose a fifth, so
-//! [`super::compress`] asks only where sources are known to repeat.
+//! LZ4 on log lines spends its time on sequences, each of which costs the processor a few mispredicted
+//! branches. Looking for matches of eight bytes instead of four yields fewer sequences: half the time on
+//! eleven sets of JSON documents that shrink to less than 42 %, at 0.94 to 1.02 times the size. Prose would
+//! grow by a fifth, so [`super::compress`] uses this only if the sources are known to repeat.
 
-/// Bytes that are hashed and compared; the shortest match.
+/// Bytes that are hashed and compared, which is the shortest match found.
 const MATCH_BYTES: usize = 8;
-/// The shortest match of the format, which a token counts from.
+/// The shortest match of the format; a token stores the length above it.
 const FORMAT_MATCH_BYTES: usize = 4;
-/// A block ends with this many literals at least; its last match begins [`MATCH_BYTES`] before them, which is
-/// more than the 12 bytes from the end that the format asks for.
+/// A block ends with at least this many literals. Its last match begins at least [`MATCH_BYTES`] before
+/// them, which exceeds the 12 bytes from the end that the format requires.
 const LAST_LITERALS: usize = 5;
-/// Lengths from here on go on behind their token.
+/// Lengths from here on are continued after their token.
 const TOKEN_LENGTH_MAX: usize = 15;
 /// 8 KiB, a quarter of the first-level cache.
 const TABLE_BITS: u32 = 12;
-/// After each 32 places without a match, one more is stepped over at a time.
+/// After each 32 positions without a match, the step from position to position grows by one.
 const MISSES_BITS: u32 = 5;
 
-/// Longest input, so that places fit 16 bits.
+/// Maximum length of the input, so that positions fit 16 bits.
 pub const INPUT_BYTES_MAX: usize = u16::MAX as usize;
 
-/// Compresses blocks; keeps its table from the first block on.
+/// Compresses blocks; keeps its table between blocks.
 #[derive(Default)]
 pub struct LongMatcher {
-    /// By hash of eight bytes: where they were seen last. What is there by chance is found not to match.
+    /// By hash of eight bytes, the position where they were seen last. Wrong entries are found not to match.
     places: Option<Box<Places>>,
 }
 
@@ -36,8 +36,8 @@ impl LongMatcher {
         self.places.as_ref().map_or(0, |_| size_of::<Places>())
     }
 
-    /// Writes `input`, at most [`INPUT_BYTES_MAX`], to `out` as an LZ4 block; its length. `out` is as long as
-    /// LZ4's bound.
+    /// Writes `input`, at most [`INPUT_BYTES_MAX`] bytes, to `out` as an LZ4 block; returns its length.
+    /// `out` must have LZ4's bound of that length.
     pub fn compress(&mut self, input: &[u8], out: &mut [u8]) -> usize {
         assert!(input.len() <= INPUT_BYTES_MAX);
         let places = self.places.get_or_insert_with(|| Box::new([0; 1 << TABLE_BITS]));
@@ -83,7 +83,7 @@ fn slot(word: u64) -> usize {
     (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - TABLE_BITS)) as usize
 }
 
-/// How many bytes from `a` and from `b` on, which is greater, are equal, `end` not reached.
+/// Returns the number of equal bytes from `a` and from `b` (the greater one) on, up to `end`.
 #[inline(always)]
 fn common(input: &[u8], a: usize, b: usize, end: usize) -> usize {
     let mut len = 0;
@@ -103,7 +103,7 @@ struct Output<'o> {
 }
 
 impl Output<'_> {
-    /// A sequence: literals, then `match_len` bytes as they are `offset` before.
+    /// Appends a sequence: literals, then a match of `match_len` bytes that were seen `offset` bytes before.
     #[inline(always)]
     fn push_match(
         &mut self,
@@ -119,15 +119,15 @@ impl Output<'_> {
         self.push_rest(len);
     }
 
-    /// A token with this lower half, and literals.
+    /// Appends a token with this lower half, and literals.
     #[inline(always)]
     fn push_literals(&mut self, input: &[u8], literals: std::ops::Range<usize>, match_half: u8) {
         let len = literals.len();
         self.bytes[self.len] = (len.min(TOKEN_LENGTH_MAX) as u8) << 4 | match_half;
         self.len += 1;
         self.push_rest(len);
-        // Most are few: sixteen bytes are copied without a call, of which the next sequence overwrites what
-        // is too much.
+        // Most runs are short: sixteen bytes are copied without a call, and the next sequence overwrites
+        // the excess.
         let (from, to) = (&input[literals.start..], &mut self.bytes[self.len..]);
         match (from.first_chunk::<16>(), to.first_chunk_mut::<16>()) {
             (Some(from), Some(to)) if len <= 16 => *to = *from,
@@ -136,7 +136,7 @@ impl Output<'_> {
         self.len += len;
     }
 
-    /// What the token has no room for of a length.
+    /// Appends the part of a length that does not fit into the token.
     #[inline(always)]
     fn push_rest(&mut self, len: usize) {
         let Some(mut rest) = len.checked_sub(TOKEN_LENGTH_MAX) else { return };
@@ -176,9 +176,9 @@ mod tests {
         let mut matcher = LongMatcher::default();
         assert_eq!(compressed(&mut matcher, b""), [0]);
         assert_eq!(compressed(&mut matcher, b"abc"), b"\x30abc");
-        // 1 literal, a match of 15 + 4 + 6 bytes 1 before, the last 5 as literals.
+        // 1 literal, a match of 15 + 4 + 6 bytes at distance 1, the last 5 as literals.
         assert_eq!(compressed(&mut matcher, &[b'a'; 31]), b"\x1fa\x01\x00\x06\x50aaaaa");
-        // 17 literals, a match of 16 bytes 17 before.
+        // 17 literals, a match of 16 bytes at distance 17.
         let twice = compressed(&mut matcher, b"0123456789abcdef-0123456789abcdef+++++");
         assert_eq!(twice, b"\xfc\x020123456789abcdef-\x11\x00\x50+++++");
     }

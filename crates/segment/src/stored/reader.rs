@@ -1,4 +1,4 @@
-//! Compressed blocks back to documents: "what is the id, the routing, the source of this document?"
+//! Reads documents from compressed blocks: "what are the id, the routing and the source of this document?"
 
 use std::ops::Range;
 
@@ -16,13 +16,13 @@ pub struct Stored<'a> {
     codec: StoredCodec,
     blocks: &'a [u8],
     index: &'a [[u8; INDEX_ENTRY_BYTES]],
-    /// `None`: a segment of format version 1.
+    /// `None` for a segment of format version 1.
     checksums: Option<&'a [[u8; CHECKSUMS_BYTES]]>,
     doc_count: u32,
 }
 
-/// Keeps the block decompressed last, so that neighbouring documents cost one decompression. Reuse one across
-/// documents; it may go from segment to segment.
+/// Keeps the block that was decompressed last, so that neighbouring documents cost one decompression. Reuse
+/// one for all documents, also of different segments.
 #[derive(Default)]
 pub struct StoredReader {
     decompressor: PartDecompressor,
@@ -33,7 +33,7 @@ pub struct StoredReader {
     body: Vec<u8>,
     first_doc: DocId,
     docs: Vec<DocSpan>,
-    /// Blocks are read whatever their checksums say.
+    /// Whether blocks with wrong checksums are read.
     is_trusting: bool,
 }
 
@@ -44,7 +44,7 @@ struct DocSpan {
     source: Range<usize>,
 }
 
-/// One block as written.
+/// One block as stored.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RawBlock<'a> {
     pub bytes: &'a [u8],
@@ -62,7 +62,7 @@ pub struct StoredDocument<'a> {
     pub id: &'a [u8],
     /// `_routing`.
     pub routing: Option<&'a [u8]>,
-    /// `_source` as it came, or what the index keeps of it.
+    /// `_source` as it was sent, or what the index keeps of it.
     pub source: &'a [u8],
 }
 
@@ -81,10 +81,10 @@ fn corrupt(offset: u64, expected: &'static str) -> Error {
 }
 
 impl<'a> Stored<'a> {
-    /// Opens the sections `StoredBlocks`, `StoredIndex` and, where the segment has it, `StoredChecksums`.
+    /// Opens the sections `StoredBlocks`, `StoredIndex` and, if the segment has it, `StoredChecksums`.
     ///
     /// # Errors
-    /// An index that no writer here makes.
+    /// Fails for an index that no writer here produces.
     pub fn open(blocks: &'a [u8], index: &'a [u8], checksums: Option<&'a [u8]>) -> Result<Stored<'a>> {
         let at = Error::in_section("stored index", 0);
         let mut reader = Reader::new(index);
@@ -137,7 +137,7 @@ impl<'a> Stored<'a> {
         Ok(RawBlock { bytes, first_doc, doc_count, start, checksums })
     }
 
-    /// Where the block ends among the bytes of all.
+    /// Returns where the block ends in the section.
     pub(crate) fn block_end(&self, block: usize) -> usize {
         self.entry(block + 1).map_or(self.blocks.len(), |(_, start)| start as usize)
     }
@@ -165,7 +165,7 @@ impl<'a> Stored<'a> {
         Ok(Parts { before_body, head, head_len, body, body_len })
     }
 
-    /// The document's id, routing and source. `core` identifies the segment to `reader`
+    /// Returns the document's id, routing and source. `core` identifies the segment to `reader`
     /// ([`limber_store::term_index::next_segment_core_id`]).
     pub fn document<'r>(
         &self,
@@ -180,8 +180,8 @@ impl<'a> Stored<'a> {
         reader.document(doc)
     }
 
-    /// The document's id and routing, without decompressing sources; the source is empty unless it was at
-    /// hand.
+    /// Returns the document's id and routing, without decompressing sources; the source is empty unless it
+    /// is decompressed already.
     pub fn id<'r>(
         &self,
         core: u64,
@@ -195,8 +195,8 @@ impl<'a> Stored<'a> {
         Ok((&reader.head[span.id.clone()], span.routing.clone().map(|range| &reader.head[range])))
     }
 
-    /// Whether copying the block as it is keeps the merged segment's blocks near their target size. Small
-    /// ones (the last of a segment, all of a tiny one) are packed together instead.
+    /// Whether copying the block unchanged keeps the merged segment's blocks near their target size. Small
+    /// blocks (the last of a segment, all of a tiny one) are packed together instead.
     pub(crate) fn is_well_filled(&self, raw: &RawBlock<'a>) -> Result<bool> {
         Ok(Self::parts(raw)?.body_len * 2 >= self.codec.block_bytes() as u64)
     }
@@ -231,12 +231,12 @@ impl std::fmt::Debug for StoredReader {
 }
 
 impl StoredReader {
-    /// A reader that holds no block yet.
+    /// Creates a reader that holds no block yet.
     pub fn new() -> StoredReader {
         StoredReader::default()
     }
 
-    /// A reader that also reads blocks whose checksums are wrong, for whoever saves what is left of a damaged
+    /// Creates a reader that also reads blocks with wrong checksums, to rescue documents of a damaged
     /// segment.
     pub fn trusting() -> StoredReader {
         StoredReader { is_trusting: true, ..StoredReader::default() }
@@ -320,7 +320,7 @@ impl StoredReader {
         Ok(())
     }
 
-    /// What the block is compared with.
+    /// Returns the checksums to compare the block with.
     fn checksums(&self, raw: &RawBlock<'_>) -> Option<BlockChecksums> {
         raw.checksums.filter(|_| !self.is_trusting)
     }

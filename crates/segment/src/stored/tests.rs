@@ -2,7 +2,7 @@ use super::*;
 
 type Document = (Vec<u8>, Option<Vec<u8>>, Vec<u8>);
 
-/// The sections as they would be written, without a container.
+/// The sections as they are written, without a container.
 struct Sections {
     blocks: Vec<u8>,
     index: Vec<u8>,
@@ -14,7 +14,7 @@ impl Sections {
         Stored::open(&self.blocks, &self.index, Some(&self.checksums))
     }
 
-    /// As format version 1 has them.
+    /// Opens the sections as format version 1 has them.
     fn open_without_checksums(&self) -> crate::Result<Stored<'_>> {
         Stored::open(&self.blocks, &self.index, None)
     }
@@ -80,7 +80,7 @@ fn bytes_of_two_tiny_documents() {
         StoredCodec::Lz4,
         &[(b"a".to_vec(), None, b"{}".to_vec()), (b"b".to_vec(), Some(b"r".to_vec()), b"[]".to_vec())],
     );
-    // Too small to compress: both parts as they are.
+    // Too small to compress, so both parts are stored uncompressed.
     assert_eq!(blocks, b"\x08\x08\x04\x04\x02\x02\x02\x03\x01abr{}[]");
     assert_eq!(checksums.len(), 8);
     assert_eq!(index, b"\0\x02\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\0\0\0\0\0\0\0");
@@ -91,7 +91,8 @@ fn forged_bytes_are_refused_without_panic() {
     let mut sections = encode(StoredCodec::Lz4, &documents(300));
     for bit in (0..sections.blocks.len() * 8).step_by(101) {
         sections.blocks[bit / 8] ^= 1 << (bit % 8);
-        // Without checksums either refused or other bytes of the recorded size; never a panic.
+        // Without checksums the block is refused or yields other bytes of the recorded size, but never a
+        // panic.
         let _ = sections.open_without_checksums().expect("the index is whole").check();
         sections.blocks[bit / 8] ^= 1 << (bit % 8);
     }
@@ -104,7 +105,7 @@ fn forged_bytes_are_refused_without_panic() {
     }
 }
 
-/// Whatever bit of whatever section rots: a document is what was written, or it is refused.
+/// Whichever bit of whichever section rots, a document is either what was written or refused.
 #[test]
 fn no_document_of_a_rotten_block_is_shown() {
     for codec in [StoredCodec::Lz4, StoredCodec::Zstd] {

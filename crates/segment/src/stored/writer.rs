@@ -1,4 +1,4 @@
-//! Documents to compressed blocks.
+//! Writes documents as compressed blocks.
 
 use limber_codec::varint;
 
@@ -10,8 +10,8 @@ use super::reader::{RawBlock, Stored};
 use crate::file::{NO_FIELD, SectionKind, SectionWriter, SegmentWriter};
 use crate::{Error, Result, Sink};
 
-/// Compresses documents as they come. Compressed blocks are kept in memory; [`StoredWriter::drain`] lets a
-/// merge write them out as it goes.
+/// Compresses documents as they arrive. Compressed blocks are kept in memory; with [`StoredWriter::drain`]
+/// a merge writes them out meanwhile.
 pub struct StoredWriter {
     codec: StoredCodec,
     compressor: PartCompressor,
@@ -25,8 +25,8 @@ pub struct StoredWriter {
     index: Vec<u8>,
     checksums: Vec<u8>,
     block_count: u32,
-    /// Finished blocks not drained yet, back to back in chunks that never grow: one long buffer that doubles
-    /// would be copied again and again, and touch twice the pages.
+    /// Finished blocks that are not drained yet, back to back in chunks that never grow. One long buffer
+    /// that doubles would be copied again and again and touch twice as many pages.
     chunks: Vec<Vec<u8>>,
     /// Bytes of all finished blocks.
     block_bytes: u64,
@@ -35,13 +35,13 @@ pub struct StoredWriter {
     head: Vec<u8>,
 }
 
-/// Four varints.
+/// Maximum bytes of four varints.
 const PREFIX_BYTES_MAX: usize = 4 * 10;
 /// Capacity of a chunk, unless a block is longer.
 const CHUNK_BYTES: usize = 256 << 10;
 
 impl StoredWriter {
-    /// Of no documents yet.
+    /// Creates a writer without documents.
     pub fn new(codec: StoredCodec) -> StoredWriter {
         StoredWriter {
             codec,
@@ -62,7 +62,7 @@ impl StoredWriter {
         }
     }
 
-    /// Documents so far.
+    /// Returns the number of documents so far.
     pub fn doc_count(&self) -> u32 {
         self.doc_count
     }
@@ -82,25 +82,25 @@ impl StoredWriter {
             + self.compressor.memory_bytes()
     }
 
-    /// The next document.
+    /// Adds a document.
     pub fn push(&mut self, id: &[u8], routing: Option<&[u8]>, source: &[u8]) -> Result<()> {
         self.push_source(source);
         self.end_document(id, routing, source.len())
     }
 
-    /// The source of the next document, before it is sure to stay: [`StoredWriter::end_document`] or
-    /// [`StoredWriter::drop_source`] follows.
+    /// Adds the source of the next document before it is certain to be kept; [`StoredWriter::end_document`]
+    /// or [`StoredWriter::drop_source`] must follow.
     #[inline]
     pub(crate) fn push_source(&mut self, source: &[u8]) {
         self.sources.extend_from_slice(source);
     }
 
-    /// Takes back the last `len` bytes, pushed for a document that does not stay.
+    /// Removes the last `len` bytes, which were pushed for a document that is not kept.
     pub(crate) fn drop_source(&mut self, len: usize) {
         self.sources.truncate(self.sources.len() - len);
     }
 
-    /// Ends the document whose source, the last `source_len` bytes, was pushed.
+    /// Ends the document whose source is the last `source_len` bytes.
     #[inline]
     pub(crate) fn end_document(
         &mut self,
@@ -152,7 +152,7 @@ impl StoredWriter {
         Ok(())
     }
 
-    /// Before the bytes of the block are counted.
+    /// Adds the block to the index; called before the bytes of the block are counted.
     fn index_block(&mut self, first_doc: u32, checksums: BlockChecksums) {
         self.index.extend_from_slice(&first_doc.to_le_bytes());
         self.index.extend_from_slice(&self.block_bytes.to_le_bytes());
@@ -160,8 +160,8 @@ impl StoredWriter {
         self.block_count += 1;
     }
 
-    /// A whole block of another segment with the same codec, all of whose documents go on living. It is not
-    /// compared with its checksums: a merge does that for all of the section.
+    /// Adds a whole block of another segment with the same codec, all of whose documents are live. Does not
+    /// compare it with its checksums: a merge does that for the whole section.
     pub(crate) fn push_raw(&mut self, block: &RawBlock<'_>) -> Result<()> {
         self.end_block()?;
         let parts = Stored::parts(block)?;
@@ -180,12 +180,12 @@ impl StoredWriter {
         Ok(())
     }
 
-    /// Bytes of finished blocks not drained yet.
+    /// Returns the bytes of finished blocks that are not drained yet.
     pub(crate) fn finished_bytes(&self) -> usize {
         (self.block_bytes - self.drained_bytes) as usize
     }
 
-    /// Writes finished blocks to the open section and forgets them.
+    /// Writes finished blocks to the open section and drops them.
     pub(crate) fn drain(&mut self, section: &mut SectionWriter<'_>) -> Result<()> {
         for chunk in self.chunks.drain(..) {
             section.append(&chunk)?;

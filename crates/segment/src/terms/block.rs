@@ -1,4 +1,4 @@
-//! One block of terms: "is this term among these 32, and what is known about it?"
+//! One block of terms: "is this term among these 32, and what are its statistics and location?"
 
 use limber_codec::bits::Packed;
 use limber_codec::{Reader, varint};
@@ -88,7 +88,7 @@ impl BlockBuilder {
     }
 }
 
-/// A block as it lies in the section; parsing looks at row headers only.
+/// A block as it is stored; parsing reads row headers only.
 #[derive(Clone, Copy)]
 pub struct BlockView<'a> {
     /// Offset of the block in its section, for messages.
@@ -155,7 +155,7 @@ impl<'a> BlockView<'a> {
         self.count
     }
 
-    /// How many of the first `count` terms are in one document only.
+    /// Returns how many of the first `count` terms occur in one document only.
     #[inline]
     fn singles_before(&self, count: usize) -> usize {
         match self.doc_freqs.constant() {
@@ -165,7 +165,7 @@ impl<'a> BlockView<'a> {
         }
     }
 
-    /// Length and shared length of term `index`, checked against the term before it.
+    /// Returns length and shared length of term `index`, checked against the preceding term.
     #[inline]
     fn lengths(&self, index: usize, previous_len: usize) -> Result<(usize, usize)> {
         let len = self.lengths.get(index) as usize;
@@ -182,12 +182,12 @@ impl<'a> BlockView<'a> {
         suffix.ok_or_else(|| Error::corrupt(SECTION, self.offset, "suffixes inside the block"))
     }
 
-    /// `Ok(index)` when `target` is in the block, `Err(index)` of the first greater term (the count when
-    /// there is none).
+    /// Returns `Ok(index)` if `target` is in the block, otherwise `Err(index)` of the first greater term
+    /// (the count if there is none).
     ///
-    /// Walks the suffixes once: `matched` is how far `target` agrees with the term before, and a term that
-    /// shares more than that with its predecessor compares as the predecessor did, without a look at its
-    /// bytes.
+    /// Walks the suffixes once. `matched` is the number of bytes that `target` shares with the preceding
+    /// term. A term that shares more than that with its predecessor compares as the predecessor did, so its
+    /// bytes are not read.
     #[inline]
     pub fn find(&self, target: &[u8]) -> Result<std::result::Result<usize, usize>> {
         let (mut matched, mut previous_len, mut at) = (0, 0, 0);
@@ -215,7 +215,7 @@ impl<'a> BlockView<'a> {
         Ok(Err(self.count))
     }
 
-    /// Puts term `index` into `term`.
+    /// Writes term `index` into `term`.
     pub fn term(&self, index: usize, term: &mut Vec<u8>) -> Result<()> {
         term.clear();
         let mut at = 0;
@@ -225,8 +225,8 @@ impl<'a> BlockView<'a> {
         Ok(())
     }
 
-    /// Turns `term` from term `index - 1` into term `index` (from nothing for 0). `at`: where its suffix
-    /// starts; returns where the next one does.
+    /// Turns `term` from term `index - 1` into term `index` (for index 0, from nothing). Its suffix starts
+    /// at `at`; returns where the next suffix starts.
     #[inline]
     pub fn next_term(&self, index: usize, at: usize, term: &mut Vec<u8>) -> Result<usize> {
         let (len, shared) = self.lengths(index, term.len())?;
@@ -235,7 +235,7 @@ impl<'a> BlockView<'a> {
         Ok(at + len - shared)
     }
 
-    /// What is known about term `index`; `first_ord` is the ordinal of the block's first term.
+    /// Returns the information about term `index`; `first_ord` is the ordinal of the block's first term.
     #[inline]
     pub fn info(&self, index: usize, first_ord: u64) -> Result<TermInfo> {
         let doc_freq = self.doc_freqs.get(index).wrapping_add(1);
@@ -259,7 +259,7 @@ impl<'a> BlockView<'a> {
     }
 }
 
-/// Bytes that `a` and `b` have in common from the start, eight at a time.
+/// Returns the length of the common prefix of `a` and `b`; compares eight bytes at a time.
 #[inline]
 pub fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let len = a.len().min(b.len());

@@ -9,12 +9,12 @@ use crate::Result;
 /// Walks a range of a dictionary's terms.
 pub struct TermCursor<'a> {
     dictionary: &'a TermDictionary,
-    /// Ordinals still to come, of the whole dictionary.
+    /// Ordinal of the next term in the whole dictionary; `end` is the end of the range.
     next: u64,
     end: u64,
     block: Option<BlockView<'a>>,
     suffix_at: usize,
-    /// As it is stored.
+    /// The term as it is stored.
     term: Vec<u8>,
 }
 
@@ -31,8 +31,8 @@ impl<'a> TermCursor<'a> {
         }
     }
 
-    /// The next term; `None` at the end of the range.
-    #[allow(clippy::should_implement_trait)] // Lends its own buffer, which `Iterator` cannot say.
+    /// Moves to the next term and returns it; `None` at the end of the range.
+    #[allow(clippy::should_implement_trait)] // Lends its own buffer, which `Iterator` cannot express.
     pub fn next(&mut self) -> Result<Option<(&[u8], TermInfo)>> {
         if !self.advance()? {
             return Ok(None);
@@ -41,7 +41,7 @@ impl<'a> TermCursor<'a> {
         Ok(Some((self.term(), info)))
     }
 
-    /// Moves to the next term without reading what is known about it; `false` at the end of the range.
+    /// Moves to the next term without reading its information; returns `false` at the end of the range.
     #[inline]
     pub fn advance(&mut self) -> Result<bool> {
         if self.next >= self.end {
@@ -67,29 +67,29 @@ impl<'a> TermCursor<'a> {
         Ok(true)
     }
 
-    /// The current term; empty before the first.
+    /// Returns the current term; empty before the first.
     pub fn term(&self) -> &[u8] {
         self.term.get(self.dictionary.hidden_bytes()..).unwrap_or_default()
     }
 
-    /// Ordinal of the current term.
+    /// Returns the ordinal of the current term.
     pub fn ord(&self) -> u64 {
         self.next.saturating_sub(1 + self.dictionary.first())
     }
 
-    /// What is known about the current term; the cursor must have moved to one.
+    /// Returns the information about the current term; the cursor must have moved to one.
     pub fn info(&self) -> Result<TermInfo> {
         let block = self.block.expect("a cursor that moved to a term has its block");
         let ord = self.next - 1;
         block.info((ord % BLOCK_TERMS as u64) as usize, ord >> BLOCK_SHIFT << BLOCK_SHIFT)
     }
 
-    /// Terms still to come.
+    /// Returns the number of terms still to come.
     pub fn remaining(&self) -> u64 {
         self.end - self.next
     }
 
-    /// Jumps to the first term at or after `target`, forwards only: the next [`TermCursor::next`] returns it.
+    /// Jumps forward to the first term at or after `target`: the next [`TermCursor::next`] returns it.
     pub fn seek(&mut self, target: &[u8]) -> Result<()> {
         let ord = self.dictionary.ordinal(target)?.unwrap_or_else(|ord| ord) + self.dictionary.first();
         if ord > self.next {

@@ -1,4 +1,4 @@
-//! Look-ups in one field's terms.
+//! Lookups in one field's terms.
 
 use std::borrow::Cow;
 use std::ops::Bound;
@@ -21,9 +21,9 @@ use crate::{Error, Result};
 
 const SECTION: &str = "terms";
 
-/// Where the pages of a field's term index are read from when the cache does not hold them.
+/// Where the pages of a field's term index are read from if the cache does not hold them.
 pub struct IndexPages {
-    /// Where the file is.
+    /// Directory that holds the file.
     pub directory: Arc<dyn Directory>,
     /// Name of the file.
     pub file: Arc<str>,
@@ -31,28 +31,29 @@ pub struct IndexPages {
     pub offset: u64,
     /// See [`IndexPages::offset`].
     pub len: u64,
-    /// The section as it is mapped. Pages are read from the file, which costs less than mapping their memory
-    /// in; but the file of a segment that was merged away is gone while a scroll still sees the segment.
+    /// The mapped section, as a fallback. Pages are read from the file, which costs less than faulting in
+    /// their mapped memory; but the file of a segment that was merged away is deleted while a scroll still
+    /// uses the segment.
     pub mapped: Option<FileBytes>,
-    /// Holds pages that were loaded.
+    /// Cache of loaded pages.
     pub cache: Arc<TermIndexCache>,
-    /// From [`limber_store::term_index::next_segment_core_id`], one a segment.
+    /// From [`limber_store::term_index::next_segment_core_id`], one per segment.
     pub segment_core: u64,
     /// The field's number in the segment.
     pub field: u32,
 }
 
-/// The sorted terms of one field in one segment, or a part of them. Look-ups in all terms allocate nothing.
+/// The sorted terms of one field in one segment, or a part of them. Lookups in all terms allocate nothing.
 pub struct TermDictionary {
     opened: Arc<Opened>,
-    /// `None`: all terms.
+    /// `None` for all terms.
     part: Option<Part>,
 }
 
-/// The terms that begin with a prefix, shown without it.
+/// The terms that begin with a prefix; they are shown without it.
 struct Part {
     prefix: Box<[u8]>,
-    /// Ordinal of the first of them among all.
+    /// Ordinal of the first of them in the whole dictionary.
     first: u64,
     count: u64,
 }
@@ -64,12 +65,12 @@ struct Opened {
     blocks_end: usize,
     source: IndexPages,
     pages: FieldPages,
-    /// Of [`TermDictionary::tails`].
+    /// Result of [`TermDictionary::tails`].
     tails: OnceLock<Option<Tails>>,
 }
 
 impl TermDictionary {
-    /// `directory` and `terms` are the sections `TermDirectory` and `Terms`. Loads every page when the cache
+    /// Opens a dictionary from the sections `TermDirectory` and `Terms`. Loads every page if the cache
     /// keeps them all ([`TermIndexCache::loads_at_open`]).
     pub fn open(directory: &[u8], terms: FileBytes, source: IndexPages) -> Result<TermDictionary> {
         let directory =
@@ -95,14 +96,15 @@ impl TermDictionary {
         Ok(this)
     }
 
-    /// Loads every page that is not in memory, as far as the cache has room: for the native scheme.
+    /// Loads every page that is not in memory, as far as the cache's budget allows; for the native scheme.
     pub fn load_pages(&self) -> Result<()> {
         let mut pages = (0..).zip(&self.opened.directory.pages).filter(|(_, page)| page.len > 0);
         pages.try_for_each(|(number, _)| self.page(number).map(drop))
     }
 
-    /// The terms that begin with `prefix`, without it, as a dictionary of their own: its ordinals begin at 0,
-    /// its postings are those of the whole, and so are its statistics. `prefix` ends with a byte below 255.
+    /// Returns the terms that begin with `prefix`, without it, as a dictionary of their own. Its ordinals
+    /// begin at 0; its postings and statistics are those of the whole dictionary. The last byte of `prefix`
+    /// must be below 255.
     pub fn part(&self, prefix: &[u8]) -> Result<TermDictionary> {
         debug_assert!(self.part.is_none(), "parts are of whole dictionaries");
         let mut behind = prefix.to_vec();
@@ -115,22 +117,22 @@ impl TermDictionary {
         Ok(TermDictionary { opened: self.opened.clone(), part: Some(part) })
     }
 
-    /// Ordinals of the whole dictionary that are this part's.
+    /// Returns the range of ordinals in the whole dictionary that this part covers.
     pub fn ordinals_of_whole(&self) -> std::ops::Range<u64> {
         self.first()..self.first() + self.len()
     }
 
-    /// Ordinal of its first term in the whole dictionary.
+    /// Returns the ordinal of its first term in the whole dictionary.
     pub(super) fn first(&self) -> u64 {
         self.part.as_ref().map_or(0, |part| part.first)
     }
 
-    /// Bytes at the start of stored terms that it does not show.
+    /// Returns the number of bytes at the start of stored terms that it does not show.
     pub(super) fn hidden_bytes(&self) -> usize {
         self.part.as_ref().map_or(0, |part| part.prefix.len())
     }
 
-    /// The term as it is stored.
+    /// Returns the term as it is stored.
     pub(super) fn whole_term<'t>(&self, term: &'t [u8]) -> Cow<'t, [u8]> {
         match &self.part {
             None => Cow::Borrowed(term),
@@ -148,7 +150,7 @@ impl TermDictionary {
         self.len() == 0
     }
 
-    /// Sums over the whole field's terms.
+    /// Returns sums over the whole field's terms.
     pub fn statistics(&self) -> TermStatistics {
         self.opened.directory.statistics
     }
@@ -168,7 +170,7 @@ impl TermDictionary {
         self.opened.directory.statistics.doc_count_with_field
     }
 
-    /// What is indexed of the field.
+    /// Returns what is indexed of the field.
     pub fn options(&self) -> IndexOptions {
         self.opened.directory.options
     }
@@ -180,7 +182,7 @@ impl TermDictionary {
         (size_of::<TermDictionary>() + keys + self.opened.directory.pages.len() * entry) as u64
     }
 
-    /// The term, when it is there.
+    /// Returns the information about a term if it exists.
     pub fn get(&self, term: &[u8]) -> Result<Option<TermInfo>> {
         let term = &*self.whole_term(term);
         let Some(block) = self.block_for(term)? else { return Ok(None) };
@@ -191,7 +193,7 @@ impl TermDictionary {
         }
     }
 
-    /// For looking up many terms in ascending order.
+    /// Returns a lookup for many terms in ascending order.
     pub fn ascending(&self) -> AscendingLookup<'_> {
         AscendingLookup::new(self)
     }
@@ -200,16 +202,17 @@ impl TermDictionary {
         self.opened.directory.block_count
     }
 
-    /// `Ok(ordinal)`, or `Err(ordinal)` of the first greater term (the number of terms when there is none).
+    /// Returns `Ok(ordinal)`, or `Err(ordinal)` of the first greater term (the number of terms if there is
+    /// none).
     pub fn ordinal(&self, term: &[u8]) -> Result<std::result::Result<u64, u64>> {
         let term = &*self.whole_term(term);
         let Some(block) = self.block_for(term)? else { return Ok(Err(0)) };
-        // What begins with a part's prefix lies in the part or right behind it.
+        // A stored term that begins with a part's prefix belongs to the part or directly follows it.
         let place = |index: usize| (block << BLOCK_SHIFT) + index as u64 - self.first();
         Ok(self.block(block)?.find(term)?.map(place).map_err(place))
     }
 
-    /// Puts the term with ordinal `ord` into `term`.
+    /// Writes the term with ordinal `ord` into `term`.
     pub fn term(&self, ord: u64, term: &mut Vec<u8>) -> Result<()> {
         self.check_ord(ord)?;
         let ord = ord + self.first();
@@ -218,7 +221,7 @@ impl TermDictionary {
         Ok(())
     }
 
-    /// What is known about the term with ordinal `ord`.
+    /// Returns the information about the term with ordinal `ord`.
     pub fn info(&self, ord: u64) -> Result<TermInfo> {
         self.check_ord(ord)?;
         let ord = ord + self.first();
@@ -226,7 +229,7 @@ impl TermDictionary {
         self.block(block)?.info((ord % BLOCK_TERMS as u64) as usize, block << BLOCK_SHIFT)
     }
 
-    /// Ordinals can come from a column on disk, so a wrong one is corruption, not a broken promise.
+    /// Ordinals can come from a column on disk, so a wrong one means corruption, not a bug of the caller.
     fn check_ord(&self, ord: u64) -> Result<()> {
         if ord < self.len() {
             Ok(())
@@ -235,7 +238,7 @@ impl TermDictionary {
         }
     }
 
-    /// The terms between two bounds, ascending.
+    /// Returns the terms between two bounds, ascending.
     pub fn range(&self, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> Result<TermCursor<'_>> {
         let start = match lower {
             Bound::Unbounded => 0,
@@ -250,17 +253,17 @@ impl TermDictionary {
         Ok(TermCursor::new(self, start, end.max(start)))
     }
 
-    /// The terms with ordinals `start..end`.
+    /// Returns the terms with ordinals `start..end`.
     pub fn range_of_ordinals(&self, start: u64, end: u64) -> TermCursor<'_> {
         let end = end.min(self.len());
         TermCursor::new(self, start.min(end), end)
     }
 
-    /// What passes over terms by their last `width` bytes, the same in every call; `None` where there is
-    /// nothing to gain.
+    /// Returns an index for skipping terms by their last `width` bytes; `width` must be the same in every
+    /// call. Returns `None` if such an index would gain nothing.
     ///
     /// # Errors
-    /// Corrupt terms.
+    /// Fails for corrupt terms.
     pub fn tails(&self, width: usize) -> Result<Option<&Tails>> {
         if self.part.is_some() {
             return Ok(None);
@@ -272,12 +275,12 @@ impl TermDictionary {
         Ok(self.opened.tails.get().and_then(Option::as_ref))
     }
 
-    /// All terms.
+    /// Returns a cursor over all terms.
     pub fn cursor(&self) -> TermCursor<'_> {
         TermCursor::new(self, 0, self.len())
     }
 
-    /// The block that holds `term` if any does; `None` without terms.
+    /// Returns the block that holds `term` if any does; `None` if there are no terms.
     pub(super) fn block_for(&self, term: &[u8]) -> Result<Option<u64>> {
         let pages = &self.opened.directory.pages;
         if pages.is_empty() {
@@ -297,14 +300,14 @@ impl TermDictionary {
         }
     }
 
-    /// The last of the blocks `first..=last` whose first term is at most `term`, or `first`: what a page
-    /// says, from the blocks alone. For when the cache's budget has no room for the page: about 14 blocks are
-    /// read instead.
+    /// Returns the last of the blocks `first..=last` whose first term is at most `term`, or `first`. This
+    /// yields the same as the page, but from the blocks alone, for when the cache's budget does not allow
+    /// the page. It reads about 14 blocks.
     fn search_blocks(&self, first: u64, last: u64, term: &[u8]) -> Result<u64> {
         let (mut low, mut high) = (first, last);
         while low < high {
             let middle = high - (high - low) / 2;
-            // `Err(0)`: the block's first term is greater.
+            // `Err(0)` means that the block's first term is greater.
             if self.block(middle)?.find(term)? == Err(0) {
                 high = middle - 1;
             } else {
@@ -314,7 +317,7 @@ impl TermDictionary {
         Ok(low)
     }
 
-    /// Page `number`, which has bytes; `None` when the cache has no room for it.
+    /// Returns page `number`, which must not be empty; `None` if the cache's budget does not allow it.
     #[inline]
     fn page(&self, number: usize) -> Result<Option<PageRef<'_>>> {
         Ok(self.opened.pages.page(number, |into| self.load(number, into))?)
@@ -325,7 +328,7 @@ impl TermDictionary {
         let offset = source.offset + entry.offset;
         match (source.directory.read_into(&source.file, offset, into), &source.mapped) {
             (Ok(()), _) => {}
-            // The segment's file was deleted after a merge; its map stays as long as a search needs it.
+            // The segment's file was deleted after a merge; its map lives as long as a search needs it.
             (Err(error), Some(mapped)) if error.is_not_found() => {
                 // In bounds: `open` checked that the pages fill the section.
                 into.copy_from_slice(&mapped[entry.offset as usize..][..into.len()]);
@@ -352,7 +355,7 @@ impl TermDictionary {
         u64::from_le_bytes(offset) as usize
     }
 
-    /// Block number `block`, below the block count.
+    /// Returns a block; `block` must be below the block count.
     #[inline]
     pub(super) fn block(&self, block: u64) -> Result<BlockView<'_>> {
         let start = self.block_offset(block);

@@ -24,9 +24,9 @@ pub struct PageEntry {
     /// Separator of the first block; empty for the first page.
     pub first_key: Box<[u8]>,
     pub first_block: u64,
-    /// In the term-index section.
+    /// Offset in the section `TermIndex`.
     pub offset: u64,
-    /// 0: the page's only block is `first_block`.
+    /// 0 if `first_block` is the page's only block.
     pub len: u32,
     pub crc: u32,
 }
@@ -37,7 +37,7 @@ pub struct TermIndexDirectory {
     pub options: IndexOptions,
     pub statistics: TermStatistics,
     pub block_count: u64,
-    /// At least one when there are blocks; ascending.
+    /// Ascending; at least one if there are blocks.
     pub pages: Vec<PageEntry>,
 }
 
@@ -79,7 +79,7 @@ impl TermIndexDirectory {
             doc_count_with_field: reader.varint_u32()?,
         };
         let page_count = reader.varint()?;
-        // A page takes at least seven bytes here, so what is left bounds what is allocated.
+        // A page takes at least seven bytes here, so the remaining bytes bound the allocation.
         reader.expect(
             page_count <= block_count && page_count <= reader.remaining() as u64,
             "pages for blocks",

@@ -2,16 +2,16 @@
 
 use crate::DocId;
 
-/// One term of one field in one segment: statistics and where its postings are.
+/// Statistics of one term of one field in one segment, and where its postings are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TermInfo {
-    /// Position of the term in the field's sorted terms, from 0.
+    /// Ordinal: the position of the term in the field's sorted terms, from 0.
     pub ord: u64,
     /// Documents with the term, deleted ones included.
     pub doc_freq: u32,
     /// Occurrences in all documents; equals `doc_freq` when frequencies are not indexed.
     pub total_term_freq: u64,
-    /// Where its postings are.
+    /// Location of its postings.
     pub location: TermLocation,
 }
 
@@ -22,10 +22,10 @@ pub struct TermLocation {
     pub single_doc: DocId,
     /// Start in the field's postings section, for `doc_freq > 1`.
     pub postings_offset: u64,
-    /// Bytes there.
+    /// Length in bytes there.
     pub postings_len: u64,
     /// Start in the field's positions section.
     pub positions_offset: u64,
-    /// Bytes there; 0 without positions.
+    /// Length in bytes there; 0 without positions.
     pub positions_len: u64,
 }

@@ -1,4 +1,4 @@
-//! Looks up many terms in their order: a walk through the blocks they are in, side by side with them.
+//! Looks up many terms in ascending order: walks through the terms and the blocks that hold them in parallel.
 
 use std::cmp::Ordering;
 
@@ -14,11 +14,11 @@ pub struct AscendingLookup<'d> {
     at: Option<Place<'d>>,
 }
 
-/// A term of the dictionary.
+/// A position in the dictionary: one of its terms.
 struct Place<'d> {
     block: u64,
     view: BlockView<'d>,
-    /// Of the term in its block.
+    /// Index of the term in its block.
     index: usize,
     /// Where the next term's suffix starts.
     next: usize,
@@ -26,7 +26,7 @@ struct Place<'d> {
 }
 
 impl<'d> Place<'d> {
-    /// Puts it on the first term of a block.
+    /// Moves to the first term of a block.
     fn enter(dictionary: &'d TermDictionary, block: u64, mut term: Vec<u8>) -> Result<Place<'d>> {
         let view = dictionary.block(block)?;
         term.clear();
@@ -49,7 +49,7 @@ impl<'d> AscendingLookup<'d> {
         AscendingLookup { dictionary, at: None }
     }
 
-    /// As [`TermDictionary::get`], for terms of which none is less than the one before.
+    /// Returns the same as [`TermDictionary::get`]. No term may be less than that of the preceding call.
     pub fn get(&mut self, term: &[u8]) -> Result<Option<TermInfo>> {
         let term = &*self.dictionary.whole_term(term);
         let mut place = match self.at.take() {
@@ -69,7 +69,7 @@ impl<'d> AscendingLookup<'d> {
                 Ordering::Less if place.advance()? => {}
                 Ordering::Less if place.block + 1 == self.dictionary.block_count() => break None,
                 Ordering::Less => {
-                    // The next block first; what is not there is far away.
+                    // Tries the next block first; a term that is not in it is far away.
                     let block = match blocks_entered {
                         0 => place.block + 1,
                         _ => self.dictionary.block_for(term)?.unwrap_or(0).max(place.block + 1),

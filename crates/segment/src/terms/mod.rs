@@ -1,8 +1,8 @@
-//! The sorted terms of one field: "is this term here, what comes next, what is its ordinal, where are its
-//! postings?"
+//! The sorted terms of one field: "does this term exist, what comes next, what is its ordinal, where are
+//! its postings?"
 //!
-//! [`TermDictionaryWriter`] writes blocks of 32 terms and an index over them; [`TermDictionary`] looks up
-//! through pages that the term-index cache holds, [`TermCursor`] walks ranges.
+//! [`TermDictionaryWriter`] writes blocks of 32 terms and an index over them. [`TermDictionary`] looks
+//! terms up through pages that the term-index cache holds, and [`TermCursor`] walks ranges.
 
 mod block;
 mod cursor;

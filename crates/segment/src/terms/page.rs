@@ -10,7 +10,7 @@ const SECTION: &str = "term index";
 /// Collects the separators of a page's blocks after the first, ascending.
 #[derive(Default)]
 pub struct PageBuilder {
-    /// Keys back to back; handed to the FST when they get too many for a list.
+    /// Keys back to back; moved to the FST when there are too many for a list.
     keys: Vec<u8>,
     ends: Vec<u32>,
     fst: Option<Builder<Vec<u8>>>,
@@ -45,7 +45,7 @@ impl PageBuilder {
         Ok(())
     }
 
-    /// The page's bytes, none when it has one block; starts the next page.
+    /// Returns the page's bytes, none if it has one block, and resets the builder for the next page.
     pub fn finish(&mut self) -> Result<Vec<u8>> {
         let page = if let Some(fst) = self.fst.take() {
             let mut page = fst.into_inner().map_err(build_error)?;
@@ -67,14 +67,14 @@ impl PageBuilder {
     }
 }
 
-/// Only unordered keys make a builder fail; the dictionary's writer has refused those before.
+/// A builder only fails for unordered keys, and the dictionary's writer has refused those already.
 #[cold]
 fn build_error(_: fst::Error) -> Error {
     Error::corrupt(SECTION, 0, "terms in ascending order")
 }
 
-/// Block of the page, from its first, that may hold `target`. `page` is not empty and its checksum was
-/// verified at load.
+/// Returns the block that may hold `target`, counted from the page's first block. `page` is not empty and
+/// its checksum was verified when it was loaded.
 #[inline]
 pub fn find_block(page: &[u8], target: &[u8]) -> Result<u64> {
     match page {
@@ -90,7 +90,7 @@ pub fn find_block(page: &[u8], target: &[u8]) -> Result<u64> {
     }
 }
 
-/// Number of keys at most `target`; `None` when the list is corrupt.
+/// Returns the number of keys that are at most `target`; `None` if the list is corrupt.
 fn find_in_list(list: &[u8], count: usize, target: &[u8]) -> Option<u64> {
     let (ends, keys) = list.split_at_checked(count * 4)?;
     let end = |i: usize| {
@@ -109,7 +109,7 @@ fn find_in_list(list: &[u8], count: usize, target: &[u8]) -> Option<u64> {
     Some(low as u64)
 }
 
-/// Where the greatest smaller key is, seen from the path of the target.
+/// Where the greatest smaller key is, relative to the path of the target.
 enum Below<'f> {
     Nothing,
     /// The key that ends on the path.
@@ -118,7 +118,7 @@ enum Below<'f> {
     Branch(Node<'f>, usize, u64),
 }
 
-/// Value of the greatest key at most `target`.
+/// Returns the value of the greatest key that is at most `target`.
 fn floor(fst: &Fst<&[u8]>, target: &[u8]) -> Option<u64> {
     let mut node = fst.root();
     let mut value = 0u64;
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(page, [1, 2, 0, 1, 0, 0, 0, 3, 0, 0, 0, b'b', b'c', b'd']);
         assert!(builder.finish().expect("empty").is_empty());
         for len in 0..page.len() {
-            // Cut anywhere: an error or some block, no panic.
+            // The page may be cut anywhere: the result is an error or some block, but no panic.
             let _ = find_block(&page[..len], b"zz");
         }
     }

@@ -1,35 +1,35 @@
-//! The greatest tail of every group of terms: "where is the next term that ends late enough?"
+//! The greatest tail of every group of terms: "where is the next term with a tail of at least this value?"
 //!
 //! Terms that are pairs of numbers (both ends of a range) are sorted by the first. A query for ranges that
-//! end at or behind a value would look at all that begin early enough; the greatest second number of each
-//! group lets it pass over whole groups, as an interval tree does. Made in one pass at the first such query,
-//! and kept as long as the dictionary is open: an eighth of a byte a term.
+//! end at or after a value would have to read all terms that begin early enough. The greatest second number
+//! of each group lets it skip whole groups, as an interval tree does. It is computed in one pass at the
+//! first such query and kept while the dictionary is open; it takes an eighth of a byte per term.
 
 use crate::Result;
 use crate::terms::TermDictionary;
 
-/// Terms of a group: what is decoded in a few microseconds.
+/// Terms per group; decoding a group takes a few microseconds.
 const GROUP_TERMS: u64 = 128;
-/// Groups of a group of groups.
+/// Groups per entry of the upper level.
 const FAN: usize = 64;
-/// A dictionary of fewer terms is walked through sooner than asked.
+/// A dictionary of fewer terms is faster to scan.
 const TERMS_LEAST: u64 = 1024;
 
-/// Of one dictionary.
+/// Greatest tails of one dictionary.
 #[derive(Debug, Default)]
 pub struct Tails {
-    /// [`GROUP_TERMS`] terms each.
+    /// One entry per [`GROUP_TERMS`] terms.
     groups: Vec<u128>,
-    /// [`FAN`] groups each.
+    /// One entry per [`FAN`] groups.
     wide: Vec<u128>,
 }
 
 impl Tails {
-    /// Of all terms, whose last `width` bytes (at most 16) are a number, most significant byte first; `None`
-    /// for dictionaries too small to be worth it.
+    /// Computes the greatest tails of all terms. The last `width` bytes (at most 16) of a term are a
+    /// number, most significant byte first. Returns `None` for dictionaries too small to be worth it.
     ///
     /// # Errors
-    /// Corrupt terms.
+    /// Fails for corrupt terms.
     pub(super) fn of(dictionary: &TermDictionary, width: usize) -> Result<Option<Tails>> {
         if dictionary.len() < TERMS_LEAST {
             return Ok(None);
@@ -55,8 +55,8 @@ impl Tails {
         }
     }
 
-    /// `None`: a term of the group of `ord` may have a tail of at least `least`. Otherwise the ordinal of the
-    /// first term of the next such group; beyond all terms when there is none.
+    /// Returns `None` if a term in the group of `ord` may have a tail of at least `least`. Otherwise returns
+    /// the ordinal of the first term in the next such group, or one past all terms if there is none.
     pub fn next_group(&self, ord: u64, least: u128) -> Option<u64> {
         let own = (ord / GROUP_TERMS) as usize;
         if self.groups.get(own).is_none_or(|most| *most >= least) {

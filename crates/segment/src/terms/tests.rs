@@ -1,4 +1,4 @@
-//! A dictionary against a sorted map.
+//! Compares a dictionary with a sorted map.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -14,7 +14,7 @@ use crate::index_options::IndexOptions;
 
 type Model = BTreeMap<Vec<u8>, (u32, u64, TermLocation)>;
 
-/// Sections `TermDirectory`, `Terms`, `TermIndex` of the model's terms.
+/// Returns the sections `TermDirectory`, `Terms` and `TermIndex` of the model's terms.
 fn write(model: &Model, options: IndexOptions) -> [Vec<u8>; 3] {
     let (mut terms, mut index) = (Vec::new(), Vec::new());
     let mut writer = TermDictionaryWriter::new(options, &mut terms, &mut index);
@@ -30,7 +30,7 @@ struct Opened {
     _folder: tempfile::TempDir,
 }
 
-/// Every page in memory; room for two pages; for none, so that look-ups search the blocks.
+/// Caches for every page, for two pages and for none; with the last, lookups search the blocks.
 fn caches() -> [Arc<TermIndexCache>; 3] {
     let cached = |bytes| TermIndexCache::new(Pool::new("segment_memory", bytes), Scheme::Cached);
     [TermIndexCache::native(), cached(600 << 10), cached(0)]
@@ -61,7 +61,7 @@ fn open_in(cache: Arc<TermIndexCache>, [directory, terms, index]: &[Vec<u8>; 3])
     Ok(Opened { dictionary, _folder: folder })
 }
 
-/// What the model knows of a term, as the dictionary should say it.
+/// Returns what the dictionary should say about a term of the model.
 fn expected(model: &Model, ord: usize, options: IndexOptions) -> (Vec<u8>, TermInfo) {
     let (term, &(doc_freq, total_term_freq, location)) =
         model.iter().nth(ord).expect("an ordinal of the model");
@@ -114,7 +114,7 @@ fn check_opened(dictionary: &TermDictionary, model: &Model, options: IndexOption
         let next = cursor.next().expect("sound").map(|(_, info)| info.ord as usize);
         assert_eq!(next, (at < all.len()).then_some(at));
     }
-    // Some of the terms, some between them, some twice.
+    // Some of the terms, some values between them, and some duplicates.
     let mut wanted: Vec<&Vec<u8>> =
         probes.iter().chain(all.iter().map(|(term, _)| term).step_by(7)).collect();
     wanted.sort();
@@ -188,7 +188,7 @@ fn many_blocks_go_through_an_fst() {
 
 #[test]
 fn long_terms_fill_several_pages() {
-    // Separators of 20 KB: a page ends after some thirteen of them.
+    // Separators of 20 KB: a page ends after about thirteen of them.
     let terms = (0..1200u32).map(|i| {
         let mut term = vec![b'x'; 20_000];
         term.extend_from_slice(&i.to_be_bytes());

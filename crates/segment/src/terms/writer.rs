@@ -1,4 +1,4 @@
-//! Ascending terms to the three sections of a field's dictionary.
+//! Writes ascending terms to the three sections of a field's dictionary.
 
 use limber_codec::checksum::crc32;
 
@@ -31,7 +31,7 @@ pub struct TermDictionaryWriter<'s> {
 }
 
 impl<'s> TermDictionaryWriter<'s> {
-    /// Writes a field's terms to the sections `Terms` and `TermIndex`.
+    /// Creates a writer of a field's terms into the sections `Terms` and `TermIndex`.
     pub fn new(options: IndexOptions, terms: &'s mut dyn Sink, index: &'s mut dyn Sink) -> Self {
         TermDictionaryWriter {
             options,
@@ -50,7 +50,8 @@ impl<'s> TermDictionaryWriter<'s> {
         }
     }
 
-    /// Adds a term greater than all before it. `info.ord` is not looked at: terms are numbered as they come.
+    /// Adds a term, which must be greater than all before it. Ignores `info.ord`: terms are numbered in the
+    /// order of calls.
     pub fn add(&mut self, term: &[u8], info: &TermInfo) -> Result<()> {
         let shared = common_prefix(&self.previous, term);
         let ascends = self.statistics.term_count == 0 || self.previous.get(shared) < term.get(shared);

@@ -1,5 +1,5 @@
-//! A naive model of documents, and a segment written from it: what every accessor is compared with.
-#![allow(dead_code)] // Each test binary uses its part.
+//! A naive model of documents and a segment written from it, with which every accessor is compared.
+#![allow(dead_code)] // Each test binary uses only a part of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -16,7 +16,7 @@ use limber_store::random::SplitMix64;
 use limber_store::term_index::TermIndexCache;
 use limber_store::{CrashDirectory, Directory};
 
-/// One document: numbers and whole terms as they were given, tokens by position.
+/// One document: numbers and whole terms as given, tokens by position.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Document {
     pub id: String,
@@ -41,7 +41,8 @@ pub const NUMBERS: [(&str, bool, bool); 7] = [
 pub const TERMS: [(&str, bool); 4] = [("_id", false), ("host", true), ("tags", true), ("plain", false)];
 pub const TEXTS: [&str; 2] = ["body", "title"];
 
-/// Documents with every shape of field: dense, sparse, several values, ascending, few distinct, full range.
+/// Makes documents with every kind of field: dense, sparse, multi-valued, ascending, few distinct values,
+/// full range.
 pub fn documents(random: &mut SplitMix64, first: u64, count: usize) -> Vec<Document> {
     const WORDS: [&str; 12] =
         ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen", "ibis", "jay", "kite", "lynx"];
@@ -98,7 +99,7 @@ fn sorted<T: Ord + Clone>(values: &[T]) -> Vec<T> {
     values
 }
 
-/// Writes a segment by the parts' own writers; only fields that some document has.
+/// Writes a segment with the writers of its parts; only fields that some document has.
 pub fn write(
     documents: &[Document],
     directory: &dyn Directory,
@@ -213,7 +214,7 @@ fn inverted(
     writer.put(SectionKind::TermDirectory, number, &directory).expect("writes");
 }
 
-/// Documents of every term.
+/// Returns the documents of every term.
 pub fn docs_by_term(documents: &[Document], path: &str) -> BTreeMap<String, BTreeSet<u32>> {
     let mut terms: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
     for (doc, document) in (0u32..).zip(documents) {
@@ -262,7 +263,7 @@ fn write_terms(
     }
 }
 
-/// (document, positions) of every token.
+/// Returns (document, positions) of every token.
 pub fn positions_by_token(documents: &[Document], path: &str) -> BTreeMap<String, BTreeMap<u32, Vec<u32>>> {
     let mut terms: BTreeMap<String, BTreeMap<u32, Vec<u32>>> = BTreeMap::new();
     for (doc, document) in (0u32..).zip(documents) {
@@ -304,7 +305,7 @@ pub fn memory() -> Arc<dyn Directory> {
     Arc::new(CrashDirectory::new(1))
 }
 
-/// Every accessor of the segment against `documents`, in order.
+/// Compares every accessor of the segment with `documents`, in order.
 pub fn assert_holds(segment: &Segment, documents: &[Document]) {
     assert_eq!(segment.doc_count() as usize, documents.len());
     assert_stored(segment, documents);

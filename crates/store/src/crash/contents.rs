@@ -1,32 +1,32 @@
-//! The bytes of one file: as the process sees them, and what a crash may leave of them.
+//! The bytes of one file, as the process sees them and as a crash may leave them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the kernel writes as one, in any order with others.
+/// Bytes that the kernel writes as one unit, in any order with other units.
 const BLOCK: usize = 4096;
-/// What the device writes whole or not at all.
+/// Bytes that the device writes whole or not at all.
 pub(super) const SECTOR: usize = 512;
-/// Earlier states of a block that is not synced; any of them may be what reached the disk.
+/// Maximum number of earlier states kept per unsynced block; any of them may have reached the disk.
 const VERSIONS_MAX: usize = 4;
 
-/// Numbers below their argument.
+/// Draws numbers below its argument.
 pub(super) type Below<'a> = &'a mut dyn FnMut(u64) -> u64;
 
 #[derive(Default, Clone)]
 pub(super) struct Contents {
-    /// As the process sees them.
+    /// The bytes as the process sees them.
     pub bytes: Vec<u8>,
-    /// What an fsync has promised to keep.
+    /// The bytes that an fsync made durable.
     durable: Vec<u8>,
-    /// Blocks that the kernel has still to write, each with its states before the last.
+    /// Blocks that the kernel has yet to write, each with its states before the current one.
     dirty: BTreeMap<usize, Vec<Vec<u8>>>,
-    /// Blocks that a failed fsync marked clean although they are not on disk; written again only when they
-    /// change again.
+    /// Blocks that a failed fsync marked clean although they are not on disk. They are written again only
+    /// after they change again.
     lost: BTreeSet<usize>,
 }
 
 impl Contents {
-    /// Replaces the bytes from `offset` on; what lies between the end and there becomes zeros.
+    /// Replaces the bytes from `offset` on; a gap between the end and `offset` is filled with zeros.
     pub fn write_at(&mut self, offset: usize, bytes: &[u8]) {
         let end = offset + bytes.len();
         let begun = self.bytes.len().min(offset);
@@ -37,7 +37,7 @@ impl Contents {
         self.bytes[offset..end].copy_from_slice(bytes);
     }
 
-    /// Cuts the file, or fills it up with zeros.
+    /// Truncates the file, or extends it with zeros.
     pub fn set_len(&mut self, len: usize) {
         let first = self.bytes.len().min(len) / BLOCK;
         for block in first..self.bytes.len().max(len).div_ceil(BLOCK) {
@@ -65,12 +65,12 @@ impl Contents {
         }
     }
 
-    /// An fsync fails: what it should have written counts as written.
+    /// Makes an fsync fail: what it should have written counts as written.
     pub fn lose(&mut self) {
         self.lost.extend(std::mem::take(&mut self.dirty).into_keys());
     }
 
-    /// Flips a bit on disk and in memory. Returns whether the file has such a byte.
+    /// Flips a bit on disk and in memory. Returns whether the file has that byte.
     pub fn flip_bit(&mut self, byte: usize, bit: u8) -> bool {
         for bytes in [&mut self.bytes, &mut self.durable] {
             if let Some(byte) = bytes.get_mut(byte) {
@@ -80,10 +80,10 @@ impl Contents {
         byte < self.bytes.len()
     }
 
-    /// After a crash the file has what was synced, and any part of the rest.
+    /// Applies a crash: the file keeps what was synced, and any part of the rest.
     pub fn crash(&mut self, below: Below<'_>) {
         let mut left = std::mem::take(&mut self.durable);
-        // The file's length is written apart from its blocks.
+        // The file's length is written separately from its blocks.
         let (old, new) = (left.len(), self.bytes.len());
         let len = match below(4) {
             _ if self.dirty.is_empty() => old,
@@ -92,7 +92,7 @@ impl Contents {
             _ => new,
         };
         left.resize(len, 0);
-        // All of it, what was written first, or anything.
+        // Keeps all blocks, those that were written first, or any of them.
         let manner = below(4);
         let blocks = self.dirty.len() as u64;
         let kept = below(blocks + 1) as usize;

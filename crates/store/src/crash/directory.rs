@@ -21,7 +21,7 @@ pub struct CrashDirectory {
 }
 
 impl CrashDirectory {
-    /// A disk with one folder.
+    /// Creates a disk with one folder.
     pub fn new(seed: u64) -> CrashDirectory {
         CrashDisk::new(seed).directory("data")
     }
@@ -31,7 +31,7 @@ impl CrashDirectory {
         CrashDirectory { disk, folder: folder.to_owned(), path }
     }
 
-    /// The disk it is on, to make it fail.
+    /// Returns the disk of the folder, to make it fail.
     pub fn disk(&self) -> &CrashDisk {
         &self.disk
     }
@@ -78,7 +78,7 @@ impl Directory for CrashDirectory {
         Ok(self.writer(name, file))
     }
 
-    /// Through the writer that production uses, which writes whole blocks.
+    /// Uses the production writer, which writes whole blocks.
     fn create_log(&self, name: &str, head: &[u8]) -> Result<Box<dyn FileWriter>> {
         let temporary = temporary_name(name);
         self.delete_if_present(&temporary)?;
@@ -180,7 +180,7 @@ impl Directory for CrashDirectory {
 
     fn sync_names(&self) -> Result<()> {
         let mut call = self.call(CallKind::SyncNames, "fsync", "")?;
-        // One journal for the whole file system takes the changes of other folders with it.
+        // If the file system has one journal, it also makes earlier changes in other folders durable.
         let all = call.state.random.below(2) == 0;
         call.state.names.sync(&self.folder, all);
         call.end(&self.disk, "fsync", &self.key(""), ())
@@ -191,7 +191,7 @@ impl Directory for CrashDirectory {
     }
 }
 
-/// What an fsync does, also one that fails.
+/// Applies an fsync, including one that fails.
 pub(super) fn sync_file(call: &mut Call<'_>, file: FileId) {
     let contents = &mut call.state.files[file];
     if call.fault == Some(Fault::SyncLost) { contents.lose() } else { contents.sync() }

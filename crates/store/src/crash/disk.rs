@@ -20,17 +20,17 @@ pub struct CrashDisk {
     sites: Option<Sites>,
 }
 
-/// A call under way: the disk is locked for it.
+/// A call in progress; it holds the lock of the disk.
 pub(super) struct Call<'a> {
     pub state: MutexGuard<'a, State>,
-    /// How the call fails after it did a part of its work.
+    /// How the call fails after it has done part of its work.
     pub fault: Option<Fault>,
     is_last: bool,
 }
 
 impl CrashDisk {
-    /// `seed` decides what a crash keeps of unsynced bytes and names, and which calls fail that fail by
-    /// chance.
+    /// Creates a disk. `seed` decides what a crash keeps of unsynced bytes and names, and which calls fail
+    /// under rules with a probability.
     pub fn new(seed: u64) -> CrashDisk {
         CrashDisk {
             state: Arc::new(Mutex::new(State::new(seed))),
@@ -39,49 +39,49 @@ impl CrashDisk {
         }
     }
 
-    /// The same disk, which notes where calls come from.
+    /// Makes the disk record where its calls come from.
     pub fn noting(mut self, sites: &Sites) -> CrashDisk {
         self.sites = Some(sites.clone());
         self
     }
 
-    /// The power goes and comes back: unsynced bytes are lost, torn or kept, unsynced names likewise, and
-    /// every open writer fails from now on. Faults are forgotten.
+    /// Simulates a power failure and restart: unsynced bytes and names are lost, torn or kept, and every
+    /// writer that is open now fails from then on. Fault rules are dropped.
     pub fn crash(&self) {
         self.state.lock().crash();
     }
 
-    /// The call number `call` from now (0 = the next one) that changes the disk fails.
+    /// Makes one call fail: number `call` from now (0 = the next one) of those that change the disk.
     pub fn fail_call(&self, call: u64, fault: Fault) {
         self.set_faults(vec![FaultRule::new(fault, When::At(call)).changing()]);
     }
 
-    /// From the call number `call` from now on (0 = the next one) every call that changes the disk fails,
-    /// until [`CrashDisk::heal`].
+    /// Makes every call that changes the disk fail, from number `call` on (0 = the next one), until
+    /// [`CrashDisk::heal`].
     pub fn fail_from(&self, call: u64, fault: Fault) {
         self.set_faults(vec![FaultRule::new(fault, When::Window(call, u64::MAX)).changing()]);
     }
 
-    /// No call fails any more, and the power stays.
+    /// Makes all calls succeed again and keeps the power on.
     pub fn heal(&self) {
         let mut state = self.state.lock();
         state.rules.clear();
         state.power_off_at = None;
     }
 
-    /// From now on calls fail by these rules, and by no others.
+    /// Replaces the rules by which calls fail.
     pub fn set_faults(&self, rules: Vec<FaultRule>) {
         self.state.lock().rules = rules;
     }
 
-    /// The power goes at the call number `call` from now, of all calls: nothing changes the disk from then
-    /// on, and every call fails, until [`CrashDisk::crash`].
+    /// Switches the power off at the call number `call` from now, counting all calls. From then on nothing
+    /// changes the disk and every call fails, until [`CrashDisk::crash`].
     pub fn power_off_at(&self, call: u64) {
         let mut state = self.state.lock();
         state.power_off_at = Some(state.all_calls + call);
     }
 
-    /// The power goes now, until [`CrashDisk::crash`].
+    /// Switches the power off now, until [`CrashDisk::crash`].
     pub fn power_off(&self) {
         self.state.lock().is_off = true;
     }
@@ -91,34 +91,35 @@ impl CrashDisk {
         self.state.lock().is_off
     }
 
-    /// Calls so far that changed the disk or tried to; run a scenario once to learn how many there are.
+    /// Returns the number of calls so far that changed the disk or tried to. Run a scenario once to learn
+    /// how many there are.
     pub fn call_count(&self) -> u64 {
         self.state.lock().changing_calls
     }
 
-    /// All calls so far.
+    /// Returns the number of all calls so far.
     pub fn all_call_count(&self) -> u64 {
         self.state.lock().all_calls
     }
 
-    /// Calls that failed by a rule, so far.
+    /// Returns the number of calls that a rule made fail so far.
     pub fn fault_count(&self) -> u64 {
         self.state.lock().fault_count
     }
 
-    /// From now on this many bytes can be written before `ENOSPC`; deleting does not give any back.
+    /// Sets how many bytes can be written before `ENOSPC`; deleting does not free any.
     pub fn set_available_bytes(&self, bytes: u64) {
         self.state.lock().available_bytes = bytes;
     }
 
-    /// Flips one bit of a file, durably: a rotten disk. `false` when there is no such byte.
+    /// Flips one bit of a file durably, as a rotting disk does. Returns `false` if there is no such byte.
     pub fn flip_bit(&self, folder: &str, name: &str, byte: u64, bit: u8) -> bool {
         let mut state = self.state.lock();
         let Some(&file) = state.names.files.get(&format!("{folder}/{name}")) else { return false };
         state.files[file].flip_bit(byte as usize, bit)
     }
 
-    /// A folder as a [`Directory`] of its own kind.
+    /// Returns a folder as a [`CrashDirectory`].
     pub fn directory(&self, folder: &str) -> CrashDirectory {
         self.state.lock().names.folders.insert(folder.to_owned());
         CrashDirectory::of(self.clone(), folder)
@@ -128,8 +129,8 @@ impl CrashDisk {
         self.state.lock()
     }
 
-    /// Begins a call: lets other simulated threads run, counts, and fails if it is to fail before it did
-    /// anything.
+    /// Begins a call: lets other simulated threads run, counts the call, and fails if a rule makes it fail
+    /// before it has any effect.
     pub(super) fn call(&self, kind: CallKind, action: &'static str, path: &str) -> Result<Call<'_>> {
         sync::point();
         let error = |fault: Fault| Error::io(action, self.root.join(path), fault.to_error());
@@ -166,7 +167,7 @@ impl CrashDisk {
         match verdict {
             Verdict::Off => Err(error(Fault::Io)),
             Verdict::Last => Ok(Call { state, fault: None, is_last: true }),
-            // A panic beside another one would end the process.
+            // A panic during a panic would abort the process.
             Verdict::Goes(Some(Fault::Panic)) if std::thread::panicking() => Err(error(Fault::Io)),
             Verdict::Goes(Some(Fault::Panic)) => {
                 drop(state);
@@ -183,7 +184,7 @@ impl CrashDisk {
 }
 
 impl Call<'_> {
-    /// Ends the call, whose work is done: nobody learns of it when the power went meanwhile.
+    /// Ends the call, whose work is done. Returns an error if the power went off meanwhile.
     pub fn end<T>(self, disk: &CrashDisk, action: &'static str, path: &str, outcome: T) -> Result<T> {
         match self.fault {
             Some(fault) => Err(disk.error(action, path, fault)),

@@ -2,52 +2,52 @@
 
 use std::io;
 
-/// What a call answers, or leaves behind.
+/// How a call fails, and what it leaves behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// `EIO`: nothing happens, except that a write may have begun. In a file that is written in place no
-    /// sector is half written.
+    /// `EIO`: nothing happens, except that a write may be done in part. A file that is written in place is
+    /// torn only between sectors.
     Io,
     /// `ENOSPC`; a write leaves a part of its bytes behind.
     NoSpace,
-    /// The fsync fails and what it should have made durable never will be, even if a later fsync succeeds (as
-    /// Linux does).
+    /// The fsync fails, and the bytes it should have made durable never will be, even if a later fsync
+    /// succeeds (as on Linux).
     SyncLost,
     /// `EMFILE`: no file can be opened.
     NoDescriptors,
     /// `ENOMEM`: the kernel has no memory, or no more maps.
     NoMemory,
-    /// The call panics: stands for any broken invariant in the code around it.
+    /// The call panics, which stands for any bug in the code around it.
     Panic,
-    /// The call takes this long on the clock of the simulation, then succeeds.
+    /// The call takes this long on the simulation's clock, then succeeds.
     Delay {
         /// Milliseconds.
         ms: u32,
     },
 }
 
-/// What a call wants of the disk.
+/// The operation that a call requests of the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CallKind {
     /// Opens or creates the folder.
     Folder,
     /// Removes a folder with everything in it.
     RemoveFolder,
-    /// Names of files or folders.
+    /// Lists names of files or folders.
     List,
     /// Length or existence of a file.
     Stat,
     /// Creates a file.
     Create,
-    /// Opens a file that is there to write it.
+    /// Opens an existing file for writing.
     Open,
     /// Maps a whole file.
     Map,
     /// Opens and reads a part of a file.
     Read,
-    /// Appends to a file that is open, or replaces bytes in it.
+    /// Appends to an open file, or replaces bytes in it.
     Write,
-    /// fsync of a file that is open.
+    /// fsync of an open file.
     Sync,
     /// fsync of a file by its name, which opens it.
     SyncFile,
@@ -57,7 +57,7 @@ pub enum CallKind {
     Rename,
     /// Deletes a file.
     Delete,
-    /// Room that is left.
+    /// Queries the free space.
     Space,
 }
 
@@ -84,7 +84,7 @@ impl CallKind {
 }
 
 impl Fault {
-    /// Whether such a call can meet it.
+    /// Whether calls of this kind can fail in this way.
     pub fn can_hit(self, kind: CallKind) -> bool {
         match self {
             Fault::Io | Fault::Panic | Fault::Delay { .. } => true,
@@ -106,60 +106,61 @@ impl Fault {
     }
 }
 
-/// When a rule strikes, counted in the calls that it is about, from 0.
+/// Which calls a rule hits, counted from 0 among the calls that it applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
     /// At one call.
     At(u64),
-    /// At all calls from the first to before the second: an outage. [`u64::MAX`]: until it is healed.
+    /// All calls from the first number up to, but not including, the second: an outage. [`u64::MAX`] means
+    /// until it is healed.
     Window(u64, u64),
-    /// At each call with this likelihood, in millionths.
+    /// Each call with this probability, in millionths.
     Often {
-        /// The likelihood.
+        /// The probability.
         millionths: u32,
     },
 }
 
-/// A fault, the calls it is about, and when it strikes.
+/// A fault, the calls that it applies to, and which of them it hits.
 #[derive(Debug, Clone)]
 pub struct FaultRule {
-    /// What the calls meet that the rule strikes.
+    /// The fault of the calls that the rule hits.
     pub fault: Fault,
-    /// Which of the calls that the rule is about it strikes.
+    /// Which of the calls that the rule applies to it hits.
     pub when: When,
-    /// The rule is about calls of these kinds only; empty means all.
+    /// The rule applies only to calls of these kinds; empty means all.
     pub kinds: Vec<CallKind>,
-    /// The rule is about calls only whose path contains this text.
+    /// The rule applies only to calls whose path contains this string.
     pub path_contains: String,
-    /// Number of calls so far that the rule was about.
+    /// Number of calls so far that the rule applied to.
     met: u64,
 }
 
 impl FaultRule {
-    /// A rule about every call of the disk; [`FaultRule::only`] and [`FaultRule::at_path`] narrow it.
+    /// Creates a rule for every call of the disk; [`FaultRule::only`] and [`FaultRule::at_path`] narrow it.
     pub fn new(fault: Fault, when: When) -> FaultRule {
         FaultRule { fault, when, kinds: Vec::new(), path_contains: String::new(), met: 0 }
     }
 
-    /// The same for calls of some kinds.
+    /// Restricts the rule to calls of these kinds.
     pub fn only(mut self, kinds: impl IntoIterator<Item = CallKind>) -> FaultRule {
         self.kinds = kinds.into_iter().collect();
         self
     }
 
-    /// The same for calls that change the disk.
+    /// Restricts the rule to calls that change the disk.
     pub fn changing(self) -> FaultRule {
         use CallKind::*;
         self.only([Create, Open, Write, Sync, SyncFile, SyncNames, Rename, Delete])
     }
 
-    /// The same for paths that contain `part`.
+    /// Restricts the rule to paths that contain `part`.
     pub fn at_path(mut self, part: &str) -> FaultRule {
         self.path_contains = part.to_owned();
         self
     }
 
-    /// Counts the call if the rule is about it, and says whether the rule strikes it.
+    /// Counts the call if the rule applies to it; returns whether the rule hits it.
     fn strikes(&mut self, kind: CallKind, path: &str, random: u64) -> bool {
         let is_about =
             (self.kinds.is_empty() || self.kinds.contains(&kind)) && path.contains(&self.path_contains);
@@ -177,7 +178,7 @@ impl FaultRule {
     }
 }
 
-/// The fault that the rules have for a call; each of them counts it.
+/// Returns the fault that the rules have for a call; each rule counts it.
 pub(super) fn strike(
     rules: &mut [FaultRule],
     kind: CallKind,

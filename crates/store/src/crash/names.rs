@@ -1,4 +1,4 @@
-//! Names of files and folders: as the process sees them, and what a crash may leave of them.
+//! Names of files and folders, as the process sees them and as a crash may leave them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,9 +10,9 @@ pub(super) type FileId = usize;
 pub(super) struct Names {
     /// By path `folder/name`.
     pub files: BTreeMap<String, FileId>,
-    /// As they were when last made durable.
+    /// The files as they were when last made durable.
     durable: BTreeMap<String, FileId>,
-    /// Changes that are not durable, in their order.
+    /// Changes that are not durable yet, in their order.
     pending: Vec<Change>,
     pub folders: BTreeSet<String>,
 }
@@ -26,7 +26,7 @@ enum Change {
         to: String,
         file: FileId,
     },
-    /// A folder with all that is in it; nobody can make that durable afterwards.
+    /// Removes a folder with everything in it; changes inside it can no longer be made durable.
     RemoveFolder(String),
 }
 
@@ -39,7 +39,7 @@ impl Change {
                 names.remove(from);
                 names.insert(to.clone(), *file);
             }
-            // Without its name in the folder above, nothing in it can be reached.
+            // Once the folder's name is gone from its parent, nothing in it can be reached.
             Change::RemoveFolder(folder) => {
                 names.retain(|name, _| !name.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')));
             }
@@ -57,17 +57,17 @@ impl Change {
 }
 
 impl Names {
-    /// Gives `file` the name `name`, replacing the file that had it.
+    /// Gives `file` the name `name`; replaces the file that had it.
     pub fn set(&mut self, name: String, file: FileId) {
         self.change(Change::Set(name, file));
     }
 
-    /// Takes the name `name` away.
+    /// Removes the name `name`.
     pub fn remove(&mut self, name: String) {
         self.change(Change::Remove(name));
     }
 
-    /// Takes the name `from` away and gives `file` the name `to`, as one change.
+    /// Removes the name `from` and gives `file` the name `to`, as one change.
     pub fn rename(&mut self, from: String, to: String, file: FileId) {
         self.change(Change::Rename { from, to, file });
     }
@@ -77,8 +77,8 @@ impl Names {
         self.pending.push(change);
     }
 
-    /// Removes a folder file by file, as the system does, and stops after `limit` files. Returns whether the
-    /// folder is gone.
+    /// Removes a folder file by file, as the system does, and stops after `limit` files. Returns whether
+    /// the folder is gone.
     pub fn remove_folder(&mut self, path: &str, limit: usize) -> bool {
         let prefix = format!("{path}/");
         let inside: Vec<String> =
@@ -96,8 +96,8 @@ impl Names {
         is_empty
     }
 
-    /// Makes the names in `folder` durable; with `all` also everything that changed before, as one journal of
-    /// a file system does.
+    /// Makes the names in `folder` durable; with `all`, also every earlier change, as a file system with
+    /// one journal does.
     pub fn sync(&mut self, folder: &str, all: bool) {
         let pending = std::mem::take(&mut self.pending);
         for change in pending {
@@ -109,7 +109,7 @@ impl Names {
         }
     }
 
-    /// A crash keeps a prefix of the changes that are not durable, or any subset of them.
+    /// Applies a crash: keeps a prefix of the changes that are not durable, or any subset of them.
     pub fn crash(&mut self, below: Below<'_>) {
         let is_journalled = below(2) == 0;
         let kept = below(self.pending.len() as u64 + 1) as usize;
@@ -121,7 +121,7 @@ impl Names {
                 (_, false) => {}
             }
         }
-        // A file that came back brings its folder.
+        // A file that comes back brings its folder back.
         for name in self.durable.keys() {
             if let Some((folder, _)) = name.rsplit_once('/') {
                 self.folders.insert(folder.to_owned());

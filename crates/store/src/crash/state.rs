@@ -1,4 +1,4 @@
-//! What the disk holds, and what each call does before it does anything: it counts, and may fail.
+//! The contents of the disk, and what each call does first: it is counted and may fail.
 
 use super::contents::Contents;
 use super::faults::{self, CallKind, Fault, FaultRule};
@@ -9,33 +9,33 @@ pub(super) struct State {
     pub names: Names,
     pub files: Vec<Contents>,
     pub random: SplitMix64,
-    /// Calls that change the disk, and all calls, so far.
+    /// Number of calls so far that change the disk, and of all calls.
     pub changing_calls: u64,
     pub all_calls: u64,
     pub rules: Vec<FaultRule>,
-    /// Faults that struck.
+    /// Number of calls that rules made fail.
     pub fault_count: u64,
-    /// The call (of all) at which the power goes.
+    /// The call, counting all calls, at which the power goes off.
     pub power_off_at: Option<u64>,
-    /// The power is gone: nothing changes any more, and every call fails.
+    /// The power is off: nothing changes any more, and every call fails.
     pub is_off: bool,
-    /// Bytes that still fit.
+    /// Bytes that can still be written.
     pub available_bytes: u64,
-    /// Writers of an earlier life fail.
+    /// Increases with every crash; writers of an earlier life fail.
     pub life: u64,
 }
 
-/// What becomes of a call.
+/// How a call proceeds.
 pub(super) enum Verdict {
     Goes(Option<Fault>),
-    /// The power is gone.
+    /// The power is off.
     Off,
-    /// The power goes during the call, which does what it should.
+    /// The power goes off during the call, which still takes effect.
     Last,
 }
 
 impl State {
-    /// A disk without files, whose power is on.
+    /// Creates a disk without files, whose power is on.
     pub fn new(seed: u64) -> State {
         State {
             names: Names::default(),
@@ -52,7 +52,7 @@ impl State {
         }
     }
 
-    /// Counts a call and decides what becomes of it.
+    /// Counts a call and decides how it proceeds.
     pub fn call(&mut self, kind: CallKind, path: &str) -> Verdict {
         if self.is_off {
             return Verdict::Off;
@@ -61,7 +61,7 @@ impl State {
         self.all_calls += 1;
         self.changing_calls += u64::from(kind.changes());
         if self.power_off_at == Some(number) {
-            // The call is the last one that does something, or the first one that does not.
+            // The call is either the last one that takes effect or the first one that does not.
             self.is_off = true;
             return if self.random.below(2) == 0 { Verdict::Last } else { Verdict::Off };
         }
@@ -72,7 +72,7 @@ impl State {
         Verdict::Goes(fault)
     }
 
-    /// The power comes back: what was not synced is lost, torn or kept.
+    /// Restores the power: what was not synced is lost, torn or kept.
     pub fn crash(&mut self) {
         let mut names = std::mem::take(&mut self.names);
         names.crash(&mut |end| self.random.below(end));
@@ -94,7 +94,7 @@ impl State {
         self.files.len() - 1
     }
 
-    /// How many of `len` bytes a write leaves behind, and how it fails.
+    /// Returns how many of `len` bytes a write leaves behind, and how it fails.
     pub fn fit(&mut self, len: usize, fault: Option<Fault>) -> (usize, Option<Fault>) {
         let (fits, fault) = match fault {
             None if len as u64 > self.available_bytes => {

@@ -136,7 +136,7 @@ fn calls_that_only_read_fail_too_for_a_while_or_by_chance() {
     let outage = FaultRule::new(Fault::NoDescriptors, When::Window(1, 3));
     disk.set_faults(vec![outage.only([CallKind::Map, CallKind::Stat, CallKind::List])]);
     assert!(directory.open("a").is_ok() && directory.open("a").is_err());
-    // A stat opens nothing, so it cannot meet that fault; it is counted nevertheless.
+    // A stat opens nothing, so this fault cannot hit it; it is counted nevertheless.
     assert!(directory.exists("a").is_ok() && directory.list().is_ok());
     disk.set_faults(vec![FaultRule::new(Fault::Io, When::Often { millionths: 500_000 })]);
     let outcomes: Vec<bool> = (0..40).map(|_| directory.exists("a").is_ok()).collect();
@@ -169,7 +169,7 @@ fn a_call_panics_and_the_disk_lives_on() {
     write(&directory, "a", b"x").expect("writes");
 }
 
-/// What was synced through the direct writer survives with its head; what it wrote beyond may survive in
+/// What was synced through the direct writer survives with its head; what was written later may survive in
 /// blocks.
 #[test]
 fn the_direct_writer_keeps_its_synced_bytes() {
@@ -190,8 +190,8 @@ fn the_direct_writer_keeps_its_synced_bytes() {
         drop(log);
         directory.disk().crash();
         let left = directory.open("log").expect("is there");
-        // The begun block is written again: with it a crash may tear what was synced before, at its sectors,
-        // never to other bytes.
+        // The unfinished block is written again. A crash may then tear the part of it that was synced
+        // before, but only between sectors, and never to other bytes.
         let whole = synced.len() / 512 * 512;
         assert!(left.len() >= whole && left[..whole] == synced[..whole], "seed {seed}");
         assert!(left.starts_with(&synced), "seed {seed}");

@@ -1,4 +1,4 @@
-//! Files that are open: written front to back, by whole blocks, or in place.
+//! Open files: written front to back, in whole blocks, or in place.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use super::names::FileId;
 use crate::direct::{BLOCK, BlockFile};
 use crate::{Error, FileWriter, InPlaceFile, Result};
 
-/// A file that one life of the process has open.
+/// A file that is open during one life of the process.
 pub(super) struct CrashBlocks {
     directory: CrashDirectory,
     name: String,
@@ -19,7 +19,7 @@ pub(super) struct CrashBlocks {
 }
 
 impl CrashBlocks {
-    /// Opens `file`, which `name` stands for in messages. After the next crash every call fails.
+    /// Opens `file`; messages call it `name`. After the next crash every call fails.
     pub fn new(directory: CrashDirectory, name: &str, file: FileId) -> CrashBlocks {
         let life = directory.disk().state().life;
         CrashBlocks { directory, name: name.to_owned(), file, life }
@@ -33,7 +33,8 @@ impl CrashBlocks {
         self.write_some(offset, bytes, |fits| fits)
     }
 
-    /// `left` says what of the bytes that a failed write could have written is left behind.
+    /// Writes at an offset. `left` maps the number of bytes that a failed write could have written to the
+    /// number that it leaves behind.
     fn write_some(&self, offset: u64, bytes: &[u8], left: impl FnOnce(usize) -> usize) -> Result<()> {
         let (disk, path) = (self.directory.disk(), self.directory.key(&self.name));
         let mut call = disk.call(CallKind::Write, "write", &path)?;
@@ -59,7 +60,7 @@ impl CrashBlocks {
     }
 }
 
-/// As the kernel takes direct writes: whole blocks from aligned memory.
+/// Takes direct writes as the kernel does: whole blocks from aligned memory.
 impl BlockFile for CrashBlocks {
     fn write_blocks(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         assert!(
@@ -84,17 +85,17 @@ fn source(error: Error) -> io::Error {
     }
 }
 
-/// Writes front to back; collects bytes as the real writer does, so that they are lost when it is dropped.
+/// Writes front to back. Buffers bytes as the real writer does, so that they are lost when it is dropped.
 pub(super) struct CrashWriter {
     blocks: CrashBlocks,
     buffer: Vec<u8>,
     written: u64,
-    /// The buffer is written when it has more: the call at which a file is written is not to be relied on.
+    /// Maximum length of the buffer; it varies, so that tests cannot rely on which call writes the bytes.
     buffer_bytes_max: usize,
 }
 
 impl CrashWriter {
-    /// Appends to what the file holds.
+    /// Appends to the file's contents.
     pub fn new(blocks: CrashBlocks) -> CrashWriter {
         let written = blocks.len() as u64;
         let buffer_bytes_max = 1 << (6 + blocks.directory.disk().state().random.below(12));
@@ -142,7 +143,7 @@ impl FileWriter for CrashWriter {
 pub(super) struct CrashInPlaceFile(CrashBlocks);
 
 impl CrashInPlaceFile {
-    /// Replaces bytes of a file that is open.
+    /// Replaces bytes of an open file.
     pub fn new(blocks: CrashBlocks) -> CrashInPlaceFile {
         CrashInPlaceFile(blocks)
     }
@@ -150,7 +151,7 @@ impl CrashInPlaceFile {
 
 impl InPlaceFile for CrashInPlaceFile {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
-        // The kernel copies what lies in one sector as a whole, or not at all.
+        // The kernel copies the bytes within one sector as a whole or not at all.
         self.0.write_some(offset, bytes, |fits| {
             let sectors = (offset as usize + fits) / SECTOR * SECTOR;
             sectors.saturating_sub(offset as usize)

@@ -1,8 +1,8 @@
-//! A limit, and what is used of it.
+//! A limit and the bytes used of it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A limit, and what is used of it.
+/// A limit and the bytes used of it.
 #[derive(Debug)]
 pub(super) struct Gauge {
     limit_bytes: AtomicU64,
@@ -40,7 +40,7 @@ impl Gauge {
         self.used_bytes.fetch_add(bytes, Ordering::AcqRel);
     }
 
-    /// Adds when what is used then stays within `limit_bytes`. `Err` has what is used.
+    /// Adds `bytes` if the sum stays within `limit_bytes`; otherwise returns the used bytes as `Err`.
     pub(super) fn add_within(&self, bytes: u64, limit_bytes: u64) -> std::result::Result<(), u64> {
         let outcome = self.used_bytes.fetch_update(Ordering::AcqRel, Ordering::Acquire, |used| {
             used.checked_add(bytes).filter(|&wanted| wanted <= limit_bytes)

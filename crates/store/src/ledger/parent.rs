@@ -1,10 +1,10 @@
-//! What all pools may use together: "how much of the process's memory does nobody know of?"
+//! The limit of all pools together, reduced by the memory that no pool accounts for.
 //!
-//! What the process holds beyond the pools (the allocator's free pages, stacks, and whatever nobody charged)
-//! is measured from outside, and takes its place from them. Between two measurements the answer grows old, so
-//! that one is made by time (whoever calls [`Parent::measure`]) **and** by bytes: no more than a small share
-//! of `memory.limit` is granted on one measurement. Before a charge is refused, the allocator gives back what
-//! is free, and the process is measured once more.
+//! Memory that the process holds beyond the pools (the allocator's free pages, stacks, and allocations
+//! without a charge) is measured from outside and deducted from the pools' common limit. A measurement
+//! becomes outdated, so one is made periodically (by the caller of [`Parent::measure`]) **and** by bytes:
+//! only a small share of `memory.limit` is granted per measurement. Before a charge is refused, the
+//! allocator releases its free memory and the process is measured once more.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -12,35 +12,34 @@ use std::time::{Duration, Instant};
 
 use super::gauge::Gauge;
 
-/// Share of `memory.limit` that stays free for what may be allocated between two measurements.
+/// Share of `memory.limit` that is kept free for allocations between two measurements.
 const MARGIN_PERCENT: u64 = 5;
-/// One measurement is good for this part of `memory.limit`: after grants of that many bytes the process is
-/// measured again.
+/// After grants of `memory.limit` divided by this number, the process is measured again.
 const GRANTS_PER_LIMIT: u64 = 64;
-/// A charge may be older than the memory that it stands for, so that less seems unexplained than is. What was
-/// unexplained is forgotten within this time only.
+/// A charge may be older than its memory, so a measurement may show too little unexplained memory. The
+/// previous figure therefore falls to a lower one only gradually, within this time.
 const FORGET_WITHIN: Duration = Duration::from_secs(1);
-/// Free pages are given back at most this often because a charge does not fit.
+/// Free memory is released for the sake of a refused charge at most once per this time.
 const FREE_EVERY: Duration = Duration::from_millis(20);
 
-/// How this process is measured, and made smaller.
+/// How to measure this process, and how to shrink it.
 #[derive(Debug, Clone, Copy)]
 pub struct Process {
     /// Memory that the system cannot take back.
     pub held_bytes: fn() -> u64,
-    /// Gives freed memory that the allocator keeps back to the system.
+    /// Releases freed memory that the allocator keeps to the system.
     pub give_back: fn(),
 }
 
-/// What all pools may use together.
+/// The memory that all pools may use together.
 #[derive(Debug)]
 pub struct Parent {
     memory_limit_bytes: u64,
     gauge: Gauge,
     unexplained_bytes: AtomicU64,
-    /// What the process held before anything was charged.
+    /// Memory of the process before anything was charged.
     base_bytes: AtomicU64,
-    /// Granted since the last measurement.
+    /// Bytes granted since the last measurement.
     granted_bytes: AtomicU64,
     process: OnceLock<Process>,
     times: Mutex<Times>,
@@ -65,48 +64,48 @@ impl Parent {
         })
     }
 
-    /// From now on the process is measured by `process` whenever much was granted. Called once, before
-    /// anything is charged.
+    /// Sets `process` as the way to measure the process after many grants. Call it once, before anything is
+    /// charged.
     pub fn measure_by(&self, process: Process) {
         self.base_bytes.store((process.held_bytes)().saturating_sub(self.used_bytes()), Ordering::Relaxed);
-        // A second server of the same process is measured in the same way.
+        // A second server in the same process is measured in the same way.
         let _ = self.process.set(process);
     }
 
-    /// What the pools may use together now.
+    /// Returns the bytes that the pools may use together at present.
     pub fn limit_bytes(&self) -> u64 {
         let margin = self.memory_limit_bytes / 100 * MARGIN_PERCENT;
         let left = self.memory_limit_bytes.saturating_sub(margin + self.unexplained_bytes());
         left.min(self.gauge.limit())
     }
 
-    /// `indices.breaker.total.limit`.
+    /// Sets `indices.breaker.total.limit`.
     pub fn set_limit_bytes(&self, limit_bytes: u64) {
         self.gauge.set_limit(limit_bytes);
     }
 
-    /// Bytes that are charged in all pools together.
+    /// Returns the bytes charged in all pools together.
     pub fn used_bytes(&self) -> u64 {
         self.gauge.used()
     }
 
-    /// How often a charge was refused that its own pool had room for.
+    /// Returns how often a charge was refused that its own pool would have allowed.
     pub fn tripped_count(&self) -> u64 {
         self.gauge.tripped()
     }
 
-    /// Measured memory that is in no pool.
+    /// Returns the measured memory that belongs to no pool.
     pub fn unexplained_bytes(&self) -> u64 {
         self.unexplained_bytes.load(Ordering::Relaxed)
     }
 
-    /// Takes in a measurement of now: `process_bytes` is the memory of the process that the system cannot
+    /// Records a measurement made now: `process_bytes` is the memory of the process that the system cannot
     /// take back.
     pub fn measure(&self, process_bytes: u64) {
         self.note(process_bytes, FORGET_WITHIN);
     }
 
-    /// Reserves `bytes`. `Err` has what is used, and the limit.
+    /// Reserves `bytes`; otherwise returns the used bytes and the limit as `Err`.
     pub(super) fn add_within(&self, bytes: u64) -> std::result::Result<(), (u64, u64)> {
         let granted_bytes = self.granted_bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         if granted_bytes > self.memory_limit_bytes / GRANTS_PER_LIMIT
@@ -123,7 +122,8 @@ impl Parent {
         self.gauge.add_within(bytes, limit_bytes).map_err(|used_bytes| (used_bytes, limit_bytes))
     }
 
-    /// Gives freed memory back and measures anew, where that may make room for `wanted_bytes`.
+    /// Releases freed memory and measures again if that may make `wanted_bytes` fit; returns whether it did
+    /// so.
     fn is_freed_for(&self, wanted_bytes: u64) -> bool {
         let Some(process) = self.process.get().filter(|_| wanted_bytes <= self.gauge.limit()) else {
             return false;
@@ -178,7 +178,7 @@ mod tests {
 
     use super::*;
 
-    /// What the process holds, as the tests say; freed memory goes when it is asked for.
+    /// The process's memory as the tests set it, and the part of it that releasing frees.
     static HELD: AtomicU64 = AtomicU64::new(0);
     static FREED: AtomicU64 = AtomicU64::new(0);
 
@@ -193,26 +193,26 @@ mod tests {
         parent
     }
 
-    /// One test, as the numbers are the process's.
+    /// One test, because the figures are global to the process.
     #[test]
     fn memory_that_nobody_charged_takes_its_place() {
         HELD.store(100, Ordering::Relaxed);
         let parent = parent();
-        // More than a 64th is asked for: it is measured first, without a timer.
+        // More than a 64th is requested, so the process is measured first, without a timer.
         HELD.store(400, Ordering::Relaxed);
         assert_eq!(parent.add_within(600).expect_err("400 of 950 are taken"), (0, 550));
         assert!(parent.add_within(500).is_ok());
         HELD.store(900, Ordering::Relaxed);
         parent.measure(900);
         assert_eq!(parent.unexplained_bytes(), 400);
-        // What is charged and not yet touched hides nothing: neither what was there before, nor what was seen
-        // just now.
+        // Charged memory that is not touched yet hides neither the memory that was there before nor the
+        // memory that was just measured.
         parent.measure(500);
         assert!(parent.unexplained_bytes() > 300, "{}", parent.unexplained_bytes());
         std::thread::sleep(FORGET_WITHIN);
         parent.measure(500);
         assert_eq!(parent.unexplained_bytes(), 100, "what the process held at first is never forgotten");
-        // What was freed is given back before anything is refused.
+        // Freed memory is released before a charge is refused.
         parent.subtract(500);
         std::thread::sleep(FREE_EVERY);
         HELD.store(800, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What every kind of repository can do.
+//! The operations of every kind of repository.
 
 use std::io;
 
@@ -7,44 +7,44 @@ use crate::{Error, Result};
 /// One blob of a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blob {
-    /// Relative to the repository: `snapshots/<uuid>`.
+    /// Name relative to the repository: `snapshots/<uuid>`.
     pub name: String,
     /// Length of the blob.
     pub bytes: u64,
 }
 
-/// A repository's blobs. Names are `/`-separated, each part of letters, digits, `-`, `_` and `.`, not
-/// beginning with a dot.
+/// A repository's blobs. Names are `/`-separated; each part consists of letters, digits, `-`, `_` and `.`
+/// and does not begin with a dot.
 pub trait Blobs: Send + Sync {
-    /// Writes a blob unless there is one of that name; whether it was written. The one operation that decides
-    /// races: of two who put the same name, one gets `true`.
+    /// Writes a blob unless one of that name exists; returns whether it was written. This is the one
+    /// operation that decides races: if two callers put the same name, only one gets `true`.
     ///
     /// # Errors
-    /// After an error the blob may be there or not: only reading it tells.
+    /// After an error the blob may or may not exist; only reading it tells.
     fn put_if_absent(&self, name: &str, bytes: Vec<u8>) -> Result<bool>;
 
-    /// The whole blob.
+    /// Returns the whole blob.
     ///
     /// # Errors
-    /// [`Error::is_not_found`] when it is certainly not there; a blob of more than `bytes_max` bytes is not
-    /// read.
+    /// Fails with [`Error::is_not_found`] only if the blob certainly does not exist. Does not read a blob
+    /// of more than `bytes_max` bytes.
     fn get(&self, name: &str, bytes_max: u64) -> Result<Vec<u8>>;
 
-    /// All blobs in a folder and the folders below it, in no order; none when it is absent. An empty text
-    /// means all there are.
+    /// Lists all blobs in a folder and the folders below it, in no order; none if it does not exist. An
+    /// empty string means the whole repository.
     fn list(&self, folder: &str) -> Result<Vec<Blob>>;
 
-    /// Deletes a blob; fine when absent.
+    /// Deletes a blob; succeeds if it does not exist.
     fn delete(&self, name: &str) -> Result<()>;
 
-    /// For messages only; never holds a secret.
+    /// Location of the repository, for messages only; never contains a secret.
     fn place(&self) -> &str;
 }
 
-/// Most parts of a name: `indices/<id>/<shard>/<blob>`.
+/// Maximum number of parts of a name: `indices/<id>/<shard>/<blob>`.
 const PARTS_MAX: usize = 6;
 
-/// Whether `name` may be a blob's or folder's: nothing in it can mean another place.
+/// Checks that `name` is valid for a blob or folder, so that it cannot lead out of the repository.
 pub(super) fn check_name(place: &str, name: &str) -> Result<()> {
     let is_fine = |part: &str| {
         !part.is_empty()

@@ -1,9 +1,9 @@
 //! A repository in a folder, such as a mounted share.
 //!
-//! A blob is written under a name of its own, synced, and linked to its name: `link` fails when the name is
-//! taken, so that of two writers one succeeds, also across processes and machines that share the folder. What
-//! a crash leaves is a file `pending-...`, which no snapshot names and a cleanup removes. Symbolic links are
-//! not followed, wherever they stand below the configured folder.
+//! A blob is written under a unique temporary name, synced, and linked to its name. `link` fails if the
+//! name is taken, so that only one of two writers succeeds, even across processes and machines that share
+//! the folder. A crash may leave a file `pending-...`, which no snapshot names and a cleanup removes.
+//! Symbolic links are not followed anywhere below the configured folder.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 use super::blobs::{Blob, Blobs, check_name, too_large};
 use crate::{Error, Result};
 
-/// Why a location is not one.
+/// Why a location is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LocationError {
     /// `path.repo` is not set.
@@ -25,9 +25,10 @@ pub enum LocationError {
 
 /// Blobs as files.
 pub struct FolderBlobs {
-    /// One of the configured folders; may itself be reached by a link, as whoever configured it wished.
+    /// One of the configured folders; it may itself be reached by a symbolic link, since an administrator
+    /// chose it.
     root: PathBuf,
-    /// Names from there to the repository.
+    /// Path components from there to the repository.
     below: Vec<OsString>,
     place: String,
 }
@@ -35,11 +36,11 @@ pub struct FolderBlobs {
 const PENDING: &str = "pending-";
 
 impl FolderBlobs {
-    /// `roots`: the folders of `path.repo`. A relative location is one below the first. Nothing is created
-    /// before the first write.
+    /// Opens a location. `roots` are the folders of `path.repo`; a relative location is below the first.
+    /// Nothing is created before the first write.
     ///
     /// # Errors
-    /// The location is in none of them. `..` is refused wherever it leads.
+    /// Fails if the location is in none of them. `..` is always refused.
     pub fn open(roots: &[PathBuf], location: &str) -> std::result::Result<FolderBlobs, LocationError> {
         let first = roots.first().ok_or(LocationError::NoRoots)?;
         let path = Path::new(location);
@@ -62,7 +63,8 @@ impl FolderBlobs {
         Ok(FolderBlobs { root: root.clone(), below, place })
     }
 
-    /// The folder of a path inside the repository; `None`: there is none, and it was not to be made.
+    /// Returns the folder of a path inside the repository; `None` if it does not exist and `create` is not
+    /// set.
     fn folder(&self, inside: &[&str], create: bool) -> Result<Option<PathBuf>> {
         let mut path = self.root.clone();
         if create && !path.is_dir() {
@@ -82,8 +84,8 @@ impl FolderBlobs {
                 Err(e) if e.kind() == io::ErrorKind::NotFound && !create => return Ok(None),
                 Err(e) if e.kind() == io::ErrorKind::NotFound => match fs::create_dir(&path) {
                     Ok(()) => sync_folder(&parent)?,
-                    // Another writer made it just now. Whether it is a folder is seen at the next step or the
-                    // next call.
+                    // Another writer created it just now. The next step or the next call checks whether it
+                    // is a folder.
                     Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                     Err(e) => return Err(Error::io("create folder", &path, e)),
                 },
@@ -113,7 +115,8 @@ impl FolderBlobs {
             if check_name(&self.place, &name).is_err() {
                 continue;
             }
-            // The metadata of the entry itself: links are neither blobs nor folders of the repository.
+            // The metadata of the entry itself: links count neither as blobs nor as folders of the
+            // repository.
             let kind = entry.file_type().map_err(|e| Error::io("stat", entry.path(), e))?;
             if kind.is_dir() {
                 inside.push(name);
@@ -123,7 +126,7 @@ impl FolderBlobs {
             } else if kind.is_file() {
                 let bytes = match entry.metadata() {
                     Ok(found) => found.len(),
-                    // Deleted meanwhile.
+                    // Deleted in the meantime.
                     Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
                     Err(e) => return Err(Error::io("stat", entry.path(), e)),
                 };
@@ -152,7 +155,7 @@ fn write_synced(path: &Path, bytes: &[u8]) -> Result<()> {
     file.sync_all().map_err(|e| Error::io("fsync", path, e))
 }
 
-/// A name that no other writer has, on this machine or another.
+/// Returns a name that no other writer uses, on this machine or another.
 fn pending_name() -> Result<String> {
     let mut random = [0u8; 16];
     getrandom::fill(&mut random)
@@ -173,7 +176,7 @@ impl Blobs for FolderBlobs {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             Err(e) => Err(Error::io("link", &path, e)),
         });
-        // If this fails, the file is garbage, which a cleanup finds.
+        // If this fails, the file is garbage that a cleanup will find.
         let _ = fs::remove_file(&pending);
         if linked? {
             sync_folder(&folder)?;
@@ -223,7 +226,7 @@ impl Blobs for FolderBlobs {
             Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Error::io("delete", &path, e)),
             _ => Ok(()),
         }
-        // Empty folders stay: a writer may be about to put something there.
+        // Empty folders are kept: a writer may be about to put a blob there.
     }
 
     fn place(&self) -> &str {

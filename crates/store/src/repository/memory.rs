@@ -1,4 +1,4 @@
-//! A repository in memory that fails on demand, for tests.
+//! A repository in memory whose calls fail on demand, for tests.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,17 +9,17 @@ use crate::sync::Mutex;
 use super::blobs::{Blob, Blobs, check_name, too_large};
 use crate::{Error, Result};
 
-/// What becomes of a call.
+/// How a call fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlobFault {
-    /// The call does nothing and answers an error.
+    /// The call has no effect and returns an error.
     Refused,
-    /// The call does its work and answers an error, as when an answer is lost.
+    /// The call takes effect and returns an error, as if its response were lost.
     AnswerLost,
-    /// This call and all later ones do nothing: the writer has died, or lost its network.
+    /// This call and all later ones have no effect: the writer has died, or lost its network.
     Dead,
-    /// The call does its work, but it and all later calls answer an error and the later ones do nothing: the
-    /// network is gone.
+    /// The call takes effect, but it and all later calls return an error, and the later ones have no
+    /// effect: the network is gone.
     LastBreath,
 }
 
@@ -38,12 +38,12 @@ pub struct MemoryBlobs {
 }
 
 impl MemoryBlobs {
-    /// Calls so far.
+    /// Returns the number of calls so far.
     pub fn calls(&self) -> u64 {
         self.state.lock().calls
     }
 
-    /// The call number `at`, counted from 0 as in [`MemoryBlobs::calls`], meets this fault.
+    /// Makes call number `at`, counted from 0 as in [`MemoryBlobs::calls`], fail in this way.
     pub fn fail_at(&self, at: u64, fault: BlobFault) {
         self.state.lock().fault = Some((at, fault));
     }
@@ -54,12 +54,12 @@ impl MemoryBlobs {
         (state.fault, state.is_dead) = (None, false);
     }
 
-    /// Names of all blobs, sorted.
+    /// Returns the names of all blobs, sorted.
     pub fn names(&self) -> Vec<String> {
         self.state.lock().blobs.keys().cloned().collect()
     }
 
-    /// Changes one bit of a blob.
+    /// Flips one bit of a blob.
     pub fn flip(&self, name: &str, byte: usize) {
         let mut state = self.state.lock();
         if let Some(blob) = state.blobs.get_mut(name) {
@@ -70,7 +70,7 @@ impl MemoryBlobs {
         }
     }
 
-    /// Takes a blob away, as another process would.
+    /// Removes a blob, as another process would.
     pub fn lose(&self, name: &str) {
         self.state.lock().blobs.remove(name);
     }

@@ -1,13 +1,12 @@
-//! Where snapshots are kept: "put this blob there unless it is there already; give me that one; which are
-//! there?"
+//! Where snapshots are stored: "put this blob there unless it exists; give me that one; which ones exist?"
 //!
 //! A repository is a flat set of named blobs, each written once and never changed. Everything above (which
-//! blobs make a snapshot, who may write) is the engine's; this room only keeps blobs in a folder or an object
-//! store, with blocking calls.
+//! blobs make a snapshot, who may write) belongs to the engine; this module only stores blobs in a folder
+//! or an object store, with blocking calls.
 //!
-//! **Invariant**: a blob that [`Blobs::put_if_absent`] has made is whole and durable, or it is not there.
-//! Names are made by the engine of letters, digits, `-`, `_` and `.`; anything else is refused, so no name
-//! leads out of the repository.
+//! **Invariant**: a blob that [`Blobs::put_if_absent`] has created is whole and durable, or it does not
+//! exist. The engine makes names from letters, digits, `-`, `_` and `.`; anything else is refused, so that
+//! no name leads out of the repository.
 
 mod blobs;
 mod folder;

@@ -1,8 +1,7 @@
 //! A repository in a bucket of S3, or of a service that speaks its protocol.
 //!
-//! `object_store` is asynchronous; the calls here block the thread that makes them, and run on one small
-//! runtime that all repositories of the process share. A blob is one request: the engine cuts what is large
-//! into parts.
+//! `object_store` is asynchronous. The calls here block the calling thread and run on one small runtime that
+//! all repositories of the process share. A blob is one request; the engine splits large files into parts.
 
 use std::fmt;
 use std::io;
@@ -20,12 +19,12 @@ use tokio::runtime::Runtime;
 use super::blobs::{Blob, Blobs, check_name, too_large};
 use crate::{Error, Result};
 
-/// A text that no message, log or answer shows.
+/// A string that no message, log or response shows.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Keeps `text` from being shown; only this room reads it.
+    /// Wraps `text`; only this module can read it.
     pub fn new(text: impl Into<String>) -> Secret {
         Secret(text.into())
     }
@@ -37,25 +36,25 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Which bucket, where, and by whose account.
+/// A bucket, its service and the credentials for it.
 #[derive(Debug, Clone, Default)]
 pub struct S3Place {
     /// Name of the bucket.
     pub bucket: String,
     /// Prefix of all names; may be empty.
     pub base_path: String,
-    /// Address of the service; `None` is Amazon's in the region.
+    /// Address of the service; `None` for Amazon's in the region.
     pub endpoint: Option<String>,
-    /// Region of the service, which signatures name (`eu-central-1`).
+    /// Region of the service, which is part of signatures (`eu-central-1`).
     pub region: String,
     /// Whether blobs are addressed as `https://endpoint/bucket/name` instead of
     /// `https://bucket.endpoint/name`.
     pub path_style_access: bool,
-    /// Id of the account's access key.
+    /// Id of the access key.
     pub access_key: Secret,
-    /// The secret that belongs to `access_key`.
+    /// Secret of `access_key`.
     pub secret_key: Secret,
-    /// Token of temporary credentials; `None` for lasting ones.
+    /// Token of temporary credentials; `None` for permanent ones.
     pub session_token: Option<Secret>,
 }
 
@@ -66,18 +65,18 @@ pub struct S3Blobs {
     place: String,
 }
 
-/// A request is given up after this time: an upload of a part over a slow line may take minutes.
+/// Timeout of a request: uploading a part over a slow line may take minutes.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(300);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Further tries of a request, and the time after which there is none.
+/// Maximum number of retries of a request, and (`RETRY_TIMEOUT`) the time after which there are none.
 const RETRIES_MAX: usize = 5;
 const RETRY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The runtime on which requests run: one thread moves bytes between sockets and those who wait.
+/// Returns the runtime on which requests run: one thread moves bytes between sockets and waiting callers.
 fn runtime() -> Result<&'static Runtime> {
     static RUNTIME: OnceLock<std::result::Result<Runtime, String>> = OnceLock::new();
     let made = RUNTIME.get_or_init(|| {
-        // The process's provider of TLS, unless someone has chosen one before.
+        // Sets the process's TLS provider unless one was chosen before.
         let _ = rustls::crypto::ring::default_provider().install_default();
         tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -91,10 +90,10 @@ fn runtime() -> Result<&'static Runtime> {
 }
 
 impl S3Blobs {
-    /// Makes the client; nothing is asked of the service yet.
+    /// Creates the client without contacting the service.
     ///
     /// # Errors
-    /// The endpoint is not an address.
+    /// Fails if the endpoint is not a valid address.
     pub fn open(place: &S3Place) -> Result<S3Blobs> {
         let runtime = runtime()?;
         let _inside = runtime.enter();

@@ -7,33 +7,33 @@ use parking_lot::MutexGuard;
 
 use super::thread::{self, Current};
 
-/// [`parking_lot::Condvar`], whose waiting a simulation can see. A simulated thread wakes when it was
-/// notified or its time is over, and in some schedules without a reason: who waits must loop.
+/// [`parking_lot::Condvar`], whose waits a simulation can see. A simulated thread wakes when it is notified
+/// or its timeout expires, and in some schedules spuriously, so a caller must wait in a loop.
 #[derive(Debug, Default)]
 pub struct Condvar {
     real: parking_lot::Condvar,
-    /// Simulated threads that wait here.
+    /// Number of simulated threads that wait here.
     simulated_count: AtomicUsize,
 }
 
-/// Whether a wait ended because its time was over.
+/// Whether a wait ended because of its timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitTimeoutResult(bool);
 
 impl WaitTimeoutResult {
-    /// Whether no notification came before the time was over.
+    /// Whether the timeout expired before a notification.
     pub fn timed_out(&self) -> bool {
         self.0
     }
 }
 
 impl Condvar {
-    /// A condition variable that nobody waits for.
+    /// Creates a condition variable.
     pub const fn new() -> Condvar {
         Condvar { real: parking_lot::Condvar::new(), simulated_count: AtomicUsize::new(0) }
     }
 
-    /// Lets go of the mutex, waits for a notification, and takes the mutex again.
+    /// Releases the mutex, waits for a notification, and acquires the mutex again.
     #[track_caller]
     pub fn wait<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>) {
         match thread::current() {
@@ -42,8 +42,8 @@ impl Condvar {
         }
     }
 
-    /// Waits as [`Condvar::wait`] does, for at most `timeout`, which a simulated thread measures on the
-    /// simulation's clock.
+    /// Waits as [`Condvar::wait`] does, for at most `timeout`; for a simulated thread this is measured on
+    /// the simulation's clock.
     #[track_caller]
     pub fn wait_for<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>, timeout: Duration) -> WaitTimeoutResult {
         match thread::current() {
@@ -80,7 +80,7 @@ impl Condvar {
         self.simulated_count.fetch_add(1, Ordering::Relaxed);
         let was_notified = MutexGuard::unlocked(guard, || {
             let was_notified = current.wait_notified(self.address(), timeout, location);
-            // The guard takes its mutex again right after this; as no other simulated thread runs meanwhile,
+            // The guard acquires its mutex right after this. No other simulated thread runs meanwhile, so
             // it need not block.
             if mutex.is_locked() {
                 current.wait_until("a mutex", || (!mutex.is_locked()).then_some(()));
@@ -91,7 +91,7 @@ impl Condvar {
         WaitTimeoutResult(!was_notified)
     }
 
-    /// Wakes one of the threads that wait, a simulated one first. Returns whether there was one.
+    /// Wakes one waiting thread, a simulated one first. Returns whether there was one.
     #[inline]
     pub fn notify_one(&self) -> bool {
         if self.simulated_count.load(Ordering::Relaxed) > 0 && thread::notify(self.address(), false) {
@@ -100,7 +100,7 @@ impl Condvar {
         self.real.notify_one()
     }
 
-    /// Wakes all threads that wait. Returns how many they were, simulated threads not counted.
+    /// Wakes all waiting threads. Returns their number, without simulated threads.
     #[inline]
     pub fn notify_all(&self) -> usize {
         if self.simulated_count.load(Ordering::Relaxed) > 0 {

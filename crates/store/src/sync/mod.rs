@@ -1,14 +1,14 @@
-//! Locks that a simulation can schedule: "may this thread go on, and which one runs next?"
+//! Locks that a simulation can schedule: "may this thread continue, and which one runs next?"
 //!
-//! [`Mutex`], [`RwLock`], [`Condvar`] and [`OnceLock`] are parking_lot's and the standard library's, with the
-//! same names and the same guards. Only where a thread would block do they ask whether it belongs to a
-//! [`Simulation`]; such a thread hands its turn to another one instead. Outside of a simulation nothing is
-//! paid on the way that does not block.
+//! [`Mutex`], [`RwLock`], [`Condvar`] and [`OnceLock`] wrap those of parking_lot and the standard library,
+//! with the same names and the same guards. Only where a thread would block do they check whether it
+//! belongs to a [`Simulation`]; such a thread passes its turn to another one instead. Outside a simulation,
+//! calls that do not block cost nothing extra.
 //!
-//! A simulation runs real threads, exactly one at a time. Who runs next is drawn from a seed, so a run can be
-//! repeated exactly.
+//! A simulation runs real threads, exactly one at a time. The next thread is drawn from a seed, so a run
+//! can be repeated exactly.
 //!
-//! **Invariant**: whatever the engine can block on is one of these, or ends without the help of another
+//! **Invariant**: every wait of the engine is on one of these, or ends without the help of another
 //! simulated thread.
 
 mod condvar;

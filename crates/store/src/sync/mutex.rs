@@ -4,28 +4,28 @@ use parking_lot::MutexGuard;
 
 use super::thread;
 
-/// [`parking_lot::Mutex`], whose waiting a simulation can see.
+/// [`parking_lot::Mutex`], whose waits a simulation can see.
 #[derive(Debug, Default)]
 pub struct Mutex<T: ?Sized>(parking_lot::Mutex<T>);
 
 impl<T> Mutex<T> {
-    /// A mutex around `value` that nobody holds.
+    /// Creates an unlocked mutex around `value`.
     pub const fn new(value: T) -> Mutex<T> {
         Mutex(parking_lot::Mutex::new(value))
     }
 
-    /// The value, which nobody else can reach any more.
+    /// Returns the value; nobody else can access it any more.
     pub fn into_inner(self) -> T {
         self.0.into_inner()
     }
 }
 
 impl<T: ?Sized> Mutex<T> {
-    /// Waits until nobody else holds the value, and holds it until the guard drops. Not reentrant.
+    /// Waits until the mutex is free and locks it until the guard drops. Not reentrant.
     #[inline]
     #[track_caller]
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        // Builds for production have scheduling points only where a thread would block and at the simulated
+        // Production builds have scheduling points only where a thread would block, and at the simulated
         // disk and clock.
         if cfg!(debug_assertions) {
             thread::point();
@@ -45,13 +45,13 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// Holds the value if nobody else does now; `None` otherwise.
+    /// Locks the mutex if it is free; returns `None` otherwise.
     #[inline]
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         self.0.try_lock()
     }
 
-    /// The value, without locking: the borrow proves that nobody else holds it.
+    /// Returns the value without locking: the borrow proves that nobody else holds it.
     pub fn get_mut(&mut self) -> &mut T {
         self.0.get_mut()
     }

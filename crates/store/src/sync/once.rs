@@ -1,26 +1,26 @@
-//! A value that is set once.
+//! A cell whose value is set once.
 
 use super::thread;
 
-/// [`std::sync::OnceLock`], whose waiting a simulation can see.
+/// [`std::sync::OnceLock`], whose waits a simulation can see.
 #[derive(Debug)]
 pub struct OnceLock<T>(std::sync::OnceLock<T>);
 
 impl<T> OnceLock<T> {
-    /// A place without a value.
+    /// Creates a cell without a value.
     pub const fn new() -> OnceLock<T> {
         OnceLock(std::sync::OnceLock::new())
     }
 
-    /// The value, if it has been set.
+    /// Returns the value if it is set.
     pub fn get(&self) -> Option<&T> {
         self.0.get()
     }
 
-    /// Sets the value and wakes those who wait for it.
+    /// Sets the value and wakes the threads that wait for it.
     ///
     /// # Errors
-    /// Gives `value` back when one has been set before.
+    /// Returns `value` if one is set already.
     pub fn set(&self, value: T) -> Result<(), T> {
         self.0.set(value)
     }

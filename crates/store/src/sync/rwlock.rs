@@ -4,25 +4,25 @@ use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
 
 use super::thread;
 
-/// [`parking_lot::RwLock`], whose waiting a simulation can see. As there, a writer that waits keeps new
-/// readers out.
+/// [`parking_lot::RwLock`], whose waits a simulation can see. As there, a waiting writer keeps new readers
+/// out.
 #[derive(Debug, Default)]
 pub struct RwLock<T: ?Sized>(parking_lot::RwLock<T>);
 
 impl<T> RwLock<T> {
-    /// A lock around `value` that nobody holds.
+    /// Creates an unlocked lock around `value`.
     pub const fn new(value: T) -> RwLock<T> {
         RwLock(parking_lot::RwLock::new(value))
     }
 
-    /// The value, which nobody else can reach any more.
+    /// Returns the value; nobody else can access it any more.
     pub fn into_inner(self) -> T {
         self.0.into_inner()
     }
 }
 
 impl<T: ?Sized> RwLock<T> {
-    /// Waits until nobody writes or waits to write, and reads until the guard drops.
+    /// Waits until nobody writes or waits to write, then locks for reading until the guard drops.
     #[inline]
     #[track_caller]
     pub fn read(&self) -> RwLockReadGuard<'_, T> {
@@ -38,7 +38,7 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// Waits until nobody else reads or writes, and has the value alone until the guard drops.
+    /// Waits until nobody else reads or writes, then locks exclusively until the guard drops.
     #[inline]
     #[track_caller]
     pub fn write(&self) -> RwLockWriteGuard<'_, T> {
@@ -69,7 +69,7 @@ impl<T: ?Sized> RwLock<T> {
         current.wait_until("a lock, to write", || self.0.try_write())
     }
 
-    /// The value, without locking: the borrow proves that nobody else holds it.
+    /// Returns the value without locking: the borrow proves that nobody else holds it.
     pub fn get_mut(&mut self) -> &mut T {
         self.0.get_mut()
     }

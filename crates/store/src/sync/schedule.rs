@@ -1,39 +1,39 @@
-//! Who runs next: drawn from a seed, in one of several manners, since each finds other faults.
+//! Which thread runs next: drawn from a seed, in one of several ways, since each finds other bugs.
 
 use crate::random::SplitMix64;
 
-/// How a simulation chooses the next thread. Equal schedules give equal runs.
+/// How a simulation chooses the next thread. Equal schedules yield equal runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schedule {
-    /// What all random choices of the run are drawn from.
+    /// Seed of all random choices of the run.
     pub seed: u64,
     /// How the next thread is chosen.
     pub manner: Manner,
-    /// Longest time that a step takes on the simulated clock.
+    /// Maximum time that a step takes on the simulated clock.
     pub step_nanos_max: u64,
-    /// Waits for a notification end without one now and then.
+    /// Whether waits for a notification sometimes end without one.
     pub wakes_without_reason: bool,
 }
 
-/// What happens at a scheduling point.
+/// How a scheduling point chooses the next thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
-    /// Once in so many points another thread runs, any with the same likelihood.
+    /// At one in `switch_one_in` points another thread is drawn uniformly.
     Uniform {
-        /// Points for each change of threads, on average.
+        /// Average number of points per change of threads.
         switch_one_in: u64,
     },
-    /// The thread with the highest priority runs; once in so many points it gets the lowest one. Finds what
-    /// needs a few unlikely switches far apart. Source: Burckhardt et al., "A Randomized Scheduler with
-    /// Probabilistic Guarantees of Finding Bugs", ASPLOS 2010.
+    /// The thread with the highest priority runs; at one in `demote_one_in` points it gets the lowest one.
+    /// Finds bugs that need a few unlikely switches far apart. Source: Burckhardt et al., "A Randomized
+    /// Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010.
     Priorities {
-        /// Points for each loss of priority, on average.
+        /// Average number of points per loss of priority.
         demote_one_in: u64,
     },
 }
 
 impl Schedule {
-    /// Everything drawn from the seed.
+    /// Draws all fields of a schedule from the seed.
     pub fn from_seed(seed: u64) -> Schedule {
         let mut random = random_of(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
         let manner = match random.below(5) {
@@ -52,7 +52,7 @@ impl Schedule {
     }
 }
 
-/// Other numbers than those that a simulated disk draws from the same seed.
+/// Uses other numbers than a simulated disk draws from the same seed.
 fn random_of(seed: u64) -> SplitMix64 {
     SplitMix64::new(seed ^ 0x5851_f42d_4c95_7f2d)
 }
@@ -67,7 +67,7 @@ pub(super) struct Chooser {
 }
 
 impl Chooser {
-    /// The state before the first step.
+    /// Creates the state before the first step.
     pub fn new(schedule: &Schedule) -> Chooser {
         Chooser {
             random: random_of(schedule.seed),
@@ -77,13 +77,13 @@ impl Chooser {
         }
     }
 
-    /// Makes room for one more thread, whose number is the count of those before it.
+    /// Adds a thread; its number is the count of those before it.
     pub fn add_thread(&mut self) {
         let priority = (self.random.draw() >> 2) as i64;
         self.priorities.push(priority);
     }
 
-    /// One of `ready`, which is not empty. `running` had the turn.
+    /// Chooses one of `ready`, which must not be empty. `running` had the turn before.
     pub fn choose(&mut self, ready: &[usize], running: Option<usize>) -> usize {
         let stays = running.filter(|thread| ready.contains(thread));
         match self.manner {

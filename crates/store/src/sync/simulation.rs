@@ -1,4 +1,4 @@
-//! The scheduler: real threads of which exactly one has the turn.
+//! The scheduler: real threads, of which exactly one has the turn.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
@@ -11,22 +11,22 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use super::schedule::{Chooser, Schedule};
 use super::thread;
 
-/// Lines of a trace that are kept.
+/// Maximum number of trace lines that are kept.
 const TRACE_LINES_MAX: usize = 4000;
-/// Seconds that a thread may run without reaching a scheduling point.
+/// Seconds after which a thread that reaches no scheduling point counts as stuck.
 const STUCK_SECONDS: u32 = 120;
 
 /// Why a thread does not run.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Status {
     Ready,
-    /// Tries again when another thread did something since the attempt before (`tried_at`).
+    /// Retries once another thread has made progress since the last attempt (`tried_at`).
     Waiting {
         what: &'static str,
         tried_at: u64,
         is_first: bool,
     },
-    /// `until`: nanoseconds; [`u64::MAX`] for ever.
+    /// `until` is in nanoseconds; [`u64::MAX`] means forever.
     Condition {
         condvar: usize,
         until: u64,
@@ -40,23 +40,23 @@ pub(super) enum Status {
 
 struct Thread {
     name: String,
-    /// Told that the thread has the turn.
+    /// Notified when the thread gets the turn.
     turn: Arc<Condvar>,
     status: Status,
     location: &'static Location<'static>,
-    /// Waits to write what is at this address.
+    /// The address that the thread waits to write.
     writes: Option<usize>,
     panic: Option<String>,
 }
 
 struct State {
     threads: Vec<Thread>,
-    /// Has the turn; `None` before the first and after the last.
+    /// The thread that has the turn; `None` before the first and after the last.
     running: Option<usize>,
     chooser: Chooser,
     schedule: Schedule,
     now_nanos: u64,
-    /// Counts what may let a waiting thread go on.
+    /// Counts the steps that may let a waiting thread continue.
     progress: u64,
     steps: u64,
     steps_max: u64,
@@ -75,28 +75,28 @@ pub(super) struct Shared {
 /// A run that did not end by itself.
 #[derive(Debug)]
 pub struct SimulationFailure {
-    /// What happened, who waits where, and the trace if there is one.
+    /// What happened, which threads wait where, and the trace if there is one.
     pub report: String,
 }
 
 /// How a run ended.
 #[derive(Debug, Clone)]
 pub struct SimulationEnd {
-    /// Hash of all steps: equal runs have equal hashes.
+    /// Hash of all steps; equal runs have equal hashes.
     pub hash: u64,
-    /// Scheduling points that were passed.
+    /// Number of scheduling points passed.
     pub steps: u64,
-    /// What the simulation's clock shows at the end.
+    /// Time on the simulation's clock at the end.
     pub now_nanos: u64,
     /// Name and message of each thread that panicked.
     pub panics: Vec<(String, String)>,
-    /// The last lines of what happened; empty unless [`Simulation::trace`] was called.
+    /// The last lines of the trace; empty unless [`Simulation::trace`] was called.
     pub trace: Vec<String>,
 }
 
 type Run = Box<dyn FnOnce() + Send>;
 
-/// Threads that are to run under one schedule.
+/// Threads to run under one schedule.
 pub struct Simulation {
     schedule: Schedule,
     threads: Vec<(String, Run)>,
@@ -106,7 +106,7 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// A simulation without threads, whose clock shows 0.
+    /// Creates a simulation without threads, whose clock starts at 0.
     pub fn new(schedule: Schedule) -> Simulation {
         Simulation { schedule, threads: Vec::new(), steps_max: 2_000_000, is_traced: false, begun_nanos: 0 }
     }
@@ -116,25 +116,26 @@ impl Simulation {
         self.threads.push((name.to_owned(), Box::new(run)));
     }
 
-    /// A run that takes more steps counts as one that does not end. The default is 2,000,000.
+    /// Sets the number of steps after which a run counts as endless. The default is 2,000,000.
     pub fn set_steps_max(&mut self, steps_max: u64) {
         self.steps_max = steps_max;
     }
 
-    /// Sets what the simulation's clock shows at first.
+    /// Sets the initial time of the simulation's clock.
     pub fn set_begun_nanos(&mut self, begun_nanos: u64) {
         self.begun_nanos = begun_nanos;
     }
 
-    /// Keeps the last [`TRACE_LINES_MAX`] lines of what happened.
+    /// Keeps the last [`TRACE_LINES_MAX`] lines of a trace.
     pub fn trace(&mut self) {
         self.is_traced = true;
     }
 
-    /// Runs all threads to their ends.
+    /// Runs all threads until they end.
     ///
     /// # Errors
-    /// All threads wait for each other, or the run does not end. Its threads are left behind.
+    /// Fails if all threads wait for each other, or if the run does not end. The threads are then left
+    /// behind.
     pub fn run(self) -> Result<SimulationEnd, Box<SimulationFailure>> {
         let shared = Arc::new(self.shared());
         for (name, run) in self.threads {
@@ -177,7 +178,7 @@ impl Shared {
         self.hand_over(&mut state, None);
     }
 
-    /// Adds a thread to a run that may be under way; the thread runs when it is chosen.
+    /// Adds a thread, even to a running simulation; it runs when it is chosen.
     pub fn spawn(self: &Arc<Self>, name: &str, run: Run) -> std::io::Result<()> {
         let mut state = self.state.lock();
         let number = state.threads.len();
@@ -197,7 +198,7 @@ impl Shared {
         Ok(())
     }
 
-    /// A thread's life: waits for its first turn, runs, gives the turn away for good.
+    /// Runs a thread: waits for its first turn, runs it, and gives up the turn for good.
     fn live(&self, number: usize, run: Run) {
         let mut state = self.state.lock();
         wait_for_turn(&mut state, number);
@@ -210,15 +211,15 @@ impl Shared {
         self.hand_over(&mut state, Some(number));
     }
 
-    /// The thread's turn is over unless it is chosen again; returns with its next turn.
+    /// Ends the thread's turn unless it is chosen again; returns at its next turn.
     pub fn pass(&self, number: usize, status: Status, location: &'static Location<'static>) {
         let mut state = self.state.lock();
         state.step(number, location);
         state.threads[number].location = location;
         state.threads[number].status = match status {
             Status::Waiting { what, is_first, .. } => {
-                // What it did before its first attempt may help others; a further attempt in vain changes
-                // nothing.
+                // Before its first attempt the thread may have done something that helps others; a further
+                // failed attempt changes nothing.
                 state.progress += u64::from(is_first);
                 Status::Waiting { what, is_first, tried_at: state.progress }
             }
@@ -277,12 +278,12 @@ impl Shared {
         })
     }
 
-    /// What the simulation's clock shows now.
+    /// Returns the time on the simulation's clock.
     pub fn now_nanos(&self) -> u64 {
         self.state.lock().now_nanos
     }
 
-    /// Writes a line about the thread `number` into the trace, if one is kept.
+    /// Adds a line about thread `number` to the trace, if one is kept.
     pub fn note(&self, number: usize, text: impl FnOnce() -> String) {
         let mut state = self.state.lock();
         if state.trace.is_some() {
@@ -291,7 +292,7 @@ impl Shared {
         }
     }
 
-    /// Wakes one or all that wait at the condition variable; whether there was one.
+    /// Wakes one or all threads that wait at the condition variable; returns whether there was one.
     pub fn notify(&self, address: usize, all: bool) -> bool {
         let mut state = self.state.lock();
         let waits = |thread: &Thread| matches!(thread.status, Status::Condition { condvar, is_notified: false, .. } if condvar == address);
@@ -316,7 +317,7 @@ impl Shared {
         others.any(|(_, thread)| thread.writes == Some(address))
     }
 
-    /// Notes that the thread `number` waits to write what is at `address`, or with `None` that it no longer
+    /// Records that thread `number` waits to write what is at `address`, or, with `None`, that it no longer
     /// waits.
     pub fn set_writer_waits(&self, number: usize, address: Option<usize>) {
         self.state.lock().threads[number].writes = address;
@@ -324,7 +325,7 @@ impl Shared {
 }
 
 impl State {
-    /// Counts a step: time goes on, and the hash of the run knows who took it where.
+    /// Counts a step: advances the time and adds the thread and the location to the hash of the run.
     fn step(&mut self, number: usize, location: &'static Location<'static>) {
         self.steps += 1;
         if self.steps > self.steps_max && self.failure.is_none() {
@@ -337,7 +338,8 @@ impl State {
         }
     }
 
-    /// The thread that runs next; `None` when all have ended, or with a failure when none can go on.
+    /// Returns the thread that runs next. `None` if all have ended or, with a failure set, if none can
+    /// continue.
     fn choose(&mut self, from: Option<usize>) -> Option<usize> {
         loop {
             let ready: Vec<usize> =

@@ -1,4 +1,4 @@
-//! What a thread asks of the simulation it belongs to; nothing outside of one.
+//! The current thread's access to its simulation; outside a simulation most calls do nothing.
 
 use std::cell::RefCell;
 use std::panic::Location;
@@ -18,18 +18,18 @@ pub(super) struct Current {
     number: usize,
 }
 
-/// The current thread, when it is simulated.
+/// Returns the current thread if it is simulated.
 pub(super) fn current() -> Option<Current> {
     CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
 }
 
-/// Whether the current thread belongs to a simulation. Work that such a thread hands out must run on the
-/// thread itself.
+/// Whether the current thread belongs to a simulation. Such a thread must run the work itself that it would
+/// otherwise hand to others.
 pub fn is_simulated() -> bool {
     CURRENT.try_with(|current| current.borrow().is_some()).unwrap_or(false)
 }
 
-/// A moment at which another thread may run.
+/// A point at which another thread may run.
 #[inline]
 #[track_caller]
 pub fn point() {
@@ -38,19 +38,19 @@ pub fn point() {
     }
 }
 
-/// The time of the simulation; `None` outside of one.
+/// Returns the simulation's time; `None` outside a simulation.
 pub fn now_nanos() -> Option<u64> {
     current().map(|current| current.shared.now_nanos())
 }
 
-/// Writes a line into the trace of the simulation; does nothing outside of one.
+/// Adds a line to the trace of the simulation; does nothing outside one.
 pub fn note(text: impl FnOnce() -> String) {
     if let Some(current) = current() {
         current.shared.note(current.number, text);
     }
 }
 
-/// Sleeps; a simulated thread does so on the simulation's clock.
+/// Sleeps; a simulated thread sleeps on the simulation's clock.
 #[track_caller]
 pub fn sleep(duration: Duration) {
     match current() {
@@ -62,14 +62,13 @@ pub fn sleep(duration: Duration) {
     }
 }
 
-/// Address space of a thread's stack: requests that run on one may be nested deeply.
+/// Size of a thread's stack, for requests that nest deeply.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Runs `run` on a thread of its own that nobody waits for; that of a simulated thread belongs to the same
-/// simulation.
+/// Runs `run` on a detached thread of its own, which belongs to the same simulation as the caller.
 ///
 /// # Errors
-/// The system has no thread to give.
+/// Fails if the system cannot create a thread.
 pub fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     match current() {
         Some(current) => current.shared.spawn(name, Box::new(run)),
@@ -85,13 +84,12 @@ pub(super) fn does_writer_wait(address: usize) -> bool {
     current().is_some_and(|current| current.does_writer_wait(address))
 }
 
-/// Wakes one or all of the simulated threads that wait at a condition variable. Returns whether there was
-/// one.
+/// Wakes one or all simulated threads that wait at a condition variable. Returns whether there was one.
 pub(super) fn notify(address: usize, all: bool) -> bool {
     current().is_some_and(|current| current.shared.notify(address, all))
 }
 
-/// Makes the current thread one of the simulation for the time of `run`.
+/// Makes the current thread part of the simulation while `run` runs.
 pub(super) fn enter(shared: Arc<Shared>, number: usize, run: impl FnOnce()) {
     CURRENT.set(Some(Current { shared, number }));
     struct Leave;
@@ -105,7 +103,7 @@ pub(super) fn enter(shared: Arc<Shared>, number: usize, run: impl FnOnce()) {
 }
 
 impl Current {
-    /// Lets others run until `attempt`, which has failed once, succeeds.
+    /// Lets other threads run until `attempt`, which has failed once, succeeds.
     #[track_caller]
     pub fn wait_until<T>(&self, what: &'static str, mut attempt: impl FnMut() -> Option<T>) -> T {
         let location = Location::caller();
@@ -119,7 +117,7 @@ impl Current {
         }
     }
 
-    /// Waits for a notification at the condition variable; whether one came before the time was over.
+    /// Waits for a notification at the condition variable; returns whether one came before the timeout.
     pub fn wait_notified(
         &self,
         condvar: usize,
@@ -137,7 +135,7 @@ impl Current {
         self.shared.does_writer_wait(self.number, address)
     }
 
-    /// New readers of what is at `address` wait while the answer lives.
+    /// Makes new readers of what is at `address` wait until the returned guard drops.
     pub fn announce_writer(&self, address: usize) -> WriterWaits<'_> {
         self.shared.set_writer_waits(self.number, Some(address));
         WriterWaits(self)

@@ -1,4 +1,4 @@
-//! Who is in memory, and what it may cost: the first level.
+//! The first level: which pages are in memory, within the budget.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use super::slot::Condition;
 use super::stats::{FieldFigures, TermIndexStats};
 use crate::{Pool, Result};
 
-/// Locks are held for well under a microsecond, and only by misses.
+/// Locks are held for well under a microsecond, and only for misses.
 const SHARDS_MAX: usize = 8;
-/// A shard has room for many pages; a policy that chooses among few chooses badly.
+/// A shard must hold many pages, because a policy that chooses among few chooses badly.
 const SHARD_BYTES_MIN: u64 = 16 << 20;
 
-/// Victims in a row that were pinned in the nanoseconds after they were chosen: then the shard counts as in
-/// use.
+/// If this many victims in a row are pinned in the nanoseconds after they were chosen, the shard counts as
+/// in use.
 const CLAIMS_MAX: usize = 32;
 
-/// A fresh id for a segment that was just opened.
+/// Returns a new id for a segment that was just opened.
 pub fn next_segment_core_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -41,7 +41,7 @@ pub enum Scheme {
 #[derive(Default)]
 struct Shard {
     policy: Mutex<Policy<CachedPage>>,
-    /// A load ended, well or not.
+    /// Signals that a load ended, successfully or not.
     loaded: Condvar,
     /// Bytes of the pages in its policy, transients included.
     bytes: AtomicU64,
@@ -49,7 +49,7 @@ struct Shard {
 
 #[derive(Default)]
 struct Counters {
-    /// Pins that failed; with the slots' uses they give the hits.
+    /// Number of failed pins; together with the slots' uses they yield the hits.
     failed_pins: AtomicU64,
     first_level_hits: AtomicU64,
     misses: AtomicU64,
@@ -80,10 +80,10 @@ pub struct TermIndexCache {
 }
 
 impl TermIndexCache {
-    /// What a page costs beside its memory.
+    /// Bytes per page in addition to its memory.
     pub const ENTRY_BYTES: u64 = Policy::<CachedPage>::ENTRY_BYTES;
 
-    /// The limit of `pool` is the budget; only this cache charges it.
+    /// Creates a cache. The limit of `pool` is the budget; only this cache may charge it.
     pub fn new(pool: Arc<Pool>, scheme: Scheme) -> Arc<TermIndexCache> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let shard_count = (pool.limit_bytes() / SHARD_BYTES_MIN).clamp(1, SHARDS_MAX as u64) as usize;
@@ -98,12 +98,12 @@ impl TermIndexCache {
         })
     }
 
-    /// A cache with the native scheme and no budget: for tools and tests.
+    /// Creates a cache with the native scheme and no budget, for tools and tests.
     pub fn native() -> Arc<TermIndexCache> {
         TermIndexCache::new(Pool::new("segment_memory", u64::MAX), Scheme::Native)
     }
 
-    /// The scheme that is in effect now.
+    /// Returns the scheme in effect.
     pub fn scheme(&self) -> Scheme {
         if self.is_native.load(Ordering::Relaxed) { Scheme::Native } else { Scheme::Cached }
     }
@@ -113,26 +113,28 @@ impl TermIndexCache {
         self.scheme() == Scheme::Native
     }
 
-    /// Towards cached evicts down to the budget before it returns; towards native loads nothing by itself:
-    /// segments that are open load their pages when they are asked to, or page by page when they are needed,
-    /// and what is loaded once this has returned stays.
+    /// Changes the scheme. A change to cached evicts down to the budget before it returns. A change to
+    /// native loads nothing by itself: open segments load their pages when told to, or page by page on
+    /// demand. What is loaded after this has returned stays.
     pub fn set_scheme(&self, scheme: Scheme) {
         self.is_native.store(scheme == Scheme::Native, Ordering::SeqCst);
         self.evict_down();
         if scheme == Scheme::Native {
-            // Whoever was about to evict has done so, or sees the scheme once it has the lock.
+            // After this, a thread that was about to evict has either done so or sees the new scheme under
+            // the lock.
             self.shards.iter().for_each(|shard| drop(shard.policy.lock()));
         }
     }
 
-    /// The limit of the pool. A smaller one evicts before this returns; pages in use go when they are let go.
+    /// Sets the limit of the pool. A smaller one evicts before this returns; pages in use are freed when
+    /// they are unpinned.
     pub fn set_budget(&self, bytes: u64) {
         self.pool.set_limit_bytes(bytes);
         self.evict_down();
     }
 
-    /// The pages of one field of one open segment, `page_lens` bytes each; a page of no bytes is never asked
-    /// for. Loads none.
+    /// Registers the pages of one field of one open segment, of `page_lens` bytes each, without loading
+    /// any. A page of 0 bytes is never requested.
     pub fn open_field(
         self: &Arc<Self>,
         segment_core: u64,
@@ -151,7 +153,7 @@ impl TermIndexCache {
         fields.iter().for_each(|field| each(field.figures()));
     }
 
-    /// Counts and bytes for `_nodes/stats`; takes the lock of each shard once.
+    /// Returns counts and bytes for `_nodes/stats`; takes the lock of each shard once.
     pub fn stats(&self) -> TermIndexStats {
         let fields: Vec<_> = self.fields.lock().values().cloned().collect();
         let waiting = fields.iter().flat_map(|field| &field.slots).map(|slot| slot.slot.uses());
@@ -184,7 +186,7 @@ impl TermIndexCache {
         }
     }
 
-    /// Bytes that may be charged.
+    /// Returns the bytes that may be charged.
     fn limit_bytes(&self) -> u64 {
         match self.scheme() {
             Scheme::Native => u64::MAX,
@@ -193,7 +195,7 @@ impl TermIndexCache {
     }
 
     fn shard_of(&self, page: &FieldSlots, number: u32) -> usize {
-        // The sketch takes low bits of the hash.
+        // Uses high bits, because the sketch uses the low bits of the hash.
         (page.hash(number) >> 32) as usize % self.shards.len()
     }
 
@@ -201,8 +203,8 @@ impl TermIndexCache {
         Share { bytes: self.limit_bytes() / self.shards.len() as u64, incoming }
     }
 
-    /// After a pin that failed: pins the page under the lock, waits for who loads it, or loads it. `false`:
-    /// it does not fit.
+    /// Called after a pin failed: pins the page under the lock, waits for the thread that loads it, or
+    /// loads it. Returns `false` if it does not fit.
     pub(super) fn pin_or_load(
         &self,
         page: CachedPage,
@@ -256,14 +258,14 @@ impl TermIndexCache {
         Ok(true)
     }
 
-    /// Reserves `weight` bytes for a page of `len` bytes, evicting as much as that takes; `None` when the
-    /// rest is in use.
+    /// Reserves `weight` bytes for a page of `len` bytes and evicts as needed; `None` if everything else is
+    /// in use.
     fn reserve(&self, weight: u64, len: u32, own_shard: usize) -> Option<Room<'_>> {
         let mut room = Room { pool: &self.pool, weight, len, charged: 0, memory: None };
         while !room.take_what_lacks(|| self.limit_bytes()) {
             match self.evict_one(own_shard, weight) {
                 Some(evicted) => room.reuse(evicted),
-                // Since the charge was refused: there is room for all now.
+                // The scheme changed after the charge was refused; now everything fits.
                 None if self.scheme() == Scheme::Native => {}
                 None => return None,
             }
@@ -271,8 +273,8 @@ impl TermIndexCache {
         Some(room)
     }
 
-    /// Takes one page out of the shard that should give one: the newcomer's own when it holds its share, else
-    /// the fullest; when all its pages are in use, any other.
+    /// Evicts one page. It comes from the new page's own shard if that has its share, otherwise from the
+    /// fullest shard; if all pages there are in use, from any other.
     fn evict_one(&self, own_shard: usize, incoming: u64) -> Option<Evicted> {
         let bytes = |number: usize| self.shards[number].bytes.load(Ordering::Relaxed);
         let share = self.share(incoming);
@@ -305,13 +307,13 @@ impl TermIndexCache {
                 }
                 return Some(self.take_out(shard, &mut policy, &page, memory));
             }
-            // Pinned since the policy looked.
+            // It was pinned after the policy checked.
             policy.keep(victim.entry);
         }
         None
     }
 
-    /// The page's memory was claimed: takes it out of the books but not out of the pool.
+    /// Removes a page whose memory was claimed from the shard; its bytes stay charged to the pool.
     fn take_out(
         &self,
         shard: &Shard,
@@ -332,7 +334,7 @@ impl TermIndexCache {
         self.pool.give_back(evicted.weight);
     }
 
-    /// Until the budget holds: evicts what is not in use and dooms the rest.
+    /// Evicts pages that are not in use and dooms the others, until the budget holds.
     fn evict_down(&self) {
         let is_over = || self.pool.used_bytes() > self.limit_bytes();
         fence(Ordering::SeqCst);
@@ -374,7 +376,7 @@ impl TermIndexCache {
         self.counters.transient_bytes.fetch_sub(weight, Ordering::Relaxed);
     }
 
-    /// The budget has room for a doomed page again.
+    /// Revives a doomed page, because it fits into the budget again.
     fn revive(&self, policy: &mut Policy<CachedPage>, page: &CachedPage) {
         let entry = page.slot().entry.load(Ordering::Relaxed);
         page.slot().slot.revive();
@@ -382,7 +384,7 @@ impl TermIndexCache {
         self.uncount_transient(policy.weight(entry));
     }
 
-    /// The last pin of a doomed page went: frees it, unless it was revived or claimed meanwhile.
+    /// Frees a doomed page after its last pin, unless it was revived or claimed meanwhile.
     #[cold]
     pub(super) fn release(&self, page: &CachedPage) {
         let shard = &self.shards[self.shard_of(&page.field, page.number)];
@@ -401,7 +403,7 @@ impl TermIndexCache {
         }
     }
 
-    /// Frees the pages of a field whose reader is gone.
+    /// Frees the pages of a field whose reader was dropped.
     pub(super) fn close_field(&self, field: &Arc<FieldSlots>) {
         for (number, page_slot) in (0u32..).zip(&field.slots) {
             let page = CachedPage { field: field.clone(), number };
@@ -427,31 +429,31 @@ impl TermIndexCache {
     }
 }
 
-/// What a page of `len` bytes is charged.
+/// Returns the bytes charged for a page of `len` bytes.
 fn weight_of(len: u32) -> u64 {
     PageMemory::allocated_bytes(len as usize) as u64 + TermIndexCache::ENTRY_BYTES
 }
 
-/// A page taken out of the cache whose bytes are still charged.
+/// A page that was evicted while its bytes are still charged.
 struct Evicted {
     memory: PageMemory,
     weight: u64,
 }
 
-/// Bytes charged for a page that is being loaded; freed and given back unless it is published.
+/// Bytes charged for a page that is being loaded; they are released unless the page is published.
 struct Room<'c> {
     pool: &'c Pool,
-    /// What the page needs, and its length.
+    /// The charge that the page needs, and (`len`) its length.
     weight: u64,
     len: u32,
-    /// What is charged so far.
+    /// The charge so far.
     charged: u64,
-    /// The page's memory, or an evicted page's that becomes it.
+    /// Memory of the page, or that of an evicted page to be reused.
     memory: Option<PageMemory>,
 }
 
 impl Room<'_> {
-    /// Charges the rest if it fits; `false` when it does not.
+    /// Charges the missing bytes; returns `false` if they do not fit.
     fn take_what_lacks(&mut self, limit_bytes: impl Fn() -> u64) -> bool {
         let lacking = self.weight.saturating_sub(self.charged);
         if lacking == 0 {
@@ -460,7 +462,8 @@ impl Room<'_> {
         if !self.pool.try_take(lacking, limit_bytes()) {
             return false;
         }
-        // Either this sees a limit that shrank since, or who shrinks it (`evict_down`) sees this charge.
+        // Either this thread sees a limit that was lowered since, or the thread that lowers it
+        // (`evict_down`) sees this charge.
         fence(Ordering::SeqCst);
         if self.pool.used_bytes() > limit_bytes() {
             self.pool.give_back(lacking);
@@ -470,7 +473,7 @@ impl Room<'_> {
         true
     }
 
-    /// Keeps the evicted page's mapping, with its charge, when the new page can use it; otherwise frees it.
+    /// Keeps the evicted page's memory with its charge if the new page can use it; otherwise frees it.
     fn reuse(&mut self, evicted: Evicted) {
         if self.memory.is_none() && evicted.memory.suits(self.len) {
             self.charged += evicted.weight;
@@ -481,7 +484,7 @@ impl Room<'_> {
         }
     }
 
-    /// With memory of the page's size, charged exactly; `None` when the system has none.
+    /// Allocates memory of the page's size and charges it exactly; `None` if the system has none.
     fn into_memory(mut self) -> Option<Self> {
         self.memory = Some(match self.memory.take() {
             Some(memory) => memory.resize(self.len)?,
@@ -496,7 +499,7 @@ impl Room<'_> {
         self.memory.as_mut().expect("memory was allocated").bytes_mut()
     }
 
-    /// The memory, whose charge the caller gives back.
+    /// Returns the memory; the caller releases its charge.
     fn into_page(mut self) -> PageMemory {
         self.charged = 0;
         self.memory.take().expect("memory was allocated")
@@ -510,7 +513,7 @@ impl Drop for Room<'_> {
     }
 }
 
-/// This thread loads the page; whatever happens, those who wait for it go on.
+/// Guard of the thread that loads a page; on drop, the waiting threads continue, whatever happened.
 struct Loading<'c> {
     shard: &'c Shard,
     page: &'c CachedPage,
@@ -522,7 +525,7 @@ impl Loading<'_> {
         let weight = room.weight;
         let memory = room.into_page();
         let mut policy = self.shard.policy.lock();
-        // The budget may have shrunk during the load.
+        // The budget may have been lowered during the load.
         let is_doomed = cache.pool.used_bytes() > cache.limit_bytes();
         let entry = policy.insert(self.page.clone(), weight, cache.share(weight));
         slot.entry.store(entry, Ordering::Relaxed);
@@ -533,14 +536,14 @@ impl Loading<'_> {
             cache.count_transient(weight);
         }
         slot.slot.publish(memory, is_doomed);
-        // Dropping `self` wakes who waits.
+        // Dropping `self` wakes the waiting threads.
     }
 }
 
 impl Drop for Loading<'_> {
     fn drop(&mut self) {
         let _policy = self.shard.policy.lock();
-        // Published, the page is pinned for this thread still, so that no other thread can be loading it.
+        // A published page is still pinned by this thread, so no other thread can be loading it.
         if self.page.slot().slot.condition() == Condition::Loading {
             self.page.slot().slot.cancel_load();
         }

@@ -1,4 +1,4 @@
-//! The pages of one field in one segment, as its reader holds them.
+//! The pages of one field in one segment, as held by its reader.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -12,21 +12,21 @@ use super::stats::FieldFigures;
 use crate::Result;
 use crate::random::mix;
 
-/// No entry in the policy.
+/// Number of no entry in the policy.
 pub(super) const NO_ENTRY: u32 = u32::MAX;
 
-/// One page, in memory or not.
+/// One page, whether it is in memory or not.
 pub(super) struct PageSlot {
     pub slot: Slot<PageMemory>,
-    /// Number in the policy of the shard, [`NO_ENTRY`] when the page is not in memory; read and written under
-    /// its lock.
+    /// Number in the policy of the shard; [`NO_ENTRY`] if the page is not in memory. Read and written under
+    /// the shard's lock.
     pub entry: AtomicU32,
     pub len: u32,
 }
 
-/// What the cache knows of a field.
+/// The cache's data about a field.
 pub(super) struct FieldSlots {
-    /// Tells two readers of one field apart, which a race to open it makes for a moment.
+    /// Distinguishes two readers of one field, which exist for a moment if threads race to open it.
     pub serial: u64,
     pub segment_core: u64,
     pub field: u32,
@@ -35,7 +35,7 @@ pub(super) struct FieldSlots {
     pub slots: Box<[PageSlot]>,
 }
 
-/// One page as the policy knows it.
+/// One page, as the policy refers to it.
 #[derive(Clone)]
 pub(super) struct CachedPage {
     pub field: Arc<FieldSlots>,
@@ -43,7 +43,7 @@ pub(super) struct CachedPage {
 }
 
 impl CachedPage {
-    /// Where the page is while it is in memory.
+    /// Returns the page's slot.
     pub fn slot(&self) -> &PageSlot {
         &self.field.slots[self.number as usize]
     }
@@ -64,7 +64,7 @@ impl Member for CachedPage {
 }
 
 impl FieldSlots {
-    /// Slots for pages of `page_lens` bytes each, none of them in memory.
+    /// Creates slots for pages of `page_lens` bytes each, none of them in memory.
     pub fn new(
         serial: u64,
         segment_core: u64,
@@ -82,17 +82,17 @@ impl FieldSlots {
         }
     }
 
-    /// Key of the field in the cache's list, which is ordered by segment core and field.
+    /// Returns the key of the field in the cache's list, which is ordered by segment core and field.
     pub fn key(&self) -> (u64, u32, u64) {
         (self.segment_core, self.field, self.serial)
     }
 
-    /// Stands for a page in the policy's sketch.
+    /// Returns the key of a page in the policy's sketch.
     pub fn hash(&self, page: u32) -> u64 {
         mix(self.segment_core ^ mix((self.field as u64) << 32 | page as u64))
     }
 
-    /// What `_cat/segment_memory` shows of the field.
+    /// Returns the figures of the field for `_cat/segment_memory`.
     pub fn figures(&self) -> FieldFigures {
         let mut figures = FieldFigures {
             segment_core: self.segment_core,
@@ -116,8 +116,8 @@ impl FieldSlots {
     }
 }
 
-/// The pages of one field in one segment. Dropping it, when the segment closes, frees those in memory; pages
-/// in use borrow it, so that there are none then.
+/// The pages of one field in one segment. Dropping it, when the segment closes, frees those in memory.
+/// References to pages borrow it, so none can exist then.
 ///
 /// ```compile_fail
 /// let cache = limber_store::term_index::TermIndexCache::native();
@@ -136,13 +136,13 @@ impl FieldPages {
         FieldPages { slots, cache }
     }
 
-    /// Bytes of memory that one page takes here whether it is cached or not.
+    /// Bytes per page that are taken here, whether the page is cached or not.
     pub const SLOT_BYTES: usize = size_of::<PageSlot>();
 
-    /// Page `number`, pinned; `load` fills it from disk, and verifies it, when it is not in memory.
+    /// Returns page `number`, pinned. If it is not in memory, `load` reads it from disk and verifies it.
     ///
-    /// `Ok(None)`: the budget is smaller than the page, or all of it is in use; the caller does without. An
-    /// error is `load`'s own. `load` must not ask for a page of this cache.
+    /// Returns `Ok(None)` if the budget is smaller than the page or all of it is in use; the caller then
+    /// does without the page. Fails only if `load` fails. `load` must not request a page of this cache.
     #[inline]
     pub fn page(
         &self,
@@ -169,10 +169,10 @@ impl FieldPages {
         self.cache.pin_or_load(page, load)
     }
 
-    /// The page is pinned for the value returned.
+    /// Returns a reference to the page, which the caller has pinned.
     #[inline]
     fn pinned(&self, number: usize) -> PageRef<'_> {
-        // SAFETY: the pin is given back when the value drops, and the bytes are borrowed from the value.
+        // SAFETY: the pin is released when the value drops, and the bytes are borrowed from the value.
         let bytes: &[u8] = unsafe { self.slots.slots[number].slot.page() };
         PageRef { bytes, pages: self, number: number as u32 }
     }
@@ -184,7 +184,7 @@ impl Drop for FieldPages {
     }
 }
 
-/// A page in use: its bytes stay where they are while this lives. Hold it for one look-up.
+/// A page in use; its bytes do not move while this lives. Hold it for one lookup.
 pub struct PageRef<'f> {
     bytes: &'f [u8],
     pages: &'f FieldPages,

@@ -1,44 +1,44 @@
-//! Memory of one page, outside of everything that is parsed: "these bytes, exactly accounted, and back to the
-//! system when they go".
+//! The memory of one page, allocated separately, exactly accounted, and returned to the system when it is
+//! freed.
 //!
-//! Above [`HEAP_BYTES_MAX`] a page is an anonymous mapping of its own: freeing it lowers the process's RSS at
-//! once, and `mremap` turns the memory of an evicted page into that of the next one without new page faults
-//! (64 of them cost more than reading 256 KiB). Up to it, the allocator serves sizes that are its classes
-//! already, so that what is asked for is what is allocated.
+//! Above [`HEAP_BYTES_MAX`] a page is an anonymous mapping of its own. Freeing it lowers the process's RSS
+//! at once, and `mremap` turns the memory of an evicted page into that of the next one without new page
+//! faults (64 of them cost more than reading 256 KiB). Smaller pages come from the allocator, with sizes
+//! rounded up to its size classes, so that the allocated bytes are known.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::LazyLock;
 
-/// An allocator's class; above it, rounding to the system's pages wastes at most an eighth.
+/// A size class of the allocator; above it, rounding up to system pages wastes at most an eighth.
 const HEAP_BYTES_MAX: usize = 28 << 10;
-/// Two cache lines, which are fetched together; also tells these allocations from others in the eyes of a
-/// test's allocator.
+/// Two cache lines, which are fetched together. The alignment also lets a test's allocator recognise these
+/// allocations.
 const HEAP_ALIGN: usize = 128;
 
-/// Bytes of the system's memory pages.
+/// Size of the system's memory pages.
 static SYSTEM_PAGE_BYTES: LazyLock<usize> = LazyLock::new(|| {
-    // SAFETY: a query without arguments in memory.
+    // SAFETY: a query that takes no pointers.
     let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     usize::try_from(bytes).unwrap_or(4096).max(4096)
 });
 
-/// The bytes of one page, allocated apart from everything else.
+/// The bytes of one page, allocated separately.
 pub struct PageMemory {
     start: NonNull<u8>,
     len: u32,
     allocated: u32,
 }
 
-// SAFETY: the memory belongs to this value alone, like a `Box<[u8]>`'s.
+// SAFETY: the memory belongs to this value alone, like that of a `Box<[u8]>`.
 unsafe impl Send for PageMemory {}
 // SAFETY: shared references only read.
 unsafe impl Sync for PageMemory {}
 
 impl PageMemory {
-    /// What a page of `len` bytes takes: four classes a doubling on the heap (jemalloc's), whole system pages
-    /// above.
+    /// Returns the bytes allocated for a page of `len` bytes: on the heap four size classes per doubling
+    /// (as in jemalloc), above that whole system pages.
     pub fn allocated_bytes(len: usize) -> usize {
         if len > HEAP_BYTES_MAX {
             return len.next_multiple_of(*SYSTEM_PAGE_BYTES);
@@ -47,7 +47,7 @@ impl PageMemory {
         len.next_multiple_of(1 << (len.ilog2() - 2))
     }
 
-    /// Zeroed; `None` when the system has no memory.
+    /// Allocates zeroed memory; `None` if the system has none.
     pub fn allocate(len: u32) -> Option<PageMemory> {
         let allocated = PageMemory::allocated_bytes(len as usize);
         let counted = u32::try_from(allocated).ok()?;
@@ -56,15 +56,15 @@ impl PageMemory {
         } else {
             // SAFETY: the size is not zero.
             let start = NonNull::new(unsafe { alloc(heap_layout(allocated)) })?;
-            // Zeroed by hand: asked for zeroed memory, jemalloc gives pages back to the system to have them
-            // faulted in anew. SAFETY: the allocation has this size.
+            // Zeroed here, because for zeroed memory jemalloc would return pages to the system and have
+            // them faulted in again. SAFETY: the allocation has this size.
             unsafe { start.write_bytes(0, allocated) };
             start
         };
         Some(PageMemory { start, len, allocated: counted })
     }
 
-    /// Bytes that are allocated for the page, at least its length.
+    /// Returns the bytes allocated for the page, at least its length.
     pub fn allocated(&self) -> usize {
         self.allocated as usize
     }
@@ -73,15 +73,15 @@ impl PageMemory {
         is_mapped(self.allocated())
     }
 
-    /// Whether [`PageMemory::resize`] makes this a page of `len` bytes, and cheaply: a mapping another one of
-    /// at most twice the size, a piece of the heap one of its class.
+    /// Whether [`PageMemory::resize`] can make this a page of `len` bytes cheaply: a mapping becomes
+    /// another mapping if it is at most twice the needed size, heap memory stays in its size class.
     pub fn suits(&self, len: u32) -> bool {
         let needed = PageMemory::allocated_bytes(len as usize);
         needed == self.allocated() || self.is_mapped() && is_mapped(needed) && self.allocated() >= needed / 2
     }
 
-    /// Makes a page that [suits](PageMemory::suits) one of `len` bytes; its contents are whatever they are.
-    /// `None`: the system has no memory, and the page is gone.
+    /// Makes a page that [suits](PageMemory::suits) into one of `len` bytes, with unspecified contents.
+    /// Returns `None` if the system has no memory; the page is then freed.
     pub fn resize(self, len: u32) -> Option<PageMemory> {
         assert!(self.suits(len), "the caller asked");
         let new = PageMemory::allocated_bytes(len as usize);
@@ -92,7 +92,7 @@ impl PageMemory {
         Some(PageMemory { start, len, allocated: counted })
     }
 
-    /// The page's bytes, to fill them.
+    /// Returns the page's bytes for filling.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: `len` bytes from `start` are allocated, initialised and borrowed through `self`.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len as usize) }
@@ -112,7 +112,7 @@ impl Deref for PageMemory {
 impl Drop for PageMemory {
     fn drop(&mut self) {
         if self.is_mapped() {
-            // SAFETY: a mapping of exactly this size that nothing else knows.
+            // SAFETY: a mapping of exactly this size to which nothing else refers.
             unsafe { libc::munmap(self.start.as_ptr().cast(), self.allocated()) };
         } else {
             // SAFETY: allocated with this layout.
@@ -121,7 +121,8 @@ impl Drop for PageMemory {
     }
 }
 
-/// The same for a length and for what is allocated for it.
+/// Whether memory of this size is a mapping; the answer is the same for a length and for the bytes
+/// allocated for it.
 fn is_mapped(bytes: usize) -> bool {
     bytes > HEAP_BYTES_MAX
 }
@@ -130,19 +131,19 @@ fn heap_layout(allocated: usize) -> Layout {
     Layout::from_size_align(allocated, HEAP_ALIGN).expect("a power of two, and a size of at most 28 KiB")
 }
 
-/// A new mapping with its memory in place: one call instead of a fault every 4 KiB.
+/// Creates a mapping with its memory in place: one call instead of a fault every 4 KiB.
 fn map(bytes: usize) -> Option<NonNull<u8>> {
     #[cfg(target_os = "linux")]
     const FLAGS: libc::c_int = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE;
     #[cfg(not(target_os = "linux"))]
     const FLAGS: libc::c_int = libc::MAP_PRIVATE | libc::MAP_ANON;
-    // SAFETY: an anonymous mapping at an address of the system's choice touches nothing that exists.
+    // SAFETY: an anonymous mapping at an address chosen by the system touches nothing that exists.
     let start =
         unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, FLAGS, -1, 0) };
     if start == libc::MAP_FAILED { None } else { NonNull::new(start.cast()) }
 }
 
-/// The mapping `start` of `old` bytes with `new` bytes, moved when it has to be. `None`: it is unmapped.
+/// Resizes the mapping `start` from `old` to `new` bytes and moves it if necessary. On `None` it is unmapped.
 fn remap(start: NonNull<u8>, old: usize, new: usize) -> Option<NonNull<u8>> {
     #[cfg(target_os = "linux")]
     {

@@ -1,32 +1,32 @@
-//! W-TinyLFU over the pages of one shard: "whose memory goes next?"
+//! W-TinyLFU over the pages of one shard: "which page is evicted next?"
 //!
-//! New pages enter a *window* (1 % of the shard, and always the newest page). What the window has too much of
-//! is weighed, by the counts of the sketch, against the page that the *main* area would lose; the loser goes.
-//! The main area is a segmented LRU: *probation* (20 %) and, for pages that were used again there,
-//! *protected* (80 %). So a scan passes through the window and leaves what is hot alone. (Einziger, Friedman
-//! and Manes, "TinyLFU", 2017; Caffeine.)
+//! New pages enter a *window* (1 % of the shard, and at least the newest page). When the window is too
+//! large, its oldest page is compared, by the counts of the sketch, with the page that the *main* area
+//! would lose; the page with the lower count is evicted. The main area is a segmented LRU: *probation* (20
+//! %) and, for pages that were used again there, *protected* (80 %). So a scan passes through the window
+//! and does not evict hot pages. (Einziger, Friedman and Manes, "TinyLFU", 2017; Caffeine.)
 //!
-//! Hits do not come here: pages count their uses themselves ([`Member::drain_uses`]). The counts are taken
-//! over when a page is looked at as a victim, which then moves as if it had been used just now, and by a hand
-//! that goes round over all pages, a few at every insertion, so that counts and order stay recent.
+//! Hits do not call the policy: pages count their own uses ([`Member::drain_uses`]). The counts are collected
+//! when a page is considered as a victim; a used page then moves as if it had been used just now. A clock
+//! hand also visits all pages in turn, a few at every insertion, so that counts and order stay recent.
 
 use super::sketch::Sketch;
 
-/// One of this many parts of a shard is the window.
+/// The window is one of this many parts of a shard.
 const WINDOW_PARTS: u64 = 100;
-/// Share of the main area, in percent.
+/// Share of the protected list in the main area, in percent.
 const PROTECTED_PERCENT: u64 = 80;
-/// Pages whose uses are taken over at each insertion: about 0.1 microseconds beside a load's 10.
+/// Pages whose uses are collected at each insertion: about 0.1 microseconds, compared with 10 for a load.
 const HAND_STEPS: usize = 8;
 const NONE: u32 = u32::MAX;
 
-/// What the policy asks a page.
+/// What the policy needs to know of a page.
 pub trait Member {
-    /// Stands for the page in the sketch.
+    /// Key of the page in the sketch.
     fn hash(&self) -> u64;
-    /// Uses since it was asked last.
+    /// Uses since the last call.
     fn drain_uses(&self) -> u64;
-    /// Whether somebody reads the page now, so that it cannot go.
+    /// Whether a reader uses the page now, so that it cannot be evicted.
     fn is_pinned(&self) -> bool;
 }
 
@@ -35,12 +35,12 @@ enum Place {
     Window,
     Probation,
     Protected,
-    /// In no list: doomed, or the entry is free.
+    /// In no list: the page is doomed, or the entry is free.
     Nowhere,
 }
 
 struct Entry<M> {
-    /// `None`: the entry is free.
+    /// `None` if the entry is free.
     member: Option<M>,
     weight: u64,
     place: Place,
@@ -58,12 +58,12 @@ struct List {
 
 const EMPTY: List = List { newest: NONE, oldest: NONE, weight: 0, count: 0 };
 
-/// Bytes that a shard should hold, from the budget.
+/// Bytes that a shard should hold, derived from the budget.
 #[derive(Debug, Clone, Copy)]
 pub struct Share {
-    /// Bytes that the shard should hold at most.
+    /// Maximum bytes that the shard should hold.
     pub bytes: u64,
-    /// The page that comes in; the window has room for it.
+    /// Bytes of the incoming page, which the window must be able to hold.
     pub incoming: u64,
 }
 
@@ -77,16 +77,16 @@ impl Share {
     }
 }
 
-/// Who goes.
+/// The page to evict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Victim {
     /// Number of the page in the policy.
     pub entry: u32,
-    /// It came from the window and was not worth a page of the main area.
+    /// Whether it came from the window and lost against the main area.
     pub refused: bool,
 }
 
-/// The pages of one shard in the order in which they may go.
+/// The pages of one shard in eviction order.
 pub struct Policy<M> {
     entries: Vec<Entry<M>>,
     free: Vec<u32>,
@@ -95,7 +95,7 @@ pub struct Policy<M> {
     protected: List,
     sketch: Sketch,
     hand: usize,
-    /// Uses taken over from pages, for statistics.
+    /// Uses collected from pages, for statistics.
     pub uses_drained: u64,
 }
 
@@ -115,25 +115,25 @@ impl<M> Default for Policy<M> {
 }
 
 impl<M: Member> Policy<M> {
-    /// What one page costs here.
+    /// Bytes per page in this structure.
     pub const ENTRY_BYTES: u64 = size_of::<Entry<M>>() as u64;
 
-    /// Bytes of the sketch; the pages' entries are in their weights.
+    /// Returns the bytes of the sketch; the entries of pages are part of their weights.
     pub fn overhead_bytes(&self) -> u64 {
         self.sketch.bytes()
     }
 
-    /// The page with this number. Panics when the entry is free.
+    /// Returns the page with this number. Panics if the entry is free.
     pub fn member(&self, entry: u32) -> &M {
         self.entries[entry as usize].member.as_ref().expect("an entry in use")
     }
 
-    /// Bytes that were charged for the page with this number.
+    /// Returns the bytes charged for the page with this number.
     pub fn weight(&self, entry: u32) -> u64 {
         self.entries[entry as usize].weight
     }
 
-    /// Numbers of all pages that are here, ascending.
+    /// Returns the numbers of all pages here, ascending.
     pub fn entries_in_use(&self) -> impl Iterator<Item = u32> + '_ {
         (0u32..).zip(&self.entries).filter(|(_, entry)| entry.member.is_some()).map(|(number, _)| number)
     }
@@ -145,8 +145,7 @@ impl<M: Member> Policy<M> {
         self.sketch.add(member.hash(), uses);
     }
 
-    /// Takes a page into the window. Pages that the window has no room for move on while the main area has
-    /// room.
+    /// Adds a page to the window. Pages that exceed the window move on while the main area has space.
     pub fn insert(&mut self, member: M, weight: u64, share: Share) -> u32 {
         let entry = Entry { member: Some(member), weight, place: Place::Nowhere, newer: NONE, older: NONE };
         let number = match self.free.pop() {
@@ -168,17 +167,17 @@ impl<M: Member> Policy<M> {
         number
     }
 
-    /// Takes a doomed page back.
+    /// Takes a doomed page back into the lists.
     pub fn readmit(&mut self, entry: u32) {
         self.link(entry, Place::Probation);
     }
 
-    /// Out of the lists, but not out of memory: a doomed page.
+    /// Removes a page from the lists but not from memory, because it is doomed.
     pub fn detach(&mut self, entry: u32) {
         self.unlink(entry);
     }
 
-    /// Takes a page out and frees its number.
+    /// Removes a page and frees its number.
     pub fn remove(&mut self, entry: u32) -> M {
         self.unlink(entry);
         self.free.push(entry);
@@ -187,13 +186,13 @@ impl<M: Member> Policy<M> {
         member
     }
 
-    /// The victim turned out to be in use: it is the newest now.
+    /// Makes a victim that turned out to be in use the newest of its list.
     pub fn keep(&mut self, entry: u32) {
         let place = self.entries[entry as usize].place;
         self.relink(entry, place);
     }
 
-    /// Chooses who goes; `None` when every page is in use.
+    /// Chooses the page to evict; `None` if every page is in use.
     pub fn victim(&mut self, share: Share) -> Option<Victim> {
         loop {
             let is_over = self.window.weight + share.incoming > share.window();
@@ -230,10 +229,10 @@ impl<M: Member> Policy<M> {
         self.sketch.count(self.member(entry).hash())
     }
 
-    /// The oldest page of a list that was not used since it was looked at, and is not in use. `None`: all are
-    /// in use.
+    /// Returns the oldest page of a list that was not used since the last check and is not in use; `None`
+    /// if all are in use.
     fn oldest_idle(&mut self, place: Place, share: Share) -> Option<u32> {
-        // Every page is looked at once, and once more after its uses were taken over.
+        // Every page is checked once, and once more after its uses were collected.
         for _ in 0..2 * self.list(place).count {
             let entry = self.list(place).oldest;
             if entry == NONE {
@@ -245,7 +244,7 @@ impl<M: Member> Policy<M> {
                 return Some(entry);
             }
         }
-        // All are in use or used all the time; of the latter the oldest has to go.
+        // All pages are in use or were used recently; the oldest of the latter is evicted.
         let mut entry = self.list(place).oldest;
         while entry != NONE && self.member(entry).is_pinned() {
             entry = self.entries[entry as usize].newer;
@@ -253,7 +252,7 @@ impl<M: Member> Policy<M> {
         (entry != NONE).then_some(entry)
     }
 
-    /// Moves a page that was used to where its last use puts it; `false` when it was not.
+    /// Collects a page's uses and moves it accordingly; returns `false` if it was not used.
     fn take_over_uses(&mut self, entry: u32, share: Share) -> bool {
         let member = self.entries[entry as usize].member.as_ref().expect("an entry in use");
         let uses = member.drain_uses();
@@ -300,7 +299,7 @@ impl<M: Member> Policy<M> {
         self.link(entry, place);
     }
 
-    /// As the newest of `place`.
+    /// Inserts a page as the newest of `place`.
     fn link(&mut self, entry: u32, place: Place) {
         let weight = self.entries[entry as usize].weight;
         let list = self.list(place);
@@ -375,7 +374,7 @@ mod tests {
         }
     }
 
-    /// A cache of unit-weight pages run by the policy.
+    /// A cache of pages of weight 1, managed by the policy.
     struct Cache {
         policy: Policy<Page>,
         pages: Vec<Page>,
@@ -389,7 +388,7 @@ mod tests {
             Cache { policy: Policy::default(), pages, resident: Default::default(), capacity }
         }
 
-        /// Whether it was a hit.
+        /// Uses a page; returns whether it was a hit.
         fn use_page(&mut self, number: u64) -> bool {
             let page = self.pages[number as usize].clone();
             page.uses.set(page.uses.get() + 1);
@@ -422,7 +421,7 @@ mod tests {
             }
         }
         let kept = (0..90).filter(|hot| cache.resident.contains_key(hot)).count();
-        // An LRU would have the 10 that came last.
+        // An LRU would keep only the last 10.
         assert!(kept >= 70, "{kept} of 90 hot pages are left");
     }
 
@@ -451,8 +450,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever happens, the lists hold each page that is resident once, with its weight, and pinned
-        /// pages stay.
+        /// In every state the lists hold each resident page once, with its weight, and pinned pages stay.
         #[test]
         fn lists_and_pages_agree(
             capacity in 1u64..20,

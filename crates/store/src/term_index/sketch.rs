@@ -1,26 +1,26 @@
-//! How often a page was used lately, in four bits: "who is worth more?"
+//! How often a page was used recently, in four bits: "which page is worth more?"
 //!
 //! A count-min sketch with four rows of 4-bit counters (Cormode and Muthukrishnan; TinyLFU, Einziger,
-//! Friedman and Manes 2017). When as many uses as [`SAMPLE_PER_COUNTER`] times its width were added, every
-//! counter is halved, so that the past fades.
+//! Friedman and Manes 2017). After [`SAMPLE_PER_COUNTER`] times its width uses, every counter is halved, so
+//! that old uses fade.
 
 use crate::random::mix;
 
 const ROWS: usize = 4;
-/// With eight counters a page: 16 uses a page, of which a counter collects few of other pages' (Caffeine:
-/// four counters and ten uses).
+/// With eight counters per page this is 16 uses per page, few of which collide with other pages' counters
+/// (Caffeine: four counters and ten uses).
 const SAMPLE_PER_COUNTER: u64 = 2;
 const COUNTERS_PER_PAGE: usize = 8;
 const COUNT_MAX: u64 = 15;
-/// 2 KiB: a cache of few pages looks back two thousand uses. Four times that gained up to one percent of hits
-/// on the bench's traces, but new favourites of a small cache had to wait thousands of misses.
+/// 2 KiB: a cache of few pages remembers two thousand uses. Four times as many gained up to one percent of
+/// hits on the bench's traces, but then new favourites of a small cache were refused for thousands of misses.
 const WIDTH_MIN: usize = 1024;
-/// 2 MiB a shard; more pages than that share counters.
+/// 2 MiB per shard; with more pages than that, pages share counters.
 const WIDTH_MAX: usize = 1 << 20;
 
 /// Estimates of how often each page was used lately.
 pub struct Sketch {
-    /// Sixteen counters a word, row after row: `[ROWS * width / 16]`.
+    /// Sixteen counters per word, row after row: `[ROWS * width / 16]`.
     words: Vec<u64>,
     width: usize,
     added: u64,
@@ -33,8 +33,8 @@ impl Default for Sketch {
 }
 
 impl Sketch {
-    /// Makes room for `page_count` pages. A counter's place is the low bits of a hash, so that a row of twice
-    /// the width is the row twice, and no estimate changes.
+    /// Grows to serve `page_count` pages. The low bits of a hash select a counter, so doubling the width
+    /// repeats each row twice, and no estimate changes.
     pub fn grow(&mut self, page_count: usize) {
         while self.width < page_count * COUNTERS_PER_PAGE && self.width < WIDTH_MAX {
             let row_words = self.width / 16;
@@ -43,15 +43,15 @@ impl Sketch {
         }
     }
 
-    /// Bytes of the counters.
+    /// Returns the bytes of the counters.
     pub fn bytes(&self) -> u64 {
         (self.words.len() * size_of::<u64>()) as u64
     }
 
-    /// Counts `uses` uses of the page that `hash` stands for.
+    /// Counts `uses` uses of the page with this `hash`.
     pub fn add(&mut self, hash: u64, uses: u64) {
         let uses = uses.min(COUNT_MAX);
-        // Only counters below the new estimate rise: the others have collisions in them already.
+        // Only counters below the new estimate are raised; the others contain collisions already.
         let count = (self.count(hash) + uses).min(COUNT_MAX);
         for row in 0..ROWS {
             let (word, shift) = self.place(hash, row);
@@ -66,7 +66,7 @@ impl Sketch {
         }
     }
 
-    /// At least what was added since it faded, at most 15.
+    /// Returns an upper estimate of the uses since they last faded, at most 15.
     pub fn count(&self, hash: u64) -> u64 {
         let counts = (0..ROWS).map(|row| {
             let (word, shift) = self.place(hash, row);

@@ -1,32 +1,33 @@
-//! The weak handle: "is my page in memory, and may I read it now?"
+//! The weak handle of a page: "is my page in memory, and may I read it now?"
 //!
-//! A slot is the page's only address. One 64-bit word holds who uses it and how often it was used; beside it
-//! lies the page.
+//! A slot is the only reference to its page. One 64-bit word holds the number of its readers, its flags and
+//! its uses; the page is stored beside it.
 //!
 //! ```text
 //! bits  0..20  pins: readers now
-//! bit   20     RESIDENT: there is a page and pins are good
-//! bit   21     DOOMED: the page goes with its last pin; new pins are refused
-//! bit   22     LOADING: one thread brings the page
-//! bits 24..64  uses since they were drained; overflow falls off the top
+//!  bit   20     RESIDENT: there is a page, and pins succeed
+//!  bit   21     DOOMED: the page is freed with its last pin; new pins are refused
+//!  bit   22     LOADING: one thread loads the page
+//!  bits 24..64  uses since they were drained; overflow is lost
 //! ```
 //!
-//! Pinning is one `fetch_add` of a pin and a use. When the flags of the old value say that there is no page
-//! to read, the pin was in vain and is taken back like any other; until then it only makes the slot look
-//! busy, and a slot that looks busy is merely not evicted.
+//! Pinning is one `fetch_add` of a pin and a use. If the flags of the old value say that there is no page
+//! to read, the pin has failed and is released like any other. Until then it only makes the slot look busy,
+//! and a slot that looks busy is merely not evicted.
 //!
-//! Flags change only under the lock of the slot's shard ("locked" below); pins and uses change at any time.
+//! Flags change only under the lock of the slot's shard (below: "under the lock"); pins and uses change at
+//! any time.
 //!
-//! **Invariant**: the page is written or taken only while no pin that saw it RESIDENT exists. `claim` takes
-//! RESIDENT away in the same atomic step that proves the pins zero; DOOMED is either seen by the last pin to
-//! go, which then has to release the page, or `doom` sees that there are no pins. `tests/slot_model.rs`
-//! checks this file with loom.
+//! **Invariant**: the page is written or taken only while no pin that saw it RESIDENT exists. `claim`
+//! clears RESIDENT in the same atomic step that proves the pins to be zero. For DOOMED, either the last pin
+//! sees it on release and then has to free the page, or `doom` sees that there are no pins.
+//! `tests/slot_model.rs` checks this file with loom.
 
 use super::sync::{AtomicU64, Ordering, UnsafeCell};
 
 const PIN: u64 = 1;
 const PINS: u64 = (1 << 20) - 1;
-/// More pins than threads could hold; pins beyond it are refused so that they cannot spill into the flags.
+/// More pins than there can be threads; further pins are refused so that they cannot overflow into the flags.
 const PINS_MANY: u64 = 1 << 19;
 const RESIDENT: u64 = 1 << 20;
 const DOOMED: u64 = 1 << 21;
@@ -34,13 +35,13 @@ const LOADING: u64 = 1 << 22;
 const USE: u64 = 1 << 24;
 const USES_SHIFT: u32 = 24;
 
-/// The place of one page: its users, its uses, and the page itself while it is in memory.
+/// The slot of one page: its readers, its uses, and the page itself while it is in memory.
 pub struct Slot<T> {
     state: AtomicU64,
     page: UnsafeCell<Option<T>>,
 }
 
-/// What a slot is, as its shard's lock holder sees it.
+/// State of a slot, as the holder of its shard's lock sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
     /// There is no page, and nobody loads it.
@@ -49,12 +50,12 @@ pub enum Condition {
     Loading,
     /// The page is in memory and can be pinned.
     Resident,
-    /// The page goes with its last pin and takes no new ones.
+    /// The page is freed with its last pin and takes no new ones.
     Doomed,
 }
 
-// SAFETY: the page is reached by shared reference from many threads (needs `T: Sync`) and taken out by any
-// one of them (needs `T: Send`); the invariant above keeps the two apart.
+// SAFETY: many threads access the page by shared reference (this needs `T: Sync`) and any one of them takes
+// it out (this needs `T: Send`); the invariant above keeps the two apart.
 unsafe impl<T: Send + Sync> Sync for Slot<T> {}
 
 impl<T> Default for Slot<T> {
@@ -64,29 +65,29 @@ impl<T> Default for Slot<T> {
 }
 
 impl<T> Slot<T> {
-    /// Counts a use and pins the page. `false`: there is none to read, and the caller calls [`Slot::unpin`]
-    /// all the same.
+    /// Counts a use and pins the page. Returns `false` if there is none to read; the caller must call
+    /// [`Slot::unpin`] even then.
     #[inline]
     pub fn pin(&self) -> bool {
-        // Acquire: what the loading thread wrote before `publish` is seen.
+        // Acquire: makes the loading thread's writes before `publish` visible.
         let before = self.state.fetch_add(PIN | USE, Ordering::Acquire);
         before & (RESIDENT | DOOMED | PINS_MANY) == RESIDENT
     }
 
-    /// Lets go of a pin. `true`: the page is doomed and this was the last pin; the caller takes the lock and
-    /// claims it.
+    /// Releases a pin. Returns `true` if the page is doomed and this was the last pin; the caller then
+    /// takes the lock and claims the page.
     #[inline]
     #[must_use]
     pub fn unpin(&self) -> bool {
-        // Release: reads of the page happen before whoever claims it.
+        // Release: reads of the page happen before it is claimed.
         let before = self.state.fetch_sub(PIN, Ordering::Release);
         before & (DOOMED | PINS) == DOOMED | PIN
     }
 
-    /// The page.
+    /// Returns the page.
     ///
     /// # Safety
-    /// The caller holds a successful pin for as long as it uses the reference.
+    /// The caller must hold a successful pin while it uses the reference.
     #[inline]
     pub unsafe fn page(&self) -> &T {
         self.page.with(|page| {
@@ -96,7 +97,7 @@ impl<T> Slot<T> {
         })
     }
 
-    /// Locked, or for statistics.
+    /// Returns the state. Under the lock, or for statistics.
     pub fn condition(&self) -> Condition {
         let state = self.state.load(Ordering::Relaxed);
         match state {
@@ -107,17 +108,17 @@ impl<T> Slot<T> {
         }
     }
 
-    /// Whether there are pins, those in vain included.
+    /// Whether there are pins, failed ones included.
     pub fn is_pinned(&self) -> bool {
         self.state.load(Ordering::Relaxed) & PINS != 0
     }
 
-    /// Uses since [`Slot::drain_uses`] was called last.
+    /// Returns the uses since [`Slot::drain_uses`] was last called.
     pub fn uses(&self) -> u64 {
         self.state.load(Ordering::Relaxed) >> USES_SHIFT
     }
 
-    /// Uses since this was called last.
+    /// Returns the uses since the last call.
     pub fn drain_uses(&self) -> u64 {
         if self.uses() == 0 {
             return 0;
@@ -125,18 +126,18 @@ impl<T> Slot<T> {
         self.state.fetch_and(USE - 1, Ordering::Relaxed) >> USES_SHIFT
     }
 
-    /// Locked, [`Condition::Empty`]: announces that the caller loads the page.
+    /// Announces that the caller loads the page. Under the lock, in state [`Condition::Empty`].
     pub fn begin_load(&self) {
         self.state.fetch_or(LOADING, Ordering::Relaxed);
     }
 
-    /// Locked, by who began the load.
+    /// Cancels a load. Under the lock, by the thread that began it.
     pub fn cancel_load(&self) {
         self.state.fetch_and(!LOADING, Ordering::Relaxed);
     }
 
-    /// Locked, by who began the load: `page` is there, pinned once for the caller. `doomed`: for who has a
-    /// pin by now only.
+    /// Stores `page`, pinned once for the caller. If `doomed`, only threads that hold a pin by now can read
+    /// it. Under the lock, by the thread that began the load.
     pub fn publish(&self, page: T, doomed: bool) {
         self.page.with_mut(|place| {
             // SAFETY: the slot is not RESIDENT, so no pin succeeds, and LOADING makes this thread the only
@@ -144,17 +145,17 @@ impl<T> Slot<T> {
             unsafe { *place = Some(page) };
         });
         let flags = if doomed { RESIDENT | DOOMED } else { RESIDENT };
-        // LOADING is set and the others are not, so adding and subtracting bits is setting and clearing them.
+        // LOADING is set and the others are not, so adding and subtracting bits sets and clears them.
         self.state.fetch_add((flags | PIN).wrapping_sub(LOADING), Ordering::Release);
     }
 
-    /// Locked, [`Condition::Resident`]: a pin that cannot fail.
+    /// Pins the page, which cannot fail. Under the lock, in state [`Condition::Resident`].
     pub fn pin_resident(&self) {
         let before = self.state.fetch_add(PIN, Ordering::Acquire);
         assert!(before & PINS_MANY == 0, "pins of a page leaked");
     }
 
-    /// Locked: takes the page out if nobody reads it.
+    /// Takes the page out if nobody reads it. Under the lock.
     pub fn claim(&self) -> Option<T> {
         let claimed = self.state.fetch_update(Ordering::Acquire, Ordering::Relaxed, |state| {
             (state & RESIDENT != 0 && state & PINS == 0).then_some(state & !(RESIDENT | DOOMED))
@@ -163,30 +164,30 @@ impl<T> Slot<T> {
         self.take_page()
     }
 
-    /// Locked, [`Condition::Resident`]: refuses new pins. `true`: there are none, the caller claims the page;
-    /// else the last [`Slot::unpin`] says so.
+    /// Refuses new pins. Returns `true` if there are none, and the caller claims the page; otherwise the
+    /// last [`Slot::unpin`] returns `true`. Under the lock, in state [`Condition::Resident`].
     pub fn doom(&self) -> bool {
         self.state.fetch_or(DOOMED, Ordering::Relaxed) & PINS == 0
     }
 
-    /// Locked, [`Condition::Doomed`]: takes pins again.
+    /// Accepts pins again. Under the lock, in state [`Condition::Doomed`].
     pub fn revive(&self) {
         self.state.fetch_and(!DOOMED, Ordering::Relaxed);
     }
 
-    /// Locked: takes the page out whatever its pins say.
+    /// Takes the page out regardless of its pins. Under the lock.
     ///
     /// # Safety
-    /// No reference to the page is in use; pins that are left were leaked.
+    /// No reference to the page may be in use; remaining pins must have been leaked.
     pub unsafe fn take(&self) -> Option<T> {
         let before = self.state.fetch_and(!(RESIDENT | DOOMED), Ordering::Acquire);
         if before & RESIDENT == 0 { None } else { self.take_page() }
     }
 
-    /// After RESIDENT was taken away by this thread, under the lock.
+    /// Takes the page after this thread has cleared RESIDENT under the lock.
     fn take_page(&self) -> Option<T> {
         self.page.with_mut(|page| {
-            // SAFETY: this thread took RESIDENT away while nobody read, so later pins fail; the lock keeps
+            // SAFETY: this thread cleared RESIDENT while nobody read, so later pins fail; the lock keeps
             // loaders away.
             unsafe { (*page).take() }
         })

@@ -2,46 +2,47 @@
 
 use super::cache::Scheme;
 
-/// Counts are since the cache was made, bytes and pages are of now. Read one after the other: exact when
-/// nothing moves.
+/// Counts are since the cache was created; bytes and pages are current. The values are read one after the
+/// other, so they are only consistent while nothing changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TermIndexStats {
     /// The scheme in effect.
     pub scheme: Scheme,
-    /// What is kept in the cached scheme; the native one ignores it.
+    /// Limit in the cached scheme; the native scheme ignores it.
     pub budget_bytes: u64,
-    /// Charged to the pool: pages, transients and loads under way, with
-    /// [`super::TermIndexCache::ENTRY_BYTES`] a page.
+    /// Bytes charged to the pool: pages, transients and loads in progress, with
+    /// [`super::TermIndexCache::ENTRY_BYTES`] per page.
     pub resident_bytes: u64,
     /// Pages in memory, transients included.
     pub page_count: u64,
-    /// Looked up through the slot alone: no lock, no hash.
+    /// Lookups served by the slot alone: no lock, no hash.
     pub hit_count: u64,
-    /// Found under the lock: loaded by another thread meanwhile.
+    /// Lookups served under the lock, because another thread had loaded the page meanwhile.
     pub first_level_hit_count: u64,
-    /// Neither: the page was loaded, or could not be (failed and bypassed look-ups are misses too).
+    /// Other lookups: the page was loaded, or could not be (failed and bypassed lookups are misses too).
     pub miss_count: u64,
-    /// Pages that were read from disk.
+    /// Pages read from disk.
     pub load_count: u64,
-    /// Loads that ended with an error.
+    /// Loads that failed.
     pub load_failure_count: u64,
-    /// Time inside successful loads (reading and verifying).
+    /// Time spent in successful loads (reading and verifying).
     pub load_nanos: u64,
-    /// Pages that went to make room; those of closed segments are not counted.
+    /// Pages evicted; those of closed segments are not counted.
     pub eviction_count: u64,
-    /// Evictions of pages whose stay in the window was not followed by one in the main area.
+    /// Evictions from the window of pages that were not admitted to the main area.
     pub refused_count: u64,
-    /// Pages that had to go while they were in use, or when they arrived: they go when they are let go.
+    /// Pages that were to be evicted while they were in use or when they were loaded; they are freed when
+    /// they are unpinned.
     pub transient_count: u64,
-    /// The part of those that is still in use.
+    /// Bytes of those that are still in use.
     pub transient_bytes: u64,
-    /// Look-ups answered without the page, because all of the budget was in use.
+    /// Lookups answered without the page, because all of the budget was in use.
     pub bypass_count: u64,
-    /// The policy's sketches, beside the pages and not charged: at most 32 bytes a page, 2 MiB a shard.
+    /// Bytes of the policy's sketches, which are not charged: at most 32 bytes per page and 2 MiB per shard.
     pub overhead_bytes: u64,
 }
 
-/// One field of one open segment.
+/// Figures of one field of one open segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FieldFigures {
     /// Id of the open segment ([`super::next_segment_core_id`]).

@@ -1,8 +1,8 @@
-//! The synchronisation primitives of `slot`, under the names that its model test replaces with loom's.
+//! The synchronisation primitives of `slot`, under names that its model test maps to loom's.
 
 pub use std::sync::atomic::{AtomicU64, Ordering};
 
-/// `std::cell::UnsafeCell` with loom's way to reach into it.
+/// `std::cell::UnsafeCell` with loom's interface.
 #[derive(Default)]
 pub struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
