@@ -11,7 +11,7 @@ use crate::api::*;
 use crate::node::Node;
 use crate::shard::routing;
 
-/// One document's terms.
+/// The term vectors of one document.
 #[derive(Debug)]
 pub struct TermVectorsResponse {
     /// The document's index.
