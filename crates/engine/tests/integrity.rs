@@ -143,9 +143,9 @@ fn a_file_that_is_cut_is_no_answer_and_no_end() {
     assert!(error.to_json().to_string().contains("corrupt_index_exception"), "{}", error.to_json());
 }
 
-/// A test cannot easily tell where the sections of a segment are in its file. So this zeroes each run of 32
-/// bytes of the first of two segments in turn, and calls `act` with a node on such a folder and the offset of
-/// the zeros.
+/// Zeroes each run of 32 bytes of the first of two segments in turn, and calls `act` with a node on such a
+/// folder and the offset of the zeros. A test cannot easily tell where the sections of a segment are in its
+/// file.
 fn with_each_run_zeroed(folder: &Path, act: &mut dyn FnMut(&Node, usize)) {
     let sound = std::fs::read(files(folder, "seg").remove(0)).expect("reads");
     for from in (0..sound.len()).step_by(32) {

@@ -292,8 +292,8 @@ impl<'a> IngestDocument<'a> {
         self.nodes.len() * size_of::<Node>() + self.arena.len()
     }
 
-    /// **Invariant**: whatever makes a value or a string calls this first, so that no processor can grow a
-    /// document without a check.
+    /// Checks the limits. **Invariant**: whatever makes a value or a string calls this first, so that no
+    /// processor can grow a document without a check.
     #[inline]
     fn check_room(&mut self, more_bytes: usize) -> Result<(), RequestError> {
         if self.held_bytes() + more_bytes > self.asked_again_at {

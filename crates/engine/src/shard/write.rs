@@ -190,7 +190,7 @@ impl Shard {
         Ok(())
     }
 
-    /// About once a second, makes the translog's checkpoint durable.
+    /// Makes the translog's checkpoint durable, about once a second.
     pub(crate) fn sync_checkpoint_if_due(&self) -> Result<()> {
         const INTERVAL_MS: u64 = 1_000;
         let core = self.core()?;
@@ -203,7 +203,7 @@ impl Shard {
         core.translog.sync_checkpoint().map_err(|error| self.disk_refused(&error))
     }
 
-    /// With `async` durability, makes everything written so far durable once per `sync_interval`.
+    /// Makes everything written so far durable once per `sync_interval`, with `async` durability.
     pub(crate) fn sync_if_due(&self) -> Result<()> {
         let core = self.core()?;
         let now_millis = self.interval_millis();

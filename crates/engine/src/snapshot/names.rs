@@ -86,7 +86,7 @@ impl Chosen {
         &self.parts
     }
 
-    /// An empty list means every index.
+    /// Whether the expression selects every index, as an empty list does.
     pub(crate) fn is_all(&self) -> bool {
         self.parts.is_empty() || self.parts.iter().any(|part| part == "_all")
     }
