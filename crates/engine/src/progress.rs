@@ -10,11 +10,11 @@ use serde_json::{Map, Value, json};
 /// Which counters a request has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
-    /// Those of `_delete_by_query`.
+    /// The counters of `_delete_by_query`.
     Deletes,
-    /// Those of `_update_by_query`.
+    /// The counters of `_update_by_query`.
     Updates,
-    /// Those of `_reindex`.
+    /// The counters of `_reindex`.
     Copies,
 }
 

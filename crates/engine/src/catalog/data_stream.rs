@@ -36,7 +36,7 @@ pub struct DataStream {
     pub rolls_on_write: bool,
     /// `_meta` of its template.
     pub meta: Option<Value>,
-    /// Of an alias only the filter, and whether it writes to this data stream, matter here.
+    /// Its aliases by name. Only their filter, and whether they write to this data stream, matter here.
     pub aliases: BTreeMap<String, Alias>,
     /// How long its documents are kept, if it has a data stream lifecycle.
     pub lifecycle: Option<StreamLifecycle>,

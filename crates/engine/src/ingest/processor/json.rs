@@ -122,7 +122,7 @@ fn resolve_duplicates(
         }
         if duplicate {
             keep_last(document, container);
-            // The text of containers above includes the duplicates too, so those must be written anew.
+            // The text of containers above includes the duplicates too, so it must be written again.
             mark_all(document, root);
         }
     }

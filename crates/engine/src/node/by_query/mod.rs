@@ -43,7 +43,7 @@ pub struct CopyDestination {
     pub index: String,
     /// `Index` or `Create`.
     pub kind: OperationKind,
-    /// With any type but `Internal`, a copy has the version of its source.
+    /// How versions are checked. With any type but `Internal`, a copy has the version of its source.
     pub version_type: VersionType,
     /// Routing of the copies.
     pub routing: CopyRouting,

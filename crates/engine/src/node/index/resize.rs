@@ -69,7 +69,7 @@ pub(in crate::node) const OWN_SETTINGS: &[&str] = &[
     "index.version.upgraded",
 ];
 
-/// Further settings that are not copied to the target of a resize, or are set anew.
+/// Further settings that are not copied to the target of a resize, or are set to new values.
 const NOT_COPIED: &[&str] =
     &["index.number_of_shards", "index.number_of_routing_shards", "index.lifecycle.rollover_alias"];
 
