@@ -16,7 +16,7 @@ use crate::synonyms::SynonymSet;
 
 /// The folder below the data folder that users put their files in.
 const FOLDER: &str = "config";
-/// Largest analysis file in bytes. The limit is low because a file is read again for every index that names
+/// Largest analysis file in bytes. It is limited because a file is read again for every index that names
 /// it.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
