@@ -1,8 +1,8 @@
-//! Cost of an ingest pipeline per document:
+//! Measures what an ingest pipeline costs per document:
 //! `cargo run --profile profiling -p limber-engine --example ingest [BULKS [PIPELINE]]`.
 //!
-//! The pipelines (`log-copy` is the track's with `ingest_time_by_copy`) and the documents are those of the
-//! built-in track `log_ingest`; bulks hold 1,000 documents. One pipeline and few bulks are for counting
+//! The pipelines (`log-copy` is the track's pipeline with `ingest_time_by_copy`) and the documents are those
+//! of the built-in track `log_ingest`; a bulk holds 1,000 documents. Name one pipeline and few bulks to count
 //! instructions.
 
 use std::hint::black_box;

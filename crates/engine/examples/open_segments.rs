@@ -1,7 +1,8 @@
-//! How long a data folder of many segments takes to open.
+//! Measures how long a data folder with many segments takes to open.
 //!
 //! ```text
-//! cargo run --profile profiling -p limber-engine --example open_segments -- [SEGMENTS] [DOCUMENTS_EACH] [ROUNDS]
+//! cargo run --profile profiling -p limber-engine --example open_segments -- \
+//!     [SEGMENTS] [DOCUMENTS_EACH] [ROUNDS]
 //! ```
 
 use std::time::Instant;
@@ -34,7 +35,7 @@ fn main() {
     node.create_index("t", &json!({"mappings": {"properties": {"k": {"type": "keyword"}}}}))
         .expect("created");
     for segment in 0..segment_count {
-        // Ids without a pattern, so that their FSTs are as large as FSTs get.
+        // The ids follow no pattern, so that their FSTs become as large as possible.
         let id = |at: usize| {
             format!(
                 "{:020x}",

@@ -1,5 +1,5 @@
-//! What the analyzers of indices find at the node: files of the configuration folder, sets of synonyms,
-//! scripts over tokens.
+//! What the analyzers of indices read from the node: files of the configuration folder, synonym sets and
+//! token filter scripts.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +16,8 @@ use crate::synonyms::SynonymSet;
 
 /// The folder below the data folder that users put their files in.
 const FOLDER: &str = "config";
-/// Bytes of a file of analysis at most: it is read anew for every index that names it.
+/// Largest analysis file in bytes. It is limited because a file is read again for every index that names
+/// it.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// The node, as analyzers see it.
@@ -33,7 +34,7 @@ impl fmt::Debug for NodeAnalysis {
 }
 
 impl NodeAnalysis {
-    /// What analyzers of this node find: files of the data folder, scripts, and `sets` of synonyms by name.
+    /// Gives analyzers the files of the data folder, the node's scripts, and the synonym `sets` by name.
     pub fn new(
         disk: Arc<dyn Disk>,
         scripts: Arc<Scripts>,
@@ -42,17 +43,17 @@ impl NodeAnalysis {
         NodeAnalysis { disk, scripts, sets: ArcSwap::from_pointee(sets) }
     }
 
-    /// The sets of synonyms by name.
+    /// Returns the synonym sets by name.
     pub fn sets(&self) -> Arc<BTreeMap<String, SynonymSet>> {
         self.sets.load_full()
     }
 
-    /// Replaces all sets of synonyms.
+    /// Replaces all synonym sets.
     pub fn set_sets(&self, sets: BTreeMap<String, SynonymSet>) {
         self.sets.store(Arc::new(sets));
     }
 
-    /// The folder that holds the last part of the path, if all folders above it are there; none is made.
+    /// Returns the folder at the path `parts`, if every folder on the path exists. Creates none.
     fn folder(&self, parts: &[&str]) -> Option<String> {
         let mut folder = FOLDER.to_owned();
         for part in parts {
@@ -106,7 +107,7 @@ impl AnalysisResources for NodeAnalysis {
     }
 }
 
-/// Where nothing is analysed: whatever the node has is taken to be there, and empty.
+/// Stands in where nothing is analyzed: every resource that is asked for exists and is empty.
 #[derive(Debug)]
 pub(crate) struct NoAnalysis;
 
@@ -137,12 +138,13 @@ impl AnalysisResources for NoAnalysis {
     }
 }
 
-/// The node's analysis as a part of what is compared and kept; without one nothing is analysed.
+/// The node's analysis resources, as a member of structures that are compared and stored. `None` means that
+/// nothing is analyzed.
 #[derive(Clone, Default)]
 pub(crate) struct AnalysisOf(pub Option<Arc<dyn AnalysisResources>>);
 
 impl AnalysisOf {
-    /// The node's resources, or none before it has any.
+    /// Returns the node's resources, or [`NoAnalysis`] while there are none.
     pub fn get(&self) -> Arc<dyn AnalysisResources> {
         self.0.clone().unwrap_or_else(|| Arc::new(NoAnalysis))
     }

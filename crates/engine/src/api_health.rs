@@ -1,4 +1,4 @@
-//! What a health call asks and answers.
+//! Requests and answers of the health API.
 
 use std::sync::Arc;
 
@@ -10,23 +10,23 @@ use crate::api::{IndicesOptions, Result};
 /// Parameters of `_cluster/health` and `_cat/health`.
 #[derive(Debug, Clone)]
 pub struct HealthRequest {
-    /// Empty or `_all`: every index.
+    /// The index expression; empty or `_all` means every index.
     pub index: Option<String>,
     /// How `index` is resolved.
     pub options: IndicesOptions,
     /// Answers once the status is this one or better.
     pub wait_for_status: Option<HealthStatus>,
-    /// `">=1"`, `"ge(1)"`, `"1"`, ...
+    /// Such as `">=1"`, `"ge(1)"` or `"1"`.
     pub wait_for_nodes: Option<String>,
     /// `"all"` or a number.
     pub wait_for_active_shards: Option<String>,
-    /// Accepted; shards of a single node never move.
+    /// Accepted and ignored: the shards of a single node never move.
     pub wait_for_no_relocating_shards: bool,
-    /// Answers once no shard is starting.
+    /// Answers once no shard is initializing.
     pub wait_for_no_initializing_shards: bool,
-    /// Accepted: the name of a priority of pending tasks.
+    /// Accepted and ignored: the name of a priority of pending tasks.
     pub wait_for_events: Option<String>,
-    /// Longest time to wait.
+    /// Longest time to wait, in milliseconds.
     pub timeout_ms: u64,
 }
 
@@ -46,19 +46,19 @@ impl Default for HealthRequest {
     }
 }
 
-/// The state of an index, a shard or the node; the worst of its parts.
+/// The status of an index, a shard or the node: the worst status of its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HealthStatus {
-    /// All copies of all shards serve.
+    /// All copies of all shards are active.
     Green,
-    /// All primaries serve; replicas do not, as there is one node.
+    /// All primaries are active; replicas are not, as there is only one node.
     Yellow,
-    /// A primary does not serve.
+    /// A primary is not active.
     Red,
 }
 
 impl HealthStatus {
-    /// As answers write it.
+    /// Returns the name that responses use.
     pub fn as_str(self) -> &'static str {
         match self {
             HealthStatus::Green => "green",
@@ -67,7 +67,7 @@ impl HealthStatus {
         }
     }
 
-    /// Reads the parameter, in any case; another word is an error.
+    /// Parses the parameter, ignoring case. Any other word is an error.
     pub fn parse(text: &str) -> Result<HealthStatus> {
         match text.to_ascii_lowercase().as_str() {
             "green" => Ok(HealthStatus::Green),
@@ -78,30 +78,30 @@ impl HealthStatus {
     }
 }
 
-/// What `_cluster/health` answers.
+/// The response of `_cluster/health`.
 #[derive(Debug, Clone)]
 pub struct HealthResponse {
     /// `cluster.name`.
     pub cluster_name: String,
-    /// The worst status of the indices asked for.
+    /// The worst status of the requested indices.
     pub status: HealthStatus,
-    /// Whether the time was over before what was waited for came; the answer's status tells it, too.
+    /// Whether the timeout expired before the awaited state was reached.
     pub timed_out: bool,
     /// Always 1.
     pub number_of_nodes: u32,
-    /// Primaries that serve.
+    /// Primaries that are active.
     pub active_primary_shards: u32,
-    /// Copies that serve, primaries included.
+    /// Copies that are active, including primaries.
     pub active_shards: u32,
-    /// Copies that do not serve.
+    /// Copies that are not active.
     pub unassigned_shards: u32,
-    /// Changes of the cluster's state that wait; always 0.
+    /// Cluster state updates that are waiting; always 0.
     pub number_of_pending_tasks: u32,
-    /// The indices asked for, by name.
+    /// The requested indices, in name order.
     pub indices: Vec<IndexHealth>,
 }
 
-/// The state of one index.
+/// The health of one index.
 #[derive(Debug, Clone)]
 pub struct IndexHealth {
     /// Its name.
@@ -112,36 +112,37 @@ pub struct IndexHealth {
     pub open: bool,
     /// The worst status of its shards.
     pub status: HealthStatus,
-    /// Primaries.
+    /// Number of primaries.
     pub number_of_shards: u32,
     /// Replicas of each primary.
     pub number_of_replicas: u32,
-    /// By number.
+    /// In the order of their ordinals.
     pub shards: Vec<ShardHealth>,
 }
 
-/// The state of one shard.
+/// The health of one shard.
 #[derive(Debug, Clone)]
 pub struct ShardHealth {
-    /// Its number.
+    /// Its ordinal within the index.
     pub shard: u32,
-    /// Green, yellow without all replicas, or red.
+    /// Green, yellow (some replicas are missing) or red.
     pub status: HealthStatus,
-    /// Whether the primary serves.
+    /// Whether the primary is active.
     pub primary_active: bool,
-    /// Copies that do not serve.
+    /// Copies that are not active.
     pub unassigned_shards: u32,
-    /// Why it does not serve, or which of its files are damaged.
+    /// Why the primary is not active, or which of its files are damaged.
     pub reason: Option<Arc<str>>,
 }
 
 impl HealthResponse {
-    /// Primaries that do not serve.
+    /// Counts the primaries that are not active.
     pub fn unassigned_primaries(&self) -> usize {
         self.indices.iter().map(IndexHealth::unassigned_primaries).sum()
     }
 
-    /// `level`: `cluster`, `indices` or `shards`; `is_human`: times and shares also in words.
+    /// Renders the response. `level` is `cluster`, `indices` or `shards`; `is_human` adds times and
+    /// percentages as strings.
     pub fn to_json(&self, level: &str, is_human: bool) -> Value {
         let active = self.active_shards as f64;
         let all = active + self.unassigned_shards as f64;
@@ -195,7 +196,7 @@ impl IndexHealth {
             "unassigned_shards": unassigned,
             "unassigned_primary_shards": self.unassigned_primaries(),
         });
-        // Elasticsearch says it in `_cluster/allocation/explain` alone.
+        // Elasticsearch shows the reason only in `_cluster/allocation/explain`.
         if let Some(reason) = self.shards.iter().find_map(|shard| shard.reason.as_deref()) {
             answer["reason"] = reason.into();
         }

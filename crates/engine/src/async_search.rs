@@ -1,6 +1,7 @@
-//! Searches that go on after their request was answered: "is it done, and what has it found?"
+//! Async searches, which continue after their request was answered: "is it done, and what has it found?"
 //!
-//! One thread each. The answer stays until it expires or is deleted; its memory stays charged as long.
+//! Each search has its own thread. Its response is kept, and its memory stays charged, until it expires or is
+//! deleted.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,25 +19,25 @@ use crate::contexts::is_own;
 use crate::environment::{Clock, Environment};
 use crate::waiting::patiently;
 
-/// One of them, running or done.
+/// One async search, running or done.
 pub struct AsyncSearch {
-    /// As `_async_search/{id}` names it.
+    /// The id in `_async_search/{id}`.
     pub id: String,
-    /// Wall clock, as it is shown.
+    /// When it started by the wall clock, for display.
     pub start_millis: u64,
-    /// Monotonic.
+    /// When it started by the monotonic clock.
     started_at_ms: u64,
-    /// Shards that are asked.
+    /// Shards that are searched.
     pub shard_count: u32,
     pub(crate) cancelled: Arc<AtomicBool>,
-    /// Who started it; `None`: nobody asked who that was.
+    /// The user who started it; `None` when requests are not authenticated.
     owner: Option<String>,
     expiry: Mutex<Expiry>,
     end: Mutex<Option<Arc<AsyncSearchEnd>>>,
     ended: Condvar,
 }
 
-/// When a search is forgotten: as it is shown, and as it is kept to.
+/// When a search expires: by the wall clock for display, and by the monotonic clock, which decides.
 #[derive(Debug, Clone, Copy)]
 struct Expiry {
     wall_millis: u64,
@@ -55,23 +56,23 @@ impl Expiry {
 /// How a search ended.
 #[derive(Debug)]
 pub struct AsyncSearchEnd {
-    /// Its start and the time that it took, so that no clock that was set meanwhile puts the end before the
-    /// start.
+    /// When it ended, in milliseconds since 1970: its start plus the time it took, so that setting the clock
+    /// meanwhile cannot put the end before the start.
     pub millis: u64,
     /// What it found, or why it failed.
     pub outcome: limber_search::Result<SearchResponse>,
 }
 
 impl AsyncSearch {
-    /// How it ended; `None`: it has not.
+    /// Returns how the search ended; `None` while it runs.
     pub fn end(&self) -> Option<Arc<AsyncSearchEnd>> {
         self.end.lock().clone()
     }
 
-    /// Waits for its end up to `wait_ms`.
+    /// Waits up to `wait_ms` for the search to end.
     ///
     /// # Errors
-    /// Nobody waits for the answer any more, or too many wait.
+    /// Fails when nobody waits for the response any more, or when too many requests wait.
     pub(crate) fn wait(&self, wait_ms: u64) -> Result<()> {
         let deadline = Instant::now() + Duration::from_millis(wait_ms.min(WAIT_MAX_MS));
         let came = patiently(deadline, |step| {
@@ -84,7 +85,7 @@ impl AsyncSearch {
         came.map(|_| ())
     }
 
-    /// Wall clock, as it is shown.
+    /// Returns when the search expires, by the wall clock.
     pub fn expires_millis(&self) -> u64 {
         self.expiry.lock().wall_millis
     }
@@ -105,10 +106,10 @@ impl AsyncSearch {
     }
 }
 
-/// A request waits this long at most.
+/// Longest time a request waits.
 const WAIT_MAX_MS: u64 = 3_600_000;
-/// Threads that may run at a time, and searches that may be kept. Ours; Elasticsearch bounds the bytes of an
-/// answer instead.
+/// Threads that may run at a time, and searches that may be kept. Elasticsearch has no such limits; it bounds
+/// the size of a response instead.
 const RUNNING_MAX: usize = 64;
 const KEPT_MAX: usize = 1_000;
 /// Source: `SubmitAsyncSearchRequest#MIN_KEEP_ALIVE`.
@@ -125,7 +126,7 @@ impl AsyncSearches {
         AsyncSearches { environment: environment.clone(), kept: Mutex::default() }
     }
 
-    /// Makes room for a search that is going to run. `TooManyRequests` when there are too many.
+    /// Registers a search that is about to run. Fails with `TooManyRequests` when there are too many.
     pub(crate) fn add(
         &self,
         keep_alive_ms: u64,
@@ -168,7 +169,8 @@ impl AsyncSearches {
         Ok(search)
     }
 
-    /// `resource_not_found_exception` (`NotFound`) for one that is unknown or has expired.
+    /// Returns a search. Fails with `resource_not_found_exception` (`NotFound`) when it is unknown or has
+    /// expired.
     pub(crate) fn get(&self, id: &str, keep_alive_ms: Option<u64>) -> Result<Arc<AsyncSearch>> {
         let clock = &*self.environment.clock;
         let found = self.kept.lock().get(id).cloned();
@@ -181,7 +183,7 @@ impl AsyncSearches {
         Ok(found)
     }
 
-    /// Forgets one, and stops it if it runs.
+    /// Removes a search, and stops it if it runs.
     pub(crate) fn remove(&self, id: &str) -> Result<()> {
         let mut kept = self.kept.lock();
         if !kept.get(id).is_some_and(|search| is_own(search.owner.as_deref())) {

@@ -1,10 +1,10 @@
-//! Work on a thread of its own, which must end for those who wait for it even when it panics.
+//! Work on a separate thread that must end even when it panics, because others wait for it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use limber_mapping::RequestError;
 
-/// Does `work`; a panic of it becomes an error.
+/// Runs `work` and turns a panic into an error.
 pub(crate) fn caught<T, E: From<RequestError>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         let why = "the request panicked; this is a bug, and the log says where";

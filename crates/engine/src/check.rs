@@ -1,4 +1,4 @@
-//! `limber check`: "is every byte of this data folder what was written?", offline.
+//! `limber check` verifies a data folder offline: "is every byte what was written?"
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use crate::data_folder::{Found, for_each_shard};
 use crate::shard::Commit;
 use crate::translog;
 
-/// What a check saw.
+/// What a check found.
 #[derive(Debug, Default)]
 pub struct DataFolderReport {
-    /// One line a shard or problem, for people.
+    /// One line per shard or problem, for people.
     pub lines: Vec<String>,
-    /// How many of the lines are problems.
+    /// How many of the lines report problems.
     pub problem_count: usize,
 }
 
@@ -28,10 +28,11 @@ impl DataFolderReport {
     }
 }
 
-/// Verifies metadata, commits, segments, live docs and translogs of a folder that no server uses. Changes
-/// nothing.
+/// Verifies the metadata, commits, segments, live docs and translogs of a data folder that no server uses.
+/// Changes nothing.
 ///
-/// Errors: the folder cannot be read, or a running server holds it. What is damaged inside is in the report.
+/// Errors: the folder cannot be read, or a running server has locked it. Damage inside is reported, not an
+/// error.
 pub fn check_data_folder(path: &Path) -> Result<DataFolderReport> {
     let cache = TermIndexCache::native();
     let mut report = DataFolderReport::default();

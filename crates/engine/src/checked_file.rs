@@ -1,31 +1,31 @@
 //! Small files with a checksum: "is this what was written?"
 //!
-//! A file is one line `<magic> <version> <crc-32 of the rest, hex> <length of the rest>` and then JSON. It is
-//! replaced as a whole ([`limber_store::directory::replace`]), so that there is always exactly one whole file
-//! under its name.
+//! A file consists of the line `<magic> <version> <crc-32 of the rest, hex> <length of the rest>`, followed
+//! by JSON. It is always replaced as a whole ([`limber_store::directory::replace`]), so that there is exactly
+//! one complete file under its name at any time.
 //!
-//! **Versions.** The first line stays as it is for ever. A version is raised when a member of the JSON
-//! changes its meaning, or when one is added without which older builds would misread the rest; older builds
-//! then refuse the file by name.
+//! **Versions.** The form of the first line never changes. The version is raised when a member of the JSON
+//! changes its meaning, or when a new member is added without which older builds would misread the rest.
+//! Older builds then refuse the file, and their error names it.
 
 use limber_codec::checksum::crc32;
 use limber_mapping::RequestError;
 use limber_store::Error;
 use serde_json::Value;
 
-/// `format` in files without a first line.
+/// The value of `format` in files without a first line.
 const PLAIN_VERSION: u64 = 1;
 
-/// What a file says of itself in its first line.
+/// The file type and version that the first line of a file states.
 pub(crate) struct Format {
     pub magic: &'static str,
     pub version: u32,
 }
 
-/// Why a file is not read.
+/// Why a file cannot be read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unreadable {
-    /// The bytes at `offset` are not what was written.
+    /// The bytes from `offset` on are not what was written.
     Damaged {
         offset: usize,
         expected: String,
@@ -44,7 +44,7 @@ impl Format {
         format!("{magic} {version} {:08x} {}\n{body}", crc32(body.as_bytes()), body.len()).into_bytes()
     }
 
-    /// The JSON of a file, checked.
+    /// Returns the JSON of a file after verifying the first line and the checksum.
     pub(crate) fn decode<'b>(&self, bytes: &'b [u8]) -> Result<&'b [u8], Unreadable> {
         let Format { magic, version } = self;
         let damaged = |offset: usize, expected: String, found: String| {
@@ -82,11 +82,11 @@ impl Format {
         Ok(body)
     }
 
-    /// As [`Format::decode`], for files whose version 1 had neither first line nor checksum but a member
-    /// `format`. Answers whether the file has a first line, and its JSON.
+    /// Works like [`Format::decode`], for files whose version 1 had a member `format` instead of a first line
+    /// and checksum. Returns whether the file has a first line, and its JSON.
     ///
     /// # Errors
-    /// As [`Unreadable::refusal`].
+    /// Fails like [`Unreadable::refusal`].
     pub(crate) fn decode_or_plain(&self, bytes: &[u8], file: &str) -> Result<(bool, Value), RequestError> {
         let has_first_line = bytes.first() != Some(&b'{');
         let body =
@@ -112,7 +112,8 @@ impl Unreadable {
         }
     }
 
-    /// `corrupt_state_exception` for damage, `illegal_state_exception` for a newer version; both name `file`.
+    /// Makes a `corrupt_state_exception` for damage, and an `illegal_state_exception` for a newer version.
+    /// Both name `file`.
     pub(crate) fn refusal(self, file: &str) -> RequestError {
         match self {
             Unreadable::Damaged { expected, found, .. } => {

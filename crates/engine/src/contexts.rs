@@ -1,8 +1,8 @@
-//! Search contexts: "the next page of that search, or another search, over the indices as they were when it
-//! began". Scrolls and points in time, in one table under one limit.
+//! Search contexts: "the next page of that search, or another search, on the indices as they were when it
+//! began". Scrolls and points in time share one table and one limit.
 //!
-//! Ids are 32 random bytes: nobody can make one up, and nothing in them is parsed. A context pins its
-//! snapshots; the pages and searches in between are charged to the `request` pool like any search.
+//! An id consists of 32 random bytes, so it cannot be guessed and is never parsed. A context holds its
+//! snapshots open. Its searches are charged to the `request` circuit breaker like any other search.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,13 +21,13 @@ use crate::api::Result;
 use crate::environment::{Clock, Environment};
 use crate::shard::Shard;
 
-/// One open context; counted in its shards' statistics while it lives.
+/// One open context. Its shards' statistics count it while it is open.
 pub(crate) struct Context<K: Kind> {
     pub shards: Vec<ShardSnapshot>,
-    /// The same shards, alive.
+    /// The shards of the snapshots, whose statistics count this context.
     pub counted: Vec<Arc<Shard>>,
     pub kind: K,
-    /// Who opened it; `None`: nobody asked who that was.
+    /// The user who opened it; `None` when requests are not authenticated.
     owner: Option<String>,
     life: Mutex<Life>,
     clock: Arc<dyn Clock>,
@@ -36,18 +36,18 @@ pub(crate) struct Context<K: Kind> {
 }
 
 struct Life {
-    /// The longest that anyone asked for; begins anew with each use.
+    /// The longest keep-alive that any request asked for; it starts again with each use.
     keep_alive_ms: u64,
-    /// By the monotonic clock.
+    /// When it expires, by the monotonic clock.
     expires_millis: u64,
 }
 
-/// What a context is for.
+/// A kind of context: scroll or point in time.
 pub(crate) trait Kind: Sized {
-    /// Counts in the shard's statistics that a context is opened (`None`), or that it has lived for this
-    /// long.
+    /// Counts a context in the shard's statistics: as opened (`None`), or as closed after this many
+    /// nanoseconds.
     fn count(shard: &Shard, lived_nanos: Option<u64>);
-    /// Picks the contexts of this kind.
+    /// Returns the context if it is of this kind.
     fn of(context: &AnyContext) -> Option<&Arc<Context<Self>>>;
     fn wrap(context: Arc<Context<Self>>) -> AnyContext;
 }
@@ -55,13 +55,13 @@ pub(crate) trait Kind: Sized {
 /// A search that is read page by page.
 pub(crate) struct Scroll {
     pub request: SearchRequest,
-    /// `None`: the last page was reached.
+    /// Where the next page starts; `None` after the last page.
     pub cursor: Mutex<Option<Cursor>>,
 }
 
-/// What any number of searches look at.
+/// A snapshot of indices for any number of searches.
 pub(crate) struct PointInTime {
-    /// What the aliases let through by which it was opened.
+    /// The filters of the aliases by which it was opened.
     pub filters: Arc<[AliasFilter]>,
 }
 
@@ -144,13 +144,14 @@ impl AnyContext {
     }
 }
 
-/// Bytes of a context: its id in the table, an ordinary request as parsed, the last hit's keys.
+/// Approximate size of a context in bytes: its id in the table, a typical parsed request, the keys of the
+/// last hit.
 const CONTEXT_BYTES: u64 = 8 << 10;
-/// Bytes for each segment that a context sees. The segment itself stays charged as long as someone sees it.
+/// Bytes for each segment that a context sees. The segment itself stays charged while anything refers to it.
 const VIEW_BYTES: u64 = size_of::<SegmentView>() as u64;
 
 impl<K: Kind> Context<K> {
-    /// `held_bytes`: what the request takes that the context keeps.
+    /// Makes a context. `held_bytes` is the size of those parts of the request that the context keeps.
     pub(crate) fn new(
         clock: Arc<dyn Clock>,
         shards: Vec<ShardSnapshot>,
@@ -182,7 +183,7 @@ pub(crate) struct Contexts {
     open: Mutex<HashMap<String, AnyContext>>,
 }
 
-/// Random bytes of an id.
+/// Random bytes in an id.
 const ID_BYTES: usize = 32;
 
 impl Contexts {
@@ -190,7 +191,7 @@ impl Contexts {
         Contexts { environment: environment.clone(), open: Mutex::default() }
     }
 
-    /// Keeps a context. `TooManyRequests` when there are `limit` of them.
+    /// Keeps a context. Fails with `TooManyRequests` when there are already `limit` of them.
     pub(crate) fn add<K: Kind>(
         &self,
         context: Context<K>,
@@ -211,7 +212,8 @@ impl Contexts {
         Ok(id)
     }
 
-    /// Fails before a search is run that could not be kept.
+    /// Fails when there is no room for another context, so that no search runs whose context could not be
+    /// kept.
     pub(crate) fn check_room(&self, limit: usize) -> Result<()> {
         if self.len() >= limit {
             self.expire();
@@ -219,8 +221,8 @@ impl Contexts {
         if self.len() >= limit { Err(too_many(limit)) } else { Ok(()) }
     }
 
-    /// The context, whose life begins anew, longer if `keep_alive_ms` says so; `NotFound` when it is unknown
-    /// or has expired.
+    /// Returns the context and restarts its keep-alive, which `keep_alive_ms` may extend. Fails with
+    /// `NotFound` when it is unknown or has expired.
     pub(crate) fn get<K: Kind>(&self, id: &str, keep_alive_ms: Option<u64>) -> Result<Arc<Context<K>>> {
         let now_millis = self.environment.clock.monotonic_millis();
         let found = if is_id(id) { self.open.lock().get(id).cloned() } else { None };
@@ -236,14 +238,14 @@ impl Contexts {
         Ok(found.clone())
     }
 
-    /// Frees one of a kind; of how many shards it was.
+    /// Removes a context of this kind. Returns how many shards it had.
     pub(crate) fn remove<K: Kind>(&self, id: &str) -> Option<usize> {
         let mut open = self.open.lock();
         K::of(open.get(id).filter(|context| is_own(context.owner()))?)?;
         open.remove(id).map(|context| context.shard_count())
     }
 
-    /// The points in time that are open and the caller's.
+    /// Returns the open points in time that belong to the caller.
     pub(crate) fn points_in_time(&self, now_millis: u64) -> Vec<OpenedPointInTime> {
         self.expire();
         let now_nanos = self.environment.clock.monotonic_nanos();
@@ -261,7 +263,7 @@ impl Contexts {
         .collect()
     }
 
-    /// Frees all of a kind; how many there were.
+    /// Removes all contexts of this kind. Returns how many there were.
     pub(crate) fn clear<K: Kind>(&self) -> usize {
         let mut open = self.open.lock();
         let before = open.len();
@@ -283,7 +285,7 @@ impl Contexts {
     }
 }
 
-/// Whom what this request opens belongs to.
+/// Returns the user who owns what this request opens.
 pub(crate) fn owner() -> Option<String> {
     limber_access::current().map(|access| access.identity.owner())
 }
@@ -293,7 +295,7 @@ pub(crate) fn is_own(owner: Option<&str>) -> bool {
     limber_access::current().is_none_or(|access| owner == Some(&*access.identity.owner()))
 }
 
-/// Whether a text has the form of an id.
+/// Whether a string has the form of an id.
 pub(crate) fn is_id(text: &str) -> bool {
     text.len() == ID_BYTES.div_ceil(3) * 4 - 1 && URL_SAFE_NO_PAD.decode(text).is_ok()
 }
@@ -309,7 +311,7 @@ fn too_many(limit: usize) -> RequestError {
     )
 }
 
-/// `search_context_missing_exception` (`NotFound`).
+/// Makes a `search_context_missing_exception` (`NotFound`).
 pub(crate) fn missing(id: &str) -> RequestError {
     let shown: String = id.chars().take(64).collect();
     RequestError::not_found(

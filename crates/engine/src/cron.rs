@@ -1,9 +1,9 @@
 //! Schedules of policies: "when is the next time?", in UTC.
 //!
-//! Quartz's syntax: seconds, minutes, hours, day of the month, month, day of the week, and perhaps the year;
-//! with `*`, `?`, lists, ranges (also such as `22-2`), steps, names of months and days, `L`, `L-3`, `LW`,
-//! `15W`, `6L`, `6#3`. Source: Elasticsearch's `org.elasticsearch.xpack.core.scheduler.Cron`,
-//! `SchedulerEngine`, `TimeValueSchedule`.
+//! The syntax is that of Quartz: seconds, minutes, hours, day of the month, month, day of the week, and
+//! optionally the year; with `*`, `?`, lists, ranges (even wrapping ones such as `22-2`), steps, names of
+//! months and days, `L`, `L-3`, `LW`, `15W`, `6L`, `6#3`. Source: Elasticsearch's
+//! `org.elasticsearch.xpack.core.scheduler.Cron`, `SchedulerEngine`, `TimeValueSchedule`.
 
 use std::collections::BTreeSet;
 
@@ -18,19 +18,19 @@ const MONTHS: [&str; 12] =
     ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
 const DAYS: [&str; 7] = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 const YEAR_MIN: u32 = 1970;
-/// Beyond it a schedule has no next time.
+/// The last year searched. After it a schedule has no next time.
 const YEAR_MAX: u32 = 2299;
 
 /// When a policy runs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Schedule {
     Cron(Box<Cron>),
-    /// Each so many milliseconds, counted from when the policy was put.
+    /// Every this many milliseconds, counted from when the policy was put.
     Interval(u64),
 }
 
 impl Schedule {
-    /// A text that is a time value is an interval.
+    /// Parses a schedule. A string that is a time value is an interval.
     pub(crate) fn parse(text: &str) -> Result<Schedule> {
         let is_interval =
             text.starts_with(|c: char| c.is_ascii_digit()) && !text.contains(char::is_whitespace);
@@ -43,12 +43,13 @@ impl Schedule {
         Ok(Schedule::Cron(Box::new(Cron::parse(text)?)))
     }
 
-    /// The first time after `after_ms`, milliseconds since 1970; `None`: never again.
+    /// Returns the first time after `after_ms`, in milliseconds since 1970; `None` when there is none.
     pub(crate) fn next_after(&self, after_ms: u64, put_ms: u64) -> Option<u64> {
         match self {
             Schedule::Cron(cron) => cron.next_after(after_ms),
             Schedule::Interval(interval_ms) => {
-                // The clock may have been set to before the policy was put: times go on at the same distance.
+                // The clock may have been set to a time before the policy was put. The formula holds for that
+                // too.
                 let phase_ms = put_ms % interval_ms;
                 let since_ms = (after_ms % interval_ms + interval_ms - phase_ms) % interval_ms;
                 after_ms.checked_add(interval_ms - since_ms)
@@ -56,14 +57,14 @@ impl Schedule {
         }
     }
 
-    /// Milliseconds between the next two times.
+    /// Returns the milliseconds between the next two times.
     pub(crate) fn shortest_gap_ms(&self, now_ms: u64) -> Option<u64> {
         let first = self.next_after(now_ms, now_ms)?;
         Some(self.next_after(first, now_ms)? - first)
     }
 }
 
-/// A parsed expression.
+/// A parsed cron expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cron {
     seconds: BTreeSet<u32>,
@@ -74,21 +75,21 @@ pub(crate) struct Cron {
     years: BTreeSet<u32>,
 }
 
-/// Which days of a month.
+/// Which days of a month match.
 #[derive(Debug, Clone, PartialEq)]
 enum Days {
-    /// Numbers from 1.
+    /// Day numbers, starting at 1.
     OfMonth(BTreeSet<u32>),
-    /// The last day, less so many.
+    /// This many days before the last day of the month.
     Last(u32),
     LastWeekday,
-    /// The weekday nearest to this day, in the same month.
+    /// The weekday nearest to this day, within the same month.
     NearestWeekday(u32),
-    /// 1 is Sunday.
+    /// Days of the week; 1 is Sunday.
     OfWeek(BTreeSet<u32>),
-    /// The last such day of the week.
+    /// The last day of the month that is this day of the week.
     LastOfWeek(u32),
-    /// Day of the week, and which one in the month.
+    /// A day of the week, and which of its occurrences in the month.
     NthOfWeek(u32, u32),
 }
 
@@ -101,7 +102,7 @@ impl Cron {
         parse(text).map_err(invalid)
     }
 
-    /// The first time after `after_ms`.
+    /// Returns the first time after `after_ms`.
     pub(crate) fn next_after(&self, after_ms: u64) -> Option<u64> {
         let after = jiff::Timestamp::from_second((after_ms / 1000) as i64 + 1).ok()?;
         let start = after.to_zoned(TimeZone::UTC).datetime();
@@ -167,7 +168,7 @@ impl Days {
     }
 }
 
-/// The day from Monday to Friday that is nearest to a day, in the month of `date`.
+/// Returns the day from Monday to Friday that is nearest to `day`, within the month of `date`.
 fn nearest_weekday(date: Date, day: u32) -> u32 {
     let last = date.days_in_month() as u32;
     let Ok(wanted) = Date::new(date.year(), date.month(), day as i8) else { return 0 };
@@ -239,7 +240,7 @@ fn days_of_week(field: &str) -> std::result::Result<Days, String> {
     }
 }
 
-/// A number, or a name that stands for one; the first name is 1.
+/// Parses a number, or a name that stands for one; the first name stands for 1.
 fn number(text: &str, min: u32, max: u32, names: &[&str]) -> std::result::Result<u32, String> {
     let by_name = || names.iter().position(|name| *name == text).map(|at| at as u32 + 1);
     let value =
@@ -251,7 +252,7 @@ fn number(text: &str, min: u32, max: u32, names: &[&str]) -> std::result::Result
     }
 }
 
-/// Lists of `*`, numbers, ranges, each perhaps with a step.
+/// Parses a list of `*`, numbers and ranges, each with an optional step.
 fn set(field: &str, min: u32, max: u32, names: &[&str]) -> std::result::Result<BTreeSet<u32>, String> {
     let mut values = BTreeSet::new();
     for part in field.split(',') {
@@ -267,7 +268,7 @@ fn set(field: &str, min: u32, max: u32, names: &[&str]) -> std::result::Result<B
                 (from, if step.is_some() { max } else { from })
             }
         };
-        // A range that ends before it begins goes round.
+        // A range that ends before it begins wraps around.
         let count = if from <= to { to - from + 1 } else { (max - min + 1) - (from - to) + 1 };
         let steps = (0..count).step_by(step.unwrap_or(1) as usize);
         values.extend(steps.map(|offset| min + (from - min + offset) % (max - min + 1)));
@@ -275,7 +276,7 @@ fn set(field: &str, min: u32, max: u32, names: &[&str]) -> std::result::Result<B
     Ok(values)
 }
 
-/// Milliseconds since 1970 of a time in UTC.
+/// Returns the milliseconds since 1970 of a time in UTC.
 #[cfg(test)]
 fn moment(text: &str) -> u64 {
     let civil: jiff::civil::DateTime = text.parse().expect("a time");
@@ -288,7 +289,7 @@ mod tests {
 
     #[test]
     fn next_times() {
-        // After 2024-02-28T10:20:30, a Wednesday, if not said otherwise.
+        // The start is 2024-02-28T10:20:30, a Wednesday, unless the case says otherwise.
         for (expression, expected) in [
             ("* * * * * ?", "2024-02-28T10:20:31"),
             ("0 30 1 * * ?", "2024-02-29T01:30:00"),
@@ -360,7 +361,7 @@ mod tests {
         assert!(Schedule::parse("0s").is_err());
     }
 
-    /// Against a walk over every second.
+    /// Compares with a walk over every second.
     #[test]
     fn as_a_naive_search() {
         for expression in ["*/7 3-50/9 4,23 ? * 2#1", "0 59 23 LW * ?", "5 4 3 31 * ?", "1 1 1 30W * ?"] {
@@ -377,7 +378,7 @@ mod tests {
                         && cron.hours.contains(&(time.hour() as u32))
                         && cron.days.contains(time.date())
                 };
-                // Whole days are passed over when nothing in them fits.
+                // Skips whole days on which nothing can match.
                 while !is_time(naive) {
                     let day = naive / 86_400_000 * 86_400_000;
                     let date = jiff::Timestamp::from_millisecond(day as i64).expect("in range");

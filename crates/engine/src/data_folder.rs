@@ -1,4 +1,4 @@
-//! A data folder offline: "which shards are in it, and where?", for `limber check` and `limber inspect`.
+//! Reads a data folder offline, for `limber check` and `limber inspect`: "which shards are in it, and where?"
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::node::{
 use crate::shard::store_error;
 
 pub(crate) enum Found {
-    /// `place` says for people which shard of which index lies where.
+    /// A shard. `place` says for people which shard of which index it is and where it lies.
     Shard {
         index: Arc<str>,
         place: String,
@@ -24,16 +24,16 @@ pub(crate) enum Found {
         folder: String,
         disk: Arc<dyn Disk>,
     },
-    /// What is neither damage nor an index in use: left over from deletions and creations, not yet brought up
-    /// to date, dangling.
+    /// Neither damage nor an index in use: leftovers of deletions and creations, an index that is not up to
+    /// date, a dangling index.
     Note(String),
-    /// Metadata or folder that cannot be read, and why.
+    /// Metadata or a folder that cannot be read, and why.
     Broken(String),
 }
 
-/// Calls `visit` for all that a folder holds which no server uses; the folder is locked meanwhile.
+/// Calls `visit` for everything in a data folder that no server uses. The folder is locked meanwhile.
 ///
-/// Errors: the folder cannot be read, or a running server holds it.
+/// Errors: the folder cannot be read, or a running server has locked it.
 pub(crate) fn for_each_shard(path: &Path, mut visit: impl FnMut(Found)) -> Result<()> {
     if !path.is_dir() {
         return Err(RequestError::illegal_argument(format!("[{}] is not a folder", path.display())));
@@ -42,7 +42,7 @@ pub(crate) fn for_each_shard(path: &Path, mut visit: impl FnMut(Found)) -> Resul
     let folders = disk.folders("indices").map_err(|e| store_error(&e))?;
     let state = match read_state(&*disk) {
         Ok(None) if !folders.is_empty() => {
-            // A server writes the state before it creates an index.
+            // A server writes the state before it creates an index, so a missing state is damage.
             visit(Found::Broken(format!(
                 "{STATE_FOLDER}/{STATE_NAME} is not there: a server starts without {} indices that are, as dangling ones",
                 folders.len()
@@ -69,7 +69,7 @@ pub(crate) fn for_each_shard(path: &Path, mut visit: impl FnMut(Found)) -> Resul
     Ok(())
 }
 
-/// `None`: there is no file.
+/// Reads the node's state; `None` when there is no file.
 fn read_state(disk: &dyn Disk) -> Result<Option<(NodeState, Origin)>> {
     let directory = disk.folder(STATE_FOLDER).map_err(|e| store_error(&e))?;
     match directory.exists(STATE_NAME).map_err(|e| store_error(&e))? {

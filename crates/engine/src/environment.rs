@@ -1,4 +1,4 @@
-//! What the outside world is made of: clock, randomness and disk, so that tests replay.
+//! The outside world: clock, randomness and disk. They can be replaced so that tests are repeatable.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,15 +9,15 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use limber_store::sync::Mutex;
 use limber_store::{Directory, Disk, DiskSpace, random};
 
-/// Two clocks. What is shown to people or kept over restarts is wall time; whatever is an interval, a
-/// deadline or an age within this process is monotonic, so that nothing stops or ends early when somebody
-/// sets the wall clock.
+/// Two clocks. Times that are displayed or survive a restart come from the wall clock. Intervals, deadlines
+/// and ages within this process come from the monotonic clock, so that setting the wall clock neither stops
+/// anything nor ends it early.
 pub trait Clock: Send + Sync {
-    /// Wall clock, milliseconds since 1970. Jumps in both directions.
+    /// Returns the wall clock in milliseconds since 1970. It can jump in both directions.
     fn now_millis(&self) -> u64;
-    /// Never goes back and never jumps; nanoseconds since some moment of this process.
+    /// Returns nanoseconds since some moment of this process. Never goes back and never jumps.
     fn monotonic_nanos(&self) -> u64;
-    /// The same in milliseconds.
+    /// Returns [`Clock::monotonic_nanos`] in milliseconds.
     fn monotonic_millis(&self) -> u64 {
         self.monotonic_nanos() / 1_000_000
     }
@@ -25,11 +25,11 @@ pub trait Clock: Send + Sync {
 
 /// The source of random bytes, for ids and jitter.
 pub trait Randomness: Send + Sync {
-    /// Fills `bytes` with unpredictable ones.
+    /// Fills `bytes` with unpredictable bytes.
     fn fill(&self, bytes: &mut [u8]);
 }
 
-/// Everything that is not a pure function of the requests.
+/// Everything the node depends on besides its requests.
 #[derive(Clone)]
 pub struct Environment {
     /// The time.
@@ -41,13 +41,13 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The system's clock and random bytes.
+    /// Uses the system's clock and random bytes.
     pub fn system(disk: Arc<dyn Disk>) -> Environment {
         Environment { clock: Arc::new(SystemClock::default()), randomness: Arc::new(SystemRandomness), disk }
     }
 
-    /// 16 random bytes as 22 characters of URL-safe base64, not starting with `-` or `_` (Elasticsearch's
-    /// `UUIDs.randomBase64UUID`).
+    /// Returns 16 random bytes as 22 characters of URL-safe base64, not starting with `-` or `_`
+    /// (Elasticsearch's `UUIDs.randomBase64UUID`).
     pub(crate) fn uuid(&self) -> String {
         let mut bytes = [0u8; 16];
         loop {
@@ -68,7 +68,7 @@ impl Environment {
     }
 }
 
-/// Milliseconds since 1970 as `2025-10-16T10:00:00.000Z`.
+/// Formats milliseconds since 1970 as `2025-10-16T10:00:00.000Z`.
 pub fn format_utc_millis(millis: u64) -> String {
     let instant = jiff::Timestamp::from_millisecond(millis as i64).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     format!("{}.{:03}Z", instant.strftime("%Y-%m-%dT%H:%M:%S"), millis % 1000)
@@ -104,35 +104,35 @@ impl Randomness for SystemRandomness {
     }
 }
 
-/// Clocks that a test moves: together, or the wall clock alone.
+/// Clocks that a test advances: both together, or the wall clock alone.
 #[derive(Default)]
 pub struct ManualClock {
     wall_millis: AtomicU64,
-    /// Since the clock was made: far from any wall time, so that a mix-up of the two shows.
+    /// Starts at 0, far from any wall time, so that confusing the two clocks shows.
     monotonic_millis: AtomicU64,
 }
 
 impl ManualClock {
-    /// Clocks that stand still, the wall clock at `wall_millis` since 1970.
+    /// Makes clocks that stand still, with the wall clock at `wall_millis` since 1970.
     pub fn at(wall_millis: u64) -> ManualClock {
         ManualClock { wall_millis: AtomicU64::new(wall_millis), monotonic_millis: AtomicU64::new(0) }
     }
 
-    /// Time goes by on both clocks.
+    /// Advances both clocks.
     pub fn advance_ms(&self, ms: u64) {
         self.wall_millis.fetch_add(ms, Ordering::Relaxed);
         self.monotonic_millis.fetch_add(ms, Ordering::Relaxed);
     }
 
-    /// Somebody sets the wall clock, forth or back.
+    /// Sets the wall clock, forward or back.
     pub fn set_wall_millis(&self, wall_millis: u64) {
         self.wall_millis.store(wall_millis, Ordering::Relaxed);
     }
 
-    /// Sets the wall clock forward by `ms`, or back where `ms` is negative, but not before 1970.
+    /// Moves the wall clock by `ms`, which may be negative, but not to before 1970.
     pub fn shift_wall_ms(&self, ms: i64) {
         let shifted = |wall: u64| Some(wall.saturating_add_signed(ms));
-        // Never fails, as the closure always answers a value.
+        // Cannot fail, as the closure always returns a value.
         let _ = self.wall_millis.fetch_update(Ordering::Relaxed, Ordering::Relaxed, shifted);
     }
 }
@@ -147,10 +147,10 @@ impl Clock for ManualClock {
     }
 }
 
-/// When recurring work was done last; at first it never was.
+/// When recurring work was last done. Initially it was never done.
 #[derive(Debug, Default)]
 pub(crate) struct LastTime {
-    /// One more than the monotonic milliseconds; 0: never.
+    /// The monotonic milliseconds plus 1; 0 means never.
     millis_and_one: AtomicU64,
 }
 
@@ -159,7 +159,7 @@ impl LastTime {
         self.millis_and_one.store(clock.monotonic_millis() + 1, Ordering::Relaxed);
     }
 
-    /// Whether it was never done, or at least `interval_ms` ago.
+    /// Whether the work was never done, or was last done at least `interval_ms` ago.
     pub(crate) fn is_due(&self, clock: &dyn Clock, interval_ms: u64) -> bool {
         match self.millis_and_one.load(Ordering::Relaxed) {
             0 => true,
@@ -168,19 +168,19 @@ impl LastTime {
     }
 }
 
-/// Notices that somebody set the wall clock: it moved by more or less than the monotonic one did.
+/// Notices that the wall clock was set: it moved by more or less than the monotonic clock did.
 #[derive(Debug, Default)]
 pub(crate) struct WallClockWatch {
-    /// What both clocks said at the last look.
+    /// Both clocks at the previous call.
     last: Mutex<Option<(u64, u64)>>,
 }
 
-/// What slewing and a slow look are forgiven.
+/// Tolerance for clock slewing, and for the time between reading the two clocks.
 const WALL_CLOCK_TOLERANCE_MS: u64 = 60_000;
 
 impl WallClockWatch {
-    /// By how much the wall clock was set since the last look, if by more than a minute; negative where it
-    /// was set back.
+    /// Returns by how much the wall clock was set since the previous call, if by more than a minute; negative
+    /// if it was set back.
     pub(crate) fn set_by_ms(&self, clock: &dyn Clock) -> Option<i64> {
         let now = (clock.now_millis(), clock.monotonic_millis());
         let (wall, monotonic) = self.last.lock().replace(now)?;
@@ -195,7 +195,7 @@ pub struct SeededRandomness {
 }
 
 impl SeededRandomness {
-    /// Bytes that depend on `seed` alone.
+    /// Makes a source whose bytes depend only on `seed`.
     pub fn new(seed: u64) -> SeededRandomness {
         SeededRandomness { state: AtomicU64::new(seed) }
     }

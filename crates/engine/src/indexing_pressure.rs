@@ -1,8 +1,8 @@
-//! Bytes of writes that have arrived and are not answered: "may one more come in?"
+//! Bytes of the writes that are in progress: "may another one come in?"
 //!
-//! A write takes several times its own size (its records, its fields), so that only a part of the memory may
-//! wait as bodies. Where there is no room the client is told to come back later, before the rest of the body
-//! is read.
+//! A write takes several times its own size (its records and fields), so only a part of the memory may be
+//! used by waiting bodies. When there is no room, the client is told to come back later, before the rest of
+//! the body is read.
 //!
 //! Source: Elasticsearch's `IndexingPressure`.
 
@@ -13,7 +13,7 @@ use limber_mapping::{ErrorClass, RequestError};
 
 use crate::api::Result;
 
-/// The bytes of all writes, and how many there may be (`indexing_pressure.memory.limit`).
+/// The bytes of all writes in progress, and their limit (`indexing_pressure.memory.limit`).
 #[derive(Debug)]
 pub struct IndexingPressure {
     limit_bytes: u64,
@@ -27,16 +27,16 @@ pub struct IndexingPressure {
 pub struct IndexingPressureStats {
     /// `indexing_pressure.memory.limit`.
     pub limit_bytes: u64,
-    /// Bytes of the writes that are under way.
+    /// Bytes of the writes that are in progress.
     pub current_bytes: u64,
-    /// The bytes of all writes that were let in since the start.
+    /// Total bytes of all writes accepted since the start.
     pub total_bytes: u64,
-    /// Writes that were refused since the start.
+    /// Writes that were rejected since the start.
     pub rejection_count: u64,
 }
 
 impl IndexingPressure {
-    /// Starts with no writes in progress. All writes together may hold `limit_bytes`.
+    /// Starts without writes in progress. All writes together may hold `limit_bytes`.
     pub fn new(limit_bytes: u64) -> Arc<IndexingPressure> {
         let zero = || AtomicU64::new(0);
         Arc::new(IndexingPressure {
@@ -47,12 +47,12 @@ impl IndexingPressure {
         })
     }
 
-    /// A write of which nothing has arrived yet.
+    /// Starts a write of which no bytes have arrived yet.
     pub fn begin(self: &Arc<Self>) -> PendingWrite {
         PendingWrite { pressure: self.clone(), bytes: 0 }
     }
 
-    /// The numbers of now.
+    /// Returns the current statistics.
     pub fn stats(&self) -> IndexingPressureStats {
         IndexingPressureStats {
             limit_bytes: self.limit_bytes,
@@ -63,7 +63,7 @@ impl IndexingPressure {
     }
 }
 
-/// A write on its way; its bytes are given back when it drops.
+/// A write in progress. Dropping it gives its bytes back.
 #[derive(Debug)]
 pub struct PendingWrite {
     pressure: Arc<IndexingPressure>,
@@ -71,10 +71,10 @@ pub struct PendingWrite {
 }
 
 impl PendingWrite {
-    /// `more_bytes` of it come in.
+    /// Adds `more_bytes` that are about to be read.
     ///
     /// # Errors
-    /// `TooManyRequests` where there is no room for them; nothing is taken then.
+    /// Fails with `TooManyRequests` when there is no room for them; the write's size stays unchanged then.
     pub fn grow(&mut self, more_bytes: u64) -> Result<()> {
         let limit_bytes = self.pressure.limit_bytes;
         let outcome = self.pressure.current_bytes.fetch_update(Relaxed, Relaxed, |current| {

@@ -1,4 +1,5 @@
-//! `limber inspect`: "how large are the term indices of this data folder?", offline and without loading one.
+//! `limber inspect` measures term indices: "how large are the term indices of this data folder?" It works
+//! offline and loads none of them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,28 +14,28 @@ use crate::data_folder::{Found, for_each_shard};
 use crate::node::IndexAndField;
 use crate::shard::Commit;
 
-/// One field of one index, over all its committed segments.
+/// One field of one index, summed over all committed segments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FieldTermIndex {
     /// Segments that have the field.
     pub segment_count: u64,
-    /// Bytes of the FSTs, and of the largest of them.
+    /// Bytes of all FSTs of the field.
     pub index_bytes: u64,
     /// Bytes of the largest FST.
     pub largest_bytes: u64,
 }
 
-/// What an inspection saw.
+/// What an inspection found.
 #[derive(Debug, Default)]
 pub struct TermIndexReport {
     /// By index and field.
     pub fields: BTreeMap<IndexAndField, FieldTermIndex>,
-    /// FSTs, one a field and segment, by size: entry `i` counts those of less than `4^i` KiB that are in no
-    /// entry before.
+    /// Sizes of FSTs (one per field and segment). Entry `i` counts those below `4^i` KiB that earlier entries
+    /// do not count.
     pub histogram: [u64; 8],
     /// Committed segments of all shards.
     pub segment_count: u64,
-    /// Documents in them, deleted ones included.
+    /// Documents in the segments, including deleted ones.
     pub document_count: u64,
     /// Bytes of all committed segments on disk.
     pub disk_bytes: u64,
@@ -45,7 +46,7 @@ pub struct TermIndexReport {
 }
 
 impl TermIndexReport {
-    /// Bytes of all FSTs: what the native scheme keeps in memory.
+    /// Returns the bytes of all FSTs, which the native term index keeps in memory.
     pub fn index_bytes(&self) -> u64 {
         self.fields.values().map(|field| field.index_bytes).sum()
     }
@@ -66,9 +67,10 @@ impl TermIndexReport {
     }
 }
 
-/// Reads the section tables of all committed segments of a folder that no server uses. Changes nothing.
+/// Reads the section tables of all committed segments of a data folder that no server uses. Changes nothing.
 ///
-/// Errors: the folder cannot be read, or a running server holds it. What is damaged inside is in the report.
+/// Errors: the folder cannot be read, or a running server has locked it. Damage inside is reported, not an
+/// error.
 pub fn inspect_data_folder(path: &Path) -> Result<TermIndexReport> {
     let cache = TermIndexCache::new(Pool::new("segment_memory", 0), Scheme::Cached);
     let mut report = TermIndexReport::default();

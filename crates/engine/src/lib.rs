@@ -1,10 +1,11 @@
-//! Indices that live: catalog, shards, versions, translog, refresh, flush, merge, recovery, ingest pipelines,
+//! Live indices: catalog, shards, versions, translog, refresh, flush, merge, recovery, ingest pipelines,
 //! tasks.
 //!
-//! Question answered: "carry out this API call on the indices of this data folder, and lose nothing that was
+//! Answers: "carry out this API call on the indices of this data folder, and lose nothing that was
 //! acknowledged".
 //!
-//! **Invariant**: knows no HTTP. Clock, randomness and disk come in as arguments, so that tests replay.
+//! **Invariant**: this crate does not depend on HTTP. Clock, randomness and disk are passed in, so that tests
+//! are repeatable.
 
 #![deny(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! How far a request by query got, how fast it may go, and whether it is to stop.
+//! Progress of a request by query: how far it is, how fast it may go, and whether it must stop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use limber_store::sync::{self, Condvar, Mutex};
 use serde_json::{Map, Value, json};
 
-/// Which counters a request shows.
+/// Which counters a request has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
-    /// Those of `_delete_by_query`.
+    /// The counters of `_delete_by_query`.
     Deletes,
-    /// Those of `_update_by_query`.
+    /// The counters of `_update_by_query`.
     Updates,
-    /// Those of `_reindex`.
+    /// The counters of `_reindex`.
     Copies,
 }
 
@@ -25,22 +25,22 @@ pub enum Counted {
 #[derive(Debug)]
 pub struct Progress {
     counted: Counted,
-    /// Set by the task's cancellation.
+    /// Set when the task is cancelled.
     cancelled: Arc<AtomicBool>,
-    /// Operations a second that all slices together may reach, as bits of an `f32`; infinite: no limit.
+    /// Operations per second allowed for all slices together, as the bits of an `f32`; infinite for no limit.
     requests_per_second: AtomicU32,
     total: AtomicU64,
-    /// One a slice; at least one.
+    /// The slices, at least one.
     slices: Box<[Slice]>,
     wake: (Mutex<()>, Condvar),
-    /// The slice, if the request is one of several that its caller made.
+    /// The slice's number, if the client divided its work into several requests.
     slice_id: Option<u32>,
 }
 
-/// What one slice did.
+/// Counters of one slice.
 #[derive(Debug, Default)]
 pub(crate) struct Slice {
-    /// Documents it was given.
+    /// Documents that the slice received.
     pub given: AtomicU64,
     pub updated: AtomicU64,
     pub created: AtomicU64,
@@ -51,11 +51,11 @@ pub(crate) struct Slice {
     pub bulk_retries: AtomicU64,
     pub search_retries: AtomicU64,
     throttled_ms: AtomicU64,
-    /// When its present pause began and will end.
+    /// When its current pause began and when it will end.
     paused: Mutex<Option<(Instant, Instant)>>,
 }
 
-/// Longest sleep before a pause looks whether it was cancelled.
+/// Longest sleep in a pause before it checks for cancellation.
 const PAUSE_STEP: Duration = Duration::from_millis(50);
 
 impl Progress {
@@ -88,7 +88,7 @@ impl Progress {
         self.total.load(Relaxed)
     }
 
-    /// Documents that were handed to slices.
+    /// Returns how many documents the slices received.
     pub(crate) fn given(&self) -> u64 {
         self.slices.iter().map(|slice| slice.given.load(Relaxed)).sum()
     }
@@ -101,17 +101,17 @@ impl Progress {
         self.slices.len()
     }
 
-    /// The flag that ends it.
+    /// Returns the flag that cancels the request.
     pub fn cancelled_flag(&self) -> Arc<AtomicBool> {
         self.cancelled.clone()
     }
 
-    /// Whether the request is to end.
+    /// Whether the request must stop.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Relaxed)
     }
 
-    /// Reading was turned away and is tried again.
+    /// Counts that reading was rejected and is tried again.
     pub fn note_search_retry(&self) {
         self.slices[0].search_retries.fetch_add(1, Relaxed);
     }
@@ -126,12 +126,12 @@ impl Progress {
         }
     }
 
-    /// Operations a second that may be reached; infinite: no limit.
+    /// Returns the allowed operations per second; infinite for no limit.
     pub fn requests_per_second(&self) -> f32 {
         f32::from_bits(self.requests_per_second.load(Relaxed))
     }
 
-    /// Changes the speed; a pause under way is shortened or prolonged accordingly.
+    /// Changes the speed. A current pause becomes shorter or longer accordingly.
     pub fn rethrottle(&self, requests_per_second: f32) {
         self.requests_per_second.store(requests_per_second.to_bits(), Relaxed);
         let _guard = self.wake.0.lock();
@@ -139,14 +139,15 @@ impl Progress {
     }
 
     /// Pauses a slice until a batch of `count` operations, begun at `start`, has taken as long as the speed
-    /// wants.
+    /// requires.
     pub(crate) fn throttle(&self, number: usize, start: Instant, count: u64) {
         let slice = &self.slices[number];
         let paused_at = Instant::now();
         let mut guard = self.wake.0.lock();
         loop {
             let seconds = count as f64 * self.slices.len() as f64 / f64::from(self.requests_per_second());
-            // A batch at an absurdly low speed: a day at a time is long enough to be cancelled or sped up.
+            // At an extremely low speed, a pause of one day is long enough; the slice can be cancelled or
+            // sped up meanwhile.
             let until = start + Duration::from_secs_f64(seconds.min(86_400.0));
             let now = Instant::now();
             if until <= now || self.is_cancelled() {
@@ -161,7 +162,7 @@ impl Progress {
         }
     }
 
-    /// The counters as `GET _tasks` and the answer show them, `slices` included when there are several.
+    /// Renders the counters as `GET _tasks` and the response show them, with `slices` if there are several.
     pub fn to_json(&self) -> Value {
         let all: Vec<&Slice> = self.slices.iter().collect();
         let mut status = Map::new();

@@ -1,4 +1,5 @@
-//! Rules that pin documents to the top of an answer, or leave them out, where a search says what it is about.
+//! Query rules, which pin documents to the top of the hits, or exclude them, for searches with matching
+//! criteria.
 //!
 //! Source: Elasticsearch's documentation of `_query_rules` and of the `rule` query.
 
@@ -9,14 +10,14 @@ use serde_json::{Map, Value, json};
 
 use crate::api::Result;
 
-/// Rules of one set, as in Elasticsearch.
+/// Most rules in a ruleset, as in Elasticsearch.
 const RULES_MAX: usize = 100;
-/// Sets of a node: all of them are in one file.
+/// Most rulesets of a node. All of them are in one file.
 pub(crate) const SETS_MAX: usize = 1_000;
-/// Documents of one rule, and criteria.
+/// Most documents of one rule, and most criteria.
 const DOCUMENTS_MAX: usize = 100;
 const CRITERIA_MAX: usize = 100;
-/// Words that are alike at least so far match by `fuzzy`.
+/// Words at least this similar match `fuzzy`.
 const LIKENESS_MIN: f64 = 0.5;
 
 const TYPES: [&str; 2] = ["pinned", "exclude"];
@@ -45,7 +46,7 @@ fn list<'v>(value: Option<&'v Value>, what: &str, most: usize) -> Result<&'v [Va
     }
 }
 
-/// The members of an object that may have only these.
+/// Returns the members of an object that may have only these names.
 fn read<'v>(value: &'v Value, what: &str, names: &[&str]) -> Result<&'v Map<String, Value>> {
     let members = ObjectParser(what).members(value)?;
     match members.keys().find(|name| !names.contains(&name.as_str())) {
@@ -84,7 +85,7 @@ fn criterion(value: &Value) -> Result<()> {
     }
 }
 
-/// Checks a rule, and gives it the id that its address has.
+/// Validates a rule, and sets its id to the one in the URL.
 pub(crate) fn parse_rule(value: &Value, id: Option<&str>) -> Result<Value> {
     let members = read(value, "query_rule", &["rule_id", "type", "criteria", "actions", "priority"])?;
     let own = members.get("rule_id").and_then(Value::as_str);
@@ -135,7 +136,7 @@ pub(crate) fn parse_rule(value: &Value, id: Option<&str>) -> Result<Value> {
     Ok(rule.into())
 }
 
-/// The rules of `PUT _query_rules/{set}`.
+/// Parses the rules of `PUT _query_rules/{set}`.
 pub(crate) fn parse_set(body: &Value) -> Result<Vec<Value>> {
     let members = read(body, "query_ruleset", &["rules", "ruleset_id"])?;
     let rules = match members.get("rules") {
@@ -155,7 +156,7 @@ pub(crate) fn parse_set(body: &Value) -> Result<Vec<Value>> {
     Ok(parsed)
 }
 
-/// Puts a rule into a set. Whether it is new.
+/// Puts a rule into a ruleset. Returns whether it is new.
 pub(crate) fn put_rule(rules: &mut Vec<Value>, rule: Value) -> Result<bool> {
     if let Some(own) = rules.iter_mut().find(|own| own["rule_id"] == rule["rule_id"]) {
         *own = rule;
@@ -172,7 +173,7 @@ fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())
 }
 
-/// A value as text; nothing for what is no single value.
+/// Returns a single value as a string; `None` for objects, arrays and null.
 fn shown(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -199,7 +200,7 @@ fn fits(kind: &str, said: &Value, wanted: &Value) -> bool {
     }
 }
 
-/// Whether all criteria of a rule hold of what the search says.
+/// Whether all criteria of a rule match the search's match criteria.
 fn holds(rule: &Value, said: &Map<String, Value>) -> bool {
     let holds_one = |criterion: &Value| {
         let kind = criterion["type"].as_str().unwrap_or_default();
@@ -218,15 +219,15 @@ fn holds(rule: &Value, said: &Map<String, Value>) -> bool {
     rule["criteria"].as_array().is_some_and(|criteria| criteria.iter().all(holds_one))
 }
 
-/// The rules of a set that hold, by their priority.
+/// Returns the matching rules of a ruleset, ordered by priority.
 pub(crate) fn matching<'r>(rules: &'r [Value], said: &Map<String, Value>) -> Vec<&'r Value> {
     let mut found: Vec<&Value> = rules.iter().filter(|rule| holds(rule, said)).collect();
-    // Stable: rules without a priority come last, in their order.
+    // The sort is stable. Rules without a priority come last, in their order.
     found.sort_by_key(|rule| rule["priority"].as_i64().unwrap_or(i64::MAX));
     found
 }
 
-/// Adds what a rule does.
+/// Adds the documents that a rule pins or excludes.
 pub(crate) fn apply(rule: &Value, out: &mut RuledDocuments) {
     let ids = rule["actions"]["ids"].as_array().into_iter().flatten().map(|id| json!({"_id": id}));
     let docs = rule["actions"]["docs"].as_array().into_iter().flatten().cloned();
@@ -238,7 +239,7 @@ pub(crate) fn apply(rule: &Value, out: &mut RuledDocuments) {
     }
 }
 
-/// A set in a list: how many rules of which kinds it has.
+/// Describes a ruleset in a list: how many rules it has, by kind.
 pub(crate) fn counted(name: &str, rules: &[Value]) -> Value {
     let mut counts = [Map::new(), Map::new()];
     let mut add = |place: usize, kind: &Value| {

@@ -1,4 +1,4 @@
-//! Sets of synonyms: named lists of rules, as `_synonyms` keeps them.
+//! Synonym sets: named lists of rules, as `_synonyms` stores them.
 //!
 //! Source: Elasticsearch's `SynonymsManagementAPIService` and `SynonymRule`.
 
@@ -9,27 +9,27 @@ use serde_json::{Value, json};
 
 use crate::api::Result;
 
-/// Rules of one set at most, as in Elasticsearch.
+/// Most rules in a set, as in Elasticsearch.
 pub(crate) const RULES_MAX: usize = 10_000;
-/// Sets of a node: all of them are in one file.
+/// Most synonym sets of a node. All of them are in one file.
 pub(crate) const SETS_MAX: usize = 1_000;
 
-/// The rules of a set by id.
+/// The rules of a set, by id.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct SynonymSet(BTreeMap<String, String>);
 
 impl SynonymSet {
-    /// Ids and rules, by id.
+    /// Returns ids and rules, ordered by id.
     pub fn rules(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(id, rule)| (id.as_str(), rule.as_str()))
     }
 
-    /// The rule of this id.
+    /// Returns the rule with this id.
     pub fn get(&self, id: &str) -> Option<&str> {
         self.0.get(id).map(String::as_str)
     }
 
-    /// Whether the rule is new.
+    /// Adds or replaces a rule. Returns whether it is new.
     pub fn put(&mut self, id: &str, rule: &str) -> Result<bool> {
         let is_new = self.0.insert(id.to_owned(), rule.to_owned()).is_none();
         match self.0.len() > RULES_MAX {
@@ -38,23 +38,23 @@ impl SynonymSet {
         }
     }
 
-    /// Whether it was there.
+    /// Removes a rule. Returns whether it existed.
     pub fn remove(&mut self, id: &str) -> bool {
         self.0.remove(id).is_some()
     }
 
-    /// Number of rules.
+    /// Returns the number of rules.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// As the node's state has it: rules by id.
+    /// Renders the set as the node's state stores it: rules by id.
     pub fn to_json(&self) -> Value {
         let rules = self.0.iter().map(|(id, rule)| (id.clone(), Value::from(rule.as_str())));
         Value::Object(rules.collect())
     }
 
-    /// The other way.
+    /// Reads what [`SynonymSet::to_json`] rendered.
     pub fn from_json(value: &Value) -> SynonymSet {
         let rules = value.as_object().into_iter().flatten();
         let rules = rules.filter_map(|(id, rule)| Some((id.clone(), rule.as_str()?.to_owned())));
@@ -62,7 +62,7 @@ impl SynonymSet {
     }
 }
 
-/// The sets of the state file.
+/// Reads the synonym sets in the state file.
 pub(crate) fn restored(sets: &Value) -> BTreeMap<String, SynonymSet> {
     let sets = sets.as_object().into_iter().flatten();
     sets.map(|(name, set)| (name.clone(), SynonymSet::from_json(set))).collect()
@@ -74,17 +74,17 @@ fn too_many() -> RequestError {
     ))
 }
 
-/// What is wrong with a body, which is shown whole.
+/// Makes the error for an invalid body, which includes the beginning of the body.
 fn unparsable(text: &str, cause: RequestError) -> RequestError {
     let shown: String = text.chars().take(4096).collect();
     RequestError::illegal_argument(format!("Failed to parse: {shown}")).caused_by(cause)
 }
 
-/// A set, and one rule of it.
+/// Parsers of a synonym set, and of one rule in it.
 const SET: ObjectParser<'_> = ObjectParser("synonyms_set");
 const RULE: ObjectParser<'_> = ObjectParser("synonyms");
 
-/// One text under `synonyms`, and `id` where that may be given.
+/// Parses a rule: a string under `synonyms`, and `id` if it is allowed.
 fn rule(body: &Value, with_id: bool) -> Result<(Option<String>, String)> {
     let (mut id, mut synonyms) = (None, None);
     for (key, value) in RULE.members(body)? {
@@ -99,7 +99,7 @@ fn rule(body: &Value, with_id: bool) -> Result<(Option<String>, String)> {
     Ok((id, synonyms))
 }
 
-/// What makes a rule none.
+/// Returns what is wrong with a rule; `None` if it is valid.
 fn fault(rule: &str) -> Option<String> {
     if rule.trim().is_empty() {
         return Some("[synonyms] field can't be empty".to_owned());
@@ -123,7 +123,8 @@ fn check_rules<'r>(rules: impl Iterator<Item = &'r str>) -> Result<()> {
     Err(RequestError::bad_request("action_request_validation_exception", reason))
 }
 
-/// The body of `PUT _synonyms/{set}`; `text` is the body as it came, `new_id` makes ids for rules without.
+/// Parses the body of `PUT _synonyms/{set}`. `text` is the body as it was received; `new_id` generates ids
+/// for rules without one.
 pub(crate) fn parse_set(body: &Value, text: &str, mut new_id: impl FnMut() -> String) -> Result<SynonymSet> {
     let failed = |cause| unparsable(text, cause);
     let members = SET.members(body).map_err(failed)?;
@@ -151,14 +152,14 @@ pub(crate) fn parse_set(body: &Value, text: &str, mut new_id: impl FnMut() -> St
     Ok(set)
 }
 
-/// The body of `PUT _synonyms/{set}/{rule}`.
+/// Parses the body of `PUT _synonyms/{set}/{rule}`.
 pub(crate) fn parse_rule(body: &Value, text: &str) -> Result<String> {
     let (_, synonyms) = rule(body, false).map_err(|cause| unparsable(text, cause))?;
     check_rules(std::iter::once(synonyms.as_str()))?;
     Ok(synonyms)
 }
 
-/// A page of a list, as `GET` shows it: checked as Elasticsearch checks it.
+/// Returns one page of a list. `from` and `size` are checked as in Elasticsearch.
 pub(crate) fn page<T>(items: Vec<T>, from: i64, size: i64) -> Result<Vec<T>> {
     const WINDOW_MAX: i64 = 10_000;
     let mut faults = Vec::new();
@@ -184,7 +185,7 @@ pub(crate) fn page<T>(items: Vec<T>, from: i64, size: i64) -> Result<Vec<T>> {
     Err(RequestError::bad_request("action_request_validation_exception", reason))
 }
 
-/// A rule as it is shown.
+/// Renders a rule for a response.
 pub(crate) fn shown((id, synonyms): (&str, &str)) -> Value {
     json!({"id": id, "synonyms": synonyms})
 }

@@ -15,26 +15,26 @@ use crate::environment::Clock;
 use crate::progress::Progress;
 use crate::waiting::patiently;
 
-/// One running (or kept) task.
+/// One running task, or a finished one whose result is kept.
 #[derive(Debug)]
 pub struct Task {
     /// The number in `node:number`.
     pub id: u64,
-    /// Elasticsearch's name of what it does.
+    /// Elasticsearch's name for the action.
     pub action: &'static str,
-    /// What the request asks for, as `_tasks?detailed` shows it.
+    /// A description of the request, for `_tasks?detailed`.
     pub description: String,
-    /// Whether `_tasks/_cancel` may end it.
+    /// Whether `_tasks/_cancel` can stop it.
     pub cancellable: bool,
-    /// Set by [`Task::cancel`]; searches look at it once a window.
+    /// Set by [`Task::cancel`]; searches check it once per window of documents.
     pub cancelled: Arc<AtomicBool>,
     /// Counters of a request by query.
     pub progress: Option<Arc<Progress>>,
-    /// What its request is called by whoever sent it.
+    /// The client's name for the request (`X-Opaque-Id`).
     opaque_id: Option<Arc<str>>,
-    /// Wall clock, as it is shown.
+    /// When it started by the wall clock, for display.
     start_millis: u64,
-    /// Monotonic.
+    /// When it started by the monotonic clock.
     start_nanos: u64,
     finished: Mutex<Option<Finished>>,
 }
@@ -46,7 +46,7 @@ struct Finished {
 }
 
 impl Task {
-    /// Asks the task to stop; whether it can.
+    /// Asks the task to stop. Returns whether it can be stopped.
     pub fn cancel(&self) -> bool {
         if self.cancellable {
             self.cancelled.store(true, Ordering::Relaxed);
@@ -54,7 +54,7 @@ impl Task {
         self.cancellable
     }
 
-    /// As `GET _tasks` shows it, `now_nanos` being what the monotonic clock says.
+    /// Renders the task as `GET _tasks` shows it. `now_nanos` is the monotonic clock.
     fn to_json(&self, node_id: &str, detailed: bool, now_nanos: u64) -> Value {
         let nanos = match &*self.finished.lock() {
             Some(finished) => finished.nanos,
@@ -86,7 +86,7 @@ impl Task {
     }
 }
 
-/// Results of background tasks that are kept for `GET _tasks/{id}`.
+/// How many results of background tasks are kept for `GET _tasks/{id}`.
 const FINISHED_MAX: usize = 100;
 
 /// All tasks of a node. Cheap to clone.
@@ -105,10 +105,10 @@ struct List {
     ended: Condvar,
 }
 
-/// Takes the task off the list when it drops.
+/// Removes the task from the list when dropped.
 pub struct TaskGuard<'t> {
     tasks: &'t Tasks,
-    /// The task on the list.
+    /// The listed task.
     pub task: Arc<Task>,
 }
 
@@ -123,12 +123,12 @@ impl Tasks {
         Tasks { node_id, clock, list: Arc::default() }
     }
 
-    /// A task as `GET _tasks` shows it.
+    /// Renders a task as `GET _tasks` shows it.
     pub fn show(&self, task: &Task, node_id: &str, detailed: bool) -> Value {
         task.to_json(node_id, detailed, self.clock.monotonic_nanos())
     }
 
-    /// Lists a request while the guard lives.
+    /// Lists a request as a task while the guard exists.
     pub fn register(
         &self,
         action: &'static str,
@@ -138,7 +138,7 @@ impl Tasks {
         TaskGuard { tasks: self, task: self.add(action, description.into(), cancellable) }
     }
 
-    /// As [`Tasks::register`], cancelled by the flag the request already has.
+    /// Works like [`Tasks::register`], for a task that the request's own flag cancels.
     pub fn register_cancellable(
         &self,
         action: &'static str,
@@ -148,7 +148,7 @@ impl Tasks {
         TaskGuard { tasks: self, task: self.add_with(action, description.into(), true, cancelled, None) }
     }
 
-    /// As [`Tasks::register_cancellable`], with counters to look at.
+    /// Works like [`Tasks::register_cancellable`], with counters that can be shown.
     pub(crate) fn register_by_query(
         &self,
         action: &'static str,
@@ -187,15 +187,15 @@ impl Tasks {
         task
     }
 
-    /// All running tasks, in the order in which they began.
+    /// Returns all running tasks, in the order in which they began.
     pub fn list(&self) -> Vec<Arc<Task>> {
         self.list.running.lock().values().cloned().collect()
     }
 
-    /// Waits up to `timeout_ms` until `is_over`, which is asked again and again.
+    /// Waits up to `timeout_ms` until `is_over` returns true; it is called repeatedly.
     ///
     /// # Errors
-    /// Nobody waits for the answer any more, or too many wait.
+    /// Fails when nobody waits for the response any more, or when too many requests wait.
     pub fn wait(&self, timeout_ms: u64, mut is_over: impl FnMut() -> bool) -> Result<()> {
         let deadline = Instant::now() + Duration::from_millis(timeout_ms.min(3_600_000));
         patiently(deadline, |step| {
@@ -208,10 +208,11 @@ impl Tasks {
         .map(drop)
     }
 
-    /// The body of `GET _tasks/{id}`, waiting up to `timeout_ms` for its end; `None`: unknown.
+    /// Returns the body of `GET _tasks/{id}`, waiting up to `timeout_ms` for the task's end; `None` for an
+    /// unknown task.
     ///
     /// # Errors
-    /// Nobody waits for the answer any more, or too many wait.
+    /// Fails when nobody waits for the response any more, or when too many requests wait.
     pub fn get(&self, id: u64, timeout_ms: u64, node_id: &str) -> Result<Option<Value>> {
         let deadline = Instant::now() + Duration::from_millis(timeout_ms.min(3_600_000));
         patiently(deadline, |step| {
@@ -223,12 +224,14 @@ impl Tasks {
                 return Ok(Some(()));
             }
             if !step.is_zero() {
-                // Woken at its end; looks again in any case, as a task without a kept result just vanishes.
+                // The end of the task wakes this thread. It also checks regularly, because a task without a
+                // kept result ends silently.
                 self.list.ended.wait_for(&mut finished, step);
             }
             Ok(None)
         })?;
-        // It is in the second list before it leaves the first.
+        // A task is added to the finished list before it is removed from the running one, so looking in this
+        // order cannot miss it.
         let running = self.list.running.lock().get(&id).cloned();
         let Some(task) = self.list.finished.lock().get(&id).cloned() else {
             let shown =
@@ -244,7 +247,7 @@ impl Tasks {
         Ok(Some(body))
     }
 
-    /// Runs `work` on a thread of its own and answers `node:id`. Its result is kept for [`Tasks::get`].
+    /// Runs `work` on a separate thread and returns `node:id`. The result is kept for [`Tasks::get`].
     pub fn spawn(
         &self,
         action: &'static str,
@@ -254,7 +257,7 @@ impl Tasks {
         self.start(self.add(action, description, false), work)
     }
 
-    /// As [`Tasks::spawn`], cancelled by a flag that `work` looks at.
+    /// Works like [`Tasks::spawn`], for a task that is cancelled by a flag which `work` checks.
     pub(crate) fn spawn_cancellable(
         &self,
         action: &'static str,
@@ -265,7 +268,7 @@ impl Tasks {
         self.start(self.add_with(action, description, true, cancelled, None), work)
     }
 
-    /// As [`Tasks::spawn`], cancellable and with counters to look at.
+    /// Works like [`Tasks::spawn`], for a cancellable task with counters that can be shown.
     pub(crate) fn spawn_by_query(
         &self,
         action: &'static str,
@@ -284,7 +287,7 @@ impl Tasks {
     ) -> Result<String> {
         let id = task.id;
         let (list, clock) = (self.list.clone(), self.clock.clone());
-        // A task may do what the request may that starts it, and no more.
+        // The task has exactly the rights of the request that starts it.
         let work = limber_access::carried(work);
         let spawned = limber_store::sync::spawn(&format!("task-{id}"), move || {
             let outcome = caught(work);

@@ -1,4 +1,4 @@
-//! Values of settings: durations, sizes, numbers, booleans, with Elasticsearch's words when they are wrong.
+//! Parses values of settings: durations, sizes, numbers, booleans. Errors have Elasticsearch's wording.
 //!
 //! Source: `org.elasticsearch.core.TimeValue`, `org.elasticsearch.common.unit.ByteSizeValue`, `Setting`.
 
@@ -8,7 +8,7 @@ use limber_text::time_value::TimeValue;
 
 use crate::api::Result;
 
-/// A time such as `30s` in whole milliseconds; `-1` stays `-1`.
+/// Parses a time such as `30s` to whole milliseconds; `-1` stays `-1`.
 pub fn parse_time_ms(key: &str, text: &str) -> Result<i64> {
     let Some(time) = TimeValue::parse(text, key)? else { return Ok(-1) };
     i64::try_from(time.millis()).map_err(|_| {
@@ -18,7 +18,7 @@ pub fn parse_time_ms(key: &str, text: &str) -> Result<i64> {
     })
 }
 
-/// `512mb`, `1kb`, `10b`, `-1`, `0` to bytes; fractions allowed as in Elasticsearch (`1.5gb`).
+/// Parses `512mb`, `1kb`, `10b`, `-1` or `0` to bytes. Fractions are allowed as in Elasticsearch (`1.5gb`).
 pub fn parse_bytes(key: &str, text: &str) -> Result<i64> {
     match byte_size::parse(text) {
         Ok(bytes) => Ok(bytes.unwrap_or(-1)),
@@ -28,7 +28,7 @@ pub fn parse_bytes(key: &str, text: &str) -> Result<i64> {
     }
 }
 
-/// A size or a share (`10%`) of `whole_bytes`.
+/// Parses a size, or a percentage (`10%`) of `whole_bytes`.
 pub fn parse_bytes_or_percent(key: &str, text: &str, whole_bytes: u64) -> Result<u64> {
     match byte_size::share(text, whole_bytes) {
         Some(share) => share.map_err(|_| {
@@ -40,7 +40,7 @@ pub fn parse_bytes_or_percent(key: &str, text: &str, whole_bytes: u64) -> Result
     }
 }
 
-/// Reads `true` or `false`; the error names the setting `key`.
+/// Parses `true` or `false`. The error names the setting `key`.
 pub fn parse_bool(key: &str, text: &str) -> Result<bool> {
     match text {
         "true" => Ok(true),
@@ -51,7 +51,7 @@ pub fn parse_bool(key: &str, text: &str) -> Result<bool> {
     }
 }
 
-/// Reads a whole number from `min` to `max`; the error names the setting `key`.
+/// Parses a whole number from `min` to `max`. The error names the setting `key`.
 pub fn parse_integer(key: &str, text: &str, min: i64, max: i64) -> Result<i64> {
     let value: i64 = text.trim().parse().map_err(|_| {
         RequestError::illegal_argument(format!("Failed to parse value [{text}] for setting [{key}]"))
@@ -69,7 +69,7 @@ pub fn parse_integer(key: &str, text: &str, min: i64, max: i64) -> Result<i64> {
     Ok(value)
 }
 
-/// Reads a number from `min` to `max`; the error names the setting `key`.
+/// Parses a number from `min` to `max`. The error names the setting `key`.
 pub fn parse_float(key: &str, text: &str, min: f64, max: f64) -> Result<f64> {
     let value: f64 = text.trim().parse().map_err(|_| {
         RequestError::illegal_argument(format!("Failed to parse value [{text}] for setting [{key}]"))

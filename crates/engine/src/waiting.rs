@@ -1,8 +1,8 @@
-//! "This thread waits for the disk": told to the owner of the thread, so that it lets another job run
+//! Tells the owner of a thread that the thread is waiting for the disk, so that the owner can run another job
 //! meanwhile.
 //!
-//! A bulk's thread spends a third of its time in the translog's fsync; with one thread a core, cores would
-//! stand still.
+//! A bulk's thread spends a third of its time in the translog's fsync. With one thread per core, cores would
+//! be idle during that time.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use limber_work as work;
 
 use crate::api::Result;
 
-/// Requests of the process that may wait at a time for something to happen: each holds a thread, and the
-/// pools have no more for them.
+/// How many requests of the process may wait for something to happen at the same time. Each of them holds a
+/// thread, and the thread pools have no more for them.
 const PATIENT_MAX: usize = 192;
-/// Between two looks at whether somebody still waits for the answer.
+/// Time between two checks whether the client still waits for the response.
 const LOOK: Duration = Duration::from_millis(50);
 
 static PATIENT: AtomicUsize = AtomicUsize::new(0);
 
-/// Who hands jobs to a thread, such as a bounded pool.
+/// Runs jobs on threads, such as a bounded thread pool.
 pub trait ThreadOwner: Send + Sync {
-    /// The job on this thread waits, using no processor.
+    /// Called when the job on this thread begins to wait without using a processor.
     fn begin_wait(&self);
-    /// It goes on.
+    /// Called when it continues.
     fn end_wait(&self);
 }
 
@@ -35,12 +35,13 @@ thread_local! {
     static HAS_GIVEN_UP: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A turn that a job gave up: it goes on beside the others, whose owner counts it again when this drops, at
-/// the job's end.
+/// The released slot of a long job, which continues beside the other jobs. When this is dropped at the job's
+/// end, the owner counts the thread again.
 pub struct GivenUp(Arc<dyn ThreadOwner>);
 
-/// Lets another job run beside this one, which takes long: others need not wait for it, and the system shares
-/// the processors out. `None`: the thread has no owner.
+/// Lets another job run beside this one, which takes long. Other jobs need not wait for it, and the system
+/// divides the processors among them. Returns `None` if the thread has no owner or its slot is already
+/// released.
 pub fn give_up_turn() -> Option<GivenUp> {
     let owner = OWNER.with_borrow(|owner| owner.clone()).filter(|_| !HAS_GIVEN_UP.get())?;
     HAS_GIVEN_UP.set(true);
@@ -55,12 +56,12 @@ impl Drop for GivenUp {
     }
 }
 
-/// Names the owner of the current thread.
+/// Sets the owner of the current thread.
 pub fn set_thread_owner(owner: Arc<dyn ThreadOwner>) {
     OWNER.set(Some(owner));
 }
 
-/// Runs `wait`, during which the owner of the thread may let another job run.
+/// Runs `wait`. The owner of the thread may run another job meanwhile.
 pub(crate) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
     struct Resume(Arc<dyn ThreadOwner>);
     impl Drop for Resume {
@@ -71,7 +72,7 @@ pub(crate) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
     }
     let owner = OWNER.with_borrow(|owner| owner.clone()).filter(|_| !HAS_GIVEN_UP.get());
     let _resume = owner.map(|owner| {
-        // A job that takes long meanwhile has given its turn up already.
+        // While it waits, the slot counts as released, so that a long job does not release it again.
         HAS_GIVEN_UP.set(true);
         owner.begin_wait();
         Resume(owner)
@@ -79,12 +80,13 @@ pub(crate) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
     wait()
 }
 
-/// Waits for what a client asked to wait for. `look` may wait as long as it is told, and is called again
-/// until it finds something, until `deadline` (`None`), or until nobody waits for the answer any more. The
-/// owner of the thread lets another job run meanwhile.
+/// Waits for something that a client wants to wait for. `look` may block for the given duration. It is called
+/// repeatedly until it finds something, until `deadline` (which returns `None`), or until nobody waits for
+/// the response any more. The owner of the thread may run another job meanwhile.
 ///
 /// # Errors
-/// Those of `look`; the request was cancelled; `TooManyRequests` where as many requests wait as may.
+/// Fails with the errors of `look`, when the request is cancelled, and with `TooManyRequests` when too many
+/// requests are waiting.
 pub fn patiently<T>(
     deadline: Instant,
     mut look: impl FnMut(Duration) -> Result<Option<T>>,
@@ -108,7 +110,7 @@ pub fn patiently<T>(
     })
 }
 
-/// One of the requests that wait.
+/// One waiting request.
 struct Patient;
 
 impl Patient {

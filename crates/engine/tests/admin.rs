@@ -1,4 +1,4 @@
-//! Indices, aliases, templates, settings, scrolls and upkeep over a whole node.
+//! Tests indices, aliases, templates, settings, scrolls and upkeep on a whole node.
 
 mod common;
 
@@ -308,7 +308,7 @@ fn the_memory_of_term_indices_is_told_by_index_and_field() {
     assert_eq!(names("/indices/a/segment_memory/fields"), ["_id", "k", "k.keyword"]);
     assert_eq!(names("/indices/b/segment_memory/fields"), ["_id", "n", "n.keyword"]);
     assert_eq!(named["indices"]["a"]["segment_memory"]["fields"]["k"]["segment_count"], 1);
-    // All sections at once stay short.
+    // Statistics of all sections stay short, so they leave out the fields.
     assert_eq!(asked(&[])["indices"]["a"]["segment_memory"].get("fields"), None);
 }
 
@@ -350,13 +350,13 @@ fn a_shard_that_nobody_searches_is_refreshed_when_the_writing_pauses_or_a_search
         node.maintain();
         assert_eq!((docs("t"), docs("explicit")), (0, second + 1));
     }
-    // A search sees what a refresh would have shown it, and keeps the shard awake.
+    // The search refreshes first and keeps the shard from becoming idle.
     assert_eq!(search(&node, "t", json!({"match_all": {}})).len(), 3);
     write(&node, index("t", "4", b"{}")).expect("written");
     clock.advance_ms(1_000);
     node.maintain();
     assert_eq!(docs("t"), 4);
-    // Half a minute later it rests again, until the writing pauses.
+    // After half a minute the shard is idle again, until the writing pauses.
     clock.advance_ms(30_000);
     write(&node, index("t", "5", b"{}")).expect("written");
     node.maintain();

@@ -1,5 +1,5 @@
-//! The caches over a living index: the same writes into an index with caches and into one without give the
-//! same answers.
+//! Tests the caches on a changing index: the same writes to an index with caches and to one without give the
+//! same responses.
 
 mod common;
 
@@ -77,7 +77,7 @@ fn answers_are_kept_until_something_else_can_be_found() {
     assert!(figures(&node, "cached")["hit_count"].as_u64().is_some_and(|hits| hits > 50));
     assert_eq!(figures(&node, "plain")["miss_count"], 0);
 
-    // A mapping decides as well as documents do.
+    // A changed mapping can change the result like a document.
     let body = json!({"size": 0, "query": {"match": {"new": "x"}}});
     write(&node, index("cached", "new", br#"{"n": 1}"#)).expect("written");
     node.refresh("cached", IndicesOptions::BROADCAST).expect("refreshed");

@@ -1,5 +1,4 @@
-//! Somebody sets the wall clock, an hour back or a day forth: what is an interval or a deadline goes on as if
-//! nothing had happened.
+//! Sets the wall clock an hour back or a day forward: intervals and deadlines must not be affected.
 
 mod common;
 
@@ -18,7 +17,7 @@ use serde_json::{Value, json};
 const START_MS: u64 = 1_700_000_000_000;
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
-/// How somebody sets the wall clock.
+/// By how much the wall clock is set.
 const JUMPS_MS: [i64; 2] = [-HOUR_MS, DAY_MS];
 
 fn open_at(path: &Path, clock: &Arc<ManualClock>, background_threads: bool) -> Arc<Node> {
@@ -88,7 +87,7 @@ fn async_searches_are_kept_as_long_as_they_were_asked_to() {
         clock.shift_wall_ms(jump_ms);
         clock.advance_ms(59_999);
         node.maintain();
-        // Kept for longer: what is shown goes by the wall clock as it is now.
+        // The search is kept longer. The displayed expiry uses the current wall clock.
         let found = node.async_search(&found.id, Some(120_000), 0).expect("it is kept");
         assert_eq!(found.expires_millis(), (START_MS + 179_999).saturating_add_signed(jump_ms));
         clock.shift_wall_ms(-jump_ms);
@@ -118,8 +117,8 @@ fn tasks_and_the_node_count_the_time_that_went_by() {
     }
 }
 
-/// The rounds come by their intervals; ages that are stored go by the wall clock, and are 0 where they would
-/// be negative.
+/// The rounds run at their intervals. Stored times are from the wall clock, and ages that would be negative
+/// are 0.
 #[test]
 fn lifecycles_are_looked_at_by_their_interval() {
     let folder = tempfile::tempdir().expect("tempdir");
@@ -156,7 +155,7 @@ fn lifecycles_are_looked_at_by_their_interval() {
     for jump_ms in JUMPS_MS {
         let index = add();
         wait_for("it begins", &|| explain(&index)["step"] == "check-rollover-ready");
-        // From now on nobody looks at it before the interval is over.
+        // From here on no round runs before the interval has passed.
         add();
         add();
         clock.shift_wall_ms(jump_ms);

@@ -1,5 +1,5 @@
-//! Points in time: frozen indices under an id, page by page, until they are closed, expire or lose their
-//! index.
+//! Tests points in time: an unchanging view of indices is read page by page, until it is closed, expires or
+//! loses an index.
 
 mod common;
 
@@ -64,7 +64,7 @@ fn a_point_in_time_is_paged_through_while_its_indices_change() {
             let [n, tie] = [0, 1].map(|at| sort[at].as_i64().expect("an integer"));
             assert!(last.is_none_or(|(before, tie_before)| n < before || (n == before && tie > tie_before)));
             last = Some((n, tie));
-            // The shard's place, in the order of numbers, then of names.
+            // The position of the shard when shards are ordered by ordinal and then by index name.
             let place = 2 * i64::from(hit.shard) + i64::from(&*hit.index == "b");
             assert_eq!(tie >> 32, place);
             seen.push(format!("{}/{}", hit.index, hit.id.as_deref().expect("an id")));
@@ -75,7 +75,7 @@ fn a_point_in_time_is_paged_through_while_its_indices_change() {
     seen.sort_unstable();
     seen.dedup();
     assert_eq!(seen.len(), 40);
-    // With one value less there is no such tie breaker.
+    // Without a value for it, the search has no such tiebreaker.
     body["search_after"] = json!([2]);
     assert_eq!(find(&node, &body).expect("a page").hits[0].sort.as_ref().map(Vec::len), Some(1));
 
@@ -108,7 +108,7 @@ fn points_in_time_are_limited_and_expire() {
     node.put_cluster_settings(&json!({"transient": {"search.max_open_scroll_context": 1}})).expect("set");
     let id = open_pit(&node, "t", 60_000).expect("the expired one makes room");
     assert_eq!(open_pit(&node, "t", 60_000).expect_err("one too many").class(), ErrorClass::TooManyRequests);
-    // A scroll is a context as well, but not one that closes or is searched as a point in time.
+    // A scroll is a context too, but it cannot be closed or searched like a point in time.
     assert_eq!(node.clear_scroll(&[&id]), 0);
     assert_eq!(node.clear_scroll(&["_all"]), 0);
     assert_eq!(node.close_point_in_time(&id).expect("an id"), 1);

@@ -1,4 +1,5 @@
-//! Every call to the disk fails once, and the power goes at every moment: what was acknowledged stays.
+//! Makes every call to the disk fail once, and cuts the power at every moment: what was acknowledged must be
+//! kept.
 
 mod common;
 
@@ -11,19 +12,20 @@ use limber_mapping::ErrorClass;
 use limber_store::{CrashDisk, Fault};
 use serde_json::{Value, json};
 
-/// Sources each id may have; `None`: it may be absent. One entry when the last write was acknowledged.
+/// The sources that each id may have; `None` means that it may be absent. There is one entry after an
+/// acknowledged write.
 type Allowed = BTreeMap<String, Vec<Option<Value>>>;
 
 fn note(allowed: &mut Allowed, id: &str, new: Option<Value>, outcome: &Result<WriteResponse>) {
     let states = allowed.entry(id.to_owned()).or_insert_with(|| vec![None]);
     match outcome {
         Ok(_) => *states = vec![new],
-        // Not promised, not excluded.
+        // The write failed, so it may or may not be visible.
         Err(_) => states.push(new),
     }
 }
 
-/// Writes, refreshes, flushes and merges; errors are noted and lived with.
+/// Writes, refreshes, flushes and merges. Errors are recorded, and the scenario continues.
 fn scenario(node: &Node, allowed: &mut Allowed, rounds: std::ops::Range<u32>) {
     for round in rounds {
         for number in 0..4u32 {
@@ -78,7 +80,8 @@ fn a_failing_call_loses_nothing_that_was_acknowledged() {
     assert!(calls > 100, "{calls}");
     for (shift, fault) in [Fault::Io, Fault::NoSpace, Fault::SyncLost].into_iter().enumerate() {
         let mut refused = 0;
-        // Steps of a prime, shifted per fault: all kinds of calls are met, and the suite stays fast.
+        // The step is a prime and the start differs for each fault, so that all kinds of calls are covered
+        // while the suite stays fast.
         for call in (0..calls).skip(shift).step_by(7) {
             let what = format!("{fault:?} at call {call}");
             let disk = CrashDisk::new(call);
@@ -87,7 +90,7 @@ fn a_failing_call_loses_nothing_that_was_acknowledged() {
             disk.fail_call(call, fault);
             scenario(&node, &mut allowed, 0..6);
             refused += u32::from(allowed.values().any(|states| states.len() > 1));
-            // Reads go on, whatever has failed.
+            // Reading continues, whatever has failed.
             let _ = search(&node, "t", json!({"match_all": {}}));
             if call % 2 == 0 {
                 node.maintain();
@@ -158,7 +161,7 @@ fn a_full_disk_refuses_writes_and_serves_reads_until_there_is_room() {
     verify(&node, &allowed, "room again");
 }
 
-/// Writers go on while the disk fails now and then and the shard is reopened under them.
+/// Writers continue while the disk fails now and then and the shard is opened again.
 #[test]
 fn writers_lose_nothing_while_the_shard_fails_and_recovers() {
     for seed in 0..6u64 {
@@ -199,7 +202,7 @@ fn writers_lose_nothing_while_the_shard_fails_and_recovers() {
         });
         let mut allowed = Allowed::new();
         per_thread.into_iter().for_each(|part| allowed.extend(part));
-        // Whatever fault is still waiting is met here.
+        // If the fault has not occurred yet, it occurs here.
         for _ in 0..30 {
             let _ = node.flush("t", IndicesOptions::BROADCAST, true);
             node.maintain();

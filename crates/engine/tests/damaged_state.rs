@@ -1,5 +1,5 @@
-//! Metadata that rots, cannot be read or is not where it belongs: nothing is deleted, what is whole serves,
-//! and the reason is told.
+//! Tests metadata that are damaged, unreadable or in the wrong place: nothing is deleted, intact indices
+//! serve, and the reason is reported.
 
 mod common;
 
@@ -23,8 +23,8 @@ const ALL: IndicesOptions = IndicesOptions {
     ..IndicesOptions::LENIENT
 };
 
-/// A folder with the indices `good` and `bad`, one document each, and an alias of both; answers the uuid of
-/// `bad`.
+/// Makes a folder with the indices `good` and `bad`, one document each, and an alias of both. Returns the
+/// UUID of `bad`.
 fn folder_with_two() -> (tempfile::TempDir, String) {
     let temporary = tempfile::tempdir().expect("tempdir");
     let node = open(temporary.path());
@@ -47,7 +47,7 @@ fn health(node: &Node) -> Value {
     node.cluster_health(&request).expect("answers").to_json("indices", false)
 }
 
-/// `bad` is red and says why in every answer; `good` serves.
+/// Checks that `bad` is red and reports why in every response, and that `good` serves.
 fn check_bad_is_red(node: &Node, reason: &str) {
     let health = health(node);
     assert_eq!(health["status"], "red");
@@ -62,8 +62,8 @@ fn check_bad_is_red(node: &Node, reason: &str) {
     };
     says(&node.get(&GetRequest::new("bad", "x")).expect_err("refused"));
     says(&write(node, index("bad", "y", b"{}")).expect_err("refused"));
-    // The alias is known although the metadata is not: nothing of its name is created, and a change that
-    // would touch it is refused.
+    // The alias is known although the metadata are not. Nothing can be created under its name, and a change
+    // that would affect it is refused.
     assert!(write(node, index("both", "y", b"{}")).is_err());
     says(&node.put_alias("bad", "other", &json!({})).expect_err("refused"));
     let settings = json!({"index.refresh_interval": "1s"});
@@ -94,7 +94,7 @@ fn every_flipped_bit_of_an_index_file_is_noticed_and_costs_one_index() {
     let node = open(temporary.path());
     assert_eq!(health(&node)["status"], "green");
     assert!(get(&node, "bad", "x").is_some(), "nothing of it was touched");
-    // A newer version is named.
+    // The error names a newer version.
     node.close();
     drop(node);
     let newer = String::from_utf8(whole).expect("text").replacen("limber-index 2 ", "limber-index 3 ", 1);
@@ -124,7 +124,7 @@ fn every_flipped_bit_of_the_nodes_state_refuses_the_start() {
         String::from_utf8(whole.clone()).expect("text").replacen("limber-node 2 ", "limber-node 9 ", 1);
     std::fs::write(&file, newer).expect("writes");
     refused("a newer version");
-    // A file that cannot be looked at: its name leads in a circle.
+    // The file cannot be examined, because its name is a circular link.
     std::fs::remove_file(&file).expect("removes");
     std::os::unix::fs::symlink("node.json", &file).expect("links");
     refused("a stat that fails");
@@ -159,8 +159,8 @@ fn a_file_that_is_gone_is_missed_although_the_state_has_a_change_of_it() {
     let node = open(temporary.path());
     let change = json!({"actions": [{"add": {"indices": ["good", "bad"], "alias": "more"}}]});
     node.update_aliases(&serde_json::from_value(change).expect("a body")).expect("changed");
-    // The change is in the node's state; the index's own file, which may be newer than that, goes before it
-    // has the change.
+    // The change is in the node's state. The index's own file, which might be newer, is removed before it
+    // contains the change.
     std::fs::remove_file(index_file(temporary.path(), &uuid)).expect("removed");
     drop(node);
     let checked = check_data_folder(temporary.path()).expect("checked");
@@ -174,7 +174,7 @@ fn folders_that_nobody_lists_are_set_aside() {
     let (temporary, uuid) = folder_with_two();
     let bare = temporary.path().join("indices/bareuuidbareuuidbareuu/0");
     std::fs::create_dir_all(&bare).expect("made");
-    // Somebody lost the state: a new node must not take what is there for rubbish, today or tomorrow.
+    // The state was lost. A new node must not treat existing folders as garbage, neither now nor later.
     std::fs::remove_dir_all(temporary.path().join("state")).expect("removed");
     let checked = check_data_folder(temporary.path()).expect("checked");
     let told =
@@ -211,7 +211,7 @@ fn folders_that_nobody_lists_are_set_aside() {
     let node = open(temporary.path());
     assert_eq!(node.dangling_indices()["dangling_indices"].as_array().map(Vec::len), Some(1));
     assert!(get(&node, "bad", "x").is_some());
-    // Where the state is older than the folder, a creation that was cut short is all that may go.
+    // When the state is older than the folder, only the leftovers of an interrupted creation may be removed.
     node.close();
     drop(node);
     std::fs::create_dir_all(&bare).expect("made");
@@ -225,8 +225,8 @@ fn hooked(path: &Path, clock: &Arc<ManualClock>, hook: Hook) -> Arc<Node> {
     Node::open_with(config(path), environment).expect("opens")
 }
 
-/// Every call that reads metadata fails in turn, at the start: no folder goes, and the next start has
-/// everything.
+/// Makes every call that reads metadata fail in turn at the start: no folder is removed, and the next start
+/// finds everything.
 #[test]
 fn a_read_that_fails_deletes_nothing() {
     let (temporary, _) = folder_with_two();
@@ -262,7 +262,7 @@ fn a_read_that_fails_deletes_nothing() {
     }
 }
 
-/// The rename of one index's metadata does not return; writers of the other create fields, and aliases
+/// The rename of one index's metadata blocks. Meanwhile writers of the other index create fields, and aliases
 /// change.
 #[test]
 fn a_slow_file_of_one_index_holds_up_no_other() {
@@ -294,7 +294,7 @@ fn a_slow_file_of_one_index_holds_up_no_other() {
         while !is_met.load(Ordering::SeqCst) {
             std::thread::yield_now();
         }
-        // One that has to wait for the slow index, and holds up nobody either.
+        // A change that has to wait for the slow index must not block others either.
         let waits_too = scope.spawn(|| {
             node.update_aliases(&json!({"actions": [{"add": {"index": "slow,fast", "alias": "both"}}]}))
         });
@@ -311,7 +311,7 @@ fn a_slow_file_of_one_index_holds_up_no_other() {
     assert_eq!(node.get_index("both", ALL).expect("shown").len(), 2);
 }
 
-/// A damaged shard is not opened again in vain; one that the disk would not give is, after pauses that grow.
+/// A damaged shard is not opened again in vain. One that the disk refused to read is, after growing pauses.
 #[test]
 fn shards_are_opened_again_when_there_is_a_reason() {
     let (temporary, uuid) = folder_with_two();
@@ -337,7 +337,7 @@ fn shards_are_opened_again_when_there_is_a_reason() {
         node.recovery_round();
         counts.push(opens.load(Ordering::SeqCst));
     }
-    // At the start and at the first look, then after 1, 2, 4 and 8 seconds.
+    // At the start and in the first round, then after 1, 2, 4 and 8 seconds.
     assert_eq!(counts[19], 6, "{counts:?}");
     assert!(
         health(&node)["indices"]["bad"]["reason"].as_str().is_some_and(|reason| reason.contains("commit"))
@@ -365,7 +365,7 @@ fn shards_are_opened_again_when_there_is_a_reason() {
     assert!(
         health(&node)["indices"]["bad"]["reason"].as_str().is_some_and(|reason| reason.contains("corrupt"))
     );
-    // Somebody repairs it, and says so by closing and opening the index.
+    // The user repairs it, and then closes and opens the index.
     std::fs::write(&commit, &whole).expect("writes");
     node.close_index("bad", ALL).expect("closed");
     node.open_index("bad", ALL).expect("opened");

@@ -1,4 +1,5 @@
-//! Data streams and rollovers over a whole node: what is written where, what survives a restart or a crash.
+//! Tests data streams and rollovers on a whole node: what is written where, and what survives a restart or a
+//! crash.
 
 mod common;
 
@@ -26,7 +27,7 @@ fn rollover(node: &Node, target: &str) -> Value {
     node.rollover(target, &RolloverRequest::default()).expect("rolled over")
 }
 
-/// Generation and indices of a stream, without their days.
+/// Returns the generation and the indices of a data stream, without the dates in their names.
 fn shape(node: &Node, stream: &str) -> (u64, Vec<String>) {
     let shown = node.get_data_streams(stream, IndicesOptions::METADATA, false).expect("there");
     let shown = &shown["data_streams"][0];
@@ -47,7 +48,7 @@ fn documents_go_to_the_newest_index_and_streams_survive_restarts() {
     let folder = tempfile::tempdir().expect("tempdir");
     let node = open(folder.path());
     template(&node, "t", "logs-*");
-    // The first document makes the stream.
+    // The first document creates the data stream.
     write(&node, create("logs-a", "1", br#"{"@timestamp": 1, "k": "x"}"#)).expect("written");
     rollover(&node, "logs-a");
     let second = write(&node, create("logs-a", "2", br#"{"@timestamp": 2}"#)).expect("written");
@@ -63,7 +64,7 @@ fn documents_go_to_the_newest_index_and_streams_survive_restarts() {
     assert_eq!(search(&node, "logs-a", json!({"match_all": {}})).len(), 2);
     assert_eq!(search(&node, "logs-*", json!({"match_all": {}})).len(), 2);
     assert_eq!(search(&node, "all", json!({"match_all": {}})).len(), 1);
-    // An old index can go, the one that is written to cannot.
+    // An old index can be deleted, but not the write index.
     let indices = node.resolve("logs-a", IndicesOptions::SEARCH).expect("two");
     refused(
         node.delete_index(&indices[1].name, IndicesOptions::DELETE),
@@ -108,7 +109,7 @@ fn only_new_documents_go_into_a_stream() {
         "index request with op_type=index and no if_primary_term and if_seq_no set targeting backing indices is disallowed, target \
          corresponding data stream [logs-a] instead",
     );
-    // What is there may be changed by the index that has it.
+    // Existing documents can be changed through their backing index.
     let mut changed = index(&backing, "1", br#"{"@timestamp": 3}"#);
     (changed.if_seq_no, changed.if_primary_term) = (Some(0), Some(1));
     assert_eq!(write(&node, changed).expect("written").outcome.identity.version, 2);
@@ -234,7 +235,7 @@ fn indices_are_moved_in_and_out() {
             "cannot remove backing index [{last}] of data stream [logs-a] because it is the write index"
         ),
     );
-    // Without a date there is nothing to order it by.
+    // Documents without a timestamp cannot be in a data stream.
     node.create_index("dateless", &json!({})).expect("an index");
     refused(
         node.modify_data_streams(&json!({"actions": [action("add_backing_index", "dateless")]})),
@@ -297,7 +298,8 @@ fn a_lazy_rollover_waits_for_the_next_document() {
     assert_eq!(shape(&node, "logs-a").0, 2);
 }
 
-/// Makes a stream, rolls it over, deletes its oldest index, then all of it; ends at the first failure.
+/// Creates a data stream, rolls it over, deletes its oldest index, and then the whole stream. Stops at the
+/// first failure.
 fn life_of_a_stream(node: &Node) -> Result<()> {
     node.create_data_stream("logs-a")?;
     node.rollover("logs-a", &RolloverRequest::default())?;
@@ -307,8 +309,8 @@ fn life_of_a_stream(node: &Node) -> Result<()> {
     node.delete_data_streams("logs-a", IndicesOptions::METADATA)
 }
 
-/// Whichever call to the disk is the last one before the power goes: the streams that are there afterwards
-/// have all their indices, no other index is left of them, and they can be written to.
+/// Cuts the power at any call to the disk: afterwards every data stream has all its indices, none of its
+/// other indices remain, and it can be written to.
 #[test]
 fn a_crash_leaves_whole_streams() {
     let start = |disk: &CrashDisk, seed: u64| open_on(disk, seed).expect("opens");
@@ -342,7 +344,7 @@ fn a_crash_leaves_whole_streams() {
     }
 }
 
-/// An alias that a crash stopped on its way has one index that is written to.
+/// Cuts the power at any call: afterwards an alias has exactly one write index.
 #[test]
 fn a_crash_leaves_aliases_with_one_write_index() {
     for call in (0..120).step_by(2) {

@@ -1,4 +1,4 @@
-//! Single documents and bulks over a whole node.
+//! Tests single documents and bulks on a whole node.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! What was acknowledged stays: under other mappings, other settings, rot, and shards that fail while
-//! requests wait.
+//! Tests that acknowledged writes are kept: under other mappings, other settings, damage, and shards that
+//! fail while requests wait.
 
 mod common;
 
@@ -18,7 +18,8 @@ fn create(node: &Node, name: &str, body: Value) {
     node.create_index(name, &body).expect("created");
 }
 
-/// Indexed under a lenient mapping, replayed under every stricter one that the API lets one make of it.
+/// Documents are indexed with a lenient mapping and replayed with every stricter mapping that the API allows
+/// to change it to.
 #[test]
 fn replay_never_judges_an_acknowledged_document_again() {
     let nested = json!([{"n": 1}, {"n": 2}, {"n": 3}]);
@@ -78,8 +79,8 @@ fn switching_from_async_to_request_makes_durable_what_was_acknowledged() {
     (0..20).for_each(|number| assert!(get(&node, "t", &number.to_string()).is_some(), "{number}"));
 }
 
-/// A shard that failed still answers searches with what its log was not given; nobody may be told that this
-/// is durable.
+/// A failed shard still answers searches, even with writes that never reached its translog. No response may
+/// claim that they are durable.
 #[test]
 fn a_switch_to_request_is_refused_while_the_shard_has_failed() {
     let disk = CrashDisk::new(10);
@@ -114,8 +115,8 @@ fn a_switch_to_request_is_refused_while_the_shard_has_failed() {
     there.iter().for_each(|id| assert!(get(&node, "t", id).is_some(), "{id}"));
 }
 
-/// One bit of any file of the shard, with everything in the log and with everything in segments: the
-/// documents are all there, or the damage is named.
+/// Flips one bit in any file of the shard, once with everything in the translog and once with everything in
+/// segments: either all documents are there, or the damage is reported.
 #[test]
 fn rot_is_never_taken_for_a_torn_write() {
     for is_flushed in [false, true] {
@@ -178,8 +179,8 @@ fn rot_is_never_taken_for_a_torn_write() {
     }
 }
 
-/// Bulks over several shards, with updates that split them, while the disk fails now and then and shards are
-/// opened anew under them.
+/// Runs bulks over several shards, split by updates, while the disk fails now and then and shards are opened
+/// again.
 #[test]
 fn bulks_lose_nothing_while_shards_fail_and_recover() {
     for seed in 0..4u64 {
@@ -227,8 +228,8 @@ fn bulks_lose_nothing_while_shards_fail_and_recover() {
     }
 }
 
-/// The values that each id may have: the last one that was acknowledged, and those after it whose outcome is
-/// unknown.
+/// Writes bulks. Returns the values that each id may have: the last acknowledged one, and later ones whose
+/// outcome is unknown.
 fn write_bulks(node: &Node, thread: u32) -> BTreeMap<String, Vec<Option<u64>>> {
     let mut states: BTreeMap<String, Vec<Option<u64>>> = BTreeMap::new();
     for round in 0..40u64 {
@@ -270,7 +271,7 @@ fn write_bulks(node: &Node, thread: u32) -> BTreeMap<String, Vec<Option<u64>>> {
     states
 }
 
-/// A full disk is not asked again at every round of the scheduler.
+/// A flush to a full disk is not tried again in every round of the scheduler.
 #[test]
 fn a_flush_that_fails_rests() {
     let (disk, clock) = (CrashDisk::new(21), Arc::new(ManualClock::at(1_700_000_000_000)));

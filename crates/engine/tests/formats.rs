@@ -1,7 +1,7 @@
-//! Data folders of earlier formats live on: each frozen one opens, is complete, and is upgraded by the first
+//! Tests data folders of earlier formats: each stored one opens, is complete, and is upgraded by the first
 //! change.
 //!
-//! A fixture is made once, by the code of its time:
+//! A fixture is made once, with the code of its time:
 //! `LIMBER_FIXTURE=<folder> cargo test -p limber-engine --test formats -- --ignored`.
 
 mod common;
@@ -12,7 +12,7 @@ use common::*;
 use limber_engine::*;
 use serde_json::json;
 
-/// Fills an empty folder with a little of everything that the node's state and the metadata of indices hold.
+/// Fills an empty folder with some of everything that the node's state and the metadata of indices contain.
 #[test]
 #[ignore = "makes a fixture; see the head of this file"]
 fn make_a_fixture() {
@@ -58,7 +58,7 @@ fn copied(from: &Path, to: &Path) {
     }
 }
 
-/// Files without checksums and without a list of indices.
+/// The fixture has files without checksums and no list of indices.
 #[test]
 fn a_folder_of_version_1_opens_and_is_upgraded_by_the_first_change() {
     let temporary = tempfile::tempdir().expect("tempdir");
@@ -80,8 +80,8 @@ fn a_folder_of_version_1_opens_and_is_upgraded_by_the_first_change() {
     assert!(begins_with("{\"format\":1"));
     let node = open(temporary.path());
     check(&node, 5);
-    // A mapping is of one index alone: its file is the first to be upgraded, and the state still lists
-    // nothing.
+    // A mapping update affects only one index. Its file is the first to be upgraded, while the state still
+    // lists nothing.
     write(&node, index("first", "new", br#"{"n": 9, "more": "text"}"#)).expect("written");
     assert!(begins_with("{\"format\":1"));
     drop(node);

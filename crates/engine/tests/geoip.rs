@@ -1,5 +1,5 @@
-//! The ingest processor `geoip` over databases written here: a search tree of networks and the records behind
-//! it, in the MaxMind DB format 2.0 (<https://maxmind.github.io/MaxMind-DB/>).
+//! Tests the ingest processor `geoip` with databases generated here: a search tree of networks and their
+//! records, in the MaxMind DB format 2.0 (<https://maxmind.github.io/MaxMind-DB/>).
 
 mod common;
 
@@ -8,10 +8,10 @@ use std::net::Ipv4Addr;
 use common::*;
 use serde_json::{Value, json};
 
-/// Networks as address and prefix, with the place of their record.
+/// Networks as address and prefix length, with the offset of their record.
 type Networks = Vec<((Ipv4Addr, u8), usize)>;
 
-/// A database of IPv4 networks, none inside of another; records of 24 bits.
+/// Generates a database of disjoint IPv4 networks, with a record size of 24 bits.
 fn database(kind: &str, networks: &[(&str, Value)]) -> Vec<u8> {
     let mut data = Vec::new();
     let mut placed: Networks = Vec::new();
@@ -20,7 +20,7 @@ fn database(kind: &str, networks: &[(&str, Value)]) -> Vec<u8> {
         placed.push(((address.parse().expect("an address"), prefix.parse().expect("a prefix")), data.len()));
         encode(record, &mut data);
     }
-    // Nodes of two sides; each side is a node, nothing, or a record.
+    // Each node of the search tree has two sides, and each side is a node, nothing, or a record.
     #[derive(Clone, Copy, PartialEq)]
     enum Side {
         Nothing,
@@ -72,8 +72,8 @@ fn database(kind: &str, networks: &[(&str, Value)]) -> Vec<u8> {
     out
 }
 
-/// A value of the data section: text 2, double 3, map 7, whole numbers 5, 6 and 9 (16, 32 and 64 bits), list
-/// 11, truth value 14.
+/// Encodes a value for the data section: string 2, double 3, map 7, whole numbers 5, 6 and 9 (16, 32 and 64
+/// bits), array 11, boolean 14.
 fn encode(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::String(text) => {
@@ -158,7 +158,7 @@ fn asn() -> Vec<u8> {
     database("GeoLite2-ASN", &[("89.160.0.0/17", record)])
 }
 
-/// What becomes of a document: its new source, or the reason of the error.
+/// Runs the processor on a document. Returns its new source, or the reason of the error.
 fn run(files: &[(&str, Vec<u8>)], processor: &Value, source: Value) -> Result<Value, String> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let databases = folder.path().join("config/ingest-geoip");

@@ -1,4 +1,4 @@
-//! Rot on the disk: found by scrubs and merges, never merged away, and what is intact is read on.
+//! Tests damage on disk: scrubs and merges find it, no merge copies it, and intact data stay readable.
 
 mod common;
 
@@ -15,7 +15,7 @@ use serde_json::json;
 const BODY: &str = r#"{"settings": {"number_of_replicas": 0, "refresh_interval": "-1", "requests.cache.enable": true},
     "mappings": {"properties": {"n": {"type": "long"}, "t": {"type": "text"}}}}"#;
 
-/// A node with an index `t` of `segments` committed segments, ten documents each.
+/// Opens a node with an index `t` of `segments` committed segments, ten documents each.
 fn node_with(path: &Path, segments: usize) -> std::sync::Arc<Node> {
     let node = open(path);
     node.create_index("t", &serde_json::from_str(BODY).expect("JSON")).expect("created");
@@ -30,7 +30,7 @@ fn node_with(path: &Path, segments: usize) -> std::sync::Arc<Node> {
     node
 }
 
-/// The files of the only shard of the only index, by extension.
+/// Returns the files of the only shard of the only index, by extension.
 fn files(path: &Path, extension: &str) -> Vec<PathBuf> {
     let index =
         std::fs::read_dir(path.join("indices")).expect("lists").next().expect("an index").expect("reads");
@@ -43,12 +43,12 @@ fn files(path: &Path, extension: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Flips a bit of the text's stored bytes: `needle` is looked for in the file.
+/// Flips a bit in the stored bytes of `needle` in the file.
 fn rot(file: &Path, needle: &[u8]) {
     let mut bytes = std::fs::read(file).expect("reads");
     let at = bytes.windows(needle.len()).position(|window| window == needle).expect("there");
     bytes[at] ^= 1;
-    // In place, as rot is: the file keeps its maps.
+    // Written in place, like real damage, so that the file's memory maps stay valid.
     use std::os::unix::fs::FileExt;
     let file = std::fs::File::options().write(true).open(file).expect("opens");
     file.write_all_at(&bytes[at..=at], at as u64).expect("writes");
@@ -84,8 +84,8 @@ fn a_merge_does_not_launder_a_flipped_byte() {
     let (health, problem) = status(&node);
     assert_eq!(health, HealthStatus::Red);
     assert!(problem.expect("says why").contains("checksum"));
-    // The others are one by now, and the damaged one is as it was: read where it is intact, not merged, not
-    // deleted.
+    // The other segments are merged into one. The damaged one is unchanged: its intact parts are readable,
+    // and it is neither merged nor deleted.
     assert_eq!(files(temporary.path(), "seg").len(), 2);
     assert!(damaged.exists());
     node.maintain();
@@ -115,7 +115,7 @@ fn a_scrub_finds_rot_that_nobody_reads() {
     assert!(problem.expect("says why").contains("_0.seg"));
     let stats = node.integrity_stats();
     assert_eq!(stats["damage"].as_array().map(Vec::len), Some(1), "{stats}");
-    // The other segments answer.
+    // The other segments still answer.
     assert_eq!(get(&node, "t", "2-7").expect("intact").1["n"], 27);
 }
 
@@ -143,9 +143,9 @@ fn a_file_that_is_cut_is_no_answer_and_no_end() {
     assert!(error.to_json().to_string().contains("corrupt_index_exception"), "{}", error.to_json());
 }
 
-/// A test cannot easily tell where the sections of a segment lie in its file. So this zeroes each run of 32
-/// bytes of the first of two segments in turn, and calls `act` with a node on such a folder and the offset of
-/// the zeros.
+/// Zeroes each run of 32 bytes of the first of two segments in turn, and calls `act` with a node on such a
+/// folder and the offset of the zeros. A test cannot easily tell where the sections of a segment are in its
+/// file.
 fn with_each_run_zeroed(folder: &Path, act: &mut dyn FnMut(&Node, usize)) {
     let sound = std::fs::read(files(folder, "seg").remove(0)).expect("reads");
     for from in (0..sound.len()).step_by(32) {
@@ -160,7 +160,7 @@ fn with_each_run_zeroed(folder: &Path, act: &mut dyn FnMut(&Node, usize)) {
     }
 }
 
-/// No document may be added a second time. A write that cannot be sure of what it replaces fails.
+/// No document may be added a second time. A write fails if it cannot be sure which document it replaces.
 #[test]
 fn a_write_does_not_trust_ids_that_rotted() {
     let temporary = tempfile::tempdir().expect("tempdir");
@@ -185,8 +185,8 @@ fn a_write_does_not_trust_ids_that_rotted() {
     assert!(refused > 10 && written > 10, "{refused} refused, {written} written");
 }
 
-/// A stored source that rotted is not shown; and no source, be it put together from columns, is carried on by
-/// an update.
+/// A damaged stored source is not shown. An update does not copy any damaged source, even one that is built
+/// from columns.
 #[test]
 fn a_source_that_rotted_is_neither_shown_nor_carried_on() {
     for is_synthetic in [false, true] {

@@ -1,4 +1,4 @@
-//! Lifecycle policies over a whole node, on a clock that the test moves.
+//! Tests lifecycle policies on a whole node, with a clock that the test advances.
 
 mod common;
 
@@ -40,7 +40,7 @@ fn explain(node: &Node, index: &str) -> Value {
     all["indices"][index].clone()
 }
 
-/// Phase, action and step of an index.
+/// Returns phase, action and step of an index.
 fn place(node: &Node, index: &str) -> String {
     let shown = explain(node, index);
     let part = |key: &str| shown[key].as_str().unwrap_or("-").to_owned();
@@ -77,7 +77,7 @@ fn a_stream_rolls_over_merges_and_ages_away() {
     assert_eq!(setting(&first, "index.lifecycle.indexing_complete"), "true");
     let second = add(&node, "logs-a", br#"{"@timestamp": 3}"#);
     assert!(second.ends_with("-000002"));
-    // A day after the rollover, not after the creation.
+    // The age counts from the rollover and not from the creation.
     clock.advance_ms(DAY_MS - 1);
     node.lifecycle_round();
     assert_eq!(place(&node, &first), "hot/complete/complete");
@@ -117,14 +117,14 @@ fn an_index_rolls_over_by_its_alias() {
     node.create_index("x-000001", &json!({"aliases": {"x": {"is_write_index": true}}})).expect("made");
     clock.advance_ms(7 * DAY_MS);
     node.lifecycle_round();
-    // Nothing to keep: an empty index is not rolled over.
+    // An empty index is not rolled over.
     assert_eq!(place(&node, "x-000001"), "hot/rollover/check-rollover-ready");
     write(&node, index("x", "1", b"{}")).expect("written");
     node.refresh("x", IndicesOptions::BROADCAST).expect("refreshed");
     node.lifecycle_round();
     assert_eq!(place(&node, "x-000001"), "hot/complete/complete");
     assert!(exists(&node, "x-000002"));
-    // Without the alias the step fails, and is tried again.
+    // Without the alias the step fails, and is retried.
     node.create_index("x-lost", &json!({})).expect("made");
     write(&node, index("x-lost", "1", b"{}")).expect("written");
     node.lifecycle_round();
@@ -152,7 +152,7 @@ fn replicas_and_write_indices_are_waited_for() {
     node.lifecycle_round();
     assert_eq!(place(&node, "i"), "warm/allocate/check-allocation");
     assert_eq!(explain(&node, "i")["step_info"]["number_of_replicas"], 1);
-    // The phase goes on as it began, but for what its actions are told.
+    // The phase continues with the actions that it began with, but with their new parameters.
     let policy = json!({"policy": {"phases": {"warm": {"actions": {"allocate": {"number_of_replicas": 0}, "forcemerge": {"max_num_segments": 1}}}}}});
     node.put_policy("p", &policy).expect("a policy");
     let body = json!({"index": {"number_of_replicas": 0}});
@@ -198,7 +198,7 @@ fn policies_come_and_go() {
     node.start_lifecycles().expect("started");
     clock.advance_ms(DAY_MS);
     node.lifecycle_round();
-    // The last index of a stream takes the stream with it.
+    // Deleting the last index of a data stream deletes the stream.
     assert!(!exists(&node, &index));
     assert_eq!(
         node.get_data_streams("*", IndicesOptions::METADATA, false).expect("none")["data_streams"],
@@ -207,7 +207,7 @@ fn policies_come_and_go() {
     node.delete_policy("p").expect("deleted");
     let error = node.get_policies("p").expect_err("gone");
     assert_eq!((error.class, error.reason.as_str()), (ErrorClass::NotFound, "Lifecycle policy not found: p"));
-    // An index may name a policy that is not there (yet).
+    // An index may name a policy that does not exist (yet).
     node.create_index("early", &json!({"settings": {"index.lifecycle.name": "p"}})).expect("made");
     node.lifecycle_round();
     assert_eq!(explain(&node, "early")["step_info"]["reason"], "policy [p] does not exist");
@@ -245,7 +245,7 @@ fn a_stream_keeps_its_documents_as_long_as_its_lifecycle_says() {
     clock.advance_ms(DAY_MS);
     node.stream_lifecycle_round();
     let second = node.resolve("logs-a", IndicesOptions::SEARCH).expect("two")[1].name.clone();
-    // An empty index stays, however old; what is kept is counted from the rollover.
+    // An empty index is kept, however old it is. Retention counts from the rollover.
     clock.advance_ms(2 * DAY_MS - 1);
     drop(node);
     let node = open_at(folder.path(), &clock);
@@ -258,7 +258,7 @@ fn a_stream_keeps_its_documents_as_long_as_its_lifecycle_says() {
     clock.advance_ms(1);
     node.stream_lifecycle_round();
     assert!(!exists(&node, &first) && exists(&node, &second));
-    // Without a lifecycle, and where it is switched off, nothing happens.
+    // Without a lifecycle, or with a disabled one, nothing happens.
     let off = json!({"enabled": false, "data_retention": "1h"});
     node.put_stream_lifecycle("logs-*", IndicesOptions::METADATA, &off).expect("put");
     add(&node, "logs-a", br#"{"@timestamp": 2}"#);
@@ -324,7 +324,7 @@ fn an_index_is_moved_to_a_step() {
         assert!(error.reason.ends_with("for index [i] with policy [p] does not exist"), "{error}");
     }
     moves(json!({"phase": "warm", "action": "readonly", "name": "readonly"})).expect("moved");
-    // It went on from there until a step waits for a node of the next tier.
+    // It continued from there, until a step waits for a node of the next tier.
     assert_eq!(place(&node, "i"), "warm/migrate/check-migration");
     let shown = node.get_index("i", IndicesOptions::METADATA).expect("an index");
     assert!(

@@ -1,4 +1,4 @@
-//! Random sequences of calls against a map: what is acknowledged is there, whatever happens in between.
+//! Compares random sequences of calls with a map: what is acknowledged is there, whatever happens in between.
 
 mod common;
 
@@ -35,7 +35,7 @@ enum Step {
     Merge {
         segments: u8,
     },
-    /// Policy merges, as the background threads run them.
+    /// Merges by the policy, as the background threads run them.
     ExpungeDeletes,
     /// The process ends and starts again.
     Reopen {
@@ -59,11 +59,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-/// What the shard must hold.
+/// What the shard must contain.
 #[derive(Default)]
 struct Model {
     documents: BTreeMap<String, Value>,
-    /// As of the last refresh.
+    /// What searches see since the last refresh.
     visible: BTreeMap<String, Value>,
 }
 

@@ -1,9 +1,8 @@
-//! Changes that span indices, on a disk that fails: at every call of every change, once, for good, and with
-//! the power going.
+//! Tests changes that span indices on a failing disk: every call of every change fails once or permanently,
+//! or the power is cut there.
 //!
-//! The oracle is the same for all of them: what the API shows is all of the change or nothing of it, before
-//! and after a restart; nothing that was acknowledged is taken back; and a change that failed can be made
-//! once the disk works.
+//! The checks are always the same: the API shows all of the change or nothing of it, before and after a
+//! restart; nothing acknowledged is undone; and a failed change can be made again once the disk works.
 
 mod common;
 
@@ -31,7 +30,8 @@ const ALL: IndicesOptions = IndicesOptions {
     ..IndicesOptions::LENIENT
 };
 
-/// Two indices, of which one has the aliases, documents in both; a data stream with two backing indices.
+/// Prepares two indices with documents, one of which has the aliases, and a data stream with two backing
+/// indices.
 fn prepared(disk: &CrashDisk, seed: u64) -> Arc<Node> {
     let node = node_on(disk, seed).expect("opens");
     let settings = json!({"number_of_replicas": 0});
@@ -54,7 +54,7 @@ fn prepared(disk: &CrashDisk, seed: u64) -> Arc<Node> {
     node
 }
 
-/// What the API shows of everything that changes here.
+/// Returns what the API shows of everything that changes here.
 fn view(node: &Node) -> Value {
     let indices: Vec<Value> = node
         .get_index("*", ALL)
@@ -83,7 +83,8 @@ fn view(node: &Node) -> Value {
     })
 }
 
-/// Every open index takes a document and gives it back; those that had one still have it.
+/// Checks that every open index accepts a document and returns it, and that earlier documents are still
+/// there.
 fn check_serves(node: &Node, what: &str) {
     for index in node.get_index("*", ALL).expect("resolves") {
         let name = &*index.name;
@@ -113,12 +114,12 @@ fn roll(node: &Node, target: &str) -> Result<()> {
     node.rollover(target, &RolloverRequest::default()).map(drop)
 }
 
-/// The index is one change and its document another: where the second fails, the first stays.
+/// Creating the index and adding its document are two changes. If the second fails, the first stays.
 const BY_DOCUMENT: &str = "creation by a document";
 
 const BOTH: &str = "a-1,b-1";
 
-/// Every kind of change that spans indices, and those of one index beside them.
+/// Every kind of change that spans indices, and some of a single index for comparison.
 const CHANGES: &[(&str, Act)] = &[
     ("alias swap", |node| {
         node.update_aliases(&with(json!([
@@ -171,8 +172,7 @@ const CHANGES: &[(&str, Act)] = &[
     }),
 ];
 
-/// How many calls a change makes, with the round of upkeep that follows, and what is seen before and
-/// afterwards.
+/// Returns how many calls a change and the following round of upkeep make, and the view before and after.
 fn dry_run(act: Act) -> (u64, Value, Value) {
     let disk = CrashDisk::new(0);
     let node = prepared(&disk, 0);
@@ -201,7 +201,8 @@ fn a_call_that_fails_once_changes_nothing_or_all() {
         let (calls, before, after) = dry_run(*act);
         let is_several = *name == BY_DOCUMENT;
         for (number, fault) in [Fault::Io, Fault::NoSpace, Fault::SyncLost].into_iter().enumerate() {
-            // The calls fail with EIO one by one; the other errors differ from it in few of them.
+            // Every single call fails with EIO. The other errors have nearly the same effect, so they use
+            // only every third call.
             let step = if number == 0 { 1 } else { 3 };
             for call in (number as u64..calls).step_by(step) {
                 let what = format!("{name}, {fault:?} at call {call} of {calls}");
@@ -219,7 +220,7 @@ fn a_call_that_fails_once_changes_nothing_or_all() {
                 check_serves(&node, &what);
                 let seen = view(&node);
                 if call % 2 == 0 {
-                    // As it is, or made again: the same is there after a crash.
+                    // Whether the change is left as it is or made again, a crash must not alter the view.
                     if outcome.is_err() {
                         act(&node).unwrap_or_else(|error| panic!("{what}: made again: {error}"));
                     }
@@ -235,8 +236,8 @@ fn a_call_that_fails_once_changes_nothing_or_all() {
     }
 }
 
-/// The disk is gone from a call on, as when the power goes; then it does go, or the disk comes back under the
-/// running node.
+/// The disk fails permanently from a call on, as when the power is cut. Then either the power is cut, or the
+/// disk works again under the running node.
 #[test]
 fn a_disk_that_goes_and_comes_back_leaves_all_or_nothing() {
     for (name, act) in CHANGES {
@@ -263,12 +264,12 @@ fn a_disk_that_goes_and_comes_back_leaves_all_or_nothing() {
                 }
                 allowed = vec![&after];
             } else if outcome.is_err() {
-                // Nobody was told anything: the crash decides.
+                // The change was not acknowledged, so either view is possible after the crash.
                 allowed.push(&after);
             }
             drop(node);
             disk.crash();
-            // The power goes again while the node starts.
+            // The power is cut again while the node starts.
             if call % 3 == 0 {
                 disk.fail_from(call % 7, Fault::Io);
                 drop(node_on(&disk, 1).map(|node| node.maintain()));
@@ -282,7 +283,8 @@ fn a_disk_that_goes_and_comes_back_leaves_all_or_nothing() {
     }
 }
 
-/// A deletion that failed, and that the disk may yet carry out, takes no writes with it.
+/// After a failed deletion that the disk might still carry out, no writes are acknowledged that it would
+/// destroy.
 #[test]
 fn a_failed_deletion_leaves_no_zombie() {
     let (mut refused, mut taken) = (0, 0);
@@ -292,7 +294,7 @@ fn a_failed_deletion_leaves_no_zombie() {
         disk.fail_from(call, Fault::Io);
         let outcome = node.delete_index("a-1", IndicesOptions::DELETE);
         disk.heal();
-        // Before anything has had the time to settle it.
+        // Nothing has had time to settle the doubt yet.
         let written = write(&node, index("a-1", "after", br#"{"n": 3}"#));
         if call % 2 == 0 {
             node.maintain();
@@ -304,7 +306,7 @@ fn a_failed_deletion_leaves_no_zombie() {
         disk.crash();
         let node = node_on(&disk, 1).expect("opens");
         match (&outcome, &written) {
-            // Deleted; the document made a new index.
+            // The index is deleted, and the document created a new one.
             (Ok(()), _) => assert_eq!(is_there(&node), written.is_ok()),
             (Err(_), Ok(_)) => {
                 taken += 1;
@@ -324,7 +326,8 @@ fn a_failed_deletion_leaves_no_zombie() {
     assert!(refused > 0 && taken > 0, "{refused} refused, {taken} taken");
 }
 
-/// Metadata stands still while nobody knows what is on disk, says so, and goes on when the disk does.
+/// While it is unknown what is on disk, metadata cannot be changed and the error says so. Changes are
+/// possible again when the disk works.
 #[test]
 fn a_state_in_doubt_refuses_changes_until_it_is_settled() {
     let disk = CrashDisk::new(3);
@@ -345,8 +348,7 @@ fn a_state_in_doubt_refuses_changes_until_it_is_settled() {
     assert!(was_in_doubt);
 }
 
-/// A reader sees the alias on one index or on the other, never on none, never on both, and never an index
-/// that is gone.
+/// A reader sees the alias on exactly one of the two indices, and never an index that is gone.
 #[test]
 fn readers_beside_alias_swaps_see_all_or_nothing() {
     for removes in [false, true] {

@@ -1,8 +1,7 @@
-//! Ingest processors beside Elasticsearch: documents, and what its 9.4.3 made of them.
+//! Compares ingest processors with Elasticsearch 9.4.3 on recorded documents.
 //!
-//! `data/processors-9.4.3.ndjson` holds a document a line: `processor` (or several `processors`) and
-//! `source`, and the `result` (with its `index`, where that changed), the `error`, or why the processor was
-//! `refused` as a whole.
+//! `data/processors-9.4.3.ndjson` has one case per line: `processor` (or several `processors`), `source`, and
+//! the `result` (with its `index` if that changed), the `error`, or why the processor was `refused`.
 
 mod common;
 
@@ -14,7 +13,8 @@ fn documents_come_out_as_elasticsearchs() {
     check(include_str!("data/processors-9.4.3.ndjson"));
 }
 
-/// `user_agent` as 7.10.2 has it over the same patterns: later versions that can be had lack it.
+/// `user_agent` is compared with 7.10.2, which uses the same patterns; the available later versions do not
+/// include it.
 #[test]
 fn user_agents_come_out_as_elasticsearchs() {
     check(include_str!("data/user-agents-7.10.2.ndjson"));

@@ -1,5 +1,5 @@
-//! Damaged data folders: what the check finds, what repair changes, what is in the index afterwards, and that
-//! nothing is gone for good.
+//! Tests damaged data folders: what the check finds, what repair changes, what is in the index afterwards,
+//! and that nothing is lost for good.
 
 mod common;
 
@@ -20,8 +20,8 @@ fn source(id: &str, n: usize) -> Value {
     json!({"n": n, "t": format!("text of {id} and {}", n * 7919)})
 }
 
-/// Three committed segments of ten documents each, a few of them deleted, and twenty operations in the log
-/// alone.
+/// Makes a folder with three committed segments of ten documents each, a few of them deleted, and twenty
+/// operations that are only in the translog.
 fn folder(path: &Path) -> Documents {
     let node = open(path);
     node.create_index("t", &serde_json::from_str(BODY).expect("JSON")).expect("created");
@@ -43,7 +43,7 @@ fn folder(path: &Path) -> Documents {
         put(&node, format!("log-{number}"), 100 + number);
     }
     ["0-1", "1-1", "1-2"].iter().for_each(|id| drop(documents.remove(*id)));
-    // As `kill -9` leaves it.
+    // Leaves the folder as `kill -9` would.
     drop(node);
     documents
 }
@@ -82,14 +82,14 @@ fn find(bytes: &[u8], needle: &[u8]) -> usize {
     bytes.windows(needle.len()).position(|window| window == needle).expect("is there")
 }
 
-/// The log file that has operations.
+/// Returns the translog file that has operations.
 fn log(path: &Path) -> PathBuf {
     let logs =
         files(&shard(path)).into_iter().filter(|(name, _)| name.extension().is_some_and(|end| end == "log"));
     logs.max_by_key(|(_, bytes)| bytes.iter().filter(|byte| **byte != 0).count()).expect("a log").0
 }
 
-/// What was saved, as the index would hold it: (verified, not verified).
+/// Returns the saved documents as the index would contain them: (verified, not verified).
 fn saved(path: &Path) -> (Documents, Documents) {
     let (mut verified, mut suspect) = (Documents::new(), Documents::new());
     let folders = std::fs::read_dir(path).expect("lists").map(|entry| entry.expect("reads").path());
@@ -115,14 +115,14 @@ fn saved(path: &Path) -> (Documents, Documents) {
 struct Outcome {
     lines: String,
     before: Documents,
-    /// In the index after repair.
+    /// Documents in the index after the repair.
     kept: Documents,
     verified: Documents,
     suspect: Documents,
     has_losses: bool,
 }
 
-/// Damages a folder, checks, looks, repairs, checks, opens.
+/// Damages a folder, checks it, reports, repairs it, checks it again and opens it.
 fn repaired(damage: impl FnOnce(&Path)) -> Outcome {
     let temporary = tempfile::tempdir().expect("tempdir");
     let path = temporary.path();
@@ -137,7 +137,7 @@ fn repaired(damage: impl FnOnce(&Path)) -> Outcome {
     assert_eq!(dry.lines.len(), report.lines.len(), "{:?} {:?}", dry.lines, report.lines);
     let after = check_data_folder(path).expect("reads");
     assert_eq!(after.problem_count, 0, "{:?} after {:?}", after.lines, report.lines);
-    // Every original is somewhere still.
+    // Every damaged file still exists somewhere.
     let now: Vec<Vec<u8>> = files(path).into_iter().map(|(_, bytes)| bytes).collect();
     for (name, bytes) in &damaged {
         assert!(now.contains(bytes), "{} is gone: {:?}", name.display(), report.lines);
@@ -160,7 +160,8 @@ fn repaired(damage: impl FnOnce(&Path)) -> Outcome {
 }
 
 impl Outcome {
-    /// What is in the index is what was written, and with what was saved it is everything but `lost`.
+    /// Checks that the index contains what was written, and that together with the saved documents only
+    /// `lost` is missing.
     fn assert_complete_but(&self, lost: &[&str]) {
         for (id, source) in &self.kept {
             assert_eq!(self.before.get(id), Some(source), "{id}\n{}", self.lines);
@@ -186,7 +187,7 @@ fn a_damaged_column_costs_no_document() {
     assert!(outcome.lines.contains("8 documents are saved and verified"), "{}", outcome.lines);
 }
 
-/// The middle of a section.
+/// Returns the middle of a section.
 fn section_of(directory: &limber_store::FsDirectory, number: u64, kind: &str, field: &str) -> usize {
     let id = limber_segment::SegmentId(number);
     let meta = limber_segment::SegmentMeta::of_files(directory, id).expect("reads");
@@ -212,7 +213,7 @@ fn damaged_sources_are_saved_apart_from_sound_ones() {
         });
     });
     assert!(outcome.verified.is_empty(), "{}", outcome.lines);
-    // A flipped bit in a text is JSON still: it is told apart, not trusted.
+    // JSON with a flipped bit may still be JSON. Such documents are kept apart from the verified ones.
     assert_eq!(outcome.suspect.len(), 9, "{}", outcome.lines);
     assert_ne!(outcome.suspect.get("0-0"), outcome.before.get("0-0"));
     assert!(

@@ -1,4 +1,5 @@
-//! `_clone`, `_shrink` and `_split`: the target holds every document of its source, or there is no target.
+//! Tests `_clone`, `_shrink` and `_split`: the target contains every document of its source, or there is no
+//! target.
 
 mod common;
 
@@ -10,7 +11,7 @@ use limber_engine::*;
 use limber_store::CrashDisk;
 use serde_json::json;
 
-/// Documents of the source, of which half are refreshed.
+/// Documents in the source. Half of them are refreshed.
 const COUNT: usize = 8;
 
 fn fill(node: &Node) -> Result<()> {
@@ -31,7 +32,7 @@ fn resize(node: &Arc<Node>, kind: Resize, shards: u32) -> Result<()> {
     node.resize(kind, ("from", "to"), &body, Arc::new(AtomicBool::new(false))).map(drop)
 }
 
-/// How many of the source's documents the target has.
+/// Returns how many of the source's documents the target contains.
 fn copied(node: &Node) -> usize {
     (0..COUNT).filter(|number| get(node, "to", &number.to_string()).is_some()).count()
 }

@@ -1,4 +1,4 @@
-//! The term index's memory as settings and statistics have it.
+//! Tests the memory of the term index in settings and statistics.
 
 mod common;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 const DOCUMENTS: usize = 20_000;
 
-/// Ids without a pattern, so that their FSTs are as large as FSTs get.
+/// Makes ids without a pattern, so that their FSTs become as large as possible.
 fn id(number: usize) -> String {
     let mixed = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     format!("{:016x}{:08x}", mixed ^ (mixed >> 29), mixed as u32)
@@ -51,7 +51,7 @@ fn number(stats: &Value, path: &str) -> u64 {
     stats.pointer(path).and_then(Value::as_u64).unwrap_or_else(|| panic!("{path} in {stats}"))
 }
 
-/// Looks documents up by id and by term until it is told to stop; every look-up finds its document.
+/// Looks documents up by id and by term until `stop` is set. Every lookup must find its document.
 fn look_up(node: &Node, first: usize, stop: &AtomicBool) -> usize {
     let mut number = first;
     let mut count = 0;
@@ -66,7 +66,7 @@ fn look_up(node: &Node, first: usize, stop: &AtomicBool) -> usize {
     count
 }
 
-/// Tells the look-ups to stop, also when an assertion fails beside them.
+/// Stops the lookups when dropped, even when an assertion fails meanwhile.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -104,7 +104,7 @@ fn the_budget_holds_and_the_scheme_changes_while_look_ups_go_on() {
                     assert_eq!(stats["resident_page_count"], stats["page_count"], "all loaded");
                     assert!(resident >= whole, "{resident} of {whole}");
                 }
-                // Pages in use at the moment of the switch may be above it until they are let go.
+                // Pages in use at the moment of the switch may exceed the budget until they are released.
                 false => assert!(resident <= BUDGET + (8 << 10), "{resident}"),
             }
         }
@@ -156,7 +156,7 @@ fn a_thousand_segments_open_without_loading_a_page() {
     let body = json!({"settings": {"number_of_shards": SHARDS, "translog.durability": "async"},
         "mappings": {"properties": {"k": {"type": "keyword"}}}});
     node.create_index("t", &body).expect("created");
-    // One refresh makes a segment in each shard.
+    // One refresh creates a segment in each shard.
     for round in 0..SEGMENTS / SHARDS {
         let first = round * SHARDS * DOCUMENTS_EACH;
         let ids: Vec<String> = (first..first + SHARDS * DOCUMENTS_EACH).map(id).collect();
@@ -177,7 +177,7 @@ fn a_thousand_segments_open_without_loading_a_page() {
     assert_eq!(node.ledger().segment_memory.used_bytes(), 0);
     let segments_bytes = node.ledger().segments.used_bytes();
     assert!((SEGMENTS as u64 * 100..16 << 20).contains(&segments_bytes), "{segments_bytes} bytes of tables");
-    // An id is looked for where its filter lets it be, which is in one segment and few others.
+    // An id is searched only in segments whose filter may contain it: the right one and few others.
     assert_eq!(look_up_once(&node), 1);
     let loads = node.term_index_stats().load_count;
     assert!((1..SEGMENTS as u64 / 20).contains(&loads), "{loads} loads");
@@ -197,7 +197,7 @@ fn a_scroll_finds_pages_of_segments_that_were_merged_away() {
     let id = id.expect("a scroll");
     let merge = ForceMergeRequest { max_num_segments: Some(1), flush: true, ..ForceMergeRequest::default() };
     assert_eq!(node.force_merge("t", IndicesOptions::BROADCAST, &merge).expect("merged").failed, 0);
-    // Nothing of the old segments stays in memory, and their files are gone.
+    // Nothing of the old segments stays in memory, and their files are deleted.
     set(&node, json!({"indices.segment_memory.off_heap.size": "0b"}));
     set(&node, json!({"indices.segment_memory.off_heap.size": "10%"}));
     let loads_before = node.term_index_stats().load_count;
@@ -235,7 +235,7 @@ fn a_budget_beyond_the_limit_is_refused() {
     let mut small = config(folder.path());
     small.memory_limit_bytes = 64 << 20;
     small.settings.insert(key.into(), "65mb".into());
-    // What is stored wins over the configuration, which is not looked at then.
+    // A stored setting takes precedence over the configuration file, which is not checked then.
     assert_eq!(Node::open(small).expect("opens").term_index_stats().budget_bytes, 1 << 20);
     let other = self::folder();
     let mut wrong = config(other.path());

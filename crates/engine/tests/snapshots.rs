@@ -1,5 +1,5 @@
-//! Snapshots on a repository that fails, is damaged, and is written to by another node: what is listed
-//! restores.
+//! Tests snapshots in a repository that fails, is damaged, or is written to by another node: every listed
+//! snapshot can be restored.
 
 mod common;
 
@@ -25,7 +25,7 @@ struct TestNode {
     disk: CrashDisk,
 }
 
-/// A node on a disk in memory, with the repository `r`.
+/// Opens a node on a disk in memory, with the repository `r`.
 fn node(seed: u64, blobs: impl Blobs + 'static) -> TestNode {
     node_on(CrashDisk::new(seed), seed, Arc::new(blobs))
 }
@@ -58,7 +58,7 @@ fn listed(node: &Node) -> Vec<String> {
     snapshots.iter().map(|one| one["snapshot"].as_str().expect("a name").to_owned()).collect()
 }
 
-/// Restores index `t` of a snapshot under another name, answers its documents, and deletes it.
+/// Restores index `t` of a snapshot under another name, returns its documents, and deletes it.
 fn restored(node: &Node, name: &str) -> Result<Vec<(String, Value)>> {
     let body = json!({"rename_pattern": "(.+)", "rename_replacement": "back_$1"});
     node.restore_snapshot("r", name, &body, true)?;
@@ -67,7 +67,7 @@ fn restored(node: &Node, name: &str) -> Result<Vec<(String, Value)>> {
     Ok(found)
 }
 
-/// Index folders that a node has.
+/// Returns how many index folders a node has.
 fn index_folders(node: &TestNode) -> usize {
     node.disk.folders("indices").expect("listed").len()
 }
@@ -99,7 +99,8 @@ fn a_snapshot_restores_on_another_node_with_settings_mappings_and_aliases() {
     assert_eq!(answer["snapshot"]["shards"], json!({"total": 3, "failed": 0, "successful": 3}));
     assert_eq!(documents(&to.node, "t"), expected);
     assert_eq!(documents(&to.node, "also").len(), 49);
-    // It goes on like any index: versions count on, new documents come, a restart finds everything.
+    // It continues like any index: versions continue, new documents are accepted, and a restart finds
+    // everything.
     put(&to.node, "t", "1", json!({"n": 100, "k": "x"}));
     assert_eq!(get(&to.node, "t", "1"), Some((2, json!({"n": 100, "k": "x"}))));
     let options = IndicesOptions::METADATA;
@@ -239,7 +240,7 @@ fn merges_leave_the_files_that_a_snapshot_reads() {
     let found = restored(&from.node, "s1").expect("whole");
     assert!(found.len() >= 30, "{}", found.len());
     assert!((0..30).all(|number| found.iter().any(|(id, _)| *id == number.to_string())));
-    // What was kept for the snapshot goes with the next commits: no file stays for ever.
+    // The next commits delete the files that were kept for the snapshot.
     put(&from.node, "t", "last", json!({"n": 0}));
     from.node.flush("t", IndicesOptions::BROADCAST, true).expect("flushes");
     put(&from.node, "t", "last", json!({"n": 1}));
@@ -259,10 +260,11 @@ fn segment_files(disk: &CrashDisk) -> usize {
     count
 }
 
-/// What each snapshot must hold when it is listed.
+/// What each snapshot must contain if it is listed.
 type Expected = BTreeMap<&'static str, Vec<(String, Value)>>;
 
-/// A first snapshot that stays, a second one, a clone, a deletion, a cleanup; errors are lived with.
+/// Takes a snapshot that is kept and a second one, and makes a clone, a deletion and a cleanup. Errors are
+/// ignored.
 fn scenario(node: &Node, expected: &mut Expected) {
     put(node, "t", "a", json!({"n": 1}));
     expected.insert("s1", documents(node, "t"));
@@ -281,8 +283,8 @@ fn scenario(node: &Node, expected: &mut Expected) {
     let _ = node.cleanup_repository("r");
 }
 
-/// Names of snapshots that are whole. Of one that says that it is not, the shards that it has come back when
-/// that is asked for.
+/// Returns the names of complete snapshots. For a partial snapshot, checks that it can be restored only with
+/// `partial`.
 fn whole(to: &TestNode, what: &str) -> Vec<String> {
     let all = SnapshotQuery { snapshots: ALL.into(), ..SnapshotQuery::default() };
     let body = to.node.get_snapshots("r", &all).unwrap_or_else(|error| panic!("{what}: {error:?}"));
@@ -304,7 +306,8 @@ fn whole(to: &TestNode, what: &str) -> Vec<String> {
     names
 }
 
-/// Everything that is listed restores; afterwards a cleanup and a deletion leave nothing but the root.
+/// Checks that every listed snapshot can be restored, and that a cleanup and a deletion then leave only the
+/// root.
 fn check_all(to: &TestNode, blobs: &MemoryBlobs, expected: &Expected, what: &str) {
     for name in whole(to, what) {
         let found = restored(&to.node, &name).unwrap_or_else(|error| panic!("{what}: {name}: {error:?}"));
@@ -345,12 +348,12 @@ fn a_fault_at_every_call_leaves_only_snapshots_that_restore() {
 
 type Action = Box<dyn Fn() + Send>;
 
-/// A repository in whose calls something else happens.
+/// A repository that does something else during its calls.
 #[derive(Clone)]
 struct Interrupted {
     blobs: MemoryBlobs,
     calls: Arc<AtomicU64>,
-    /// `None`: in each.
+    /// The call at which it does so; `None` for every call.
     at: Option<u64>,
     action: Arc<Mutex<Option<Action>>>,
 }
@@ -405,7 +408,7 @@ impl Blobs for Interrupted {
     }
 }
 
-/// What a second node does in the middle of a first one's work.
+/// Does what a second node might do while the first one works.
 fn intrude(node: &Node, kind: u64) {
     let _ = match kind {
         0 => snapshot(node, "other").map(drop),
@@ -497,7 +500,7 @@ fn a_lost_blob_is_copied_again_by_the_next_snapshot() {
     assert!(error.reason.contains(&lost) && error.reason.contains("missing"), "{}", error.reason);
     snapshot(&from.node, "s2").expect("taken");
     assert_eq!(restored(&from.node, "s2").expect("whole"), expected);
-    // A manifest that is lost keeps nobody from deleting, and nothing that might be needed is deleted.
+    // A lost manifest does not prevent deletions, and nothing that might be needed is deleted.
     let manifests =
         || blobs.names().into_iter().filter(|name| name.contains("/manifest-")).collect::<Vec<_>>();
     let old = manifests();
@@ -524,7 +527,8 @@ fn a_snapshot_that_is_deleted_while_it_is_taken_is_aborted() {
         let status = node.snapshot_status("r", None, false).expect("known");
         assert_eq!(status["snapshots"][0]["state"], "STARTED");
         let thread = std::thread::spawn(move || node.delete_snapshots("r", "s1", true));
-        // The deletion waits for the snapshot's end; it has been told to end once it is no longer whole.
+        // The deletion waits for the end of the snapshot, which is cancelled once it can no longer be
+        // complete.
         while !other.tasks().list().iter().any(|task| task.cancelled.load(Ordering::Relaxed)) {
             std::thread::yield_now();
         }
@@ -568,7 +572,7 @@ fn restoring_over_what_is_there() {
         let error = from.node.restore_snapshot("r", name, &body, true).expect_err(name);
         assert_eq!(error.kind, kind, "{body}: {}", error.reason);
     }
-    // A closed index is snapshotted as it was closed.
+    // A closed index is snapshotted as it was when it was closed.
     put(&from.node, "t", "c", json!({"n": 3}));
     let expected = documents(&from.node, "t");
     from.node.close_index("t", IndicesOptions::METADATA).expect("closed");
@@ -656,7 +660,7 @@ fn policies_take_and_drop_snapshots_by_the_clock() {
         let taken = node.get_snapshot_policies("nightly", false).expect("there");
         assert_eq!(taken["nightly"]["stats"]["snapshots_taken"], day + 1, "{taken}");
     }
-    // Six were taken, at most those of three days are left.
+    // Six were taken, and at most those of three days remain.
     node.start_retention().expect("begins");
     settle();
     let left = listed(node);
@@ -678,7 +682,7 @@ fn policies_take_and_drop_snapshots_by_the_clock() {
         (&json!(7), &json!(3)),
         "{stats}"
     );
-    // Failures are told.
+    // Failures are reported.
     let name = node.execute_snapshot_policy("nightly").expect("begins");
     settle();
     assert!(listed(node).contains(&name["snapshot_name"].as_str().expect("a name").to_owned()));
@@ -722,7 +726,7 @@ fn locations_outside_of_the_configured_folders_are_refused() {
         let body = json!({"type": "fs", "settings": {"location": "x"}});
         assert_eq!(node.put_repository(name, &body, true).expect_err(name).kind, "repository_exception");
     }
-    // A definition outlives a restart; names of snapshots never become names of files.
+    // A definition survives a restart, and names of snapshots never become file names.
     let body = json!({"type": "fs", "settings": {"location": "good"}});
     node.put_repository("good", &body, true).expect("put");
     node.create_snapshot("good", "..", &json!({}), true).expect("a name like any other");

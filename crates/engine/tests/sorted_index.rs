@@ -1,5 +1,5 @@
-//! An index with `index.sort.*` beside one without: whatever is written, deleted, merged and recovered, both
-//! answer the same.
+//! Compares an index with `index.sort.*` to one without: whatever is written, deleted, merged and recovered,
+//! both answer the same.
 
 mod common;
 
@@ -45,7 +45,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..80)
 }
 
-/// `index.sort.*` and a search that follows it.
+/// Returns values of `index.sort.*`, each with a search sort that matches it.
 fn sorts() -> [(Value, Value); 4] {
     [
         (json!({"field": "n"}), json!([{"n": "asc"}])),
@@ -79,7 +79,7 @@ fn ask(node: &Node, name: &str, body: &Value) -> SearchResponse {
     response
 }
 
-/// The sort values of the hits, without places of documents.
+/// Returns the sort values of the hits, without document positions.
 fn keys(response: &SearchResponse, sorts: &Value) -> Vec<Vec<Value>> {
     let is_field = |(at, _): &(usize, &Value)| sorts[*at] != "_doc";
     let keys = response.hits.iter().map(|hit| hit.sort.as_deref().unwrap_or_default());
@@ -191,7 +191,7 @@ proptest! {
     }
 }
 
-/// More documents than a window has, written out of order in several segments.
+/// The index has more documents than a window, written out of order in several segments.
 #[test]
 fn windows_beyond_the_first() {
     let folder = tempfile::tempdir().expect("tempdir");

@@ -1,5 +1,5 @@
-//! Synthetic source against a naive model: whatever is written, merged and recovered, a document comes back
-//! as its own normal form.
+//! Compares synthetic source with a naive model: whatever is written, merged and recovered, a document is
+//! returned in its normal form.
 
 mod common;
 
@@ -15,7 +15,7 @@ struct Document {
     keywords: Vec<String>,
     numbers: Vec<i64>,
     text: Option<Vec<String>>,
-    /// `ignore_above: 2`.
+    /// Mapped with `ignore_above: 2`.
     short: Vec<String>,
     unmapped: Option<i64>,
     objects: Vec<(Vec<i64>, Option<String>)>,
@@ -73,7 +73,7 @@ impl Document {
         source
     }
 
-    /// What columns give back, and what is kept beside them.
+    /// Returns what is rebuilt from columns, and what is stored besides them.
     fn normal(&self) -> Value {
         let sorted = |numbers: &[i64]| {
             let mut numbers = numbers.to_vec();

@@ -1,4 +1,4 @@
-//! Writes and reads of documents: one by one, and in bulk.
+//! Requests and answers for writing and reading documents, one by one and in bulk.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub enum OperationKind {
 }
 
 impl OperationKind {
-    /// The key of the item in a bulk response.
+    /// Returns the key of the item in a bulk response.
     pub fn as_str(self) -> &'static str {
         match self {
             OperationKind::Index => "index",
@@ -33,20 +33,20 @@ impl OperationKind {
     }
 }
 
-/// How the version in a request relates to the document's (`version_type`).
+/// How the version in a request relates to the document's version (`version_type`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VersionType {
-    /// The node counts versions; a version in a request must be the document's.
+    /// The node counts versions; a version in a request must equal the document's.
     #[default]
     Internal,
-    /// The client gives versions; a write's must be greater than the document's.
+    /// The client assigns versions; that of a write must be greater than the document's.
     External,
-    /// The client gives versions; a write's must not be less than the document's.
+    /// The client assigns versions; that of a write must not be less than the document's.
     ExternalGte,
 }
 
 impl VersionType {
-    /// Reads the parameter; another word is an error.
+    /// Parses the parameter. Any other word is an error.
     pub fn parse(text: &str) -> Result<VersionType> {
         match text {
             "internal" => Ok(VersionType::Internal),
@@ -60,39 +60,41 @@ impl VersionType {
 /// One write, borrowed from the request's body. All optional parts default to absent.
 #[derive(Debug, Clone)]
 pub struct BulkOperation<'a> {
-    /// What is to be done.
+    /// Which operation this is.
     pub kind: OperationKind,
-    /// Index, alias (with a write index) or a name that is to be created.
+    /// The name of an index, of an alias with a write index, or of an index to be created.
     pub index: Cow<'a, str>,
     /// `None` lets the engine generate one (`index` and `create` only).
     pub id: Option<Cow<'a, str>>,
-    /// Decides the shard instead of the id.
+    /// Selects the shard instead of the id.
     pub routing: Option<Cow<'a, str>>,
-    /// The document as it came; for `update` the body `{"doc": ..., "upsert": ...}`; empty for `delete`.
+    /// The document as it was received; for `update` the body `{"doc": ..., "upsert": ...}`; empty for
+    /// `delete`.
     pub source: &'a [u8],
-    /// The write fails unless the document's last write had this number; given together with
-    /// `if_primary_term`.
+    /// The write fails unless the document's last write had this sequence number. Needs `if_primary_term`
+    /// too.
     pub if_seq_no: Option<u64>,
-    /// See `if_seq_no`.
+    /// The write fails unless the document's last write had this primary term. Needs `if_seq_no` too.
     pub if_primary_term: Option<u64>,
-    /// The version, with the meaning that `version_type` gives it.
+    /// The version, which `version_type` interprets.
     pub version: Option<u64>,
-    /// What `version` means.
+    /// How `version` is interpreted.
     pub version_type: VersionType,
-    /// `None`: the request's default, then the index's `default_pipeline`. `_none` switches both off.
+    /// The pipeline. `None` uses the request's, then the index's `default_pipeline`; `_none` switches both
+    /// off.
     pub pipeline: Option<Cow<'a, str>>,
     /// The write fails unless `index` is an alias.
     pub require_alias: bool,
-    /// The write fails unless `index` is a data stream, or matches the template of one.
+    /// The write fails unless `index` is a data stream or matches the template of one.
     pub require_data_stream: bool,
-    /// `update` only.
+    /// How often an `update` is tried again after a version conflict.
     pub retry_on_conflict: u32,
-    /// `update` only: the response carries the new `_source` (rendered by the caller, filtered).
+    /// For `update` only: the response carries the new `_source` (which the caller renders and filters).
     pub wants_source: bool,
 }
 
 impl<'a> BulkOperation<'a> {
-    /// A write without optional parts, whose id the node generates.
+    /// Makes a write without optional parts, whose id the node generates.
     pub fn new(kind: OperationKind, index: impl Into<Cow<'a, str>>, source: &'a [u8]) -> BulkOperation<'a> {
         BulkOperation {
             kind,
@@ -116,17 +118,17 @@ impl<'a> BulkOperation<'a> {
 /// The `refresh` parameter of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RefreshPolicy {
-    /// Searches see the write after the next refresh.
+    /// Searches see the write after the next scheduled refresh.
     #[default]
     None,
-    /// The shard is refreshed before the answer.
+    /// The shard is refreshed before the response.
     Immediate,
-    /// The answer waits until a refresh has made the write visible.
+    /// The response waits until a refresh has made the write visible.
     WaitFor,
 }
 
 impl RefreshPolicy {
-    /// `""` and `true` refresh at once.
+    /// Parses the parameter; `""` and `true` mean an immediate refresh.
     pub fn parse(text: &str) -> Result<RefreshPolicy> {
         match text {
             "false" => Ok(RefreshPolicy::None),
@@ -137,58 +139,58 @@ impl RefreshPolicy {
     }
 }
 
-/// Writes of one request.
+/// The writes of one request.
 #[derive(Debug)]
 pub struct BulkRequest<'a> {
-    /// In the body's order.
+    /// In the order of the body.
     pub operations: &'a [BulkOperation<'a>],
-    /// `?pipeline=`: for operations that name none.
+    /// `?pipeline=`: for operations that name no pipeline.
     pub pipeline: Option<&'a str>,
     /// When searches see the writes.
     pub refresh: RefreshPolicy,
 }
 
-/// What became of the writes of one request.
+/// The outcomes of the writes of one request.
 #[derive(Debug)]
 pub struct BulkResponse<'a> {
-    /// Time of the request without its pipelines.
+    /// How long the request took, without its pipelines.
     pub took_ms: u64,
     /// Present when at least one operation went through a pipeline.
     pub ingest_took_ms: Option<u64>,
     /// Whether any item failed.
     pub errors: bool,
-    /// What items call their index: the concrete one (aliases resolved) when known, else the name in the
-    /// request.
+    /// The index names that items refer to: the concrete index (aliases resolved) when known, else the name
+    /// in the request.
     pub indices: Vec<Arc<str>>,
     /// In the order of the request.
     pub items: Vec<BulkItem<'a>>,
 }
 
-/// What became of one write.
+/// The outcome of one write.
 #[derive(Debug)]
 pub struct BulkItem<'a> {
-    /// What was asked for.
+    /// Which operation was requested.
     pub kind: OperationKind,
-    /// Place in [`BulkResponse::indices`].
+    /// Position in [`BulkResponse::indices`].
     pub index: usize,
-    /// Empty only when the operation failed before an id was generated: `_id` is then rendered `null`.
+    /// Empty only when the operation failed before an id was generated; `_id` is then rendered as `null`.
     pub id: ItemId<'a>,
-    /// The write, or why it failed.
+    /// What the write did, or why it failed.
     pub outcome: Result<WriteOutcome>,
 }
 
-/// The id of a written document, borrowed from the request or held in place: a bulk of generated ids
-/// allocates none of them.
+/// The id of a written document, borrowed from the request or stored inline, so that a bulk with generated
+/// ids allocates none of them.
 #[derive(Debug, Clone)]
 pub enum ItemId<'a> {
-    /// The request named it.
+    /// The request gave the id.
     Given(Cow<'a, str>),
-    /// ASCII.
+    /// The node generated the id, which is ASCII.
     Generated([u8; 20]),
 }
 
 impl ItemId<'_> {
-    /// UTF-8.
+    /// Returns the id as UTF-8.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
         match self {
@@ -212,7 +214,7 @@ impl std::ops::Deref for ItemId<'_> {
 /// The `result` of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteResult {
-    /// There was no document of this id.
+    /// There was no document with this id.
     Created,
     /// A document was replaced or changed.
     Updated,
@@ -225,7 +227,7 @@ pub enum WriteResult {
 }
 
 impl WriteResult {
-    /// As answers write it.
+    /// Returns the name that responses use.
     pub fn as_str(self) -> &'static str {
         match self {
             WriteResult::Created => "created",
@@ -237,25 +239,26 @@ impl WriteResult {
     }
 }
 
-/// A write that was carried out; a delete of a missing document is one.
+/// A write that was carried out. The delete of a missing document counts as carried out.
 #[derive(Debug, Clone)]
 pub struct WriteOutcome {
-    /// What became of the document.
+    /// What happened to the document.
     pub result: WriteResult,
-    /// The write's numbers; those of the document where nothing was changed.
+    /// The write's sequence number, primary term and version; where nothing was changed, those of the
+    /// document.
     pub identity: WriteIdentity,
-    /// `_shards`: `total` copies (1 + replicas), of which the primary was written.
+    /// `total` in `_shards`: 1 plus the replicas. Only the primary is written.
     pub shards_total: u32,
-    /// Copies that were written: 1, or 0 for an update that changed nothing.
+    /// `successful` in `_shards`: 1, or 0 for an update that changed nothing.
     pub shards_successful: u32,
-    /// `refresh=true` was carried out; rendered only when true.
+    /// Whether `refresh=true` was carried out; rendered only when true.
     pub forced_refresh: bool,
-    /// `update` with `wants_source`: the document after the update.
+    /// The document after the update; for `update` with `wants_source`.
     pub source: Option<Arc<[u8]>>,
 }
 
 impl WriteOutcome {
-    /// An outcome of which no copies are counted yet.
+    /// Makes an outcome whose copies are not counted yet.
     pub fn new(result: WriteResult, identity: WriteIdentity) -> WriteOutcome {
         WriteOutcome {
             result,
@@ -268,33 +271,33 @@ impl WriteOutcome {
     }
 }
 
-/// Answer of the single-document writes.
+/// Response of the single-document writes.
 #[derive(Debug)]
 pub struct WriteResponse {
-    /// The concrete index that was written.
+    /// The concrete index that was written to.
     pub index: Arc<str>,
     /// The document's id.
     pub id: Box<str>,
-    /// What became of the write.
+    /// What the write did.
     pub outcome: WriteOutcome,
 }
 
-/// Asks for one document by its id.
+/// A request for one document by its id.
 #[derive(Debug, Clone)]
 pub struct GetRequest<'a> {
-    /// Index or alias of one index.
+    /// An index, or an alias of one index.
     pub index: &'a str,
     /// The document's id.
     pub id: &'a str,
-    /// Decides the shard instead of the id.
+    /// Selects the shard instead of the id.
     pub routing: Option<&'a str>,
-    /// `false` answers from what a search sees.
+    /// `false` reads only what a search sees.
     pub realtime: bool,
-    /// Refresh the shard first.
+    /// Whether the shard is refreshed first.
     pub refresh: bool,
     /// The request fails unless the document has this version.
     pub version: Option<u64>,
-    /// What `version` means.
+    /// How `version` is interpreted.
     pub version_type: VersionType,
 }
 
@@ -318,21 +321,21 @@ impl<'a> GetRequest<'a> {
 pub struct GetResponse {
     /// The concrete index.
     pub index: Arc<str>,
-    /// The id that was asked for.
+    /// The requested id.
     pub id: Box<str>,
-    /// `None`: `"found": false`.
+    /// The document; `None` renders `"found": false`.
     pub found: Option<FoundDocument>,
 }
 
-/// A document that exists.
+/// A document that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundDocument {
-    /// Its last write.
+    /// Sequence number, primary term and version of its last write.
     pub identity: WriteIdentity,
-    /// The routing that it was written with.
+    /// The routing with which it was written.
     pub routing: Option<String>,
     /// The document as it was indexed; empty where the index keeps no source.
     pub source: Vec<u8>,
-    /// What stored fields are read from, where that is not the source; else empty.
+    /// What stored fields are read from when that is not the source; else empty.
     pub stored: Vec<u8>,
 }

@@ -1,20 +1,20 @@
-//! What is done to indices and shards, and what is known of them.
+//! Requests for and information about indices and shards.
 
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
-/// `_shards` of an operation over many shards.
+/// The `_shards` of an operation on many shards.
 #[derive(Debug, Clone, Default)]
 pub struct BroadcastResponse {
-    /// Copies of the shards, replicas included.
+    /// Copies of the shards, including replicas.
     pub total: u32,
-    /// Shards that carried it out.
+    /// Shards that carried out the operation.
     pub successful: u32,
     /// Shards that failed.
     pub failed: u32,
-    /// Why they failed.
+    /// Why shards failed.
     pub failures: Vec<ShardFailure>,
 }
 
@@ -23,14 +23,14 @@ pub struct BroadcastResponse {
 pub struct ShardFailure {
     /// The shard's index.
     pub index: Arc<str>,
-    /// The shard's number.
+    /// The shard's ordinal within the index.
     pub shard: u32,
     /// What went wrong.
     pub error: RequestError,
 }
 
 impl BroadcastResponse {
-    /// The object under `_shards`.
+    /// Renders the object under `_shards`.
     pub fn to_json(&self) -> Value {
         let mut shards = json!({"total": self.total, "successful": self.successful, "failed": self.failed});
         if !self.failures.is_empty() {
@@ -49,11 +49,11 @@ impl BroadcastResponse {
 /// Parameters of `_forcemerge`.
 #[derive(Debug, Clone)]
 pub struct ForceMergeRequest {
-    /// `None`: as the merge policy says.
+    /// How many segments may be left; `None` leaves this to the merge policy.
     pub max_num_segments: Option<u32>,
     /// Merges only segments with many deleted documents.
     pub only_expunge_deletes: bool,
-    /// Flushes when the merges are done.
+    /// Whether to flush after the merges.
     pub flush: bool,
 }
 
@@ -63,7 +63,7 @@ impl Default for ForceMergeRequest {
     }
 }
 
-/// Answer of index creation.
+/// Response to index creation.
 #[derive(Debug, Clone)]
 pub struct CreateIndexResponse {
     /// Name of the new index.
@@ -77,37 +77,37 @@ pub struct CreateIndexResponse {
 pub struct IndexInfo {
     /// The index's name.
     pub name: Arc<str>,
-    /// The index's id, which no other index ever has.
+    /// The index's UUID, which no other index ever has.
     pub uuid: Arc<str>,
     /// Whether it is open.
     pub open: bool,
     /// `{"alias": {"filter": ..}}`.
     pub aliases: Map<String, Value>,
-    /// The data stream that it belongs to.
+    /// The data stream that the index belongs to.
     pub data_stream: Option<Arc<str>>,
-    /// As `GET _mapping` shows them.
+    /// The mappings as `GET _mapping` shows them.
     pub mappings: Value,
-    /// Flat, keys with their `index.` prefix, values as Elasticsearch prints them (strings, arrays of
-    /// strings). Nest with [`crate::settings::nest`].
+    /// The settings, flat: keys with their `index.` prefix, values as Elasticsearch prints them (strings,
+    /// arrays of strings). [`crate::settings::nest`] nests them.
     pub settings: Map<String, Value>,
-    /// Defaults of the settings that are not set, flat (for `include_defaults`).
+    /// The defaults of the settings that are not set, flat (for `include_defaults`).
     pub defaults: Map<String, Value>,
 }
 
 impl IndexInfo {
-    /// When the index was created, in milliseconds since 1970.
+    /// Returns when the index was created, in milliseconds since 1970.
     pub fn created_millis(&self) -> u64 {
         let text = self.settings.get("index.creation_date").and_then(Value::as_str);
         text.and_then(|text| text.parse().ok()).unwrap_or(0)
     }
 }
 
-/// What an expression resolved to, in name order.
+/// One of the indices that an expression resolved to. Answers list them in name order.
 #[derive(Debug, Clone)]
 pub struct ResolvedIndex {
     /// The index's name.
     pub name: Arc<str>,
-    /// The index's id, which no other index ever has.
+    /// The index's UUID, which no other index ever has.
     pub uuid: Arc<str>,
     /// Whether it is open.
     pub open: bool,

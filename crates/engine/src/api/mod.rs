@@ -1,6 +1,6 @@
-//! What goes into a [`Node`](crate::Node) and what comes out: request and response types without behaviour.
+//! Request and response types of [`Node`](crate::Node), without behaviour.
 //!
-//! Everything fails with a [`RequestError`], which the outside renders as it is.
+//! Every call fails with a [`RequestError`], which the caller renders as it is.
 
 mod documents;
 mod indices;
@@ -17,5 +17,5 @@ use limber_mapping::RequestError;
 pub use limber_segment::WriteIdentity;
 pub use options::IndicesOptions;
 
-/// What calls of the node return. The error is Elasticsearch's, ready to be rendered.
+/// What the node's calls return. The error is Elasticsearch's, ready to be rendered.
 pub type Result<T> = std::result::Result<T, RequestError>;

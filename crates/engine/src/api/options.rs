@@ -10,7 +10,7 @@ use super::Result;
 /// one of the constants and apply the URL's parameters with [`IndicesOptions::apply`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndicesOptions {
-    /// Named indices that do not exist, or are closed, are passed over instead of an error.
+    /// Named indices that do not exist or are closed are skipped instead of being an error.
     pub ignore_unavailable: bool,
     /// An expression that matches no index is not an error.
     pub allow_no_indices: bool,
@@ -22,11 +22,11 @@ pub struct IndicesOptions {
     pub expand_hidden: bool,
     /// A closed index named in the expression is an error (`index_closed_exception`).
     pub forbid_closed_indices: bool,
-    /// Aliases may stand for indices. Without it an alias is refused: "The provided expression [x] matches an
-    /// alias, ...".
+    /// Aliases may be used as index names. Without this an alias is refused: "The provided expression [x]
+    /// matches an alias, ...".
     pub resolve_aliases: bool,
-    /// Data streams, and aliases of them, stand for their backing indices. Without it they are as if they
-    /// were not there.
+    /// Data streams and their aliases stand for their backing indices. Without this they are treated as
+    /// missing.
     pub data_streams: bool,
 }
 
@@ -44,20 +44,20 @@ impl IndicesOptions {
     };
     /// Refresh, flush, force merge, statistics: `strictExpandOpenAndForbidClosed`.
     pub const BROADCAST: IndicesOptions = IndicesOptions::SEARCH;
-    /// Get index, get mapping, get settings, get alias, open, close: `strictExpandOpen` (closed ones only by
-    /// name).
+    /// Get index, get mapping, get settings, get alias, open, close: `strictExpandOpen` (closed indices only
+    /// by name).
     pub const METADATA: IndicesOptions =
         IndicesOptions { forbid_closed_indices: false, ..IndicesOptions::SEARCH };
-    /// Put mapping, put settings, exists, get settings: `strictExpand` (open and closed).
+    /// Put mapping, put settings, exists, get settings: `strictExpand` (open and closed indices).
     pub const METADATA_OPEN_CLOSED: IndicesOptions =
         IndicesOptions { expand_closed: true, ..IndicesOptions::METADATA };
-    /// Delete index: open and closed, aliases refused, data streams not there.
+    /// Delete index: open and closed indices; refuses aliases and treats data streams as missing.
     pub const DELETE: IndicesOptions = IndicesOptions {
         resolve_aliases: false,
         data_streams: false,
         ..IndicesOptions::METADATA_OPEN_CLOSED
     };
-    /// Cluster health, cluster state: lenient, everything.
+    /// Cluster health, cluster state: lenient, includes every index.
     pub const LENIENT: IndicesOptions = IndicesOptions {
         ignore_unavailable: true,
         expand_closed: true,
@@ -66,7 +66,8 @@ impl IndicesOptions {
         ..IndicesOptions::SEARCH
     };
 
-    /// Applies the URL's parameters; `expand_wildcards` is the comma list `open,closed,hidden,none,all`.
+    /// Applies the URL's parameters; `expand_wildcards` is a comma-separated list of `open`, `closed`,
+    /// `hidden`, `none` and `all`.
     pub fn apply(
         mut self,
         ignore_unavailable: Option<bool>,

@@ -5,24 +5,24 @@ use serde_json::{Map, Value};
 
 use crate::api::Result;
 
-/// What one index says of one of its aliases.
+/// What one index defines for one of its aliases.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Alias {
-    /// A query that restricts what a search through the alias sees, as it was given.
+    /// A query that restricts what a search through the alias sees, as the user gave it.
     pub filter: Option<Value>,
     /// Routing of writes through the alias.
     pub index_routing: Option<String>,
-    /// Routing of searches through the alias: values with commas between them.
+    /// Routing of searches through the alias: comma-separated values.
     pub search_routing: Option<String>,
-    /// Whether writes through the alias go to this index; `None` decides for an alias of one index.
+    /// Whether writes through the alias go to this index. `None` means yes if the alias has only this index.
     pub is_write_index: Option<bool>,
-    /// Whether wildcards pass the alias over.
+    /// Whether wildcards skip the alias.
     pub is_hidden: Option<bool>,
 }
 
 impl Alias {
-    /// The body of one alias: `{"filter": {..}, "routing": .., "index_routing": .., "search_routing": ..,
-    /// "is_write_index": .., "is_hidden": ..}`; other keys are named in the error.
+    /// Parses the body of one alias, an object with `filter`, `routing`, `index_routing`, `search_routing`,
+    /// `is_write_index` and `is_hidden`. The error names any other key.
     pub fn parse(body: &Value) -> Result<Alias> {
         let mut alias = Alias::default();
         let object = match body {
@@ -52,7 +52,7 @@ impl Alias {
         Ok(alias)
     }
 
-    /// As `GET _alias` shows it; [`Alias::parse`] reads it back.
+    /// Renders the alias as `GET _alias` shows it; [`Alias::parse`] reads it back.
     pub fn to_json(&self) -> Value {
         let mut object = Map::new();
         if let Some(filter) = &self.filter {

@@ -1,7 +1,7 @@
-//! Composable templates: put, resolve, simulate.
+//! Composable templates: storing, resolving and simulating them.
 //!
-//! Source: `MetadataIndexTemplateService`. A composable template that matches hides all legacy ones; of
-//! several, the one with the highest priority counts.
+//! Source: `MetadataIndexTemplateService`. A matching composable template hides all legacy templates; if
+//! several composable templates match, the one with the highest priority is used.
 
 use limber_mapping::{ObjectParser, RequestError};
 use limber_text::wildcard;
@@ -16,7 +16,7 @@ use super::template::{
 use crate::api::Result;
 use crate::lifecycle::StreamLifecycle;
 
-/// What a composable template says of a data stream.
+/// What a composable template defines for a data stream.
 #[derive(Debug)]
 pub(crate) struct DataStreamTemplate {
     pub options: DataStreamOptions,
@@ -97,7 +97,7 @@ impl Templates {
         Ok(())
     }
 
-    /// Two composable templates whose patterns can match one name must differ in priority.
+    /// Checks that composable templates whose patterns can match the same name differ in priority.
     fn check_priority(&self, name: &str, template: &Value) -> Result<()> {
         let priority = template["priority"].as_i64().unwrap_or(0);
         let conflicts: Vec<(&String, &Value)> = self
@@ -120,7 +120,7 @@ impl Templates {
         )))
     }
 
-    /// Legacy templates whose indices the new one takes.
+    /// Warns of legacy templates that the new one takes precedence over.
     fn warn_of_legacy(&self, name: &str, template: &Value) {
         let taken: Vec<_> = self.legacy.iter().filter(|(_, body)| overlap(template, body)).collect();
         if !taken.is_empty() {
@@ -133,8 +133,8 @@ impl Templates {
         }
     }
 
-    /// Refuses a legacy template where composable templates apply to its indices, so that it would have no
-    /// effect. A template that does not change, and one for all indices, are let through.
+    /// Refuses a legacy template that would have no effect because composable templates match its indices. A
+    /// template whose patterns do not change, and one for all indices, only cause a warning.
     pub(super) fn check_is_not_taken(&self, name: &str, template: &Value) -> Result<()> {
         let takers: Vec<_> = self.composable.iter().filter(|(_, body)| overlap(template, body)).collect();
         if takers.is_empty() {
@@ -209,7 +209,7 @@ impl Templates {
             .max_by_key(|(_, template)| template["priority"].as_i64().unwrap_or(0))
     }
 
-    /// What a new index of that name starts from.
+    /// Returns what a new index with this name starts from.
     pub(crate) fn resolve(&self, index: &str) -> ResolvedTemplate {
         if let Some((_, template)) = self.best_composable(index) {
             return self.lay_composable(template);
@@ -231,16 +231,16 @@ impl Templates {
         resolved
     }
 
-    /// The template by which documents for this name go into a data stream.
+    /// Returns the name of the template by which writes to this name create a data stream.
     pub(crate) fn makes_data_streams(&self, name: &str) -> Option<&str> {
         let (template, body) = self.best_composable(name)?;
         body["data_stream"].is_object().then_some(template.as_str())
     }
 
-    /// What a data stream of that name, and each of its indices, starts from.
+    /// Returns what a data stream with this name, and each of its backing indices, starts from.
     ///
     /// # Errors
-    /// No template matches, or one that does not make data streams.
+    /// Fails when no template matches, or when the matching one does not create data streams.
     pub(crate) fn of_data_stream(&self, name: &str) -> Result<DataStreamTemplate> {
         let refused = |why: String| Err(RequestError::illegal_argument(why));
         let Some((template, body)) = self.best_composable(name) else {
@@ -264,7 +264,7 @@ impl Templates {
         })
     }
 
-    /// Names of templates whose settings use a lifecycle policy.
+    /// Returns the names of templates whose settings use a lifecycle policy.
     pub(crate) fn using_policy(&self, policy: &str) -> Vec<&str> {
         let uses = |body: &Value| {
             self.lay_composable(body).settings.get("index.lifecycle.name") == Some(&policy.into())
@@ -272,12 +272,13 @@ impl Templates {
         self.composable.iter().filter(|(_, body)| uses(body)).map(|(name, _)| name.as_str()).collect()
     }
 
-    /// `allow_auto_create` of the template that would be used.
+    /// Returns `allow_auto_create` of the template that a new index would use.
     pub(crate) fn allows_auto_create(&self, index: &str) -> Option<bool> {
         self.best_composable(index).and_then(|(_, template)| template["allow_auto_create"].as_bool())
     }
 
-    /// `_simulate_index`: the result for an index of that name, with `body` as one more template.
+    /// Answers `_simulate_index`: what an index with this name would get, with `body` as an additional
+    /// template.
     pub(crate) fn simulate_index(&self, index: &str, body: Option<&Value>) -> Result<Value> {
         let mut templates = self.clone();
         if let Some(body) = body {
@@ -294,7 +295,7 @@ impl Templates {
         )
     }
 
-    /// `_simulate`: the result of a template that exists or is given.
+    /// Answers `_simulate`: what an existing template or the one in the body produces.
     pub(crate) fn simulate(&self, name: Option<&str>, body: Option<&Value>) -> Result<Value> {
         let template = match (body, name) {
             (Some(body), _) => self.parse_composable(name.unwrap_or("simulate_template"), body)?,
@@ -324,7 +325,7 @@ impl Templates {
     }
 }
 
-/// The patterns of a template, as a message has them.
+/// Formats the patterns of a template for a message.
 fn list(template: &Value) -> String {
     let patterns = template["index_patterns"].as_array().into_iter().flatten().filter_map(Value::as_str);
     format!("[{}]", patterns.collect::<Vec<_>>().join(", "))
@@ -361,7 +362,7 @@ fn overlap(a: &Value, b: &Value) -> bool {
         .any(|left| others.iter().any(|right| patterns_overlap(left.as_bytes(), right.as_bytes())))
 }
 
-/// Whether two `*` patterns share a text: reachability over pairs of positions.
+/// Whether some string matches both `*` patterns: reachability over pairs of positions.
 fn patterns_overlap(a: &[u8], b: &[u8]) -> bool {
     if a.len() > 512 || b.len() > 512 {
         return true;

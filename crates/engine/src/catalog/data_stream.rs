@@ -15,7 +15,7 @@ use crate::api::Result;
 use crate::environment::format_utc_millis;
 use crate::lifecycle::StreamLifecycle;
 
-/// Backing indices of any data stream begin so.
+/// Prefix of the backing indices of every data stream.
 pub(crate) const BACKING_PREFIX: &str = ".ds-";
 
 /// A data stream: one name for documents with a timestamp in several backing indices. Immutable; a change
@@ -26,27 +26,27 @@ pub struct DataStream {
     pub name: Arc<str>,
     /// Its backing indices, oldest first; the last one is written to. Never empty.
     pub indices: Vec<Arc<str>>,
-    /// Counts the changes of `indices`; numbers the next backing index.
+    /// Counts the changes of `indices`; gives the next backing index its number.
     pub generation: u64,
-    /// Whether wildcards pass it over.
+    /// Whether wildcards skip the data stream.
     pub hidden: bool,
-    /// Whether documents may come with a routing.
+    /// Whether documents may have a routing.
     pub allow_custom_routing: bool,
-    /// The next document rolls it over first (`_rollover?lazy`).
+    /// Whether the next document rolls the data stream over first (`_rollover?lazy`).
     pub rolls_on_write: bool,
     /// `_meta` of its template.
     pub meta: Option<Value>,
-    /// Only the filter of an alias, and which stream it writes to, matter here.
+    /// Its aliases by name. Only their filter, and whether they write to this data stream, matter here.
     pub aliases: BTreeMap<String, Alias>,
-    /// How long its documents are kept, where it has a lifecycle of its own.
+    /// How long its documents are kept, if it has a data stream lifecycle.
     pub lifecycle: Option<StreamLifecycle>,
 }
 
 impl DataStream {
-    /// A new stream without indices yet: the first one follows by [`DataStream::rolled_over`].
+    /// Makes a data stream without indices; [`DataStream::rolled_over`] adds the first one.
     ///
     /// # Errors
-    /// A name that no data stream may have.
+    /// Fails for a name that no data stream may have.
     pub(crate) fn new(name: &str, options: &DataStreamOptions, meta: Option<Value>) -> Result<DataStream> {
         check_data_stream_name(name)?;
         Ok(DataStream {
@@ -62,18 +62,18 @@ impl DataStream {
         })
     }
 
-    /// The newest backing index, which new documents go to.
+    /// Returns the newest backing index, which new documents go to.
     pub fn write_index(&self) -> &Arc<str> {
         self.indices.last().expect("a data stream has an index as long as it is known")
     }
 
-    /// Name of the index that follows: `.ds-<name>-yyyy.MM.dd-000001`.
+    /// Returns the name of the next backing index: `.ds-<name>-yyyy.MM.dd-000001`.
     pub(crate) fn next_index(&self, now_millis: u64) -> String {
         let day = format_utc_millis(now_millis)[..10].replace('-', ".");
         format!("{BACKING_PREFIX}{}-{day}-{:06}", self.name, self.generation + 1)
     }
 
-    /// The stream with a new index that is written to.
+    /// Returns the data stream with a new write index.
     pub(crate) fn rolled_over(&self, index: &str) -> DataStream {
         let mut next = self.clone();
         next.indices.push(index.into());
@@ -82,7 +82,7 @@ impl DataStream {
         next
     }
 
-    /// The stream with an index of before put in front.
+    /// Returns the data stream with another index added as the oldest one.
     pub(crate) fn with_index(&self, index: &str) -> DataStream {
         let mut next = self.clone();
         next.indices.insert(0, index.into());
@@ -90,7 +90,7 @@ impl DataStream {
         next
     }
 
-    /// The stream without an index that is not written to.
+    /// Returns the data stream without an index, which is not the write index.
     pub(crate) fn without_index(&self, index: &str) -> DataStream {
         let mut next = self.clone();
         next.indices.retain(|name| **name != *index);
@@ -98,7 +98,7 @@ impl DataStream {
         next
     }
 
-    /// As the node's state keeps it; [`DataStream::from_json`] reads it back.
+    /// Renders the data stream as the node's state stores it; [`DataStream::from_json`] reads it back.
     pub(crate) fn to_json(&self) -> Value {
         let aliases: Map<String, Value> =
             self.aliases.iter().map(|(name, alias)| (name.clone(), alias.to_json())).collect();
@@ -147,7 +147,7 @@ pub(crate) struct DataStreamOptions {
 
 impl DataStreamOptions {
     /// # Errors
-    /// Members that Elasticsearch does not know, and the failure store, which is not there.
+    /// Fails for members that Elasticsearch does not know, and for the failure store, which is not supported.
     pub(crate) fn parse(body: &Value) -> Result<DataStreamOptions> {
         let Value::Object(members) = body else {
             return Err(RequestError::parsing("[data_stream] of an index template is an object"));
@@ -157,7 +157,7 @@ impl DataStreamOptions {
             match key.as_str() {
                 "hidden" => options.hidden = member(key, value)?,
                 "allow_custom_routing" => options.allow_custom_routing = member(key, value)?,
-                // Shown by older versions, with the only value that there is.
+                // Older versions show this member, with its only possible value.
                 "timestamp_field" if value["name"] == "@timestamp" => {}
                 "failure_store" if !member(key, value)? => {}
                 "failure_store" => {

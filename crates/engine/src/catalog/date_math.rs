@@ -15,7 +15,7 @@ use crate::environment::Clock;
 
 const FORMAT: &str = "uuuu.MM.dd";
 
-/// The clock that names of dates go by. Without one it is 1970.
+/// The clock that date math in names reads. Without a clock it is 1970.
 #[derive(Clone, Default)]
 pub(crate) struct NameClock(pub Option<Arc<dyn Clock>>);
 
@@ -26,10 +26,10 @@ impl fmt::Debug for NameClock {
 }
 
 impl Catalog {
-    /// The name that this one stands for today: itself, unless it is date math.
+    /// Returns the name that date math stands for today; any other name is returned unchanged.
     ///
     /// # Errors
-    /// As [`resolve`].
+    /// Fails like [`resolve`].
     pub(crate) fn dated<'n>(&self, name: &'n str) -> Result<Cow<'n, str>> {
         if !name.starts_with('<') {
             return Ok(Cow::Borrowed(name));
@@ -40,10 +40,10 @@ impl Catalog {
 }
 
 impl Catalog {
-    /// A list of names and patterns with the names that dates stand for today.
+    /// Resolves the date math in a list of names and patterns.
     ///
     /// # Errors
-    /// As [`resolve`].
+    /// Fails like [`resolve`].
     pub(crate) fn dated_list<'n>(&self, expression: &'n str) -> Result<Cow<'n, str>> {
         if !expression.contains('<') {
             return Ok(Cow::Borrowed(expression));
@@ -56,10 +56,10 @@ impl Catalog {
     }
 }
 
-/// The name that an expression between `<` and `>` stands for; any other name is itself.
+/// Returns the name that an expression between `<` and `>` stands for; any other name is returned unchanged.
 ///
 /// # Errors
-/// `parse_exception` for braces without partner, an unreadable date or an unknown zone.
+/// `parse_exception` for unbalanced braces, an unreadable date or an unknown time zone.
 pub fn resolve(name: &str, now_millis: i64) -> Result<String> {
     let Some(inside) = name.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')) else {
         return Ok(name.to_owned());
@@ -67,7 +67,7 @@ pub fn resolve(name: &str, now_millis: i64) -> Result<String> {
     let invalid = |why: &str| {
         RequestError::bad_request(
             "parse_exception",
-            // With the sign that ends it, as in Elasticsearch.
+            // The message includes the closing `>`, as in Elasticsearch.
             format!("invalid dynamic name expression [{inside}>]. {why}"),
         )
     };
@@ -95,7 +95,7 @@ pub fn resolve(name: &str, now_millis: i64) -> Result<String> {
     }
 }
 
-/// The text up to the brace that closes the one before.
+/// Returns what stands before the brace that closes the placeholder.
 fn placeholder(rest: &mut std::str::Chars<'_>) -> Option<String> {
     let (mut depth, mut math) = (1, String::new());
     for character in rest {
@@ -112,7 +112,7 @@ fn placeholder(rest: &mut std::str::Chars<'_>) -> Option<String> {
     None
 }
 
-/// `now/d{yyyy.MM|+01:00}` as a date.
+/// Formats `now/d{yyyy.MM|+01:00}` as a date.
 fn date_of(math: &str, now_millis: i64) -> Result<String> {
     let (expression, written) = match math.split_once('{') {
         Some((expression, written)) => (expression, written.strip_suffix('}').unwrap_or(written)),

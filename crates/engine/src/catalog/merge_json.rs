@@ -1,9 +1,10 @@
-//! Mappings of templates laid over each other: later ones win field by field.
+//! Merging the mappings of templates: later ones win field by field.
 
 use serde_json::{Map, Value};
 
-/// Lays `over` on `base`. Objects with `properties` merge field by field, a leaf definition replaces the one
-/// below it, `dynamic_templates` of the same name are replaced and the rest kept before the new ones.
+/// Merges `over` into `base`. Objects with `properties` merge field by field, and a leaf definition replaces
+/// the previous one. Of `dynamic_templates`, those with the same name are replaced; the others are kept,
+/// before the new ones.
 ///
 /// Source: `MetadataCreateIndexService#collectV2Mappings` (merge reason INDEX_TEMPLATE).
 pub(super) fn merge_mappings(base: &mut Map<String, Value>, over: &Map<String, Value>) {

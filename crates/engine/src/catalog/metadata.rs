@@ -1,4 +1,4 @@
-//! What is known about an index besides its documents, and the snapshot of all of it.
+//! Metadata of an index, and the snapshot of the metadata of all indices.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,18 +14,18 @@ use crate::checked_file::{Format, damaged};
 use crate::lifecycle::LifecycleState;
 use crate::settings::{FlatSettings, IndexSettings};
 
-/// One index. Immutable; a change makes a new one.
+/// The metadata of one index. Immutable; a change makes a new one.
 #[derive(Debug, Clone)]
 pub struct IndexMetadata {
     /// Its name.
     pub name: Arc<str>,
-    /// 22 characters of URL-safe base64; names the folder.
+    /// 22 characters of URL-safe base64. Names the index's folder.
     pub uuid: Arc<str>,
-    /// Milliseconds since 1970.
+    /// When the index was created, in milliseconds since 1970.
     pub creation_date_ms: u64,
     /// `index.version.created`, such as `8505000`.
     pub version_created: String,
-    /// As set by users and templates, with `index.` prefixes.
+    /// Settings from users and templates, with `index.` prefixes.
     pub settings: FlatSettings,
     /// The same settings, parsed, with defaults.
     pub typed: Arc<IndexSettings>,
@@ -37,28 +37,29 @@ pub struct IndexMetadata {
     pub open: bool,
     /// When and why it was rolled over: `{target: {"met_conditions": .., "time": ..}}`.
     pub rollover_info: Map<String, Value>,
-    /// Where its lifecycle policy is; empty before it begins.
+    /// How far its lifecycle policy has come; empty before it begins.
     pub lifecycle: LifecycleState,
-    /// Counts changes, for `_cluster/state`; of two states of an index the one with the higher version is
-    /// newer.
+    /// Counts changes, for `_cluster/state`. The state with the higher version is the newer one.
     pub version: u64,
-    /// It is being filled with the documents of another index, and deleted when that ends before it is whole.
+    /// The index is still being filled with the documents of another index. It is deleted if that stops
+    /// early.
     pub is_unfinished: bool,
-    /// Why its metadata could not be read. Name, uuid and aliases are what the node's state says then;
-    /// nothing else is known, and only deleting it is possible.
+    /// Why its metadata could not be read. Name, UUID and aliases then come from the node's state; nothing
+    /// else is known, and the index can only be deleted.
     pub damage: Option<Arc<RequestError>>,
 }
 
-/// `index.json`. Version 1 had no first line, and no checksum.
+/// The format of `index.json`. Version 1 had no first line and no checksum.
 const FORMAT: Format = Format { magic: "limber-index", version: 2 };
 
 impl IndexMetadata {
-    /// The content of `index.json`.
+    /// Renders the content of `index.json`.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         FORMAT.encode(&self.to_json().to_string())
     }
 
-    /// As `index.json` and the node's state keep it; [`IndexMetadata::from_json`] reads it back.
+    /// Renders the metadata as `index.json` and the node's state store it; [`IndexMetadata::from_json`] reads
+    /// it back.
     pub(crate) fn to_json(&self) -> Value {
         let aliases: Map<String, Value> =
             self.aliases.iter().map(|(name, alias)| (name.clone(), alias.to_json())).collect();
@@ -84,14 +85,14 @@ impl IndexMetadata {
     /// Reads `index.json`.
     ///
     /// # Errors
-    /// `corrupt_state_exception` for damage, `illegal_state_exception` for a file of a newer version; both
+    /// `corrupt_state_exception` for damage, `illegal_state_exception` for a file of a newer version. Both
     /// name `file`.
     pub(crate) fn from_bytes(bytes: &[u8], file: &str) -> Result<IndexMetadata> {
         let (_, value) = FORMAT.decode_or_plain(bytes, file)?;
         IndexMetadata::from_json(&value, file)
     }
 
-    /// An index that is listed and whose metadata cannot be read.
+    /// Makes the metadata of an index that the node's state lists but whose own metadata cannot be read.
     pub(crate) fn unreadable(
         name: &str,
         uuid: &str,
@@ -119,7 +120,7 @@ impl IndexMetadata {
         })
     }
 
-    /// `file` is named in errors.
+    /// Reads the metadata from JSON. Errors name `file`.
     pub(crate) fn from_json(value: &Value, file: &str) -> Result<IndexMetadata> {
         let bad = |what: &str| damaged(file, what);
         let text = |key: &str| value[key].as_str().ok_or_else(|| bad(&format!("no [{key}]")));
@@ -147,7 +148,7 @@ impl IndexMetadata {
         })
     }
 
-    /// Settings as `GET _settings` shows them: the user's and the node's own.
+    /// Returns the settings as `GET _settings` shows them: the user's and the node's own.
     pub(crate) fn shown_settings(&self) -> FlatSettings {
         let mut shown = self.settings.clone();
         let mut put = |key: &str, value: String| shown.insert(key.to_owned(), Value::String(value));
@@ -161,34 +162,34 @@ impl IndexMetadata {
         shown
     }
 
-    /// Hidden from wildcards: `index.hidden`.
+    /// Whether wildcards skip the index: `index.hidden`.
     pub fn hidden(&self) -> bool {
         self.typed.hidden
     }
 }
 
-/// Everything there is, at one moment.
+/// The metadata of all indices, data streams and templates at one moment.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     /// All indices by name, open and closed.
     pub indices: BTreeMap<Arc<str>, Arc<IndexMetadata>>,
-    /// Derived: alias to the indices that have it, in name order; of data streams to their backing indices,
-    /// oldest first.
+    /// Derived: for each alias, its indices in name order, or its data streams' backing indices, oldest
+    /// first.
     pub aliases: BTreeMap<Arc<str>, Vec<Arc<str>>>,
     /// All data streams by name.
     pub data_streams: BTreeMap<Arc<str>, Arc<DataStream>>,
-    /// Derived: backing index to its data stream.
+    /// Derived: the data stream of each backing index.
     pub backing: BTreeMap<Arc<str>, Arc<str>>,
     /// All index templates and component templates.
     pub templates: Templates,
     /// Counts changes, for `_cluster/state`.
     pub version: u64,
-    /// What names such as `<logs-{now/d}>` are read by.
+    /// Resolves date math in names such as `<logs-{now/d}>`.
     pub(crate) clock: NameClock,
 }
 
 impl Catalog {
-    /// The catalog with one index put in place of the one of the same name.
+    /// Returns the catalog with one index added or replaced.
     pub(crate) fn with_index(&self, index: Arc<IndexMetadata>) -> Catalog {
         let mut next = self.clone();
         next.indices.insert(index.name.clone(), index);
@@ -204,14 +205,14 @@ impl Catalog {
         next.derive()
     }
 
-    /// The catalog with one data stream put in place of the one of the same name.
+    /// Returns the catalog with one data stream added or replaced.
     pub(crate) fn with_data_stream(&self, stream: DataStream) -> Catalog {
         let mut next = self.clone();
         next.data_streams.insert(stream.name.clone(), Arc::new(stream));
         next.derive()
     }
 
-    /// Recomputes what is derived.
+    /// Recomputes the derived members.
     pub(crate) fn derive(mut self) -> Catalog {
         self.version += 1;
         self.aliases.clear();
@@ -236,33 +237,33 @@ impl Catalog {
         self
     }
 
-    /// The data stream that an index belongs to.
+    /// Returns the data stream that an index belongs to.
     pub fn stream_of(&self, index: &str) -> Option<&Arc<DataStream>> {
         self.data_streams.get(self.backing.get(index)?)
     }
 
-    /// An alias of an index, or of the data stream that it belongs to.
+    /// Returns an alias of an index, or of the data stream that it belongs to.
     pub fn alias_of<'a>(&'a self, index: &'a IndexMetadata, alias: &str) -> Option<&'a Alias> {
         index.aliases.get(alias).or_else(|| self.stream_of(&index.name)?.aliases.get(alias))
     }
 
-    /// Names of all aliases by which an index can be reached.
+    /// Returns the names of all aliases by which an index can be reached.
     pub fn alias_names<'a>(&'a self, index: &'a IndexMetadata) -> impl Iterator<Item = &'a String> {
         let of_stream = self.stream_of(&index.name).into_iter().flat_map(|stream| stream.aliases.keys());
         index.aliases.keys().chain(of_stream)
     }
 
-    /// Whether an index belongs to a data stream whose name fits a pattern.
+    /// Whether an index belongs to a data stream whose name matches a pattern.
     pub fn is_of_stream(&self, index: &IndexMetadata, pattern: &str) -> bool {
         self.backing.get(&index.name).is_some_and(|stream| wildcard::matches(pattern, stream))
     }
 
-    /// The data streams that have an alias, in name order.
+    /// Returns the data streams that have an alias, in name order.
     pub fn streams_with_alias(&self, alias: &str) -> impl Iterator<Item = &Arc<DataStream>> {
         self.data_streams.values().filter(move |stream| stream.aliases.contains_key(alias))
     }
 
-    /// An alias is hidden when all its indices say so.
+    /// Whether an alias is hidden: all its indices must say so.
     pub(crate) fn alias_is_hidden(&self, alias: &str) -> bool {
         self.aliases.get(alias).is_some_and(|indices| {
             indices.iter().all(|index| {

@@ -1,4 +1,4 @@
-//! The catalog: "which indices, aliases and templates are there, and what does this name mean?"
+//! The catalog: "which indices, aliases and templates exist, and what does this name mean?"
 //!
 //! A [`Catalog`] is an immutable snapshot; a change makes a new one. Nothing here touches shards.
 

@@ -1,4 +1,4 @@
-//! Names: "may an index or alias be called that?", and the errors about names.
+//! Rules for names: "may an index or alias be called this?", and the errors about names.
 //!
 //! Source: `MetadataCreateIndexService#validateIndexOrAliasName`, `IndexNotFoundException`.
 
@@ -9,7 +9,7 @@ use crate::api::Result;
 /// Longest index or alias name in bytes.
 const NAME_BYTES_MAX: usize = 255;
 
-/// Characters no name may have, as Elasticsearch lists them.
+/// Characters that no name may contain, in Elasticsearch's order.
 const FORBIDDEN: &[char] = &['\\', '/', '*', '?', '"', '<', '>', '|', ' ', ','];
 
 fn invalid(kind: &'static str, what: &str, name: &str, why: String) -> RequestError {
@@ -50,7 +50,7 @@ fn check(name: &str, kind: &'static str, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether an index may have this name.
+/// Checks that an index may have this name.
 pub fn check_index_name(name: &str) -> Result<()> {
     check(name, "invalid_index_name_exception", "index")?;
     if name.chars().any(char::is_uppercase) {
@@ -59,12 +59,12 @@ pub fn check_index_name(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether an alias may have this name.
+/// Checks that an alias may have this name.
 pub fn check_alias_name(name: &str) -> Result<()> {
     check(name, "invalid_alias_name_exception", "alias")
 }
 
-/// Whether a data stream may have this name.
+/// Checks that a data stream may have this name.
 ///
 /// Source: `MetadataCreateDataStreamService#createDataStream`.
 pub fn check_data_stream_name(name: &str) -> Result<()> {
@@ -82,12 +82,12 @@ pub fn check_data_stream_name(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// The error for the name of a data stream, of a request that cannot be about data streams.
+/// Makes the error for a data stream's name in a request that does not support data streams.
 pub fn not_a_data_stream(name: &str) -> RequestError {
     index_not_found(name).with("excluded_ds", "true")
 }
 
-/// `index_not_found_exception` (`NotFound`).
+/// Makes an `index_not_found_exception` (`NotFound`).
 pub fn index_not_found(name: &str) -> RequestError {
     let mut reason = format!("no such index [{name}]");
     if name.starts_with('-') {
@@ -99,7 +99,7 @@ pub fn index_not_found(name: &str) -> RequestError {
     index_not_found_because(name, reason)
 }
 
-/// `index_not_found_exception` (`NotFound`) with a reason of its own.
+/// Makes an `index_not_found_exception` (`NotFound`) with its own reason.
 pub fn index_not_found_because(name: &str, reason: String) -> RequestError {
     RequestError::not_found("index_not_found_exception", reason)
         .with("resource.type", "index_or_alias")
@@ -108,7 +108,7 @@ pub fn index_not_found_because(name: &str, reason: String) -> RequestError {
         .with("index", name)
 }
 
-/// `index_closed_exception` (`BadRequest`).
+/// Makes an `index_closed_exception` (`BadRequest`).
 pub fn index_closed(name: &str, uuid: &str) -> RequestError {
     RequestError::bad_request("index_closed_exception", "closed").with("index_uuid", uuid).with("index", name)
 }

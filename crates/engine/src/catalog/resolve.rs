@@ -1,4 +1,4 @@
-//! Expressions to indices: `logs-*,-logs-old,alias,_all`.
+//! Resolves expressions such as `logs-*,-logs-old,alias,_all` to indices.
 //!
 //! Source: `IndexNameExpressionResolver`.
 
@@ -23,15 +23,15 @@ pub(crate) enum WriteTarget {
         index: Arc<IndexMetadata>,
         /// `index_routing` of the alias.
         alias_routing: Option<String>,
-        /// The data stream that the name, or the alias, means.
+        /// The data stream that the name or alias stands for.
         stream: Option<Arc<DataStream>>,
     },
-    /// No such index, alias or data stream.
+    /// There is no such index, alias or data stream.
     Missing,
 }
 
 impl Catalog {
-    /// The indices an expression means, in name order.
+    /// Returns the indices that an expression matches, in name order.
     pub(crate) fn resolve(
         &self,
         expression: &str,
@@ -41,7 +41,7 @@ impl Catalog {
         let mut found: Vec<Arc<IndexMetadata>> =
             names.iter().filter_map(|name| self.indices.get(name).cloned()).collect();
         if options.forbid_closed_indices {
-            // Reached by a wildcard that expands to closed ones.
+            // A wildcard that expands to closed indices can find some.
             match found.iter().find(|index| !index.open) {
                 Some(closed) if !options.ignore_unavailable => {
                     return Err(index_closed(&closed.name, &closed.uuid));
@@ -54,7 +54,7 @@ impl Catalog {
 
     fn resolve_names(&self, expression: &str, options: IndicesOptions) -> Result<BTreeSet<Arc<str>>> {
         let trimmed = expression.trim();
-        // Only nothing at all means everything: a name of blanks is a name, and there is no such index.
+        // Only the empty expression means all indices. A name of blanks is a name that no index has.
         if trimmed.is_empty() && !expression.is_empty() {
             return Err(index_not_found(expression));
         }
@@ -102,7 +102,7 @@ impl Catalog {
         Ok(selected)
     }
 
-    /// Refuses names that the request must not touch, whether there are such indices or not.
+    /// Refuses names that the request is not authorized for, whether such indices exist or not.
     fn check_named(&self, expression: &str, options: IndicesOptions) -> Result<()> {
         let Some(access) = limber_access::current().filter(|_| !options.ignore_unavailable) else {
             return Ok(());
@@ -120,14 +120,14 @@ impl Catalog {
         if denied.is_empty() { Ok(()) } else { Err(access.denied(&denied)) }
     }
 
-    /// Whether a request may name an index, alias or data stream. Rights on a data stream are rights on its
-    /// indices.
+    /// Whether a request is authorized for an index, alias or data stream. Rights to a data stream are rights
+    /// to its backing indices.
     fn may_touch(&self, access: &Access, name: &str) -> bool {
         access.allows(name) || self.backing.get(name).is_some_and(|stream| access.allows(stream))
     }
 
-    /// Whether the request of this thread may touch a name. What is reached by an alias or a data stream is
-    /// noted, so that it may be opened.
+    /// Whether the request of this thread is authorized for a name. Remembers which indices an alias or data
+    /// stream leads to, so that the request may open those too.
     pub(crate) fn may_be_touched(&self, name: &str) -> bool {
         limber_access::current().is_none_or(|access| self.note_touched(&access, name))
     }
@@ -150,7 +150,7 @@ impl Catalog {
         true
     }
 
-    /// Refuses a name that the request must not touch.
+    /// Refuses a name that the request is not authorized for.
     pub(crate) fn check_may_touch(&self, name: &str) -> Result<()> {
         match limber_access::current() {
             Some(access) if !self.note_touched(&access, name) => Err(access.denied(&[name])),
@@ -165,7 +165,7 @@ impl Catalog {
         selected: &mut BTreeSet<Arc<str>>,
     ) -> Result<()> {
         if !self.may_be_touched(name) {
-            // Named ones were refused before: this one may be unavailable.
+            // Names in the expression were checked before. `ignore_unavailable` skips this one.
             return Ok(());
         }
         if name.starts_with('_') {
@@ -217,7 +217,7 @@ impl Catalog {
             }
             return Err(index_closed(&index.name, &index.uuid));
         }
-        // `ignore_unavailable` also skips closed indices where closed ones are not asked for.
+        // `ignore_unavailable` also skips closed indices that the request does not expand to.
         if !index.open && options.ignore_unavailable && !options.expand_closed {
             return Ok(());
         }
@@ -254,7 +254,7 @@ impl Catalog {
                 && self.may_be_touched(alias)
             {
                 let of_alias = indices.iter().filter_map(|name| self.indices.get(name));
-                // A match-all reaches hidden indices only by their own names.
+                // `*` reaches hidden indices only by their own names, not by their aliases.
                 let is_of_streams = self.means_data_stream(alias);
                 let reached = of_alias.filter(|index| {
                     self.is_expanded(index, options)
@@ -268,7 +268,7 @@ impl Catalog {
         }
     }
 
-    /// A data stream, or an alias of some.
+    /// Whether a name is that of a data stream, or of an alias of data streams.
     pub(crate) fn means_data_stream(&self, name: &str) -> bool {
         self.data_streams.contains_key(name) || self.streams_with_alias(name).next().is_some()
     }
@@ -283,7 +283,7 @@ impl Catalog {
         if index.open { options.expand_open } else { options.expand_closed }
     }
 
-    /// Aliases that match a comma list of names and patterns (`-x` excludes after a wildcard).
+    /// Returns the aliases that match a comma-separated list of names and patterns (`-x` excludes).
     pub(crate) fn matching_aliases(&self, expression: &str) -> BTreeSet<Arc<str>> {
         let mut selected = BTreeSet::new();
         for part in expression.split(',').map(str::trim) {
@@ -299,7 +299,7 @@ impl Catalog {
         selected
     }
 
-    /// The one index a single-document read means.
+    /// Returns the one index that a single-document read addresses.
     pub(crate) fn single(&self, name: &str) -> Result<(Arc<IndexMetadata>, Option<String>)> {
         let name = &*self.dated(name)?;
         self.check_may_touch(name)?;
@@ -333,7 +333,7 @@ impl Catalog {
         }
     }
 
-    /// Where a write to `name` goes.
+    /// Returns where a write to `name` goes.
     pub(crate) fn write_target(&self, name: &str, require_alias: bool) -> Result<WriteTarget> {
         let name = &*self.dated(name)?;
         self.check_may_touch(name)?;
@@ -364,7 +364,7 @@ impl Catalog {
         Ok(WriteTarget::Index { index: open(index)?, alias_routing, stream: None })
     }
 
-    /// The indices that names between commas are written to.
+    /// Returns the indices that writes to a comma-separated list of names go to.
     pub(crate) fn write_indices(&self, names: &str) -> Result<Vec<Arc<IndexMetadata>>> {
         let written = names.split(',').map(str::trim).map(|name| match self.write_target(name, false)? {
             WriteTarget::Index { index, .. } => Ok(index),
@@ -373,7 +373,7 @@ impl Catalog {
         written.collect()
     }
 
-    /// The data stream that a write to a stream's name, or to an alias of streams, goes to.
+    /// Returns the data stream that a write goes to, given the name of a stream or of an alias of streams.
     fn stream_written_by(&self, name: &str, require_alias: bool) -> Result<Option<&Arc<DataStream>>> {
         match self.data_streams.get(name) {
             Some(_) if require_alias => return Err(not_an_alias(name)),
@@ -411,7 +411,8 @@ fn open(index: &Arc<IndexMetadata>) -> Result<Arc<IndexMetadata>> {
     if index.open { Ok(index.clone()) } else { Err(index_closed(&index.name, &index.uuid)) }
 }
 
-/// Hidden names are matched when asked for, or when pattern and name both start with a dot.
+/// Whether a wildcard shows a name: a hidden one only on request, or when pattern and name both start with a
+/// dot.
 fn is_shown(hidden: bool, name: &str, pattern: &str, options: IndicesOptions) -> bool {
     !hidden || options.expand_hidden || (pattern.starts_with('.') && name.starts_with('.'))
 }

@@ -1,6 +1,6 @@
-//! Templates: what any of them holds, legacy ones, and components.
+//! Templates: what every kind has in common, legacy templates, and component templates.
 //!
-//! Source: `MetadataIndexTemplateService`. Composable templates: [`super::composable`].
+//! Source: `MetadataIndexTemplateService`. For composable templates see [`super::composable`].
 
 use std::collections::BTreeMap;
 
@@ -16,17 +16,17 @@ use crate::api::Result;
 use crate::lifecycle::StreamLifecycle;
 use crate::settings::{FlatSettings, IndexSettings, flatten, nest, normalize_index_keys};
 
-/// `settings`, `mappings`, `aliases` of any template or of a request.
+/// The `settings`, `mappings` and `aliases` of a template or of a request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct TemplateBody {
     pub settings: Option<FlatSettings>,
     pub mappings: Option<Map<String, Value>>,
     pub aliases: Option<BTreeMap<String, Alias>>,
-    /// The lifecycle of data streams that a composable template makes, in normal form; null removes it.
+    /// The lifecycle of data streams that a composable template creates, in normal form; null removes it.
     pub lifecycle: Option<Value>,
 }
 
-/// What a new index gets from templates; the request's own settings, mappings and aliases come on top.
+/// What a new index gets from templates. The request's own settings, mappings and aliases are added to it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ResolvedTemplate {
     pub settings: FlatSettings,
@@ -38,11 +38,11 @@ pub(crate) struct ResolvedTemplate {
 /// The templates of a node, each kind by name.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Templates {
-    /// Each is the validated body as `GET` shows it, settings nested.
+    /// Each value is the validated body as `GET` shows it, with nested settings.
     pub(crate) legacy: BTreeMap<String, Value>,
     pub(crate) composable: BTreeMap<String, Value>,
     pub(crate) components: BTreeMap<String, Value>,
-    /// What analyzers find at the node.
+    /// The resources that analyzers read from the node.
     pub(crate) analysis: AnalysisOf,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn integer(key: &str, value: &Value) -> Result<Value> {
 }
 
 impl TemplateBody {
-    /// Reads one of the three keys; `Ok(false)` when it is another key.
+    /// Reads one of the three keys. Returns `false` for any other key.
     pub(crate) fn read(&mut self, key: &str, value: &Value) -> Result<bool> {
         match key {
             "settings" => self.settings = Some(normalize_index_keys(flatten(value)?)),
@@ -97,7 +97,7 @@ impl TemplateBody {
         Ok(true)
     }
 
-    /// Reads all members of `template`; others are named in the error.
+    /// Reads all members of `template`. The error names an unknown one.
     pub(super) fn read_all(&mut self, body: &Value) -> Result<()> {
         for (key, value) in object_of(body, "[template]")? {
             if !self.read_member(key, value)? {
@@ -107,7 +107,7 @@ impl TemplateBody {
         Ok(())
     }
 
-    /// As [`TemplateBody::read`], with what only templates of data streams have.
+    /// Reads one of the keys of [`TemplateBody::read`], or one that only templates of data streams have.
     fn read_member(&mut self, key: &str, value: &Value) -> Result<bool> {
         if key != "lifecycle" {
             return self.read(key, value);
@@ -139,7 +139,7 @@ impl TemplateBody {
     pub(super) fn of(value: &Value) -> TemplateBody {
         let mut body = TemplateBody::default();
         for (key, value) in value.as_object().into_iter().flatten() {
-            // What is stored was checked when it was put.
+            // Stored templates were validated when they were put.
             let _ = body.read_member(key, value);
         }
         body
@@ -152,7 +152,8 @@ impl TemplateBody {
         }
     }
 
-    /// Checks that an index could be made of it: the mappings under the settings' own analysis and limits.
+    /// Checks that an index could be created from it: the mappings must be valid under the template's own
+    /// analysis and limits.
     pub(super) fn check_mappings(&self, analysis: &AnalysisOf) -> Result<()> {
         let mut resolved = ResolvedTemplate::default();
         resolved.lay(self);
@@ -164,7 +165,7 @@ pub(crate) fn aliases_json(aliases: &BTreeMap<String, Alias>) -> Value {
     Value::Object(aliases.iter().map(|(name, alias)| (name.clone(), alias.to_json())).collect())
 }
 
-/// The body of `mappings`; a type name around it (`{"_doc": {...}}`) is refused as in Elasticsearch.
+/// Returns the body of `mappings`. Refuses a type name around it (`{"_doc": {...}}`), as Elasticsearch does.
 fn mappings_of(value: &Value) -> Result<Map<String, Value>> {
     match value {
         Value::Null => Ok(Map::new()),

@@ -1,8 +1,8 @@
-//! Enrich policies: "which index do documents get further values from?"
+//! Enrich policies: "from which index do documents get additional values?"
 //!
-//! A policy names indices, a field that documents are matched by, and fields that are added. Executing it
-//! copies these fields into an index of its own, [`Policy::alias`], which the processor `enrich` searches.
-//! Source: Elasticsearch's plugin `enrich`.
+//! A policy names source indices, a field by which documents are matched, and fields that are added to them.
+//! Executing it copies these fields into an enrich index with the alias [`Policy::alias`], which the `enrich`
+//! processor searches. Source: Elasticsearch's plugin `enrich`.
 
 mod policy;
 
@@ -11,18 +11,18 @@ pub(crate) use policy::{Kind, Policy, check_name};
 use limber_mapping::RequestError;
 use serde_json::Value;
 
-/// What the processor `enrich` asks of the node.
+/// What the `enrich` processor needs from the node.
 pub trait EnrichSource: Send + Sync {
-    /// Whether a policy was executed, so that there is something to look in.
+    /// Checks that a policy was executed, so that there is an index to search.
     ///
     /// # Errors
-    /// It was not, or there is no such policy.
+    /// Fails when the policy was not executed or does not exist.
     fn check_executed(&self, policy: &str) -> Result<(), RequestError>;
 
-    /// Sources of at most `max_matches` documents that match `value`, as JSON.
+    /// Returns the sources of at most `max_matches` documents that match `value`, as JSON.
     ///
     /// # Errors
-    /// Those of the search.
+    /// Fails like the search.
     fn matches(
         &self,
         policy: &str,

@@ -1,18 +1,18 @@
-//! One policy: its JSON and what of it can be wrong.
+//! One enrich policy: its JSON and its validation.
 
 use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
 
 use crate::api::Result;
 
-/// How documents are matched.
+/// How a policy matches documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The same value.
+    /// By an equal value.
     Match,
-    /// The value within a range.
+    /// By a value within a range.
     Range,
-    /// The place within a shape.
+    /// By a location within a shape.
     Geo,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Policy {
 }
 
 impl Policy {
-    /// The alias of the index that executing a policy has made.
+    /// Returns the alias of the index that executing a policy creates.
     pub(crate) fn alias(name: &str) -> String {
         format!(".enrich-{name}")
     }
@@ -66,7 +66,7 @@ impl Policy {
                 "indices" => policy.indices = texts(key, value)?,
                 "match_field" => policy.match_field = texts(key, value)?.pop().unwrap_or_default(),
                 "enrich_fields" => policy.enrich_fields = texts(key, value)?,
-                // As Elasticsearch's own answers name them.
+                // Elasticsearch's own responses contain these members.
                 "name" | "elasticsearch_version" => drop(texts(key, value)?),
                 _ => return Err(ObjectParser("policy").unknown(key)),
             }
@@ -80,7 +80,7 @@ impl Policy {
         }
     }
 
-    /// As [`Policy::parse`] reads it.
+    /// Renders the policy as [`Policy::parse`] reads it.
     pub(crate) fn to_json(&self) -> Value {
         let mut body = Map::new();
         body.insert("indices".into(), json!(self.indices));
@@ -92,7 +92,7 @@ impl Policy {
         json!({ self.kind.name(): body })
     }
 
-    /// As `GET _enrich/policy` shows it.
+    /// Renders the policy as `GET _enrich/policy` shows it.
     pub(crate) fn shown(&self, name: &str) -> Value {
         let mut body = self.to_json();
         let members = &mut body[self.kind.name()];
@@ -113,7 +113,7 @@ fn texts(key: &str, value: &Value) -> Result<Vec<String>> {
     list.ok_or_else(|| ObjectParser("policy").unsupported(key, value))
 }
 
-/// Whether a policy may have this name: it becomes part of an index's.
+/// Checks that a policy may have this name, which becomes part of an index name.
 pub(crate) fn check_name(name: &str) -> Result<()> {
     let refused = |why: &str| {
         let reason = format!("Invalid policy name [{name}], {why}");

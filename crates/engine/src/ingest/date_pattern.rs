@@ -1,8 +1,8 @@
-//! `java.time` patterns such as `dd/MMM/yyyy:HH:mm:ss Z`: "which instant is this text, and how is this
+//! `java.time` patterns such as `dd/MMM/yyyy:HH:mm:ss Z`: "which instant is this string, and how is this
 //! instant written?"
 //!
-//! Source: `java.time.format.DateTimeFormatterBuilder.appendPattern`. English names only; localized fields
-//! are refused. Weeks are those of ISO 8601, as in the formats of mappings.
+//! Source: `java.time.format.DateTimeFormatterBuilder.appendPattern`. Names are English only; localized
+//! fields are refused. Weeks are those of ISO 8601, as in the formats of mappings.
 
 use jiff::civil::{Date, DateTime, ISOWeekDate, Time, Weekday};
 use jiff::tz::{Offset, TimeZone};
@@ -25,7 +25,7 @@ const MONTHS: [&str; 12] = [
 
 const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
-/// Zone names that logs use and the zone database does not know.
+/// Zone names that logs use and the time zone database does not have.
 const ABBREVIATIONS: [(&str, &str); 12] = [
     ("UTC", "UTC"),
     ("GMT", "UTC"),
@@ -41,27 +41,27 @@ const ABBREVIATIONS: [(&str, &str); 12] = [
     ("CEST", "Europe/Paris"),
 ];
 
-/// Optional sections inside of optional sections.
+/// How deeply optional sections may be nested.
 const NESTING_DEPTH_MAX: usize = 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Number {
     Year,
-    /// Two digits, 2000 to 2099.
+    /// Two digits that stand for 2000 to 2099.
     YearOfCentury,
-    /// The year that most days of the week are in.
+    /// The week-based year: the year that contains most days of the week.
     WeekYear,
     Week,
-    /// 1 (Monday) to 7.
+    /// 1 (Monday) to 7 (Sunday).
     DayOfWeek,
     Month,
     Day,
     DayOfYear,
     Hour24,
-    /// 1 to 24.
+    /// The hour from 1 to 24.
     HourTo24,
     Hour12,
-    /// 0 to 11.
+    /// The hour from 0 to 11.
     HourTo11,
     Minute,
     Second,
@@ -85,7 +85,8 @@ enum Item {
         short: bool,
     },
     AmPm,
-    /// `Z`, `X`, `XXX`, ...: whether zero is `Z`, whether there is a colon, whether minutes may lack.
+    /// `Z`, `X`, `XXX`, ...: whether zero is written as `Z`, whether there is a colon, whether minutes may be
+    /// missing.
     Offset {
         zero_is_z: bool,
         colon: bool,
@@ -101,7 +102,7 @@ pub struct DatePattern {
     items: Vec<Item>,
 }
 
-/// Fields found in a text.
+/// The fields found in a string.
 #[derive(Debug, Clone, Default)]
 struct Fields {
     year: Option<i32>,
@@ -121,7 +122,7 @@ struct Fields {
 }
 
 impl DatePattern {
-    /// Reads a pattern of `java.time.format.DateTimeFormatter`. The error is Java's reason.
+    /// Parses a pattern of `java.time.format.DateTimeFormatter`. The error is Java's reason.
     pub fn parse(pattern: &str) -> Result<DatePattern, String> {
         let chars: Vec<char> = pattern.chars().collect();
         let mut at = 0;
@@ -133,7 +134,7 @@ impl DatePattern {
         Ok(DatePattern { items })
     }
 
-    /// The instant of `text`. Without a year it is `default_year`, without a zone `default_zone`.
+    /// Parses `text`. A missing year is `default_year`, a missing zone `default_zone`.
     pub fn instant(
         &self,
         text: &str,
@@ -148,7 +149,7 @@ impl DatePattern {
         }
     }
 
-    /// The instant in this zone, written by the pattern.
+    /// Formats the instant in this zone.
     pub fn format(&self, instant: Timestamp, zone: &TimeZone) -> String {
         let mut out = String::new();
         write_items(&self.items, &instant.to_zoned(zone.clone()), &mut out);
@@ -166,7 +167,7 @@ fn parse_items(chars: &[char], at: &mut usize, depth: usize) -> Result<Vec<Item>
             '[' => {
                 *at += 1;
                 items.push(Item::Optional(parse_items(chars, at, depth + 1)?));
-                // Java closes what is left open at the end.
+                // Java closes a section that is still open at the end.
                 if chars.get(*at) == Some(&']') {
                     *at += 1;
                 }
@@ -257,7 +258,7 @@ fn letters(letter: char, count: usize) -> Result<Item, String> {
     })
 }
 
-/// A number directly before another number takes exactly its width (`yyyyMMdd`).
+/// Makes a number directly before another number take exactly its width (`yyyyMMdd`).
 fn fix_adjacent(items: &mut [Item]) {
     for at in 0..items.len() {
         let followed = matches!(items.get(at + 1), Some(Item::Number { .. } | Item::Fraction { .. }));
@@ -271,7 +272,7 @@ fn fix_adjacent(items: &mut [Item]) {
     }
 }
 
-/// Reads `items` at `at`; gives the end, or the place of the error.
+/// Parses `items` from `at` on. Returns the end offset, or the offset of the error.
 fn read_items(items: &[Item], text: &str, mut at: usize, fields: &mut Fields) -> Result<usize, usize> {
     for item in items {
         if let Item::Optional(inner) = item {
@@ -368,7 +369,7 @@ fn read_item(item: &Item, text: &str, at: usize, fields: &mut Fields) -> Option<
     }
 }
 
-/// `+hh`, `+hhmm` or `+hh:mm`; `colon: None` takes either.
+/// Parses `+hh`, `+hhmm` or `+hh:mm`. `colon: None` accepts it with and without a colon.
 pub fn read_offset(text: &str, at: usize, colon: Option<bool>, short: bool) -> Option<(Offset, usize)> {
     let sign = match text.as_bytes().get(at)? {
         b'+' => 1,
@@ -388,7 +389,7 @@ pub fn read_offset(text: &str, at: usize, colon: Option<bool>, short: bool) -> O
     Some((Offset::from_seconds(sign * (hours as i32 * 3600 + minutes as i32 * 60)).ok()?, end))
 }
 
-/// A zone by database name, offset or common abbreviation.
+/// Finds a time zone by its database name, offset or common abbreviation.
 pub fn zone(name: &str) -> Option<TimeZone> {
     if let Some((offset, end)) = read_offset(name, 0, None, true) {
         return (end == name.len()).then(|| TimeZone::fixed(offset));
@@ -400,7 +401,8 @@ pub fn zone(name: &str) -> Option<TimeZone> {
 }
 
 impl Fields {
-    /// The date of a week's year, which begins with its first week, and of a week, which begins on Monday.
+    /// Returns the date given by week-based year, week and day of the week. The year begins with its first
+    /// week, a week with Monday.
     fn day_of_week_date(&self, year: i16) -> Result<Date, jiff::Error> {
         let week = i8::try_from(self.week.unwrap_or(1)).unwrap_or(-1);
         let weekday = self.weekday.and_then(|day| i8::try_from(day).ok()).unwrap_or(0);

@@ -1,4 +1,5 @@
-//! One document on its way through a pipeline: its source, its metadata (`_index`, `_id`, ...) and `_ingest`.
+//! One document while it passes through a pipeline: its source, its metadata (`_index`, `_id`, ...) and
+//! `_ingest`.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -12,23 +13,23 @@ use super::json::{self, Open};
 use super::members::{Index, LOOKED_THROUGH_MAX, Members};
 use super::node::{Key, Kind, NONE, Node, NodeId, Span, flag, key_tag};
 
-/// Largest source plus everything made while it is processed.
+/// Limit in bytes for the source plus every string made during processing.
 const TEXT_BYTES_MAX: usize = 1 << 30;
 
-/// What a pipeline may add to a document, beside twice its own size: a few processors that double a field
-/// make it any size.
+/// How much a pipeline may add to a document beyond twice its own size. Without a limit, a few processors
+/// that double a field could make it arbitrarily large.
 pub(super) const GROWTH_BYTES_MAX: usize = 32 << 20;
 
-/// Values of one document, everything made on the way included: 32 bytes each.
+/// Values of one document, including every value made during processing. Each takes 32 bytes.
 pub(super) const NODE_COUNT_MAX: usize = 4 << 20;
 
-/// How often the request is asked whether there is room, in bytes of what the document holds.
+/// After how much growth of the document, in bytes, the request's memory is checked again.
 const ASK_EVERY_BYTES: usize = 256 << 10;
 
-/// Depth below which a document is still written; parsing allows 1,000, edits may add.
+/// Nesting depth up to which a document is written. Parsing allows 1,000; edits may add more.
 const WRITE_DEPTH_MAX: usize = 1200;
 
-/// What a document carries beside its source. Absent members are not visible to processors.
+/// What a document has besides its source. Processors do not see absent members.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Metadata<'a> {
     /// `_index`.
@@ -37,7 +38,7 @@ pub struct Metadata<'a> {
     pub id: Option<&'a str>,
     /// `_routing`.
     pub routing: Option<&'a str>,
-    /// Elasticsearch's `Versions.MATCH_ANY` (-3) when the request named none.
+    /// The version. Elasticsearch uses `Versions.MATCH_ANY` (-3) when the request gives none.
     pub version: Option<i64>,
     /// `_version_type`.
     pub version_type: Option<&'a str>,
@@ -49,27 +50,27 @@ pub struct Metadata<'a> {
     pub op_type: Option<&'a str>,
 }
 
-/// A document being processed. One serves all documents of a request, one after the other, so that its
-/// vectors are grown once.
+/// A document being processed. One value is reused for all documents of a request, so that its vectors grow
+/// only once.
 #[derive(Debug)]
 pub struct IngestDocument<'a> {
     pub(super) source: &'a str,
     pub(super) nodes: Vec<Node>,
-    /// Begins with the timestamp as a JSON string; then what was made for this document.
+    /// Begins with the timestamp as a JSON string, followed by the strings made for this document.
     pub(super) arena: String,
     stack: Vec<Open>,
-    /// Bytes of nodes and made text at which the request is asked again whether there is room for more.
+    /// The size in bytes of nodes and arena at which the request's memory is checked again.
     asked_again_at: usize,
-    /// The last call of [`Self::append_child`], container and child: long lists are not walked for every
-    /// element.
+    /// Container and child of the last call of [`Self::append_child`], so that appending to a long list does
+    /// not walk it for every element.
     appended: (NodeId, NodeId),
-    /// The members of large objects that were already searched.
+    /// Indices over the members of large objects that were searched.
     members: RefCell<Members>,
     given: Metadata<'a>,
     timestamp: &'a str,
-    /// Root of `_ingest`, made when a processor first names it.
+    /// Root of `_ingest`, made when a processor first uses it.
     ingest: NodeId,
-    /// Root of the metadata, made when a processor first names it.
+    /// Root of the metadata, made when a processor first uses it.
     metadata: NodeId,
     /// Id of the pipeline being run; empty outside of one.
     pub(super) pipeline: &'a str,
@@ -79,7 +80,7 @@ pub struct IngestDocument<'a> {
 pub const ROOT: NodeId = 0;
 
 impl<'a> IngestDocument<'a> {
-    /// An empty document. `timestamp` is the instant of `_ingest.timestamp`, as text without quotes.
+    /// Makes an empty document. `timestamp` is the instant of `_ingest.timestamp`, without quotes.
     pub fn new(timestamp: &'a str) -> IngestDocument<'a> {
         IngestDocument {
             source: "",
@@ -97,7 +98,7 @@ impl<'a> IngestDocument<'a> {
         }
     }
 
-    /// Makes this the document `source`. Errors are worded after Elasticsearch's `x_content_parse_exception`.
+    /// Loads the document `source`. Errors are worded like Elasticsearch's `x_content_parse_exception`.
     pub fn load(&mut self, source: &'a [u8], given: Metadata<'a>) -> Result<(), RequestError> {
         if source.len() > TEXT_BYTES_MAX {
             return Err(RequestError::illegal_argument("the document is too large for an ingest pipeline"));
@@ -128,26 +129,26 @@ impl<'a> IngestDocument<'a> {
         Ok(())
     }
 
-    /// The value of `_ingest.timestamp`, as long as no processor named `_ingest`.
+    /// Returns the value of `_ingest.timestamp` while no processor has used `_ingest`.
     pub fn given_timestamp(&self) -> Option<Node> {
         let text = Span { start: self.source.len() as u32, len: self.timestamp.len() as u32 + 2 };
         (self.ingest == NONE).then(|| Node::leaf(Kind::String, text))
     }
 
-    /// `_ingest.timestamp`: the same for all documents of a request.
+    /// Returns `_ingest.timestamp`, which is the same for all documents of a request.
     pub fn timestamp(&self) -> &'a str {
         self.timestamp
     }
 
     // Reading.
 
-    /// The value of this number.
+    /// Returns the node with this id.
     #[inline]
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id as usize]
     }
 
-    /// The source or the arena, and where in it the span lies.
+    /// Returns the source or the arena, and the range of the span in it.
     #[inline]
     fn place(&self, span: Span) -> (&str, Range<usize>) {
         let (start, len) = (span.start as usize, span.len as usize);
@@ -157,21 +158,22 @@ impl<'a> IngestDocument<'a> {
         }
     }
 
-    /// The text of a span.
+    /// Returns the text of a span.
     #[inline]
     pub fn text(&self, span: Span) -> &str {
         let (text, range) = self.place(span);
         &text[range]
     }
 
-    /// As [`Self::text`], without looking where characters start.
+    /// Returns the bytes of a span, without checking character boundaries.
     #[inline]
     fn bytes(&self, span: Span) -> &[u8] {
         let (text, range) = self.place(span);
         &text.as_bytes()[range]
     }
 
-    /// The text, outliving later edits: borrowed from the source, copied from the arena.
+    /// Returns the text of a span so that it outlives later edits: borrowed from the source, or copied from
+    /// the arena.
     pub fn text_kept(&self, span: Span) -> Cow<'a, str> {
         let (start, len) = (span.start as usize, span.len as usize);
         match start.checked_sub(self.source.len()) {
@@ -180,7 +182,7 @@ impl<'a> IngestDocument<'a> {
         }
     }
 
-    /// The value of a string node.
+    /// Returns the value of a string node.
     pub fn string(&self, id: NodeId) -> Cow<'a, str> {
         let node = self.node(id);
         let inside = Span { start: node.text.start + 1, len: node.text.len - 2 };
@@ -191,14 +193,14 @@ impl<'a> IngestDocument<'a> {
         }
     }
 
-    /// The name of an object's member, without escapes.
+    /// Returns the name of an object's member, unescaped.
     pub fn key(&self, id: NodeId) -> Cow<'_, str> {
         let node = self.node(id);
         let text = self.text(node.key.text);
         if node.is(flag::KEY_ESCAPED) { Cow::Owned(json::unescape(text)) } else { Cow::Borrowed(text) }
     }
 
-    /// The values directly inside of a container, in order.
+    /// Returns the direct children of a container, in order.
     pub fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let mut next = self.node(id).first;
         std::iter::from_fn(move || {
@@ -210,13 +212,14 @@ impl<'a> IngestDocument<'a> {
         })
     }
 
-    /// The member called `name`, and the child before it ([`NONE`] for the first).
+    /// Returns the member called `name`, and the child before it ([`NONE`] for the first).
     #[inline]
     pub fn member(&self, object: NodeId, name: &str) -> Option<(NodeId, NodeId)> {
         self.member_or_last(object, name).ok()
     }
 
-    /// As [`Self::member`]; the object's last child ([`NONE`]: it is empty) when there is no such member.
+    /// Works like [`Self::member`], but returns the object's last child as the error ([`NONE`] when it is
+    /// empty) when there is no such member.
     pub fn member_or_last(&self, object: NodeId, name: &str) -> Result<(NodeId, NodeId), NodeId> {
         let nodes = &self.nodes[..];
         let tag = key_tag(name.as_bytes());
@@ -238,7 +241,7 @@ impl<'a> IngestDocument<'a> {
         Err(before)
     }
 
-    /// [`Self::member_or_last`] of a large object.
+    /// Does the work of [`Self::member_or_last`] for a large object.
     #[cold]
     fn member_by_index(&self, object: NodeId, name: &str) -> Result<(NodeId, NodeId), NodeId> {
         let mut members = self.members.borrow_mut();
@@ -266,7 +269,7 @@ impl<'a> IngestDocument<'a> {
         }
     }
 
-    /// The element at `index`, and the one before it.
+    /// Returns the element at `index`, and the one before it.
     pub fn element(&self, array: NodeId, index: usize) -> Option<(NodeId, NodeId)> {
         let mut before = NONE;
         for (position, child) in self.children(array).enumerate() {
@@ -278,19 +281,19 @@ impl<'a> IngestDocument<'a> {
         None
     }
 
-    // Making values.
+    // Creating values.
 
     fn arena_start(&self) -> u32 {
         (self.source.len() + self.arena.len()) as u32
     }
 
-    /// Bytes of values and of made text.
+    /// Returns the bytes of nodes and arena.
     fn held_bytes(&self) -> usize {
         self.nodes.len() * size_of::<Node>() + self.arena.len()
     }
 
-    /// **Invariant**: whatever makes a value or a text asks here first, so that no processor can grow a
-    /// document unseen.
+    /// Checks the limits. **Invariant**: whatever makes a value or a string calls this first, so that no
+    /// processor can grow a document without a check.
     #[inline]
     fn check_room(&mut self, more_bytes: usize) -> Result<(), RequestError> {
         if self.held_bytes() + more_bytes > self.asked_again_at {
@@ -299,7 +302,8 @@ impl<'a> IngestDocument<'a> {
         self.check_limits(more_bytes)
     }
 
-    /// Before a processor makes a text of `length` bytes that may be much more than what it is made of.
+    /// Checks the limits before a processor makes a string of `length` bytes that may be much longer than its
+    /// input.
     pub fn ask_for_text(&mut self, length: usize) -> Result<(), RequestError> {
         self.check_limits(length)?;
         Ok(work::claim(length as u64)?)
@@ -307,7 +311,7 @@ impl<'a> IngestDocument<'a> {
 
     #[cold]
     fn ask_for_room(&mut self, more_bytes: usize) -> Result<(), RequestError> {
-        // A list that is full is copied to one of twice its length.
+        // A full vector is copied to one of twice its size, so three times the size is needed for a moment.
         work::claim(3 * (self.held_bytes() + more_bytes) as u64)?;
         self.asked_again_at = self.held_bytes() + more_bytes + ASK_EVERY_BYTES.max(self.held_bytes() / 4);
         Ok(())
@@ -328,18 +332,18 @@ impl<'a> IngestDocument<'a> {
         GROWTH_BYTES_MAX + 2 * self.source.len()
     }
 
-    /// Adds a value without a place in the tree.
+    /// Adds a value that is not part of the tree yet.
     pub fn add(&mut self, node: Node) -> NodeId {
         self.nodes.push(node);
         (self.nodes.len() - 1) as NodeId
     }
 
-    /// A new string.
+    /// Makes a string.
     pub fn make_string(&mut self, value: &str) -> Result<Node, RequestError> {
         self.make_string_with(value.len(), |out| json::push_escaped(out, value))
     }
 
-    /// A new string whose JSON inside `fill` appends; `fill` returns whether it holds escapes.
+    /// Makes a string whose escaped JSON `fill` appends; `fill` returns whether it contains escapes.
     #[inline]
     pub fn make_string_with(
         &mut self,
@@ -351,7 +355,7 @@ impl<'a> IngestDocument<'a> {
         self.arena.push('"');
         let escaped = fill(&mut self.arena);
         self.arena.push('"');
-        // What was filled in may be longer than what it was made of.
+        // What `fill` appended may be longer than its input.
         if let Err(error) = self.check_room(0) {
             self.arena.truncate(start as usize - self.source.len());
             return Err(error);
@@ -361,7 +365,7 @@ impl<'a> IngestDocument<'a> {
         Ok(Node { flags, ..Node::leaf(Kind::String, text) })
     }
 
-    /// A number, boolean or null from its JSON text.
+    /// Makes a number, boolean or null from its JSON text.
     pub fn make_scalar(&mut self, kind: Kind, text: &str) -> Result<Node, RequestError> {
         self.check_room(text.len())?;
         let start = self.arena_start();
@@ -369,12 +373,12 @@ impl<'a> IngestDocument<'a> {
         Ok(Node::leaf(kind, Span { start, len: text.len() as u32 }))
     }
 
-    /// A new truth value.
+    /// Makes a boolean.
     pub fn make_bool(&mut self, value: bool) -> Result<Node, RequestError> {
         if value { self.make_scalar(Kind::True, "true") } else { self.make_scalar(Kind::False, "false") }
     }
 
-    /// Any value from JSON text, which may be followed by more text: its offset is returned.
+    /// Makes a value from JSON text, which may be followed by more text. Returns the offset of that too.
     pub fn make_json(
         &mut self,
         text: &str,
@@ -397,19 +401,19 @@ impl<'a> IngestDocument<'a> {
         })
     }
 
-    /// Any value from text that is JSON for sure, without place.
+    /// Makes a value from text that is known to be JSON. The value is not part of the tree yet.
     ///
     /// # Errors
-    /// The document has become too large.
+    /// Fails when the document has become too large.
     pub fn make_sound_json(&mut self, text: &str) -> Result<Node, RequestError> {
         match self.make_json(text)? {
             Ok((id, _)) => Ok(*self.node(id)),
-            // What is refused of it is the number of its values.
+            // The only possible error is that there are too many values.
             Err(_) => Err(too_large()),
         }
     }
 
-    /// A deep copy of a value, without key or place.
+    /// Makes a deep copy of a value, without a key and outside the tree.
     pub fn copy(&mut self, id: NodeId, depth: usize) -> Result<Node, RequestError> {
         check_depth(depth)?;
         self.check_room(0)?;
@@ -435,14 +439,14 @@ impl<'a> IngestDocument<'a> {
         Ok(node)
     }
 
-    // Editing. Callers mark every container on the way with `mark_edited`.
+    // Editing. Callers mark every container on the path with `mark_edited`.
 
-    /// Notes that something below the container has changed, so that its text is out of date.
+    /// Notes that something below the container has changed, so that its original text is out of date.
     pub fn mark_edited(&mut self, container: NodeId) {
         self.nodes[container as usize].flags |= flag::EDITED;
     }
 
-    /// Puts `value` in the place of `id`; the key stays.
+    /// Replaces the value of `id`, keeping its key.
     pub fn replace(&mut self, id: NodeId, value: Node) {
         self.appended = (NONE, NONE);
         self.members.get_mut().forget(id);
@@ -458,7 +462,7 @@ impl<'a> IngestDocument<'a> {
         };
     }
 
-    /// Appends a child; `key` is ignored by arrays.
+    /// Appends a child. Arrays ignore `key`.
     pub fn append_child(&mut self, parent: NodeId, key: &str, value: Node) -> Result<NodeId, RequestError> {
         let mut last = self.node(parent).first;
         if self.appended.0 == parent {
@@ -477,7 +481,7 @@ impl<'a> IngestDocument<'a> {
         self.append_child_after(parent, last, key, value)
     }
 
-    /// [`Self::append_child`] when the last child is known ([`NONE`]: there is none).
+    /// Works like [`Self::append_child`] when the last child is known ([`NONE`] when there is none).
     pub fn append_child_after(
         &mut self,
         parent: NodeId,
@@ -489,7 +493,7 @@ impl<'a> IngestDocument<'a> {
         value.flags &= !flag::KEY_ESCAPED;
         self.check_room(key.len())?;
         if self.node(parent).kind == Kind::Object {
-            // As a member that follows another: it is copied as one.
+            // The comma is included because a member after the first is copied together with it.
             self.arena.push_str(",\"");
             let start = self.arena_start();
             if json::push_escaped(&mut self.arena, key) {
@@ -511,7 +515,7 @@ impl<'a> IngestDocument<'a> {
         Ok(child)
     }
 
-    /// Takes `child` out of `parent`; `before` as given by [`Self::member`] or [`Self::element`].
+    /// Removes `child` from `parent`; `before` comes from [`Self::member`] or [`Self::element`].
     pub fn unlink(&mut self, parent: NodeId, child: NodeId, before: NodeId) {
         self.appended = (NONE, NONE);
         let next = self.node(child).next;
@@ -533,9 +537,9 @@ impl<'a> IngestDocument<'a> {
         self.mark_edited(parent);
     }
 
-    // Roots beside the source.
+    // Roots besides the source.
 
-    /// `_ingest`, made at the first call.
+    /// Returns the root of `_ingest`, which the first call makes.
     pub fn ingest_root(&mut self) -> Result<NodeId, RequestError> {
         if let Some(timestamp) = self.given_timestamp() {
             self.ingest = self.add(Node::container(Kind::Object));
@@ -553,12 +557,13 @@ impl<'a> IngestDocument<'a> {
         Ok(self.ingest)
     }
 
-    /// `_ingest` when a processor has named it: otherwise it holds only the timestamp and the pipeline.
+    /// Returns the root of `_ingest` if a processor has used it. Otherwise `_ingest` holds only the timestamp
+    /// and the pipeline.
     pub fn ingest_if_made(&self) -> Option<NodeId> {
         (self.ingest != NONE).then_some(self.ingest)
     }
 
-    /// `_index`, `_id` and so on as one object, made at the first call.
+    /// Returns `_index`, `_id` and so on as one object, which the first call makes.
     pub fn metadata_root(&mut self) -> Result<NodeId, RequestError> {
         if self.metadata != NONE {
             return Ok(self.metadata);
@@ -592,26 +597,26 @@ impl<'a> IngestDocument<'a> {
         Ok(self.metadata)
     }
 
-    /// The metadata's root when a processor has named any of it: otherwise it is as given.
+    /// Returns the metadata's root if a processor has used it. Otherwise the metadata is unchanged.
     pub fn metadata_if_made(&self) -> Option<NodeId> {
         (self.metadata != NONE).then_some(self.metadata)
     }
 
-    /// The metadata that the document came with.
+    /// Returns the metadata that the document was loaded with.
     pub fn given(&self) -> Metadata<'a> {
         self.given
     }
 }
 
-/// The most that the values of a large text take; 0 for a small one, which takes little. A value that is not
-/// the first of its container follows a comma.
+/// Returns the most bytes that the nodes of a large text can take; 0 for a small text, whose nodes take
+/// little. Every value but the first of its container follows a comma.
 fn nodes_bytes_max(text: &[u8]) -> u64 {
     const LARGE_BYTES: usize = 16 << 10;
     if text.len() < LARGE_BYTES {
         return 0;
     }
     let count = memchr::memchr3_iter(b',', b'[', b'{', text).count() + 1;
-    // A list that grows is there twice for a moment.
+    // A growing vector exists twice for a moment.
     (count.min(NODE_COUNT_MAX) * size_of::<Node>() * 2) as u64
 }
 
@@ -640,7 +645,7 @@ fn syntax_error(source: &[u8], offset: usize, message: &str) -> RequestError {
     RequestError::bad_request(kind, format!("[{line}:{column}] {message}"))
 }
 
-/// [`syntax_error`] for a text inside a document.
+/// Makes a [`syntax_error`] for a string inside a document.
 pub(super) fn syntax_error_in(text: &str, error: &json::SyntaxError) -> RequestError {
     syntax_error(text.as_bytes(), error.offset, error.message)
 }

@@ -1,24 +1,25 @@
-//! JSON text to nodes: "where does every member of this document start and end?"
+//! Parses JSON text to nodes: "where does every member of this document start and end?"
 //!
-//! One pass, iterative, no allocation but the node vector's. Numbers and strings are checked and left where
-//! they are; a node only remembers their place. Grammar: RFC 8259.
+//! One pass, iterative, allocating only the vector of nodes. Numbers and strings are checked but not copied;
+//! a node holds only their position. Grammar: RFC 8259.
 
 use limber_mapping::document::scan::string_stop;
 
 use super::document::NODE_COUNT_MAX;
 use super::node::{Key, Kind, NONE, Node, NodeId, Span, flag, key_tag};
 
-/// Containers open at once; Jackson's `StreamReadConstraints` default, which Elasticsearch uses.
+/// How many containers may be open at once: the default of Jackson's `StreamReadConstraints`, which
+/// Elasticsearch uses.
 pub const NESTING_DEPTH_MAX: usize = 1000;
 
-/// Where and why a text is not JSON. Offsets are bytes into the text handed to [`parse`].
+/// Where and why a text is not JSON. Offsets are bytes into the text passed to [`parse`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
     pub offset: usize,
     pub message: &'static str,
 }
 
-/// A container that is not closed yet, and its latest child.
+/// A container that is not closed yet, and its last child so far.
 #[derive(Debug, Clone, Copy)]
 pub struct Open {
     node: NodeId,
@@ -26,10 +27,11 @@ pub struct Open {
     is_object: bool,
 }
 
-/// Parses one value at `start` and returns its node and the offset after it. `base` is added to every
-/// remembered position.
+/// Parses one value at `start`. Returns its node and the offset after it. `base` is added to every stored
+/// position.
 ///
-/// `text` must be valid UTF-8. On error `nodes` holds garbage past its former length; the caller truncates.
+/// `text` must be valid UTF-8. After an error, `nodes` holds garbage beyond its former length; the caller
+/// truncates it.
 pub fn parse(
     text: &[u8],
     start: usize,
@@ -41,7 +43,7 @@ pub fn parse(
     let mut parser = Parser { text, at: start, base, nodes };
     let root = parser.nodes.len() as NodeId;
     parser.skip_space();
-    // The innermost open container; those around it are on the stack.
+    // The innermost open container; the ones around it are on the stack.
     let Some(mut open) = parser.value(Key::default(), false)? else { return Ok((root, parser.at)) };
     loop {
         parser.skip_space();
@@ -80,7 +82,7 @@ pub fn parse(
         if let Some(inner) = parser.value(key, key_escaped)? {
             stack.push(open);
             if stack.len() >= NESTING_DEPTH_MAX {
-                // Where the container begins.
+                // The error points to where the container begins.
                 parser.at -= 1;
                 return Err(parser.error("Document nesting depth exceeds the maximum allowed (1000)"));
             }
@@ -89,7 +91,7 @@ pub fn parse(
     }
 }
 
-/// The offset of the first byte at or after `at` that is not white space.
+/// Returns the offset of the first byte at or after `at` that is not white space.
 pub fn skip_space(text: &[u8], mut at: usize) -> usize {
     while matches!(text.get(at), Some(b' ' | b'\n' | b'\r' | b'\t')) {
         at += 1;
@@ -122,7 +124,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `"key" :` and the space after it, and whether the key holds escapes.
+    /// Parses `"key" :` and the white space after it. Returns whether the key contains escapes, too.
     #[inline(always)]
     fn key(&mut self) -> Result<(Key, bool), SyntaxError> {
         if self.peek() != Some(b'"') {
@@ -142,7 +144,7 @@ impl Parser<'_> {
         Ok((Key { text, tag }, escaped))
     }
 
-    /// Pushes the value's node; a container is left open and answered.
+    /// Pushes the value's node. A container is left open and returned.
     #[inline(always)]
     fn value(&mut self, key: Key, key_escaped: bool) -> Result<Option<Open>, SyntaxError> {
         let start = self.at;
@@ -185,7 +187,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Moves past the closing quote; true when the string holds escapes.
+    /// Moves past the closing quote. Returns whether the string contains escapes.
     #[inline(always)]
     fn string(&mut self) -> Result<bool, SyntaxError> {
         self.at = string_stop(self.text, self.at + 1);
@@ -207,7 +209,8 @@ fn error_at(text: &[u8], at: usize, message: &'static str) -> SyntaxError {
     SyntaxError { offset: at.min(text.len()), message }
 }
 
-/// The offset after the closing quote of a string that has something else than text and a quote at `at`.
+/// Returns the offset after the closing quote of a string that has a byte other than plain text or a quote at
+/// `at`.
 #[cold]
 fn rest_of_string(text: &[u8], mut at: usize) -> Result<usize, SyntaxError> {
     loop {
@@ -238,7 +241,7 @@ fn escape(text: &[u8], at: usize) -> Result<usize, SyntaxError> {
     }
 }
 
-/// The offset after the number at `at`.
+/// Returns the offset after the number at `at`.
 fn number(text: &[u8], mut at: usize) -> Result<usize, SyntaxError> {
     let byte = |at: usize| text.get(at).copied().unwrap_or(b' ');
     let digits = |start: usize| {
@@ -272,7 +275,7 @@ fn number(text: &[u8], mut at: usize) -> Result<usize, SyntaxError> {
     Ok(at)
 }
 
-/// The value of a JSON string's inside (checked by [`parse`]). A lone surrogate becomes U+FFFD.
+/// Unescapes the inside of a JSON string, which [`parse`] has checked. A lone surrogate becomes U+FFFD.
 pub fn unescape(inside: &str) -> String {
     let mut out = String::with_capacity(inside.len());
     let mut rest = inside;
@@ -294,7 +297,7 @@ pub fn unescape(inside: &str) -> String {
     out
 }
 
-/// Decodes the four hex digits (and a following low surrogate) at the start of `rest`; returns what follows.
+/// Decodes the four hex digits (and a following low surrogate) at the start of `rest`. Returns what follows.
 fn unescape_unit<'a>(rest: &'a str, out: &mut String) -> &'a str {
     let unit = |text: &str| text.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok());
     let first = unit(rest).unwrap_or(0xFFFD);
@@ -311,7 +314,7 @@ fn unescape_unit<'a>(rest: &'a str, out: &mut String) -> &'a str {
     rest
 }
 
-/// Appends `value` escaped as the inside of a JSON string.
+/// Appends `value`, escaped as the inside of a JSON string. Returns whether anything was escaped.
 pub fn push_escaped(out: &mut String, value: &str) -> bool {
     let first = string_stop(value.as_bytes(), 0);
     if first == value.len() {
@@ -407,7 +410,8 @@ mod tests {
         fn garbage_never_panics(text in "[\\[\\]{}\",:0-9a-e\\\\ .u-]{0,30}") {
             let ours = accepts(&text);
             let theirs = serde_json::from_str::<serde_json::Value>(&text);
-            // serde_json refuses numbers beyond f64 and lone surrogates; Elasticsearch and we do not.
+            // serde_json refuses numbers beyond f64 and lone surrogates. Elasticsearch and this parser accept
+            // them.
             if theirs.is_ok() { prop_assert!(ours, "{}", text) }
         }
     }

@@ -1,43 +1,43 @@
-//! Members of large objects by name: "which of a hundred thousand members is called so?"
+//! Indices over the members of large objects: "which of a hundred thousand members has this name?"
 //!
-//! The members of an object are a list. One that is looked through for long gets an index, which appending
-//! and taking out keep true, so that a processor that makes one member after the other (`kv`, `csv`, `json`)
-//! does not take quadratic time.
+//! The members of an object form a linked list. When a search has to walk many of them, the object gets an
+//! index, which appending and removing keep up to date, so that a processor that makes one member after the
+//! other (`kv`, `csv`, `json`) does not take quadratic time.
 
 use std::collections::HashMap;
 
 use super::node::NodeId;
 
-/// Members that are looked through before an index is made.
+/// How many members a search walks before an index is built.
 pub const LOOKED_THROUGH_MAX: usize = 64;
-/// Objects with an index at a time.
+/// How many objects have an index at the same time.
 const OBJECTS_MAX: usize = 16;
 
 /// The indices of a document's large objects.
 #[derive(Debug, Default)]
 pub struct Members {
     by_object: HashMap<NodeId, Index>,
-    /// The last child of containers whose children were walked for long to find it.
+    /// The last child of containers for which finding it took a long walk.
     ends: HashMap<NodeId, NodeId>,
 }
 
-/// The members of one object, each with the one before it.
+/// The members of one object, each with the member before it.
 #[derive(Debug)]
 pub struct Index {
     by_name: HashMap<Box<str>, (NodeId, NodeId)>,
     /// The last member.
     pub last: NodeId,
-    /// Two members have the same name: only the first is here.
+    /// Whether two members have the same name; only the first is in the index.
     has_doubles: bool,
 }
 
 impl Index {
-    /// An index without members of an object whose last member is `last`.
+    /// Makes an empty index for an object whose last member is `last`.
     pub fn new(last: NodeId) -> Index {
         Index { by_name: HashMap::new(), last, has_doubles: false }
     }
 
-    /// Adds a member, and the one before it. The first of several with the same name counts.
+    /// Adds a member, and the one before it. Of several members with the same name the first is kept.
     pub fn put(&mut self, name: &str, member: NodeId, before: NodeId) {
         match self.by_name.contains_key(name) {
             true => self.has_doubles = true,
@@ -45,7 +45,7 @@ impl Index {
         }
     }
 
-    /// The member of this name, and the one before it.
+    /// Returns the member with this name, and the one before it.
     pub fn get(&self, name: &str) -> Option<(NodeId, NodeId)> {
         self.by_name.get(name).copied()
     }
@@ -59,12 +59,12 @@ impl Members {
         }
     }
 
-    /// Whether nothing is known.
+    /// Whether nothing is indexed.
     pub fn is_empty(&self) -> bool {
         self.by_object.is_empty() && self.ends.is_empty()
     }
 
-    /// The last child of a container, where it is known.
+    /// Returns the last child of a container, if known.
     pub fn end_of(&self, container: NodeId) -> Option<NodeId> {
         self.ends.get(&container).copied()
     }
@@ -74,12 +74,12 @@ impl Members {
         self.ends.insert(container, last);
     }
 
-    /// The members of an object, where they are known.
+    /// Returns the index of an object, if there is one.
     pub fn of(&self, object: NodeId) -> Option<&Index> {
         self.by_object.get(&object)
     }
 
-    /// Keeps the members of an object.
+    /// Keeps the index of an object.
     pub fn keep(&mut self, object: NodeId, index: Index) {
         if self.by_object.len() >= OBJECTS_MAX {
             self.by_object.clear();
@@ -87,7 +87,7 @@ impl Members {
         self.by_object.insert(object, index);
     }
 
-    /// Forgets what is known of an object.
+    /// Forgets the index of an object.
     pub fn forget(&mut self, object: NodeId) {
         if !self.is_empty() {
             self.by_object.remove(&object);
@@ -95,7 +95,7 @@ impl Members {
         }
     }
 
-    /// `member` was appended after `before`.
+    /// Records that `member` was appended after `before`.
     pub fn appended(&mut self, object: NodeId, name: &str, member: NodeId, before: NodeId) {
         if self.is_empty() {
             return;
@@ -113,7 +113,8 @@ impl Members {
         }
     }
 
-    /// The member `name` was taken out from between `before` and `next`, a member's number and name.
+    /// Records that the member `name` was removed from between `before` and `next` (name and node of the next
+    /// member).
     pub fn taken_out(
         &mut self,
         object: NodeId,

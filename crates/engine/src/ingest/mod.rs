@@ -1,11 +1,11 @@
 //! Ingest pipelines: "what do the user's processors make of this document before it is indexed?"
 //!
-//! A pipeline is compiled once ([`pipeline`]); a document is parsed into a compact tree over its own bytes
-//! ([`document`]), edited, and written by copying what was not edited. [`Registry`] holds the node's
-//! pipelines, [`Runner`] takes the documents of one request through them.
+//! A pipeline is compiled once ([`pipeline`]). A document is parsed into a compact tree over its own bytes
+//! ([`document`]), edited, and written by copying the parts that were not edited. [`Registry`] holds the
+//! node's pipelines; [`Runner`] runs the documents of one request through them.
 //!
-//! **Invariants**: no `serde_json::Value` on the way of a document; nothing a document or pipeline holds can
-//! make a processor recurse without limit, run without limit (patterns are linear or counted) or panic.
+//! **Invariants**: processing a document makes no `serde_json::Value`; nothing in a document or pipeline can
+//! make a processor recurse without limit, run without limit (patterns are linear or bounded) or panic.
 
 mod date_pattern;
 mod document;
@@ -49,7 +49,7 @@ pub(crate) use simulate::{Given, given_documents};
 pub use timestamp::timestamp;
 pub(crate) use trace::tree_of;
 
-/// Names of all processors, sorted (`GET _nodes/ingest`).
+/// Returns the names of all processors, sorted (`GET _nodes/ingest`).
 pub fn processor_names() -> Vec<&'static str> {
     let mut names: Vec<_> = processor::PROCESSORS
         .iter()
@@ -60,8 +60,8 @@ pub fn processor_names() -> Vec<&'static str> {
     names
 }
 
-/// The grok library (`GET _ingest/processor/grok`); `ecs` chooses the Elastic Common Schema names. Sorted by
-/// name.
+/// Returns the grok library (`GET _ingest/processor/grok`), sorted by name; `ecs` chooses the Elastic Common
+/// Schema names.
 pub fn grok_patterns(ecs: bool) -> std::collections::BTreeMap<&'static str, &'static str> {
     use limber_text::grok::{Ecs, library};
     let library = library(if ecs { Ecs::V1 } else { Ecs::Disabled });

@@ -1,16 +1,16 @@
-//! The compact document: "what is at this place, and what was changed?"
+//! The compact form of a document: "which value is here, and what was changed?"
 //!
-//! A document is a vector of 32-byte nodes over two texts: the source as it came, untouched, and an arena for
-//! everything a processor makes. A node remembers where its JSON text is, so that writing the document copies
-//! every range that was not edited.
+//! A document is a vector of 32-byte nodes over two texts: the source as it was received, which never
+//! changes, and an arena for everything that processors make. A node stores the position of its JSON text, so
+//! that writing the document copies every range that was not edited.
 
-/// Index into a tree's nodes.
+/// Index of a node in its document.
 pub type NodeId = u32;
 
-/// No node.
+/// Stands for no node.
 pub const NONE: NodeId = u32::MAX;
 
-/// What a value is in JSON.
+/// The JSON type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `null`.
@@ -19,36 +19,36 @@ pub enum Kind {
     False,
     /// `true`.
     True,
-    /// A number, as its text.
+    /// A number, kept as its JSON text.
     Number,
     /// A string.
     String,
-    /// A list.
+    /// An array.
     Array,
     /// An object.
     Object,
 }
 
-/// A range of text: positions below the source's length are in the source, others in the arena.
+/// A range of text. Positions below the source's length are in the source, others in the arena.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Span {
-    /// The offset of its first byte. Offsets from the length of the source on count in the arena.
+    /// Offset of the first byte. Offsets from the source's length on are in the arena.
     pub start: u32,
-    /// Bytes.
+    /// Length in bytes.
     pub len: u32,
 }
 
 /// The name of an object's member.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Key {
-    /// The JSON text without the quotes, which stand around it.
+    /// The JSON text without the quotes. The byte before and after it is a quote.
     pub text: Span,
     /// [`key_tag`] of the name.
     pub tag: u32,
 }
 
-/// Computes a number from the length and the ends of a name. Different names of one object nearly always have
-/// different numbers, so that the names themselves are seldom compared.
+/// Hashes a name by its length and its ends. Different names of one object nearly always have different
+/// hashes, so that the names themselves are seldom compared.
 #[inline(always)]
 pub fn key_tag(name: &[u8]) -> u32 {
     let ends = match (name.first_chunk(), name.last_chunk()) {
@@ -58,26 +58,26 @@ pub fn key_tag(name: &[u8]) -> u32 {
     ends ^ (name.len() as u32).rotate_right(6)
 }
 
-/// What is true of a node beyond its kind.
+/// Flags of a node.
 pub mod flag {
-    /// The key's text holds escapes.
+    /// The key's text contains escapes.
     pub const KEY_ESCAPED: u8 = 1;
-    /// The string's text holds escapes.
+    /// The string's text contains escapes.
     pub const TEXT_ESCAPED: u8 = 2;
-    /// Something below this container changed: its text is out of date, its children hold the truth.
+    /// Something below this container changed: its text is out of date, and its children are authoritative.
     pub const EDITED: u8 = 4;
 }
 
-/// One value, and its key when its parent is an object.
+/// One value, with its key when its parent is an object.
 #[derive(Debug, Clone, Copy)]
 pub struct Node {
-    /// What the value is.
+    /// The JSON type of the value.
     pub kind: Kind,
     /// Flags of [`flag`].
     pub flags: u8,
-    /// Its name where it is an object's member.
+    /// The member's name, when the parent is an object.
     pub key: Key,
-    /// The whole JSON text, quotes and brackets included. Out of date when [`flag::EDITED`].
+    /// The whole JSON text, including quotes and brackets. Out of date when [`flag::EDITED`] is set.
     pub text: Span,
     /// First child of a container.
     pub first: NodeId,
@@ -86,12 +86,12 @@ pub struct Node {
 }
 
 impl Node {
-    /// A value without children or key.
+    /// Makes a value without children or key.
     pub fn leaf(kind: Kind, text: Span) -> Node {
         Node { kind, flags: 0, key: Key::default(), text, first: NONE, next: NONE }
     }
 
-    /// An empty container to be filled with children.
+    /// Makes an empty container.
     pub fn container(kind: Kind) -> Node {
         Node { flags: flag::EDITED, ..Node::leaf(kind, Span::default()) }
     }

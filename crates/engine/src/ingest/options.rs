@@ -1,7 +1,7 @@
 //! A processor's options: "what did the user configure, and is anything wrong with it?"
 //!
-//! Options are taken one by one; whatever is left at the end is refused. Wording: Elasticsearch's
-//! `ConfigurationUtils`.
+//! Options are taken one by one; any that are left at the end are refused. Messages are worded like those of
+//! Elasticsearch's `ConfigurationUtils`.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::path::FieldPath;
 use super::template::{Escape, FieldName, Text};
 
-/// What [`Options`] fail with.
+/// The result of reading an option.
 type Result<T> = std::result::Result<T, RequestError>;
 
 /// The options of one processor (or of a pipeline, when `kind` is empty).
@@ -20,7 +20,7 @@ pub struct Options {
     tag: Option<String>,
 }
 
-/// Name of the Java class Elasticsearch would hold this JSON value in.
+/// Returns the name of the Java class that Elasticsearch would use for this JSON value.
 pub fn java_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -38,12 +38,12 @@ pub fn java_type(value: &Value) -> &'static str {
 }
 
 impl Options {
-    /// The options of a processor of type `kind`.
+    /// Wraps the options of a processor of type `kind`.
     pub fn new(map: Map<String, Value>, kind: &str) -> Options {
         Options { map, kind: kind.to_owned(), tag: None }
     }
 
-    /// `parse_exception` about `property` with the processor's type and tag.
+    /// Makes a `parse_exception` about `property`, with the processor's type and tag.
     pub fn error(&self, property: &str, reason: &str) -> RequestError {
         let text = if property.is_empty() { reason.to_owned() } else { format!("[{property}] {reason}") };
         let mut error = RequestError::bad_request("parse_exception", text);
@@ -59,18 +59,18 @@ impl Options {
         error
     }
 
-    /// Reads `tag`, which later errors then carry.
+    /// Reads `tag`, which later errors include.
     pub fn take_tag(&mut self) -> Result<Option<String>> {
         self.tag = self.optional_string("tag")?;
         Ok(self.tag.clone())
     }
 
-    /// The raw option; JSON `null` counts as absent.
+    /// Takes the raw option. JSON `null` counts as absent.
     pub fn take(&mut self, name: &str) -> Option<Value> {
         self.map.shift_remove(name).filter(|value| !value.is_null())
     }
 
-    /// Whether the option was given and not read yet.
+    /// Whether the option was given and is not taken yet.
     pub fn has(&self, name: &str) -> bool {
         self.map.contains_key(name)
     }
@@ -88,7 +88,7 @@ impl Options {
         self.error(name, &format!("property isn't a {wanted}, but of type [{}]", java_type(value)))
     }
 
-    /// Reads a text that may be absent; another type is an error.
+    /// Reads an optional string. Another type is an error.
     pub fn optional_string(&mut self, name: &str) -> Result<Option<String>> {
         match self.take(name) {
             None => Ok(None),
@@ -97,17 +97,17 @@ impl Options {
         }
     }
 
-    /// Reads a required text.
+    /// Reads a required string.
     pub fn string(&mut self, name: &str) -> Result<String> {
         self.optional_string(name)?.ok_or_else(|| self.missing(name))
     }
 
-    /// Reads a text that is `default` when it is absent.
+    /// Reads a string that defaults to `default`.
     pub fn string_or(&mut self, name: &str, default: &str) -> Result<String> {
         Ok(self.optional_string(name)?.unwrap_or_else(|| default.to_owned()))
     }
 
-    /// Reads `order`, which is `asc` when it is absent: whether it is `desc`.
+    /// Reads `order`, which defaults to `asc`. Returns whether it is `desc`.
     pub fn is_descending(&mut self) -> Result<bool> {
         match self.string_or("order", "asc")?.as_str() {
             "asc" => Ok(false),
@@ -120,7 +120,7 @@ impl Options {
         }
     }
 
-    /// Reads `true` or `false`, which is `default` when it is absent.
+    /// Reads a boolean that defaults to `default`.
     pub fn bool_or(&mut self, name: &str, default: bool) -> Result<bool> {
         match self.take(name) {
             None => Ok(default),
@@ -129,7 +129,7 @@ impl Options {
         }
     }
 
-    /// Reads a 32-bit whole number, which may be given as text.
+    /// Reads an optional 32-bit integer, which may be given as a string.
     pub fn optional_int(&mut self, name: &str) -> Result<Option<i64>> {
         match self.take(name) {
             None => Ok(None),
@@ -143,7 +143,7 @@ impl Options {
         }
     }
 
-    /// A required number, which may be given as text.
+    /// Reads a required number, which may be given as a string.
     pub fn double(&mut self, name: &str) -> Result<f64> {
         let value = self.value(name)?;
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -151,7 +151,7 @@ impl Options {
             .map_err(|_| self.error(name, &format!("property cannot be converted to a double [{text}]")))
     }
 
-    /// Reads a list that may be absent; another type is an error.
+    /// Reads an optional array. Another type is an error.
     pub fn optional_list(&mut self, name: &str) -> Result<Option<Vec<Value>>> {
         match self.take(name) {
             None => Ok(None),
@@ -160,7 +160,7 @@ impl Options {
         }
     }
 
-    /// Reads an object that may be absent; another type is an error.
+    /// Reads an optional object. Another type is an error.
     pub fn optional_map(&mut self, name: &str) -> Result<Option<Map<String, Value>>> {
         match self.take(name) {
             None => Ok(None),
@@ -169,13 +169,13 @@ impl Options {
         }
     }
 
-    /// A list of strings.
+    /// Reads a required array of strings.
     pub fn strings(&mut self, name: &str) -> Result<Vec<String>> {
         let values = self.optional_list(name)?.ok_or_else(|| self.missing(name))?;
         values.into_iter().map(|value| self.text_of(name, value)).collect()
     }
 
-    /// One string or a list of strings; `None` when absent.
+    /// Reads a string or an array of strings; `None` when absent.
     pub fn string_or_list(&mut self, name: &str) -> Result<Option<Vec<String>>> {
         match self.take(name) {
             None => Ok(None),
@@ -193,12 +193,12 @@ impl Options {
         }
     }
 
-    /// All that no one took yet.
+    /// Takes all options that are left.
     pub fn take_rest(&mut self) -> Map<String, Value> {
         std::mem::take(&mut self.map)
     }
 
-    /// An error of what the processor holds, with the processor's type and tag.
+    /// Adds the processor's type and tag to an error.
     pub fn locate(&self, mut error: RequestError) -> RequestError {
         error = error.with("processor_type", self.kind.as_str());
         match &self.tag {
@@ -207,33 +207,33 @@ impl Options {
         }
     }
 
-    /// An error of a processor inside of this one, as one of this.
+    /// Replaces the type and tag that an inner processor added to an error with those of this one.
     pub fn relocate(&self, mut error: RequestError) -> RequestError {
         error.metadata.retain(|name, _| !matches!(name.as_str(), "processor_type" | "processor_tag"));
         self.locate(error)
     }
 
-    /// A field name that may be a template.
+    /// Reads a required field name that may be a template.
     pub fn field_name(&mut self, name: &str) -> Result<FieldName> {
         FieldName::parse(&self.string(name)?)
     }
 
-    /// A field name that is not a template.
+    /// Reads a required field name that is not a template.
     pub fn path(&mut self, name: &str) -> Result<FieldPath> {
         FieldPath::parse(&self.string(name)?)
     }
 
-    /// Reads the path of a field that may be absent.
+    /// Reads an optional field name that is not a template.
     pub fn optional_path(&mut self, name: &str) -> Result<Option<FieldPath>> {
         self.optional_string(name)?.map(|text| FieldPath::parse(&text)).transpose()
     }
 
-    /// A required text that may be a template.
+    /// Reads a required string that may be a template.
     pub fn template(&mut self, name: &str) -> Result<Text> {
         Text::parse(&self.string(name)?)
     }
 
-    /// Reads `media_type` (`application/json`): how the values of a template are escaped.
+    /// Reads `media_type` (`application/json`), which says how the values of a template are escaped.
     pub fn media_type(&mut self) -> Result<Escape> {
         let media_type = self.string_or("media_type", "application/json")?;
         match media_type.as_str() {
@@ -245,7 +245,7 @@ impl Options {
         }
     }
 
-    /// Refuses what no one took.
+    /// Fails when options are left that were not taken.
     pub fn finish(self) -> Result<()> {
         if self.map.is_empty() {
             return Ok(());
@@ -261,7 +261,7 @@ impl Options {
         ))
     }
 
-    /// [`Self::finish`] for the options of a pipeline.
+    /// Does the same as [`Self::finish`] for the options of a pipeline.
     pub fn finish_pipeline(self, id: &str) -> Result<()> {
         if self.map.is_empty() {
             return Ok(());

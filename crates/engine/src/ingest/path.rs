@@ -1,8 +1,8 @@
-//! Dotted field paths: "which value does `machine.os`, `_ingest.timestamp` or `_index` name?"
+//! Dotted field paths: "which value do `machine.os`, `_ingest.timestamp` or `_index` address?"
 //!
-//! Source: Elasticsearch's `IngestDocument.FieldPath`, whose rules and wording this follows: elements are
-//! separated by dots, an element addresses a list by its index, `_source.` and `_ingest.` choose the root,
-//! and metadata live beside the source's fields.
+//! Source: Elasticsearch's `IngestDocument.FieldPath`, whose rules and wording this follows. Elements are
+//! separated by dots, an element addresses an array by its index, `_source.` and `_ingest.` choose the root,
+//! and metadata appear next to the source's fields.
 
 use limber_mapping::RequestError;
 
@@ -10,10 +10,10 @@ use super::document::{IngestDocument, ROOT};
 use super::node::{Kind, NONE, Node, NodeId};
 use super::value::java_type;
 
-/// Elements of one path; more are refused, as they would nest a document too deeply.
+/// The most elements in a path. More would nest a document too deeply.
 const PART_COUNT_MAX: usize = 200;
 
-/// Names at the root that are metadata, not fields (`IngestDocument.Metadata`).
+/// Names at the root that are metadata and not fields (`IngestDocument.Metadata`).
 pub const METADATA: [&str; 10] = [
     "_index",
     "_type",
@@ -34,7 +34,7 @@ enum Base {
     Metadata,
 }
 
-/// A parsed path. Made once when a pipeline is parsed, unless it is a template.
+/// A parsed path. Parsed once with the pipeline, unless it is a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldPath {
     text: Box<str>,
@@ -42,20 +42,20 @@ pub struct FieldPath {
     parts: Box<[Box<str>]>,
 }
 
-/// Where a value was found, for those who take it out again.
+/// Where a value was found, with what is needed to unlink it.
 #[derive(Debug, Clone, Copy)]
 pub struct Found {
     /// The value.
     pub node: NodeId,
-    /// The container that it is in.
+    /// The container of the value.
     pub parent: NodeId,
     /// The child before it; [`NONE`](super::node::NONE) for the first.
     pub before: NodeId,
 }
 
 impl FieldPath {
-    /// Reads a path with dots, which may begin with `_source.` or `_ingest.`. An empty one, or one of too
-    /// many parts, is an error.
+    /// Parses a dotted path, which may begin with `_source.` or `_ingest.`. An empty path, or one with too
+    /// many elements, is an error.
     pub fn parse(path: &str) -> Result<FieldPath, RequestError> {
         if path.is_empty() {
             return Err(RequestError::illegal_argument("path cannot be null nor empty"));
@@ -77,7 +77,7 @@ impl FieldPath {
         Ok(FieldPath { text: path.into(), base, parts })
     }
 
-    /// The path as it was written.
+    /// Returns the path as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -95,7 +95,7 @@ impl FieldPath {
         }
     }
 
-    /// The value, or Elasticsearch's reason why there is none.
+    /// Returns the value, or Elasticsearch's reason why there is none.
     pub fn get(&self, document: &mut IngestDocument<'_>) -> Result<NodeId, RequestError> {
         match self.find(document)? {
             Some(found) => Ok(found.node),
@@ -103,7 +103,7 @@ impl FieldPath {
         }
     }
 
-    /// The value, `None` when it or anything on the way to it is absent.
+    /// Returns the value; `None` when it or anything on the path to it is missing.
     #[inline]
     pub fn find(&self, document: &mut IngestDocument<'_>) -> Result<Option<Found>, RequestError> {
         let root = self.root(document)?;
@@ -136,7 +136,7 @@ impl FieldPath {
         Ok(())
     }
 
-    /// Marks every container above the value as edited. The value must exist.
+    /// Marks every container above an existing value as edited.
     pub fn mark_edited(&self, document: &mut IngestDocument<'_>) -> Result<(), RequestError> {
         let mut at = self.root(document)?;
         for part in &self.parts {
@@ -176,7 +176,7 @@ impl FieldPath {
         RequestError::illegal_argument(format!("{what} as part of path [{}]", self.text))
     }
 
-    /// One element down, with the errors of `IngestDocument.resolve`.
+    /// Descends one element, with the errors of `IngestDocument.resolve`.
     fn step(&self, document: &IngestDocument<'_>, at: NodeId, part: &str) -> Result<NodeId, RequestError> {
         match document.node(at).kind {
             Kind::Object => {
@@ -195,7 +195,8 @@ impl FieldPath {
         }
     }
 
-    /// A list index; `None` when it is negative. `with_cause` adds Java's own exception, as setters do.
+    /// Parses an array index; `None` when it is negative. `with_cause` adds Java's own exception, as setters
+    /// do.
     fn index(&self, part: &str, with_cause: bool) -> Result<Option<usize>, RequestError> {
         match part.parse::<i32>() {
             Ok(index) => Ok(usize::try_from(index).ok()),
@@ -216,7 +217,7 @@ impl FieldPath {
         self.error(format_args!("[{part}] is out of bounds for array with length [{length}]"))
     }
 
-    /// Puts `value` there, making the objects on the way.
+    /// Sets the value, creating missing objects on the path.
     pub fn set(&self, document: &mut IngestDocument<'_>, value: Node) -> Result<(), RequestError> {
         self.check_metadata(document, &value)?;
         let (parent, leaf) = self.make_parent(document)?;
@@ -247,7 +248,7 @@ impl FieldPath {
         Ok(())
     }
 
-    /// Puts `value` in the place of one that was found here.
+    /// Replaces a value that was found by this path.
     pub fn replace(
         &self,
         document: &mut IngestDocument<'_>,
@@ -259,7 +260,8 @@ impl FieldPath {
         self.mark_above(document, found)
     }
 
-    /// The container of the last element, made if need be, with everything above it marked as edited.
+    /// Returns the container of the last element, created if necessary. Marks it and everything above it as
+    /// edited.
     fn make_parent<'p>(
         &'p self,
         document: &mut IngestDocument<'_>,
@@ -284,12 +286,12 @@ impl FieldPath {
         Ok((at, leaf))
     }
 
-    /// Takes the value out.
+    /// Removes the value. Fails when there is none.
     pub fn remove(&self, document: &mut IngestDocument<'_>) -> Result<(), RequestError> {
         if self.remove_if_there(document)? { Ok(()) } else { Err(self.why_not_removed(document)) }
     }
 
-    /// Takes the value out; whether there was one.
+    /// Removes the value. Returns whether there was one.
     pub fn remove_if_there(&self, document: &mut IngestDocument<'_>) -> Result<bool, RequestError> {
         let Some(found) = self.find(document)? else { return Ok(false) };
         self.mark_above(document, found)?;
@@ -321,7 +323,7 @@ impl FieldPath {
         }
     }
 
-    /// Metadata have types (`IngestDocMetadata`); a wrong one is refused where it is set.
+    /// Checks the type of a metadata value (`IngestDocMetadata`), which is refused when it is set, not later.
     fn check_metadata(&self, document: &IngestDocument<'_>, value: &Node) -> Result<(), RequestError> {
         if self.base != Base::Metadata || self.parts.len() > 1 {
             return Ok(());

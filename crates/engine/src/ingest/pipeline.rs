@@ -1,4 +1,4 @@
-//! A pipeline as put by the user, and its compiled steps.
+//! A pipeline as the user put it, and its compiled steps.
 //!
 //! Source: Elasticsearch's `Pipeline`, `ConfigurationUtils.readProcessorConfigs` and `CompoundProcessor`.
 
@@ -16,61 +16,62 @@ use super::script::PipelineScript;
 use super::template::Text;
 use crate::shard::store_error;
 
-/// `on_failure` inside `on_failure` and so on, at most.
+/// How deeply `on_failure` may be nested.
 const NESTING_DEPTH_MAX: usize = 50;
 
-/// Processors of one pipeline, those of `on_failure` included.
+/// How many processors one pipeline may have, including those of `on_failure`.
 const STEP_COUNT_MAX: usize = 10_000;
 
-/// What a pipeline may take without being charged.
+/// Pipelines up to this size in memory are not charged.
 const FREE_BYTES: u64 = 64 << 10;
 
-/// What a step does.
+/// The work of a step.
 #[derive(Debug)]
 pub enum Action {
     /// Any other processor.
     Process(Box<dyn Processor>),
-    /// The `pipeline` processor: run another pipeline here.
+    /// The `pipeline` processor: runs another pipeline.
     Run {
         /// Id of the pipeline.
         name: Text,
-        /// Goes on when there is no such pipeline.
+        /// Continue when there is no such pipeline.
         ignore_missing: bool,
     },
-    /// The `foreach` processor: run one step for each item of a list or object.
+    /// The `foreach` processor: runs one step for each element of an array or object.
     Each {
-        /// The list or object.
+        /// The array or object.
         field: FieldPath,
-        /// Goes on when there is no such field.
+        /// Continue when there is no such field.
         ignore_missing: bool,
-        /// What runs for each item.
+        /// The step that runs for each element.
         step: Box<Step>,
     },
 }
 
-/// One processor with what every processor may have.
+/// One processor with the options that every processor has.
 #[derive(Debug)]
 pub struct Step {
-    /// What it does.
+    /// The work of the step.
     pub action: Action,
-    /// Name of the processor.
+    /// Type of the processor.
     pub kind: &'static str,
     /// Name that the user gave the step.
     pub tag: Option<Box<str>>,
-    /// What it is for, in the user's words.
+    /// The user's description.
     pub description: Option<Box<str>>,
-    /// The step runs for documents for which this holds; its failure is not the step's.
+    /// The step runs only for documents for which this condition holds. An error of the condition is not
+    /// handled by the step's own `ignore_failure` and `on_failure`.
     pub condition: Option<Box<PipelineScript>>,
-    /// Goes on as if the step had not failed.
+    /// Continue as if the step had not failed.
     pub ignore_failure: bool,
     /// Steps that run when this one fails.
     pub on_failure: Vec<Step>,
-    /// Place among the pipeline's counted steps: those outside of `on_failure`.
+    /// Position among the pipeline's steps in the statistics, which exclude those in `on_failure`.
     pub counted: Option<u32>,
 }
 
 impl Step {
-    /// The key under which statistics list this step: `set`, `set:tag`, `pipeline:name`.
+    /// Returns the key under which statistics list this step: `set`, `set:tag`, `pipeline:name`.
     pub fn statistics_name(&self) -> String {
         let kind = self.kind;
         match (&self.action, &self.tag) {
@@ -89,32 +90,33 @@ impl Step {
 /// A compiled pipeline.
 #[derive(Debug)]
 pub struct Pipeline {
-    /// The id that it was put with.
+    /// The id under which it was put.
     pub id: Box<str>,
-    /// The body as it was put, for `GET _ingest/pipeline`.
+    /// The body as the user put it, for `GET _ingest/pipeline`.
     pub body: Value,
-    /// Its processors in order.
+    /// Its steps, in order.
     pub steps: Vec<Step>,
-    /// Processors that run when a step fails.
+    /// Steps that run when one of `steps` fails.
     pub on_failure: Vec<Step>,
-    /// What it takes in memory, patterns in particular.
+    /// The memory that the pipeline takes, mainly for patterns.
     _charge: Option<Charge>,
 }
 
 impl Pipeline {
-    /// Compiles the body of `PUT _ingest/pipeline/{id}`. Errors are Elasticsearch's `parse_exception`s, those
-    /// of scripts as they are.
+    /// Compiles the body of `PUT _ingest/pipeline/{id}`. Errors are Elasticsearch's `parse_exception`s;
+    /// errors of scripts are returned unchanged.
     pub fn parse(id: &str, body: &Value, resources: &Resources) -> Result<Pipeline, RequestError> {
         Pipeline::parse_with(id, body, Parser { step_count: 0, resources, checks_stored: true })
     }
 
-    /// As [`Self::parse`], for a pipeline that was put before: its stored scripts may be gone.
+    /// Compiles a pipeline that was stored. Unlike in [`Self::parse`], stored scripts that it uses may be
+    /// missing.
     pub fn restore(id: &str, body: &Value, resources: &Resources) -> Result<Pipeline, RequestError> {
         Pipeline::parse_with(id, body, Parser { step_count: 0, resources, checks_stored: false })
     }
 
-    /// Compiles a pipeline and charges it. One that was accepted before is charged even where there is no
-    /// room.
+    /// Compiles a pipeline and charges its memory. A stored pipeline is charged even when the circuit breaker
+    /// has no room.
     fn parse_with(id: &str, body: &Value, parser: Parser<'_>) -> Result<Pipeline, RequestError> {
         let (memory, is_new) = (parser.resources.memory.clone(), parser.checks_stored);
         let before = work::allocated_bytes();
@@ -162,7 +164,7 @@ impl Pipeline {
 struct Parser<'s> {
     step_count: usize,
     resources: &'s Resources,
-    /// Whether a processor's stored script must be there.
+    /// Whether stored scripts that processors use must exist.
     checks_stored: bool,
 }
 
@@ -244,7 +246,7 @@ impl Parser<'_> {
 }
 
 impl Parser<'_> {
-    /// The condition `if`.
+    /// Compiles the condition `if`.
     fn condition(&self, value: &Value, options: &Options) -> Result<Box<PipelineScript>, RequestError> {
         if !matches!(value, Value::String(_) | Value::Object(_)) {
             let reason = format!("property isn't a map or string, but of type [{}]", java_type(value));
@@ -256,7 +258,7 @@ impl Parser<'_> {
             .map_err(|error| options.locate(as_java_exception(error)))
     }
 
-    /// The processor `foreach`. What is wrong with the processor inside is told as if it were its own.
+    /// Compiles a `foreach` processor. Errors of the inner processor are reported as its own.
     fn each(&mut self, options: &mut Options, depth: usize) -> Result<Action, RequestError> {
         let field = options.path("field")?;
         let missing = options.error("processor", "required property is missing");
@@ -274,7 +276,7 @@ impl Parser<'_> {
         Ok(Action::Each { field, ignore_missing, step: Box::new(step) })
     }
 
-    /// The processor `script`.
+    /// Compiles a `script` processor.
     fn script(&self, options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
         let script = Script::parse(&Value::Object(options.take_rest()));
         let compiled = script.and_then(|script| {
@@ -284,7 +286,8 @@ impl Parser<'_> {
     }
 }
 
-/// Elasticsearch answers with the exception that it met while it made the processor, wrapped.
+/// Wraps an error like Elasticsearch, which answers with the exception that it caught while it created the
+/// processor.
 fn as_java_exception(error: RequestError) -> RequestError {
     let class = match error.kind {
         "illegal_argument_exception" => "java.lang.IllegalArgumentException",

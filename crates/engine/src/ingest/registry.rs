@@ -18,11 +18,11 @@ use super::stats::{Metric, PipelineMetrics};
 pub struct Entry {
     /// The compiled pipeline.
     pub pipeline: Pipeline,
-    /// Its counts and times.
+    /// Its statistics.
     pub metrics: PipelineMetrics,
 }
 
-/// All pipelines at one moment, immutable. A bulk request works on one snapshot from its start to its end.
+/// All pipelines at one moment, immutable. A bulk request uses one snapshot from start to end.
 #[derive(Debug, Default, Clone)]
 pub struct Pipelines {
     by_id: BTreeMap<Box<str>, Arc<Entry>>,
@@ -31,17 +31,17 @@ pub struct Pipelines {
 }
 
 impl Pipelines {
-    /// The pipeline of this id.
+    /// Returns the pipeline with this id.
     pub fn get(&self, id: &str) -> Option<&Arc<Entry>> {
         self.by_id.get(id)
     }
 
-    /// Ids of all pipelines, sorted.
+    /// Returns the ids of all pipelines, sorted.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.by_id.keys().map(|id| &**id)
     }
 
-    /// Compiles a pipeline without keeping it.
+    /// Compiles a pipeline without storing it.
     pub fn compile(&self, id: &str, body: &Value) -> Result<Pipeline, RequestError> {
         Pipeline::parse(id, body, &self.resources)
     }
@@ -50,7 +50,7 @@ impl Pipelines {
         &self.total
     }
 
-    /// Entries whose id matches one of the comma-separated patterns (`*` matches anything; empty, `_all` and
+    /// Returns the entries whose id matches one of the comma-separated patterns (an empty string, `_all` and
     /// `*` match all).
     pub fn matching(&self, patterns: &str) -> Vec<&Arc<Entry>> {
         let all = patterns.is_empty() || patterns == "_all";
@@ -58,8 +58,8 @@ impl Pipelines {
         self.by_id.iter().filter(|(id, _)| is_wanted(id)).map(|(_, entry)| entry).collect()
     }
 
-    /// The body of `GET _ingest/pipeline/{patterns}`; with `summary`, ids only. When ids were named, an
-    /// empty object means that none is there.
+    /// Renders the response of `GET _ingest/pipeline/{patterns}`; with `summary`, only the ids. For named ids
+    /// an empty object means that none exists.
     pub fn to_json(&self, patterns: &str, summary: bool) -> Value {
         let body = |entry: &Arc<Entry>| if summary { json!({}) } else { entry.pipeline.body.clone() };
         let members =
@@ -67,14 +67,14 @@ impl Pipelines {
         Value::Object(members.collect())
     }
 
-    /// The `ingest` object of `_nodes/stats`.
+    /// Renders the `ingest` object of `_nodes/stats`.
     pub fn stats(&self) -> Value {
         let pipelines: Map<String, Value> =
             self.by_id.iter().map(|(id, entry)| (id.to_string(), entry.metrics.to_json())).collect();
         json!({ "total": self.total.to_json(), "pipelines": pipelines })
     }
 
-    /// A snapshot that also holds `pipeline` under its id; used by simulations.
+    /// Returns a snapshot that also has `pipeline`; used by simulations.
     pub fn with(&self, pipeline: Pipeline) -> Pipelines {
         let names = pipeline.steps.iter().map(|step| (step.statistics_name(), step.kind));
         let metrics = PipelineMetrics::new(names);
@@ -87,7 +87,7 @@ impl Pipelines {
     }
 }
 
-/// The pipelines as they change: writers take turns, readers take a snapshot without waiting.
+/// The current pipelines. Writers take turns; readers get a snapshot without waiting.
 #[derive(Debug, Default)]
 pub struct Registry {
     current: ArcSwap<Pipelines>,
@@ -95,37 +95,37 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The databases of places that pipelines look addresses up in.
+    /// Returns the names of the databases for `geoip` processors.
     pub fn database_names(&self) -> Vec<String> {
         self.current.load().resources.databases.names()
     }
 
-    /// Without pipelines; theirs are compiled with `resources`.
+    /// Starts without pipelines. They will be compiled with `resources`.
     pub fn new(resources: Resources) -> Registry {
         let empty = Pipelines { resources: Arc::new(resources), ..Pipelines::default() };
         Registry { current: ArcSwap::from_pointee(empty), writer: Mutex::default() }
     }
 
-    /// All pipelines of this moment.
+    /// Returns the current pipelines.
     pub fn snapshot(&self) -> Arc<Pipelines> {
         self.current.load_full()
     }
 
-    /// Adds or replaces a pipeline; its statistics go on.
+    /// Adds or replaces a pipeline. A replaced pipeline's statistics continue.
     pub fn put(&self, id: &str, body: &Value) -> Result<(), RequestError> {
         let pipeline = self.current.load().compile(id, body)?;
         self.keep(pipeline);
         Ok(())
     }
 
-    /// Adds or replaces a pipeline that was compiled.
+    /// Adds or replaces a compiled pipeline.
     pub fn keep(&self, pipeline: Pipeline) {
         let _turn = self.writer.lock();
         self.current.store(Arc::new(self.current.load().with(pipeline)));
     }
 
-    /// Removes every pipeline whose id matches. `resource_not_found_exception` (`NotFound`) when none does,
-    /// unless the pattern is `*`.
+    /// Removes every pipeline whose id matches. Fails with `resource_not_found_exception` (`NotFound`) when
+    /// none does, unless the pattern is `*`.
     pub fn delete(&self, pattern: &str) -> Result<(), RequestError> {
         let _turn = self.writer.lock();
         let current = self.current.load();
@@ -147,12 +147,12 @@ impl Registry {
         Ok(())
     }
 
-    /// Everything to be kept across a restart: `{id: body}`.
+    /// Renders everything to be stored across restarts: `{id: body}`.
     pub fn to_json(&self) -> Value {
         self.current.load().to_json("", false)
     }
 
-    /// Restores what [`Self::to_json`] gave.
+    /// Restores what [`Self::to_json`] rendered.
     pub fn restore(&self, bodies: &Value) -> Result<(), RequestError> {
         for (id, body) in bodies.as_object().into_iter().flatten() {
             let pipeline = Pipeline::restore(id, body, &self.current.load().resources)?;

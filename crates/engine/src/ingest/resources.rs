@@ -1,4 +1,4 @@
-//! What processors need of the node: scripts, and files of the user.
+//! The node's resources for processors: scripts, and files of the user.
 
 use std::sync::Arc;
 
@@ -9,21 +9,21 @@ use super::geoip::Databases;
 use super::processor::enrich::Source as EnrichLookups;
 use super::user_agent::Parsers;
 
-/// Where users put files for processors, below the data folder.
+/// Folder for the user's files, in the data folder.
 const FOLDER: &str = "config";
 
-/// What processors find at the node.
+/// The node's resources for processors.
 #[derive(Default)]
 pub struct Resources {
     /// Compiled scripts.
     pub scripts: Arc<Scripts>,
-    /// Patterns of `user_agent`.
+    /// Pattern files for `user_agent`.
     pub user_agents: Parsers,
-    /// Databases of `geoip`.
+    /// Databases for `geoip`.
     pub databases: Arc<Databases>,
-    /// Indices of `enrich`.
+    /// Enrich indices for `enrich`.
     pub enrich: EnrichLookups,
-    /// The pool that compiled pipelines are charged to; `None`: they are not charged.
+    /// The memory pool that compiled pipelines are charged to; `None` means that they are not charged.
     pub memory: Option<Arc<Pool>>,
 }
 
@@ -34,7 +34,7 @@ impl std::fmt::Debug for Resources {
 }
 
 impl Resources {
-    /// The files of `disk`; nothing is made where there are none.
+    /// Opens the files on `disk`. Creates no missing folders.
     pub fn open(scripts: Arc<Scripts>, disk: &Arc<dyn Disk>) -> Resources {
         let user_agents = Parsers::of(folder(disk, "ingest-user-agent"));
         let databases = Arc::new(Databases::of(disk.clone()));
@@ -42,7 +42,7 @@ impl Resources {
     }
 }
 
-/// A folder of files, if it is there.
+/// Returns a folder of files, if it exists.
 pub fn folder(disk: &Arc<dyn Disk>, name: &str) -> Option<Arc<dyn Directory>> {
     let is_there = disk.folders(FOLDER).is_ok_and(|names| names.iter().any(|known| known == name));
     if is_there { disk.folder(&format!("{FOLDER}/{name}")).ok() } else { None }

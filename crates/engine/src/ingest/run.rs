@@ -1,4 +1,4 @@
-//! Running documents through pipelines: "what becomes of this document?"
+//! Runs documents through pipelines: "what becomes of this document?"
 //!
 //! Source: Elasticsearch's `IngestService.executePipelines`, `CompoundProcessor` and
 //! `IngestDocument.executePipeline`.
@@ -18,35 +18,37 @@ use super::registry::{Entry, Pipelines};
 use super::stats::Tally;
 use super::trace::{Status, Trace};
 
-/// Pipelines inside of pipelines, at most (Elasticsearch's `ingest.max_pipelines`).
+/// How deeply pipelines may call pipelines (Elasticsearch's `ingest.max_pipelines`).
 const PIPELINE_DEPTH_MAX: usize = 100;
 
-/// Processors run for one document: pipelines that call others twice multiply with every level.
+/// How many processors may run for one document. Pipelines that each call another one twice would multiply
+/// the work with every level.
 const STEP_RUN_COUNT_MAX: u32 = 100_000;
 
-/// One document in this many is timed.
+/// One in this many documents is timed.
 const TIMED_DOCUMENT_EVERY: u64 = 32;
 
-/// What became of a document.
+/// The result of running pipelines over a document.
 #[derive(Debug)]
 pub enum Outcome {
-    /// Index it: its new source was appended to the output. `None`: no pipeline looked at the metadata, they
-    /// are as given.
+    /// The document is to be indexed; its new source was appended to the output. `None` means that no
+    /// pipeline used the metadata, so they are unchanged.
     Changed(Option<Box<ChangedMetadata>>),
-    /// A `drop` processor ended it; Elasticsearch answers `noop`.
+    /// A `drop` processor dropped it; Elasticsearch answers `noop`.
     Dropped,
-    /// It belongs to another index, whose pipelines have not run: its new source was appended to the output.
+    /// It belongs to another index, whose pipelines have not run yet. Its new source was appended to the
+    /// output.
     Rerouted {
-        /// Place of the pipeline that rerouted it among those of the run.
+        /// Position of the pipeline that rerouted it among those of the run.
         by: usize,
-        /// Its metadata, the new index included.
+        /// Its metadata, including the new index.
         changed: Box<ChangedMetadata>,
     },
-    /// A processor failed, and nothing handled that.
+    /// A processor failed, and nothing handled the failure.
     Failed(Box<RequestError>),
 }
 
-/// Metadata after a pipeline named any of them. `None`: absent, or removed by the pipeline.
+/// The metadata after a pipeline used any of them. `None` means absent, or removed by the pipeline.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChangedMetadata {
     /// `_index`.
@@ -65,12 +67,12 @@ pub struct ChangedMetadata {
     pub if_primary_term: Option<i64>,
 }
 
-/// Whether nobody waits for the request any more, or there is no memory for it.
+/// Whether an error ends the whole request: nobody waits for it any more, or there is no memory for it.
 pub(crate) fn ends_request(error: &RequestError) -> bool {
     matches!(error.kind, "task_cancelled_exception" | "circuit_breaking_exception")
 }
 
-/// Which step failed, for `on_failure`.
+/// The step that failed, for `on_failure`.
 #[derive(Debug)]
 struct Origin<'p> {
     kind: &'static str,
@@ -90,7 +92,7 @@ impl From<RequestError> for Failure<'_> {
     }
 }
 
-/// Tallies of one pipeline within this runner.
+/// This runner's tallies of one pipeline.
 #[derive(Debug)]
 struct Counters<'p> {
     entry: &'p Entry,
@@ -100,26 +102,26 @@ struct Counters<'p> {
     produced_bytes: u64,
 }
 
-/// Runs the documents of one request, on one thread, over one snapshot of the pipelines. Statistics reach the
-/// registry when it drops.
+/// Runs the documents of one request, on one thread, over one snapshot of the pipelines. Its tallies are
+/// added to the statistics when it is dropped.
 #[derive(Debug)]
 pub struct Runner<'p> {
     pipelines: &'p Pipelines,
-    /// The document, while none is being run.
+    /// The reused document; `None` while a document is being run.
     document: Option<Box<IngestDocument<'p>>>,
     counters: Vec<Counters<'p>>,
-    /// Positions in `counters` of the pipelines being run, outermost first.
+    /// The positions in `counters` of the running pipelines, outermost first.
     active: Vec<usize>,
     total: Tally,
     is_timed: bool,
-    /// Processors that may still be run for the present document.
+    /// How many processors may still run for the current document.
     steps_left: u32,
     trace: Option<Trace>,
 }
 
 impl<'p> Runner<'p> {
-    /// `timestamp` as [`super::timestamp`] formats it; it outlives the runner so that every document can
-    /// refer to it.
+    /// Makes a runner. `timestamp` is formatted by [`super::timestamp`]; it outlives the runner so that every
+    /// document can borrow it.
     pub fn new(pipelines: &'p Pipelines, timestamp: &'p str) -> Runner<'p> {
         pipelines.total().enter();
         Runner {
@@ -134,7 +136,7 @@ impl<'p> Runner<'p> {
         }
     }
 
-    /// Runs the pipelines `ids` one after the other over one document, whose new source is appended to `out`.
+    /// Runs the pipelines `ids` in order over one document and appends its new source to `out`.
     pub fn run(
         &mut self,
         ids: &[&str],
@@ -189,7 +191,7 @@ impl<'p> Runner<'p> {
         })
     }
 
-    /// Calls `then` with the parsed document.
+    /// Parses the document and calls `then` with it.
     #[inline]
     fn with_document<T>(
         &mut self,
@@ -206,7 +208,7 @@ impl<'p> Runner<'p> {
         outcome
     }
 
-    /// How it ended, and at which of the pipelines.
+    /// Runs all pipelines. Returns how they ended, and at which of them.
     fn run_all(
         &mut self,
         ids: &[&str],
@@ -230,7 +232,7 @@ impl<'p> Runner<'p> {
         Ok((Flow::Continue, 0))
     }
 
-    /// Place of the pipeline's counters, made at its first use.
+    /// Returns the position of the pipeline's counters, which the first call makes.
     fn counter(&mut self, id: &str) -> Option<usize> {
         if let Some(found) = self.counters.iter().position(|counters| &*counters.entry.pipeline.id == id) {
             return Some(found);
@@ -302,7 +304,7 @@ impl<'p> Runner<'p> {
     }
 
     fn run_step(&mut self, step: &'p Step, document: &mut IngestDocument<'p>) -> Result<Flow, Failure<'p>> {
-        // No `ignore_failure` helps: every step after this one fails as well.
+        // `ignore_failure` cannot help here, because every later step fails as well.
         let Some(steps_left) = self.steps_left.checked_sub(1) else {
             return Err(RequestError::illegal_argument(format!(
                 "more than [{STEP_RUN_COUNT_MAX}] processors run for one document"
@@ -348,7 +350,7 @@ impl<'p> Runner<'p> {
             failure.origin =
                 Some(Origin { kind: step.kind, tag: step.tag.as_deref(), pipeline: document.pipeline });
         }
-        // No failure of the processor, but the end of the request.
+        // This is not a failure of the processor; the whole request ends.
         if ends_request(&failure.error) {
             return Err(failure);
         }
@@ -362,8 +364,8 @@ impl<'p> Runner<'p> {
         self.run_on_failure(&step.on_failure, document)
     }
 
-    /// `foreach`: each item in turn is `_ingest._value`, and its name in an object `_ingest._key`; what is
-    /// left there takes its place.
+    /// Runs `foreach`: each element becomes `_ingest._value` (and its name in an object `_ingest._key`), and
+    /// what `_ingest._value` holds afterwards replaces the element.
     fn run_each(
         &mut self,
         field: &'p FieldPath,
@@ -394,7 +396,7 @@ impl<'p> Runner<'p> {
         let (value_path, key_path) = (FieldPath::parse("_ingest._value")?, FieldPath::parse("_ingest._key")?);
         let outer_value = member_of(document, &value_path)?;
         let outer_key = member_of(document, &key_path)?;
-        // Steps inside are no steps of the pipeline.
+        // The trace does not include inner steps.
         let trace = self.trace.take();
         let outcome = self.run_items(step, found, (&value_path, &key_path), document);
         self.trace = trace;
@@ -409,7 +411,7 @@ impl<'p> Runner<'p> {
         Ok(flow)
     }
 
-    /// The list or object of what each item became.
+    /// Returns the array or object with what each element became.
     fn run_items(
         &mut self,
         step: &'p Step,
@@ -487,7 +489,7 @@ impl<'p> Runner<'p> {
         result
     }
 
-    /// Records every step from here on; for `verbose` simulations.
+    /// Records every step from now on; for `verbose` simulations.
     pub(super) fn start_trace(&mut self) {
         self.trace = Some(Trace::default());
     }
@@ -508,7 +510,7 @@ impl<'p> Runner<'p> {
         }
     }
 
-    /// Runs one document and hands it to `then` before it is written; for simulations.
+    /// Runs one document and passes it to `then` before it is written; for simulations.
     pub(super) fn run_and_keep<T>(
         &mut self,
         id: &str,
@@ -525,7 +527,7 @@ impl<'p> Runner<'p> {
         outcome.map_err(|failure| failure.error)
     }
 
-    /// Forgets what was counted; simulations are not part of the statistics.
+    /// Discards the tallies. Simulations are not part of the statistics.
     pub(crate) fn forget(&mut self) {
         self.total = Tally::default();
         for counters in &mut self.counters {
@@ -553,7 +555,7 @@ impl Drop for Runner<'_> {
     }
 }
 
-/// What is there, or null.
+/// Returns the value at a path, or null.
 fn member_of(document: &mut IngestDocument<'_>, path: &FieldPath) -> Result<Node, RequestError> {
     match path.find(document)? {
         Some(found) => Ok(*document.node(found.node)),
@@ -577,7 +579,7 @@ const FAILURE_FIELDS: [&str; 4] = [
     "_ingest.on_failure_pipeline",
 ];
 
-/// Makes the failure visible to `on_failure` processors. The message is the root cause's, as in
+/// Makes the failure available to `on_failure` processors. The message is that of the root cause, as in
 /// Elasticsearch.
 fn put_failure(document: &mut IngestDocument<'_>, failure: &Failure<'_>) -> Result<(), RequestError> {
     let mut cause = &failure.error;
@@ -611,13 +613,13 @@ fn remove_failure(document: &mut IngestDocument<'_>) -> Result<(), RequestError>
     Ok(())
 }
 
-/// Whether the document belongs to another index than it was given.
+/// Whether the document's index was changed.
 fn has_another_index(document: &IngestDocument<'_>) -> bool {
     let changed = changed_metadata(document).and_then(|changed| changed.index);
     changed.is_some_and(|index| index != document.given().index)
 }
 
-/// The metadata as a pipeline left them; `None` when none named them.
+/// Returns the metadata after the pipelines; `None` when none of them used the metadata.
 fn changed_metadata(document: &IngestDocument<'_>) -> Option<Box<ChangedMetadata>> {
     let root = document.metadata_if_made()?;
     let member = |name: &str| document.member(root, name).map(|(node, _)| (node, *document.node(node)));

@@ -1,7 +1,7 @@
-//! Scripts over a document: "what is `ctx`, and what did the script make of it?"
+//! Scripts on a document: "what is `ctx`, and what did the script change in it?"
 //!
-//! Only those members of the document's tree become values that the script can reach; afterwards they are
-//! compared with the tree, and what did not change keeps its text.
+//! Only members of the document that the script can reach are converted to script values. Afterwards these
+//! are compared with the document, and what did not change keeps its text.
 //!
 //! Source: Elasticsearch's `IngestCtxMap`, `IngestDocMetadata`; messages as recorded from 9.4.
 
@@ -13,12 +13,12 @@ use limber_script::{ContextRun, ContextScript, ContextValue, Script, ScriptConte
 use super::document::{IngestDocument, ROOT, check_depth};
 use super::node::{Kind, NONE, Node, NodeId};
 
-/// What the metadata may be.
+/// The type of a metadata field.
 #[derive(Clone, Copy, PartialEq)]
 enum Holds {
     Text,
     Number,
-    /// A whole number that cannot be missing.
+    /// A whole number that cannot be removed.
     Version,
     VersionType,
     Nothing,
@@ -39,18 +39,18 @@ const METADATA: [(&str, Holds); 9] = [
 
 const VERSION_TYPES: [&str; 3] = ["internal", "external", "external_gte"];
 
-/// A script of a processor or a condition.
+/// The script of a processor or a condition.
 #[derive(Debug)]
 pub enum PipelineScript {
-    /// Compiled with its pipeline.
+    /// A script compiled with its pipeline.
     Inline(ContextScript),
-    /// A stored script, looked up for each document: it may be replaced.
+    /// A stored script. It is looked up for each document because it may be replaced.
     Stored { scripts: Arc<Scripts>, script: Script, context: ScriptContext },
 }
 
 impl PipelineScript {
     /// # Errors
-    /// `script_exception` (compile error) and those of an unknown language.
+    /// Fails with `script_exception` for a compile error, and with the error for an unknown language.
     pub fn compile(
         scripts: &Arc<Scripts>,
         script: Script,
@@ -62,7 +62,7 @@ impl PipelineScript {
         ContextScript::compile(scripts, &script, context).map(PipelineScript::Inline)
     }
 
-    /// As the user knows it: the source, or the id of a stored script.
+    /// Returns what the user calls the script: its source, or the id of a stored script.
     pub fn name(&self) -> &str {
         match self {
             PipelineScript::Inline(script) => script.source(),
@@ -70,12 +70,12 @@ impl PipelineScript {
         }
     }
 
-    /// Whether it compiles now, a stored one too.
+    /// Checks that the script, even a stored one, compiles now.
     pub fn check(&self) -> Result<(), RequestError> {
         self.with(|_| Ok(()))
     }
 
-    /// What `then` makes of the compiled script.
+    /// Calls `then` with the compiled script.
     pub fn with<T>(
         &self,
         then: impl FnOnce(&ContextScript) -> Result<T, RequestError>,
@@ -97,7 +97,7 @@ impl PipelineScript {
         })
     }
 
-    /// Lets the script change the document. What it did before it failed stays, as in Elasticsearch.
+    /// Runs the script on the document. Changes made before a failure stay, as in Elasticsearch.
     pub fn change(&self, document: &mut IngestDocument<'_>) -> Result<(), RequestError> {
         self.with(|script| {
             let mut run = script.start();
@@ -109,7 +109,7 @@ impl PipelineScript {
     }
 }
 
-/// Makes the document what the script made of `ctx`.
+/// Updates the document with what the script left in `ctx`.
 fn write_context(
     document: &mut IngestDocument<'_>,
     script: &ContextScript,
@@ -136,7 +136,7 @@ fn kind_of_metadata(name: &str) -> Option<(&'static str, Holds)> {
 
 type Metadata = Vec<(&'static str, ContextValue)>;
 
-/// `ctx` and, apart, its metadata, as far as the script can reach them.
+/// Makes `ctx` and, separately, its metadata, as far as the script can reach them.
 fn context(
     document: &IngestDocument<'_>,
     script: &ContextScript,
@@ -157,7 +157,7 @@ fn context(
     Ok((ContextValue::map(members.into_iter()), metadata))
 }
 
-/// The metadata that are there, whether a processor has named any or not.
+/// Returns the metadata that are present, whether a processor has used any or not.
 fn metadata_of(document: &IngestDocument<'_>) -> Metadata {
     let Some(root) = document.metadata_if_made() else {
         let given = document.given();
@@ -218,7 +218,7 @@ fn read(
     })
 }
 
-/// Checks the metadata after the script, and takes over what changed.
+/// Checks the metadata after the script and copies the changed ones to the document.
 fn change_metadata(
     document: &mut IngestDocument<'_>,
     script: &ContextScript,
@@ -269,7 +269,7 @@ fn remove_metadata(document: &mut IngestDocument<'_>, name: &str) -> Result<(), 
     Ok(())
 }
 
-/// Whether a script may give the metadata this value.
+/// Checks that a script may set the metadata field to this value.
 fn check_metadata(name: &str, holds: Holds, value: &ContextValue) -> Result<(), RequestError> {
     let (class, text) = (value.class(), value.java_text());
     let wrong_type = |wanted: &str| {
@@ -299,8 +299,8 @@ fn check_metadata(name: &str, holds: Holds, value: &ContextValue) -> Result<(), 
     }
 }
 
-/// Makes an object of the document hold just `members`; `names`: those of its members that may change at all.
-/// Whether any did.
+/// Updates an object of the document to have exactly `members`. `names` are the only members that may change,
+/// if given. Returns whether any did.
 fn write_members(
     document: &mut IngestDocument<'_>,
     object: NodeId,
@@ -310,7 +310,7 @@ fn write_members(
 ) -> Result<bool, RequestError> {
     let mut changed = false;
     let (mut before, mut child) = (NONE, document.node(object).first);
-    // A script mostly leaves the members in their order.
+    // A script usually leaves the members in their order.
     let mut next = 0;
     let mut is_written = vec![false; members.len()];
     while child != NONE {
@@ -324,7 +324,7 @@ fn write_members(
             || object == ROOT && kind_of_metadata(&key).is_some();
         match place {
             _ if is_out_of_reach => before = child,
-            // A member that occurs twice in the source: the script saw both, its map holds one.
+            // The source has this member twice. The script saw only one in its map.
             Some(place) if is_written[place] => before = child,
             Some(place) => {
                 is_written[place] = true;
@@ -354,7 +354,7 @@ fn write_members(
     Ok(changed)
 }
 
-/// Makes a value of the document be `value`. Whether it was another.
+/// Sets a value of the document. Returns whether it was different.
 fn write(
     document: &mut IngestDocument<'_>,
     id: NodeId,
@@ -413,7 +413,7 @@ fn write_items(
     Ok(changed)
 }
 
-/// Calls `then` inside of `value`, which must not hold itself.
+/// Calls `then` for the inside of `value`, which must not contain itself.
 fn below<T>(
     value: &ContextValue,
     ancestors: &mut Vec<usize>,
@@ -430,7 +430,7 @@ fn below<T>(
     outcome
 }
 
-/// A new value of the document.
+/// Makes a new value in the document.
 fn make(
     document: &mut IngestDocument<'_>,
     value: &ContextValue,

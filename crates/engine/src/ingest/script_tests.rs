@@ -1,4 +1,4 @@
-//! The processor `script` and conditions, against Elasticsearch's answers (recorded from 9.4).
+//! Compares the `script` processor and conditions with Elasticsearch's answers (recorded from 9.4).
 
 use limber_mapping::ErrorClass;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn scripts_change_documents() {
             "ctx.remove('a'); ctx.remove('big'); ctx.o.remove('x'); ctx.l.remove(0); ctx.l.add(7); ctx.l.add(0, 5); ctx.d += 1",
             r#"{"l":[5,2,7],"o":{},"d":2.5}"#,
         ),
-        // Not every name is a constant here.
+        // These names are not constants, unlike those in most scripts.
         ("for (k in ['a', 'd', 'big', 'o']) { ctx.remove(k) } ctx.l = null", r#"{"l":null}"#),
         (
             "def all = ctx; all.n = ['k': [1, ['z': 2L]], 'f': 3.5f, 'e': 1.0/0]; ctx.remove('big')",
@@ -34,7 +34,7 @@ fn scripts_change_documents() {
     }
     check(r#"[{"script":"ctx.q = params.size()"}]"#, "{}", r#"{"q":0}"#);
     check(r#"[{"script":{"source":"ctx.q = params.v","params":{"v":[1]}}}]"#, "{}", r#"{"q":[1]}"#);
-    // What a script did before it failed stays.
+    // Changes that a script made before it failed stay.
     check(r#"[{"script":{"source":"ctx.q = 1; ctx.n.b = 1","ignore_failure":true}}]"#, "{}", r#"{"q":1}"#);
 }
 
@@ -123,14 +123,14 @@ fn conditions() {
         let mut out = Vec::new();
         let found = match runner.run(&["p"], metadata, br#"{"a":1,"l":[1,2],"o":{"x":"y"}}"#, &mut out) {
             Outcome::Failed(error) => Err(error.caused_by.expect("a cause").reason),
-            // No metadata are made for a condition that only reads them.
+            // A condition that only reads metadata creates none in the document.
             Outcome::Changed(metadata) => Ok((metadata.is_none(), out.ends_with(br#","z":1}"#))),
             Outcome::Rerouted { .. } => panic!("nothing reroutes"),
             Outcome::Dropped => panic!("nothing drops"),
         };
         assert_eq!(found, expected.map(|holds| (true, holds)).map_err(str::to_owned), "{condition}");
     }
-    // The failure of a condition is none of its processor.
+    // The processor's `ignore_failure` does not cover its condition.
     let body = json!({
         "processors": [{ "set": { "field": "z", "value": 1, "if": "ctx.n.b", "tag": "t", "ignore_failure": true } }],
         "on_failure": [

@@ -12,10 +12,10 @@ use super::registry::Pipelines;
 use super::run::{Runner, ends_request};
 use super::trace::{document_json, error_json};
 
-/// Documents of one simulation.
+/// The most documents in one simulation.
 const DOCUMENT_COUNT_MAX: usize = 10_000;
 
-/// Id of a pipeline given in the request's body.
+/// The id of a pipeline that is given in the request's body.
 const INLINE_ID: &str = "_simulate_pipeline";
 
 /// One document of the request, owned.
@@ -30,10 +30,10 @@ pub(crate) struct Given {
     pub source: Vec<u8>,
 }
 
-/// `docs` of the body of a simulation.
+/// Reads `docs` from the body of a simulation.
 ///
 /// # Errors
-/// There are none, or too many, or one of them is malformed.
+/// Fails when there are no documents or too many, or when one is malformed.
 pub(crate) fn given_documents(options: &mut Options) -> Result<Vec<Given>, RequestError> {
     let documents = options
         .optional_list("docs")?
@@ -49,8 +49,8 @@ pub(crate) fn given_documents(options: &mut Options) -> Result<Vec<Given>, Reque
     documents.into_iter().map(given).collect()
 }
 
-/// Answers the request: `id` is the pipeline in the path, `None` when the body brings its own. `timestamp` as
-/// for a runner.
+/// Answers the request. `id` is the pipeline in the path, `None` when the body contains a pipeline.
+/// `timestamp` is the one for [`Runner`].
 pub fn simulate(
     pipelines: &Pipelines,
     id: Option<&str>,

@@ -1,8 +1,8 @@
-//! Counts and times of pipelines and processors: "how often did this run, how long did it take, how often did
-//! it fail?"
+//! Statistics of pipelines and processors: "how often did this run, how long did it take, how often did it
+//! fail?"
 //!
-//! A runner counts in plain numbers and adds them here once, at its end: no atomics and almost no clock reads
-//! per document. Times are measured on a sample of the documents and scaled to all of them.
+//! A runner counts without atomics and adds its tallies here once, when it ends. It reads the clock only for
+//! a sample of the documents, and the times are scaled to all of them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,42 +18,41 @@ pub struct Metric {
 }
 
 impl Metric {
-    /// Documents that came in.
+    /// Returns the documents that came in.
     pub fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Documents that failed.
+    /// Returns the documents that failed.
     pub fn failed(&self) -> u64 {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// A runner begins to use it.
+    /// Notes that a runner begins to use it.
     pub fn enter(&self) {
         self.current.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A runner stops to use it.
+    /// Notes that a runner stops using it.
     pub fn leave(&self) {
         self.current.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Adds what a runner counted.
+    /// Adds the tally of a runner.
     pub fn add(&self, tally: &Tally) {
         self.count.fetch_add(tally.count, Ordering::Relaxed);
         self.failed.fetch_add(tally.failed, Ordering::Relaxed);
         self.nanos.fetch_add(tally.nanos(), Ordering::Relaxed);
     }
 
-    /// Takes over the totals of the metric this one replaces.
+    /// Adds the totals of the metric that this one replaces.
     pub fn inherit(&self, old: &Metric) {
         self.count.fetch_add(old.count(), Ordering::Relaxed);
         self.failed.fetch_add(old.failed(), Ordering::Relaxed);
         self.nanos.fetch_add(old.nanos.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// `{"count", "time_in_millis", "current", "failed"}`. `current` counts the batches (not documents) in
-    /// it.
+    /// Renders `{"count", "time_in_millis", "current", "failed"}`. `current` counts batches, not documents.
     pub fn to_json(&self) -> Value {
         json!({
             "count": self.count(),
@@ -64,18 +63,18 @@ impl Metric {
     }
 }
 
-/// What one runner has to add to a [`Metric`].
+/// What one runner adds to a [`Metric`].
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Tally {
     pub count: u64,
     pub failed: u64,
-    /// Documents that were timed, and their time.
+    /// Documents that were timed.
     pub timed_count: u64,
     pub timed_nanos: u64,
 }
 
 impl Tally {
-    /// Time of all documents, scaled from those that were timed.
+    /// Returns the time of all documents, scaled from those that were timed.
     fn nanos(&self) -> u64 {
         if self.timed_count == 0 {
             return 0;
@@ -88,16 +87,17 @@ impl Tally {
 #[derive(Debug)]
 pub struct PipelineMetrics {
     pub whole: Metric,
-    /// One for every processor outside of `on_failure`, in order, with its name in the statistics and its
-    /// type.
+    /// For every processor outside `on_failure`, in order: its name in the statistics, its type and its
+    /// metric.
     pub steps: Vec<(String, &'static str, Metric)>,
-    /// Bytes of the documents for which this was the first pipeline, before and after.
+    /// Bytes of the documents for which this was the first pipeline: `ingested_bytes` before the pipelines
+    /// ran, `produced_bytes` after.
     pub ingested_bytes: AtomicU64,
     pub produced_bytes: AtomicU64,
 }
 
 impl PipelineMetrics {
-    /// Zeros, for processors with these names and types.
+    /// Makes metrics of zero for processors with these names and types.
     pub fn new(steps: impl Iterator<Item = (String, &'static str)>) -> PipelineMetrics {
         PipelineMetrics {
             whole: Metric::default(),
@@ -107,8 +107,8 @@ impl PipelineMetrics {
         }
     }
 
-    /// Takes over the totals of the pipeline this one replaces; those of processors that stand where one of
-    /// the same name stood.
+    /// Adds the totals of the pipeline that this one replaces, and those of processors with the same name at
+    /// the same position.
     pub fn inherit(&self, old: &PipelineMetrics) {
         self.whole.inherit(&old.whole);
         self.ingested_bytes.fetch_add(old.ingested_bytes.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -120,7 +120,7 @@ impl PipelineMetrics {
         }
     }
 
-    /// As `GET _nodes/stats/ingest` shows the pipeline.
+    /// Renders the pipeline as `GET _nodes/stats/ingest` shows it.
     pub fn to_json(&self) -> Value {
         let steps = self
             .steps

@@ -1,8 +1,8 @@
-//! Mustache snippets such as `{{_ingest.timestamp}}`: "which text does this template give for this document?"
+//! Mustache snippets such as `{{_ingest.timestamp}}`: "what does this template produce for this document?"
 //!
-//! Variables only (`{{a.b}}`, `{{{a.b}}}`, `{{&a.b}}`) and comments (`{{! }}`); sections and partials are
-//! refused by name. As in Elasticsearch, `{{ }}` escapes for the media type (JSON by default) and `{{{ }}}`
-//! does not; a missing variable is empty.
+//! Supports only variables (`{{a.b}}`, `{{{a.b}}}`, `{{&a.b}}`) and comments (`{{! }}`); sections and
+//! partials are refused by name. As in Elasticsearch, `{{ }}` escapes for the media type (JSON by default),
+//! `{{{ }}}` does not, and a missing variable produces nothing.
 
 use limber_mapping::RequestError;
 use limber_work as work;
@@ -16,11 +16,11 @@ use super::value::java_text;
 /// How `{{ }}` escapes, from the processor's `media_type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Escape {
-    /// As inside of a JSON string.
+    /// For the inside of a JSON string.
     Json,
-    /// Not at all.
+    /// Without escaping.
     None,
-    /// As in a form of HTML (`application/x-www-form-urlencoded`).
+    /// For an HTML form (`application/x-www-form-urlencoded`).
     Url,
 }
 
@@ -40,7 +40,7 @@ pub struct Template {
 }
 
 impl Template {
-    /// Whether Elasticsearch would treat the text as a template at all.
+    /// Whether Elasticsearch would treat the string as a template at all.
     pub fn is_template(text: &str) -> bool {
         text.contains("{{")
     }
@@ -83,12 +83,12 @@ impl Template {
         Ok(Template { source: source.into(), parts: parts.into() })
     }
 
-    /// The template as it was written.
+    /// Returns the template as it was written.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The text for this document.
+    /// Renders the template for this document.
     pub fn render(&self, document: &mut IngestDocument<'_>) -> Result<String, RequestError> {
         let mut out = String::new();
         for part in &self.parts {
@@ -105,7 +105,7 @@ impl Template {
         Ok(out)
     }
 
-    /// The text as a string value of the document.
+    /// Renders the template as a string value of the document.
     pub fn render_node(&self, document: &mut IngestDocument<'_>) -> Result<Node, RequestError> {
         if let [Part::Timestamp] = *self.parts
             && let Some(timestamp) = document.given_timestamp()
@@ -136,7 +136,7 @@ fn push_value(
 ) -> Result<(), RequestError> {
     let Some(found) = path.find(document)? else { return Ok(()) };
     let length = document.node(found.node).text.len as usize;
-    // The text that is read, and what it is added to with twice the room.
+    // The string that is read, and the output, which may double its capacity.
     work::claim((2 * length + 2 * out.len()) as u64)?;
     let text = text_of(document, found.node);
     match escape {
@@ -157,7 +157,7 @@ fn text_of(document: &IngestDocument<'_>, id: NodeId) -> String {
     }
 }
 
-/// `application/x-www-form-urlencoded` as `java.net.URLEncoder` writes it.
+/// Encodes `application/x-www-form-urlencoded` like `java.net.URLEncoder`.
 fn push_url_encoded(out: &mut String, text: &str) {
     use std::fmt::Write as _;
     for byte in text.bytes() {
@@ -171,17 +171,17 @@ fn push_url_encoded(out: &mut String, text: &str) {
     }
 }
 
-/// A text that may be a template, such as the field name of `set` or the message of `fail`.
+/// A string that may be a template, such as the field name of `set` or the message of `fail`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Text {
-    /// The same text for every document.
+    /// The same string for every document.
     Plain(Box<str>),
-    /// A text for each document.
+    /// A template that is rendered for each document.
     Template(Template),
 }
 
 impl Text {
-    /// Compiles the text if it is a template.
+    /// Compiles the string if it is a template.
     pub fn parse(text: &str) -> Result<Text, RequestError> {
         if Template::is_template(text) {
             Ok(Text::Template(Template::parse(text, Escape::Json)?))
@@ -190,7 +190,7 @@ impl Text {
         }
     }
 
-    /// The text for this document.
+    /// Returns the string for this document.
     pub fn render(&self, document: &mut IngestDocument<'_>) -> Result<String, RequestError> {
         match self {
             Text::Plain(text) => Ok(text.to_string()),
@@ -199,12 +199,12 @@ impl Text {
     }
 }
 
-/// A field name that may be a template; plain ones are parsed once.
+/// A field name that may be a template. A plain name is parsed once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldName {
     /// The same field for every document.
     Path(FieldPath),
-    /// A field for each document.
+    /// A template that is rendered for each document.
     Template(Template),
 }
 
@@ -235,16 +235,16 @@ impl FieldName {
     }
 }
 
-/// The value of `set` and `append`: any JSON, in which every string (and every key) may be a template.
+/// The value of `set` and `append`: any JSON, in which every string and every key may be a template.
 #[derive(Debug, Clone)]
 pub enum ValueSource {
-    /// No template in it: its JSON text and kind.
+    /// A value without templates: its JSON type and text.
     Plain(Kind, Box<str>),
-    /// A text for each document.
+    /// A string that is a template.
     Template(Template),
-    /// An object with templates in it.
+    /// An object that contains templates.
     Object(Vec<(Text, ValueSource)>),
-    /// A list with templates in it.
+    /// An array that contains templates.
     Array(Vec<ValueSource>),
 }
 
@@ -279,12 +279,12 @@ impl ValueSource {
         })
     }
 
-    /// Whether it is a text with a template.
+    /// Whether the value is a string that is a template.
     pub fn is_template(&self) -> bool {
         matches!(self, ValueSource::Template(_))
     }
 
-    /// The value for this document, without place.
+    /// Makes the value for this document, outside the tree.
     #[inline]
     pub fn make(&self, document: &mut IngestDocument<'_>) -> Result<Node, RequestError> {
         match self {

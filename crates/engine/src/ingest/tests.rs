@@ -1,4 +1,4 @@
-//! Whole pipelines against Elasticsearch's answers (recorded from 8.19) and against a naive model over
+//! Compares whole pipelines with Elasticsearch's answers (recorded from 8.19) and with a naive model over
 //! `serde_json::Value`.
 
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use super::{Metadata, Outcome, Registry, Runner, simulate};
 
 pub(super) const NOW: &str = "2025-10-16T10:00:00.123Z";
 
-/// The document's new source, or the error's reason; `dropped` for dropped ones.
+/// Returns the document's new source, or the error's reason; `dropped` for a dropped document.
 pub(super) fn run(pipeline: &Value, source: &str) -> Result<Value, String> {
     let registry = Registry::default();
     registry.put("p", pipeline).map_err(|error| error.reason)?;
@@ -30,7 +30,8 @@ pub(super) fn run(pipeline: &Value, source: &str) -> Result<Value, String> {
     }
 }
 
-/// `processors` and `source` as JSON text; `expected` is the new source, or the error's reason after `!`.
+/// Runs one document. `processors` and `source` are JSON; `expected` is the new source, or `!` and the
+/// error's reason.
 pub(super) fn check(processors: &str, source: &str, expected: &str) {
     let processors: Value = serde_json::from_str(processors).expect("processors");
     let answer = run(&json!({ "processors": processors }), source);
@@ -74,7 +75,8 @@ fn fields_and_paths() {
     check(upper, r#"{"a":"x""#, "![1:9] Unexpected end of file");
 }
 
-/// Documents of one request, one after the other: the new source byte by byte, `!` where there is none.
+/// Runs the documents of one request, one after another. The new source is compared byte by byte; `!` means
+/// that there is none.
 #[test]
 fn text_of_what_was_not_edited_stays() {
     let processors = json!([
@@ -377,8 +379,8 @@ fn grok_fields() {
     );
 }
 
-/// Lines of many kinds under both libraries, with the fields that Elasticsearch 8.19 finds in them (null: it
-/// does not match).
+/// Checks lines of many kinds with both libraries. The expected fields are those that Elasticsearch 8.19
+/// finds (null means no match).
 #[test]
 fn grok_library_as_recorded() {
     let recorded: Value = serde_json::from_str(include_str!("grok_recorded.json")).expect("recorded answers");
@@ -480,7 +482,7 @@ fn statistics_and_metadata() {
         }
     }
     drop(runner);
-    // A replaced pipeline keeps its counts.
+    // A replaced pipeline keeps its statistics.
     registry
         .put("q", &json!({ "processors": [{ "uppercase": { "field": "a", "tag": "t" } }] }))
         .expect("valid");
@@ -531,7 +533,7 @@ fn simulations() {
     assert_eq!(error.reason, "pipeline [nope] does not exist");
 }
 
-/// One random processor: its JSON, and what the naive model makes of the document (`None`: it fails).
+/// One random processor: its JSON, and its effect in the naive model (`None` when it fails).
 #[derive(Debug, Clone)]
 enum Operation {
     Set(Vec<String>, Value),
@@ -699,8 +701,8 @@ proptest! {
         let mut expected = document;
         let mut failed = false;
         for operation in &operations {
-            // A failed processor may have made objects on its way; it ends the model's run as it ends a
-            // pipeline's.
+            // A failed processor may have created objects on its path. It ends the model's run as it ends a
+            // pipeline.
             if operation.apply(&mut expected).is_none() {
                 failed = true;
                 break;
@@ -724,7 +726,7 @@ proptest! {
     }
 }
 
-/// A document that is full of values is refused, whatever would make the next ones.
+/// A document with nearly the maximum number of values is refused, whichever processor would make more.
 #[test]
 fn values_beyond_the_limit_are_refused() {
     let zeros = |count: usize| vec!["0"; count].join(",");

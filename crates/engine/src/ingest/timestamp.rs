@@ -1,11 +1,11 @@
-//! The text of `_ingest.timestamp`.
+//! Formats `_ingest.timestamp`.
 
 use jiff::Timestamp;
 
-/// An instant as `ZonedDateTime.toString` writes it in UTC: `2025-10-16T10:00:00.123456789Z`, with three, six
-/// or nine digits of the second as needed, or none.
+/// Formats an instant as `ZonedDateTime.toString` does in UTC: `2025-10-16T10:00:00.123456789Z`, with three,
+/// six or nine fractional digits as needed, or none.
 ///
-/// One text serves all documents of a request.
+/// The same string is used for all documents of a request.
 pub fn timestamp(nanos_since_epoch: i128) -> String {
     let instant = Timestamp::from_nanosecond(nanos_since_epoch).unwrap_or(Timestamp::UNIX_EPOCH);
     let nanos = instant.subsec_nanosecond();

@@ -1,4 +1,4 @@
-//! What each processor did to a simulated document (`verbose`).
+//! Records what each processor did to a simulated document (`verbose`).
 
 use limber_mapping::RequestError;
 use limber_work as work;
@@ -8,7 +8,7 @@ use super::document::{IngestDocument, ROOT};
 use super::node::Kind;
 use super::pipeline::Step;
 
-/// Outcome of one processor.
+/// The outcome of one processor.
 #[derive(Debug)]
 pub enum Status {
     /// The step did its work.
@@ -19,21 +19,22 @@ pub enum Status {
     Skipped,
     /// The step failed.
     Error(RequestError),
-    /// The step failed, and `ignore_failure` lets the document go on.
+    /// The step failed, and `ignore_failure` lets the document continue.
     ErrorIgnored(RequestError),
 }
 
-/// A tree of JSON, against its text.
+/// Memory of a JSON tree as a multiple of its text.
 const TREE_FACTOR: u64 = 4;
 
-/// Results so far, in the order in which processors ran.
+/// The results so far, in the order in which processors ran.
 #[derive(Debug, Default)]
 pub struct Trace {
     pub results: Vec<Value>,
 }
 
 impl Trace {
-    /// What there is no room for is left out: the next step fails, and with it the request.
+    /// Adds a result. Leaves it out when the request has no memory left; the next step then fails, and with
+    /// it the request.
     pub fn push(&mut self, step: &Step, status: Status, document: &mut IngestDocument<'_>) {
         if work::check().is_err() {
             return;
@@ -79,7 +80,7 @@ impl Trace {
     }
 }
 
-/// An error with its `root_cause`, as inside of a simulation's answer.
+/// Renders an error with its `root_cause`, as in the response of a simulation.
 pub fn error_json(error: &RequestError) -> Value {
     let mut object = Map::new();
     let mut root = error.clone();
@@ -91,18 +92,18 @@ pub fn error_json(error: &RequestError) -> Value {
     Value::Object(object)
 }
 
-/// The tree of a document's text.
+/// Parses a document's text into a tree.
 ///
 /// # Errors
-/// There is no room for it, or the text is no JSON.
+/// Fails when there is no memory for the tree, or the text is not JSON.
 pub fn tree_of(json: &[u8]) -> Result<Value, RequestError> {
-    // A tree takes several times the room of its text.
+    // A tree takes several times the memory of its text.
     work::claim(json.len() as u64 * TREE_FACTOR)?;
     serde_json::from_slice(json).map_err(|error| RequestError::illegal_argument(error.to_string()))
 }
 
-/// The document with its metadata and `_ingest`, as `_simulate` shows it: metadata first, numbers among them
-/// as strings.
+/// Renders the document with its metadata and `_ingest`, as `_simulate` shows it: metadata come first, and
+/// numbers among them are strings.
 pub fn document_json(document: &mut IngestDocument<'_>, with_pipeline: bool) -> Result<Value, RequestError> {
     let mut object = Map::new();
     let metadata = document.metadata_root()?;

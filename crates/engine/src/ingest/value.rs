@@ -1,21 +1,22 @@
-//! Values as Elasticsearch sees them: "what is this number's Java class, and how does it read as text?"
+//! Values as Elasticsearch sees them: "what is this number's Java class, and what is its string form?"
 //!
-//! Messages, `convert`, `join` and templates show values through Java's `toString`; this module is its twin.
+//! Messages, `convert`, `join` and templates show values through Java's `toString`, which this module
+//! reproduces.
 
 use super::document::IngestDocument;
 use super::node::{Kind, Node, NodeId};
 
-/// Whether a number's JSON text makes Jackson read it as a `Double`.
+/// Whether Jackson reads a number with this JSON text as a `Double`.
 pub fn is_floating(text: &str) -> bool {
     text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'))
 }
 
-/// Name of the Java class that holds this value in Elasticsearch.
+/// Returns the name of the Java class that holds this value in Elasticsearch.
 pub fn java_type(document: &IngestDocument<'_>, id: NodeId) -> &'static str {
     java_type_of(document, document.node(id))
 }
 
-/// As [`java_type`], for a node.
+/// Does the same as [`java_type`], for a node.
 pub fn java_type_of(document: &IngestDocument<'_>, node: &Node) -> &'static str {
     match node.kind {
         Kind::Null => "null",
@@ -38,19 +39,19 @@ pub fn java_type_of(document: &IngestDocument<'_>, node: &Node) -> &'static str 
     }
 }
 
-/// The value's `toString`.
+/// Returns the value's `toString`.
 pub fn java_text(document: &IngestDocument<'_>, id: NodeId) -> String {
     java_text_of(document, document.node(id))
 }
 
-/// As [`java_text`], for a node.
+/// Does the same as [`java_text`], for a node.
 pub fn java_text_of(document: &IngestDocument<'_>, node: &Node) -> String {
     let mut out = String::new();
     push_java_text(document, node, &mut out, 0);
     out
 }
 
-/// Text of one number: integers as they are, doubles as Java prints them.
+/// Formats a number: integers unchanged, doubles as Java prints them.
 pub fn number_text(text: &str) -> String {
     if is_floating(text) {
         return java_double(text.parse().unwrap_or(f64::NAN));
@@ -62,7 +63,7 @@ pub fn number_text(text: &str) -> String {
 }
 
 fn push_java_text(document: &IngestDocument<'_>, node: &Node, out: &mut String, depth: usize) {
-    // Such a text is refused where it would become part of the document.
+    // A string this long is refused anyway when it would become part of the document.
     if out.len() > 2 * super::document::GROWTH_BYTES_MAX {
         return;
     }
@@ -104,12 +105,12 @@ fn push_java_text(document: &IngestDocument<'_>, node: &Node, out: &mut String, 
     }
 }
 
-/// `Double.toString`: shortest digits, scientific outside of [1e-3, 1e7).
+/// Formats like `Double.toString`: shortest digits, scientific notation outside [1e-3, 1e7).
 pub fn java_double(value: f64) -> String {
     java_decimal(value, value.abs(), format!("{value:e}"), format!("{value}"))
 }
 
-/// `Float.toString`.
+/// Formats like `Float.toString`.
 pub fn java_float(value: f32) -> String {
     java_decimal(f64::from(value), f64::from(value.abs()), format!("{value:e}"), format!("{value}"))
 }
@@ -129,8 +130,8 @@ fn java_decimal(value: f64, size: f64, scientific: String, plain: String) -> Str
     format!("{digits}{point}E{exponent}")
 }
 
-/// `Integer.decode`-like integer text as the `convert` processor reads it: `0x` is hexadecimal, a sign may
-/// lead.
+/// Parses an integer like the `convert` processor, similar to `Integer.decode`: `0x` means hexadecimal, and a
+/// sign may come first.
 pub fn parse_integer(text: &str) -> Option<i64> {
     if let Some(digits) = text.strip_prefix("0x") {
         return u64::from_str_radix(digits, 16).ok().and_then(|value| i64::try_from(value).ok());
@@ -141,7 +142,8 @@ pub fn parse_integer(text: &str) -> Option<i64> {
     text.parse().ok()
 }
 
-/// `Double.parseDouble`: surrounding white space, a type suffix, `NaN` and `Infinity` are allowed.
+/// Parses like `Double.parseDouble`, which allows surrounding white space, a type suffix, `NaN` and
+/// `Infinity`.
 pub fn parse_double(text: &str) -> Option<f64> {
     let text = text.trim_matches(|char: char| char <= ' ');
     let (sign, unsigned) = match text.strip_prefix('-') {

@@ -1,6 +1,6 @@
-//! The document as text again: "what is in it now?"
+//! Writes the document as text again: "what does it contain now?"
 //!
-//! Whatever was not edited is copied, as few and as long ranges of the source as there are.
+//! Parts that were not edited are copied, in as few ranges of the source as possible.
 
 use limber_mapping::RequestError;
 use limber_work as work;
@@ -8,7 +8,7 @@ use limber_work as work;
 use super::document::{IngestDocument, check_depth, too_large};
 use super::node::{Kind, NONE, Node, NodeId, Span, flag};
 
-/// Documents up to this are written without asking for room, which they hardly take.
+/// Documents up to this size are written without a memory check, because they need little memory.
 const LARGE_BYTES: usize = 64 << 10;
 
 impl IngestDocument<'_> {
@@ -16,7 +16,7 @@ impl IngestDocument<'_> {
     pub fn write(&self, id: NodeId, out: &mut Vec<u8>) -> Result<(), RequestError> {
         let made_bytes = self.source.len() + self.arena.len();
         if made_bytes > LARGE_BYTES {
-            // What is full is copied to twice its length.
+            // A full vector is copied to one of twice its size.
             work::claim((2 * (out.len() + made_bytes)) as u64)?;
         }
         out.reserve(self.source.len() + self.arena.len());
@@ -47,7 +47,8 @@ impl IngestDocument<'_> {
         while child != NONE {
             let member = self.node(child);
             if copy.end() > end_max {
-                // Copies of a value share its text until they are written.
+                // Copies of a value share its text, so the document can be larger than the limit that was
+                // checked before.
                 return Err(too_large());
             }
             let is_first = child == node.first;
@@ -67,7 +68,7 @@ impl IngestDocument<'_> {
         Ok(())
     }
 
-    /// The value as JSON text.
+    /// Returns the value as JSON text.
     pub fn json(&self, id: NodeId) -> Result<String, RequestError> {
         let mut out = Vec::new();
         self.write(id, &mut out)?;
@@ -75,24 +76,24 @@ impl IngestDocument<'_> {
     }
 }
 
-/// Text on its way out: what follows one another in the source (or the arena), punctuation included, is
-/// copied as one.
+/// Copies text to the output. Ranges that are adjacent in the source (or the arena), including punctuation,
+/// are copied in one piece.
 struct Copy<'o> {
     source: &'o [u8],
     arena: &'o [u8],
-    /// Not copied yet: a range of either text, positions as in a [`Span`].
+    /// The range that is not copied yet, in either text, with positions as in a [`Span`].
     from: usize,
     to: usize,
     out: &'o mut Vec<u8>,
 }
 
 impl<'o> Copy<'o> {
-    /// Length of the output with what is not copied yet.
+    /// Returns the length of the output including the pending range.
     fn end(&self) -> usize {
         self.out.len() + self.to - self.from
     }
 
-    /// The text in which the pending range lies, and where that begins and ends.
+    /// Returns the text in which the pending range lies, and where in it the range begins and ends.
     #[inline]
     fn pending(&self) -> (&'o [u8], usize, usize) {
         match self.from.checked_sub(self.source.len()) {
@@ -112,7 +113,7 @@ impl<'o> Copy<'o> {
         }
     }
 
-    /// The byte at a position, which lies inside of one of the texts.
+    /// Returns the byte at a position in either text.
     #[inline]
     fn byte(&self, at: usize) -> u8 {
         match at.checked_sub(self.source.len()) {
@@ -121,12 +122,12 @@ impl<'o> Copy<'o> {
         }
     }
 
-    /// Appends `,"key":`, with as much of the punctuation as stands around the key already; the first member
-    /// has no comma.
+    /// Appends `,"key":`, reusing the punctuation that already surrounds the key. The first member has no
+    /// comma.
     #[inline]
     fn push_key(&mut self, member: &Node, is_first: bool) {
         let text = member.key.text;
-        // With the quotes.
+        // Includes the quotes.
         let (mut from, mut to) = (text.start as usize - 1, (text.start + text.len) as usize + 1);
         if !is_first {
             if self.byte(from - 1) == b',' { from -= 1 } else { self.push(b',') }
@@ -146,7 +147,7 @@ impl<'o> Copy<'o> {
 
     #[inline]
     fn push_range(&mut self, from: usize, to: usize) {
-        // The arena begins where the source ends.
+        // A range must not cross from the source into the arena.
         if from != self.to || from == self.source.len() {
             self.flush();
             self.from = from;

@@ -1,6 +1,6 @@
-//! What a phase does with an index: the actions that Limber can carry out, and the steps of each.
+//! The actions of a phase that Limber can carry out, and the steps of each.
 //!
-//! Source: Elasticsearch's `RolloverAction`, `AllocateAction`, `ForceMergeAction` and their kin.
+//! Source: Elasticsearch's `RolloverAction`, `AllocateAction`, `ForceMergeAction` and similar classes.
 
 use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ use crate::api::Result;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Action {
-    /// `None`: the index has none afterwards.
+    /// `None` removes the priority.
     SetPriority(Option<u32>),
     Rollover(Conditions),
     ReadOnly,
@@ -19,7 +19,8 @@ pub(crate) enum Action {
         replicas: Option<u32>,
         shards_per_node: Option<i64>,
     },
-    /// To the tier of the phase; it need not be asked for.
+    /// Moves the index to the tier of the phase. Phases have this action even if the policy does not name it
+    /// (`is_given`).
     Migrate {
         is_enabled: bool,
         is_given: bool,
@@ -91,7 +92,7 @@ impl Action {
         }
     }
 
-    /// Names of its steps, in their order.
+    /// Returns the names of its steps, in order.
     pub(crate) fn steps(&self) -> &'static [&'static str] {
         match self {
             Action::SetPriority(_) => &["set_priority"],
@@ -132,7 +133,7 @@ impl Action {
     }
 }
 
-/// `allocate`: of its rules those that one node can follow.
+/// Parses `allocate`, refusing the allocation rules, which make no sense on a single node.
 fn allocate(members: &Members<'_>) -> Result<Action> {
     members.only(&["number_of_replicas", "total_shards_per_node", "include", "exclude", "require"])?;
     for rules in ["include", "exclude", "require"] {
@@ -174,7 +175,7 @@ impl Members<'_> {
         RequestError::unsupported(format_args!("[{name}] of the lifecycle action [{}]", self.action))
     }
 
-    /// A whole number from `min` on.
+    /// Reads an optional whole number of at least `min`.
     fn number(&self, name: &str, min: i64) -> Result<Option<i64>> {
         let Some(value) = self.body.get(name).filter(|value| !value.is_null()) else { return Ok(None) };
         let number = match value {

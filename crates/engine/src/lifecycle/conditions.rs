@@ -1,4 +1,4 @@
-//! Conditions of a rollover: "is this index old or large enough?"
+//! Rollover conditions: "is this index old or large enough?"
 //!
 //! Source: Elasticsearch's `RolloverConditions`, `RolloverRequest`.
 
@@ -8,19 +8,19 @@ use serde_json::{Map, Value};
 use crate::api::Result;
 use crate::value::{parse_bytes, parse_time_ms};
 
-/// When an index is rolled over: as soon as one `max_` condition is met, and all `min_` conditions are.
+/// When an index is rolled over: when at least one `max_` condition and all `min_` conditions are met.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Conditions {
-    /// In the order in which they were given.
+    /// In the order in which the user gave them.
     list: Vec<Condition>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 struct Condition {
     kind: &'static ConditionKind,
-    /// As it is shown: `5gb`, `7d`, `100`.
+    /// The value as it is shown: `5gb`, `7d`, `100`.
     text: String,
-    /// Bytes, milliseconds or documents.
+    /// The value in bytes, milliseconds or documents.
     bound: u64,
 }
 
@@ -51,7 +51,7 @@ const fn kind(name: &'static str, unit: Unit, figure: Figure) -> ConditionKind {
     ConditionKind { name, unit, figure }
 }
 
-/// Every condition there is.
+/// All supported conditions.
 static KINDS: [ConditionKind; 10] = [
     kind("max_age", Unit::Time, Figure::Age),
     kind("max_docs", Unit::Count, Figure::Docs),
@@ -65,7 +65,7 @@ static KINDS: [ConditionKind; 10] = [
     kind("min_primary_shard_docs", Unit::Count, Figure::ShardDocs),
 ];
 
-/// What an index has grown to.
+/// The measurements of an index that conditions are compared with.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Figures {
     pub age_ms: u64,
@@ -76,10 +76,10 @@ pub(crate) struct Figures {
 }
 
 impl Conditions {
-    /// An object of conditions.
+    /// Parses an object of conditions.
     ///
     /// # Errors
-    /// Unknown ones, and values that are none.
+    /// Fails for unknown conditions and for invalid values.
     pub fn parse(body: &Value) -> Result<Conditions> {
         let Value::Object(members) = body else {
             return Err(RequestError::parsing("[conditions] is an object"));
@@ -94,24 +94,24 @@ impl Conditions {
         Ok(Conditions { list })
     }
 
-    /// Whether there is no condition.
+    /// Whether there are no conditions.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Whether any condition says how large or old an index may become.
+    /// Whether any condition limits the size or age of an index.
     pub fn has_max(&self) -> bool {
         self.list.iter().any(Condition::is_max)
     }
 
-    /// Whether a condition says how many documents there must be.
+    /// Whether a condition requires a minimum number of documents.
     pub(crate) fn asks_for_docs(&self) -> bool {
         let is_asking =
             |one: &Condition| !one.is_max() && matches!(one.kind.figure, Figure::Docs | Figure::ShardDocs);
         self.list.iter().any(is_asking)
     }
 
-    /// As they were given, times and sizes as texts.
+    /// Renders the conditions as the user gave them, with times and sizes as strings.
     pub fn to_json(&self) -> Value {
         let value = |condition: &Condition| match condition.kind.unit {
             Unit::Count => condition.bound.into(),
@@ -120,7 +120,7 @@ impl Conditions {
         Value::Object(self.list.iter().map(|one| (one.kind.name.to_owned(), value(one))).collect())
     }
 
-    /// `{"[max_docs: 1]": true}`, and whether they are met together.
+    /// Returns which conditions are met (`{"[max_docs: 1]": true}`), and whether they call for a rollover.
     pub(crate) fn judge(&self, figures: &Figures) -> (Map<String, Value>, bool) {
         let met = |condition: &Condition| condition.is_met(figures);
         let results = self.list.iter().map(|one| (one.to_string(), met(one).into())).collect();

@@ -1,7 +1,7 @@
-//! Lifecycle policies: "what is to become of an index as it grows and ages, and how far has it come?"
+//! Lifecycle policies: "what is to happen to an index as it grows and ages, and how far has it come?"
 //!
-//! A [`Policy`] is what users put; a [`LifecycleState`] is kept with each index that follows one.
-//! `node/lifecycle*.rs` carry both out.
+//! A [`Policy`] is what users put. A [`LifecycleState`] is stored with each index that follows a policy.
+//! `node/lifecycle*.rs` carry them out.
 
 mod action;
 mod conditions;
@@ -19,7 +19,7 @@ pub use stream::StreamLifecycle;
 
 /// Policies are carried out.
 pub(crate) const RUNNING: &str = "RUNNING";
-/// Asked to stand still; what has begun is finished first.
+/// A stop was requested; actions that have begun are finished first.
 pub(crate) const STOPPING: &str = "STOPPING";
 pub(crate) const STOPPED: &str = "STOPPED";
 /// Name of the step, and of the action, at which a phase ends.

@@ -1,6 +1,6 @@
-//! One policy: "which phases has it, when does each begin, and what is done in it?"
+//! One policy: "which phases does it have, when does each begin, and what happens in it?"
 //!
-//! An action that Limber cannot carry out is refused when the policy is put. Source: Elasticsearch's
+//! A policy with an action that Limber cannot carry out is refused when it is put. Source: Elasticsearch's
 //! `LifecyclePolicy`, `TimeseriesLifecycleType`, `Phase`, and the classes of the actions.
 
 use limber_mapping::{ObjectParser, RequestError};
@@ -10,11 +10,10 @@ use super::Action;
 use crate::api::Result;
 use crate::value::parse_time_ms;
 
-/// Longest name of a policy in bytes.
+/// Longest name of a policy, in bytes.
 const NAME_BYTES_MAX: usize = 255;
 
-/// The phases in their order, each with the actions that it may have, in the order in which they are carried
-/// out.
+/// The phases in order, each with its possible actions in the order in which they are carried out.
 const PHASES: [(&str, &[&str]); 5] = [
     (
         "hot",
@@ -59,10 +58,10 @@ const PHASES: [(&str, &[&str]); 5] = [
     ("delete", &["wait_for_snapshot", "delete"]),
 ];
 
-/// Actions that need a rollover before them in the hot phase.
+/// Actions that require a rollover before them in the hot phase.
 const AFTER_ROLLOVER: [&str; 5] = ["readonly", "shrink", "forcemerge", "downsample", "searchable_snapshot"];
 
-/// A policy of `_ilm`: phases, each with its actions.
+/// A policy of `_ilm`: phases, each with actions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
     /// In their order.
@@ -70,9 +69,9 @@ pub struct Policy {
     /// `_meta`.
     meta: Option<Value>,
     deprecated: Option<bool>,
-    /// Counts how often it was put.
+    /// Counts how often the policy was put.
     pub version: u64,
-    /// When it was put last, in milliseconds since 1970.
+    /// When the policy was last put, in milliseconds since 1970.
     pub modified_ms: u64,
 }
 
@@ -80,13 +79,13 @@ pub struct Policy {
 pub(crate) struct Phase {
     pub name: &'static str,
     pub min_age_ms: u64,
-    /// As it was given.
+    /// As the user gave it.
     min_age: String,
     /// In the order in which they are carried out.
     pub actions: Vec<Action>,
 }
 
-/// Whether a policy may have this name.
+/// Checks that a policy may have this name.
 pub(crate) fn check_name(name: &str) -> Result<()> {
     let refused =
         |why: &str| Err(RequestError::illegal_argument(format!("invalid policy name [{name}]: {why}")));
@@ -110,10 +109,11 @@ pub(super) fn object<'a>(what: &str, value: &'a Value) -> Result<&'a Map<String,
 }
 
 impl Policy {
-    /// The body of `PUT _ilm/policy/{name}`.
+    /// Parses the body of `PUT _ilm/policy/{name}`.
     ///
     /// # Errors
-    /// Phases and actions that there are not, that may not go together, or that Limber cannot carry out.
+    /// Fails for phases and actions that do not exist, that exclude each other, or that Limber cannot carry
+    /// out.
     pub fn parse(body: &Value) -> Result<Policy> {
         let members = object("policy", body)?;
         if let Some(other) = members.keys().find(|key| *key != "policy") {
@@ -125,7 +125,7 @@ impl Policy {
         Policy::parse_inner(policy)
     }
 
-    /// What stands under `policy`.
+    /// Parses what is under `policy`.
     fn parse_inner(body: &Value) -> Result<Policy> {
         let mut policy =
             Policy { phases: Vec::new(), meta: None, deprecated: None, version: 1, modified_ms: 0 };
@@ -179,13 +179,13 @@ impl Policy {
         self.phases.iter().find(|phase| phase.name == name)
     }
 
-    /// The phase after the one of this name (`new`: the first).
+    /// Returns the phase after the one with this name (after `new`, the first).
     pub(crate) fn phase_after(&self, name: &str) -> Option<&Phase> {
         let place = |name: &str| PHASES.iter().position(|(known, _)| *known == name);
         self.phases.iter().find(|phase| place(phase.name) > place(name))
     }
 
-    /// What stands under `policy` in `GET _ilm/policy`.
+    /// Renders what is under `policy` in `GET _ilm/policy`.
     pub(crate) fn body(&self) -> Value {
         let phases = self.phases.iter().map(|phase| (phase.name.to_owned(), phase.to_json())).collect();
         let mut body = Map::from_iter([("phases".to_owned(), Value::Object(phases))]);
@@ -194,7 +194,7 @@ impl Policy {
         Value::Object(body)
     }
 
-    /// As the node's state keeps it; [`Policy::from_json`] reads it back.
+    /// Renders the policy as the node's state stores it; [`Policy::from_json`] reads it back.
     pub(crate) fn to_json(&self) -> Value {
         json!({"policy": self.body(), "version": self.version, "modified_ms": self.modified_ms})
     }
@@ -217,7 +217,7 @@ fn phases(members: &Map<String, Value>) -> Result<Vec<Phase>> {
 }
 
 impl Phase {
-    /// One phase of this name.
+    /// Parses the phase with this name.
     pub(crate) fn parse(name: &str, body: &Value) -> Result<Phase> {
         let Some((name, allowed)) = PHASES.iter().copied().find(|(known, _)| *known == name) else {
             return Err(RequestError::illegal_argument(format!(

@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 use super::ERROR;
 
-/// How far an index has come in its policy. Kept with its metadata; empty before the policy begins.
+/// How far an index has come in its policy. Stored with its metadata; empty before the policy begins.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LifecycleState {
-    /// `new` before the first phase.
+    /// The phase; `new` before the first one.
     pub phase: String,
-    /// The action that is carried out.
+    /// The action that is being carried out.
     pub action: String,
-    /// The step of the action that is next.
+    /// The next step of the action.
     pub step: String,
     /// When the phase began, in milliseconds since 1970.
     pub phase_ms: u64,
@@ -21,16 +21,16 @@ pub struct LifecycleState {
     pub action_ms: u64,
     /// When the step began, in milliseconds since 1970.
     pub step_ms: u64,
-    /// What the ages of later phases count from, once the index was rolled over.
+    /// The ages of later phases count from this time, once the index was rolled over.
     pub lifecycle_date_ms: Option<u64>,
-    /// The phase as the policy had it when it began:
+    /// The phase as the policy defined it when the phase began:
     /// `{"policy", "phase_definition", "version", "modified_date_in_millis"}`.
     pub phase_execution: Value,
-    /// The step that failed; the step is `ERROR` then.
+    /// The step that failed. `step` is `ERROR` then.
     pub failed_step: Option<String>,
-    /// How often it was tried again.
+    /// How often the failed step was retried.
     pub retries: u64,
-    /// Why it waits, or what failed; null when there is nothing to say.
+    /// Why the index waits, or what failed; null when there is nothing to report.
     pub step_info: Value,
 }
 
@@ -43,7 +43,7 @@ impl LifecycleState {
         self.step == ERROR
     }
 
-    /// The state at another step; what was said of the one before is forgotten.
+    /// Returns the state at another step, without the information about the previous step.
     pub(crate) fn at(&self, phase: &str, action: &str, step: &str, now_ms: u64) -> LifecycleState {
         let mut next = self.clone();
         if phase != self.phase {
@@ -67,13 +67,13 @@ impl LifecycleState {
         }
     }
 
-    /// The failed step once more.
+    /// Returns the state at the failed step again.
     pub(crate) fn retried(&self, now_ms: u64) -> LifecycleState {
         let step = self.failed_step.clone().unwrap_or_default();
         LifecycleState { retries: self.retries + 1, ..self.at(&self.phase, &self.action, &step, now_ms) }
     }
 
-    /// As `index.json` keeps it; null before it begins.
+    /// Renders the state as `index.json` stores it; null before the policy begins.
     pub(crate) fn to_json(&self) -> Value {
         if *self == LifecycleState::default() {
             return Value::Null;

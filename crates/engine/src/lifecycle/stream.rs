@@ -1,4 +1,4 @@
-//! Lifecycles of data streams: how long documents are kept, without a policy.
+//! Data stream lifecycles, which say without a policy how long documents are kept.
 //!
 //! Source: Elasticsearch's `DataStreamLifecycle`, `RolloverConfiguration`.
 
@@ -12,18 +12,18 @@ use crate::value::parse_time_ms;
 const HOUR_MS: u64 = 3_600_000;
 const DAY_MS: u64 = 24 * HOUR_MS;
 
-/// `lifecycle` of a data stream, or of a template that makes some.
+/// `lifecycle` of a data stream, or of a template that creates data streams.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StreamLifecycle {
     /// Whether the lifecycle is carried out.
     pub enabled: bool,
-    /// As it was given, and in milliseconds; `None`: for ever.
+    /// The retention as the user gave it, and in milliseconds; `None` means forever.
     retention: Option<(String, u64)>,
 }
 
 impl StreamLifecycle {
     /// # Errors
-    /// Members that there are not; downsampling, which Limber cannot do.
+    /// Parses a lifecycle. Fails for unknown members, and for downsampling, which Limber does not support.
     pub fn parse(body: &Value) -> Result<StreamLifecycle> {
         let mut lifecycle = StreamLifecycle { enabled: true, retention: None };
         let members = match body {
@@ -58,7 +58,7 @@ impl StreamLifecycle {
         Ok(lifecycle)
     }
 
-    /// As it is shown; [`StreamLifecycle::parse`] reads it back.
+    /// Renders the lifecycle as it is shown; [`StreamLifecycle::parse`] reads it back.
     pub(crate) fn to_json(&self) -> Value {
         let mut body = Map::from_iter([("enabled".to_owned(), self.enabled.into())]);
         self.retention.as_ref().map(|(text, _)| body.insert("data_retention".into(), text.as_str().into()));
@@ -69,11 +69,11 @@ impl StreamLifecycle {
         self.retention.as_ref().map(|(_, ms)| *ms)
     }
 
-    /// When the index that is written to is rolled over: the setting `cluster.lifecycle.default.rollover`,
-    /// with an age that goes by the retention where it says `max_age=auto`.
+    /// Returns when the write index is rolled over, according to the setting
+    /// `cluster.lifecycle.default.rollover`. For `max_age=auto`, the age depends on the retention.
     ///
     /// # Errors
-    /// A setting that does not list conditions.
+    /// Fails for a setting that is not a list of conditions.
     pub(crate) fn rollover(&self, setting: &str) -> Result<Conditions> {
         let mut body = Map::new();
         for part in setting.split(',').map(str::trim) {

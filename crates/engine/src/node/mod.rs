@@ -1,7 +1,7 @@
-//! One node: the catalog, its shards and everything that runs beside them.
+//! One node: the catalog, its shards and its background work.
 //!
-//! Question answered: "carry out this API call". All calls are synchronous; the edge runs them on bounded
-//! pools. Each file of this folder adds the calls of one area to [`Node`].
+//! Answers: "carry out this API call". All calls are synchronous; the REST layer runs them on bounded thread
+//! pools. Each file in this folder adds the calls of one area to [`Node`].
 
 mod by_query;
 mod index;

@@ -1,34 +1,34 @@
-//! What repair takes out of use and what it saves: "where are the originals, where are the documents?"
+//! Where repair puts the files it takes out of use and the documents it saves.
 
 use std::sync::Arc;
 
 use limber_store::{Directory, Disk, FileWriter, Result};
 use serde_json::{Map, Value};
 
-/// Bytes that are copied at once.
+/// How many bytes are copied at a time.
 const COPY_BYTES: usize = 1 << 20;
 
-/// The folders of one repair. Nothing is made before it is needed, and nothing at all in a dry run.
+/// The folders of one repair. They are created when first needed, and never in a dry run.
 pub(super) struct Aside {
     disk: Arc<dyn Disk>,
-    /// In the names of both folders.
+    /// Part of the names of both folders.
     time: String,
-    /// `false`: a dry run.
+    /// `false` for a dry run.
     pub applies: bool,
 }
 
-/// What an operation that is saved was.
+/// A saved operation.
 pub(super) struct Saved<'s> {
     pub index: &'s str,
     pub id: &'s str,
     pub routing: Option<&'s str>,
-    /// `None`: a deletion.
+    /// The document; `None` for a deletion.
     pub source: Option<&'s [u8]>,
-    /// An id that is in the index already is left alone.
+    /// Whether a document with this id that exists in the index must be kept.
     pub only_if_absent: bool,
 }
 
-/// A file of saved documents, made with the first of them.
+/// A file of saved documents, created with the first of them.
 pub(super) struct SavedFile {
     name: String,
     folder: String,
@@ -37,13 +37,13 @@ pub(super) struct SavedFile {
 }
 
 impl Aside {
-    /// `time` names the folders; without `applies` nothing is written.
+    /// Prepares a repair. `time` becomes part of the folders' names; without `applies` nothing is written.
     pub fn new(disk: Arc<dyn Disk>, time: String, applies: bool) -> Aside {
         Aside { disk, time, applies }
     }
 
-    /// Copies a file of a shard to `damaged-<time>`, durably. `folder`: of the shard, relative to the data
-    /// folder.
+    /// Copies a file of a shard to `damaged-<time>`, durably. `folder` is the shard's folder, relative to the
+    /// data folder.
     pub fn keep(&self, folder: &str, directory: &dyn Directory, name: &str) -> Result<()> {
         if !self.applies {
             return Ok(());
@@ -60,7 +60,7 @@ impl Aside {
         let mut at = 0;
         while at < len {
             let piece = COPY_BYTES.min((len - at) as usize);
-            // What cannot be read cannot be kept; the length says how much there was.
+            // Unreadable bytes are replaced by zeros, so that the copy at least has the right length.
             let bytes = directory.read(name, at, piece).unwrap_or_else(|_| vec![0; piece]);
             writer.write_all(&bytes)?;
             at += piece as u64;
@@ -70,7 +70,7 @@ impl Aside {
         kept.sync_names()
     }
 
-    /// A file for documents that are saved from a shard; it is made with its first line.
+    /// Returns a file for documents saved from a shard, which is created when the first one is saved.
     pub fn saved_file(&self, folder: &str, what: &str) -> SavedFile {
         SavedFile {
             name: format!("{what}.ndjson"),
@@ -82,7 +82,8 @@ impl Aside {
 }
 
 impl SavedFile {
-    /// Writes the two lines of `_bulk`. A source is one line: line breaks of JSON are outside of its texts.
+    /// Writes the two lines of `_bulk`. JSON strings contain no line breaks, so replacing those of the source
+    /// makes it a single line.
     pub fn save(&mut self, aside: &Aside, saved: &Saved<'_>) -> Result<()> {
         self.count += 1;
         if !aside.applies {
@@ -116,7 +117,7 @@ impl SavedFile {
         }
     }
 
-    /// Makes it durable; a line for people if there is anything.
+    /// Makes the file durable. Returns a line for the report if anything was saved.
     pub fn finish(mut self, aside: &Aside) -> Result<Option<String>> {
         if let Some(mut writer) = self.writer.take() {
             writer.sync()?;

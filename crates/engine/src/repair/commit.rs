@@ -1,9 +1,9 @@
-//! A commit that is lost: "which of the segments that lie here made up the shard?"
+//! Rebuilds a lost commit: "which of the segments in this folder made up the shard?"
 //!
-//! Segments describe themselves. The files that a merge has replaced stay until the next commit, so that a
-//! document may be in several segments: the one with the highest sequence number counts, of equals the one
-//! of the newest segment. What cannot be known is which documents of a left-over segment were deleted after
-//! its last live docs were written; they may come back, and the report says so.
+//! Segments describe themselves. Segments that a merge has replaced stay until the next commit, so a document
+//! may be in several segments: the one with the highest sequence number is used, and among equals that in the
+//! newest segment. It is unknown which documents of a left-over segment were deleted after its last live docs
+//! were written; they may come back, and the report says so.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,25 +16,25 @@ use limber_store::term_index::TermIndexCache;
 use crate::shard::{Commit, CommittedSegment};
 use crate::translog;
 
-/// What was found instead of a commit.
+/// What was found in place of a commit.
 pub(super) struct Rebuilt {
     pub commit: Commit,
-    /// Live docs to be written first.
+    /// Live docs that must be written first.
     pub live: Vec<(SegmentId, u64, LiveDocs)>,
     pub documents: u64,
-    /// Files that look like segments and are none.
+    /// Files that look like segments but are not.
     pub unreadable: Vec<String>,
 }
 
-/// One segment with the documents that count.
+/// One segment, with its documents that are used.
 struct Candidate {
     meta: SegmentMeta,
     live: LiveDocs,
-    /// By document: id and sequence number.
+    /// Id and sequence number of each document.
     documents: Vec<(Vec<u8>, u64)>,
 }
 
-/// Makes a commit of the segments that verify.
+/// Builds a commit from the segments that pass verification.
 pub(super) fn rebuild(
     directory: &Arc<dyn Directory>,
     cache: &Arc<TermIndexCache>,
@@ -65,8 +65,8 @@ pub(super) fn rebuild(
             generation,
             segments: Vec::new(),
             translog_generation: log.first_generation,
-            // What the log holds is replayed; operations that the segments have as well are passed over by
-            // their numbers.
+            // Everything in the translog is replayed. Operations that are in segments too are skipped by
+            // their sequence numbers.
             max_seq_no: match log.min_seq_no {
                 Some(first) => first.checked_sub(1),
                 None => of_segments,
@@ -94,7 +94,7 @@ pub(super) fn rebuild(
     Ok(rebuilt)
 }
 
-/// Generation of a file of live docs.
+/// Returns the generation of a live docs file.
 fn live_generation(name: &str, id: SegmentId) -> Option<u64> {
     let text = name.strip_prefix(&format!("_{id}_"))?.strip_suffix(".live")?;
     u64::from_str_radix(text, 36).ok()
@@ -139,7 +139,7 @@ fn candidate(
     Ok(Candidate { meta, live, documents })
 }
 
-/// Deletes all documents with the same id but the newest.
+/// Deletes all documents with the same id except the newest.
 fn keep_newest(candidates: &mut [Candidate]) {
     let mut newest: BTreeMap<Vec<u8>, (u64, usize, u32)> = BTreeMap::new();
     let mut doomed = Vec::new();

@@ -1,4 +1,4 @@
-//! Repair from above: shard by shard, what is wrong, what is done, what is lost.
+//! Repairs shard by shard, and reports the damage, the repairs and the losses.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,17 +21,17 @@ use crate::shard::{COMMIT_NAME, Commit, CommittedSegment};
 /// What repair did, or would do.
 #[derive(Debug, Default)]
 pub struct RepairReport {
-    /// For people, in order.
+    /// Lines for people, in order.
     pub lines: Vec<String>,
-    /// Shards that had damage.
+    /// Number of shards that were damaged.
     pub repaired_count: usize,
-    /// Documents or operations are no longer in an index.
+    /// Whether documents or operations are missing from an index afterwards.
     pub has_losses: bool,
-    /// What repair cannot help with.
+    /// Number of problems that repair cannot fix.
     pub unrepaired_count: usize,
 }
 
-/// What is said of one shard.
+/// The lines of the report about one shard.
 pub(super) struct Lines {
     place: String,
     applies: bool,
@@ -40,16 +40,17 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Adds a line about what is done, or would be.
+    /// Adds a line about something that is done, or would be done.
     pub fn plan(&mut self, what: String) {
         let verb = if self.applies { "REPAIRED" } else { "WOULD REPAIR" };
         self.lines.push(format!("{verb} {}: {what}", self.place));
     }
 }
 
-/// Repairs what is damaged in a folder that no server uses; with `applies` off, only says what it would do.
+/// Repairs the damage in a data folder that no server uses. Without `applies`, only reports what it would do.
 ///
-/// Errors: the folder cannot be read, or a running server holds it. What cannot be repaired is in the report.
+/// Errors: the folder cannot be read, or a running server has locked it. What cannot be repaired is reported,
+/// not an error.
 pub fn repair_data_folder(path: &Path, applies: bool) -> Result<RepairReport> {
     let cache = TermIndexCache::native();
     let mut report = RepairReport::default();
@@ -85,7 +86,7 @@ pub fn repair_data_folder(path: &Path, applies: bool) -> Result<RepairReport> {
 /// A shard that may be damaged.
 struct DamagedShard<'s> {
     directory: &'s Arc<dyn Directory>,
-    /// Relative to the data folder.
+    /// The shard's folder, relative to the data folder.
     folder: &'s str,
     metadata: &'s IndexMetadata,
     cache: &'s Arc<TermIndexCache>,
@@ -120,7 +121,7 @@ impl DamagedShard<'_> {
         self.aside.keep(self.folder, &**self.directory, name)
     }
 
-    /// Writes a commit of what verifies.
+    /// Builds a commit from the segments that pass verification.
     fn rebuilt_commit(&self, lines: &mut Lines) -> limber_segment::Result<Commit> {
         let rebuilt = super::commit::rebuild(self.directory, self.cache)?;
         lines.plan(format!(
@@ -140,7 +141,8 @@ impl DamagedShard<'_> {
                     .iter()
                     .any(|segment| segment.meta.files.iter().any(|file| file.name == *name))
             };
-            // What the new commit does not list goes when the shard opens.
+            // Segments that the new commit does not list are deleted when the shard opens, so copies are
+            // kept.
             for name in self.directory.list()?.iter().filter(|name| name.starts_with('_') && !listed(name)) {
                 self.keep(name)?;
             }
@@ -154,7 +156,7 @@ impl DamagedShard<'_> {
         Ok(rebuilt.commit)
     }
 
-    /// Takes damaged segments out of the commit; their documents are saved where they can be read.
+    /// Removes damaged segments from the commit. Their readable documents are saved.
     fn without_damaged_segments(&self, commit: Commit, lines: &mut Lines) -> limber_segment::Result<Commit> {
         let mut repaired =
             Commit { generation: commit.generation + 1, segments: Vec::new(), ..commit.clone() };
@@ -170,12 +172,12 @@ impl DamagedShard<'_> {
         if self.aside.applies {
             self.keep(COMMIT_NAME)?;
             repaired.write(&**self.directory)?;
-            // The damaged files go when the shard opens; copies of them were kept.
+            // The damaged files are deleted when the shard opens; copies of them were kept.
         }
         Ok(repaired)
     }
 
-    /// The segment as it goes on; `None`: it is taken out.
+    /// Returns the segment as it stays in the commit; `None` when it is removed.
     fn examine(
         &self,
         committed: &CommittedSegment,
@@ -285,7 +287,7 @@ impl DamagedShard<'_> {
     }
 }
 
-/// What a later version wrote is none of repair's business.
+/// Refuses to repair what a newer version wrote.
 fn refused_if_newer(error: limber_segment::Error) -> limber_segment::Result<String> {
     match error {
         limber_segment::Error::Store(error @ StoreError::Newer { .. }) => Err(error.into()),
@@ -293,7 +295,7 @@ fn refused_if_newer(error: limber_segment::Error) -> limber_segment::Result<Stri
     }
 }
 
-/// ` (sequence numbers 3, 5 to 9)`.
+/// Formats ` (sequence numbers 3, 5 to 9)`.
 pub(super) fn ranges(seq_nos: &[u64]) -> String {
     let mut sorted = seq_nos.to_vec();
     sorted.sort_unstable();

@@ -1,4 +1,4 @@
-//! A damaged log: "where does it break, and what is whole after that?"
+//! Repairs a damaged translog: "where is the damage, and what is intact after it?"
 
 use std::sync::Arc;
 
@@ -8,14 +8,15 @@ use super::aside::{Aside, Saved, SavedFile};
 use super::conduct::Lines;
 use crate::translog::{self, OperationType, Record};
 
-/// Where a log is damaged, and what is whole before.
+/// Where a translog is damaged, and what is intact before that.
 pub(super) struct DamagedLog {
     pub cut: translog::Cut,
     pub operations_before: u64,
     pub error: String,
 }
 
-/// `None`: the log is whole. Errors: those that say nothing about the bytes, and a newer version.
+/// Finds the damage; `None` when the translog is intact. Fails with errors that say nothing about the bytes,
+/// and for a newer version.
 pub(super) fn find_damage(
     directory: &Arc<dyn Directory>,
     first_generation: u64,
@@ -36,7 +37,7 @@ pub(super) fn find_damage(
     Ok(Some(DamagedLog { cut, operations_before, error: error.to_string() }))
 }
 
-/// Saves the whole operations after the damage, keeps the originals, cuts.
+/// Saves the intact operations after the damage, keeps copies of the originals, and truncates the translog.
 pub(super) fn repair(
     directory: &Arc<dyn Directory>,
     folder: &str,

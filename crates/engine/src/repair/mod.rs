@@ -1,13 +1,14 @@
-//! `limber check --repair`: "what of this damaged data folder can be saved, and what is lost?", offline.
+//! `limber check --repair`: "what in this damaged data folder can be saved, and what is lost?" It works
+//! offline.
 //!
-//! Repair makes shards open again that do not, or whose readers fail, and says what that costs. It deletes
-//! nothing: every file that it changes or takes out of use is copied to `damaged-<time>/` first, and what it
-//! can read of the documents that the index loses goes to `salvaged-<time>/` as bodies for `_bulk`. Nothing
-//! is taken back into an index by itself: whoever runs it decides.
+//! Repair makes shards usable that do not open, or whose readers fail, and reports what is lost. It deletes
+//! nothing for good: every file that it changes or takes out of use is first copied to `damaged-<time>/`. The
+//! readable documents that an index loses are written to `salvaged-<time>/` as bodies for `_bulk`. Nothing is
+//! indexed again automatically; that is the user's decision.
 //!
-//! [`conduct`] walks the shards; [`commit`] makes a commit of the segments that are there where the commit is
-//! lost; [`segments`] reads documents out of damaged segments; [`log`] cuts a damaged log; [`aside`] keeps
-//! the originals and writes what was saved.
+//! [`conduct`] goes through the shards; [`commit`] builds a commit from the existing segments if the commit
+//! is lost; [`segments`] reads documents from damaged segments; [`log`] truncates a damaged translog;
+//! [`aside`] keeps the originals and writes what was saved.
 
 mod aside;
 mod commit;

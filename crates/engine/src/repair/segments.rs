@@ -1,4 +1,4 @@
-//! Documents of a damaged segment: "which can be read, which may be wrong, which are lost?"
+//! Reads the documents of a damaged segment: "which can be read, which may be wrong, which are lost?"
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use limber_store::term_index::TermIndexCache;
 
 use super::aside::{Aside, Saved, SavedFile};
 
-/// What became of the documents of one segment.
+/// The result of reading the documents of one segment.
 #[derive(Default)]
 pub(super) struct Salvage {
-    /// Every byte that was read for them is what was written.
+    /// Documents for which every byte that was read is verified.
     pub verified: u64,
-    /// They can be read, but a checksum of what they were read from is wrong.
+    /// Documents that can be read, but from data with a wrong checksum.
     pub suspect: u64,
     pub lost: u64,
-    /// Sequence numbers of lost documents, where these can be read.
+    /// Sequence numbers of lost documents, where they can be read.
     pub lost_seq_nos: Vec<u64>,
 }
 
-/// Where the documents go.
+/// Where the documents are saved.
 pub(super) struct Destination<'d> {
     pub index: &'d str,
     pub mapping: &'d Mapping,
@@ -31,7 +31,7 @@ pub(super) struct Destination<'d> {
     pub aside: &'d Aside,
 }
 
-/// Saves what can be read of a segment. `live`: `None` where nobody knows which documents were deleted.
+/// Saves the readable documents of a segment. `live` is `None` if it is unknown which documents were deleted.
 pub(super) fn salvage(
     directory: &Arc<dyn Directory>,
     meta: &SegmentMeta,
@@ -44,14 +44,14 @@ pub(super) fn salvage(
         Some(live) => live.iter().collect(),
         None => (0..meta.doc_count).collect(),
     };
-    // One knows what is damaged and fails there, the other reads on whatever checksums say.
+    // One reader fails at damage; the other ignores checksums and reads on.
     let opened = || Segment::open(directory, meta, cache).ok();
     let (Some(checked), Some(trusting)) = (opened(), opened()) else {
         salvage.lost = docs.len() as u64;
         return Ok(salvage);
     };
     if checked.scrub(&mut |_| Ok(())).is_err() {
-        // A disk that does not answer: everything is suspect.
+        // If the disk does not respond, everything is suspect.
         checked.note_unsound("the file", "it cannot be read");
     }
     let seq_nos = checked.numbers("_seq_no").ok().flatten();
@@ -70,7 +70,8 @@ pub(super) fn salvage(
     Ok(salvage)
 }
 
-/// Whether the document could be read: an id in UTF-8, and a source that is an object of JSON.
+/// Saves a document if it can be read: its id must be UTF-8 and its source a JSON object. Returns whether it
+/// was saved.
 fn save(
     segment: &Segment,
     doc: DocId,

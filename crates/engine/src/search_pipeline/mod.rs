@@ -1,11 +1,11 @@
-//! Search pipelines: "what do the user's processors make of a search, and of its answer?"
+//! Search pipelines: "what do the user's processors change in a search, and in its response?"
 //!
-//! A pipeline is kept as it was put and compiled by the search that names it: it is a few options, a query,
-//! and scripts that are kept compiled elsewhere. Request processors change the parsed search before an index
-//! is looked at, response processors the hits that were fetched. Both are one file and one line of
-//! `processor/table.rs` each.
+//! A pipeline is stored as the user put it and compiled by each search that uses it. That is cheap, because
+//! it consists of a few options, a query, and scripts whose compiled form is cached elsewhere. Request
+//! processors change the parsed search before it runs; response processors change the hits that were fetched.
+//! Each processor is one file and one line in `processor/table.rs`.
 //!
-//! Source: OpenSearch's documentation of search pipelines; messages and answers as recorded from OpenSearch
+//! Source: OpenSearch's documentation of search pipelines; messages and responses as recorded from OpenSearch
 //! 3.8.
 
 mod pipeline;
@@ -15,7 +15,7 @@ mod run;
 pub(crate) use pipeline::SearchPipeline;
 pub(crate) use run::PipelineRun;
 
-/// Names of the processors of requests and of those of answers, sorted.
+/// Returns the names of the request processors and of the response processors, sorted.
 pub fn search_pipeline_processors() -> (Vec<&'static str>, Vec<&'static str>) {
     let request = processor::REQUEST.iter().map(|(name, _)| *name).collect();
     (request, processor::RESPONSE.iter().map(|(name, _)| *name).collect())

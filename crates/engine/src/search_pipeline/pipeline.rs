@@ -1,4 +1,4 @@
-//! A search pipeline as put by the user, and its compiled processors.
+//! A search pipeline as the user put it, and its compiled processors.
 //!
 //! Source: OpenSearch's `Pipeline` and `PipelineWithMetrics`.
 
@@ -14,10 +14,10 @@ use super::processor::{self, KNOWN_ELSEWHERE, REQUEST, RESPONSE};
 use crate::api::Result;
 use crate::ingest::Options;
 
-/// Processors of one pipeline.
+/// Most processors in one pipeline.
 const STEPS_MAX: usize = 100;
 
-/// A processor with what every one may have.
+/// A processor with the options that every processor has.
 struct Step<P: ?Sized> {
     ignores_failure: bool,
     processor: Box<P>,
@@ -30,11 +30,11 @@ pub(crate) struct SearchPipeline {
 }
 
 impl SearchPipeline {
-    /// Compiles the body of `PUT _search/pipeline/{id}`, or of a search.
+    /// Compiles the body of `PUT _search/pipeline/{id}`, or a pipeline in a search request.
     ///
     /// # Errors
-    /// `parse_exception` and `illegal_argument_exception` in OpenSearch's words; those of queries and
-    /// scripts.
+    /// `parse_exception` and `illegal_argument_exception` with OpenSearch's messages. Errors of queries and
+    /// scripts are returned unchanged.
     pub(crate) fn parse(id: &str, body: &Value, scripts: &Arc<Scripts>) -> Result<SearchPipeline> {
         let Value::Object(members) = body else {
             return Err(RequestError::bad_request("parse_exception", "a search pipeline must be an object"));
@@ -59,12 +59,12 @@ impl SearchPipeline {
         Ok(pipeline)
     }
 
-    /// Takes a search through the request processors.
+    /// Applies the request processors to a search.
     pub(crate) fn change_request(&self, request: &mut SearchRequest, run: &mut PipelineRun) -> Result<()> {
         each(&self.request, |processor| processor.change(request, run))
     }
 
-    /// Takes the answer through the response processors, and hands it the memory that they took.
+    /// Applies the response processors to a response, and moves the memory charge of what they added to it.
     pub(crate) fn change_response(&self, response: &mut SearchResponse, mut run: PipelineRun) -> Result<()> {
         each(&self.response, |processor| processor.change(response, &mut run))?;
         response.charges.push(Arc::new(run.into_charge()));
@@ -72,8 +72,8 @@ impl SearchPipeline {
     }
 }
 
-/// Runs the processors one after the other. What one that may fail did before it failed stays, as in
-/// OpenSearch.
+/// Runs the processors in order. Changes that a processor with `ignore_failure` made before it failed stay,
+/// as in OpenSearch.
 fn each<P: ?Sized>(steps: &[Step<P>], mut run: impl FnMut(&P) -> Result<()>) -> Result<()> {
     for step in steps {
         match run(&step.processor) {
@@ -113,7 +113,8 @@ fn steps<P: ?Sized>(
     Ok(steps)
 }
 
-/// OpenSearch answers what is no object with 500, by the name of a Java class; this is the user's error.
+/// Returns the members of an object. For other values OpenSearch answers 500 with the name of a Java class;
+/// here it is the user's error.
 fn object(value: Value) -> Result<Map<String, Value>> {
     match value {
         Value::Object(members) => Ok(members),

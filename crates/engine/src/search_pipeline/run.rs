@@ -1,5 +1,4 @@
-//! What the processors of one search tell each other, and the memory that they take for what they add to its
-//! answer.
+//! What the processors of one search share, and the memory for what they add to its response.
 
 use std::collections::HashMap;
 
@@ -11,14 +10,14 @@ use serde_json::{Map, Value};
 use crate::api::Result;
 use crate::shard::store_error;
 
-/// One search on its way through a pipeline.
+/// One search in a pipeline.
 pub(crate) struct PipelineRun {
-    /// `original_size`, below the prefix of the processor that set it.
+    /// `original_size`, by the prefix of the processor that set it.
     sizes: HashMap<String, u32>,
     charge: Charge,
 }
 
-/// The name under which processors with this `context_prefix` share a size.
+/// Returns the key under which processors with this `context_prefix` share a size.
 pub(super) fn size_key(prefix: Option<&str>) -> String {
     match prefix {
         Some(prefix) if !prefix.is_empty() => format!("{prefix}.original_size"),
@@ -27,7 +26,7 @@ pub(super) fn size_key(prefix: Option<&str>) -> String {
 }
 
 impl PipelineRun {
-    /// `charge`: empty, of the pool of requests.
+    /// Begins a run. `charge` is an empty charge of the `request` circuit breaker.
     pub(crate) fn new(charge: Charge) -> PipelineRun {
         PipelineRun { sizes: HashMap::new(), charge }
     }
@@ -40,7 +39,7 @@ impl PipelineRun {
         self.sizes.get(key).copied()
     }
 
-    /// The charge of what was added, to be held as long as the answer is.
+    /// Returns the charge for what was added, which must be held as long as the response.
     pub(super) fn into_charge(self) -> Charge {
         self.charge
     }
@@ -50,7 +49,7 @@ impl PipelineRun {
         self.charge.grow(more, "<search pipeline>").map_err(|error| store_error(&error))
     }
 
-    /// Lets `change` change what each hit shows: its `fields` first, then its source.
+    /// Calls `change` for what each hit shows: first its `fields`, then its source.
     pub(super) fn each_hit(
         &mut self,
         response: &mut SearchResponse,
@@ -83,7 +82,7 @@ impl PipelineRun {
     ) -> Result<Vec<u8>> {
         let Ok(Value::Object(mut members)) = serde_json::from_slice(&source) else { return Ok(source) };
         change(hit, Shown::Source(&mut members))?;
-        // Writing a tree of JSON cannot fail.
+        // Serializing a JSON tree cannot fail.
         let changed = serde_json::to_vec(&members).unwrap_or_default();
         self.grow(source.len(), changed.len())?;
         Ok(changed)
@@ -92,13 +91,13 @@ impl PipelineRun {
 
 /// What a hit shows of its document.
 pub(super) enum Shown<'m> {
-    /// `fields`: lists of values by field.
+    /// `fields`: arrays of values by field.
     Fields(&'m mut Map<String, Value>),
     /// The members of `_source`.
     Source(&'m mut Map<String, Value>),
 }
 
-/// About what the members take as text.
+/// Estimates the length of the members as text.
 fn size_of(members: &Map<String, Value>) -> usize {
     members.iter().map(|(name, value)| name.len() + text_bytes(value)).sum()
 }

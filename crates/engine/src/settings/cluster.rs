@@ -1,7 +1,7 @@
-//! Cluster settings: persistent, transient, and those of the configuration file.
+//! Cluster settings: persistent ones, transient ones, and those of the configuration file.
 //!
-//! The effective value of a key is the transient one, else the persistent one, else the configuration's, else
-//! the default.
+//! The effective value of a key is the transient one, else the persistent one, else that of the configuration
+//! file, else the default.
 
 use limber_mapping::{ObjectParser, RequestError};
 use limber_script::{AllowedScripts, ScriptLimits};
@@ -27,8 +27,8 @@ const fn row(key: &'static str, kind: Kind, default: &'static str, change: Chang
 const DEFAULT_ROLLOVER: &str =
     "max_age=auto,max_primary_shard_size=50gb,min_docs=1,max_primary_shard_docs=200000000";
 
-/// Every cluster and node setting the engine acts on; what the edge needs (`http.*`, `path.*`) it checks
-/// itself.
+/// All cluster and node settings that the engine uses. The REST layer checks those that it needs itself
+/// (`http.*`, `path.*`).
 const CLUSTER_SETTINGS: &[Definition] = &[
     row("action.auto_create_index", Text, "true", Dynamic),
     row("action.destructive_requires_name", Boolean, "true", Dynamic),
@@ -38,11 +38,11 @@ const CLUSTER_SETTINGS: &[Definition] = &[
     row("cluster.blocks.read_only", Boolean, "false", Dynamic),
     row("cluster.blocks.read_only_allow_delete", Boolean, "false", Dynamic),
     row("cluster.max_shards_per_node", Integer { min: 1, max: INT_MAX }, "1000", Dynamic),
-    // Copies beside a primary are never placed here, and primaries always.
+    // Replicas are never placed on this node, and primaries always.
     row("cluster.routing.allocation.enable", Choice(&["all", "primaries"]), "all", Dynamic),
-    // One node is in one place, whatever its attributes.
+    // A single node has only one location, whatever its attributes are.
     row("cluster.routing.allocation.awareness.attributes", List, "[]", Dynamic),
-    // What users keep there for themselves.
+    // Reserved for the users' own metadata.
     row("cluster.metadata.*", Text, "", Dynamic),
     row(
         "cluster.routing.rebalance.enable",
@@ -50,7 +50,7 @@ const CLUSTER_SETTINGS: &[Definition] = &[
         "all",
         Dynamic,
     ),
-    // Among the copies of a shard there is one here, whatever this says.
+    // There is only one copy of each shard, so this has no effect.
     row("cluster.routing.use_adaptive_replica_selection", Boolean, "true", Dynamic),
     row("cluster.routing.allocation.disk.threshold_enabled", Boolean, "true", Dynamic),
     row("cluster.routing.allocation.disk.watermark.low", Text, "85%", Dynamic),
@@ -95,22 +95,22 @@ const CLUSTER_SETTINGS: &[Definition] = &[
     row("search.default_allow_partial_results", Boolean, "true", Dynamic),
 ];
 
-/// Where writes stop for want of room: `cluster.routing.allocation.disk.watermark.flood_stage`.
+/// When writes stop because the disk is nearly full: `cluster.routing.allocation.disk.watermark.flood_stage`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FloodStage {
-    /// Used more than this share (0 to 1) and less free than `max_headroom_bytes`.
+    /// More than this share is used, and less than `max_headroom_bytes` is free.
     UsedRatio {
-        /// The share, 0 to 1.
+        /// The used share, from 0 to 1.
         ratio: f64,
-        /// Free bytes that are enough whatever the share.
+        /// Free bytes that are enough whatever the share is.
         max_headroom_bytes: u64,
     },
-    /// Less free than this.
+    /// Less than this is free.
     FreeBytes(u64),
 }
 
 impl FloodStage {
-    /// Whether a file system of this size with this much room has passed the mark.
+    /// Whether a file system with this size and free space has reached the stage.
     pub fn is_exceeded(self, total_bytes: u64, available_bytes: u64) -> bool {
         match self {
             FloodStage::UsedRatio { ratio, max_headroom_bytes } => {
@@ -122,19 +122,19 @@ impl FloodStage {
     }
 }
 
-/// The cluster's settings. Immutable; an update makes a new one.
+/// The cluster's settings. Immutable; an update makes a new value.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ClusterSettings {
-    /// Set by `persistent` of `PUT _cluster/settings`; they survive a restart.
+    /// Set by `persistent` in `PUT _cluster/settings`. They survive a restart.
     pub persistent: FlatSettings,
-    /// Set by `transient`; they are forgotten at a restart, and go before the others.
+    /// Set by `transient`. They take precedence over the others and are lost at a restart.
     pub transient: FlatSettings,
-    /// From the configuration file and `-E`.
+    /// Set in the configuration file and by `-E`.
     pub node: FlatSettings,
 }
 
 impl ClusterSettings {
-    /// Checks the configuration's settings.
+    /// Validates the settings of the configuration file.
     pub fn new(node: FlatSettings, persistent: FlatSettings) -> Result<ClusterSettings> {
         for (key, given) in &node {
             known("", key)?.check(key, given)?;
@@ -142,17 +142,18 @@ impl ClusterSettings {
         Ok(ClusterSettings { persistent, transient: Map::new(), node })
     }
 
-    /// Every setting that the engine acts on.
+    /// Returns all settings that the engine uses.
     pub fn definitions() -> &'static [Definition] {
         CLUSTER_SETTINGS
     }
 
-    /// Whether `key` is one of the settings this room knows (the edge routes the others).
+    /// Whether `key` is one of the settings in this table (the REST layer handles the others).
     pub fn knows(key: &str) -> bool {
         definition::find(CLUSTER_SETTINGS, key).is_some()
     }
 
-    /// `{"persistent": .., "transient": ..}` to the new settings and what was set in each.
+    /// Applies `{"persistent": .., "transient": ..}`. Returns the new settings, and what was set in each
+    /// part.
     pub fn update(&self, body: &Value) -> Result<(ClusterSettings, FlatSettings, FlatSettings)> {
         let object = body.as_object().ok_or_else(|| {
             RequestError::parsing("Expected [START_OBJECT] but found a value that is not an object")
@@ -176,7 +177,7 @@ impl ClusterSettings {
         Ok((updated, set_persistent, set_transient))
     }
 
-    /// Defaults of the keys that are set nowhere.
+    /// Returns the defaults of the keys that are not set.
     pub fn defaults(&self) -> FlatSettings {
         CLUSTER_SETTINGS
             .iter()
@@ -188,12 +189,12 @@ impl ClusterSettings {
             .collect()
     }
 
-    /// What is set for a key.
+    /// Returns the value that is set for a key.
     fn value(&self, key: &str) -> Option<&Value> {
         [&self.transient, &self.persistent, &self.node].into_iter().find_map(|map| map.get(key))
     }
 
-    /// The loggers that have a level of their own, by name, and it.
+    /// Returns the loggers that have their own level, each with its level.
     pub fn loggers(&self) -> Vec<(String, String)> {
         let of = |map: &FlatSettings| -> Vec<(String, String)> {
             map.iter()
@@ -202,11 +203,12 @@ impl ClusterSettings {
                 })
                 .collect()
         };
-        // The later wins.
+        // Later entries win.
         [&self.node, &self.persistent, &self.transient].into_iter().flat_map(of).collect()
     }
 
-    /// The effective texts of a known list; one text may hold several between commas.
+    /// Returns the effective strings of a known list setting. One string may contain several, separated by
+    /// commas.
     pub fn list(&self, key: &'static str) -> Vec<String> {
         match self.value(key) {
             Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
@@ -215,7 +217,7 @@ impl ClusterSettings {
         }
     }
 
-    /// The effective text of a known key.
+    /// Returns the effective string of a known key.
     pub fn text(&self, key: &'static str) -> &str {
         match self.value(key).and_then(Value::as_str) {
             Some(text) => text,
@@ -223,33 +225,33 @@ impl ClusterSettings {
         }
     }
 
-    /// Effective typed values. All were checked when they were set, so a value that does not parse is
-    /// impossible; the fallback keeps a hand-edited state file from ending the node.
+    /// Returns the effective boolean of a known key. All values were checked when they were set, so one that
+    /// does not parse can only come from a state file that was edited by hand; the default is used then.
     pub fn boolean(&self, key: &'static str) -> bool {
         value::parse_bool(key, self.text(key)).unwrap_or(false)
     }
 
-    /// The effective whole number.
+    /// Returns the effective whole number of a known key.
     pub fn integer(&self, key: &'static str) -> i64 {
         value::parse_integer(key, self.text(key), i64::MIN, i64::MAX).unwrap_or(0)
     }
 
-    /// Milliseconds; `None` for -1.
+    /// Returns the effective time in milliseconds; `None` for -1.
     pub fn time_ms(&self, key: &'static str) -> Option<u64> {
         value::parse_time_ms(key, self.text(key)).ok().and_then(|ms| u64::try_from(ms).ok())
     }
 
-    /// The effective size, which may be a percentage of `whole_bytes`.
+    /// Returns the effective size, which may be a percentage of `whole_bytes`.
     pub fn bytes_of(&self, key: &'static str, whole_bytes: u64) -> u64 {
         value::parse_bytes_or_percent(key, self.text(key), whole_bytes).unwrap_or(whole_bytes / 10)
     }
 
-    /// The effective size of a known key.
+    /// Returns the effective size of a known key.
     pub fn bytes(&self, key: &'static str) -> u64 {
         value::parse_bytes(key, self.text(key)).ok().and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0)
     }
 
-    /// `script.*`.
+    /// Returns the limits in `script.*`.
     pub fn script_limits(&self) -> Result<ScriptLimits> {
         Ok(ScriptLimits {
             source_bytes_max: self.integer("script.max_size_in_bytes").max(0) as usize,
@@ -263,8 +265,8 @@ impl ClusterSettings {
         })
     }
 
-    /// `cluster.routing.allocation.disk.watermark.flood_stage`, with its headroom. An error if it does not
-    /// parse.
+    /// Returns `cluster.routing.allocation.disk.watermark.flood_stage` with its headroom. Fails if it does
+    /// not parse.
     pub fn flood_stage(&self) -> Result<FloodStage> {
         let key = "cluster.routing.allocation.disk.watermark.flood_stage";
         let text = self.text(key).trim();
@@ -297,15 +299,15 @@ fn known(kind: &str, key: &str) -> Result<&'static Definition> {
     }
 }
 
-/// Applies one part of an update to `current`; answers what was set (resets are not echoed).
+/// Applies one part of an update to `current`. Returns what was set, without resets.
 fn apply(current: &mut FlatSettings, kind: &str, given: &FlatSettings) -> Result<FlatSettings> {
     let mut set = Map::new();
     for (key, value) in given {
         if value.is_null() {
             match key.strip_suffix('*') {
                 Some(prefix) => current.retain(|existing, _| !existing.starts_with(prefix)),
-                // Elasticsearch lets anyone reset a key that it does not know if it is set; else it refuses
-                // it.
+                // Like Elasticsearch, this allows resetting an unknown key that is set, and refuses one that
+                // is not set.
                 None if current.shift_remove(key).is_none() => drop(known(kind, key)?),
                 None => {}
             }

@@ -1,4 +1,4 @@
-//! One known setting, and what is said about unknown ones.
+//! The definition of one setting, and the errors for unknown ones.
 
 use limber_mapping::RequestError;
 use limber_text::likeness;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::api::Result;
 use crate::value;
 
-/// What a setting's value may be.
+/// The type of a setting's value.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
     /// A whole number.
@@ -17,7 +17,7 @@ pub enum Kind {
         /// The largest value.
         max: i64,
     },
-    /// A number.
+    /// A decimal number.
     Float {
         /// The smallest value.
         min: f64,
@@ -42,24 +42,24 @@ pub enum Kind {
     },
     /// A size, or a percentage of a whole.
     BytesOrPercent,
-    /// One of these words.
+    /// One of these strings.
     Choice(&'static [&'static str]),
-    /// A choice of which Limber has a part: the others are refused by name.
+    /// A choice of which Limber supports some values; the others are refused by name.
     PartOf {
-        /// The words that Limber takes.
+        /// The values that Limber supports.
         there: &'static [&'static str],
-        /// Words that Elasticsearch takes and Limber refuses.
+        /// The values that only Elasticsearch supports.
         missing: &'static [&'static str],
     },
-    /// Any text.
+    /// Any string.
     Text,
-    /// A list of texts.
+    /// A list of strings.
     List,
-    /// A level of a log, as Log4j names them.
+    /// A log level, named as in Log4j.
     LogLevel,
-    /// Known to Elasticsearch, not to Limber: refused by name.
+    /// A setting that Elasticsearch knows and Limber does not support; it is refused by name.
     Unsupported,
-    /// Written by the node itself, refused from users.
+    /// A setting that only the node itself sets; users' values are refused.
     Private,
 }
 
@@ -68,7 +68,7 @@ const LOG_LEVELS: [&str; 8] = ["all", "debug", "error", "fatal", "info", "off", 
 /// When a setting may change after the index exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// Any time.
+    /// At any time.
     Dynamic,
     /// While the index is closed.
     Static,
@@ -79,18 +79,18 @@ pub enum Change {
 /// One row of a table of settings.
 #[derive(Debug, Clone, Copy)]
 pub struct Definition {
-    /// The full key; a trailing `*` stands for any rest.
+    /// The full key. A trailing `*` matches any rest.
     pub key: &'static str,
-    /// What its value may be.
+    /// The type of its value.
     pub kind: Kind,
-    /// As `include_defaults` prints it.
+    /// The default as `include_defaults` prints it.
     pub default: &'static str,
     /// When it may change.
     pub change: Change,
 }
 
 impl Definition {
-    /// A row; `default` is text as `include_defaults` prints it.
+    /// Makes a row. `default` is the string that `include_defaults` prints.
     pub const fn new(key: &'static str, kind: Kind, default: &'static str, change: Change) -> Definition {
         Definition { key, kind, default, change }
     }
@@ -102,7 +102,7 @@ impl Definition {
         }
     }
 
-    /// Checks a value's form and bounds; `null` is always right.
+    /// Checks the form and the bounds of a value. `null` is always valid.
     pub fn check(&self, key: &str, given: &Value) -> Result<()> {
         let text = match (given, self.kind) {
             (Value::Null, _) => return Ok(()),
@@ -169,7 +169,7 @@ impl Definition {
     }
 }
 
-/// The row for `key`; exact rows win over patterns.
+/// Finds the row for `key`. Exact rows take precedence over patterns.
 pub fn find(table: &'static [Definition], key: &str) -> Option<&'static Definition> {
     table.iter().find(|row| row.key == key).or_else(|| table.iter().find(|row| row.matches(key)))
 }
@@ -181,7 +181,7 @@ fn private_setting(key: &str) -> RequestError {
     )
 }
 
-/// Elasticsearch's words for a key that no table has.
+/// Makes the error for a key that no table has, in Elasticsearch's words.
 ///
 /// Source: `AbstractScopedSettings#validate`.
 pub fn unknown_setting(kind: &str, table: &'static [Definition], key: &str) -> RequestError {

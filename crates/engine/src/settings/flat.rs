@@ -1,14 +1,14 @@
-//! Settings as users write them (dotted, nested, mixed) to one flat map and back.
+//! Converts settings as users write them (dotted, nested, mixed) to one flat map and back.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use crate::api::Result;
 
-/// Flat keys to values. A value is a string, an array of strings, or `null` ("reset to the default").
+/// Flat keys and their values. A value is a string, an array of strings, or `null` ("reset to the default").
 pub type FlatSettings = Map<String, Value>;
 
-/// Levels of nesting and number of keys that a settings body may have.
+/// How deeply a settings body may be nested.
 const DEPTH_MAX: usize = 20;
 const KEYS_MAX: usize = 10_000;
 
@@ -68,7 +68,7 @@ fn insert(flat: &mut FlatSettings, key: String, value: Value) -> Result<()> {
     Ok(())
 }
 
-/// Numbers and booleans become strings, as Elasticsearch prints them back.
+/// Converts numbers and booleans to strings, as Elasticsearch prints them.
 fn scalar(key: &str, value: &Value) -> Result<Value> {
     match value {
         Value::Null => Ok(Value::Null),
@@ -79,7 +79,7 @@ fn scalar(key: &str, value: &Value) -> Result<Value> {
     }
 }
 
-/// Puts `index.` before keys that lack it.
+/// Adds the prefix `index.` to keys that lack it.
 pub fn normalize_index_keys(flat: FlatSettings) -> FlatSettings {
     let with_prefix = |key: String| match key.starts_with("index.") || key == "*" {
         true => key,
@@ -88,8 +88,8 @@ pub fn normalize_index_keys(flat: FlatSettings) -> FlatSettings {
     flat.into_iter().map(|(key, value)| (with_prefix(key), value)).collect()
 }
 
-/// Flat to nested: `index.number_of_shards: "1"` to `{"index": {"number_of_shards": "1"}}`. A key that is a
-/// value and a prefix at once keeps its rest dotted.
+/// Nests flat settings: `index.number_of_shards: "1"` becomes `{"index": {"number_of_shards": "1"}}`. If a
+/// key has a value and is also the prefix of other keys, the rest of those keys stays dotted.
 pub fn nest(flat: &FlatSettings) -> Value {
     let mut root = Map::new();
     for (key, value) in flat {

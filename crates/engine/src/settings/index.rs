@@ -1,4 +1,4 @@
-//! One index's settings: checked, then typed.
+//! The typed settings of one index.
 
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ use crate::settings::slow_log::SlowLog;
 /// `index.translog.durability`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// fsync before the answer.
+    /// Fsync before each response.
     Request,
-    /// fsync every `sync_interval`.
+    /// Fsync every `sync_interval`.
     Async,
 }
 
@@ -29,33 +29,34 @@ pub enum Durability {
 pub struct Blocks {
     /// `read_only`: neither documents nor metadata change.
     pub read_only: bool,
-    /// `read`: nothing is read.
+    /// `read`: nothing can be read.
     pub read: bool,
-    /// `write`: no documents are written.
+    /// `write`: no documents can be written.
     pub write: bool,
-    /// `metadata`: metadata is neither read nor changed.
+    /// `metadata`: metadata can be neither read nor changed.
     pub metadata: bool,
-    /// `read_only_allow_delete`: only the index as a whole may be deleted. Set and released by the disk's
-    /// flood stage.
+    /// `read_only_allow_delete`: only the whole index can be deleted. Set and removed by the disk's flood
+    /// stage.
     pub read_only_allow_delete: bool,
 }
 
 /// `index.merge.*`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MergeSettings {
-    /// `policy.floor_segment`: smaller segments count as this large.
+    /// `policy.floor_segment`: smaller segments are treated as this large.
     pub floor_segment_bytes: u64,
     /// `policy.max_merge_at_once`.
     pub max_merge_at_once: usize,
-    /// `policy.max_merged_segment`: a merge makes no larger segment.
+    /// `policy.max_merged_segment`: a merge makes no segment larger than this.
     pub max_merged_segment_bytes: u64,
     /// `policy.segments_per_tier`.
     pub segments_per_tier: f64,
-    /// 0 to 100.
+    /// `policy.deletes_pct_allowed`, from 0 to 100.
     pub deletes_pct_allowed: f64,
-    /// 0 to 100: `only_expunge_deletes` merges segments with more deleted documents than this.
+    /// `policy.expunge_deletes_allowed`, from 0 to 100: `only_expunge_deletes` merges segments with a larger
+    /// percentage of deleted documents.
     pub expunge_deletes_allowed: f64,
-    /// `None`: `max(1, min(4, processors / 2))`.
+    /// `scheduler.max_thread_count`; `None` means `max(1, min(4, processors / 2))`.
     pub max_thread_count: Option<usize>,
     /// `scheduler.auto_throttle`.
     pub auto_throttle: bool,
@@ -64,34 +65,35 @@ pub struct MergeSettings {
 /// `index.lifecycle.*`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LifecycleSettings {
-    /// The policy that the index follows.
+    /// The lifecycle policy of the index.
     pub name: Option<String>,
-    /// What it is rolled over by, where it belongs to no data stream.
+    /// The alias that is rolled over, if the index belongs to no data stream.
     pub rollover_alias: Option<String>,
-    /// It was rolled over, or need not be.
+    /// Whether the index was rolled over or need not be.
     pub indexing_complete: bool,
-    /// What ages count from; `None`: the creation of the index.
+    /// The time from which ages count; `None` means the creation of the index.
     pub origination_date_ms: Option<u64>,
-    /// Told by `_data_stream`; there is no other way of managing an index.
+    /// Whether the policy takes precedence over the lifecycle of the data stream.
     pub prefer_ilm: bool,
 }
 
-/// The settings the engine acts on, typed. Built from flat settings that were checked.
+/// The typed settings that the engine uses, built from validated flat settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexSettings {
     /// `number_of_shards`.
     pub number_of_shards: u32,
-    /// `number_of_replicas`; counted in answers, never started.
+    /// `number_of_replicas`; included in shard counts but never started.
     pub number_of_replicas: u32,
-    /// `number_of_routing_shards`: what hashes of routings are divided by before shards.
+    /// `number_of_routing_shards`: the hash of a routing is taken modulo this number, and the result is then
+    /// mapped to a shard.
     pub routing_num_shards: u32,
-    /// `routing_partition_size`: shards that one routing spreads over.
+    /// `routing_partition_size`: how many shards the documents of one routing are spread over.
     pub routing_partition_size: u32,
-    /// `None`: -1, never by itself.
+    /// `refresh_interval`; `None` (-1) means that there are no scheduled refreshes.
     pub refresh_interval_ms: Option<u64>,
-    /// The interval was set, so it holds for shards that nobody searches too.
+    /// Whether the interval was set explicitly, so that it also applies to shards that are not searched.
     pub has_refresh_interval: bool,
-    /// `search.idle.after`: a shard that nobody has searched for this long stops refreshing.
+    /// `search.idle.after`: a shard that was not searched for this long stops refreshing.
     pub search_idle_after_ms: u64,
     /// Whether `codec` is `best_compression` (zstd instead of LZ4).
     pub best_compression: bool,
@@ -103,13 +105,13 @@ pub struct IndexSettings {
     pub flush_threshold_bytes: u64,
     /// `translog.flush_threshold_age`.
     pub flush_threshold_age_ms: u64,
-    /// `max_result_window`: most of `from` and `size` together.
+    /// `max_result_window`: largest sum of `from` and `size`.
     pub max_result_window: u64,
     /// `max_docvalue_fields_search`.
     pub max_docvalue_fields_search: u64,
-    /// `max_terms_count`: terms of one `terms` query.
+    /// `max_terms_count`: most terms in one `terms` query.
     pub max_terms_count: u64,
-    /// `max_regex_length` in characters.
+    /// `max_regex_length`, in characters.
     pub max_regex_length: u64,
     /// `index.highlight.max_analyzed_offset`.
     pub highlight_offset_max: u64,
@@ -127,15 +129,15 @@ pub struct IndexSettings {
     pub total_fields_limit: usize,
     /// `mapping.depth.limit`.
     pub depth_limit: usize,
-    /// `mapping.field_name_length.limit` in characters.
+    /// `mapping.field_name_length.limit`, in characters.
     pub field_name_length_limit: usize,
     /// `mapping.nested_fields.limit`.
     pub nested_fields_limit: usize,
-    /// `mapping.nested_objects.limit` of one document.
+    /// `mapping.nested_objects.limit`, per document.
     pub nested_objects_limit: usize,
     /// `mapping.coerce`.
     pub coerce: bool,
-    /// The same setting as the default of shapes, which is off unless the index says otherwise.
+    /// The same setting as the default for shapes, which is off unless the index sets it.
     pub coerce_shapes: bool,
     /// `mapping.ignore_malformed`.
     pub ignore_malformed: bool,
@@ -143,13 +145,13 @@ pub struct IndexSettings {
     pub source_mode: SourceMode,
     /// `mapping.synthetic_source_keep`.
     pub synthetic_source_keep: Keep,
-    /// `default_pipeline`: where a request names none.
+    /// `default_pipeline`: for requests that name no pipeline.
     pub default_pipeline: Option<String>,
-    /// `final_pipeline`: runs after every other.
+    /// `final_pipeline`: runs after all other pipelines.
     pub final_pipeline: Option<String>,
-    /// `search.default_pipeline`: of searches that name none.
+    /// `search.default_pipeline`: for searches that name no pipeline.
     pub search_pipeline: Option<String>,
-    /// `hidden`: wildcards pass the index over.
+    /// `hidden`: wildcards skip the index.
     pub hidden: bool,
     /// `lifecycle.*`.
     pub lifecycle: LifecycleSettings,
@@ -161,15 +163,15 @@ pub struct IndexSettings {
     pub merge: MergeSettings,
     /// Thresholds of the slow logs.
     pub slow_log: SlowLog,
-    /// `shard.check_on_startup`: every byte is verified when a shard opens.
+    /// `shard.check_on_startup`: verify every byte when a shard opens.
     pub check_on_startup: bool,
-    /// `index.sort.*`; empty: documents stay in the order they come.
+    /// `index.sort.*`; when empty, documents are kept in the order in which they arrive.
     pub sort: Arc<[SortField]>,
 }
 
 impl IndexSettings {
-    /// Types flat settings (with `index.` prefixes). Values out of form or bounds are refused here too, so
-    /// that metadata read back from disk is as safe as a request.
+    /// Parses flat settings (with `index.` prefixes). Invalid values are refused here too, so that metadata
+    /// read from disk is as safe as a request.
     pub fn from_flat(flat: &FlatSettings) -> Result<IndexSettings> {
         let read = Reader(flat);
         let (number_of_shards, routing_num_shards, routing_partition_size) = read.routing()?;
@@ -248,7 +250,7 @@ impl IndexSettings {
         }
     }
 
-    /// What the settings say to the mapping; `flat` has the analysis.
+    /// Returns the settings that concern the mapping; `flat` contains the analysis settings.
     pub(crate) fn mapping_settings(
         &self,
         flat: &FlatSettings,
@@ -279,13 +281,13 @@ impl IndexSettings {
         })
     }
 
-    /// Documents of one routing value and shard: `routing_num_shards / number_of_shards`.
+    /// Returns how many routing shards belong to each shard: `routing_num_shards / number_of_shards`.
     pub fn routing_factor(&self) -> u32 {
         self.routing_num_shards / self.number_of_shards
     }
 }
 
-/// Checks settings given at creation (or in a template): known, in bounds, not private.
+/// Checks settings given at creation or in a template: they must be known, within bounds and not private.
 pub(crate) fn check_new(flat: &FlatSettings) -> Result<()> {
     for (key, given) in flat {
         known(key)?.check(key, given)?;
@@ -299,7 +301,7 @@ fn known(key: &str) -> Result<&'static Definition> {
     definition::find(INDEX_SETTINGS, key).ok_or_else(|| definition::unknown_setting("", INDEX_SETTINGS, key))
 }
 
-/// An update of settings that was checked against the table; applied to each index in turn.
+/// A validated update of settings, which can be applied to several indices.
 #[derive(Debug)]
 pub struct SettingsUpdate {
     changes: FlatSettings,
@@ -308,11 +310,11 @@ pub struct SettingsUpdate {
 }
 
 impl SettingsUpdate {
-    /// `flat` has `index.` prefixes; `null` resets.
+    /// Validates an update. `flat` has `index.` prefixes; `null` resets a setting.
     pub fn check(flat: FlatSettings) -> Result<SettingsUpdate> {
         let mut static_keys = Vec::new();
         for (key, given) in &flat {
-            // `null` for a pattern such as `index.blocks.*` resets all that match.
+            // `null` for a pattern such as `index.blocks.*` resets all matching settings.
             if given.is_null() && key.ends_with('*') {
                 continue;
             }
@@ -331,7 +333,7 @@ impl SettingsUpdate {
         Ok(SettingsUpdate { changes: flat, static_keys })
     }
 
-    /// The settings after the update. `index` is `name/uuid`, for the message.
+    /// Returns the settings after the update. `index` is `name/uuid`, for messages.
     pub fn apply(
         &self,
         current: &FlatSettings,
@@ -379,7 +381,7 @@ impl SettingsUpdate {
     }
 }
 
-/// Defaults of every supported setting that is not in `flat`.
+/// Returns the defaults of all supported settings that are not in `flat`.
 pub(crate) fn defaults(flat: &FlatSettings) -> FlatSettings {
     INDEX_SETTINGS
         .iter()

@@ -1,4 +1,4 @@
-//! One index's flat settings, value by value: "what is this key set to?"
+//! Reads the flat settings of one index value by value: "what is this key set to?"
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::settings::index::{Blocks, LifecycleSettings, MergeSettings};
 use crate::settings::slow_log::{LEVELS, SlowLog, Thresholds};
 use crate::value;
 
-/// Largest `routing_num_shards` by default: room for ten doublings.
+/// Returns the default of `routing_num_shards`, which leaves room for up to ten doublings.
 ///
 /// Source: `MetadataCreateIndexService#calculateNumRoutingShards`.
 pub(super) fn default_routing_num_shards(number_of_shards: u32) -> u32 {
@@ -21,7 +21,7 @@ pub(super) fn default_routing_num_shards(number_of_shards: u32) -> u32 {
     number_of_shards << splits
 }
 
-/// Flat settings of an index, read by their keys. A value that does not parse is an error that names its key.
+/// Flat settings of an index, read by key. A value that does not parse is an error that names its key.
 pub(super) struct Reader<'a>(pub(super) &'a FlatSettings);
 
 impl Reader<'_> {
@@ -49,7 +49,7 @@ impl Reader<'_> {
         self.text(key).map_or(Ok(default), |text| value::parse_bytes(key, text))
     }
 
-    /// `{prefix}.warn` and so on.
+    /// Reads `{prefix}.warn` and so on.
     pub(super) fn thresholds(&self, prefix: &str) -> Result<Thresholds> {
         let mut thresholds = Thresholds::default();
         for (threshold, level) in thresholds.0.iter_mut().zip(LEVELS) {
@@ -85,10 +85,10 @@ impl Reader<'_> {
         self.text(key).filter(|name| *name != "_none").map(str::to_owned)
     }
 
-    /// Number of shards, of routing shards, and of shards that one routing spreads over.
+    /// Reads the number of shards, of routing shards, and of shards that one routing is spread over.
     ///
     /// # Errors
-    /// The numbers do not fit each other.
+    /// Fails when the numbers do not fit together.
     pub(super) fn routing(&self) -> Result<(u32, u32, u32)> {
         let number_of_shards = self.integer("index.number_of_shards", 1)?.clamp(1, 1024) as u32;
         let routing_num_shards = match self.text("index.number_of_routing_shards") {
@@ -115,7 +115,7 @@ impl Reader<'_> {
         Ok((number_of_shards, routing_num_shards, routing_partition_size))
     }
 
-    /// `index.lifecycle.*`.
+    /// Reads `index.lifecycle.*`.
     pub(super) fn lifecycle(&self) -> Result<LifecycleSettings> {
         Ok(LifecycleSettings {
             name: self.text("index.lifecycle.name").filter(|name| !name.is_empty()).map(str::to_owned),
@@ -126,7 +126,7 @@ impl Reader<'_> {
         })
     }
 
-    /// `index.blocks.*`.
+    /// Reads `index.blocks.*`.
     pub(super) fn blocks(&self) -> Result<Blocks> {
         Ok(Blocks {
             read_only: self.boolean("index.blocks.read_only", false)?,
@@ -137,7 +137,7 @@ impl Reader<'_> {
         })
     }
 
-    /// `index.merge.*`; `max_thread_count` is 0 where the node decides.
+    /// Reads `index.merge.*`. A `max_thread_count` of 0 leaves the number to the node.
     pub(super) fn merge(&self, max_thread_count: i64) -> Result<MergeSettings> {
         Ok(MergeSettings {
             floor_segment_bytes: self.bytes("index.merge.policy.floor_segment", 2 << 20)? as u64,
@@ -166,7 +166,8 @@ impl Reader<'_> {
         }
     }
 
-    /// `auto_expand_replicas` on the one node there is: `0-all` and `0-1` expand to no replica, `1-x` to one.
+    /// Reads the number of replicas. On a single node, `auto_expand_replicas` with `0-all` or `0-1` expands
+    /// to no replica, with `1-x` to one.
     pub(super) fn effective_replicas(&self) -> Result<u32> {
         let explicit = self.integer("index.number_of_replicas", 1)?.clamp(0, i32::MAX as i64) as u32;
         match self.text("index.auto_expand_replicas") {

@@ -1,4 +1,4 @@
-//! `index.sort.*`: "in which order does an index keep its documents?"
+//! `index.sort.*`: "in which order does an index store its documents?"
 //!
 //! Source: Elasticsearch's `IndexSortConfig`.
 
@@ -14,7 +14,7 @@ use crate::settings::flat::FlatSettings;
 
 const FIELD_KEY: &str = "index.sort.field";
 
-/// The sort of flat settings; empty without one.
+/// Parses the index sort in flat settings; empty when there is none.
 pub(super) fn parse(flat: &FlatSettings) -> Result<Arc<[SortField]>> {
     let fields = list(flat, FIELD_KEY);
     let option = |name: &str| -> Result<Vec<String>> {
@@ -52,7 +52,7 @@ pub(super) fn parse(flat: &FlatSettings) -> Result<Arc<[SortField]>> {
     Ok(fields.iter().enumerate().map(field).collect())
 }
 
-/// A list, or texts with commas between them.
+/// Reads a list, or comma-separated strings.
 fn list(flat: &FlatSettings, key: &str) -> Vec<String> {
     let texts: Vec<String> = match flat.get(key) {
         Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
@@ -91,7 +91,7 @@ fn parse_missing(text: &str) -> Result<&'static str> {
     }
 }
 
-/// Checks that the mapping has fields to sort by; called for every mapping that an index gets.
+/// Checks that the mapping has suitable sort fields. Called for every mapping that an index gets.
 pub(crate) fn check_index_sort(sort: &[SortField], mapping: &Mapping, index: &str) -> Result<()> {
     sort.iter().try_for_each(|by| check_field(&by.path, mapping, index))
 }
@@ -151,7 +151,7 @@ fn check_field(path: &str, mapping: &Mapping, index: &str) -> Result<()> {
     }
 }
 
-/// Lucene's name of what documents without a value have.
+/// Returns Lucene's name for the sort value of documents without a value.
 fn missing_of(field: &Field, is_first: bool, is_least: bool) -> String {
     match field.number_form() {
         None if is_first => "SortField.STRING_FIRST".to_owned(),
@@ -164,8 +164,7 @@ fn missing_of(field: &Field, is_first: bool, is_least: bool) -> String {
     }
 }
 
-/// The sort as `GET _segments` shows it of each segment: with Lucene's names of what documents without a
-/// value have.
+/// Describes the sort as `GET _segments` shows it for each segment.
 pub(crate) fn describe_sort(sort: &[SortField], mapping: &Mapping) -> Value {
     let describe = |by: &SortField| {
         let is_least = by.missing_first != by.descending;

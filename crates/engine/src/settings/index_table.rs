@@ -1,4 +1,4 @@
-//! The table of index settings. A new one is one row here and, where it has an effect, one field of
+//! The table of index settings. To add a setting, add a row here and, if it has an effect, a field in
 //! `IndexSettings`.
 //!
 //! Source: Elasticsearch 8.14, `IndexScopedSettings`, `IndexMetadata`, `IndexSettings`, `MergePolicyConfig`.
@@ -64,7 +64,7 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.mapping.coerce", Boolean, "true", Static),
     row("index.mapping.ignore_malformed", Boolean, "false", Static),
     row("index.mapping.source.mode", Text, "STORED", Final),
-    // OpenSearch's name of the mode `synthetic`.
+    // OpenSearch's name for the source mode `synthetic`.
     row("index.derived_source.enabled", Boolean, "false", Final),
     row("index.mapping.synthetic_source_keep", Text, "none", Final),
     row("index.default_pipeline", Text, "_none", Dynamic),
@@ -83,7 +83,7 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.query.parse.allow_unmapped_fields", Boolean, "true", Static),
     row("index.query_string.lenient", Boolean, "false", Static),
     row("index.search.idle.after", Time { min_ms: 0, minus_one: false }, "30s", Dynamic),
-    // OpenSearch's.
+    // A setting of OpenSearch.
     row("index.search.default_pipeline", Text, "_none", Dynamic),
     row("index.search.throttled", Unsupported, "false", Static),
     row("index.warmer.enabled", Boolean, "true", Dynamic),

@@ -1,4 +1,4 @@
-//! Settings: "which keys exist, what may their values be, and which of them may change on a living index or
+//! Settings: "which keys exist, what may their values be, and which of them may change on a running index or
 //! cluster?"
 
 mod cluster;

@@ -1,4 +1,4 @@
-//! `index.search.slowlog.*` and `index.indexing.slowlog.*`: "from which time on is it told that something was
+//! `index.search.slowlog.*` and `index.indexing.slowlog.*`: "from which duration on is an operation logged as
 //! slow?"
 //!
 //! Source: `org.elasticsearch.index.SearchSlowLog`, `IndexingSlowLog`.
@@ -8,12 +8,12 @@ use std::time::Duration;
 /// Elasticsearch's levels of a slow log, the most severe first.
 pub(super) const LEVELS: [&str; 4] = ["warn", "info", "debug", "trace"];
 
-/// From which time on something is told, by level.
+/// From which duration on something is logged, by level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Thresholds(pub [Option<Duration>; 4]);
 
 impl Thresholds {
-    /// The place in [`LEVELS`] of the most severe level that `took` reaches.
+    /// Returns the position in [`LEVELS`] of the most severe level that `took` reaches.
     pub(crate) fn reached(&self, took: Duration) -> Option<usize> {
         self.0.iter().position(|threshold| threshold.is_some_and(|threshold| took >= threshold))
     }
@@ -26,19 +26,19 @@ impl Thresholds {
 /// `index.search.slowlog.*` and `index.indexing.slowlog.*`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlowLog {
-    /// Times of a shard's query phase.
+    /// Thresholds for a shard's query phase.
     pub query: Thresholds,
-    /// Times of a shard's fetch phase.
+    /// Thresholds for a shard's fetch phase.
     pub fetch: Thresholds,
-    /// Times of one write.
+    /// Thresholds for one write.
     pub indexing: Thresholds,
-    /// Characters of a document that are shown (`index.indexing.slowlog.source`).
+    /// How many characters of a document are logged (`index.indexing.slowlog.source`).
     pub source_chars_max: usize,
-    /// Whether documents are shown in one line without blanks (`index.indexing.slowlog.reformat`).
+    /// Whether documents are logged on one line without white space (`index.indexing.slowlog.reformat`).
     pub reformats: bool,
-    /// Whether searches are told with who asked (`index.search.slowlog.include.user`).
+    /// Whether log lines of searches name the user (`index.search.slowlog.include.user`).
     pub names_searchers: bool,
-    /// Whether writes are told with who asked (`index.indexing.slowlog.include.user`).
+    /// Whether log lines of writes name the user (`index.indexing.slowlog.include.user`).
     pub names_writers: bool,
 }
 

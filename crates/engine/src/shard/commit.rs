@@ -1,5 +1,5 @@
-//! The commit: the one small file that says what a shard is ([`crate::checked_file`]). Versions since 1:
-//! none.
+//! The commit: a small file that lists what a shard consists of ([`crate::checked_file`]). Its format has
+//! always been version 1.
 
 use limber_segment::SegmentMeta;
 use limber_store::directory::write_atomically;
@@ -15,22 +15,22 @@ const FORMAT: Format = Format { magic: "limber-commit", version: 1 };
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CommittedSegment {
     pub meta: SegmentMeta,
-    /// Generation of its live docs; `None`: no deletes.
+    /// Generation of its live docs; `None` when nothing is deleted.
     pub live_generation: Option<u64>,
-    /// Documents that are not deleted; `None` in commits from before they were counted.
+    /// How many documents are not deleted; `None` in commits older than this member.
     #[serde(default)]
     pub live_doc_count: Option<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Commit {
-    /// Counts commits.
+    /// Counts the commits of the shard.
     pub generation: u64,
     pub segments: Vec<CommittedSegment>,
-    /// Operations from this translog generation on are to be replayed when their number is above
+    /// Operations from this translog generation on are replayed if their sequence number is above
     /// `max_seq_no`.
     pub translog_generation: u64,
-    /// Every operation up to this one is in the segments; `None`: there was none.
+    /// Every operation up to this sequence number is in the segments; `None` when there are none.
     pub max_seq_no: Option<u64>,
     pub primary_term: u64,
     /// Identity of the shard's history, 32 hexadecimal digits.
@@ -45,7 +45,7 @@ impl Commit {
         write_atomically(directory, COMMIT_NAME, &FORMAT.encode(&body))
     }
 
-    /// [`Error::Corrupt`] names what is wrong and where.
+    /// Reads the commit. [`Error::Corrupt`] names what is wrong and where.
     pub(crate) fn read(directory: &dyn Directory) -> Result<Commit> {
         let bytes = directory.open(COMMIT_NAME)?;
         let body = FORMAT.decode(&bytes).map_err(|error| error.in_file(COMMIT_NAME))?;

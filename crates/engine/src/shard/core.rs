@@ -1,4 +1,4 @@
-//! What a shard is made of.
+//! The parts of a shard.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ use crate::environment::Environment;
 use crate::settings::IndexSettings;
 use crate::translog::Translog;
 
-/// What the shards of one index share. Mapping and settings are replaced while the index lives.
+/// What the shards of one index share. Mapping and settings may be replaced while the index is open.
 pub(crate) struct IndexCore {
     pub name: Arc<str>,
     pub uuid: Arc<str>,
@@ -41,36 +41,36 @@ pub(crate) struct IndexCore {
     pub mapping: ArcSwap<Mapping>,
     pub settings: ArcSwap<IndexSettings>,
     pub search_settings: ArcSwap<ShardSettings>,
-    /// The mapping as those see it who may not see all fields.
+    /// The mapping for users who may not see all fields.
     pub seen: SeenMappings,
 }
 
-/// What a shard asks of its node.
+/// The services of the node that a shard calls.
 pub(crate) trait Host: Send + Sync {
-    /// Merges what a document asked for into the index's mapping, durably; visible in [`IndexCore::mapping`]
-    /// when it returns.
+    /// Merges a mapping that was inferred from a document into the index's mapping, durably. The result is
+    /// visible in [`IndexCore::mapping`] when this returns.
     fn update_mapping(&self, index: &IndexCore, inferred: &Value) -> Result<()>;
-    /// The indexing pool has no room: writes out the largest buffers of the node, if it `is_full` still once
-    /// other refreshes are through.
+    /// Called when the indexing pool has no room. Writes the node's largest buffers to segments if `is_full`
+    /// still returns true after other refreshes have ended.
     fn relieve_indexing_memory(&self, is_full: &dyn Fn() -> bool);
-    /// Buffers are getting large, or the indexing pool full: they are written out in the background.
+    /// Called when buffers become large or the indexing pool is filling. Has them written in the background.
     fn write_buffers_soon(&self);
-    /// The disk refused a write.
+    /// Called when the disk has refused a write because it is full.
     fn disk_is_full(&self);
 }
 
-/// What every shard of a node uses.
+/// The services that all shards of a node use.
 #[derive(Clone)]
 pub(crate) struct ShardServices {
     pub environment: Environment,
     pub ledger: Ledger,
     pub term_index: Arc<TermIndexCache>,
     pub scripts: Arc<Scripts>,
-    /// What analyzers find at the node.
+    /// The resources that analyzers read from the node.
     pub analysis: Arc<dyn AnalysisResources>,
     pub caches: NodeCaches,
     pub host: std::sync::Weak<dyn Host>,
-    /// For queries that name documents.
+    /// Looks up documents that queries name.
     pub documents: Arc<dyn NamedDocuments>,
 }
 
@@ -90,7 +90,7 @@ impl NodeCaches {
     }
 }
 
-/// A shard, whatever becomes of its core. Statistics live as long as the node.
+/// A shard, whether it is open or not. Its statistics live as long as the node.
 pub(crate) struct Shard {
     pub index: Arc<IndexCore>,
     pub number: u32,
@@ -98,118 +98,118 @@ pub(crate) struct Shard {
     pub services: ShardServices,
     pub counters: Counters,
     pub(super) known_damage: KnownDamage,
-    /// Replaced when the shard recovers from a failure; `Err`: it could not be opened.
+    /// Replaced when the shard recovers from a failure; `Err` if it could not be opened.
     core: ArcSwap<CoreState>,
     /// Held while the core is replaced or closed.
     pub(super) replacing: Mutex<()>,
-    /// Files that a snapshot reads.
+    /// Files that a running snapshot reads.
     pub(super) pins: Arc<Pins>,
 }
 
 type CoreState = std::result::Result<Arc<Core>, RequestError>;
 
-/// The open part of a shard: everything that a failure of the disk makes void.
+/// The open part of a shard: everything that a disk failure invalidates.
 pub(crate) struct Core {
-    /// No other core had it since the process began. See [`next_number`].
+    /// A number that no other core of this process ever has. See [`next_number`].
     pub(super) uid: u64,
     pub(super) translog: Arc<dyn Translog>,
     pub(super) primary_term: u64,
     pub(super) history: [u8; 16],
     /// The next free sequence number.
     pub(super) next_seq_no: AtomicU64,
-    /// Writers hold it shared, for a few hundred operations at most; freezing and installing hold it alone,
-    /// without I/O.
+    /// Writers hold it shared, for a few hundred operations at most. Freezing and installing hold it
+    /// exclusively, without I/O.
     pub(super) gate: RwLock<()>,
-    /// Buffers that no writer has at the moment.
+    /// Buffers that no writer is using.
     pub(super) idle: Mutex<Vec<Slot>>,
     pub(super) next_buffer: AtomicU64,
-    /// Per living buffer: documents that others deleted. Frozen ones included, until their segment is
-    /// installed.
+    /// For each existing buffer: documents deleted by threads that were not using it. Includes frozen buffers
+    /// until their segment is installed.
     pub(super) deletes: RwLock<HashMap<u64, LateDeletes, RandomState>>,
     pub(super) versions: VersionMap,
     pub(super) segments: ArcSwap<SegmentList>,
     pub(super) next_segment: AtomicU64,
-    /// Segments that merges replaced and whose files may still be there.
+    /// Segments that merges replaced and whose files may still exist.
     pub(super) retired: Mutex<HashSet<SegmentId>>,
     /// What searches see.
     pub(super) snapshot: ArcSwap<Published>,
-    /// One refresh, or installation of a merge, at a time.
+    /// Serializes refreshes and installations of merges.
     pub(super) refreshing: Mutex<()>,
-    /// One commit at a time; holds the last one.
+    /// Serializes commits, and holds the last one.
     pub(super) committed: Mutex<Commit>,
-    /// Bytes of buffers, version map, translog and writes under way, charged to the ledger.
+    /// Bytes of buffers, version map, translog and writes in progress, charged to the indexing pool.
     pub(super) charge: Mutex<Charge>,
     pub(super) buffered_bytes: AtomicU64,
-    /// Bytes of writes under way.
+    /// Bytes of writes in progress.
     pub(super) reserved_bytes: AtomicU64,
-    /// Asks the background for a write-out.
+    /// Asks the background thread to write buffers to segments.
     pub(crate) has_large_buffer: AtomicBool,
     pub(super) failed: AtomicBool,
     pub(super) failure: Mutex<Option<RequestError>>,
-    /// Something was written since the last refresh; since the last commit.
+    /// Whether anything was written since the last refresh, followed by the same since the last commit.
     pub(super) is_dirty: AtomicBool,
     pub(super) is_uncommitted: AtomicBool,
     pub(super) last_refresh_millis: AtomicU64,
     pub(crate) search_idle: SearchIdle,
     pub(super) last_flush_millis: AtomicU64,
-    /// Flushes that began, and the number of the last one that succeeded; changed under the lock of
-    /// `committed`.
+    /// How many flushes began, followed by the number of the last one that succeeded. Changed with
+    /// `committed` held.
     pub(super) flushes_begun: AtomicU64,
     pub(super) last_whole_flush: AtomicU64,
     pub(super) last_sync_millis: AtomicU64,
     pub(super) last_checkpoint_sync_millis: AtomicU64,
     pub(super) merges_running: AtomicU64,
-    /// No merge begins before: the last one panicked.
+    /// No merge begins before this time, because the last one panicked.
     pub(super) merges_rest_until_millis: AtomicU64,
-    /// After a flush by the scheduler that failed. In interval time.
+    /// No scheduled flush begins before this time, because the last one failed. As in
+    /// [`Shard::interval_millis`].
     pub(super) flushes_rest_until_millis: AtomicU64,
-    /// Refreshes by the moment of their freeze, and those of them whose documents can be found.
+    /// How many refreshes have frozen the buffers, followed by how many have published the result.
     pub(super) refreshes_begun: AtomicU64,
     pub(super) refreshes_finished: AtomicU64,
 }
 
-/// Documents of one buffer that were deleted by someone who did not have it.
+/// Documents of one buffer that were deleted by threads that were not using it.
 pub(super) type LateDeletes = Arc<Mutex<Vec<DocId>>>;
 
 /// A published state of the shard.
 #[derive(Default)]
 pub(crate) struct Published {
     pub segments: Vec<SegmentView>,
-    /// No other state had it since the process began. See [`next_number`].
+    /// A number that no other state of this process ever has. See [`next_number`].
     pub version: u64,
 }
 
-/// A number for the caches to know cores and states by.
+/// Returns a unique number by which caches identify cores and states.
 pub(super) fn next_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// A buffer and what its writer needs beside it.
+/// A buffer, and what its writer needs besides it.
 pub(super) struct Slot {
     pub number: u64,
     pub buffer: Buffer,
     pub scratch: Scratch,
-    /// As counted when it was checked in.
+    /// Its size when it was last checked in.
     pub bytes: usize,
 }
 
-/// A buffer is written out in the background when it has grown beyond this: inversion stays in cache,
-/// segments stay mergeable.
+/// A buffer that has grown beyond this is written in the background: inversion stays within the processor's
+/// cache, and segments stay small enough to be merged.
 pub(super) const BUFFER_BYTES_LARGE: usize = 64 << 20;
-/// The background does not keep up: the writer does it.
+/// At this size the background does not keep up, and the writer writes the buffer itself.
 pub(super) const BUFFER_BYTES_MAX: usize = 128 << 20;
 
-/// Whether buffers should be written out already, in the background: what is left is for what comes
-/// meanwhile.
+/// Whether buffers should be written in the background already, so that the rest of the pool is left for
+/// writes that come meanwhile.
 pub(crate) fn is_filling(pool: &Pool) -> bool {
     const FILLED_PERCENT: u64 = 85;
     pool.used_bytes() > pool.limit_bytes() / 100 * FILLED_PERCENT
 }
 
-/// The shard whose buffers are the first to be written out for the memory of `pool`. `None` when buffers hold
-/// hardly any of it: what is charged for deletes that are kept in mind does not go by writing segments of a
-/// few documents.
+/// Returns the shard whose buffers should be written first to free memory of `pool`. `None` when buffers hold
+/// hardly any of it: memory for remembered deletes is not freed by writing segments with a few documents.
 pub(crate) fn largest_buffer<'s>(shards: &'s [Arc<Shard>], pool: &Pool) -> Option<&'s Arc<Shard>> {
     let buffered: u64 = shards.iter().map(|shard| shard.buffered_bytes()).sum();
     let largest = shards.iter().max_by_key(|shard| shard.buffered_bytes());
@@ -237,7 +237,7 @@ impl Shard {
         }
     }
 
-    /// The open core.
+    /// Returns the open core. Fails when the shard is not open.
     pub(crate) fn core(&self) -> Result<Arc<Core>> {
         match &**self.core.load() {
             Ok(core) => Ok(core.clone()),
@@ -249,12 +249,13 @@ impl Shard {
         self.core.store(Arc::new(core));
     }
 
-    /// Takes reads and writes. A shard that failed still answers searches while it waits to be reopened.
+    /// Whether the shard accepts reads and writes. A failed shard still answers searches until it is opened
+    /// again.
     pub(crate) fn is_started(&self) -> bool {
         self.core().is_ok_and(|core| !core.is_failed())
     }
 
-    /// Why the shard takes no writes, or is not there at all; `None`: it is started.
+    /// Returns why the shard accepts no writes, or is not open at all; `None` when it is started.
     pub(crate) fn failure(&self) -> Option<RequestError> {
         match self.core() {
             Ok(core) => core.check().err(),
@@ -262,7 +263,7 @@ impl Shard {
         }
     }
 
-    /// The folder is going away or the index is closing: nothing is written any more.
+    /// Closes the shard, because its folder is removed or its index is closed. Nothing is written afterwards.
     pub(crate) fn close(&self) {
         let _replacing = self.replacing.lock();
         if let Ok(core) = self.core() {
@@ -273,18 +274,21 @@ impl Shard {
         self.replace_core(Err(closed));
     }
 
-    /// Wall clock, milliseconds since 1970: for what is shown, stored or parsed, never for an interval.
+    /// Returns the wall clock in milliseconds since 1970, for what is shown, stored or parsed, but never for
+    /// an interval.
     pub(crate) fn now_millis(&self) -> u64 {
         self.services.environment.clock.now_millis()
     }
 
-    /// Milliseconds on a clock that never jumps, for intervals. Far from 0, which stands for "never".
+    /// Returns milliseconds of a clock that never jumps, for intervals. They are far from 0, which stands for
+    /// "never".
     pub(crate) fn interval_millis(&self) -> u64 {
         const START_MILLIS: u64 = 1 << 40;
         START_MILLIS + self.services.environment.clock.monotonic_nanos() / 1_000_000
     }
 
-    /// What a search of this request sees now. A refresh that was put off for want of searches is made first.
+    /// Returns what a search of this request sees now. If refreshes were put off because nobody searched, it
+    /// refreshes first.
     pub(crate) fn snapshot(&self) -> Result<ShardSnapshot> {
         match self.limits()? {
             None => self.whole_snapshot(),
@@ -292,7 +296,7 @@ impl Shard {
         }
     }
 
-    /// What a search sees that may see everything.
+    /// Returns what a search without restrictions sees.
     pub(super) fn whole_snapshot(&self) -> Result<ShardSnapshot> {
         let core = self.core()?;
         self.wake(&core);
@@ -311,7 +315,7 @@ impl Shard {
         })
     }
 
-    /// What a search would see of a shard without documents.
+    /// Returns what a search would see in this shard without documents.
     pub(super) fn snapshot_without_documents(&self, mapping: Arc<Mapping>) -> ShardSnapshot {
         ShardSnapshot {
             index: self.index.reference.clone(),
@@ -320,7 +324,7 @@ impl Shard {
             segments: Vec::new(),
             settings: self.index.search_settings.load_full(),
             scripts: self.services.scripts.clone(),
-            // Whoever writes a query waits for no other shard.
+            // The write of a document with a query must not wait for another shard.
             documents: None,
             caches: None,
             nested: None,
@@ -345,17 +349,17 @@ impl Shard {
         if self.index.settings.load().best_compression { StoredCodec::Zstd } else { StoredCodec::Lz4 }
     }
 
-    /// `index.sort.*`.
+    /// Returns `index.sort.*`.
     pub(super) fn sort(&self) -> Arc<[SortField]> {
         self.index.settings.load().sort.clone()
     }
 
-    /// Bytes that [`Shard::refresh`](super::Shard) would free.
+    /// Returns the bytes that [`Shard::refresh`](super::Shard) would free.
     pub(crate) fn buffered_bytes(&self) -> u64 {
         self.core().map_or(0, |core| core.buffered_bytes.load(Ordering::Relaxed))
     }
 
-    /// Adds index and shard, as Elasticsearch does for failures of a shard.
+    /// Adds index and shard to an error, as Elasticsearch does for shard failures.
     pub(crate) fn located(&self, error: RequestError) -> RequestError {
         error
             .with("index_uuid", &*self.index.uuid)
@@ -365,7 +369,7 @@ impl Shard {
 }
 
 impl Core {
-    /// After this nothing is written; searches go on with what is published.
+    /// Fails the core: nothing is written afterwards, but searches still see what is published.
     pub(super) fn fail(&self, error: RequestError) {
         self.failure.lock().get_or_insert(error);
         self.failed.store(true, Ordering::Release);
@@ -375,7 +379,7 @@ impl Core {
         self.failed.load(Ordering::Acquire)
     }
 
-    /// What buffers, version map and translog hold, and writes under way hold or may need.
+    /// Returns the memory of buffers, version map and translog, and what writes in progress have or may need.
     pub(super) fn indexing_bytes(&self) -> u64 {
         self.buffered_bytes.load(Ordering::Relaxed)
             + self.reserved_bytes.load(Ordering::Relaxed)
@@ -391,7 +395,7 @@ impl Core {
         Err(self.failure.lock().clone().unwrap_or_else(unknown))
     }
 
-    /// A buffer for this thread alone.
+    /// Returns a buffer for this thread alone.
     pub(super) fn check_out(&self, codec: StoredCodec, sort: Arc<[SortField]>) -> Slot {
         if let Some(slot) = self.idle.lock().pop() {
             return slot;
@@ -410,14 +414,14 @@ impl Core {
         bytes
     }
 
-    /// A document of another writer's buffer, or of a frozen one.
+    /// Deletes a document in a buffer that another writer uses, or in a frozen one.
     pub(super) fn delete_in_buffer(&self, buffer: u64, doc: DocId) {
         if let Some(list) = self.deletes.read().get(&buffer) {
             list.lock().push(doc);
         }
     }
 
-    /// Publishes the segments as they are. Called under `refreshing`.
+    /// Publishes the current segments. Called with `refreshing` held.
     pub(super) fn publish_snapshot(&self) {
         let segments: Vec<SegmentView> = self.segments.load().iter().map(|entry| entry.view()).collect();
         let before = self.snapshot.load();
@@ -430,7 +434,7 @@ impl Core {
         self.snapshot.store(Arc::new(Published { segments, version }));
     }
 
-    /// Which core, in which state, the caches may hold something of.
+    /// Returns the core and the state under which caches may hold something.
     pub(crate) fn cached_as(&self) -> (u64, u64) {
         (self.uid, self.snapshot.load().version)
     }
@@ -443,17 +447,17 @@ impl Core {
         self.refreshes_finished.load(Ordering::Acquire)
     }
 
-    /// What searches see.
+    /// Returns the segments that searches see.
     pub(crate) fn published_segments(&self) -> Vec<Arc<Segment>> {
         self.snapshot.load().segments.iter().map(|view| view.segment.clone()).collect()
     }
 
-    /// Those that searches do not see yet included.
+    /// Returns all segments, including those that searches do not see yet.
     pub(crate) fn all_segments(&self) -> Vec<Arc<Segment>> {
         self.segments.load().iter().map(|entry| entry.segment.clone()).collect()
     }
 
-    /// The segments as `GET _segments` shows them; `sort`: of the index, described.
+    /// Describes the segments as `GET _segments` shows them. `sort` is the description of the index sort.
     pub(crate) fn describe_segments(&self, sort: &Value) -> Vec<(String, Value)> {
         let committed: HashSet<SegmentId> = match self.committed.try_lock() {
             Some(commit) => commit.segments.iter().map(|segment| segment.meta.id).collect(),

@@ -1,9 +1,9 @@
-//! What is wrong with the files of a shard: "which of them are damaged, and who was told?"
+//! Damage in the files of a shard: "which of them are damaged, and was it reported?"
 //!
-//! Merges, scrubs and readers meet damage; the segment remembers it as long as it is open
-//! ([`limber_segment::Segment::damage`]). It is logged once, shown as the shard's health, and keeps the
-//! segment out of merges. Nothing is repaired here and nothing is deleted: what is intact is read on, what is
-//! damaged fails whoever reads it. `limber check --repair` is for the rest.
+//! Merges, scrubs and readers discover damage, and the segment remembers it while it is open
+//! ([`limber_segment::Segment::damage`]). It is logged once, shown in the shard's health, and excludes the
+//! segment from merges. Nothing is repaired or deleted here: intact parts stay readable, and reading a
+//! damaged part fails. Repairing is done by `limber check --repair`.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use super::core::Shard;
 use super::error::segment_error;
 use crate::api::Result;
 
-/// What a shard knows beside its segments.
+/// Damage outside of segments.
 #[derive(Default)]
 pub(crate) struct KnownDamage {
-    /// Damage in commit and live docs that the last scrub found. Every commit writes them anew, which heals
-    /// them.
+    /// Damage in the commit and live docs that the last scrub found. Every commit writes these files again,
+    /// which repairs them.
     beside_segments: Mutex<Vec<Damage>>,
     logged: Mutex<HashSet<String>>,
 }
 
 impl Shard {
-    /// All that is known to be wrong with the files of the shard.
+    /// Returns all known damage in the files of the shard.
     pub(crate) fn damage(&self) -> Vec<Damage> {
         let mut all: Vec<Damage> = self.known_damage.beside_segments.lock().clone();
         if let Ok(core) = self.core() {
@@ -42,7 +42,7 @@ impl Shard {
         all
     }
 
-    /// Why the shard does not serve, or what of it is damaged, for people.
+    /// Returns for people why the shard does not serve, or which parts are damaged.
     pub(crate) fn problem(&self) -> Option<String> {
         if let Err(error) = self.core().and_then(|core| core.check()) {
             return Some(error.reason);
@@ -54,7 +54,7 @@ impl Shard {
         Some(format!("corrupt file {first}{rest}"))
     }
 
-    /// The first damage as an error, with index and shard.
+    /// Fails with the first damage, with index and shard.
     pub(crate) fn check_damage(&self) -> Result<()> {
         match self.damage().first() {
             None => Ok(()),
@@ -62,7 +62,7 @@ impl Shard {
         }
     }
 
-    /// Logs what nobody was told yet.
+    /// Logs damage that was not logged before.
     pub(crate) fn report_damage(&self) {
         for damage in self.damage() {
             if self.known_damage.logged.lock().insert(damage.to_string()) {
@@ -80,9 +80,9 @@ impl Shard {
         }
     }
 
-    /// A merge of `views` failed with an error that is about bytes: finds out whose. A segment that is to
-    /// blame is not merged again; if none is, all of them fail together and none is tried again, or the same
-    /// merge would run for ever.
+    /// Finds the damaged segment after a merge of `views` failed because of corrupt bytes. A damaged segment
+    /// is not merged again. If none is found, all of `views` are marked as damaged, because otherwise the
+    /// same merge would be tried forever.
     pub(super) fn blame(&self, views: &[SegmentView], error: &limber_segment::Error) {
         let is_known = || views.iter().any(|view| view.segment.is_damaged());
         let is_about_bytes = matches!(
@@ -103,16 +103,16 @@ impl Shard {
         self.report_damage();
     }
 
-    /// Reads every byte of the committed files, from the disk and not from maps. Holds no lock while it
-    /// reads; files that go meanwhile are passed over. `pace` is told of bytes before they are read and may
-    /// sleep; its error ends the scrub.
+    /// Reads every byte of the committed files, from the disk and not from memory maps. Holds no lock while
+    /// it reads, and skips files that are deleted meanwhile. `pace` is called with the number of bytes before
+    /// they are read and may sleep; its error ends the scrub.
     pub(crate) fn scrub(
         &self,
         pace: &mut dyn FnMut(u64) -> limber_segment::Result<()>,
     ) -> limber_segment::Result<()> {
         let Ok(core) = self.core() else { return Ok(()) };
         let entries = core.segments.load_full();
-        // Neither the core nor other segments are kept from going while one is read.
+        // Dropped, so that the core and other segments can be freed while one segment is read.
         drop(core);
         let segments: Vec<_> = entries
             .iter()
@@ -127,7 +127,7 @@ impl Shard {
         for (segment, live_generation) in segments {
             let Some(segment) = segment.upgrade() else { continue };
             match segment.scrub(pace) {
-                // Merged or dropped meanwhile.
+                // The segment was merged or dropped meanwhile.
                 Err(limber_segment::Error::Store(error)) if error.is_not_found() => continue,
                 outcome => outcome?,
             }
@@ -144,7 +144,7 @@ impl Shard {
     }
 }
 
-/// Adds damage of a small file that was read whole. One that is gone was replaced by a newer one.
+/// Adds damage of a small file that was read as a whole. A missing file was replaced by a newer one.
 fn note_corrupt<T>(
     read: limber_segment::Result<T>,
     file: &str,

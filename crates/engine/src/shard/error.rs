@@ -1,9 +1,9 @@
-//! Failures below, in the words of the API.
+//! Converts errors of lower layers to errors of the API.
 
 use limber_mapping::{ErrorClass, RequestError};
 use limber_store::Error as StoreError;
 
-/// A failure of disk or memory.
+/// Converts a failure of disk or memory.
 pub(crate) fn store_error(error: &StoreError) -> RequestError {
     match error {
         StoreError::LimitExceeded(no_room) => no_room.clone().into(),
@@ -16,7 +16,8 @@ pub(crate) fn store_error(error: &StoreError) -> RequestError {
     }
 }
 
-/// A failure of a write: a full disk is the flood stage, whatever the watermark says.
+/// Converts the failure of a write. A full disk is reported like the flood stage, whatever the watermark
+/// says.
 ///
 /// Source: `IndexMetadata#INDEX_READ_ONLY_ALLOW_DELETE_BLOCK`.
 pub(crate) fn disk_error(error: &StoreError, index: &str) -> RequestError {

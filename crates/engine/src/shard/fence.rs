@@ -1,18 +1,18 @@
-//! Fences: "this part of a shard's work must not stop half-way".
+//! Fences detect a panic in a part of a shard's work that must not stop halfway.
 
 use limber_mapping::RequestError;
 
 use super::core::Core;
 
-/// Held over steps that leave the core in no state to go on from when they are cut short by a panic: the core
-/// fails then, takes no more writes, commits nothing, and the shard recovers from disk.
+/// Held during steps that would leave the core in an invalid state if a panic interrupted them. In that case
+/// the core fails: it accepts no more writes, commits nothing, and the shard recovers from disk.
 pub(super) struct Fence<'c> {
     core: &'c Core,
     what: &'static str,
 }
 
 impl<'c> Fence<'c> {
-    /// `what` panicked, in the words of the log and of those who wait: "a write".
+    /// Begins the steps. `what` names them in the log and in errors after a panic, such as "a write".
     pub(super) fn new(core: &'c Core, what: &'static str) -> Fence<'c> {
         Fence { core, what }
     }

@@ -1,10 +1,10 @@
 //! Ids for documents that come without one: unique on this node, and cheap to store.
 //!
-//! 15 bytes as 20 characters of URL-safe base64: sequence number (3), time in milliseconds (6), node (6), in
-//! an order that puts bytes that differ first (terms split early) and those that ids of one hour share next
-//! (terms compress).
+//! 15 bytes as 20 characters of URL-safe base64: sequence number (3), time in milliseconds (6), node (6). The
+//! order puts bytes that differ first (so that terms diverge early), followed by those that ids of the same
+//! hour share (so that terms compress well).
 //!
-//! Source: `org.elasticsearch.common.TimeBasedUUIDGenerator`, whose byte order is kept.
+//! Source: `org.elasticsearch.common.TimeBasedUUIDGenerator`, whose byte order is used.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -12,7 +12,7 @@ use crate::environment::Environment;
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Characters of an id.
+/// Length of an id in characters.
 pub(crate) const ID_BYTES: usize = 20;
 
 pub(crate) struct FlakeIds {
@@ -28,19 +28,19 @@ impl FlakeIds {
         let sequence = u32::from_le_bytes([random[6], random[7], random[8], random[9]]);
         let mut node = [0u8; 6];
         node.copy_from_slice(&random[..6]);
-        // Like a multicast address, so that it never equals a network card's.
+        // Set as in a multicast address, so that it never equals the address of a network card.
         node[0] |= 1;
         FlakeIds { sequence: AtomicU32::new(sequence), last_millis: AtomicU64::new(0), node }
     }
 
-    /// `count` ids at once. `now_millis` may go back: time in ids does not.
+    /// Generates `count` ids. `now_millis` may go back, but the time in ids never does.
     pub(crate) fn generate(&self, count: u32, now_millis: u64) -> GeneratedIds {
         if count == 0 {
             return GeneratedIds::default();
         }
         let first = self.sequence.fetch_add(count, Ordering::Relaxed);
         let mut wraps = (first & 0xff_ffff).checked_add(count).is_none_or(|end| end > 0xff_ffff);
-        // The same sequence number must not meet the same millisecond again.
+        // The same sequence number must not be combined with the same millisecond again.
         let mut millis = self
             .last_millis
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| {
@@ -58,7 +58,8 @@ impl FlakeIds {
             ]));
             text[16..].copy_from_slice(&encode([(millis >> 8) as u8, (sequence >> 8) as u8, millis as u8]));
             bytes.extend_from_slice(&text);
-            // Behind the wrap the run continues in the next millisecond, which is taken above.
+            // After the sequence number wraps, the ids continue in the next millisecond, which was reserved
+            // above.
             if wraps && sequence == 0xff_ffff {
                 millis += 1;
                 wraps = false;
@@ -68,8 +69,8 @@ impl FlakeIds {
         GeneratedIds { text: String::from_utf8(bytes).expect("base64 is ASCII") }
     }
 
-    /// An id without the first and the last four characters, the only ones that differ between ids of one
-    /// millisecond.
+    /// Returns an id without its first and last four characters, the only ones that differ between ids of the
+    /// same millisecond.
     fn frame(&self, millis: u64) -> [u8; ID_BYTES] {
         let mut text = [0u8; ID_BYTES];
         let node = &self.node;
@@ -84,7 +85,7 @@ impl FlakeIds {
     }
 }
 
-/// The ids of one request, back to back: checked to be text once.
+/// The ids of one request, one after another in a single string, whose UTF-8 is checked only once.
 #[derive(Debug, Default)]
 pub(crate) struct GeneratedIds {
     text: String,

@@ -1,4 +1,4 @@
-//! Flush: what was refreshed becomes a commit, and the translog before it goes.
+//! Flush: commits the segments and removes the older translog generations.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,18 +16,18 @@ use super::segments::SegmentEntry;
 use super::stats::Timer;
 use crate::api::Result;
 
-/// A disk that is full or broken stays so for a while; each attempt costs a refresh and a line in the log.
+/// A full or broken disk stays so for a while, and each attempt costs a refresh and a line in the log.
 const REST_AFTER_FAILURE_MS: u64 = 5_000;
 
 impl Shard {
-    /// Commits. Without `force` nothing happens when nothing was written since the last commit.
+    /// Commits. Without `force`, nothing happens if nothing was written since the last commit.
     pub(crate) fn flush(&self, force: bool) -> Result<()> {
         let core = self.core()?;
         self.flush_core(&core, force)
     }
 
-    /// By the scheduler: the translog has outgrown `flush_threshold_size`, or holds operations older than
-    /// `flush_threshold_age`.
+    /// Flushes if it is due: the translog is larger than `flush_threshold_size` or has operations older than
+    /// `flush_threshold_age`. Called by the scheduler.
     pub(crate) fn flush_if_due(&self) -> Result<bool> {
         let core = self.core()?;
         let rests = self.interval_millis() < core.flushes_rest_until_millis.load(Ordering::Relaxed);
@@ -53,19 +53,18 @@ impl Shard {
         core.check()?;
         let begun_before = core.flushes_begun.load(Ordering::Acquire);
         let mut committed = core.committed.lock();
-        // Whoever reopens the shard has failed the core first and then waited for this lock.
+        // Checked again, because the core may have failed while this thread waited for the lock.
         core.check()?;
         if !force && !core.is_uncommitted.load(Ordering::Acquire) {
             return Ok(());
         }
-        // Many who ask at the same time are served by one flush, as long as it began after each of them had
-        // asked.
+        // Concurrent callers share one flush if it began after each of them had called.
         if core.last_whole_flush.load(Ordering::Acquire) > begun_before {
             return Ok(());
         }
         let number = core.flushes_begun.fetch_add(1, Ordering::AcqRel) + 1;
         let _timer = Timer::start(&*self.services.environment.clock, &self.counters.flush, 1);
-        // Nothing is lost when the next generation cannot be made: the log goes on with this one.
+        // If the next generation cannot be created, nothing is lost: the translog continues with this one.
         core.translog.prepare_roll(self.now_millis()).map_err(|error| self.disk_refused(&error))?;
         let _fence = Fence::new(core, "a flush");
         core.is_uncommitted.store(false, Ordering::Release);
@@ -84,8 +83,8 @@ impl Shard {
             other => super::error::segment_error(&other),
         })?;
         core.last_whole_flush.store(number, Ordering::Release);
-        // The commit holds whatever becomes of the files that it made superfluous; the next flush tries
-        // again.
+        // The commit is valid whatever happens to the superfluous files; the next flush tries again to delete
+        // them.
         if let Err(error) = self.delete_superfluous(core, &committed) {
             tracing::warn!(index = %self.index.name, shard = self.number, %error, "superfluous files stay");
         }
@@ -99,7 +98,7 @@ impl Shard {
         self.delete_unused(core, committed)
     }
 
-    /// Makes the published state durable and lists it in the commit.
+    /// Makes the published state durable and writes the commit.
     fn commit(
         &self,
         core: &Core,
@@ -133,7 +132,7 @@ impl Shard {
         Ok(())
     }
 
-    /// Fsyncs what is not durable yet of one segment; answers the generation of its live docs.
+    /// Fsyncs what is not durable yet of one segment. Returns the generation of its live docs.
     fn sync_segment(
         &self,
         entry: &SegmentEntry,
@@ -161,9 +160,9 @@ impl Shard {
         Ok(Some(generation))
     }
 
-    /// Deletes files that neither the commit nor the shard's list needs. Called with `committed` held, so
-    /// that no commit is in the middle of listing them. Files of segments that are being written have numbers
-    /// above all that are listed.
+    /// Deletes files that neither the commit nor the current segments need. Called with `committed` held, so
+    /// that no commit is being written. Files of segments that are being written have numbers above all
+    /// listed ones.
     pub(super) fn delete_unused(&self, core: &Core, committed: &Commit) -> limber_segment::Result<()> {
         if core.is_failed() {
             return Ok(());
@@ -176,7 +175,7 @@ impl Shard {
             let Some(id) = SegmentId::of_file(&name) else { continue };
             let is_old_live = name.ends_with(".live") && !referenced.contains(&name);
             if self.pins.holds(&name) {
-                // A snapshot reads it; a later commit deletes it.
+                // A snapshot reads it, so a later commit deletes it.
                 pinned.insert(id);
                 continue;
             }
@@ -192,8 +191,8 @@ impl Shard {
     }
 }
 
-/// Refuses a commit that holds less than the one before it: the shard's memory is wrong then, and the shard
-/// is opened again from disk.
+/// Refuses a commit that contains less than the one before it. The shard's memory must be wrong then, and the
+/// shard is opened again from disk.
 fn check_follows(before: &Commit, next: &Commit) -> limber_segment::Result<()> {
     let follows = next.max_seq_no >= before.max_seq_no
         && next.translog_generation >= before.translog_generation

@@ -1,4 +1,4 @@
-//! Realtime get: the newest version of a document, refreshed or not.
+//! Realtime get: returns the newest version of a document, refreshed or not.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use super::versions::VersionEntry;
 use crate::api::{FoundDocument, Result};
 use crate::translog::Record;
 
-/// Which version of a document is read, and what for.
+/// Which version of a document is read, and for what purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// The one that a search sees.
+    /// The version that a search sees.
     Published,
-    /// The newest one.
+    /// The newest version.
     Newest,
-    /// The newest one, of which a write carries on what it does not change: what it is read from is verified.
+    /// The newest version, for a write that keeps parts of it. The data that it is read from is verified.
     ForWrite,
 }
 
@@ -32,11 +32,11 @@ enum Newest {
 }
 
 impl Shard {
-    /// The document under `id`.
+    /// Returns the document with this id.
     pub(crate) fn get(&self, id: &str, reading: Reading) -> Result<Option<FoundDocument>> {
         let is_published = reading == Reading::Published;
         if let Some(limits) = self.limits()? {
-            // Never for a write: whoever does not see all of a document may not update it.
+            // Updates never get here, because users who do not see whole documents may not update them.
             return self.get_limited(&limits, id, !is_published);
         }
         let core = self.core()?;
@@ -55,9 +55,9 @@ impl Shard {
         found
     }
 
-    /// Also answers from a shard that failed, as long as its records can be read: what was acknowledged stays
-    /// readable on a full disk. An id whose last write never reached the log answers with the shard's
-    /// failure, as its memory is ahead of the disk.
+    /// Returns the newest version. This works even on a failed shard while its translog records can be read,
+    /// so that acknowledged documents stay readable when the disk is full. If the last write of the id never
+    /// reached the translog, it fails with the shard's failure, because the memory is ahead of the disk.
     fn get_newest(&self, core: &Arc<Core>, id: &str, reading: Reading) -> Result<Option<FoundDocument>> {
         loop {
             match self.newest(core, id.as_bytes(), reading)? {
@@ -65,20 +65,20 @@ impl Shard {
                 Newest::Segment(segment, doc) => return self.read_document(&segment, doc, reading).map(Some),
                 Newest::Entry(entry) if entry.place.is_none() => return Ok(None),
                 Newest::Entry(entry) => {
-                    // What columns give back is known once there are columns.
+                    // A synthetic source can be built only from columns, which exist after the refresh.
                     let is_synthetic = self.index.mapping.load().synthetic().is_some();
                     if !is_synthetic && let Some(found) = self.read_record(core, &entry)? {
                         return Ok(Some(found));
                     }
-                    // Its generation was trimmed between the two look-ups, or it was replayed: it is in a
-                    // segment soon.
+                    // The record's generation was trimmed after the lookup, or the operation was replayed. A
+                    // refresh puts it into a segment.
                     self.refresh_core(core)?;
                 }
             }
         }
     }
 
-    /// Version map and segments at one moment.
+    /// Looks up an id in version map and segments at one moment.
     fn newest(&self, core: &Arc<Core>, id: &[u8], reading: Reading) -> Result<Newest> {
         let find = match reading {
             Reading::ForWrite => Segment::find_replaced,
@@ -142,7 +142,7 @@ impl Shard {
 
     fn read_document(&self, segment: &Segment, doc: DocId, reading: Reading) -> Result<FoundDocument> {
         let mapping = self.index.mapping.load();
-        // Stored blocks are compared whenever they are read, columns are not.
+        // Stored blocks are verified whenever they are read; columns are not.
         if reading == Reading::ForWrite && mapping.synthetic().is_some() {
             segment.verify_columns().map_err(|error| segment_error(&error))?;
         }
@@ -157,8 +157,8 @@ impl Shard {
     }
 }
 
-/// What is shown as the source of what is stored of it, and what is kept for stored fields where that is not
-/// the source.
+/// Splits a stored document: returns the source to show, and, if that differs from the stored document, what
+/// stored fields are read from.
 fn split(mapping: &Mapping, kept: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
     if mapping.stored_beside_source().is_empty() {
         return (kept, Vec::new());
@@ -167,7 +167,7 @@ fn split(mapping: &Mapping, kept: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
     (shown, kept)
 }
 
-/// With what the segment stores as the source.
+/// Reads a document, with what the segment stores as its source.
 pub(super) fn read_stored(segment: &Segment, doc: DocId) -> Result<FoundDocument> {
     let read = || -> limber_segment::Result<FoundDocument> {
         let mut reader = StoredReader::new();

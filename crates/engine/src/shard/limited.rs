@@ -1,7 +1,7 @@
-//! A shard as a request sees it that may not see all of it: hidden fields are not mapped, hidden documents
-//! not there.
+//! A shard for a request that may not see all of it: hidden fields are unmapped, hidden documents are
+//! missing.
 //!
-//! Every read goes through [`Shard::snapshot`] or [`Shard::get`], so that no request can forget it.
+//! Every read goes through [`Shard::snapshot`] or [`Shard::get`], so that no request can bypass the limits.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use super::error::segment_error;
 use super::get::read_stored;
 use crate::api::{FoundDocument, Result};
 
-/// Mappings that are kept: roles that hide fields are few.
+/// How many mappings are cached. Few roles hide fields.
 const SEEN_MAX: usize = 8;
 
-/// Mappings made for roles that hide fields.
+/// Cached mappings for roles that hide fields.
 #[derive(Default)]
 pub(crate) struct SeenMappings(Mutex<Vec<Seen>>);
 
@@ -29,10 +29,10 @@ struct Seen {
 }
 
 impl SeenMappings {
-    /// What of `whole` is seen through these limits.
+    /// Returns the parts of `whole` that are visible with these limits.
     ///
     /// # Errors
-    /// It returns no error that the mapping itself did not return.
+    /// Fails only with errors of the mapping itself.
     pub(crate) fn of(&self, whole: &Arc<Mapping>, limits: &Limits) -> Result<Arc<Mapping>> {
         if limits.fields.is_empty() {
             return Ok(whole.clone());
@@ -53,10 +53,10 @@ impl SeenMappings {
 }
 
 impl Shard {
-    /// What is hidden of this shard from the request of this thread.
+    /// Returns what is hidden of this shard from the request of this thread.
     ///
     /// # Errors
-    /// `Forbidden`: it must not touch the index at all.
+    /// Fails with `Forbidden` when the request must not use the index at all.
     pub(crate) fn limits(&self) -> Result<Option<Limits>> {
         match limber_access::current() {
             None => Ok(None),
@@ -75,8 +75,8 @@ impl Shard {
         Ok(ShardSnapshot { mapping, caches: None, ..snapshot })
     }
 
-    /// The newest version under `id`, if it may be seen, with what of it may be. Everything written is made
-    /// searchable first, because whether it may be seen is a search.
+    /// Returns the visible parts of the newest version of a document, if the document is visible. Everything
+    /// written is refreshed first, because a search decides about visibility.
     pub(super) fn get_limited(
         &self,
         limits: &Limits,

@@ -1,6 +1,6 @@
-//! Merges: several segments become one while the shard works on.
+//! Merges: several segments become one while the shard continues to work.
 //!
-//! A merge reads the documents that searches see. Documents that are deleted while it runs, or whose delete
+//! A merge reads the documents that searches see. Documents that are deleted while it runs, or whose deletion
 //! is not published yet, are deleted again in the new segment when it is installed.
 
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use super::merge_policy::{Candidate, find_expunging_merge, find_forced_merge, fi
 use super::segments::{SegmentEntry, SegmentList};
 use crate::api::{ForceMergeRequest, Result};
 
-/// Rate of a merge that nobody waits for, in bytes a second (Lucene's `ConcurrentMergeScheduler` starts at 20
-/// MB/s; merges here cost the disk, hardly the processor, and modern disks have more to give).
+/// Speed limit of a background merge, in bytes per second. Lucene's `ConcurrentMergeScheduler` starts at 20
+/// MB/s; merges here need the disk more than the processor, and modern disks are faster.
 const THROTTLED_BYTES_PER_SECOND: u64 = 200 << 20;
 
-/// Multiplies `segments_per_tier` while documents stream in and nobody searches.
+/// Factor for `segments_per_tier` while documents stream in and nobody searches.
 const RESTING_SEGMENTS_FACTOR: f64 = 2.0;
 
-/// Gives segments free when a merge ends, however it ends.
+/// Releases its segments when a merge ends, however it ends.
 struct Claim(Vec<Arc<SegmentEntry>>);
 
 impl Drop for Claim {
@@ -33,9 +33,9 @@ impl Drop for Claim {
 }
 
 impl Shard {
-    /// One merge, if the policy finds one. Answers whether there may be more to do.
+    /// Runs one merge if the policy finds one. Returns whether there may be more to merge.
     pub(crate) fn merge_once(&self) -> Result<bool> {
-        // A shard that does not open is reported by its health.
+        // The health API reports a shard that does not open.
         let Ok(core) = self.core() else { return Ok(false) };
         let settings = self.index.settings.load_full();
         let most = settings.merge.max_thread_count.unwrap_or(usize::MAX) as u64;
@@ -52,7 +52,7 @@ impl Shard {
         self.merge_chosen(&core, policy.auto_throttle, false, |candidates| find_merge(candidates, &policy))
     }
 
-    /// `_forcemerge`: blocks until it is done.
+    /// Carries out `_forcemerge`. Returns when it is done.
     pub(crate) fn force_merge(&self, request: &ForceMergeRequest) -> Result<()> {
         let core = self.core()?;
         if request.flush {
@@ -81,14 +81,14 @@ impl Shard {
                 if is_reached || !busy {
                     break;
                 }
-                // A background merge has what is left; it ends by itself.
+                // A background merge is working on the remaining segments and will end soon.
                 limber_store::sync::sleep(std::time::Duration::from_millis(20));
             }
         }
         if request.flush {
             self.flush_core(&core, true)?;
         }
-        // What is damaged was left out.
+        // Damaged segments were left out.
         self.check_damage()
     }
 
@@ -101,7 +101,8 @@ impl Shard {
     ) -> Result<bool> {
         core.check()?;
         let (mut claim, mut views) = {
-            // Choosing and claiming is one step, and no refresh changes what is published meanwhile.
+            // Holding `refreshing` makes choosing and claiming atomic, and keeps the published state
+            // unchanged meanwhile.
             let _refreshing = core.refreshing.lock();
             let segments = core.segments.load_full();
             let candidates: Vec<Candidate> = segments.iter().map(|entry| candidate(entry)).collect();
@@ -125,7 +126,7 @@ impl Shard {
         match outcome {
             Ok(()) => Ok(true),
             Err(limber_segment::Error::Cancelled) => Ok(false),
-            // A merge that fails changes nothing: the segments it read are still there.
+            // A failed merge changes nothing: the segments it read still exist.
             Err(limber_segment::Error::Store(error)) => {
                 if error.is_disk_full()
                     && let Some(host) = self.services.host.upgrade()
@@ -138,8 +139,8 @@ impl Shard {
         }
     }
 
-    /// Charges what the merge takes. What does not fit is made smaller: the largest segment waits for a merge
-    /// that has the memory. `None`: not even two segments fit, which is an error when the merge `is_needed`.
+    /// Charges the memory of a merge. If it does not fit, the largest segment is left for a later merge,
+    /// repeatedly. Returns `None` when not even two segments fit; if the merge `is_needed`, that is an error.
     fn reserve_merge_memory(
         &self,
         claim: &mut Claim,
@@ -183,7 +184,7 @@ impl Shard {
         counters.merge_docs.fetch_add(docs, Ordering::Relaxed);
         counters.merge_bytes.fetch_add(bytes, Ordering::Relaxed);
         self.install_merged(core, entries, views, merged)?;
-        // Whoever holds it commits just now and deletes afterwards.
+        // If the lock is taken, another thread is committing and will delete the files afterwards.
         if let Some(committed) = core.committed.try_lock() {
             self.delete_unused(core, &committed)?;
         }
@@ -234,8 +235,8 @@ impl Shard {
         merged: Option<(SegmentEntry, limber_segment::DocIdMap)>,
     ) -> limber_segment::Result<()> {
         let _refreshing = core.refreshing.lock();
-        // Whoever reopens the shard has failed the core first and then waited for this lock: its files are
-        // somebody else's now.
+        // The core may have failed while this thread waited for the lock. The files then belong to a new
+        // core.
         if core.is_failed() {
             return Err(limber_segment::Error::Cancelled);
         }
@@ -250,7 +251,7 @@ impl Shard {
         let mut merged = merged;
         for entry in core.segments.load().iter() {
             if is_source(entry) {
-                // The new segment takes the place of its first source.
+                // The new segment replaces the first of its sources in the list.
                 segments.extend(merged.take());
             } else {
                 segments.push(entry.clone());
@@ -264,14 +265,14 @@ impl Shard {
     }
 }
 
-/// Documents and bytes that a merge reads.
+/// Counts the documents and bytes that a merge reads.
 fn sizes_of(views: &[SegmentView]) -> (u64, u64) {
     let docs = views.iter().map(|view| u64::from(view.live_count())).sum();
     let bytes = views.iter().map(|view| view.segment.file_bytes()).sum();
     (docs, bytes)
 }
 
-/// What is counted of a merge while it runs, however it ends. One that panics is not tried again at once.
+/// Counts a merge while it runs, however it ends. After a panic, the next merge is delayed.
 struct RunningMerge<'m> {
     shard: &'m Shard,
     core: &'m Core,
@@ -312,13 +313,13 @@ fn candidate(entry: &SegmentEntry) -> Candidate {
         live_bytes: entry.live_bytes(),
         doc_count,
         deleted_count,
-        // A damaged segment is not merged: it would fail each time.
+        // A damaged segment is not merged, because that would fail each time.
         is_merging: entry.merging.load(Ordering::Acquire) || entry.segment.is_damaged(),
     }
 }
 
-/// Deletes in the merged segment what was deleted in its sources since `views` were taken: published ones for
-/// searches too, the others for writers only.
+/// Applies to the merged segment the deletes that its sources received since `views` were taken: published
+/// deletes become visible to searches, the others only to writers.
 fn carry_deletes(
     entries: &[Arc<SegmentEntry>],
     views: &[SegmentView],

@@ -1,25 +1,25 @@
-//! Which segments to merge: "which few of these, taken together, are worth writing again?"
+//! Selects the segments to merge: "merging which few segments is worth writing them again?"
 //!
-//! Segments fall into tiers of similar size; a tier may hold `segments_per_tier` of them. Among all runs of
-//! up to `max_merge_at_once` segments, the one that is most balanced, smallest and reclaims most deletes is
-//! taken.
+//! Segments form tiers of similar size, and a tier may have `segments_per_tier` of them. Among all runs of up
+//! to `max_merge_at_once` segments, the best combines balance, a small size and many reclaimed deletes.
 //!
 //! Source: Lucene's `TieredMergePolicy`; the scoring is its formula.
 
 use crate::settings::MergeSettings;
 
-/// What the policy knows of a segment.
+/// What the policy knows about a segment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Candidate {
-    /// Bytes that would remain: size times the share of live documents.
+    /// The bytes that would remain: the size times the share of live documents.
     pub live_bytes: u64,
     pub doc_count: u32,
     pub deleted_count: u32,
-    /// Another merge has it.
+    /// Whether another merge is using it.
     pub is_merging: bool,
 }
 
-/// The next merge by itself, as indices into `segments`, ascending; `None` when the shard is in shape.
+/// Selects the next natural merge, as indices into `segments` in ascending order; `None` when there is
+/// nothing to merge.
 pub(crate) fn find_merge(segments: &[Candidate], settings: &MergeSettings) -> Option<Vec<usize>> {
     let mut by_size: Vec<usize> = (0..segments.len()).filter(|&at| !segments[at].is_merging).collect();
     by_size.sort_by_key(|&at| std::cmp::Reverse(segments[at].live_bytes));
@@ -27,7 +27,8 @@ pub(crate) fn find_merge(segments: &[Candidate], settings: &MergeSettings) -> Op
     let deleted: u64 = segments.iter().map(|segment| u64::from(segment.deleted_count)).sum();
     let too_many_deletes = docs > 0 && deleted as f64 * 100.0 / docs as f64 > settings.deletes_pct_allowed;
 
-    // What has outgrown merging waits until half of it is deleted, or until deletes are too many altogether.
+    // A segment that is too large to merge waits until half of it is deleted, or until there are too many
+    // deletes in total.
     let is_too_large = |segment: &Candidate| {
         segment.live_bytes > settings.max_merged_segment_bytes / 2
             && (!too_many_deletes
@@ -66,7 +67,7 @@ pub(crate) fn find_merge(segments: &[Candidate], settings: &MergeSettings) -> Op
             continue;
         }
         let largest = segments[chosen[0]].live_bytes.max(settings.floor_segment_bytes);
-        // 1/n for a run of equals, towards 1 when one segment outweighs the rest.
+        // 1/n for n segments of equal size; close to 1 when one segment is much larger than the rest.
         let skew = match hit_too_large {
             true => 1.0 / settings.max_merge_at_once as f64,
             false => largest as f64 / floored.max(1) as f64,
@@ -83,7 +84,7 @@ pub(crate) fn find_merge(segments: &[Candidate], settings: &MergeSettings) -> Op
     })
 }
 
-/// How many segments a well-shaped shard of this size has.
+/// Returns how many segments a well-merged shard of this size has.
 fn allowed_count(by_size: &[usize], segments: &[Candidate], settings: &MergeSettings) -> f64 {
     let floor = settings.floor_segment_bytes.max(1);
     let smallest = by_size.last().map_or(floor, |&at| segments[at].live_bytes.max(floor));
@@ -103,13 +104,13 @@ fn allowed_count(by_size: &[usize], segments: &[Candidate], settings: &MergeSett
     }
 }
 
-/// The next step towards `max_count` segments (or a merge that drops deletes of the last one); `None` when it
-/// is reached.
+/// Selects the next step towards `max_count` segments, or a merge that drops the deletes of the last one;
+/// `None` when the goal is reached.
 pub(crate) fn find_forced_merge(segments: &[Candidate], max_count: usize) -> Option<Vec<usize>> {
     let free: Vec<usize> = (0..segments.len()).filter(|&at| !segments[at].is_merging).collect();
     let max_count = max_count.max(1);
     if segments.len() > max_count {
-        // The smallest ones together, as many as must go.
+        // Merges the smallest segments, as many as necessary.
         let mut by_size = free;
         by_size.sort_by_key(|&at| segments[at].live_bytes);
         by_size.truncate(segments.len() - max_count + 1);
@@ -119,8 +120,8 @@ pub(crate) fn find_forced_merge(segments: &[Candidate], max_count: usize) -> Opt
     free.into_iter().find(|&at| max_count == 1 && segments[at].deleted_count > 0).map(|at| vec![at])
 }
 
-/// Segments with more deleted documents than `expunge_deletes_allowed` percent, at most `max_merge_at_once`
-/// of them.
+/// Selects segments with more than `expunge_deletes_allowed` percent deleted documents, at most
+/// `max_merge_at_once` of them.
 pub(crate) fn find_expunging_merge(segments: &[Candidate], settings: &MergeSettings) -> Option<Vec<usize>> {
     let mut chosen: Vec<usize> = (0..segments.len())
         .filter(|&at| !segments[at].is_merging && segments[at].deleted_count > 0)

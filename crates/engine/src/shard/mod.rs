@@ -1,9 +1,9 @@
-//! One shard: "write this document, get it, let it be found, and lose nothing".
+//! One shard: "write this document, get it, make it searchable, and lose nothing".
 //!
-//! A write goes: gate (shared) -> lock of its id -> version check -> `mapping::document::parse` into a buffer
-//! that the thread checked out -> version map; then, per request, one translog append and one shared fsync. A
-//! refresh takes the gate alone for a moment, freezes all buffers, writes them as segments while writers go
-//! on with new ones, and publishes.
+//! Steps of a write: gate (shared) -> lock of its id -> version check -> `mapping::document::parse` into a
+//! buffer that the thread has checked out -> version map; then, once per request, a translog append and a
+//! shared fsync. A refresh holds the gate exclusively for a moment, freezes all buffers, writes them as
+//! segments while writers continue with new ones, and publishes them.
 
 mod commit;
 mod core;

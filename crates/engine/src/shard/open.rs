@@ -1,4 +1,4 @@
-//! Opening a shard: "what is on disk, and what does the translog add to it?"
+//! Opens a shard: "what is on disk, and what does the translog add to it?"
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,8 +22,8 @@ use crate::api::Result;
 use crate::environment::Environment;
 use crate::translog::{self, FileTranslog, GENERATIONS_MAX, Operation, OperationType, Record, RecordBatch};
 
-/// Writes the first commit of a shard that is being created. Until then the shard does not exist, so that a
-/// missing commit later is damage and never "new".
+/// Writes the first commit of a shard that is being created. A shard without a commit does not exist, so that
+/// a commit that is missing later means damage and never a new shard.
 pub(crate) fn create_files(directory: &dyn Directory, environment: &Environment) -> limber_store::Result<()> {
     let mut history = [0u8; 16];
     environment.randomness.fill(&mut history);
@@ -51,16 +51,16 @@ impl From<StoreError> for OpenError {
 }
 
 impl Shard {
-    /// Opens or, after a failure, reopens the shard from disk. On an error the shard stays unavailable and
-    /// says why.
+    /// Opens the shard from disk, or opens it again after a failure. After an error the shard stays
+    /// unavailable and reports the reason.
     pub(crate) fn open(&self) -> Result<()> {
         let _replacing = self.replacing.lock();
         let mut first_segment = 0;
         if let Ok(core) = self.core() {
             core.fail(RequestError::unavailable("already_closed_exception", "the shard is being reopened"));
             core.translog.close();
-            // Whoever is in the middle of a refresh, merge installation or commit of the old core must be out
-            // of the folder.
+            // A refresh, an installation of a merge or a commit of the old core must be finished before the
+            // folder is read.
             drop(core.refreshing.lock());
             drop(core.committed.lock());
             first_segment = core.next_segment.load(Ordering::Acquire);
@@ -68,7 +68,7 @@ impl Shard {
         match self.open_core(first_segment) {
             Ok((core, generation_count)) => {
                 self.replace_core(Ok(core.clone()));
-                // Many lives without a commit leave many files of the log.
+                // Many restarts without a commit leave many translog files.
                 if generation_count > GENERATIONS_MAX / 2
                     && let Err(error) = self.flush_core(&core, true)
                 {
@@ -79,7 +79,7 @@ impl Shard {
             Err(error) => {
                 tracing::error!(index = %self.index.name, shard = self.number, %error, "shard does not open");
                 let old = self.core();
-                // A shard that has failed keeps answering searches while it cannot be reopened.
+                // A failed shard continues to answer searches while it cannot be opened again.
                 if old.is_err() {
                     self.replace_core(Err(self.located(error.clone())));
                 }
@@ -88,8 +88,8 @@ impl Shard {
         }
     }
 
-    /// Also answers how many generations of the log the next commit makes superfluous. `first_segment`: lower
-    /// numbers may still be in the hands of a merge that is just ending.
+    /// Opens a core. Also returns how many translog generations the next commit makes superfluous. Segment
+    /// numbers below `first_segment` may still be used by a merge that is ending.
     fn open_core(&self, first_segment: u64) -> Result<(Arc<Core>, usize)> {
         let at = |error: StoreError| store_error(&error);
         let commit = Commit::read(&*self.directory).map_err(at)?;
@@ -101,7 +101,7 @@ impl Shard {
         let history = commit.history_bytes();
         let interval_millis = self.interval_millis();
 
-        // Replay needs a core to write to, and the core needs its translog: a look at the generations comes
+        // Replay needs a core to write to, and the core needs its translog, so the generations are read
         // first.
         let seen = translog::recover(&self.directory, commit.translog_generation, &history, |_| {
             Ok::<(), StoreError>(())
@@ -110,7 +110,7 @@ impl Shard {
         let primary_term = commit.primary_term.max(seen.max_primary_term) + 1;
         let generation = seen.max_generation.max(commit.translog_generation.saturating_sub(1)) + 1;
         for name in self.directory.list().map_err(at)?.iter().filter(|name| name.starts_with("translog-")) {
-            // What was replayed counts as written from now on.
+            // The operations in these files count as durable from now on.
             self.directory.sync(name).map_err(at)?;
         }
         let log = FileTranslog::create(
@@ -164,7 +164,7 @@ impl Shard {
         self.replay(&core, &commit)?;
         self.refresh_core(&core)?;
         core.publish_snapshot();
-        // Last: until all was replayed, a shard that does not open keeps every file it has.
+        // This comes last: a shard that fails to open keeps all its files.
         for name in unreferenced {
             self.directory.delete_if_present(&name).map_err(at)?;
         }
@@ -200,8 +200,8 @@ impl Shard {
         Ok(SegmentEntry::committed(opened, live))
     }
 
-    /// The files of segments that the commit does not list and files that were never finished, and a segment
-    /// number above every file seen.
+    /// Returns the segment files that the commit does not list, unfinished files, and a segment number above
+    /// that of every file.
     fn find_unreferenced(&self, commit: &Commit) -> limber_store::Result<(Vec<String>, u64)> {
         let referenced = referenced_files(commit);
         let mut next_segment = commit.next_segment;
@@ -219,7 +219,7 @@ impl Shard {
         Ok((unreferenced, next_segment))
     }
 
-    /// Applies the operations that the commit does not hold, each at most once.
+    /// Applies the operations that the commit does not contain, each at most once.
     fn replay(&self, core: &Arc<Core>, commit: &Commit) -> Result<()> {
         let floor = commit.max_seq_no.map_or(0, |seq_no| seq_no + 1);
         let mut seen = SeqNos::default();
@@ -255,7 +255,7 @@ impl Shard {
                 if recovered.operations > 0 {
                     core.is_dirty.store(true, Ordering::Release);
                     core.is_uncommitted.store(true, Ordering::Release);
-                    // The scheduler commits soon, so that the next start need not replay this again.
+                    // Makes the scheduler commit soon, so that the next start need not replay this again.
                     core.last_flush_millis.store(0, Ordering::Relaxed);
                     tracing::info!(
                         index = %self.index.name,
@@ -273,8 +273,8 @@ impl Shard {
         self.fill_holes(core, seen.holes(floor)).map_err(|error| store_error(&error))
     }
 
-    /// Sequence numbers that were taken by writes which never reached the log: recorded as used for nothing,
-    /// so that the numbers of the shard's history have no holes.
+    /// Records a no-op for each sequence number that was assigned to a write which never reached the
+    /// translog, so that the shard's history has no gaps.
     ///
     /// Source: Elasticsearch, `InternalEngine#fillSeqNoGaps`.
     fn fill_holes(&self, core: &Core, holes: impl Iterator<Item = u64>) -> limber_store::Result<()> {
@@ -302,7 +302,7 @@ impl Shard {
     }
 }
 
-/// Names of all files a commit needs, the commit itself aside.
+/// Returns the names of all files that a commit needs, except the commit itself.
 pub(super) fn referenced_files(commit: &Commit) -> HashSet<String> {
     let mut names = HashSet::new();
     for CommittedSegment { meta, live_generation, .. } in &commit.segments {

@@ -1,7 +1,7 @@
-//! Refresh: what was written can be found.
+//! Refresh: makes what was written visible to searches.
 //!
-//! Freeze (gate alone, no I/O) -> write buffers as segments (writers go on) -> install (gate alone, no I/O)
-//! -> publish.
+//! Freeze (gate held exclusively, no I/O) -> write buffers as segments (writers continue) -> install (gate
+//! held exclusively, no I/O) -> publish.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -17,24 +17,24 @@ use super::segments::{ChargedSegment, SegmentEntry, SegmentList};
 use super::stats::Timer;
 use crate::api::Result;
 
-/// What a freeze took.
+/// The buffers of a freeze, and the state at that moment.
 struct Frozen {
     slots: Vec<Slot>,
     max_seq_no: Option<u64>,
     translog_generation: Option<u64>,
 }
 
-/// The segment of a buffer.
+/// The new segment of a buffer.
 struct FreshSegment {
     entry: SegmentEntry,
-    /// The number in the segment of each document of the buffer; `None`: the same.
+    /// The document ids in the segment by those in the buffer; `None` when they are the same.
     places: Option<Vec<DocId>>,
 }
 
-/// A published state that a commit can write down.
+/// A published state that a commit can store.
 pub(super) struct Refreshed {
     pub max_seq_no: Option<u64>,
-    /// The generation that began with the freeze, when one was asked for.
+    /// The translog generation that began with the freeze, if one was requested.
     pub translog_generation: Option<u64>,
     pub published: Arc<Published>,
     pub segments: Arc<SegmentList>,
@@ -51,7 +51,7 @@ impl Shard {
         self.refresh_core(&core)
     }
 
-    /// As [`Shard::refresh`] by the scheduler: only when something was written since the last one.
+    /// Does the same as [`Shard::refresh`], but only if something was written since the last one.
     pub(crate) fn refresh_if_dirty(&self) -> Result<bool> {
         let core = self.core()?;
         if core.is_failed() || !core.is_dirty.load(Ordering::Acquire) {
@@ -60,8 +60,8 @@ impl Shard {
         self.refresh().map(|()| true)
     }
 
-    /// A search is coming: what was put off is made up for. Without it (the disk refuses) the search sees
-    /// what there is.
+    /// Prepares for a search: a refresh that was put off is done now. If it fails (because of the disk), the
+    /// search sees the last published state.
     pub(super) fn wake(&self, core: &Core) {
         if core.search_idle.note_search(self.interval_millis())
             && let Err(error) = self.refresh_if_dirty()
@@ -70,8 +70,8 @@ impl Shard {
         }
     }
 
-    /// Whether the scheduler should refresh: the interval has passed since the last refresh, and somebody
-    /// searches the shard or documents have ceased to stream in.
+    /// Whether the scheduler should refresh: the interval has passed since the last refresh, and the shard is
+    /// being searched or documents have stopped streaming in.
     pub(crate) fn is_refresh_due(&self) -> bool {
         let now_millis = self.interval_millis();
         let settings = self.index.settings.load();
@@ -89,12 +89,13 @@ impl Shard {
         since_last >= interval_ms && core.is_dirty.load(Ordering::Acquire) && !rests()
     }
 
-    /// Makes segments of the buffers, for their memory.
+    /// Writes the buffers to segments to free their memory.
     pub(crate) fn write_buffers(&self) -> Result<()> {
         self.write_buffers_if(|| true)
     }
 
-    /// As [`Shard::write_buffers`], if it `is_needed` still once other refreshes are through.
+    /// Does the same as [`Shard::write_buffers`] if `is_needed` still returns true after other refreshes have
+    /// ended.
     pub(crate) fn write_buffers_if(&self, is_needed: impl FnOnce() -> bool) -> Result<()> {
         let core = self.core()?;
         let mut refreshing = core.refreshing.lock();
@@ -109,8 +110,7 @@ impl Shard {
         self.refresh_locked(core, &mut refreshing, false).map(drop)
     }
 
-    /// The refresh itself, with `refreshing` held; `roll` begins a translog generation at the moment of the
-    /// freeze.
+    /// Refreshes, with `refreshing` held. `roll` begins a translog generation at the moment of the freeze.
     pub(super) fn refresh_locked(
         &self,
         core: &Core,
@@ -127,7 +127,7 @@ impl Shard {
             let number = slot.number;
             match self.write_segment(core, slot) {
                 Ok(entry) => written.push((number, entry)),
-                // Documents that are in no buffer and in no segment: memory is not to be trusted any more.
+                // The documents are in no buffer and in no segment, so the memory cannot be trusted any more.
                 Err(error) => return Err(self.refresh_failed(core, &error)),
             }
         }
@@ -176,7 +176,7 @@ impl Shard {
         let id = SegmentId(core.next_segment.fetch_add(1, Ordering::Relaxed));
         let mapping = self.index.mapping.load_full();
         let _working = self.services.ledger.segment_writes.charge_always(slot.buffer.writing_bytes() as u64);
-        // What is written is given back at once, so that writers have it.
+        // Memory is released as soon as a part is written, so that writers can use it.
         let mut free = |bytes: u64| {
             let bytes = bytes.min(bytes_left);
             bytes_left -= bytes;
@@ -196,14 +196,14 @@ impl Shard {
         Ok(Some(FreshSegment { entry: SegmentEntry::new(self.opened_own(&meta)?, live), places }))
     }
 
-    /// A segment that was just written.
+    /// Opens a segment that was just written.
     pub(super) fn opened_own(&self, meta: &SegmentMeta) -> limber_segment::Result<ChargedSegment> {
         let opened = self.opened(meta)?;
         opened.segment.trust_written();
         Ok(opened)
     }
 
-    /// The segment, its heap charged.
+    /// Opens a segment and charges its heap memory.
     pub(super) fn opened(&self, meta: &SegmentMeta) -> limber_segment::Result<ChargedSegment> {
         let segment = Segment::open(&self.directory, meta, &self.services.term_index)?;
         let pool = self.services.ledger.segments.clone();
@@ -213,7 +213,7 @@ impl Shard {
     fn install(&self, core: &Core, written: Vec<(u64, Option<FreshSegment>)>) {
         let _gate = core.gate.write();
         let mut segments: SegmentList = core.segments.load().to_vec();
-        // A segment without a live document that anyone can see goes at once.
+        // A segment without live documents is dropped at once.
         segments.retain(|entry| {
             let (doc_count, deleted) = entry.counts();
             let stays = deleted < doc_count || entry.merging.load(Ordering::Acquire);
@@ -225,7 +225,7 @@ impl Shard {
         for (number, fresh) in written {
             let late = core.deletes.write().remove(&number);
             let Some(FreshSegment { entry, places }) = fresh else { continue };
-            // Searches see the segment as it was frozen; later deletes wait for the next refresh.
+            // Searches see the segment as it was frozen. Later deletes become visible with the next refresh.
             entry.publish();
             for doc in late.into_iter().flat_map(|list| std::mem::take(&mut *list.lock())) {
                 entry.delete(places.as_ref().map_or(doc, |places| places[doc as usize]));
@@ -235,7 +235,8 @@ impl Shard {
         core.segments.store(Arc::new(segments));
         let gc_deletes_ms = match self.core() {
             Ok(_) => self.index.settings.load().gc_deletes_ms,
-            // Recovery: the log may hold operations in any order.
+            // During recovery the translog may contain operations in any order, so no deletes may be
+            // forgotten.
             Err(_) => u64::MAX,
         };
         core.versions.end_refresh(self.interval_millis(), gc_deletes_ms);

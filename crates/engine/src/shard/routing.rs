@@ -1,4 +1,4 @@
-//! Documents to shards: "where does Elasticsearch put this id?"
+//! Maps documents to shards: "where does Elasticsearch put this id?"
 //!
 //! Source: `IndexRouting.Unpartitioned`, `IndexRouting.Partitioned`.
 
@@ -6,7 +6,7 @@ use limber_codec::murmur3::routing_hash;
 
 use crate::settings::IndexSettings;
 
-/// The shard of a document: `floorMod(murmur3(routing or id), routing_num_shards) / routing_factor`.
+/// Returns the shard of a document: `floorMod(murmur3(routing or id), routing_num_shards) / routing_factor`.
 #[inline]
 pub fn shard_of(settings: &IndexSettings, id: &str, routing: Option<&str>) -> u32 {
     if settings.number_of_shards == 1 {
@@ -23,7 +23,7 @@ pub fn shard_of(settings: &IndexSettings, id: &str, routing: Option<&str>) -> u3
     hash.rem_euclid(settings.routing_num_shards as i32) as u32 / settings.routing_factor()
 }
 
-/// The shards that may hold documents of a routing value, ascending.
+/// Returns the shards that may hold documents with a routing value, in ascending order.
 pub fn shards_of_routing(settings: &IndexSettings, routing: &str) -> Vec<u32> {
     let hash = routing_hash(routing);
     let mut shards: Vec<u32> = (0..settings.routing_partition_size)

@@ -1,4 +1,4 @@
-//! Searches by the groups that they name (`stats`): "how many of which kind were there?"
+//! Statistics of searches by the groups that they name in `stats`.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use limber_store::sync::Mutex;
 use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
-/// Groups of a shard; searches of further ones are counted in the totals alone.
+/// Most groups of a shard. Searches of further groups are counted only in the totals.
 const GROUPS_MAX: usize = 1_000;
-/// Bytes of a group's name; longer ones are cut, so that names take no more than this.
+/// Bytes of a group's name. Longer names are truncated to limit their memory.
 const NAME_BYTES_MAX: usize = 512;
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -25,7 +25,7 @@ struct Counts {
 pub(crate) struct SearchGroups(Mutex<BTreeMap<String, Counts>>);
 
 impl SearchGroups {
-    /// Counts one search of these groups.
+    /// Counts one search for these groups.
     pub fn add(&self, names: &[String], nanos: u64, succeeded: bool, suggests: bool) {
         if names.is_empty() {
             return;
@@ -49,7 +49,7 @@ impl SearchGroups {
         }
     }
 
-    /// Those whose names fit one of the patterns; `None`: none is asked for, or none fits.
+    /// Renders the groups that match one of the patterns; `None` when none is requested or none matches.
     pub fn to_json(&self, patterns: &[String]) -> Option<Value> {
         let fits =
             |name: &str| patterns.iter().any(|pattern| pattern == "_all" || wildcard::matches(pattern, name));

@@ -1,30 +1,31 @@
-//! "Does anyone search this shard?" One that nobody searches is not refreshed while documents stream in: a
-//! segment a second would be written and merged for no reader. It is refreshed when the writing pauses, when
-//! a search comes, and once in a while. Nor is it merged as far: the processors are for what comes in.
+//! "Does anyone search this shard?" A shard that is not searched is not refreshed while documents stream in;
+//! otherwise a segment per second would be written and merged for no reader. It is refreshed when the writing
+//! pauses, when a search comes, and once in a while. It is also merged less, to leave the processors to
+//! indexing.
 //!
-//! Source: Elasticsearch, `index.search.idle.after`, which knows the same rest; there it begins some seconds
-//! after a search or the creation of the shard, here a shard that was never searched rests from the start,
-//! and a pause in the writing ends it.
+//! Source: Elasticsearch's `index.search.idle.after`. There a shard becomes idle some seconds after a search
+//! or its creation. Here a shard that was never searched is idle from the start, and a pause in the writing
+//! ends that.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The longest time that a refresh is put off.
+/// The longest time for which a refresh is put off.
 const PUT_OFF_AT_MOST_MS: u64 = 30_000;
 
-/// Times are those of [`super::Shard::interval_millis`]; 0 is never.
+/// Times are those of [`super::Shard::interval_millis`]; 0 means never.
 #[derive(Debug, Default)]
 pub(crate) struct SearchIdle {
     opened_millis: u64,
     last_search_millis: AtomicU64,
-    /// When the refresh was due that was not made.
+    /// When the refresh was due that was put off first.
     put_off_since_millis: AtomicU64,
     looked_millis: AtomicU64,
-    /// The number of operations when the shard was looked at.
+    /// The number of operations at the last check.
     looked_operations: AtomicU64,
     stream: Stream,
 }
 
-/// Whether documents stream in, looked at once a second.
+/// Whether documents stream in; checked once a second.
 #[derive(Debug, Default)]
 struct Stream {
     looked_millis: AtomicU64,
@@ -38,7 +39,7 @@ impl Stream {
     fn flows(&self, now_millis: u64, operations: u64) -> bool {
         let looked = self.looked_millis.load(Ordering::Relaxed);
         let is_due = now_millis.saturating_sub(looked) >= Stream::LOOK_EVERY_MS;
-        // If several threads merge, one of them looks.
+        // If several threads merge, only one of them checks.
         let ordering = Ordering::Relaxed;
         if is_due && self.looked_millis.compare_exchange(looked, now_millis, ordering, ordering).is_ok() {
             let before = self.looked_operations.swap(operations, Ordering::Relaxed);
@@ -48,7 +49,7 @@ impl Stream {
     }
 }
 
-/// A shard whose refresh is due, as its scheduler sees it.
+/// A shard whose refresh is due, and what the decision depends on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DueRefresh {
     pub now_millis: u64,
@@ -64,18 +65,18 @@ impl SearchIdle {
         SearchIdle { opened_millis: now_millis, ..SearchIdle::default() }
     }
 
-    /// A search comes. Whether a refresh was put off that it must wait for.
+    /// Notes a search. Returns whether it must wait for a refresh that was put off.
     pub(crate) fn note_search(&self, now_millis: u64) -> bool {
         self.last_search_millis.store(now_millis, Ordering::Relaxed);
         self.put_off_since_millis.load(Ordering::Acquire) != 0
     }
 
-    /// What had been put off can be found.
+    /// Notes a refresh, after which no refresh is put off any more.
     pub(crate) fn note_refresh(&self) {
         self.put_off_since_millis.store(0, Ordering::Release);
     }
 
-    /// Milliseconds since the last search, or since the shard was opened.
+    /// Returns the milliseconds since the last search, or since the shard was opened.
     pub(crate) fn since_search_ms(&self, now_millis: u64) -> u64 {
         now_millis.saturating_sub(self.last_search_millis.load(Ordering::Relaxed).max(self.opened_millis))
     }
@@ -85,13 +86,13 @@ impl SearchIdle {
             || self.since_search_ms(now_millis) >= idle_after_ms
     }
 
-    /// Whether merges that searches alone would profit from should wait: nobody searches, and documents
-    /// stream in. `operations`: since the shard was created.
+    /// Whether to put off merges that would only benefit searches: the shard is not searched, and documents
+    /// stream in. `operations` counts those since the shard was created.
     pub(crate) fn puts_off_merges(&self, now_millis: u64, idle_after_ms: u64, operations: u64) -> bool {
         self.stream.flows(now_millis, operations) && self.is_idle(now_millis, idle_after_ms)
     }
 
-    /// Whether a due refresh of a shard with unseen documents should wait. Called by the scheduler alone.
+    /// Whether to put off a due refresh of a shard with unrefreshed documents. Called only by the scheduler.
     pub(crate) fn puts_off(&self, due: DueRefresh) -> bool {
         let DueRefresh { now_millis, interval_ms, idle_after_ms, operations } = due;
         if !self.is_idle(now_millis, idle_after_ms) {
@@ -137,7 +138,7 @@ mod tests {
         let idle = SearchIdle::default();
         assert!(idle.puts_off(due(101, 10)));
         assert!(idle.puts_off(due(102, 20)));
-        // Looked at again before the interval is over: nothing is known yet.
+        // Checked again before the interval has passed, so the result stays the same.
         assert!(idle.puts_off(DueRefresh { now_millis: 102_050, ..due(102, 20) }));
         assert!(!idle.puts_off(due(103, 20)));
     }
@@ -171,7 +172,7 @@ mod tests {
         assert!(!waits(100, 0));
         assert!(waits(101, 10));
         assert!(waits(102, 20));
-        // Looked at again within the second: nothing is known yet.
+        // Checked again within the second, so the result stays the same.
         assert!(idle.puts_off_merges(102_500, 30 * SECOND, 20));
         assert!(!waits(103, 20));
         assert!(waits(104, 30));

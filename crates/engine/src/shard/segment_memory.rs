@@ -1,16 +1,16 @@
-//! What the term indices of a shard's segments hold in memory.
+//! The memory of the term indices of a shard's segments.
 
 use limber_store::term_index::FieldFigures;
 use serde_json::{Value, json};
 
-/// One field of one index, over all its segments.
+/// One field of one index, summed over all its segments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SegmentMemory {
-    /// Segments that have an index of the field's terms.
+    /// Segments that have a term index for the field.
     pub segment_count: u64,
-    /// Bytes of the term index on disk; what the native scheme keeps in memory.
+    /// Bytes of the term index on disk. The native scheme keeps all of it in memory.
     pub index_bytes: u64,
-    /// Pages of the fields that were asked so far, and those of them in memory.
+    /// Pages of the fields that were read so far.
     pub page_count: u64,
     /// Pages in memory.
     pub resident_page_count: u64,
@@ -18,14 +18,14 @@ pub struct SegmentMemory {
     pub resident_bytes: u64,
     /// Pages that were read from disk since their segments were opened.
     pub load_count: u64,
-    /// Pages that went to make room for others.
+    /// Pages that were evicted to make room for others.
     pub eviction_count: u64,
-    /// Heap bytes of the page directories, which stay resident; of a whole shard only.
+    /// Heap bytes of the page directories, which stay in memory. Known only for a whole shard.
     pub directory_bytes: u64,
 }
 
 impl SegmentMemory {
-    /// Takes in one segment.
+    /// Adds one segment.
     pub(crate) fn add(&mut self, index_bytes: u64, figures: Option<&FieldFigures>) {
         self.segment_count += 1;
         self.index_bytes += index_bytes;
@@ -37,7 +37,7 @@ impl SegmentMemory {
         self.eviction_count += figures.eviction_count;
     }
 
-    /// As statistics print it.
+    /// Renders the memory as statistics print it.
     pub(crate) fn to_json(&self) -> Value {
         json!({
             "term_index_size_in_bytes": self.index_bytes,

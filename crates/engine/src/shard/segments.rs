@@ -1,4 +1,4 @@
-//! The segments of a shard and which of their documents are deleted, published or not yet.
+//! The segments of a shard, and which of their documents are deleted, whether published or not.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,39 +8,39 @@ use limber_segment::{DocId, LiveDocs, Segment, SegmentId, SegmentView};
 use limber_store::sync::Mutex;
 use limber_store::{Charge, Pool};
 
-/// A segment that was opened, and the pool that its heap is charged to.
+/// An open segment, and the pool that its heap memory is charged to.
 pub(crate) struct ChargedSegment {
     pub segment: Arc<Segment>,
     pub pool: Arc<Pool>,
 }
 
-/// One segment of the shard's list.
+/// One segment in the shard's list.
 pub(crate) struct SegmentEntry {
     pub segment: Arc<Segment>,
     pub live: Mutex<LiveState>,
     pool: Arc<Pool>,
-    /// Its files are durable.
+    /// Whether its files are durable.
     pub synced: AtomicBool,
-    /// A merge reads it.
+    /// Whether a merge reads it.
     pub merging: AtomicBool,
 }
 
-/// Deletes of one segment.
+/// The deleted documents of one segment.
 #[derive(Default)]
 pub(crate) struct LiveState {
-    /// With every delete that was carried out; `None`: all live.
+    /// With all deletes so far; `None` when all documents are live.
     pub current: Option<LiveDocs>,
-    /// `current` differs from what is published.
+    /// Whether `current` differs from what is published.
     pub is_dirty: bool,
-    /// What searches see.
+    /// The live docs that searches see.
     pub published: Option<Arc<LiveDocs>>,
-    /// From the first delete on.
+    /// Present once the segment has a deleted document.
     charge: Option<Charge>,
-    /// Generation of the live docs file that equals `committed`, and what it holds.
+    /// The live docs in the last commit, and the generation of their file.
     pub committed: Option<(u64, Arc<LiveDocs>)>,
 }
 
-/// Live docs of a segment with deletes: those of writers, of searches, and of the last commit.
+/// Copies of a segment's live docs: those of writers, of searches, and of the last commit.
 const LIVE_DOCS_COPIES: u64 = 3;
 
 impl LiveState {
@@ -67,7 +67,7 @@ impl SegmentEntry {
         }
     }
 
-    /// A segment of a commit.
+    /// Makes the entry of a segment in a commit.
     pub(crate) fn committed(opened: ChargedSegment, live: Option<(u64, LiveDocs)>) -> SegmentEntry {
         let ChargedSegment { segment, pool } = opened;
         let live = live.map(|(generation, live)| (generation, Arc::new(live)));
@@ -95,7 +95,7 @@ impl SegmentEntry {
         self.segment.meta().id
     }
 
-    /// Deletes a document for everyone but searches; they see it after the next refresh.
+    /// Deletes a document. Searches notice this after the next refresh.
     pub(crate) fn delete(&self, doc: DocId) {
         let mut state = self.live.lock();
         let doc_count = self.segment.doc_count();
@@ -125,7 +125,7 @@ impl SegmentEntry {
         SegmentView { segment: self.segment.clone(), live: self.live.lock().published.clone() }
     }
 
-    /// Documents, and of those deleted ones, as searches see them.
+    /// Returns how many documents there are, and how many of them are deleted, as searches see them.
     pub(crate) fn counts(&self) -> (u32, u32) {
         let deleted = self.live.lock().published.as_ref().map_or(0, |live| live.deleted_count());
         (self.segment.doc_count(), deleted)
@@ -148,10 +148,10 @@ impl SegmentEntry {
     }
 }
 
-/// Segments in the order in which they came to be.
+/// Segments in the order in which they were created.
 pub(crate) type SegmentList = Vec<Arc<SegmentEntry>>;
 
-/// The live document with this id among the segments, newest first.
+/// Finds the live document with this id, searching the newest segment first.
 pub(crate) fn locate<'a>(
     segments: &'a [Arc<SegmentEntry>],
     id: &[u8],
@@ -168,7 +168,7 @@ pub(crate) fn locate<'a>(
     Ok(None)
 }
 
-/// A number of a document's bookkeeping column.
+/// Reads a number of a document from one of the metadata columns.
 pub(crate) fn number_of(segment: &Segment, column: &'static str, doc: DocId) -> limber_segment::Result<u64> {
     let number = match segment.numbers(column)? {
         Some(column) => column.get(doc)?.unwrap_or(0) as u64,

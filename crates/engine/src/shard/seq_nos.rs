@@ -1,8 +1,8 @@
-//! A set of sequence numbers, mostly without holes: "which of these numbers never came?"
+//! A set of sequence numbers, mostly without gaps: "which of these numbers are missing?"
 
 use std::collections::BTreeMap;
 
-/// Ranges of numbers, from start to end (exclusive), that neither touch nor overlap.
+/// Disjoint and non-adjacent ranges of numbers, from start to end (exclusive).
 #[derive(Debug, Default)]
 pub(super) struct SeqNos {
     ranges: BTreeMap<u64, u64>,
@@ -19,12 +19,12 @@ impl SeqNos {
         self.ranges.insert(start, end);
     }
 
-    /// One more than the largest; 0 for none.
+    /// Returns the largest number plus 1; 0 when empty.
     pub(super) fn end(&self) -> u64 {
         self.ranges.last_key_value().map_or(0, |(_, end)| *end)
     }
 
-    /// Numbers from `floor` on that are missing below the largest.
+    /// Returns the missing numbers from `floor` to the largest number.
     pub(super) fn holes(&self, floor: u64) -> impl Iterator<Item = u64> {
         let starts = self.ranges.keys().copied();
         let ends = std::iter::once(floor).chain(self.ranges.values().copied());

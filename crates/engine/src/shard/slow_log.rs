@@ -1,9 +1,9 @@
 //! Slow logs: "did this take longer than its index allows, and what was it?"
 //!
-//! Targets of the lines are Elasticsearch's names, so that `logger.*` and filters find them:
-//! `index.search.slowlog.query`, `index.search.slowlog.fetch`, `index.indexing.slowlog.index`. Times are
-//! those of the whole search, not of each shard: shards of a request are searched side by side in shares of
-//! its threads.
+//! The targets of the log lines are Elasticsearch's names, so that `logger.*` and filters find them:
+//! `index.search.slowlog.query`, `index.search.slowlog.fetch`, `index.indexing.slowlog.index`. The times of a
+//! search are those of the whole request and not of each shard, because the shards are searched in parallel
+//! on shared threads.
 //!
 //! Source: `org.elasticsearch.index.SearchSlowLog`, `IndexingSlowLog`.
 
@@ -14,17 +14,17 @@ use super::Shard;
 use crate::settings::SlowLog;
 use crate::translog::Operation;
 
-/// One search that has ended.
+/// A search that has ended.
 pub(crate) struct Searched<'a> {
     pub query_time: Duration,
     pub fetch_time: Duration,
     pub total_hits: Option<u64>,
     pub shard_count: u32,
-    /// The request's body, or the beginning of it.
+    /// The request's body, possibly truncated.
     pub source: &'a str,
 }
 
-/// Writes a line at a level that is known at run time only.
+/// Logs a line at a level that is known only at run time.
 macro_rules! told {
     ($target:literal, $level:expr, $($fields:tt)*) => {
         match $level {
@@ -36,7 +36,7 @@ macro_rules! told {
     };
 }
 
-/// Who asked, where that is to be told and known.
+/// Returns the user who sent the request, if that is to be logged and known.
 fn asker(is_told: bool) -> Option<String> {
     limber_access::current().filter(|_| is_told).map(|access| access.identity.username.clone())
 }
@@ -45,7 +45,7 @@ fn asker(is_told: bool) -> Option<String> {
 pub(crate) fn tell_search(shards: &[Arc<Shard>], searched: &Searched<'_>) {
     let mut last: Option<&str> = None;
     for shard in shards {
-        // Shards of an index stand together.
+        // The shards of an index are adjacent.
         if last.replace(&shard.index.name) == Some(&*shard.index.name) {
             continue;
         }
@@ -88,7 +88,7 @@ pub(crate) fn tell_search(shards: &[Arc<Shard>], searched: &Searched<'_>) {
     }
 }
 
-/// Tells of a document that took `took` to index, if that is too long.
+/// Logs a document if indexing it took too long.
 pub(super) fn tell_write(shard: &Shard, log: &SlowLog, operation: &Operation<'_>, took: Duration) {
     let Some(level) = log.indexing.reached(took) else { return };
     let (id, routing) = (operation.id, operation.routing);
@@ -114,7 +114,7 @@ pub(super) fn tell_write(shard: &Shard, log: &SlowLog, operation: &Operation<'_>
     );
 }
 
-/// The state of a walk through a text of JSON. It answers: "is this blank a part of a value?"
+/// Scans JSON text to decide whether white space is part of a string.
 #[derive(Default)]
 struct InText {
     is_inside: bool,

@@ -1,4 +1,4 @@
-//! Commits that are copied: "which files are this shard as of its last commit, and may they stay a while?"
+//! Commits that are copied: "which files make up this shard's last commit, and can they be kept for a while?"
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,8 +16,7 @@ use crate::api::Result;
 use crate::environment::Environment;
 use crate::translog;
 
-/// Files of a shard that are being read by their names, with the number of readers: whoever cleans up leaves
-/// them.
+/// Files of a shard that are being read by name, with the number of readers. They are not deleted meanwhile.
 #[derive(Default)]
 pub(crate) struct Pins(Mutex<HashMap<String, u32>>);
 
@@ -44,11 +43,10 @@ impl Pins {
     }
 }
 
-/// What a commit says of a shard apart from its place among other commits: enough to make a shard of the
-/// files.
+/// The content of a commit that does not depend on other commits: enough to create a shard from the files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CommitPoint {
-    /// Identity of the shard's history: under it the number of a segment means one segment.
+    /// Identity of the shard's history. Within one history, a segment number always means the same segment.
     pub history: String,
     pub generation: u64,
     pub primary_term: u64,
@@ -62,16 +60,16 @@ pub(crate) struct CommitPoint {
 pub(crate) struct CommitFile {
     pub name: String,
     pub bytes: u64,
-    /// As the commit says; `None`: the file itself says it (live docs).
+    /// The CRC in the commit; `None` for live docs, whose file contains its own checksum.
     pub crc: Option<u32>,
 }
 
-/// A commit whose files stay as long as this lives.
+/// A commit whose files are not deleted while this exists.
 pub(crate) struct PinnedCommit {
     pub point: CommitPoint,
     pub files: Vec<CommitFile>,
     pub directory: Arc<dyn Directory>,
-    /// `None`: nobody deletes anything, as the index is closed.
+    /// `None` when the index is closed, so that nothing is deleted anyway.
     pins: Option<Arc<Pins>>,
 }
 
@@ -84,11 +82,11 @@ impl Drop for PinnedCommit {
 }
 
 impl Shard {
-    /// Commits what was acknowledged so far, and keeps the files of that commit, or of a later one.
+    /// Commits what was acknowledged so far, and pins the files of that commit or of a later one.
     pub(crate) fn pin_commit(&self) -> Result<PinnedCommit> {
         let core = self.core()?;
         self.flush_core(&core, false)?;
-        // Whoever deletes files holds this lock too.
+        // Deleting files requires this lock too.
         let committed = core.committed.lock();
         core.check()?;
         let files = files_of(&committed, &*self.directory)?;
@@ -102,10 +100,10 @@ impl Shard {
     }
 }
 
-/// The commit of a shard that is not open.
+/// Returns the commit of a shard that is not open.
 ///
 /// # Errors
-/// Its translog holds operations that the commit lacks: a snapshot without them would lose them in silence.
+/// Fails when the translog has operations that the commit lacks: a snapshot would silently lose them.
 pub(crate) fn commit_of_closed(directory: Arc<dyn Directory>) -> Result<PinnedCommit> {
     let commit = Commit::read(&*directory).map_err(|error| store_error(&error))?;
     let mut missing = 0u64;
@@ -143,7 +141,7 @@ fn files_of(commit: &Commit, directory: &dyn Directory) -> Result<Vec<CommitFile
             files.push(CommitFile { name: file.name.clone(), bytes: file.len, crc: Some(file.crc) });
         }
         if let Some(generation) = live_generation {
-            // Verified by its own checksum: rot of it is not carried on either.
+            // Live docs are verified by their own checksum, so that damage is not copied.
             LiveDocs::open(directory, meta.id, *generation, meta.doc_count)
                 .map_err(|error| segment_error(&error))?;
             let name = LiveDocs::file_name(meta.id, *generation);
@@ -154,8 +152,8 @@ fn files_of(commit: &Commit, directory: &dyn Directory) -> Result<Vec<CommitFile
     Ok(files)
 }
 
-/// Makes a shard of files that are already in its folder: the commit is written last, with a history of its
-/// own, as what follows is not what followed where it was taken.
+/// Turns files that are already in a folder into a shard. The commit is written last. It gets a new history,
+/// because the shard's further operations differ from those of the original.
 pub(crate) fn restore_commit(
     directory: &dyn Directory,
     environment: &Environment,

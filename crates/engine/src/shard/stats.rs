@@ -1,4 +1,4 @@
-//! Numbers of a shard.
+//! Statistics of a shard.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use super::segment_memory::SegmentMemory;
 use crate::environment::Clock;
 use crate::translog::TranslogStats;
 
-/// Count, time and how many are under way.
+/// Count, total time and number of operations in progress.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     pub total: AtomicU64,
@@ -43,11 +43,11 @@ impl Meter {
     }
 }
 
-/// Everything a shard counts.
+/// All counters of a shard.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub indexing: Meter,
-    /// How many of the failures of `indexing` were version conflicts.
+    /// How many failures of `indexing` were version conflicts.
     pub version_conflicts: AtomicU64,
     pub deleting: Meter,
     pub noop_updates: AtomicU64,
@@ -60,7 +60,7 @@ pub(crate) struct Counters {
     pub scroll: Meter,
     pub suggest: Meter,
     pub search_groups: SearchGroups,
-    /// Open now.
+    /// How many are open now.
     pub points_in_time: AtomicU64,
     pub caches: Arc<CacheCounters>,
     pub refresh: Meter,
@@ -75,7 +75,7 @@ pub(crate) struct Counters {
     pub merge_throttled_nanos: AtomicU64,
 }
 
-/// Adds the time until it drops to a meter.
+/// Measures the time until it is dropped, and adds it to a meter.
 pub(crate) struct Timer<'a> {
     clock: &'a dyn Clock,
     meter: &'a Meter,
@@ -97,7 +97,7 @@ impl Drop for Timer<'_> {
     }
 }
 
-/// What is measured rather than counted.
+/// Statistics that are measured and not counted.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ShardStats {
     pub docs: u64,
@@ -116,12 +116,12 @@ pub(crate) struct ShardStats {
     pub is_search_idle: bool,
     /// Milliseconds since the last search, or since the shard was opened.
     pub search_idle_ms: u64,
-    /// Filled in by the node, whose cache knows.
+    /// Filled in by the node, which has the cache.
     pub segment_memory: SegmentMemory,
 }
 
 impl super::Shard {
-    /// Bytes on disk of each `completion` field, by its path.
+    /// Returns the bytes on disk of each `completion` field, by path.
     pub(crate) fn completion_bytes(&self) -> Vec<(Arc<str>, u64)> {
         let (Ok(core), mapping) = (self.core(), self.index.mapping.load()) else { return Vec::new() };
         let published = core.snapshot.load();
@@ -140,7 +140,7 @@ impl super::Shard {
         fields.map(|field| (field.path.clone(), of_field(&field.path))).collect()
     }
 
-    /// Measured now.
+    /// Measures the current statistics.
     pub(crate) fn stats(&self) -> ShardStats {
         let Ok(core) = self.core() else {
             return ShardStats { max_seq_no: -1, local_checkpoint: -1, ..ShardStats::default() };
@@ -149,7 +149,7 @@ impl super::Shard {
         let committed_generation;
         let commit_docs;
         {
-            // Not waited for: a commit may be writing to a slow disk.
+            // It does not wait for the lock, because a commit may be writing to a slow disk.
             let committed = core.committed.try_lock();
             committed_generation = committed.as_ref().map_or(0, |commit| commit.generation);
             commit_docs = committed.as_ref().map_or(0, |commit| {

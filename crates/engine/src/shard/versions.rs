@@ -1,13 +1,12 @@
-//! What happened to documents since the last refresh: "which version of this id counts, and where does it
-//! lie?"
+//! What was written since the last refresh: "what is the newest version of this id, and where is it stored?"
 //!
-//! Two maps: `current` takes what is written; a refresh makes it `old` while buffers become segments, and
-//! drops `old` when the segments can be searched. Striped by id; the lock of a stripe is also the lock of its
-//! ids, so that two writes to one document never overlap.
+//! There are two maps: writes go to `current`; a refresh turns it into `old` while buffers become segments,
+//! and drops `old` when the segments are searchable. The maps are striped by id. The lock of a stripe also
+//! locks its ids, so that two writes to one document never overlap.
 //!
-//! A shard that only appends documents with generated ids keeps no entries ("unsafe"); the first call that
-//! needs them refreshes first and keeps entries from then on (Elasticsearch's `LiveVersionMap`, append-only
-//! optimisation).
+//! While a shard only appends documents with generated ids, no entries are kept ("unsafe"). The first call
+//! that needs entries refreshes first and has them kept from then on (like the append-only optimisation in
+//! Elasticsearch's `LiveVersionMap`).
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -20,10 +19,10 @@ use limber_store::sync::{Mutex, MutexGuard, OnceLock};
 
 use crate::translog::Location;
 
-/// Where an appended batch landed; known once it was appended, `None` when that failed.
+/// Where an appended batch was written. Known after the append; `None` if that failed.
 pub(crate) type BatchPlace = OnceLock<Option<(u64, u64)>>;
 
-/// A record in a batch that may not be appended yet.
+/// The position of a record in a batch that may not be appended yet.
 #[derive(Debug, Clone)]
 pub(crate) struct RecordPlace {
     pub batch: Arc<BatchPlace>,
@@ -32,15 +31,14 @@ pub(crate) struct RecordPlace {
 }
 
 impl RecordPlace {
-    /// Waits until the batch was appended (its writer is in the middle of that); `None` when appending
-    /// failed.
+    /// Waits until the batch is appended, which its writer is doing now. Returns `None` if that failed.
     pub(crate) fn location(&self) -> Option<Location> {
         let (generation, base) = (*self.batch.wait())?;
         Some(Location { generation, offset: base + u64::from(self.offset), len: self.len })
     }
 }
 
-/// The document in a buffer.
+/// The position of a document in a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BufferPlace {
     /// Number of the buffer, never reused.
@@ -51,11 +49,11 @@ pub(crate) struct BufferPlace {
 #[derive(Debug, Clone)]
 pub(crate) struct VersionEntry {
     pub identity: WriteIdentity,
-    /// `None`: deleted.
+    /// `None` when the document is deleted.
     pub place: Option<BufferPlace>,
-    /// `None` for operations replayed at recovery.
+    /// `None` for operations that were replayed during recovery.
     pub record: Option<RecordPlace>,
-    /// When it was deleted, for `index.gc_deletes`; see [`super::Shard::interval_millis`].
+    /// When it was deleted, for `index.gc_deletes`. See [`super::Shard::interval_millis`].
     pub deleted_millis: u64,
 }
 
@@ -65,7 +63,7 @@ type Map = HashMap<Box<[u8]>, VersionEntry, RandomState>;
 pub(crate) struct Stripe {
     current: Map,
     old: Map,
-    /// Deletes outlive refreshes by `index.gc_deletes`.
+    /// Deletes, which are kept for `index.gc_deletes` even after a refresh.
     tombstones: Map,
 }
 
@@ -88,30 +86,31 @@ impl Stripe {
     }
 }
 
-/// Memory of one entry: the id as the allocator rounds it, and the entry with the room that its map has for
-/// others (a quarter to four sevenths of a table are empty, and a table that doubles is there twice).
+/// Estimates the memory of one entry: the id with the allocator's rounding, and the entry with its share of
+/// unused slots (a quarter to four sevenths of a table are empty, and a table that grows exists twice for a
+/// moment).
 fn entry_bytes(id: &[u8]) -> usize {
     id.len().next_multiple_of(16) + (size_of::<VersionEntry>() + size_of::<Box<[u8]>>() + 1) * 2
 }
 
-/// A stripe's map of up to this many entries is used again, larger ones go: what all stripes keep is about 1
-/// MiB a shard.
+/// A stripe's map with up to this capacity is reused; a larger one is freed. All stripes together keep about
+/// 1 MiB per shard.
 const KEPT_CAPACITY: usize = 32;
 
 const STRIPES: usize = 256;
 
 pub(crate) struct VersionMap {
     stripes: Box<[Mutex<Stripe>]>,
-    /// Chooses stripes. Not a secret: whoever makes ids collide only makes their own writes wait for each
-    /// other.
+    /// Chooses the stripe of an id. It need not be secret: a client that makes ids collide only makes its own
+    /// writes wait for each other.
     hasher: FixedState,
     bytes: AtomicUsize,
-    /// Entries are kept since the last refresh or the one before.
+    /// Whether entries are kept, because they were needed since the last refresh or the one before.
     keeps_entries: AtomicBool,
-    /// Someone needed them since the last refresh.
+    /// Whether entries were needed since the last refresh.
     was_needed: AtomicBool,
-    /// Documents were appended that have no entry: since the last refresh began, and before it while it is
-    /// under way.
+    /// Whether documents without entry were appended since the last refresh began. `was_unsafe` is the same
+    /// for the time before it, while the refresh is running.
     is_unsafe: AtomicBool,
     was_unsafe: AtomicBool,
 }
@@ -140,29 +139,31 @@ impl VersionMap {
         &self.bytes
     }
 
-    /// Says that entries are needed from now on. False: documents were appended without one, refresh first.
-    /// Called inside the gate, so that no refresh begins before the caller is through.
+    /// Has entries kept from now on. Returns `false` if documents were appended without one, in which case
+    /// the caller must refresh first. Called inside the gate, so that no refresh begins before the caller is
+    /// done.
     pub(crate) fn require_entries(&self) -> bool {
         self.was_needed.store(true, Ordering::Relaxed);
         self.keeps_entries.store(true, Ordering::SeqCst);
         !self.is_unsafe.load(Ordering::SeqCst) && !self.was_unsafe.load(Ordering::SeqCst)
     }
 
-    /// Whether an append with a generated id must leave an entry; if not, that is noted. Called inside the
-    /// gate.
+    /// Whether an append with a generated id needs an entry. If not, notes that it has none. Called inside
+    /// the gate.
     pub(crate) fn append_needs_entry(&self) -> bool {
         if self.keeps_entries.load(Ordering::SeqCst) {
             return true;
         }
-        // A store would take the line from the other writers each time.
+        // Storing each time would take the cache line away from the other writers.
         if !self.is_unsafe.load(Ordering::SeqCst) {
             self.is_unsafe.store(true, Ordering::SeqCst);
         }
-        // Someone may have asked between the two lines: then it has seen "safe" and must find this document.
+        // Another thread may have asked for entries between the two checks. It has then seen "safe" and must
+        // find this document.
         self.keeps_entries.load(Ordering::SeqCst)
     }
 
-    /// `current` becomes `old`. No writer is active.
+    /// Turns `current` into `old`. Called while no writer is active.
     pub(crate) fn begin_refresh(&self) {
         for stripe in &self.stripes {
             let stripe = &mut *stripe.lock();
@@ -174,8 +175,8 @@ impl VersionMap {
         self.was_unsafe.store(self.is_unsafe.swap(false, Ordering::SeqCst), Ordering::SeqCst);
     }
 
-    /// `old` goes: what it held is in segments. Deletes younger than `gc_deletes_ms` stay as tombstones. No
-    /// writer is active.
+    /// Drops `old`, whose content is in segments now. Deletes younger than `gc_deletes_ms` stay as
+    /// tombstones. Called while no writer is active.
     pub(crate) fn end_refresh(&self, now_millis: u64, gc_deletes_ms: u64) {
         for stripe in &self.stripes {
             let stripe = &mut *stripe.lock();

@@ -1,4 +1,4 @@
-//! The write path of a shard. The conductor is [`Shard::write`].
+//! The write path of a shard, which starts in [`Shard::write`].
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,10 +21,10 @@ use crate::settings::Durability;
 use crate::translog::{LogPosition, Operation, OperationType, RecordBatch};
 use crate::waiting::waiting;
 
-/// The type of the error when a write expects another version than the document has.
+/// The type of the error for a write that expects another version than the document has.
 const VERSION_CONFLICT: &str = "version_conflict_engine_exception";
 
-/// What must hold for the operation to be carried out.
+/// The condition under which an operation is carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Condition {
     None,
@@ -34,39 +34,40 @@ pub(crate) enum Condition {
     },
     External(u64),
     ExternalGte(u64),
-    /// Recovery: the operation has its numbers, and is skipped when a later one was applied.
+    /// Recovery: the operation already has its sequence number and version, and is skipped if a later one was
+    /// applied.
     Replay(WriteIdentity),
 }
 
 impl Condition {
-    /// The condition that the document was not written to after the write `identity`.
+    /// Makes the condition that the document was not written after the write `identity`.
     pub(crate) fn unchanged_since(identity: WriteIdentity) -> Condition {
         Condition::SeqNo { seq_no: identity.seq_no, primary_term: identity.primary_term }
     }
 }
 
-/// An operation that this shard is to carry out, and when it may.
+/// An operation for this shard, and its conditions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Write<'a> {
-    /// An `Index` or a `Delete`.
+    /// An `Index` or a `Delete` operation.
     pub operation: Operation<'a>,
     pub condition: Condition,
-    /// Fails when the document exists.
+    /// Whether the write fails if the document exists.
     pub must_create: bool,
-    /// The id was generated for this request: no document can have it.
+    /// Whether the id was generated for this request, so that no document can have it.
     pub is_generated: bool,
 }
 
-/// Operations that were carried out and may not be durable yet: the life of the shard that holds them, and
-/// where its log has them. Only that life can make them durable; a shard that failed meanwhile and was opened
-/// again knows nothing of them.
+/// Operations that were applied and may not be durable yet: the core that holds them, and their position in
+/// its translog. Only that core can make them durable. If the shard fails and is opened again, the new core
+/// does not have them.
 pub(crate) struct Unsynced {
     core: Arc<Core>,
     position: LogPosition,
 }
 
 impl Unsynced {
-    /// Adds what was written to the same shard later.
+    /// Adds a later write to the same shard.
     pub(crate) fn add(list: &mut Vec<Unsynced>, later: Option<Unsynced>) {
         let Some(later) = later else { return };
         match list.last_mut() {
@@ -82,19 +83,21 @@ pub(crate) struct Written {
     pub identity: WriteIdentity,
 }
 
-/// Operations between two looks at the gate and the clock: below a millisecond for log lines.
+/// Operations between two checks of the gate and the clock. For log lines they take less than a millisecond.
 const CHUNK_OPERATIONS: usize = 256;
-/// A document may ask for mapping updates this often (others may change the mapping at the same time).
+/// How many mapping updates a document may need. There may be several because other requests can change the
+/// mapping at the same time.
 const MAPPING_UPDATES_MAX: usize = 8;
-/// Records are handed to the translog when this many bytes have gathered, else once a request.
+/// Records are appended to the translog when they reach this size, or else once per request.
 const BATCH_BYTES_MAX: usize = 1 << 20;
 
-/// About what an operation takes in a batch of records, and once more in a buffer.
+/// Estimates the size of an operation in a batch of records, which is also its size in a buffer.
 fn record_bytes(write: &Write<'_>) -> usize {
     RecordBatch::record_bytes(&write.operation)
 }
 
-/// The records of a request on their way to the log: one batch at a time, and where it will be.
+/// The records of a request that are collected for the translog, one batch at a time, and where the batch
+/// will be written.
 struct Records<'s> {
     shard: &'s Shard,
     core: &'s Core,
@@ -111,7 +114,7 @@ impl<'s> Records<'s> {
         Records { shard, core, batch: RecordBatch::default(), place: Arc::default(), reservation, end: None }
     }
 
-    /// Makes room for a chunk's records, of `bytes_left` that are still to come.
+    /// Makes room for the records of a chunk. `bytes_left` is the size of all records that are still to come.
     fn make_room(&mut self, chunk_bytes: usize, bytes_left: usize) -> Result<()> {
         let fits = self.batch.len_bytes() + chunk_bytes <= self.batch.heap_bytes();
         if fits {
@@ -125,12 +128,12 @@ impl<'s> Records<'s> {
         Ok(())
     }
 
-    /// What the batch holds alone stays reserved: its chunk is written.
+    /// Reduces the reservation to the size of the batch, once its chunk is written.
     fn keep_reserved(&mut self) {
         self.reservation.set(self.batch.heap_bytes() as u64);
     }
 
-    /// Hands the batch to the log.
+    /// Appends the batch to the translog.
     fn append(&mut self) -> Result<()> {
         if self.batch.is_empty() {
             return Ok(());
@@ -147,15 +150,15 @@ impl<'s> Records<'s> {
 }
 
 impl Drop for Records<'_> {
-    /// Makes waiting readers go on when a writer ends early.
+    /// Wakes waiting readers when a writer ends early.
     fn drop(&mut self) {
         let _ = self.place.set(None);
     }
 }
 
 impl Shard {
-    /// Carries out operations in order; one result each. Returns what [`Shard::sync`] must reach before they
-    /// are acknowledged.
+    /// Carries out operations in order, with one result each. Returns what [`Shard::sync`] must make durable
+    /// before they are acknowledged.
     pub(crate) fn write(
         &self,
         writes: &[Write<'_>],
@@ -166,7 +169,7 @@ impl Shard {
         Ok(position.map(|position| Unsynced { core, position }))
     }
 
-    /// Makes what was written durable, as the index's settings ask.
+    /// Makes the writes durable if the index's durability requires that.
     pub(crate) fn sync(&self, unsynced: &Unsynced) -> Result<()> {
         if self.index.settings.load().durability == Durability::Async {
             return Ok(());
@@ -187,7 +190,7 @@ impl Shard {
         Ok(())
     }
 
-    /// About once a second: what is known of the log outside of it becomes durable too.
+    /// Makes the translog's checkpoint durable, about once a second.
     pub(crate) fn sync_checkpoint_if_due(&self) -> Result<()> {
         const INTERVAL_MS: u64 = 1_000;
         let core = self.core()?;
@@ -200,7 +203,7 @@ impl Shard {
         core.translog.sync_checkpoint().map_err(|error| self.disk_refused(&error))
     }
 
-    /// `async` durability: makes everything written so far durable, once per `sync_interval`.
+    /// Makes everything written so far durable once per `sync_interval`, with `async` durability.
     pub(crate) fn sync_if_due(&self) -> Result<()> {
         let core = self.core()?;
         let now_millis = self.interval_millis();
@@ -212,9 +215,11 @@ impl Shard {
         self.sync_to(&core, core.translog.end())
     }
 
-    /// Memory no longer agrees with the disk: the core takes no more writes until the shard was reopened.
+    /// Fails the core, because its memory no longer agrees with the disk. It accepts no more writes until the
+    /// shard is opened again.
     pub(super) fn disk_failed(&self, core: &Core, error: &limber_store::Error) -> RequestError {
-        // Closed meanwhile, or failed already: that is the reason, not what the log makes of it.
+        // If the core was closed or had already failed, that is the reason to report, not the translog's
+        // consequential error.
         if let Err(reason) = core.check() {
             return reason;
         }
@@ -224,7 +229,7 @@ impl Shard {
         reason
     }
 
-    /// The disk refused something that the shard can do without.
+    /// Makes the error for something the disk refused that the shard can do without.
     pub(super) fn disk_refused(&self, error: &limber_store::Error) -> RequestError {
         if error.is_disk_full()
             && let Some(host) = self.services.host.upgrade()
@@ -259,9 +264,9 @@ impl Shard {
         Ok(records.end)
     }
 
-    /// Carries out a chunk. Where a document needs a mapping update, the gate is opened and what was written
-    /// is appended before: the update waits for the disk and for other indices, and nobody waits for it but
-    /// this request.
+    /// Carries out a chunk. If a document needs a mapping update, what was written so far is appended and the
+    /// gate is released first: the update waits for the disk and for other indices, and only this request may
+    /// wait for that.
     fn write_chunk(
         &self,
         core: &Arc<Core>,
@@ -288,7 +293,8 @@ impl Shard {
         Ok(())
     }
 
-    /// Merges what the document asks for into the index's mapping, which `mapping` was when it was parsed.
+    /// Merges the mapping that a document needs into that of the index. `mapping` is the one it was parsed
+    /// with.
     fn update_mapping(&self, mapping: &Mapping, source: &[u8], updates: usize) -> Result<()> {
         if updates > MAPPING_UPDATES_MAX {
             let why = "the document's mapping update did not take effect";
@@ -299,8 +305,8 @@ impl Shard {
         self.services.host.upgrade().ok_or_else(gone)?.update_mapping(&self.index, &inferred)
     }
 
-    /// Carries out operations up to the end, or up to the first that needs a mapping update: how many, and
-    /// the mapping that it was parsed under.
+    /// Carries out operations until the end or until the first that needs a mapping update. Returns how many
+    /// were done, and the mapping with which that one was parsed.
     fn write_inside_gate(
         &self,
         core: &Arc<Core>,
@@ -372,7 +378,8 @@ impl Shard {
         Ok((done, needs_mapping))
     }
 
-    /// The gate, once versions are kept of what the chunk may write again.
+    /// Enters the gate once the version map has the entries that the chunk needs; for that it may have to
+    /// refresh.
     fn enter_gate<'c>(&self, core: &'c Arc<Core>, chunk: &[Write<'_>]) -> Result<RwLockReadGuard<'c, ()>> {
         let needs_entries = chunk.iter().any(|write| !write.is_generated);
         loop {
@@ -402,8 +409,8 @@ impl Shard {
         }
     }
 
-    /// Charges what a chunk may need before it is parsed; a full pool makes the node write out its largest
-    /// buffers.
+    /// Charges what a chunk may need before it is parsed. If the pool is full, the node writes its largest
+    /// buffers to segments.
     fn reserve_memory(&self, reservation: &mut Reservation<'_>, bytes: usize) {
         let core = reservation.core;
         reservation.set(bytes as u64);
@@ -416,13 +423,15 @@ impl Shard {
         if let Some(host) = self.services.host.upgrade() {
             host.relieve_indexing_memory(&|| !self.account(core));
         }
-        // What still does not fit is written as soon as the chunk is through; a single document always may.
+        // The rest is charged beyond the limit, because a single document must always fit. The buffer is
+        // written right after the chunk.
         let mut charge = core.charge.lock();
         let missing = core.indexing_bytes().saturating_sub(charge.bytes());
         charge.grow_always(missing);
     }
 
-    /// Brings the charge to what the core holds. False: the pool is full, and the charge is as it was.
+    /// Sets the charge to what the core holds. Returns `false` if the pool is full; the charge has not grown
+    /// then.
     pub(super) fn account(&self, core: &Core) -> bool {
         let mut charge = core.charge.lock();
         let (wanted, charged) = (core.indexing_bytes(), charge.bytes());
@@ -439,7 +448,8 @@ impl Shard {
     }
 }
 
-/// What a write that is under way holds or may need beside what is counted: its batch of records, its chunk.
+/// Memory that a write in progress has or may need besides what is already counted: its batch of records and
+/// its chunk.
 struct Reservation<'s> {
     shard: &'s Shard,
     core: &'s Core,

@@ -1,4 +1,4 @@
-//! One operation into a buffer: version check, parse, version map, record.
+//! Writes one operation to a buffer: version check, parsing, version map, record.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::write::{Condition, Write, Written};
 use crate::api::{Result, WriteResult};
 use crate::translog::{Operation, OperationType, Record, RecordBatch};
 
-/// What is there under an id.
+/// The existing document with an id.
 struct Existing {
     identity: WriteIdentity,
     place: Place,
@@ -30,10 +30,10 @@ enum Place {
     Segment(Arc<SegmentEntry>, DocId),
 }
 
-/// What became of an operation.
+/// The result of trying an operation.
 pub(super) enum Attempt {
     Finished(Result<Written>),
-    /// Nothing was done: the mapping must be updated first.
+    /// Nothing was done, because the mapping must be updated first.
     NeedsMapping,
 }
 
@@ -50,7 +50,7 @@ impl From<RequestError> for Refused {
     }
 }
 
-/// What one call of [`Shard::write`] works with.
+/// The state of one call of [`Shard::write`].
 pub(super) struct Writer<'s> {
     pub(super) shard: &'s Shard,
     pub(super) core: &'s Core,
@@ -59,11 +59,11 @@ pub(super) struct Writer<'s> {
     pub(super) slot: Slot,
     pub(super) batch: RecordBatch,
     pub(super) place: Arc<BatchPlace>,
-    /// Wall clock.
+    /// By the wall clock.
     pub(super) now_millis: u64,
     /// See [`Shard::interval_millis`].
     pub(super) interval_millis: u64,
-    /// Sequence numbers for documents with generated ids, see [`Writer::reserve_seq_nos`].
+    /// Sequence numbers for documents with generated ids. See [`Writer::reserve_seq_nos`].
     pub(super) reserved: Range<u64>,
 }
 
@@ -126,16 +126,16 @@ impl Writer<'_> {
         Ok(Written { result, identity })
     }
 
-    /// Takes a sequence number for each document of `chunk` with a generated id, so that writers do not
-    /// contend for the counter. Only for those: nothing was written under their ids before, so that nothing
-    /// later can have a lower number.
+    /// Reserves a sequence number for each document in `chunk` with a generated id, so that writers do not
+    /// contend for the counter. This is only correct for generated ids: nothing was written under them
+    /// before, so no later write to the same id can get a lower number.
     pub(super) fn reserve_seq_nos(&mut self, chunk: &[Write<'_>]) {
         let count = chunk.iter().filter(|write| write.is_generated).count() as u64;
         let start = self.core.next_seq_no.fetch_add(count, Ordering::AcqRel);
         self.reserved = start..start + count;
     }
 
-    /// Gives back what documents that were refused left; called before the gate opens.
+    /// Gives back reserved numbers that refused documents left. Called before the gate is released.
     pub(super) fn release_seq_nos(&mut self) {
         let Range { start, end } = std::mem::take(&mut self.reserved);
         if start < end && !self.take_back(start..end) {
@@ -148,8 +148,8 @@ impl Writer<'_> {
         reserved.unwrap_or_else(|| self.core.next_seq_no.fetch_add(1, Ordering::AcqRel))
     }
 
-    /// The live document in the segments; its numbers are read as far as the condition and the answer need
-    /// them.
+    /// Finds the live document in the segments. Its sequence number and version are read only if the
+    /// condition or the response needs them.
     fn in_segments(&self, id: &[u8], condition: Condition) -> Result<Option<Existing>> {
         let read = || -> limber_segment::Result<Option<Existing>> {
             let Some((entry, doc)) = locate(&self.segments, id, Segment::find_replaced)? else {
@@ -175,8 +175,8 @@ impl Writer<'_> {
         let live = live.map(|existing| existing.identity);
         let existing = existing.map(|existing| existing.identity);
         let conflict = |why: String| Err(self.shard.conflict(write.operation.id, why));
-        // A tombstone's version counts on, so that a document that was deleted and comes back does not start
-        // at 1.
+        // A tombstone's version counts too, so that a document that was deleted and is written again does not
+        // start at 1.
         let next = existing.map_or(1, |existing| existing.version + 1);
         match write.condition {
             Condition::Replay(identity) => {
@@ -281,8 +281,8 @@ impl Writer<'_> {
         Err(refused)
     }
 
-    /// What the index adds to a document that is in the buffer: terms that find its stored queries, values
-    /// that scripts make.
+    /// Adds what is derived from a document in the buffer: terms that find its stored queries, and values
+    /// from scripts.
     fn add_derived(&mut self, source: &[u8]) -> Result<()> {
         if self.mapping.queries().is_empty() && self.mapping.scripted().is_empty() {
             return Ok(());
@@ -298,9 +298,9 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A document that was acknowledged is never refused: what the mapping of today does not take is left out
-    /// of the index. Where not even the rest can be indexed, the document keeps its id, its numbers and its
-    /// source.
+    /// Adds a document during recovery, which never refuses an acknowledged document. Parts that the current
+    /// mapping does not accept are not indexed. If even the rest cannot be indexed, the document keeps only
+    /// its id, its sequence number and version, and its source.
     fn replay_document(&mut self, operation: &Operation<'_>, meta: &DocumentMeta<'_>) -> Result<DocId> {
         let stored = stored_source(&self.mapping, operation.source);
         let stored = stored.as_deref().unwrap_or(operation.source);
@@ -323,8 +323,8 @@ impl Writer<'_> {
         buffer.commit().map(|()| doc).map_err(|error| segment_error(&error))
     }
 
-    /// A sequence number that is not used: given back when it is still the newest, else recorded as used for
-    /// nothing.
+    /// Disposes of an unused sequence number: gives it back if it is still the newest, else records a no-op
+    /// for it.
     fn give_back(&mut self, seq_no: u64) {
         if seq_no + 1 == self.reserved.start {
             self.reserved.start = seq_no;
@@ -333,7 +333,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Takes the numbers back from the counter, if no later ones were handed out.
+    /// Gives numbers back to the counter if no later ones were assigned.
     fn take_back(&self, seq_nos: Range<u64>) -> bool {
         let next = &self.core.next_seq_no;
         next.compare_exchange(seq_nos.end, seq_nos.start, Ordering::AcqRel, Ordering::Relaxed).is_ok()
@@ -353,7 +353,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Adds the operation's record to the batch; `None` at recovery, where it is in the log already.
+    /// Adds the operation's record to the batch. Returns `None` during recovery, when the translog already
+    /// has it.
     fn record(&mut self, write: &Write<'_>, identity: WriteIdentity) -> Option<RecordPlace> {
         if matches!(write.condition, Condition::Replay(_)) {
             return None;

@@ -1,4 +1,4 @@
-//! What a repository is by its definition: type, settings, and the blobs that these lead to.
+//! The definition of a repository (type and settings), and how it leads to blobs.
 //!
 //! Source: Elasticsearch's `FsRepository`, `S3Repository`, `BlobStoreRepository`.
 
@@ -27,20 +27,20 @@ const COMMON: &[&str] = &[
 ];
 const FS: &[&str] = &["location"];
 const S3: &[&str] = &["bucket", "base_path", "client", "endpoint", "region", "path_style_access", "protocol"];
-/// What Elasticsearch has beside `fs` and `s3`.
+/// Types that Elasticsearch has besides `fs` and `s3`.
 const ABSENT_TYPES: &[&str] = &["url", "source", "azure", "gcs", "hdfs"];
 const RATE_DEFAULT: u64 = 40 << 20;
 const SNAPSHOTS_DEFAULT: i64 = 500;
 const S3_CLIENT: &str = "s3.client.";
 
-/// Type and settings, as the user gave them.
+/// Type and settings as the user gave them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Definition {
     pub kind: String,
     pub settings: FlatSettings,
 }
 
-/// Where repositories may be, and by whose accounts; from the configuration alone.
+/// Allowed locations of repositories, and accounts for object stores; only from the configuration file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Places {
     /// `path.repo`.
@@ -61,7 +61,7 @@ struct Client {
 }
 
 impl Places {
-    /// Takes `s3.client.*` out of the node's settings, so that nothing that shows settings ever sees a key.
+    /// Takes `s3.client.*` out of the node's settings, so that no API that shows settings can reveal a key.
     pub(crate) fn take(settings: &mut Map<String, Value>, roots: Vec<PathBuf>) -> Result<Places> {
         let keys: Vec<String> = settings.keys().filter(|key| key.starts_with(S3_CLIENT)).cloned().collect();
         let mut clients: BTreeMap<String, Client> = BTreeMap::new();
@@ -89,7 +89,7 @@ impl Places {
     }
 }
 
-/// A repository's blobs and what its settings say of their use.
+/// A repository's blobs, and how its settings say to use them.
 #[derive(Clone)]
 pub(crate) struct Opened {
     pub blobs: Arc<dyn Blobs>,
@@ -102,7 +102,7 @@ pub(crate) struct Opened {
 }
 
 impl Definition {
-    /// The body of `PUT _snapshot/{repository}`.
+    /// Parses the body of `PUT _snapshot/{repository}`.
     pub(crate) fn parse(name: &str, body: &Value) -> Result<Definition> {
         let members = members(body)?;
         if let Some(other) = members.keys().find(|key| !["type", "settings", "verify"].contains(&&***key)) {
@@ -155,10 +155,11 @@ impl Definition {
         Ok(bytes.and_then(|bytes| u64::try_from(bytes).ok()).filter(|bytes| *bytes > 0))
     }
 
-    /// Makes the way to the blobs; nothing is read or written yet.
+    /// Opens access to the blobs. Nothing is read or written yet.
     ///
     /// # Errors
-    /// A location outside of `path.repo`, a client without keys, a setting that cannot be read.
+    /// Fails for a location outside of `path.repo`, a client without keys, or a setting that cannot be
+    /// parsed.
     pub(crate) fn open(&self, name: &str, places: &Places) -> Result<Opened> {
         let blobs: Arc<dyn Blobs> = match &*self.kind {
             "fs" => Arc::new(self.open_folder(name, places)?),
@@ -167,7 +168,7 @@ impl Definition {
         self.opened(blobs)
     }
 
-    /// The settings that all types have, with these blobs.
+    /// Combines the settings that all types have with these blobs.
     pub(crate) fn opened(&self, blobs: Arc<dyn Blobs>) -> Result<Opened> {
         let rate = |key: &str, default: Option<u64>| match self.text(key) {
             None => Ok(default),

@@ -1,7 +1,6 @@
-//! What goes wrong with snapshots, in Elasticsearch's words.
+//! Errors of snapshots, in Elasticsearch's words.
 //!
-//! Source: `RepositoryException`, `RepositoryMissingException`, `SnapshotException` and those derived from
-//! them.
+//! Source: `RepositoryException`, `RepositoryMissingException`, `SnapshotException` and their subclasses.
 
 use limber_mapping::RequestError;
 use limber_store::Error as StoreError;
@@ -18,12 +17,12 @@ pub(crate) fn verification_error(repository: &str, why: impl std::fmt::Display) 
     RequestError::internal("repository_verification_exception", format!("[{repository}] {why}"))
 }
 
-/// Two have changed a repository at once; what the later one did does not count.
+/// Makes the error for two concurrent changes to a repository. The later one has no effect.
 pub(crate) fn concurrent_modification(repository: &str, why: impl std::fmt::Display) -> RequestError {
     repository_error(repository, format!("concurrent modification of the repository: {why}"))
 }
 
-/// A failure of the repository's storage, or of the ledger.
+/// Converts an error of the repository's storage or of the circuit breaker.
 pub(crate) fn storage_error(repository: &str, error: &StoreError) -> RequestError {
     match error {
         StoreError::LimitExceeded(_) => crate::shard::store_error(error),
@@ -40,7 +39,7 @@ pub(crate) fn snapshot_missing(repository: &str, name: &str) -> RequestError {
     RequestError::not_found("snapshot_missing_exception", format!("[{repository}:{name}] is missing"))
 }
 
-/// `name`: with the snapshot's uuid where it has one.
+/// Makes an error about a snapshot. `name` includes the UUID if the snapshot has one.
 pub(crate) fn snapshot_error(repository: &str, name: &str, why: impl std::fmt::Display) -> RequestError {
     RequestError::internal("snapshot_exception", format!("[{repository}:{name}] {why}"))
 }

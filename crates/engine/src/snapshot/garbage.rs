@@ -1,4 +1,4 @@
-//! Blobs that no snapshot needs.
+//! Finds and deletes blobs that no snapshot needs.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -20,8 +20,9 @@ pub(crate) struct Deleted {
 }
 
 impl Repository {
-    /// What would be garbage once `next` is the root; to be called before it is written, and to be deleted
-    /// after. `indices`: only folders of these are looked at; `None`: everything there is.
+    /// Lists the blobs that would be garbage if `next` were the root. It is called before the root is
+    /// written, and the blobs are deleted afterwards. Only folders of `indices` are listed; `None` means
+    /// everything.
     pub(crate) fn garbage(&self, next: &Root, indices: Option<&BTreeSet<String>>) -> Result<Vec<Blob>> {
         let mut listed = Vec::new();
         let folders: Vec<String> = match indices {
@@ -39,11 +40,11 @@ impl Repository {
         Ok(listed)
     }
 
-    /// Names of all blobs of the snapshots of a root, and folders of shards of which it cannot be told: what
-    /// cannot be read is never a reason to delete.
+    /// Returns the names of all blobs that the snapshots of a root need, and the folders of shards for which
+    /// this is unknown: an unreadable manifest is never a reason to delete.
     fn needed(&self, root: &Root, indices: Option<&BTreeSet<String>>) -> (HashSet<String>, Vec<String>) {
         let (mut needed, mut unknown) = (HashSet::new(), Vec::new());
-        // Snapshots share manifests; each is read once.
+        // Snapshots share manifests, and each is read only once.
         let mut manifests: BTreeMap<String, (&str, usize)> = BTreeMap::new();
         for snapshot in &root.snapshots {
             needed.insert(snapshot_name(&snapshot.uuid));
@@ -77,7 +78,7 @@ impl Repository {
         (needed, unknown)
     }
 
-    /// Deletes blobs; those that do not go are left to the next cleanup.
+    /// Deletes blobs. Those that cannot be deleted are left to the next cleanup.
     pub(crate) fn sweep(&self, garbage: &[Blob]) -> Deleted {
         let mut deleted = Deleted::default();
         for blob in garbage {
@@ -95,8 +96,8 @@ impl Repository {
     }
 }
 
-/// Only what a Limber node writes there is ever deleted: a folder may hold other people's files. Roots are
-/// left to whoever writes the next one, apart from those that a crash has left half written.
+/// Whether a blob may be deleted. A folder may contain files of others, so only names that Limber writes
+/// qualify. Roots are deleted by the writer of the next one, except those that a crash has left incomplete.
 fn is_deletable(name: &str) -> bool {
     match name.split_once('/') {
         Some((INDICES | SNAPSHOTS, _)) => true,

@@ -1,16 +1,16 @@
-//! Snapshots: "what is in this repository, what must be copied for this shard, and is every byte of it still
+//! Snapshots: "what does this repository contain, what must be copied for this shard, and is every byte still
 //! what it was?"
 //!
-//! A repository is a set of blobs that are written once ([`limber_store::repository`]). Which of them make a
-//! snapshot is said by the *root*, a list of snapshots with a generation. Whoever changes a repository writes
-//! the blobs that are new, then the root's next generation, which only one of several writers can create;
-//! only then it deletes what no snapshot needs any more. So a crash, a lost answer or a second node leaves
-//! blobs that nobody names, and never a listed snapshot that lacks one.
+//! A repository is a set of blobs that are written once ([`limber_store::repository`]). The *root*, a list of
+//! snapshots with a generation, says which of them form a snapshot. To change a repository, a writer first
+//! writes the new blobs and then the root's next generation, which only one of several writers can create.
+//! Only then it deletes what no snapshot needs any more. A crash, a lost response or a second node can
+//! therefore leave blobs that are not referenced, but never a listed snapshot with a missing blob.
 //!
-//! What may be deleted is listed *before* the root is written: a blob that another writer adds later is never
-//! among it, and one that was added before belongs to a writer whose root is then refused.
+//! The blobs to be deleted are listed *before* the root is written. A blob that another writer adds later is
+//! therefore never among them, and one that was added earlier belongs to a writer whose root is then refused.
 //!
-//! The calls of the API are in `node/snapshots`; here is what they are made of.
+//! The calls of the API are in `node/snapshots`; this module has the parts they consist of.
 
 pub(crate) mod definition;
 pub(crate) mod errors;

@@ -1,4 +1,4 @@
-//! Names of repositories and snapshots, and lists of what a request chooses among.
+//! Names of repositories and snapshots, and expressions that select from a list of names.
 //!
 //! Source: Elasticsearch's `RepositoriesService#validate`, `SnapshotsService#validate`,
 //! `SnapshotUtils#filterIndices`.
@@ -9,9 +9,9 @@ use super::errors::{invalid_snapshot_name, repository_error};
 use crate::api::Result;
 use crate::catalog::names::index_not_found;
 
-/// `Strings.INVALID_FILENAME_CHARS`, in its order.
+/// `Strings.INVALID_FILENAME_CHARS`, in the same order.
 const INVALID: [char; 10] = ['\\', '/', '*', '?', '"', '<', '>', '|', ' ', ','];
-/// Bytes of a name of a repository or snapshot.
+/// Longest name of a repository or snapshot, in bytes.
 const NAME_BYTES_MAX: usize = 255;
 
 fn invalid_characters() -> String {
@@ -70,7 +70,8 @@ pub(crate) fn check_snapshot_name(repository: &str, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Names that an expression chooses: `all`, patterns, names, `-` before what is left out after a pattern.
+/// The names that an expression selects: `all`, patterns, names, and after a pattern `-` with names to
+/// exclude.
 pub(crate) struct Chosen {
     parts: Vec<String>,
 }
@@ -85,12 +86,12 @@ impl Chosen {
         &self.parts
     }
 
-    /// An empty list means every index.
+    /// Whether the expression selects every index, as an empty list does.
     pub(crate) fn is_all(&self) -> bool {
         self.parts.is_empty() || self.parts.iter().any(|part| part == "_all")
     }
 
-    /// Whether a name is chosen.
+    /// Whether the expression selects a name.
     pub(crate) fn takes(&self, name: &str) -> bool {
         if self.is_all() {
             return true;
@@ -109,7 +110,7 @@ impl Chosen {
         is_taken
     }
 
-    /// Names without a wildcard.
+    /// Returns the names without a wildcard.
     pub(crate) fn concrete(&self) -> impl Iterator<Item = &str> {
         let mut wildcard_seen = false;
         self.parts.iter().map(String::as_str).filter(move |part| {
@@ -120,10 +121,10 @@ impl Chosen {
     }
 }
 
-/// The indices of a snapshot that an expression chooses, in order.
+/// Returns the indices of a snapshot that an expression selects, in order.
 ///
 /// # Errors
-/// A name that the snapshot does not hold, unless those are to be ignored.
+/// Fails for a name that the snapshot does not contain, unless such names are to be ignored.
 pub(crate) fn filter_indices<'n>(
     available: impl Iterator<Item = &'n str> + Clone,
     expression: &str,

@@ -1,4 +1,4 @@
-//! A snapshot lifecycle policy: what it says, what has come of it, and which snapshots it keeps.
+//! A snapshot lifecycle policy: its definition, its statistics, and which snapshots it keeps.
 //!
 //! Source: Elasticsearch's `SnapshotLifecyclePolicy`, `SnapshotRetentionConfiguration`,
 //! `SnapshotLifecycleStats`.
@@ -15,16 +15,16 @@ use crate::cron::Schedule;
 use crate::environment::format_utc_millis;
 use crate::value::parse_time_ms;
 
-/// Bytes of a policy's id. Source: `MetadataCreateIndexService#MAX_INDEX_NAME_BYTES`.
+/// Longest id of a policy, in bytes. Source: `MetadataCreateIndexService#MAX_INDEX_NAME_BYTES`.
 const ID_BYTES_MAX: usize = 255;
 
-/// A policy, as the node's state keeps it.
+/// A policy as the node's state stores it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SnapshotPolicy {
     pub name: String,
     pub schedule: String,
     pub repository: String,
-    /// The body of a request for a snapshot.
+    /// The body of the request for a snapshot.
     pub config: Value,
     pub retention: Option<Retention>,
     pub version: u64,
@@ -35,7 +35,7 @@ pub(crate) struct SnapshotPolicy {
     pub stats: PolicyStats,
 }
 
-/// An end of a policy's snapshot.
+/// The end of one of the policy's snapshots.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Run {
     pub snapshot: String,
@@ -53,7 +53,7 @@ pub(crate) struct PolicyStats {
     pub deletion_failures: u64,
 }
 
-/// Which snapshots of a policy may go.
+/// When snapshots of a policy expire.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Retention {
     pub expire_after: Option<String>,
@@ -61,7 +61,7 @@ pub(crate) struct Retention {
     pub max_count: Option<u64>,
 }
 
-/// What all policies and retention have come to.
+/// Statistics of all runs of retention.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RetentionStats {
     pub runs: u64,
@@ -91,7 +91,7 @@ pub(crate) fn check_policy_id(id: &str) -> Result<()> {
 }
 
 impl SnapshotPolicy {
-    /// The body of `PUT _slm/policy/{id}`. `resolve`: a name's date math.
+    /// Parses the body of `PUT _slm/policy/{id}`. `resolve` resolves date math in names.
     pub(crate) fn parse(body: &Value, resolve: impl Fn(&str) -> Result<String>) -> Result<SnapshotPolicy> {
         let members = body.as_object().ok_or_else(|| RequestError::parsing("a policy is an object"))?;
         let known = ["schedule", "name", "repository", "config", "retention"];
@@ -152,7 +152,7 @@ impl SnapshotPolicy {
         self.schedule().ok()?.next_after(after_ms, self.modified_ms)
     }
 
-    /// The body of the request for its snapshot: its own metadata names it.
+    /// Returns the body of the request for its snapshot. The snapshot's metadata name the policy.
     pub(crate) fn request_body(&self, id: &str) -> Value {
         let mut body = match &self.config {
             Value::Object(_) => self.config.clone(),
@@ -165,7 +165,7 @@ impl SnapshotPolicy {
         body
     }
 
-    /// As `GET _slm/policy` shows it.
+    /// Renders the policy as `GET _slm/policy` shows it.
     pub(crate) fn show(
         &self,
         id: &str,
@@ -233,7 +233,7 @@ impl SnapshotPolicy {
     }
 
     /// # Errors
-    /// Nobody knows its repository.
+    /// Fails when the repository of the policy does not exist.
     pub(crate) fn check_repository(&self, exists: bool) -> Result<()> {
         match exists {
             true => Ok(()),
@@ -291,8 +291,8 @@ impl Retention {
         shown
     }
 
-    /// Those of a policy's snapshots that may go. Only whole ones count for `min_count` and `max_count`;
-    /// others go when they are old.
+    /// Returns the policy's snapshots that have expired. Only successful ones count for `min_count` and
+    /// `max_count`; others expire only by age.
     pub(crate) fn expired<'s>(&self, snapshots: &[&'s Entry], now_ms: u64) -> Vec<&'s Entry> {
         let expire_ms = self.expire_after.as_deref();
         let expire_ms = expire_ms.and_then(|text| parse_time_ms("expire_after", text).ok());

@@ -1,4 +1,4 @@
-//! One registered repository: its root read, and replaced by compare-and-set.
+//! One registered repository. Its root is replaced by compare-and-set.
 
 use std::sync::Arc;
 
@@ -17,19 +17,19 @@ use super::format::{
 use crate::api::Result;
 use crate::environment::Environment;
 
-/// A value needs more memory than its JSON.
+/// Memory of a parsed value as a multiple of its JSON.
 const PARSED_FACTOR: u64 = 3;
-/// Readers look again when the root that they found was replaced before they could read it.
+/// How often a reader tries again if the root it found was replaced before it could be read.
 const READ_TRIES: u32 = 10;
 
-/// A repository as this node has it. Replaced when its definition changes.
+/// A repository as this node uses it. Replaced when its definition changes.
 pub(crate) struct Repository {
     pub name: Arc<str>,
     pub opened: Opened,
     pub ledger: Ledger,
-    /// One change at a time from this node.
+    /// Held during a change, so that this node makes one at a time.
     pub writing: Mutex<()>,
-    /// As last read, for `GET _snapshot`.
+    /// The UUID that was last read, for `GET _snapshot`.
     pub uuid: Mutex<Option<String>>,
 }
 
@@ -42,7 +42,7 @@ impl Repository {
         &*self.opened.blobs
     }
 
-    /// A verified blob of metadata.
+    /// Reads and verifies a metadata blob.
     pub(crate) fn read<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
         let blob = self.blobs().get(name, JSON_BYTES_MAX).map_err(|error| match error.is_not_found() {
             true => repository_error(&self.name, format!("[{name}] is missing")),
@@ -63,7 +63,7 @@ impl Repository {
         repository_error(&self.name, format!("[{name}] is damaged: {why}"))
     }
 
-    /// Writes a blob of metadata under a name that nobody else uses.
+    /// Writes a metadata blob under a name that no other writer uses.
     pub(crate) fn write(&self, name: &str, value: &impl Serialize) -> Result<()> {
         let blob = self.seal(value)?;
         self.blobs().put_if_absent(name, blob).map(drop).map_err(|error| storage_error(&self.name, &error))
@@ -78,14 +78,14 @@ impl Repository {
         Ok(listed.iter().filter_map(|blob| generation_of(&blob.name)).collect())
     }
 
-    /// The snapshots there are; none in a folder that holds nothing.
+    /// Reads the root; an empty repository has no snapshots.
     pub(crate) fn root(&self) -> Result<Root> {
         for _ in 0..READ_TRIES {
             let Some(newest) = self.generations()?.into_iter().max() else { return Ok(Root::default()) };
             let name = generation_name(newest);
             let root: Root = match self.blobs().get(&name, JSON_BYTES_MAX) {
                 Ok(blob) => self.parse(&name, &blob)?,
-                // Replaced since it was listed.
+                // The root was replaced since it was listed.
                 Err(error) if error.is_not_found() => continue,
                 Err(error) => return Err(storage_error(&self.name, &error)),
             };
@@ -100,11 +100,12 @@ impl Repository {
         Err(concurrent_modification(&self.name, "its root changes faster than it can be read"))
     }
 
-    /// Puts `next` in the place of the root that it was made from, whose generation it has. Called with
+    /// Replaces the root by `next`, which was made from it and still has its generation. Called with
     /// `writing` held.
     ///
-    /// After `Ok` what it lists is what everyone sees, and what was not in it may go. After an error nothing
-    /// may be deleted: another writer may have been first, or the answer to our write was lost.
+    /// After `Ok`, every reader sees the snapshots in `next`, and blobs that it does not need may be deleted.
+    /// After an error nothing may be deleted: another writer may have been first, or the response to this
+    /// write was lost.
     pub(crate) fn publish(&self, mut next: Root, environment: &Environment, node_id: &str) -> Result<()> {
         if next.uuid.is_empty() {
             next.uuid = environment.uuid();
@@ -133,7 +134,8 @@ impl Repository {
         Ok(())
     }
 
-    /// Whether a root that we could not write, or were told is there already, is the one we meant to write.
+    /// Checks whether the root of this generation, which could not be written or already existed, is
+    /// nevertheless the one of this write.
     fn check_is_ours(
         &self,
         name: &str,
@@ -150,7 +152,7 @@ impl Repository {
                     format!("[{name}] was written by node [{writer}]; nothing of this operation counts");
                 Err(concurrent_modification(&self.name, why))
             }
-            // It never arrived, or others have replaced it already.
+            // The write never arrived, or other writers have already replaced it.
             (Err(error), failure) if error.is_not_found() => {
                 self.check_is_built_upon(name, write).map_err(|stale| match failure {
                     Some(failure) => storage_error(&self.name, &failure),
@@ -161,9 +163,9 @@ impl Repository {
         }
     }
 
-    /// Whether the newest root was made from a write of ours, called `write`. Otherwise that write has come
-    /// too late: a generation that others have long passed and deleted can be created again by a writer that
-    /// slept, and counts for nothing.
+    /// Checks that the newest root is based on this node's write with the id `write`. If not, the write came
+    /// too late: a delayed writer can create a generation again that others have long replaced and deleted,
+    /// and this has no effect.
     fn check_is_built_upon(&self, name: &str, write: &str) -> Result<()> {
         let newest = self.root()?;
         if newest.lineage.iter().any(|other| other == write) {
@@ -176,7 +178,7 @@ impl Repository {
         Err(concurrent_modification(&self.name, why))
     }
 
-    /// Refuses what would change a repository that is not to be changed.
+    /// Fails when the repository is read-only.
     pub(crate) fn check_writable(&self, why: &str) -> Result<()> {
         match self.opened.readonly {
             true => Err(repository_error(&self.name, why)),
@@ -184,7 +186,8 @@ impl Repository {
         }
     }
 
-    /// Writes, reads, lists and deletes a blob; of one that is read only the root is read.
+    /// Checks that a blob can be written, read, listed and deleted. In a read-only repository only the root
+    /// is read.
     pub(crate) fn verify(&self, environment: &Environment) -> Result<()> {
         let failed = |error: limber_store::Error| {
             verification_error(

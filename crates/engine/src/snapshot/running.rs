@@ -1,5 +1,4 @@
-//! Snapshots and restores that are under way: "how far are they, can they be stopped, and when are they
-//! done?"
+//! Snapshots and restores in progress: "how far are they, can they be stopped, and when are they done?"
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use super::format::ShardFigures;
 use super::repository::Repository;
 use crate::api::Result;
 
-/// How far a shard of a snapshot is.
+/// The stage of a shard in a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
     Waits,
@@ -23,7 +22,7 @@ pub(crate) enum Stage {
 }
 
 impl Stage {
-    /// As `_status` calls it.
+    /// Returns the name in `_status`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Stage::Waits => "INIT",
@@ -34,17 +33,17 @@ impl Stage {
     }
 }
 
-/// A shard of a running snapshot; of a finished one all is copied.
+/// Progress of one shard in a running snapshot.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ShardProgress {
     pub stage: Stage,
     pub figures: ShardFigures,
-    /// New files that are copied already.
+    /// New files that are already copied.
     pub copied_file_count: u64,
     pub copied_bytes: u64,
 }
 
-/// What comes of work on another thread.
+/// The outcome of work on another thread.
 #[derive(Default)]
 pub(crate) struct Ending {
     outcome: Mutex<Option<Result<Value>>>,
@@ -57,7 +56,7 @@ impl Ending {
         self.ended.notify_all();
     }
 
-    /// Waits for the end, and answers what came of it.
+    /// Waits for the end and returns the outcome.
     pub(crate) fn wait(&self) -> Result<Value> {
         let mut outcome = self.outcome.lock();
         loop {
@@ -69,7 +68,7 @@ impl Ending {
     }
 }
 
-/// A snapshot that is being taken.
+/// A snapshot in progress.
 pub(crate) struct Running {
     pub repository: Arc<Repository>,
     pub name: String,
@@ -81,7 +80,7 @@ pub(crate) struct Running {
     pub policy: Option<String>,
     /// By index name and shard.
     pub shards: Mutex<BTreeMap<String, Vec<ShardProgress>>>,
-    /// Set by a deletion of the snapshot, a cancelled task or the end of the node.
+    /// Set when the snapshot is deleted, its task is cancelled or the node closes.
     pub cancelled: Arc<AtomicBool>,
     pub ending: Ending,
 }
@@ -116,7 +115,7 @@ impl Running {
         }
     }
 
-    /// `name/uuid`, as Elasticsearch writes a snapshot in its messages.
+    /// Returns `name/uuid`, as Elasticsearch writes a snapshot in its messages.
     pub(crate) fn full_name(&self) -> String {
         format!("{}/{}", self.name, self.uuid)
     }
@@ -132,51 +131,51 @@ impl Running {
     }
 }
 
-/// How the shards of an index came from a snapshot, for `_recovery`.
+/// How the shards of an index were restored, for `_recovery`.
 #[derive(Debug, Clone)]
 pub struct RestoredIndex {
     /// Name of the repository.
     pub repository: String,
     /// Name of the snapshot.
     pub snapshot: String,
-    /// Id of the snapshot.
+    /// UUID of the snapshot.
     pub snapshot_uuid: String,
     /// Name that the index had.
     pub index: String,
-    /// Version of Elasticsearch that the snapshot claims.
+    /// The Elasticsearch version in the snapshot.
     pub version: String,
-    /// For each shard: files, bytes, when it began, and for how long it was copied.
+    /// For each shard: number of files, bytes, when copying began, and how long it took.
     pub shards: Vec<(u64, u64, u64, u64)>,
 }
 
-/// A snapshot that is read: it must not be deleted meanwhile.
+/// A snapshot that is being restored and must not be deleted meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Restoring {
     pub repository: Arc<str>,
     pub uuid: String,
 }
 
-/// A definition, and the repository that it leads to, or why it leads nowhere.
+/// A definition, and its repository or the reason why it cannot be opened.
 pub(crate) struct Registered {
     pub definition: Definition,
     pub opened: Result<Arc<Repository>>,
 }
 
-/// The repositories of a node and what is done with them.
+/// The repositories of a node, and the operations that use them.
 #[derive(Default)]
 pub(crate) struct Snapshots {
     pub places: Places,
     pub repositories: Mutex<BTreeMap<String, Registered>>,
     pub running: Mutex<Vec<Arc<Running>>>,
     pub restoring: Mutex<Vec<Restoring>>,
-    /// By uuid of the new index.
+    /// By UUID of the new index.
     pub restored: Mutex<BTreeMap<Arc<str>, RestoredIndex>>,
-    /// Restores and snapshots look at it in each part.
+    /// Set when the node closes. Restores and snapshots check it for every part.
     pub is_closing: Arc<AtomicBool>,
-    /// Policies whose snapshot is being taken, with its name and start.
+    /// Policies whose snapshot is in progress: its name, UUID and start.
     pub policies_running: Mutex<BTreeMap<String, (String, String, u64)>>,
     pub retention_runs: AtomicBool,
-    /// When policies were last looked at, milliseconds since 1970; 0: not yet.
+    /// When policies were last checked, in milliseconds since 1970; 0 when they were not yet.
     pub policies_seen_ms: std::sync::atomic::AtomicU64,
 }
 

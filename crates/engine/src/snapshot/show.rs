@@ -1,4 +1,4 @@
-//! A snapshot as the API shows it.
+//! Renders a snapshot as the API shows it.
 //!
 //! Source: Elasticsearch's `SnapshotInfo#toXContentExternal`.
 
@@ -8,7 +8,7 @@ use super::format::{Entry, SnapshotBody};
 use super::running::Running;
 use crate::environment::format_utc_millis;
 
-/// What is shown of each snapshot.
+/// Which details are shown of each snapshot.
 #[derive(Debug, Clone)]
 pub(crate) struct Detail {
     pub index_names: bool,
@@ -32,7 +32,7 @@ fn head(repository: &str, name: &str, uuid: &str, detail: &Detail) -> Map<String
     shown
 }
 
-/// `body`: `None` shows what the root tells (`verbose=false`).
+/// Renders a snapshot. Without `body` only what the root contains is shown (`verbose=false`).
 pub(crate) fn show(repository: &str, entry: &Entry, body: Option<&SnapshotBody>, detail: &Detail) -> Value {
     let mut shown = head(repository, &entry.name, &entry.uuid, detail);
     if let Some(body) = body {
@@ -86,7 +86,7 @@ pub(crate) fn show(repository: &str, entry: &Entry, body: Option<&SnapshotBody>,
     Value::Object(shown)
 }
 
-/// One that is being taken.
+/// Renders a snapshot in progress.
 pub(crate) fn show_running(running: &Running, version: &str, index_version: &str, detail: &Detail) -> Value {
     let mut shown = head(&running.repository.name, &running.name, &running.uuid, detail);
     shown.insert("version_id".into(), index_version.parse::<u64>().unwrap_or(0).into());

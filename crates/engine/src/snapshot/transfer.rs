@@ -1,5 +1,5 @@
-//! Files to blobs and back: in parts of bounded size, charged to the ledger, throttled, every part by its
-//! checksum.
+//! Copies files to blobs and back: in parts of bounded size, whose memory is charged, with a speed limit, and
+//! with a checksum for every part.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -16,21 +16,22 @@ use crate::api::Result;
 use crate::environment::Clock;
 use crate::shard::CommitFile;
 
-/// Largest part of a file: one request to an object store, held in memory while it is under way.
+/// Largest part of a file. A part is one request to an object store and is held in memory during that
+/// request.
 pub(crate) const PART_BYTES_MAX: u64 = 16 << 20;
 const PART_BYTES_MIN: u64 = 1 << 20;
-/// A part of a file takes at most one part in this many of the memory limit, so that it does not fill a
-/// breaker of a small node.
+/// A part takes at most this fraction of the memory limit, so that it does not fill a circuit breaker of a
+/// small node.
 const PARTS_IN_LIMIT: u64 = 64;
-/// How often memory that is not there is asked for again, and after which pause.
+/// How often to try again when there is no memory, and how long to pause in between.
 const MEMORY_TRIES: u32 = 100;
 const MEMORY_PAUSE: Duration = Duration::from_millis(100);
 
-/// Bytes a second that may pass; shared by all that use a repository in one direction.
+/// A speed limit, shared by all operations that use a repository in one direction.
 pub(crate) struct Throttle {
-    /// `None`: as many as there are.
+    /// `None` for no limit.
     bytes_per_sec: Option<u64>,
-    /// When what has passed is paid for, nanoseconds of the monotonic clock.
+    /// When everything so far has used up its time, in nanoseconds of the monotonic clock.
     due_nanos: Mutex<u64>,
 }
 
@@ -39,8 +40,8 @@ impl Throttle {
         Throttle { bytes_per_sec: bytes_per_sec.filter(|rate| *rate > 0), due_nanos: Mutex::new(0) }
     }
 
-    /// How long to wait after `bytes` have passed. Never longer than these bytes take at the rate, and those
-    /// that others have passed.
+    /// Returns how long to wait after transferring `bytes`: at most the time that these bytes and those of
+    /// other threads take at this speed.
     fn pause(&self, clock: &dyn Clock, bytes: u64) -> Duration {
         let Some(rate) = self.bytes_per_sec else { return Duration::ZERO };
         let now = clock.monotonic_nanos();
@@ -51,7 +52,7 @@ impl Throttle {
     }
 }
 
-/// What copying needs beside the bytes.
+/// What copying needs besides the bytes.
 pub(crate) struct Transfer<'a> {
     pub repository: &'a str,
     pub blobs: &'a dyn Blobs,
@@ -61,22 +62,22 @@ pub(crate) struct Transfer<'a> {
     pub cancelled: &'a AtomicBool,
 }
 
-/// The place of a shard's files in a repository.
+/// The location of a shard's files in a repository.
 #[derive(Clone, Copy)]
 pub(crate) struct ShardPlace<'a> {
     pub index_id: &'a str,
     pub shard: usize,
 }
 
-/// Bytes of the parts that a node of this size writes; `chunk_bytes`: as the repository says.
+/// Returns the size of the parts that this node writes. `chunk_bytes` is the limit of the repository.
 pub(crate) fn part_bytes(ledger: &Ledger, chunk_bytes: Option<u64>) -> u64 {
     let by_memory = (ledger.limit_bytes / PARTS_IN_LIMIT).clamp(PART_BYTES_MIN, PART_BYTES_MAX);
     chunk_bytes.map_or(by_memory, |bytes| bytes.min(by_memory))
 }
 
 impl Transfer<'_> {
-    /// Copies a file of a shard. What was read is compared with what the commit says it is: rot is not
-    /// carried on.
+    /// Copies a file of a shard to the repository. What was read is compared with the checksum in the commit,
+    /// so that damage is not copied.
     pub(crate) fn upload(
         &self,
         directory: &dyn Directory,
@@ -117,7 +118,7 @@ impl Transfer<'_> {
         Ok(File { name: file.name.clone(), bytes, crc: whole.clone().finish(), blob, part_bytes, parts })
     }
 
-    /// Copies a file of a snapshot into a folder, verified and synced.
+    /// Copies a file of a snapshot to a folder, verified and synced.
     pub(crate) fn download(
         &self,
         directory: &dyn Directory,
@@ -157,15 +158,15 @@ impl Transfer<'_> {
         writer.sync().and_then(|()| writer.finish()).map_err(failed)
     }
 
-    /// Writes a blob of a name that nobody else uses.
+    /// Writes a blob under a name that no other writer uses.
     fn put_new(&self, name: &str, bytes: Vec<u8>) -> Result<()> {
-        // "There is one" after a repeated request means that the first one has arrived; a damaged one is
-        // found by whoever reads it.
+        // That it already exists after a repeated request means that the first request had arrived. Readers
+        // notice a damaged blob.
         let put = self.blobs.put_if_absent(name, bytes);
         put.map(drop).map_err(|error| storage_error(self.repository, &error))
     }
 
-    /// Room for a part. Waits a while for others to give some back.
+    /// Charges memory for a part. Waits a while for others to release some.
     fn charge(&self, bytes: u64) -> Result<Charge> {
         let mut tries = 0;
         loop {

@@ -1,4 +1,4 @@
-//! The definition of a transform: its JSON, and what of it can be wrong.
+//! The definition of a transform: its JSON and its validation.
 
 use limber_mapping::{ObjectParser, RequestError};
 use limber_text::time_value::TimeValue;
@@ -7,17 +7,17 @@ use serde_json::{Map, Value, json};
 use super::shape::Shape;
 use crate::api::Result;
 
-/// Groups that a page has, unless the settings say otherwise.
+/// Default number of groups per page.
 const PAGE_SIZE: u64 = 500;
 const PAGE_SIZE_MIN: u64 = 10;
 const PAGE_SIZE_MAX: u64 = 65_536;
-/// How often a continuous transform looks for changes, unless it says otherwise.
+/// By default, how often a continuous transform checks for changes.
 const FREQUENCY_MS: u64 = 60_000;
 const FREQUENCY_MS_MAX: u64 = 3_600_000;
-/// How long documents may take to be found, unless the transform says otherwise.
+/// By default, how long documents may take until a search finds them.
 const DELAY_MS: u64 = 60_000;
 
-/// What makes a transform continuous.
+/// The settings of a continuous transform.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sync {
     pub field: String,
@@ -26,22 +26,22 @@ pub(crate) struct Sync {
 
 #[derive(Debug, Clone)]
 pub(crate) struct TransformConfig {
-    /// Normalised, as `GET` shows it.
+    /// Normalized, as `GET` shows it.
     pub body: Map<String, Value>,
     pub indices: Vec<String>,
     pub query: Value,
     pub runtime_mappings: Option<Value>,
     pub dest_index: String,
     pub pipeline: Option<String>,
-    /// Aliases of the destination, and whether each is taken from other indices.
+    /// Aliases of the destination, and whether each is removed from other indices.
     pub dest_aliases: Vec<(String, bool)>,
     pub shape: Shape,
     pub frequency_ms: u64,
-    /// `None`: it ends when it has read everything.
+    /// Present for a continuous transform; `None` if it ends when it has read everything.
     pub sync: Option<Sync>,
     pub page_size: u64,
     pub deduces_mappings: bool,
-    /// Field and age of documents of the destination that are deleted.
+    /// Field and maximum age of documents in the destination.
     pub retention: Option<(String, String)>,
 }
 
@@ -58,7 +58,7 @@ fn time(value: &Value, parser: ObjectParser<'_>, field: &str) -> Result<u64> {
 }
 
 impl TransformConfig {
-    /// The body of `PUT _transform/{id}`, or of a preview, whose destination may be missing.
+    /// Parses the body of `PUT _transform/{id}`, or of a preview, which need not have a destination.
     pub(crate) fn parse(body: &Value, is_preview: bool) -> Result<TransformConfig> {
         let mut config = TransformConfig {
             body: Map::new(),
@@ -99,7 +99,7 @@ impl TransformConfig {
                 "_meta" => {
                     ObjectParser("_meta").members(value)?;
                 }
-                // A preview may be given what `GET` shows.
+                // A preview accepts what `GET` shows.
                 "id" | "version" | "create_time" if is_preview => continue,
                 other => return Err(CONFIG.unknown(other)),
             }
@@ -124,7 +124,7 @@ impl TransformConfig {
         Ok(config)
     }
 
-    /// The source as `GET` shows it: a list of indices and a query.
+    /// Normalizes the source as `GET` shows it: a list of indices and a query.
     fn show_source(&mut self) {
         let mut source = Map::new();
         source.insert("index".into(), json!(self.indices));
@@ -218,8 +218,8 @@ impl TransformConfig {
                         return Err(RequestError::unsupported("[docs_per_second] of a transform"));
                     }
                 }
-                // Checkpoints see whole indices, through one snapshot each; failures are tried again in the
-                // next round.
+                // These have no effect: a checkpoint sees all indices in one snapshot each, and the next
+                // round retries after failures.
                 "align_checkpoints" | "use_point_in_time" | "unattended" => {
                     value.as_bool().ok_or_else(wrong)?;
                 }

@@ -1,16 +1,16 @@
-//! Values of a group's document. Source: Elasticsearch's `AggregationResultUtils`, `IDGenerator`.
+//! The values in a group's document. Source: Elasticsearch's `AggregationResultUtils`, `IDGenerator`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-/// Names and values of a composite bucket's key.
+/// Returns the names and values of a composite bucket's key.
 pub(super) fn group_keys(key: &Value) -> Vec<(String, Value)> {
     key.as_object().into_iter().flatten().map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// The id of a group's document: the same whenever the group is met again.
+/// Returns the id of a group's document, which is always the same for the same group.
 pub(super) fn group_id(keys: &[(String, Value)]) -> String {
     let mut sorted: Vec<&(String, Value)> = keys.iter().collect();
     sorted.sort_by(|a, b| a.0.cmp(&b.0));
@@ -23,7 +23,7 @@ pub(super) fn group_id(keys: &[(String, Value)]) -> String {
     URL_SAFE_NO_PAD.encode(&hash.finalize()[..16])
 }
 
-/// Puts a value under a dotted name: objects around it are made.
+/// Sets a value under a dotted name, creating the objects around it.
 pub(super) fn put(document: &mut Value, name: &str, value: Value) {
     match name.split_once('.') {
         None => document[name] = value,
@@ -36,7 +36,7 @@ pub(super) fn put(document: &mut Value, name: &str, value: Value) {
     }
 }
 
-/// What an aggregation's result is in a document; `None`: it is not a field.
+/// Returns the value of an aggregation's result in a document; `None` if it is not a field.
 pub(super) fn value_of(definition: &Value, result: &Value) -> Option<Value> {
     let members = definition.as_object()?;
     let is_inside = |kind: &&String| matches!(kind.as_str(), "aggs" | "aggregations" | "meta");
@@ -61,13 +61,14 @@ pub(super) fn value_of(definition: &Value, result: &Value) -> Option<Value> {
             let numbers = result.as_object()?.iter().filter(|(name, _)| !name.ends_with("_as_string"));
             Value::Object(numbers.map(|(name, value)| (name.clone(), value.clone())).collect())
         }
-        // A text is how the value's field shows it: dates.
+        // The string is present for dates, formatted by their field.
         "min" | "max" if result["value_as_string"].is_string() => result["value_as_string"].clone(),
         _ => result["value"].clone(),
     })
 }
 
-/// `{"50.0": 1}` as `{"50": 1}`, and `{"99.5": 1}` as `{"99_5": 1}`: a dot would make an object.
+/// Turns `{"50.0": 1}` into `{"50": 1}`, and `{"99.5": 1}` into `{"99_5": 1}`, because a dot would make an
+/// object.
 fn by_percent(values: &Value) -> Value {
     let name = |name: &str| name.strip_suffix(".0").unwrap_or(name).replace('.', "_");
     let members = values.as_object().into_iter().flatten().filter(|(key, _)| !key.ends_with("_as_string"));
@@ -101,7 +102,7 @@ fn below(bucket: &Value, inside: &Map<String, Value>) -> Value {
     document
 }
 
-/// A box as a shape.
+/// Converts a bounding box to a shape.
 fn envelope(bounds: &Value) -> Value {
     let corner = |name: &str| json!([bounds[name]["lon"], bounds[name]["lat"]]);
     match bounds {

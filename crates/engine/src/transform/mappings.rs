@@ -1,11 +1,10 @@
-//! The mapping of a destination: what its fields are, from the fields that they are made of. Source:
-//! Elasticsearch's `SchemaUtil`.
+//! The mapping of a destination, deduced from the source fields. Source: Elasticsearch's `SchemaUtil`.
 
 use serde_json::{Map, Value, json};
 
 use super::shape::Shape;
 
-/// `properties` of the destination. `type_of` says the type of a source field.
+/// Returns the `properties` of the destination. `type_of` returns the type of a source field.
 pub(crate) fn deduced(shape: &Shape, type_of: &dyn Fn(&str) -> Option<String>) -> Value {
     let Shape::Pivot { group_by, aggregations } = shape else { return json!({}) };
     let mut properties = json!({});
@@ -16,7 +15,7 @@ pub(crate) fn deduced(shape: &Shape, type_of: &dyn Fn(&str) -> Option<String>) -
             "date_histogram" => Some("date".to_owned()),
             "histogram" => Some("double".to_owned()),
             "geotile_grid" => Some("keyword".to_owned()),
-            // The key of a text's sub-field is a keyword as well.
+            // The key has the type of its field, so that a text's sub-field `keyword` gives a keyword.
             _ => field.or_else(|| body.get("script").map(|_| "keyword".to_owned())),
         };
         if let Some(mapped) = mapped {
@@ -76,7 +75,7 @@ fn add_aggregations(
                 }
                 None
             }
-            // What scripts give is mapped when it comes.
+            // The results of scripts are mapped dynamically.
             _ => None,
         };
         if let Some(mapped) = mapped {
@@ -85,7 +84,7 @@ fn add_aggregations(
     }
 }
 
-/// A definition under a dotted name, within `properties` of the objects around it.
+/// Adds a definition under a dotted name, inside the `properties` of the objects around it.
 fn add(properties: &mut Value, path: &str, definition: Value) {
     match path.split_once('.') {
         None => properties[path] = definition,

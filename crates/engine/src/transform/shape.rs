@@ -1,4 +1,4 @@
-//! How documents become groups, and groups documents: `pivot` and `latest`.
+//! How documents are grouped and groups become documents: `pivot` and `latest`.
 
 use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
@@ -7,11 +7,10 @@ use super::config::TransformConfig;
 use super::document::{group_id, group_keys, put, value_of};
 use crate::api::Result;
 
-/// The name of the composite aggregation, and of the newest document of a key.
+/// The name of the composite aggregation.
 const COMPOSITE: &str = "_transform";
 const NEWEST: &str = "_latest";
-/// Aggregations that a group can have, as Elasticsearch's `TransformAggregations` lists them, as far as they
-/// are here.
+/// Aggregations that a group may have: those in Elasticsearch's `TransformAggregations` that Limber supports.
 const AGGREGATIONS: &[&str] = &[
     "avg",
     "boxplot",
@@ -40,7 +39,7 @@ const AGGREGATIONS: &[&str] = &[
 ];
 const GROUPS: &[&str] = &["terms", "histogram", "date_histogram", "geotile_grid"];
 
-/// What a group is made of.
+/// How groups are formed and what is computed for each.
 #[derive(Debug, Clone)]
 pub(crate) enum Shape {
     Pivot {
@@ -60,14 +59,14 @@ impl Default for Shape {
     }
 }
 
-/// A page of groups.
+/// One page of groups.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
     /// Ids and documents.
     pub documents: Vec<(String, Value)>,
-    /// Documents of the source in these groups.
+    /// Number of source documents in these groups.
     pub source_count: u64,
-    /// The key after which the next page begins; `None`: this page is the last one.
+    /// The key after which the next page begins; `None` on the last page.
     pub after: Option<Value>,
 }
 
@@ -128,7 +127,7 @@ impl Shape {
         }
     }
 
-    /// The search for a page of groups after `after`.
+    /// Returns the search for the page of groups after `after`.
     pub(crate) fn page_request(
         &self,
         config: &TransformConfig,
@@ -162,7 +161,7 @@ impl Shape {
         body
     }
 
-    /// The documents of a page's answer.
+    /// Makes the documents of a page from the response.
     pub(crate) fn page(&self, aggregations: &Value) -> Page {
         let composite = &aggregations[COMPOSITE];
         let mut page = Page::default();
@@ -191,7 +190,7 @@ impl Shape {
     }
 }
 
-/// A date is written as text.
+/// Adds a format, so that dates are returned as strings.
 fn dated(source: &Value) -> Value {
     let mut source = source.clone();
     if let Some(histogram) = source.get_mut("date_histogram").and_then(Value::as_object_mut) {
@@ -229,7 +228,7 @@ fn check_aggregations(aggregations: &Map<String, Value>) -> Result<()> {
     Ok(())
 }
 
-/// Two names must not be one field, nor one of them an object around the other.
+/// Checks that no two names are the same field, and that none is an object around another.
 fn check_names<'n>(names: impl Iterator<Item = &'n String>) -> Result<()> {
     let names: Vec<&String> = names.collect();
     for (at, name) in names.iter().enumerate() {

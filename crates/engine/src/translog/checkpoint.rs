@@ -1,9 +1,9 @@
-//! The checkpoint: what is known outside of the log about how far it was durable.
+//! The checkpoint: stores outside of the translog how much of it is durable.
 //!
-//! `translog.ckp` has two slots, at bytes 0 and 4,096, which are written in turn and in place before anything
-//! is acknowledged. The slot with the higher counter counts. A slot is one sector, which the kernel copies
-//! and disks write whole or not at all, so that each slot is always whole, the earlier one or the later. All
-//! numbers little-endian.
+//! `translog.ckp` has two slots, at bytes 0 and 4,096. They are written alternately and in place before
+//! anything is acknowledged. The slot with the higher counter is valid. A slot is one sector, which the
+//! kernel copies and disks write completely or not at all, so each slot is always intact, with either its old
+//! or its new content. All numbers are little-endian.
 //!
 //! | offset | size | field |
 //! |---|---|---|
@@ -15,9 +15,9 @@
 //! | 40 | 24 each | generation, its durable length in bytes, operations up to there |
 //! | 508 | 4 | CRC-32 of the 508 bytes before |
 //!
-//! A write survives the end of the process at once; the file is fsynced about once a second and with every
-//! commit. After a power failure the checkpoint may therefore be a second old: then it says less than it
-//! could, and never more than what is true.
+//! A write survives the end of the process at once. The file is fsynced about once a second and with every
+//! commit. After a power failure the checkpoint may therefore be a second old; it then claims less than is
+//! durable, but never more.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -29,25 +29,25 @@ use limber_store::{Directory, Error, InPlaceFile, Result};
 pub(super) const NAME: &str = "translog.ckp";
 const MAGIC: &[u8; 8] = b"LMBRTCKP";
 const VERSION: u32 = 1;
-/// What disks write whole.
+/// The unit that disks write atomically.
 const SLOT_BYTES: usize = 512;
-/// Distance of the slots: no block of a file system holds both.
+/// Distance between the slots, so that no block of a file system contains both.
 const SLOT_STRIDE: usize = 4096;
-/// What a slot has room for. A shard that has more generations commits before it opens a further one.
+/// How many generations fit into a slot. A shard with more generations commits before it opens another one.
 pub(crate) const GENERATIONS_MAX: usize = 18;
 
-/// How much of a generation's file was durable.
+/// How much of a generation's file is durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DurableGeneration {
     /// Number of the generation.
     pub number: u64,
     /// Bytes from the start of the file; 0 for a file that may not exist yet.
     pub durable_len: u64,
-    /// Operations in these bytes.
+    /// Number of operations in these bytes.
     pub operations: u64,
 }
 
-/// What the file says.
+/// The content of a valid slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Checkpoint {
     pub counter: u64,
@@ -56,9 +56,9 @@ pub(super) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// `None`: there is no file, as in folders from before there were checkpoints.
+    /// Reads the checkpoint; `None` when there is no file, as in folders older than checkpoints.
     ///
-    /// Errors: [`Error::Corrupt`] when neither slot is whole.
+    /// Errors: [`Error::Corrupt`] when neither slot is intact.
     pub(super) fn read(directory: &dyn Directory) -> Result<Option<Checkpoint>> {
         let bytes = match directory.len(NAME) {
             Err(error) if error.is_not_found() => return Ok(None),
@@ -128,16 +128,16 @@ impl Checkpoint {
     }
 }
 
-/// The version of a slot that is whole: magic, version, size and the place of the checksum stay in every
-/// version.
+/// Returns the version of an intact slot. Magic, version, size and the position of the checksum are the same
+/// in every version.
 fn version_of(slot: &[u8]) -> Option<u32> {
     let (covered, sum) = slot.get(..SLOT_BYTES)?.split_last_chunk::<4>()?;
-    // A damaged version number is damage.
+    // A damaged version number must count as damage and not as a newer version.
     let is_whole = covered[..8] == *MAGIC && u32::from_le_bytes(*sum) == crc32(covered);
     is_whole.then(|| u32::from_le_bytes([covered[8], covered[9], covered[10], covered[11]]))
 }
 
-/// The file of an open log. One thread writes at a time, any may sync.
+/// The checkpoint file of an open translog. One thread writes at a time; any thread may sync.
 pub(super) struct CheckpointFile {
     file: Box<dyn InPlaceFile>,
     history: [u8; 16],
@@ -146,9 +146,9 @@ pub(super) struct CheckpointFile {
 }
 
 impl CheckpointFile {
-    /// Continues the shard's checkpoint, or begins it, with `generations`; durable when this returns.
+    /// Continues or creates the shard's checkpoint with `generations`. It is durable when this returns.
     ///
-    /// `before` is what [`Checkpoint::read`] answered.
+    /// `before` is the result of [`Checkpoint::read`].
     pub(super) fn begin(
         directory: &dyn Directory,
         history: [u8; 16],
@@ -163,14 +163,14 @@ impl CheckpointFile {
         Ok(CheckpointFile {
             file: directory.open_in_place(NAME)?,
             history,
-            // Even counters go to the first slot: the next one is odd, so that the first slot stays until the
-            // second is whole.
+            // An even counter belongs to the first slot. The next counter is odd, so that the first slot
+            // stays unchanged until the second is intact.
             counter: AtomicU64::new(counter + counter % 2),
             is_dirty: AtomicBool::new(false),
         })
     }
 
-    /// Replaces the older slot. The caller sees to it that nobody else writes.
+    /// Overwrites the older slot. The caller makes sure that no other thread writes.
     pub(super) fn write(&self, generations: Vec<DurableGeneration>) -> Result<()> {
         let counter = self.counter.fetch_add(1, Ordering::AcqRel) + 1;
         let checkpoint = Checkpoint { counter, history: self.history, generations: newest(generations) };
@@ -179,7 +179,7 @@ impl CheckpointFile {
         self.file.write_at(slot as u64, &checkpoint.to_slot())
     }
 
-    /// Makes what was written durable, if anything was.
+    /// Makes the last write durable, if there was any since the last sync.
     pub(super) fn sync(&self) -> Result<()> {
         match self.is_dirty.swap(false, Ordering::AcqRel) {
             true => self.file.sync(),
@@ -188,7 +188,8 @@ impl CheckpointFile {
     }
 }
 
-/// What a slot has room for. Older generations than that are guarded by the marks in their files alone.
+/// Returns the newest generations that fit into a slot. Older ones are protected only by the marks in their
+/// files.
 fn newest(mut generations: Vec<DurableGeneration>) -> Vec<DurableGeneration> {
     let superfluous = generations.len().saturating_sub(GENERATIONS_MAX);
     generations.drain(..superfluous);

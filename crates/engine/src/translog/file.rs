@@ -1,5 +1,5 @@
-//! The translog in files: appends go to memory, and to disk with the fsync that makes them durable, which
-//! requests share (a leader writes and syncs for all who wait).
+//! The translog in files. Appends go to memory, and to disk with the fsync that makes them durable. Requests
+//! share an fsync: a leader writes and syncs for all that wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,17 +11,18 @@ use super::checkpoint::{CheckpointFile, DurableGeneration};
 use super::format::{self, BLOCK_BYTES, Header, MARK_BYTES, PREFIX_BYTES, RecordBatch, VERSION};
 use super::{Appended, Location, LogId, LogPosition, Recovered, Translog, TranslogStats};
 
-/// Bytes that wait for the next fsync; beyond, an append writes them, or waits for the thread that is
-/// writing. One append more may wait.
+/// Bytes that may wait for the next fsync. Beyond that, an append writes them, or waits for the thread that
+/// is writing. One more append may wait.
 const PENDING_BYTES_MAX: usize = 4 << 20;
-/// A shorter append is copied after the one before it: many small ones would be as many allocations.
+/// A shorter append is copied to the end of the previous one, because many small ones would be as many
+/// allocations.
 const COPIED_BYTES_MAX: usize = 64 << 10;
 
-/// Appends in the memory that they came in, counted as long as they are there.
+/// Appended bytes in their original memory, counted while they are there.
 struct Pending {
     pieces: Vec<Vec<u8>>,
     len: usize,
-    /// Bytes of all that is pending in the log.
+    /// Bytes of everything pending in the translog.
     total: Arc<AtomicU64>,
 }
 
@@ -43,7 +44,7 @@ impl Pending {
                 last.extend_from_slice(&bytes);
             }
             _ => {
-                // Most of the batch's operations may have been refused.
+                // The buffer may be mostly empty, if most operations of the batch were refused.
                 if bytes.capacity() > 2 * bytes.len() {
                     bytes.shrink_to_fit();
                 }
@@ -52,7 +53,7 @@ impl Pending {
         }
     }
 
-    /// Bytes of one append.
+    /// Returns bytes of one append.
     fn get(&self, mut start: usize, len: usize) -> Option<&[u8]> {
         let mut pieces = self.pieces.iter();
         let piece = pieces.find(|piece| {
@@ -63,7 +64,7 @@ impl Pending {
         piece.get(start..)?.get(..len)
     }
 
-    /// Writes all; each piece is freed as it is written.
+    /// Writes everything, freeing each piece after it is written.
     fn write(mut self, writer: &mut dyn FileWriter) -> Result<()> {
         self.pieces.drain(..).try_for_each(|piece| writer.write_all(&piece))?;
         writer.flush()
@@ -76,20 +77,20 @@ impl Drop for Pending {
     }
 }
 
-/// One generation's file and how much is in it.
+/// One generation's file, and how much it contains.
 struct Generation {
     number: u64,
     begun_millis: u64,
-    /// With what is pending.
+    /// Length including what is pending.
     len_bytes: u64,
     operations: u64,
-    /// Log position at which the file's byte 0 would lie.
+    /// Log position of the file's byte 0.
     base: u64,
-    /// Handed to the operating system.
+    /// Bytes that were handed to the operating system.
     written_len: u64,
-    /// Appended after what the writer was given.
+    /// Bytes that were appended and not given to the writer yet.
     pending: Pending,
-    /// A leader has it while it writes.
+    /// `None` while a leader writes with it.
     writer: Option<Box<dyn FileWriter>>,
 }
 
@@ -107,7 +108,7 @@ impl Generation {
         }
     }
 
-    /// Writes what is pending unless a leader has the writer.
+    /// Writes what is pending, unless a leader has the writer.
     fn write_pending(&mut self) -> Result<()> {
         if let Some(writer) = &mut self.writer {
             self.pending.take().write(&mut **writer)?;
@@ -117,48 +118,50 @@ impl Generation {
     }
 }
 
-/// What a leader takes from a generation to write it.
+/// What a leader takes out of a generation to write it.
 struct Unwritten {
     number: u64,
     pending: Pending,
     writer: Box<dyn FileWriter>,
-    /// Length of the file with it.
+    /// Length of the file including these bytes.
     end: u64,
 }
 
 impl Unwritten {
-    /// `None`: its file is closed, so that nothing of it can be made durable any more.
+    /// Takes the unwritten part; `None` when the file is closed, so that nothing can be made durable any
+    /// more.
     fn of(generation: &mut Generation) -> Option<Unwritten> {
         let writer = generation.writer.take()?;
         let pending = generation.pending.take();
         Some(Unwritten { number: generation.number, pending, writer, end: generation.len_bytes })
     }
 
-    /// Writes and syncs.
+    /// Writes and syncs the bytes.
     fn settle(&mut self) -> Result<()> {
         self.pending.take().write(&mut *self.writer)?;
         self.writer.sync()
     }
 }
 
-/// What a leader makes durable, and what is durable then.
+/// What a leader makes durable, and how much is durable afterwards.
 struct Round {
     unwritten: Vec<Unwritten>,
     generations: Vec<DurableGeneration>,
-    /// End of the log as it was taken.
+    /// End of the log when the round was taken.
     target: u64,
 }
 
 impl Round {
-    /// Writes, syncs and notes it in the checkpoint: whatever is acknowledged later is known outside of the
-    /// log.
+    /// Writes, syncs and updates the checkpoint. Everything that is acknowledged afterwards is recorded
+    /// outside of the translog.
     fn settle(&mut self, checkpoint: &CheckpointFile) -> Result<()> {
         self.unwritten.iter_mut().try_for_each(Unwritten::settle)?;
         checkpoint.write(std::mem::take(&mut self.generations))
     }
 }
 
-/// A leader that panics leaves a log whose file is in no known state: the log fails, and nobody waits for it.
+/// Fails the translog if a leader panics, because its file is in an unknown state then. Waiting threads are
+/// woken.
 struct Leader<'l>(&'l FileTranslog);
 
 impl Drop for Leader<'_> {
@@ -173,21 +176,21 @@ impl Drop for Leader<'_> {
 }
 
 struct State {
-    /// Generations of earlier lives that no commit holds yet.
+    /// Generations found at recovery that no commit has made superfluous yet.
     recovered: Vec<DurableGeneration>,
     current: Generation,
-    /// Rolled, not yet trimmed; ascending.
+    /// Generations before the current one that are not trimmed yet, in ascending order.
     older: Vec<Generation>,
     prepared: Option<Generation>,
     durable: u64,
-    /// A leader is in the middle of an fsync.
+    /// Whether a leader is in the middle of an fsync.
     syncing: bool,
     failure: Option<String>,
 }
 
 impl State {
-    /// Takes what is not durable yet. What is appended from now on begins in a block of its own, so that no
-    /// block with acknowledged records is written again.
+    /// Takes everything that is not durable yet. Later appends begin in a new block, so that no block with
+    /// acknowledged records is written again.
     fn take_round(&mut self) -> Option<Round> {
         self.current.pad();
         let target = self.current.end();
@@ -208,7 +211,7 @@ impl State {
     }
 }
 
-/// The log of one shard as files of its directory. The format is in `format.rs`.
+/// The translog of one shard as files in its directory. For the format see `format.rs`.
 pub struct FileTranslog {
     id: LogId,
     directory: Arc<dyn Directory>,
@@ -217,13 +220,14 @@ pub struct FileTranslog {
     history: [u8; 16],
     state: Mutex<State>,
     synced: Condvar,
-    /// Bytes of all generations, including what a leader is writing.
+    /// Bytes pending in all generations, including what a leader is writing.
     pending_bytes: Arc<AtomicU64>,
 }
 
 impl FileTranslog {
-    /// Begins a log with a fresh generation (durable when this returns) after what was `recovered`. Older
-    /// files are the caller's: it has made them durable, replays them and trims them with the next commit.
+    /// Begins a translog with a new generation (durable when this returns) after the `recovered` ones. The
+    /// caller is responsible for older files: it has made them durable, replays them, and trims them with the
+    /// next commit.
     pub fn create(
         directory: Arc<dyn Directory>,
         generation: u64,
@@ -235,7 +239,7 @@ impl FileTranslog {
         static NEXT_ID: AtomicU64 = AtomicU64::new(1);
         let header = Header { version: VERSION, generation, primary_term, history, begun_millis: now_millis };
         let pending_bytes = Arc::<AtomicU64>::default();
-        // First: a log of this version without a checkpoint is damage.
+        // This comes first, because a translog of this version without a checkpoint is treated as damage.
         let mut generations = recovered.generations.clone();
         generations.push(DurableGeneration { number: generation, durable_len: 0, operations: 0 });
         let before = recovered.checkpoint.as_ref();
@@ -283,7 +287,7 @@ impl FileTranslog {
         }
     }
 
-    /// The record if it is still in memory; waits for a leader that has it.
+    /// Returns the record if it is still in memory. Waits for a leader that is writing it.
     fn pending_record(&self, location: Location) -> Option<Vec<u8>> {
         let mut state = self.state.lock();
         loop {
@@ -304,13 +308,13 @@ impl FileTranslog {
     }
 }
 
-/// Creates a generation's file with its header, durable when this returns.
+/// Creates a generation's file with its header. It is durable when this returns.
 fn create_file(
     directory: &dyn Directory,
     header: Header,
     pending_bytes: Arc<AtomicU64>,
 ) -> Result<Generation> {
-    // A file of that name was left by an attempt that never came into use.
+    // An existing file with this name was left by an attempt and never used.
     let mut head = header.to_bytes();
     head.resize(BLOCK_BYTES as usize, 0);
     let writer = directory.create_log(&format::file_name(header.generation), &head)?;
@@ -336,8 +340,7 @@ impl Translog for FileTranslog {
             if state.current.pending.len <= PENDING_BYTES_MAX {
                 break;
             }
-            // A leader that has the file is in the middle of a slow fsync: appends do not pile up in memory
-            // meanwhile.
+            // A leader has the file and is in a slow fsync. Waiting keeps appends from piling up in memory.
             if state.syncing && state.current.writer.is_none() {
                 self.synced.wait(&mut state);
                 continue;
@@ -402,7 +405,7 @@ impl Translog for FileTranslog {
                     state.durable = state.durable.max(round.target);
                     self.synced.notify_all();
                 }
-                // Never tried again: what the kernel dropped is gone.
+                // A failed fsync is never repeated: what the kernel dropped is lost.
                 Err(error) => return Err(self.fail(&mut state, error)),
             }
         }
@@ -472,7 +475,7 @@ impl Translog for FileTranslog {
     fn trim(&self, generation: u64) -> Result<()> {
         let mut state = self.state.lock();
         self.wait_for_leader(&mut state);
-        // A commit holds what they held, so everything in them is durable.
+        // A commit contains everything in these generations, so it is durable.
         let trimmed = state.older.iter().filter(|old| old.number < generation).map(Generation::end).max();
         state.older.retain(|old| old.number >= generation);
         state.recovered.retain(|old| old.number >= generation);
@@ -520,7 +523,7 @@ impl Translog for FileTranslog {
         // The fsync of a leader may still acknowledge what was appended before.
         self.wait_for_leader(&mut state);
         if !has_failed {
-            // With `async` durability more was acknowledged than was written.
+            // With `async` durability, more may be acknowledged than is written.
             let written = state.generations().try_for_each(Generation::write_pending);
             if let Err(error) = written {
                 tracing::warn!(%error, "what waited for the next fsync of a translog could not be written");
@@ -594,8 +597,8 @@ mod tests {
         assert!(replayed(&directory, 1).is_err(), "a missing generation is noticed");
     }
 
-    /// Short appends and such as are pieces of their own; each record is read before anything is written, and
-    /// after.
+    /// Reads records of short appends, and of appends that form their own piece, both before and after they
+    /// are written.
     #[test]
     fn what_is_pending_is_read_from_the_pieces_it_came_in() {
         let (_guard, directory) = folder();
@@ -640,8 +643,8 @@ mod tests {
         assert_eq!(log.pending_bytes(), 0, "a commit has what was never written");
     }
 
-    /// Three synced appends of one record each; every byte of the file damaged in turn, and every prefix of
-    /// it.
+    /// Makes three synced appends of one record each, and checks every damaged byte and every prefix of the
+    /// file.
     #[test]
     fn damage_of_what_was_durable_is_named() {
         let (guard, directory) = folder();
@@ -651,7 +654,7 @@ mod tests {
             let appended = log.append(RecordBatch::from_records([record(seq_no)])).expect("appends");
             log.sync(appended.end).expect("syncs");
         }
-        // Not promised: torn at any place.
+        // This record is not durable, so the file may be torn anywhere in it.
         log.append(RecordBatch::from_records([record(3)])).expect("appends");
         log.close();
         let path = guard.path().join(format::file_name(1));
@@ -699,7 +702,7 @@ mod tests {
         assert!(replayed(&directory, 1).is_err(), "the checkpoint is missing");
     }
 
-    /// A log that was reopened counts its positions anew: one of the log before says nothing about it.
+    /// Positions restart when a translog is opened, so a position of the previous one means nothing.
     #[test]
     fn a_position_of_another_log_is_refused() {
         let (_guard, directory) = folder();
@@ -718,7 +721,7 @@ mod tests {
         assert!(after.append(RecordBatch::from_records([record(2)])).is_err(), "the log has failed");
     }
 
-    /// What an earlier life made durable stays promised until a commit holds it.
+    /// What was durable before a restart stays in the checkpoint until a commit contains it.
     #[test]
     fn generations_of_an_earlier_life_stay_in_the_checkpoint() {
         let (guard, directory) = folder();

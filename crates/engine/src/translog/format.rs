@@ -1,4 +1,4 @@
-//! Bytes of a translog generation `translog-<generation>.log`. All numbers little-endian.
+//! The format of a translog generation `translog-<generation>.log`. All numbers are little-endian.
 //!
 //! | offset | size | field |
 //! |---|---|---|
@@ -10,7 +10,7 @@
 //! | 44 | 8 | begun at, milliseconds since 1970 |
 //! | 52 | 4 | CRC-32 of the 52 bytes before |
 //!
-//! Then records:
+//! The records follow:
 //!
 //! | size | field |
 //! |---|---|
@@ -20,21 +20,21 @@
 //!
 //! Index, delete, no-op: varints `seq_no`, `primary_term`, `version`, then `id` (varint length, bytes),
 //! `routing` likewise if flag 0x10 is set, and the source up to the end. Mark: the 8 bytes `MARKER`, the
-//! length (8 bytes) up to which the file was durable when the mark was written, and the operations (8 bytes;
-//! not in version 1) of the file before the mark. Every append begins with a mark.
+//! length (8 bytes) up to which the file was durable when the mark was written, and the number of operations
+//! (8 bytes; not in version 1) in the file before the mark. Every append begins with a mark.
 //!
-//! Records lie back to back, but what follows an fsync begins at a multiple of [`BLOCK_BYTES`], after zeros:
-//! a block that holds acknowledged records is never written again, so that no torn write can harm them.
-//! Version 1 has zeros at its end only.
+//! Records follow each other without gaps, but the first one after an fsync begins at a multiple of
+//! [`BLOCK_BYTES`], after zeros. A block with acknowledged records is never written again, so torn writes
+//! cannot damage them. Version 1 has zeros only at its end.
 //!
-//! **Versions.** Magic and version stay where they are for ever; a later version is refused by name.
-//! [`VERSION`] is raised with every change of header, records or their order. Version 1, until 3694ce2: marks
-//! without a count, zeros at the end only.
+//! **Versions.** The positions of magic and version never change, and the error for a later version names it.
+//! [`VERSION`] is raised with every change of the header, the records or their order. Version 1, until
+//! 3694ce2, has marks without a count, and zeros only at the end.
 //!
-//! **Torn or corrupt?** Bytes after the last fsync may be lost in any order, so a bad record proves nothing
-//! by itself. It is corruption of acknowledged data exactly when the checkpoint (`checkpoint.rs`) or a later
-//! mark says that the log was durable beyond it; otherwise it is the torn tail of writes that nobody was
-//! promised, and is cut.
+//! **Torn or corrupt?** Bytes written after the last fsync may be lost in any order, so a bad record alone
+//! proves nothing. It is corruption of acknowledged data if the checkpoint (`checkpoint.rs`) or a later mark
+//! says that the translog was durable beyond it. Otherwise it is the torn tail of unacknowledged writes and
+//! is truncated.
 
 use limber_codec::checksum::crc32;
 use limber_codec::varint::{write_bytes, write_u64};
@@ -43,31 +43,31 @@ use limber_segment::WriteIdentity;
 
 pub(super) const MAGIC: &[u8; 8] = b"LMBRTLOG";
 pub(super) const VERSION: u32 = 2;
-/// The first version with marks that count, and with zeros between records.
+/// The first version with counting marks and with zeros between records.
 pub(super) const VERSION_PADDED: u32 = 2;
 pub(super) const HEADER_BYTES: usize = 56;
-/// Unit of the writes of disks and file systems in use.
+/// The unit in which common disks and file systems write.
 pub(super) const BLOCK_BYTES: u64 = 4096;
 /// Length and checksum before every payload.
 pub(super) const PREFIX_BYTES: usize = 8;
-/// Largest payload: a document of 2 GiB less a little.
+/// Largest payload: a document of slightly less than 2 GiB.
 pub(super) const PAYLOAD_BYTES_MAX: usize = i32::MAX as usize;
 
 pub(super) const MARKER: &[u8; 8] = b"\xf1synced\x1f";
-/// A whole mark record.
+/// Size of a whole mark record.
 pub(super) const MARK_BYTES: usize = PREFIX_BYTES + 1 + 8 + 8 + 8;
 
 const TYPE_MASK: u8 = 0x0f;
 const HAS_ROUTING: u8 = 0x10;
 
-/// What an operation does.
+/// The type of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperationType {
     /// Writes a document.
     Index = 1,
     /// Deletes a document.
     Delete = 2,
-    /// A sequence number that was taken and not used.
+    /// Does nothing: records that a sequence number was assigned but not used.
     NoOp = 3,
 }
 
@@ -77,32 +77,32 @@ pub(super) fn file_name(generation: u64) -> String {
     format!("translog-{generation}.log")
 }
 
-/// The generation of a file by its name.
+/// Returns the generation of a file from its name.
 pub(super) fn generation_of(name: &str) -> Option<u64> {
     name.strip_prefix("translog-")?.strip_suffix(".log")?.parse().ok()
 }
 
-/// The beginning of each file of the log.
+/// The header of each translog file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Format version; [`VERSION`] in what is written.
+    /// Format version; [`VERSION`] in new files.
     pub version: u32,
     /// Number of the file's generation.
     pub generation: u64,
-    /// Life of the shard that began the file.
+    /// The primary term of the shard when the file was begun.
     pub primary_term: u64,
-    /// Id of the shard's history, the same in all files of one log.
+    /// Identity of the shard's history, the same in all files of one translog.
     pub history: [u8; 16],
     /// When the file was begun, in milliseconds since 1970.
     pub begun_millis: u64,
 }
 
-/// The version of a file of the log whose header is whole: magic, version and the place of the checksum stay
-/// in every version.
+/// Returns the version of a translog file whose header is intact. Magic, version and the position of the
+/// checksum are the same in every version.
 pub(super) fn version_of(bytes: &[u8]) -> Option<u32> {
     let head = bytes.get(..HEADER_BYTES)?;
     let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-    // A damaged version number is damage.
+    // A damaged version number must count as damage and not as a newer version.
     (head[..8] == *MAGIC && word(HEADER_BYTES - 4) == crc32(&head[..HEADER_BYTES - 4])).then(|| word(8))
 }
 
@@ -138,37 +138,38 @@ impl Header {
     }
 }
 
-/// One operation on one document, borrowed: what a shard carries out, and what its log keeps of it.
+/// One operation on one document, borrowed: what a shard carries out and its translog stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation<'a> {
-    /// What it does.
+    /// The type of the operation.
     pub kind: OperationType,
     /// The document's id; empty for a `NoOp`.
     pub id: &'a str,
-    /// The routing that the document was sent with.
+    /// The routing given with the document.
     pub routing: Option<&'a str>,
-    /// The document; empty unless it writes one.
+    /// The document; empty unless the operation writes one.
     pub source: &'a [u8],
 }
 
 impl Operation<'_> {
-    /// The operation that does nothing: it only uses up a sequence number.
+    /// The no-op, which only uses up a sequence number.
     pub const NO_OP: Operation<'static> =
         Operation { kind: OperationType::NoOp, id: "", routing: None, source: b"" };
 }
 
-/// An operation that was carried out, with the numbers that the shard gave it.
+/// An operation that was carried out, with the sequence number, primary term and version that the shard gave
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// What was done.
+    /// The operation.
     pub operation: Operation<'a>,
-    /// Its numbers.
+    /// Its sequence number, primary term and version.
     pub identity: WriteIdentity,
 }
 
 pub(super) enum Payload<'a> {
     Record(Record<'a>),
-    /// `operations`: of the file before the mark; `None` in version 1.
+    /// `operations` counts those in the file before the mark; `None` in version 1.
     Mark {
         durable_len: u64,
         operations: Option<u64>,
@@ -176,7 +177,7 @@ pub(super) enum Payload<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Parses a record's payload (what [`super::Translog::read`] answers).
+    /// Parses a record's payload (the result of [`super::Translog::read`]).
     pub fn parse(payload: &'a [u8]) -> Result<Record<'a>, Corrupt> {
         match parse_payload(payload)? {
             Payload::Record(record) => Ok(record),
@@ -221,7 +222,7 @@ pub(super) fn mark(durable_len: u64, operations: u64) -> [u8; MARK_BYTES] {
     record
 }
 
-/// Records, encoded, ready for one append.
+/// Encoded records, ready for one append.
 #[derive(Debug, Default)]
 pub struct RecordBatch {
     /// Begins with room for the mark, once there is a record.
@@ -230,18 +231,18 @@ pub struct RecordBatch {
 }
 
 impl RecordBatch {
-    /// What a record takes at most.
+    /// Returns the largest size of an operation's record.
     pub fn record_bytes(operation: &Operation<'_>) -> usize {
         const NUMBERS: usize = 64;
         operation.source.len() + operation.id.len() + operation.routing.map_or(0, str::len) + NUMBERS
     }
 
-    /// With room for records of `bytes`.
+    /// Makes a batch with room for records of `bytes`.
     pub fn with_capacity(bytes: usize) -> RecordBatch {
         RecordBatch { bytes: Vec::with_capacity(MARK_BYTES + bytes), count: 0 }
     }
 
-    /// Encodes one record; answers its offset, from the first record on, and its length.
+    /// Encodes one record. Returns its offset from the first record, and its length.
     pub fn push(&mut self, record: &Record<'_>) -> (u32, u32) {
         let Record { operation, identity } = record;
         if self.bytes.is_empty() {
@@ -268,27 +269,28 @@ impl RecordBatch {
         ((start - MARK_BYTES) as u32, (self.bytes.len() - start) as u32)
     }
 
-    /// Whether there is no operation in it.
+    /// Whether the batch has no operations.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Operations.
+    /// Returns the number of operations.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Heap bytes.
+    /// Returns the heap bytes.
     pub fn heap_bytes(&self) -> usize {
         self.bytes.capacity()
     }
 
-    /// Bytes of the append.
+    /// Returns the bytes of the append.
     pub fn len_bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The bytes of an append: a mark, and the records. `operations`: of the file before them.
+    /// Returns the bytes of an append: a mark and the records. `operations` counts those in the file before
+    /// them.
     pub(super) fn into_bytes(mut self, durable_len: u64, operations: u64) -> Vec<u8> {
         if let Some(room) = self.bytes.first_chunk_mut() {
             *room = mark(durable_len, operations);
@@ -297,7 +299,8 @@ impl RecordBatch {
     }
 }
 
-/// The record at `offset`: its payload and where the next one begins; `Err` says what is wrong with it.
+/// Returns the payload of the record at `offset`, and the offset of the next one; `Err` says what is wrong
+/// with the record.
 pub(super) fn record_at(bytes: &[u8], offset: usize) -> Result<(&[u8], usize), &'static str> {
     let rest = bytes.get(offset..).unwrap_or_default();
     let (Some(len), Some(crc)) = (rest.get(..4), rest.get(4..8)) else {

@@ -1,6 +1,6 @@
-//! The translog: "is this operation safe on disk, and which ones are there that no commit holds?"
+//! The translog: "is this operation safe on disk, and which operations does no commit contain?"
 //!
-//! One narrow trait, so that a replicated log can take the file's place, and the file implementation.
+//! A narrow trait, so that a replicated log could replace the files, and its implementation with files.
 
 mod checkpoint;
 mod file;
@@ -17,7 +17,7 @@ pub use format::{Header, Operation, OperationType, Record, RecordBatch};
 pub use recover::{Recovered, recover};
 pub use salvage::{Cut, Described, describe, is_file_of_log};
 
-/// Where an operation's record lies.
+/// Where an operation's record is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Location {
     /// Number of the file's generation.
@@ -28,72 +28,71 @@ pub struct Location {
     pub len: u32,
 }
 
-/// An open log. No other log had the number since the process began, not even one over the same files.
+/// An open translog. No other translog of this process ever has the same number, even with the same files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogId(pub(super) u64);
 
-/// A point in one open log.
+/// A position in one open translog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogPosition {
-    /// The log that it is a point of.
+    /// The translog of this position.
     pub log: LogId,
-    /// Bytes appended before it since the log was opened, over all generations.
+    /// Bytes appended before it since the translog was opened, over all generations.
     pub bytes: u64,
 }
 
-/// Where a batch landed.
+/// Where a batch was stored.
 #[derive(Debug, Clone, Copy)]
 pub struct Appended {
-    /// Number of the generation that took it.
+    /// Number of the generation that contains it.
     pub generation: u64,
     /// File offset of the batch's first record.
     pub offset: u64,
-    /// What [`Translog::sync`] must reach for the batch to be durable.
+    /// The position that [`Translog::sync`] must reach to make the batch durable.
     pub end: LogPosition,
 }
 
-/// Numbers for `_stats`.
+/// Statistics for `_stats`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TranslogStats {
-    /// Operations in all generations that are still there.
+    /// Operations in all existing generations.
     pub operations: u64,
-    /// Bytes in all generations that are still there.
+    /// Bytes of all existing generations.
     pub size_bytes: u64,
-    /// Operations of them that no commit holds.
+    /// Operations that no commit contains.
     pub uncommitted_operations: u64,
-    /// Bytes of them that no commit holds.
+    /// Bytes that no commit contains.
     pub uncommitted_size_bytes: u64,
     /// When the oldest generation was begun.
     pub earliest_millis: u64,
 }
 
-/// An append-only log of operations in generations. After any error the log refuses everything: the shard
-/// recovers from disk.
+/// An append-only log of operations, divided into generations. After any error it refuses everything, and the
+/// shard recovers from disk.
 pub trait Translog: Send + Sync {
-    /// Takes the batch in one piece. It is on its way to the disk, and survives the process, with
+    /// Appends a batch as a whole. It is written to disk, and survives the process, only with
     /// [`Translog::sync`].
     fn append(&self, batch: RecordBatch) -> Result<Appended>;
-    /// Returns once everything before `position` is durable; concurrent callers share one fsync. A position
-    /// of another log is refused.
+    /// Returns when everything before `position` is durable. Concurrent callers share one fsync. A position
+    /// of another translog is refused.
     fn sync(&self, position: LogPosition) -> Result<()>;
-    /// End of what was appended.
+    /// Returns the end of what was appended.
     fn end(&self) -> LogPosition;
-    /// The record at a location; `None` when its generation was trimmed.
+    /// Returns the record at a location; `None` when its generation was trimmed.
     fn read(&self, location: Location) -> Result<Option<Vec<u8>>>;
     /// Creates the next generation's file without using it yet.
     fn prepare_roll(&self, now_millis: u64) -> Result<()>;
-    /// Later appends go to the prepared generation; returns its number. Touches no disk.
+    /// Directs later appends to the prepared generation and returns its number. Does not access the disk.
     fn roll(&self) -> u64;
-    /// A commit holds everything below `generation`: those files go.
+    /// Deletes the generations below `generation`, because a commit contains everything in them.
     fn trim(&self, generation: u64) -> Result<()>;
-    /// Makes durable what is known of the log outside of it. Called about once a second; see the file
-    /// `checkpoint.rs`.
+    /// Makes the checkpoint durable. Called about once a second; see `checkpoint.rs`.
     fn sync_checkpoint(&self) -> Result<()>;
-    /// Heap bytes of what waits to be written.
+    /// Returns the heap bytes of what waits to be written.
     fn pending_bytes(&self) -> u64;
-    /// The numbers of now.
+    /// Returns the current statistics.
     fn stats(&self) -> TranslogStats;
-    /// Refuses everything from now on, so that whoever reads the files next misses nothing that is
-    /// acknowledged later.
+    /// Refuses everything from now on, so that nothing is acknowledged that the next reader of the files
+    /// would miss.
     fn close(&self);
 }

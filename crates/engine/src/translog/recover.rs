@@ -1,4 +1,4 @@
-//! Reading a translog back after a stop of any kind.
+//! Reads a translog back after the node has stopped in any way.
 
 use std::sync::Arc;
 
@@ -22,27 +22,28 @@ pub struct Recovered {
     pub operations: u64,
     /// Bytes of their records.
     pub bytes: u64,
-    /// A torn tail that was ignored; its length in bytes.
+    /// Length of an ignored torn tail, in bytes.
     pub torn_bytes: u64,
-    /// How much of each generation was durable before, ascending. What was found beyond may be in the page
-    /// cache alone: after a failed fsync the next one succeeds without having written it. A commit makes it
-    /// durable, never this log.
+    /// How much of each generation was known to be durable, in ascending order. What was found beyond that
+    /// may be only in the page cache: after a failed fsync the next one succeeds without having written it.
+    /// Only a commit can make it durable.
     pub(super) generations: Vec<DurableGeneration>,
-    /// As it was on disk; `None` before there were checkpoints.
+    /// The checkpoint on disk; `None` for folders older than checkpoints.
     pub(super) checkpoint: Option<Checkpoint>,
 }
 
 impl Recovered {
-    /// Files that a commit has not made superfluous yet.
+    /// Returns the number of files that no commit has made superfluous yet.
     pub fn generation_count(&self) -> usize {
         self.generations.len()
     }
 }
 
-/// Calls `replay` for every operation of the generations from `first_generation` on, in the order of the log.
+/// Calls `replay` for every operation of the generations from `first_generation` on, in the order of the
+/// translog.
 ///
-/// `history` is the shard's; a generation of another shard is refused. Errors: [`Error::Corrupt`] with file
-/// and offset, and whatever `replay` fails with.
+/// `history` is that of the shard; a generation with another history is refused. Errors: [`Error::Corrupt`]
+/// with file and offset, and the errors of `replay`.
 pub fn recover<E: From<Error>>(
     directory: &Arc<dyn Directory>,
     first_generation: u64,
@@ -76,7 +77,7 @@ pub fn recover<E: From<Error>>(
             // Version 1 created the newest file before it wrote to it.
             Err(_) if number == last && promised == 0 && is_unwritten(&bytes) => {
                 recovered.torn_bytes += bytes.len() as u64;
-                // The next generation takes its place.
+                // The next generation will replace it.
                 recovered.max_generation = number - 1;
                 continue;
             }
@@ -106,7 +107,7 @@ pub fn recover<E: From<Error>>(
     Ok(recovered)
 }
 
-/// Generations follow each other without a gap, and those of which something was durable are all there.
+/// Checks that generations are consecutive, and that all those exist of which a part was durable.
 fn check_presence(
     numbers: &[u64],
     first_generation: u64,
@@ -125,33 +126,33 @@ fn check_presence(
     promised.filter(is_missing).map(|one| Err(missing(one.number))).next().unwrap_or(Ok(()))
 }
 
-/// Bytes of a generation that the checkpoint says were durable.
+/// Returns how many bytes of a generation were durable according to the checkpoint.
 fn promised(checkpoint: Option<&Checkpoint>, number: u64) -> u64 {
     let generations = checkpoint.into_iter().flat_map(|checkpoint| &checkpoint.generations);
     generations.filter(|one| one.number == number).map(|one| one.durable_len).max().unwrap_or(0)
 }
 
-/// A file that was created, and perhaps filled with zeros, before its header was written.
+/// Whether a file was created, and possibly filled with zeros, but its header was not written.
 fn is_unwritten(bytes: &[u8]) -> bool {
     bytes.len() <= HEADER_BYTES || are_zeros(bytes)
 }
 
-/// Whether there is nothing but zeros, as in the part of a file that is not written yet.
+/// Whether there are only zeros, as in the part of a file that is not written yet.
 fn are_zeros(bytes: &[u8]) -> bool {
     const ZEROS: [u8; 512] = [0; 512];
     bytes.chunks(ZEROS.len()).all(|chunk| *chunk == ZEROS[..chunk.len()])
 }
 
-/// A walk over the records of one generation.
+/// Iterates over the records of one generation.
 pub(super) struct Scan<'b> {
     name: &'b str,
     bytes: &'b [u8],
     is_padded: bool,
-    /// Bytes that were durable, by the checkpoint.
+    /// Bytes that were durable according to the checkpoint.
     promised: u64,
-    /// Where the next record begins; in the end, where the whole part ends.
+    /// Where the next record begins; at the end, where the intact part ends.
     pub(super) offset: usize,
-    /// Where zeros began that the last record was found after; a mark must follow them.
+    /// Where the zeros before the last record began; a mark must follow them.
     padding_from: Option<usize>,
     pub(super) operations: u64,
     /// Operations before the checkpoint's durable length.
@@ -176,9 +177,9 @@ impl<'b> Scan<'b> {
         }
     }
 
-    /// The next operation; `None` at the end of the whole part.
+    /// Returns the next operation; `None` at the end of the intact part.
     ///
-    /// Errors: [`Error::Corrupt`] when what is not whole was durable once.
+    /// Errors: [`Error::Corrupt`] when a part that is not intact was durable.
     pub(super) fn next_record(&mut self) -> Result<Option<Record<'b>>, Error> {
         while self.offset < self.bytes.len() {
             if let Some(next) = self.after_padding() {
@@ -221,7 +222,7 @@ impl<'b> Scan<'b> {
         self.end(self.bytes.len(), "the durable part of the file")
     }
 
-    /// Where the block after this one begins, if nothing but zeros is left of this one.
+    /// Returns where the next block begins, if the rest of this one is only zeros.
     fn after_padding(&self) -> Option<usize> {
         let next = (self.offset as u64).next_multiple_of(BLOCK_BYTES) as usize;
         let rest = &self.bytes[self.offset..next.min(self.bytes.len())];
@@ -229,15 +230,16 @@ impl<'b> Scan<'b> {
         is_padding.then_some(next.min(self.bytes.len()))
     }
 
-    /// Nothing whole follows `offset`: the torn tail of writes that nobody was promised, or corruption.
+    /// Ends the scan at `offset`, after which nothing is intact: this is either the torn tail of
+    /// unacknowledged writes, or corruption.
     fn end(&mut self, offset: usize, expected: &str) -> Result<Option<Record<'b>>, Error> {
-        // Zeros are as whole after what was durable as before.
+        // This applies to zeros too: there must be none before the durable end.
         let is_promised = self.promised > offset as u64;
         if is_promised || durable_beyond(self.bytes, offset) {
             return Err(corrupt(self.name, offset as u64, expected, "other bytes before durable ones"));
         }
         let rest = &self.bytes[offset..];
-        // Zeros fill the last block of a log.
+        // Zeros only fill the last block and do not count as torn.
         if !are_zeros(rest) {
             self.torn_bytes += rest.len() as u64;
         }
@@ -245,7 +247,7 @@ impl<'b> Scan<'b> {
         Ok(None)
     }
 
-    /// Compares the operations before the durable length with the checkpoint's.
+    /// Compares the number of operations before the durable length with the checkpoint.
     fn check_count(&self, checkpoint: Option<&Checkpoint>, number: u64) -> Result<(), Error> {
         let generations = checkpoint.into_iter().flat_map(|checkpoint| &checkpoint.generations);
         let newest = generations.filter(|one| one.number == number).max_by_key(|one| one.durable_len);
@@ -263,9 +265,9 @@ fn corrupt(file: &str, offset: u64, expected: &str, found: &str) -> Error {
     Error::Corrupt { file: file.to_owned(), offset, expected: expected.to_owned(), found: found.to_owned() }
 }
 
-/// Whether a mark after `offset` proves that the bytes at `offset` were durable once.
+/// Whether a mark after `offset` proves that the bytes at `offset` were durable.
 fn durable_beyond(bytes: &[u8], offset: usize) -> bool {
-    // The marker lies 9 bytes into its record: prefix, then type.
+    // The marker is 9 bytes into its record, after prefix and type.
     memchr::memmem::find_iter(&bytes[offset..], MARKER).any(|found| {
         let at = offset + found;
         let start = at.checked_sub(PREFIX_BYTES + 1).filter(|start| *start >= offset);
@@ -279,7 +281,7 @@ fn durable_beyond(bytes: &[u8], offset: usize) -> bool {
 
 #[cfg(test)]
 impl RecordBatch {
-    /// A batch whose bytes are a fuzzer's or a test's.
+    /// Makes a batch for a fuzzer or a test.
     pub(crate) fn from_records<'a>(records: impl IntoIterator<Item = Record<'a>>) -> RecordBatch {
         let mut batch = RecordBatch::default();
         for record in records {

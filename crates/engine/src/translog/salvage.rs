@@ -1,5 +1,5 @@
-//! Cutting a damaged log: "what is whole before the damage, and what after it?" For `limber check --repair`
-//! alone.
+//! Truncates a damaged translog: "what is intact before the damage, and what after it?" Only for
+//! `limber check --repair`.
 
 use limber_store::directory::write_atomically;
 use limber_store::{Directory, Error, Result};
@@ -8,7 +8,7 @@ use super::checkpoint::{self, Checkpoint, CheckpointFile, DurableGeneration};
 use super::format::{self, HEADER_BYTES, Header, MARKER, PREFIX_BYTES, Payload, Record, VERSION_PADDED};
 use super::recover::Scan;
 
-/// The place at which a log is cut. The generations before `generation` stay; so do the bytes of that
+/// Where a translog is truncated. Generations before `generation` are kept, and so are the bytes of that
 /// generation before `offset`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
@@ -23,7 +23,7 @@ impl std::fmt::Display for Cut {
     }
 }
 
-/// Whether repair may change a file of this name.
+/// Whether repair may change a file with this name.
 pub fn is_file_of_log(name: &str) -> bool {
     format::generation_of(name).is_some() || name == checkpoint::NAME
 }
@@ -37,8 +37,8 @@ fn generations(directory: &dyn Directory, first: u64) -> Result<Vec<u64>> {
 }
 
 impl Cut {
-    /// At what [`super::recover`] said is corrupt. A damaged checkpoint alone cuts nothing: it is written
-    /// anew.
+    /// Makes a cut at the corruption that [`super::recover`] reported. If only the checkpoint is damaged,
+    /// nothing is truncated and the checkpoint is written again.
     pub fn at(directory: &dyn Directory, first_generation: u64, file: &str, offset: u64) -> Result<Cut> {
         let (generation, offset) = match format::generation_of(file) {
             Some(generation) => (generation, offset),
@@ -50,7 +50,7 @@ impl Cut {
         Ok(Cut { first_generation, generation, offset })
     }
 
-    /// Calls `found` with every whole operation after the damage, in the order of the log.
+    /// Calls `found` with every intact operation after the damage, in the order of the translog.
     pub fn beyond(
         &self,
         directory: &dyn Directory,
@@ -67,7 +67,7 @@ impl Cut {
                         at = next;
                     }
                     Some((Payload::Mark { .. }, next)) => at = next,
-                    // An append begins with a mark.
+                    // An append begins with a mark, so the next one can be found by its mark.
                     None => match next_mark(&bytes, at + 1) {
                         Some(next) => at = next,
                         None => break,
@@ -78,7 +78,7 @@ impl Cut {
         Ok(())
     }
 
-    /// Cuts. The caller has kept the originals.
+    /// Truncates the translog. The caller has kept copies of the originals.
     pub fn apply(&self, directory: &dyn Directory, history: &[u8; 16]) -> Result<()> {
         let (mut kept, mut needs_checkpoint) = (Vec::new(), false);
         for number in generations(directory, 0)? {
@@ -122,7 +122,7 @@ fn whole_record(bytes: &[u8], at: usize) -> Option<(Payload<'_>, usize)> {
     Some((format::parse_payload(payload).ok()?, next))
 }
 
-/// The first whole mark from `from` on.
+/// Finds the first intact mark from `from` on.
 fn next_mark(bytes: &[u8], from: usize) -> Option<usize> {
     let starts = memchr::memmem::find_iter(bytes.get(from..)?, MARKER)
         .filter_map(|found| (from + found).checked_sub(PREFIX_BYTES + 1));
@@ -130,19 +130,19 @@ fn next_mark(bytes: &[u8], from: usize) -> Option<usize> {
     starts.filter(|start| *start >= from).find(is_mark)
 }
 
-/// What is known of a log without a commit.
+/// What a translog itself says, without a commit.
 pub struct Described {
-    /// The lowest that is there; 1 if none is.
+    /// The lowest existing generation; 1 when there is none.
     pub first_generation: u64,
-    /// Lowest number of an operation; `None` without operations.
+    /// Lowest sequence number of an operation; `None` without operations.
     pub min_seq_no: Option<u64>,
     /// Highest primary term of a header or operation.
     pub max_primary_term: u64,
-    /// Id of the shard's history.
+    /// Identity of the shard's history.
     pub history: [u8; 16],
 }
 
-/// Reads headers and whole operations, as far as they go. Errors: those of the disk, newer versions.
+/// Reads headers and operations as far as they are intact. Errors: those of the disk, and newer versions.
 pub fn describe(directory: &dyn Directory) -> Result<Described> {
     let numbers = generations(directory, 0)?;
     let mut log = Described {

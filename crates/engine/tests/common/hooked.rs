@@ -1,4 +1,4 @@
-//! A disk with somebody in between: each call on a file is announced, and may be made to wait or to fail.
+//! A disk with a hook: each file operation is announced to the hook, which can delay it or make it fail.
 
 use std::io;
 use std::path::Path;
@@ -7,7 +7,8 @@ use std::sync::Arc;
 use limber_store::directory::InPlaceFile;
 use limber_store::{Directory, Disk, DiskSpace, Error, FileBytes, FileWriter, Result};
 
-/// Told `(call, path relative to the disk)` before each call; an error is what the call answers.
+/// Called with the operation and the path (relative to the disk) before each operation, which returns the
+/// hook's error if there is one.
 pub type Hook = Arc<dyn Fn(&str, &str) -> io::Result<()> + Send + Sync>;
 
 pub struct HookedDisk {

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 pub fn config(path: &Path) -> NodeConfig {
     let mut settings = Map::new();
     settings.insert("action.destructive_requires_name".into(), "false".into());
-    // How full the machine's own disk is decides no test.
+    // The tests must not depend on how full the machine's disk is.
     settings.insert("cluster.routing.allocation.disk.threshold_enabled".into(), "false".into());
     NodeConfig {
         data_path: path.to_owned(),
@@ -35,7 +35,7 @@ pub fn open(path: &Path) -> Arc<Node> {
     Node::open(config(path)).expect("opens")
 }
 
-/// A node on a simulated disk, at a fixed time, whose random numbers come from a seed.
+/// Opens a node on a simulated disk, at a fixed time, with random numbers from a seed.
 pub fn open_on(disk: &CrashDisk, seed: u64) -> Result<Arc<Node>> {
     let clock = Arc::new(ManualClock::at(1_700_000_000_000));
     Node::open_with(config(Path::new("/crash")), environment(clock, Arc::new(disk.clone()), seed))
@@ -67,7 +67,7 @@ pub fn write(node: &Node, operation: BulkOperation<'_>) -> Result<WriteResponse>
     node.write(operation, RefreshPolicy::None, None)
 }
 
-/// `(_id, _source)` of all hits, sorted by id.
+/// Returns `(_id, _source)` of all hits, sorted by id.
 pub fn search(node: &Node, expression: &str, query: Value) -> Vec<(String, Value)> {
     let body = json!({"query": query, "size": 10_000});
     let request = SearchRequest::parse(&body, &UrlParameters::default()).expect("valid");

@@ -1,4 +1,4 @@
-//! The threads of a simulation: who writes, reads, and changes things beside them.
+//! The threads of a simulation: writers, readers, and others that change things meanwhile.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -26,7 +26,7 @@ pub const ALIAS: &str = "alias";
 pub const ROLLED: &str = "rolled";
 pub const STREAM: &str = "stream";
 
-/// Creates what is always there.
+/// Creates what always exists.
 pub fn set_up(node: &Node) -> Result<()> {
     let create = |name: &str, shards: u32, more: Value| {
         let settings = json!({"number_of_replicas": 0, "number_of_shards": shards, "index.merge.policy.segments_per_tier": 2});
@@ -48,10 +48,10 @@ pub fn set_up(node: &Node) -> Result<()> {
     node.create_data_stream(STREAM)
 }
 
-/// A thread's name and what it does.
+/// A thread's name and its function.
 type Role = (&'static str, fn(&World, &mut SplitMix64));
 
-/// The threads of one life.
+/// Starts the threads of one life of the node.
 pub fn cast(simulation: &mut Simulation, world: &Arc<World>, seed: u64) {
     let mut random = SplitMix64::new(seed);
     let writers: [Role; 5] = [
@@ -98,7 +98,7 @@ pub fn cast(simulation: &mut Simulation, world: &Arc<World>, seed: u64) {
         });
     }
     for (name, act) in others {
-        // Not everyone is there in every life.
+        // Some threads are left out of some lives.
         let mut random = SplitMix64::new(random.draw());
         if random.one_in(4) {
             continue;
@@ -124,7 +124,7 @@ fn written(outcome: &WriteOutcome) -> Written {
     (outcome.identity.seq_no, outcome.identity.version, outcome.identity.primary_term)
 }
 
-/// A write with a known id; returns what became of it.
+/// A write with a known id.
 struct Planned {
     key: Key,
     kind: OperationKind,
@@ -145,7 +145,7 @@ impl Planned {
         let (kind, body, source) = match random.below(10) {
             0 | 1 => (OperationKind::Delete, String::new(), None),
             2 if !exists => (OperationKind::Create, source.to_string(), Some(source)),
-            // An update of one field is the whole document where it has no other one.
+            // An update of a single field replaces the whole document, which has no other fields.
             3 | 4 if index == ONE => {
                 let body = json!({"doc": {"n": number}, "doc_as_upsert": true}).to_string();
                 (OperationKind::Update, body, Some(source))
@@ -166,7 +166,7 @@ impl Planned {
     }
 }
 
-/// Sends a bulk and notes what was acknowledged.
+/// Sends a bulk and records what was acknowledged. Returns whether all of it was.
 fn send(world: &World, planned: &[Planned], is_promised: bool) -> bool {
     for one in planned {
         world.model.begin(&one.key, one.source.clone());
@@ -195,7 +195,7 @@ fn send(world: &World, planned: &[Planned], is_promised: bool) -> bool {
             }
             Err(error) => {
                 all = false;
-                // A conflict or a refused document is an answer; anything else needs a fault.
+                // A conflict or a refused document is a valid response. Any other error needs a fault.
                 world.check(error.class.is_refusal() || world.may_fail(), || {
                     format!("{:?} failed without a fault: {error}", one.key)
                 });
@@ -211,7 +211,7 @@ fn send(world: &World, planned: &[Planned], is_promised: bool) -> bool {
     all
 }
 
-/// Gets a document at once.
+/// Gets a document and checks it.
 fn check_get(world: &World, key: &Key) {
     let found = world.want("a get", |node| node.get(&GetRequest::new(&key.0, &key.1)));
     if let Some(found) = found {
@@ -232,7 +232,7 @@ pub fn state_of(response: GetResponse) -> State {
     }
 }
 
-/// A few writes to one index; ids begin with `prefix`.
+/// Sends a few writes to one index; ids begin with `prefix`.
 pub fn write_some(world: &World, random: &mut SplitMix64, index: &str, prefix: &str) {
     for _ in 0..random.below(4) {
         if world.disk.is_off() {
@@ -246,7 +246,7 @@ pub fn write_some(world: &World, random: &mut SplitMix64, index: &str, prefix: &
     }
 }
 
-/// Bulks over several indices and shards, each id written by one thread only.
+/// Sends bulks to several indices and shards. Each id is written by only one thread.
 pub fn write(world: &World, random: &mut SplitMix64, prefix: &str) {
     for round in 0..6 + random.below(10) {
         if world.disk.is_off() {
@@ -278,8 +278,8 @@ pub fn write(world: &World, random: &mut SplitMix64, prefix: &str) {
     }
 }
 
-/// Writes to an index whose durability changes between `async` and `request`; back at `request` all of it is
-/// durable.
+/// Writes to an index whose durability alternates between `async` and `request`. After a change to `request`,
+/// everything written must be durable.
 pub fn write_async(world: &World, random: &mut SplitMix64) {
     for _ in 0..3 + random.below(4) {
         for durability in ["async", "request"] {
@@ -291,7 +291,7 @@ pub fn write_async(world: &World, random: &mut SplitMix64) {
                 node.put_settings(ASYNC, IndicesOptions::METADATA_OPEN_CLOSED, &body, false)
             });
             let is_promised = changed.is_some() && durability == "request";
-            // A shard that failed meanwhile may have lost what was not durable yet.
+            // If the shard failed meanwhile, it may have lost what was not durable yet.
             if is_promised && !world.has_faults {
                 world.model.settle(ASYNC);
             }
@@ -307,7 +307,7 @@ pub fn write_async(world: &World, random: &mut SplitMix64) {
     }
 }
 
-/// Creates, fills, deletes and recreates an index of one name.
+/// Creates, fills, deletes and recreates an index under one name.
 pub fn churn(world: &World, random: &mut SplitMix64) {
     for _ in 0..2 + random.below(4) {
         if world.disk.is_off() {
@@ -346,7 +346,7 @@ pub fn churn(world: &World, random: &mut SplitMix64) {
     }
 }
 
-/// Appends documents with generated ids to an alias that rolls over and to a data stream.
+/// Appends documents with generated ids to a data stream and to an alias that is rolled over.
 pub fn append(world: &World, random: &mut SplitMix64) {
     for _ in 0..5 + random.below(8) {
         if world.disk.is_off() {
@@ -397,7 +397,7 @@ pub fn append(world: &World, random: &mut SplitMix64) {
     }
 }
 
-/// Refreshes and searches: each acknowledged document once, as it was written.
+/// Refreshes and searches. Each acknowledged document must be found once, as it was written.
 fn read(world: &World, random: &mut SplitMix64) {
     while world.goes_on() {
         let index = [ONE, MANY, "x-a"][random.below(3) as usize];
@@ -425,7 +425,7 @@ fn read(world: &World, random: &mut SplitMix64) {
     }
 }
 
-/// All documents of the index; `None` when a shard failed, which needs a fault.
+/// Returns all documents of the index; `None` when a shard failed, which needs a fault.
 pub fn search(world: &World, index: &str) -> Option<Vec<(Key, State)>> {
     let body =
         json!({"query": {"match_all": {}}, "size": 10_000, "seq_no_primary_term": true, "version": true});
@@ -448,7 +448,7 @@ pub fn search(world: &World, index: &str) -> Option<Vec<(Key, State)>> {
     Some(response.hits.iter().map(state).collect())
 }
 
-/// One write to each index that is always there.
+/// Sends one write to each index that always exists.
 pub fn write_after(world: &World) {
     for index in [ONE, MANY, ASYNC, "x-a"] {
         let number = world.model.next_number();

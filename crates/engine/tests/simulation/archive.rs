@@ -1,4 +1,4 @@
-//! Snapshots beside writers, and restores of them. The repository is no part of the disk that loses power.
+//! Takes and restores snapshots while others write. The repository is not on the disk that loses power.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,12 +12,13 @@ use crate::model::{Document, Key, State, objection};
 use crate::world::World;
 
 const REPOSITORY: &str = "r";
-/// What [`ONE`] is restored as.
+/// The name under which [`ONE`] is restored.
 pub const RESTORED: &str = "back_one";
-/// Snapshots that are kept; older ones are deleted.
+/// How many snapshots are kept; older ones are deleted.
 const KEPT_MAX: usize = 2;
 
-/// Documents that nobody wrote to while a snapshot was taken: what it must hold of them.
+/// Documents that were not written to while a snapshot was taken, with what the snapshot must contain of
+/// them.
 pub type Expected = BTreeMap<Key, Document>;
 
 pub fn archive(world: &World, random: &mut SplitMix64) {
@@ -27,7 +28,7 @@ pub fn archive(world: &World, random: &mut SplitMix64) {
     }
 }
 
-/// Takes a snapshot, restores one, drops the oldest.
+/// Takes a snapshot, restores one, and deletes the oldest.
 pub fn archive_once(world: &World, random: &mut SplitMix64) {
     if !register(world) {
         return;
@@ -88,7 +89,7 @@ fn restore(world: &World, random: &mut SplitMix64) {
     }
 }
 
-/// Whether there is no restored index any more.
+/// Deletes the restored index. Returns whether it is gone.
 fn delete_restored(world: &World) -> bool {
     match world.want("a question for an index", |node| node.index_exists(RESTORED, IndicesOptions::METADATA))
     {
@@ -99,7 +100,7 @@ fn delete_restored(world: &World) -> bool {
     }
 }
 
-/// The restored index holds what its snapshot must hold.
+/// Checks that the restored index contains what its snapshot must contain.
 fn check_restored(world: &World) {
     let expected = world.model.with(|known| known.restored.clone());
     let Some(hits) = search(world, RESTORED) else { return };
@@ -121,7 +122,8 @@ fn drop_oldest(world: &World) {
     }
 }
 
-/// Every snapshot that was acknowledged is listed as whole; a restored index is whole or is not there.
+/// Checks that every acknowledged snapshot is listed as complete, and that a restored index is complete or
+/// missing.
 pub fn verify_archive(world: &World) {
     if !register(world) {
         return;

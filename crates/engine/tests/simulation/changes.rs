@@ -1,5 +1,5 @@
-//! What threads change beside those that write: rounds of the background, flushes, aliases, rollovers,
-//! mappings, the wall clock.
+//! Changes that threads make while others write: background rounds, flushes, aliases, rollovers, mappings,
+//! the wall clock.
 
 use std::sync::atomic::Ordering;
 
@@ -24,7 +24,7 @@ pub fn rounds(world: &World, random: &mut SplitMix64, rounds: &[Round]) {
     }
 }
 
-/// One of each change that other threads make again and again.
+/// Makes one of the changes that threads repeat.
 pub fn change(world: &World, random: &mut SplitMix64) {
     for _ in 0..3 {
         flush_once(world, random);
@@ -50,7 +50,7 @@ pub fn flush(world: &World, random: &mut SplitMix64) {
 fn flush_once(world: &World, random: &mut SplitMix64) {
     let index = [ONE, MANY, ASYNC, "*"][random.below(4) as usize];
     let merge = ForceMergeRequest { max_num_segments: Some(1), ..Default::default() };
-    // An index may be deleted meanwhile.
+    // The index may have been deleted meanwhile.
     let options = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::BROADCAST };
     let _ = match random.below(4) {
         0 => world.ask(|node| node.force_merge(index, options, &merge)),
@@ -58,7 +58,7 @@ fn flush_once(world: &World, random: &mut SplitMix64) {
     };
 }
 
-/// Moves an alias to and fro: every reader sees it at exactly one index.
+/// Moves an alias back and forth. Every reader must see it on exactly one index.
 pub fn swap(world: &World, random: &mut SplitMix64) {
     while world.goes_on() {
         swap_once(world);
@@ -98,7 +98,7 @@ pub fn roll(world: &World, random: &mut SplitMix64) {
     }
 }
 
-/// Maps fields that documents had before, and tightens and loosens what may come.
+/// Maps fields that existing documents already have, and makes the mapping stricter and more lenient.
 pub fn map(world: &World, random: &mut SplitMix64) {
     while world.goes_on() {
         map_once(world, random);
@@ -115,7 +115,7 @@ fn map_once(world: &World, random: &mut SplitMix64) {
     let _ = world.ask(|node| node.put_mapping(MANY, IndicesOptions::METADATA_OPEN_CLOSED, false, &mapping));
 }
 
-/// Somebody sets the wall clock, hours forth and back.
+/// Sets the wall clock hours forward and back.
 pub fn jump(world: &World, random: &mut SplitMix64) {
     while world.goes_on() {
         let hours = random.below(9) as i64 - 4;

@@ -1,4 +1,4 @@
-//! Resizes: an index of the documents of another one is whole, or it is not there.
+//! Tests resizes: a copy of an index is complete, or it does not exist.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::archive::Expected;
 use crate::model::{Key, State, objection};
 use crate::world::World;
 
-/// Two shards; written to between resizes.
+/// Has two shards and is written to between resizes.
 pub const SOURCE: &str = "kept";
 pub const TARGET: &str = "copied";
 
@@ -24,7 +24,7 @@ pub fn copy(world: &World, random: &mut SplitMix64) {
     }
 }
 
-/// Writes some documents, copies all of them into an index anew, and lets writes in again.
+/// Writes some documents, copies the index to a new one, and allows writes again.
 pub fn copy_once(world: &World, random: &mut SplitMix64) {
     write_some(world, random, SOURCE, "k");
     if !set_block(world, true) {
@@ -58,7 +58,7 @@ fn set_block(world: &World, is_blocked: bool) -> bool {
     world.want("a block", |node| node.put_settings(SOURCE, options, &body, false)).is_some()
 }
 
-/// Whether there is no target any more.
+/// Deletes the target. Returns whether it is gone.
 fn delete_target(world: &World) -> bool {
     match is_target_there(world) {
         Some(true) => {
@@ -72,7 +72,7 @@ fn is_target_there(world: &World) -> Option<bool> {
     world.want("a question for an index", |node| node.index_exists(TARGET, IndicesOptions::METADATA))
 }
 
-/// The target holds what its source held, and nothing else.
+/// Checks that the target contains what its source contained, and nothing else.
 fn check_copied(world: &World) {
     let expected = world.model.with(|known| known.copied.clone());
     let Some(hits) = search(world, TARGET) else { return };
@@ -87,7 +87,7 @@ fn check_copied(world: &World) {
     world.check(found.is_empty(), || format!("copied from nowhere: {found:?}"));
 }
 
-/// A target that is there is whole.
+/// Checks that the target is complete if it exists.
 pub fn verify_copies(world: &World) {
     if is_target_there(world) == Some(true) {
         world.want("a refresh", |node| node.refresh(TARGET, IndicesOptions::BROADCAST));

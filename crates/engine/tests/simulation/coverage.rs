@@ -1,4 +1,4 @@
-//! Every line of the program that calls the disk sees a call fail.
+//! Makes a disk call fail at every line of the program that has one.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,20 +7,20 @@ use limber_store::crash::{Site, Sites};
 
 use crate::points::{self, Case};
 
-/// Faults that a case has at most: code that runs because a call failed calls the disk too.
+/// Most faults in a case. Code that runs because a call failed makes disk calls too.
 const FAULTS_MAX: usize = 3;
 
-/// What came of failing every site.
+/// The result of failing every site.
 #[derive(Default)]
 pub struct Coverage {
     pub runs: usize,
-    /// Whether a call there has failed.
+    /// The sites, and whether a call there has failed.
     pub sites: BTreeMap<Site, bool>,
     pub wrong: Vec<String>,
 }
 
-/// Fails the first call of each site with each of `faults` that such a call can meet, in a run of the
-/// scenario for each. A site that is reached only because another call failed is failed in a run with that
+/// For each site, fails its first call with each of the `faults` that are possible there, in a separate run
+/// of the scenario. A site that is reached only because another call failed is failed in a run that has that
 /// fault too.
 pub fn fail_every_site(faults: &[Fault]) -> Coverage {
     let (mut found, places) = (Coverage::default(), Sites::default());
@@ -59,7 +59,7 @@ pub fn fail_every_site(faults: &[Fault]) -> Coverage {
 }
 
 impl Coverage {
-    /// Sites that were reached and have not failed.
+    /// Returns the sites that were reached and did not fail.
     pub fn never_failed(&self) -> Vec<&Site> {
         self.sites.iter().filter(|(_, has_failed)| !**has_failed).map(|(site, _)| site).collect()
     }

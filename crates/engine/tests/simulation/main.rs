@@ -1,8 +1,8 @@
-//! The whole node in a simulation: threads, disk, clock and faults are drawn from a seed, and what was
-//! acknowledged is checked after every crash.
+//! Simulates the whole node: threads, disk, clock and faults depend on a seed, and what was acknowledged is
+//! checked after every crash.
 //!
-//! `SIMULATION_SEED=7` replays one seed with its trace, `SIMULATION_SEEDS=1000..2000` runs a range.
-//! `SIMULATION_EVERY_CALL=1` tries every call of the scenario.
+//! `SIMULATION_SEED=7` replays one seed with its trace, and `SIMULATION_SEEDS=1000..2000` runs a range of
+//! seeds. `SIMULATION_EVERY_CALL=1` tries every call of the scenario.
 
 mod actors;
 mod archive;
@@ -23,19 +23,19 @@ use std::ops::Range;
 
 use points::Case;
 
-/// Seeds that found a fault once that is mended now. Their schedules change with the code, so a kept seed
-/// repeats the kind of run and not always the fault.
+/// Seeds that once found a bug that is fixed now. Schedules change with the code, so such a seed repeats the
+/// kind of run but not necessarily the bug.
 const KEPT_SEEDS: &[u64] = &[
     5, // after a failed fsync the shard was reopened from the page cache; the checkpoint promised what was not on disk
-    16, // a panic in the log's fsync failed the log and not the shard, which nobody reopened
-    2846, // a task of the node ran outside of the simulation, which took the lock that it held for a deadlock
-    157, 209, // a copy was said to be whole while a shard of it could not be refreshed
-    0, 7, 9, 19, // an alias that swaps beside readers and crashes was on no index, or on both
+    16, // a panic in the translog's fsync failed the translog but not the shard, so the shard was never opened again
+    2846, // a task of the node ran outside of the simulation, which mistook the task's lock for a deadlock
+    157, 209, // a copy was reported as complete although one of its shards could not be refreshed
+    0, 7, 9, 19, // an alias that moves while others read and the node crashes was on no index, or on both
 ];
-/// Seeds of a run that nothing is said about.
+/// The seeds of an ordinary run.
 const SEEDS: Range<u64> = 100..291;
 
-/// How to run one seed again.
+/// Returns the command that runs one seed again.
 fn command(seed: u64) -> String {
     format!("SIMULATION_SEED={seed} cargo test -p limber-engine --test simulation -- --nocapture every_seed")
 }
@@ -89,12 +89,12 @@ fn a_seed_repeats_its_run_exactly() {
     }
 }
 
-/// Whether each call is tried in every way there is; see the head of this file.
+/// Whether each call is tried in every way; see the documentation of this module.
 fn is_every_call() -> bool {
     std::env::var_os("SIMULATION_EVERY_CALL").is_some()
 }
 
-/// Runs `run` on each item, as many at a time as there are processors; the outcomes come in the items' order.
+/// Runs `run` on each item, in parallel on all processors. The outcomes are in the order of the items.
 fn side_by_side<T: Send + Sync, R: Send>(items: Vec<T>, run: impl Fn(&T) -> R + Sync) -> Vec<(T, R)> {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let found = std::sync::Mutex::new(Vec::new());
@@ -120,7 +120,8 @@ fn the_power_goes_at_any_call_of_a_scenario_and_of_its_recovery() {
     let count = |calls: &std::ops::Range<u64>| calls.end - calls.start;
     let (calls, recovery, wrong) = (count(&ran.scenario), count(&ran.recovery), ran.wrong);
     assert!(wrong.is_empty() && calls > 300 && recovery > 50, "{calls} {recovery} {wrong:#?}");
-    // The power goes again while the next node recovers: in both ways at each call, or in CI in one of them.
+    // In some cases the power is cut again while the next node recovers. Each call is tried both ways, or in
+    // CI one way.
     let ways = |call: u64| match (is_every_call(), call % 2) {
         (true, _) => vec![None, Some(call % recovery)],
         (false, 0) => vec![None],
@@ -139,8 +140,7 @@ fn the_power_goes_at_any_call_of_a_scenario_and_of_its_recovery() {
     }
 }
 
-/// The node lives on, heals without a restart and loses nothing, whichever line of the program sees the disk
-/// fail.
+/// After any disk call has failed, the node continues, recovers without a restart and loses nothing.
 #[test]
 fn every_site_that_calls_the_disk_fails_once() {
     use limber_store::Fault::*;

@@ -1,4 +1,4 @@
-//! What the outside may expect: for each document every state that it may be in.
+//! The expectations from outside: every state that each document may be in.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -15,17 +15,18 @@ pub type Written = (u64, u64, u64);
 /// One state of a document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
-    /// `None`: it is not there.
+    /// `None` when the document is missing.
     pub source: Option<Value>,
     /// Known once the write was acknowledged.
     pub written: Option<Written>,
 }
 
-/// A document: all states that it may be in. One, when the last write was acknowledged and is durable.
+/// All states that a document may be in. There is only one when the last write was acknowledged and is
+/// durable.
 #[derive(Debug, Clone)]
 pub struct Document {
     pub allowed: Vec<State>,
-    /// Counts writes, begun and ended.
+    /// Counts beginnings and ends of writes.
     pub changes: u64,
 }
 
@@ -45,27 +46,27 @@ pub struct Model {
 #[derive(Default)]
 pub struct Known {
     pub documents: BTreeMap<Key, Document>,
-    /// Whether an index is there: all possibilities.
+    /// Whether each index exists: all possibilities.
     pub indices: BTreeMap<String, Vec<bool>>,
-    /// Sources of writes whose id was never told.
+    /// Sources of writes whose id was never returned.
     pub anonymous: BTreeSet<String>,
-    /// What the alias may point to.
+    /// The indices that the alias may be on.
     pub alias: Vec<String>,
-    /// Of indices with one shard: the write that got a sequence number.
+    /// For indices with one shard: the write that has each sequence number.
     pub sequence_numbers: BTreeMap<(String, u64), String>,
     pub acknowledged: u64,
-    /// The repository: whatever happens to the node, it stays.
+    /// The repository, which is not affected by what happens to the node.
     pub blobs: MemoryBlobs,
-    /// Snapshots that were acknowledged, and what each holds.
+    /// Snapshots that were acknowledged, and what each contains.
     pub snapshots: Vec<(String, Expected)>,
     pub snapshots_taken: u64,
     pub restores_done: u64,
-    /// What the index that was restored last holds, if it is there.
+    /// The content of the index that was restored last, if it exists.
     pub restored: Expected,
-    /// What the index that was copied last holds, if it is there.
+    /// The content of the index that was copied last, if it exists.
     pub copied: Expected,
     pub copies_done: u64,
-    /// Users, pipelines and scripts: the numbers that each may have, `None` where it may be missing.
+    /// Users, pipelines and scripts: the numbers that each may have; `None` where it may be missing.
     pub registry: BTreeMap<registry::Entry, Vec<Option<u64>>>,
     last_number: u64,
 }
@@ -75,7 +76,7 @@ impl Model {
         look(&mut self.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
     }
 
-    /// A number that no write had before.
+    /// Returns a number that no write had before.
     pub fn next_number(&self) -> u64 {
         self.with(|known| {
             known.last_number += 1;
@@ -83,7 +84,7 @@ impl Model {
         })
     }
 
-    /// A write begins: from now on its outcome may be seen.
+    /// Records that a write begins. From now on its effect may be visible.
     pub fn begin(&self, key: &Key, source: Option<Value>) {
         self.with(|known| {
             let document = known.documents.entry(key.clone()).or_default();
@@ -92,8 +93,8 @@ impl Model {
         });
     }
 
-    /// It was acknowledged, and is durable when `is_promised`. `Err`: its sequence number belongs to another
-    /// write.
+    /// Records that a write was acknowledged, and is durable if `is_promised`. Returns `Err` if its sequence
+    /// number belongs to another write.
     pub fn acknowledge(
         &self,
         key: &Key,
@@ -125,7 +126,7 @@ impl Model {
         })
     }
 
-    /// What was acknowledged without a promise may have been lost: it cannot become one any more.
+    /// Records that acknowledged writes that need not be durable may have been lost.
     pub fn forget_acknowledgements(&self, index: &str) {
         self.with(|known| {
             let unsure =
@@ -136,11 +137,11 @@ impl Model {
         });
     }
 
-    /// Everything acknowledged in the index so far is durable.
+    /// Records that everything acknowledged in the index so far is durable.
     pub fn settle(&self, index: &str) {
         self.with(|known| {
             for (_, document) in known.documents.iter_mut().filter(|(key, _)| key.0 == index) {
-                // The last acknowledged write, and what was begun after it.
+                // Keeps the last acknowledged write and what was begun after it.
                 if let Some(last) = document.allowed.iter().rposition(|state| state.written.is_some()) {
                     document.allowed.drain(..last);
                 }
@@ -148,7 +149,7 @@ impl Model {
         });
     }
 
-    /// An index is deleted or made anew, for certain or perhaps.
+    /// Records that an index is deleted or recreated, certainly or possibly.
     pub fn set_index(&self, index: &str, is_there: bool, is_certain: bool) {
         self.with(|known| {
             let states = known.indices.entry(index.to_owned()).or_insert_with(|| vec![false]);
@@ -174,14 +175,14 @@ impl Model {
         self.with(|known| known.documents.get(key).cloned().unwrap_or_default())
     }
 
-    /// Why a document may not be as it was found.
+    /// Returns why a document must not be as it was found.
     pub fn objection(&self, key: &Key, found: &State) -> Option<String> {
         objection(&self.document(key), key, found)
     }
 }
 
-/// Why a document may not be as it was found. What was found without its sequence number is compared without
-/// it.
+/// Returns why a document must not be as it was found. If its sequence number is unknown, that is not
+/// compared.
 pub fn objection(document: &Document, key: &Key, found: &State) -> Option<String> {
     let is_allowed = document.allowed.iter().any(|state| {
         state.source == found.source

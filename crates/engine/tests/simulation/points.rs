@@ -1,4 +1,4 @@
-//! One scenario, cut short or disturbed at each of its calls in turn.
+//! Runs one scenario that is interrupted or disturbed at each of its calls in turn.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,30 +16,30 @@ use crate::world::{SimulatedClock, World, alone, open};
 use crate::{actors, changes};
 use limber_store::random::SplitMix64;
 
-/// How a run of the scenario is disturbed. Calls count from the beginning of their part.
+/// How a run of the scenario is disturbed. Calls are counted from the beginning of their part.
 #[derive(Debug, Clone, Default)]
 pub struct Case {
-    /// Decides what a crash keeps, and how long writes are.
+    /// Decides what is kept after a crash, and how long writes are.
     pub seed: u64,
-    /// The power goes at this call of the scenario.
+    /// The power is cut at this call of the scenario.
     pub power_off: Option<u64>,
     /// These calls of the scenario fail.
     pub fails: Vec<(u64, Fault)>,
-    /// The power goes at this call of a recovery before the last one.
+    /// The power is cut at this call of an additional recovery before the last one.
     pub power_off_again: Option<u64>,
-    /// These calls of the last recovery, and of the first rounds after it, fail.
+    /// These calls of the last recovery, and of the first background rounds after it, fail.
     pub recovery_fails: Vec<(u64, Fault)>,
 }
 
-/// What came of a run.
+/// The result of a run.
 pub struct Ran {
-    /// Calls of the scenario and of the last recovery, by their number on the disk.
+    /// The disk calls of the scenario, by number.
     pub scenario: Range<u64>,
     pub recovery: Range<u64>,
     pub wrong: Vec<String>,
 }
 
-/// Runs the scenario, crashes, recovers and looks for what was acknowledged and is not there.
+/// Runs the scenario, crashes, recovers, and checks that everything acknowledged is there.
 pub fn run(case: &Case, sites: Option<&Sites>) -> Ran {
     let disk = CrashDisk::new(case.seed);
     let disk = sites.map_or(disk.clone(), |sites| disk.noting(sites));
@@ -94,7 +94,7 @@ impl Stage {
         let opened = catch_unwind(AssertUnwindSafe(|| open(&self.disk, &self.clock, 9)));
         if let Ok(Ok(node)) = &opened {
             let node = node.clone();
-            // It may panic where the disk is told to.
+            // It may panic where the disk is told to panic.
             alone(&self.clock, move || {
                 sync::sleep(Duration::from_secs(1));
                 node.maintain();
@@ -103,7 +103,7 @@ impl Stage {
         ran.recovery = before..self.disk.all_call_count();
         match opened {
             Ok(Ok(node)) => ran.wrong.extend(self.world(node, false).heal()),
-            // A disk that fails may keep a node from starting; what is on it stays.
+            // A failing disk may prevent the start. What is on disk must be kept.
             _ if !case.recovery_fails.is_empty() => {}
             Ok(Err(error)) => return Err(format!("does not open: {error}")),
             Err(_) => return Err("opening panicked".to_owned()),
@@ -130,7 +130,7 @@ fn rules(fails: &[(u64, Fault)]) -> Vec<FaultRule> {
     fails.iter().map(|&(call, fault)| FaultRule::new(fault, When::At(call))).collect()
 }
 
-/// Everything that changes something, one after the other.
+/// Makes every kind of change, one after the other.
 fn play(world: &World) {
     let random = &mut SplitMix64::new(11);
     copy_once(world, random);

@@ -1,4 +1,4 @@
-//! What the node keeps beside its indices: users with their roles, pipelines, stored scripts.
+//! What the node stores besides its indices: users with their roles, pipelines, stored scripts.
 
 use limber_access::{RoleDescriptor, User};
 use limber_engine::*;
@@ -9,7 +9,7 @@ use serde_json::{Map, json};
 use crate::actors::rest;
 use crate::world::World;
 
-/// A user and the role of the same name are changed in one step.
+/// A kind of entry. A user and the role with the same name are changed in one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     Account,
@@ -23,7 +23,7 @@ const NAMES: [&str; 2] = ["one", "two"];
 /// An entry of the registry.
 pub type Entry = (Part, &'static str);
 
-/// Puts and deletes entries, and looks before each change whether the last one holds.
+/// Puts and deletes entries. Before each change, checks that the previous one is still in effect.
 pub fn administer(world: &World, random: &mut SplitMix64) {
     while world.goes_on() {
         administer_once(world, random);
@@ -31,7 +31,7 @@ pub fn administer(world: &World, random: &mut SplitMix64) {
     }
 }
 
-/// One change.
+/// Makes one change.
 pub fn administer_once(world: &World, random: &mut SplitMix64) {
     let entry = (PARTS[random.below(3) as usize], NAMES[random.below(2) as usize]);
     let is_there = verify_entry(world, entry);
@@ -46,7 +46,7 @@ pub fn administer_once(world: &World, random: &mut SplitMix64) {
     }
 }
 
-/// Every entry is as it was put last, or is not there since it was deleted last.
+/// Checks that every entry is as it was last put, or is missing since it was last deleted.
 pub fn verify_registry(world: &World) {
     for part in PARTS {
         for name in NAMES {
@@ -55,7 +55,7 @@ pub fn verify_registry(world: &World) {
     }
 }
 
-/// Whether the entry is there.
+/// Checks an entry. Returns whether it exists.
 fn verify_entry(world: &World, entry: Entry) -> Option<bool> {
     let seen = match world.ask(|node| look(node, entry))? {
         Ok(seen) => seen,
@@ -106,7 +106,7 @@ fn change(node: &Node, (part, name): Entry, number: Option<u64>) -> Result<()> {
     }
 }
 
-/// The number that the entry has; half of a user is an error.
+/// Returns the number that the entry has. A user without its role is an error.
 fn look(node: &Node, (part, name): Entry) -> Result<Option<u64>> {
     let text = match part {
         Part::Account => {

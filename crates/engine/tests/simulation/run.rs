@@ -1,4 +1,4 @@
-//! One seed: several lives of a node on one disk, each of which ends with a crash.
+//! Runs one seed: several lives of a node on one disk, each of which ends with a crash.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,7 +14,7 @@ use crate::verify::verify;
 use crate::world::{SimulatedClock, World, open};
 use limber_store::random::SplitMix64;
 
-/// What a seed did.
+/// The result of a seed.
 #[derive(Debug, Default)]
 pub struct Outcome {
     pub failures: Vec<String>,
@@ -24,7 +24,7 @@ pub struct Outcome {
     pub acknowledged: u64,
     pub snapshots: u64,
     pub restores: u64,
-    /// Of each life.
+    /// The hash of each life's trace.
     pub hashes: Vec<u64>,
 }
 
@@ -38,7 +38,7 @@ struct Run {
     outcome: Outcome,
 }
 
-/// Runs a seed. Deterministic: two runs of one seed are equal.
+/// Runs a seed. Deterministic: two runs of one seed are the same.
 pub fn run(seed: u64, is_traced: bool) -> Outcome {
     quiet_simulated_panics();
     let mut run = Run {
@@ -89,7 +89,7 @@ impl Run {
         World::new(node, &self.disk, &self.clock, &self.model, has_faults)
     }
 
-    /// Everyone at once, until the power goes or all are through.
+    /// Runs all threads at once, until the power is cut or all have ended.
     fn live(&mut self, node: Arc<Node>, life: u64) {
         let faults = self.draw_faults();
         let has_faults = !faults.is_empty();
@@ -127,7 +127,8 @@ impl Run {
         }
     }
 
-    /// The power comes back, perhaps to go again while the node opens; nothing acknowledged is missing.
+    /// Opens the node after the power returns; the power may be cut again meanwhile. Checks that nothing
+    /// acknowledged is missing.
     fn reopen(&mut self) -> Option<Arc<Node>> {
         self.disk.power_off();
         self.disk.crash();
@@ -192,7 +193,7 @@ impl Run {
     }
 }
 
-/// Panics that the disk was told to raise are not worth a page each.
+/// Suppresses the output of panics that the disk was told to raise.
 fn quiet_simulated_panics() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {

@@ -1,7 +1,7 @@
-//! Two changes at the same time: "is what each of them was told still so afterwards?"
+//! Makes two changes at the same time: "does the result of each of them still hold afterwards?"
 //!
-//! Whatever reads, decides and writes under more than one lock, or before it has the lock, loses one of the
-//! two in some schedule.
+//! Code that reads, decides and writes under different locks, or reads before it has the lock, loses one of
+//! the two changes in some schedule.
 
 use std::sync::{Arc, Mutex};
 
@@ -18,12 +18,12 @@ use crate::world::{SimulatedClock, open};
 type Act = fn(&Arc<Node>) -> Result<()>;
 type Outcomes = [Result<()>; 2];
 
-/// Two changes, and what must be so where both were made.
+/// Two changes, and what must hold if both were made.
 struct Pair {
     name: &'static str,
     set_up: Act,
     acts: [Act; 2],
-    /// What is wrong afterwards.
+    /// Returns what is wrong afterwards.
     wrong: fn(&Arc<Node>, &Outcomes) -> Option<String>,
 }
 
@@ -73,7 +73,7 @@ fn none(_: &Arc<Node>) -> Result<()> {
     Ok(())
 }
 
-/// Both must have been made, and `holds`.
+/// Checks that both changes were made and that `holds` is true.
 fn both(outcomes: &Outcomes, holds: bool) -> Option<String> {
     (outcomes.iter().any(Result::is_err) || !holds).then(|| format!("{outcomes:?}"))
 }
@@ -126,7 +126,7 @@ fn lifecycle_round(node: &Arc<Node>) -> Result<()> {
     Ok(())
 }
 
-/// An index whose policy deletes it in the next round.
+/// Creates an index whose policy deletes it in the next round.
 fn aged(node: &Arc<Node>) -> Result<()> {
     put_policy(node, "short")?;
     node.create_index("old", &json!({"settings": {"index.lifecycle.name": "short"}}))?;
@@ -337,7 +337,7 @@ fn pairs() -> Vec<Pair> {
             set_up: aged,
             acts: [lifecycle_round, |node| {
                 node.remove_lifecycles("old")?;
-                // Whoever was told that the index has no policy any more counts on it.
+                // A user who was told that the index no longer has a policy relies on that.
                 is_there(node, "old").then_some(()).ok_or_else(|| missing("gone"))
             }],
             wrong: |node, outcomes| match &outcomes[1] {
@@ -351,7 +351,7 @@ fn pairs() -> Vec<Pair> {
             name: "a round that deletes an index, which is made anew without a policy",
             set_up: aged,
             acts: [lifecycle_round, |node| {
-                // The round may have been first.
+                // The round may already have deleted the index.
                 let _ = node.delete_index("old", IndicesOptions::DELETE);
                 write(node, index("old", "1", b"{}")).map(drop)
             }],
@@ -367,7 +367,7 @@ fn pairs() -> Vec<Pair> {
                 let shown = node
                     .explain_lifecycles("old", IndicesOptions::METADATA, ExplainFilter::default())
                     .expect("explained");
-                // It begins anew: nothing of the round before is left.
+                // The new index begins its policy from the start: nothing of the earlier round remains.
                 both(outcomes, shown["indices"]["old"]["phase"].is_null())
             },
         },
@@ -425,7 +425,7 @@ fn pairs() -> Vec<Pair> {
                 },
             ],
             wrong: |node, outcomes| {
-                // What was started after the last write runs after it, whatever became of the run before.
+                // A run that starts after the last write includes it, whatever happened to the previous run.
                 let stats = node.transform_stats("a", true, (0, 10)).expect("statistics").to_string();
                 both(
                     outcomes,

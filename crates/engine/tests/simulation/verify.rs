@@ -1,4 +1,4 @@
-//! What holds whenever the disk is in order and nobody writes.
+//! Checks what must hold whenever the disk works and nothing is being written.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,8 @@ use crate::model::State;
 use crate::registry::verify_registry;
 use crate::world::World;
 
-/// Everything acknowledged is there, once, as it was written; nothing else is; every shard is open.
+/// Checks that everything acknowledged exists once, as it was written, that nothing else exists, and that
+/// every shard is open.
 pub fn verify(world: &World) {
     verify_indices(world);
     verify_documents(world);

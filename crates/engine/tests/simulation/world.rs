@@ -1,4 +1,4 @@
-//! What the threads of a simulation share: the node, its disk and clock, and what is expected of it.
+//! What the threads of a simulation share: the node, its disk and clock, and the expectations.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::common::{config, environment};
 use crate::model::Model;
 use crate::verify::verify;
 
-/// Time of the simulation; outside of one it stands still. The wall clock is set by whoever likes.
+/// The time of the simulation, which stands still outside of one. Any thread may set the wall clock.
 #[derive(Default)]
 pub struct SimulatedClock {
     pub outside_nanos: AtomicU64,
@@ -37,12 +37,13 @@ impl Clock for SimulatedClock {
 
 pub fn open(disk: &CrashDisk, clock: &Arc<SimulatedClock>, seed: u64) -> Result<Arc<Node>> {
     let environment = environment(clock.clone(), Arc::new(disk.clone()), seed);
-    // More processors are threads that the simulation does not see: they help a search after some
-    // microseconds of real time.
+    // With more processors the node would start threads that the simulation does not control: they help with
+    // a search after some microseconds of real time.
     Node::open_with(NodeConfig { search_processors: 1, ..config(Path::new("/crash")) }, environment)
 }
 
-/// Runs one thread, and those that the node starts for it, to their ends. Answers who panicked.
+/// Runs one thread, and those that the node starts for it, until they end. Returns the names of those that
+/// panicked.
 pub fn alone(clock: &Arc<SimulatedClock>, run: impl FnOnce() + Send + 'static) -> Vec<String> {
     let schedule = Schedule {
         seed: 1,
@@ -67,10 +68,10 @@ pub struct World {
     pub disk: CrashDisk,
     pub clock: Arc<SimulatedClock>,
     pub model: Arc<Model>,
-    /// Faults are possible in this life: a request may fail.
+    /// Whether faults are possible in this life, so that requests may fail.
     pub has_faults: bool,
     pub failures: Mutex<Vec<String>>,
-    /// Writers that have not ended.
+    /// Number of writers that have not ended.
     pub writers: AtomicUsize,
 }
 
@@ -93,14 +94,14 @@ impl World {
         }
     }
 
-    /// The faults are over: the node must do everything again without a restart. Answers what it did not do.
+    /// Ends the faults and checks that the node works again without a restart. Returns what does not work.
     pub fn heal(&self) -> Vec<String> {
         self.disk.heal();
         let healed = Arc::new(World::new(self.node.clone(), &self.disk, &self.clock, &self.model, false));
         let world = healed.clone();
         let panics = alone(&self.clock, move || {
             for _ in 0..3 {
-                // Failed shards are tried again more and more slowly.
+                // Failed shards are tried at growing intervals.
                 sync::sleep(Duration::from_secs(120));
                 world.node.maintain();
             }
@@ -111,12 +112,12 @@ impl World {
         panics.into_iter().chain(healed.take_failures()).collect()
     }
 
-    /// Asks the node as a connection does: a panic ends the request alone.
+    /// Calls the node as a connection does: a panic ends only the request.
     pub fn ask<T>(&self, request: impl FnOnce(&Node) -> Result<T>) -> Option<Result<T>> {
         catch_unwind(AssertUnwindSafe(|| request(&self.node))).ok()
     }
 
-    /// The same, when it is of no interest why it failed; a failure without a fault is one of the node.
+    /// Calls the node when the reason of a failure does not matter. A failure without a fault is reported.
     pub fn want<T>(&self, what: &str, request: impl FnOnce(&Node) -> Result<T>) -> Option<T> {
         match self.ask(request) {
             Some(Ok(answer)) => Some(answer),
@@ -147,7 +148,7 @@ impl World {
         std::mem::take(&mut *self.failures.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
     }
 
-    /// Whether there is still something to do for those who go on while others write.
+    /// Whether threads that run only while others write should continue.
     pub fn goes_on(&self) -> bool {
         self.writers.load(Ordering::SeqCst) > 0 && !self.disk.is_off()
     }

@@ -1,4 +1,4 @@
-//! One file at work.
+//! One MaxMind database file.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -21,7 +21,7 @@ impl AsRef<[u8]> for Bytes {
 /// One open MaxMind database.
 pub struct Database {
     reader: Reader<Bytes>,
-    /// `None`: of a type that processors do not know.
+    /// `None` for a type that processors do not know.
     pub kind: Option<DatabaseKind>,
 }
 
@@ -32,19 +32,19 @@ impl fmt::Debug for Database {
 }
 
 impl Database {
-    /// The error says what is wrong with the file.
+    /// Opens a database. The error says what is wrong with the file.
     pub fn open(bytes: FileBytes) -> Result<Database, String> {
         let reader = Reader::from_source(Bytes(bytes)).map_err(|error| error.to_string())?;
         let kind = DatabaseKind::of(&reader.metadata().database_type);
         Ok(Database { reader, kind })
     }
 
-    /// Such as `GeoLite2-City`.
+    /// Returns the type, such as `GeoLite2-City`.
     pub fn database_type(&self) -> &str {
         &self.reader.metadata().database_type
     }
 
-    /// These properties of an address, as far as they are known; empty: the address is not known. The error
+    /// Looks up properties of an address. Unknown ones are left out; an unknown address has none. The error
     /// says what is wrong with the file.
     pub fn look_up(&self, address: IpAddr, properties: &[Property]) -> Result<Map<String, Value>, String> {
         let found = self.reader.lookup(address).map_err(|error| error.to_string())?;
@@ -94,7 +94,7 @@ fn value_of(property: Property, record: &Record<'_>) -> Value {
     let code = |country: &Option<Country<'_>>| -> Value {
         json!(country.as_ref().and_then(|country| country.iso_code))
     };
-    // A country without the mark is outside.
+    // A country whose record lacks the flag is outside the European Union.
     let is_in_union = |country: &Option<Country<'_>>| -> Value {
         json!(country.as_ref().map(|country| country.is_in_european_union.unwrap_or(false)))
     };

@@ -1,4 +1,4 @@
-//! The files there are, looked at again now and then.
+//! The database files of a node, which are checked for changes now and then.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,17 +14,17 @@ use super::database::Database;
 /// Name of the folder with databases, below `config` in the data folder.
 pub const FOLDER: &str = "ingest-geoip";
 
-/// How long what is known of a file holds.
+/// How long a file is not checked again.
 const FRESH: Duration = Duration::from_secs(10);
 
-/// A file as it was when it was last looked at.
+/// A file as it was when it was last checked.
 struct Known {
     looked: Instant,
     bytes: u64,
     database: Option<Arc<Database>>,
 }
 
-/// The databases of a node, opened when they are asked for and again when their file changes.
+/// The databases of a node. Each is opened when first requested, and again when its file changes.
 #[derive(Default)]
 pub struct Databases {
     disk: Option<Arc<dyn Disk>>,
@@ -38,12 +38,12 @@ impl fmt::Debug for Databases {
 }
 
 impl Databases {
-    /// Those in the data folder of this disk.
+    /// Uses the databases in the data folder on this disk.
     pub fn of(disk: Arc<dyn Disk>) -> Databases {
         Databases { disk: Some(disk), known: Mutex::default() }
     }
 
-    /// Names of the files there are, whether they can be read or not.
+    /// Returns the names of the existing files, readable or not.
     pub fn names(&self) -> Vec<String> {
         let directory = self.disk.as_ref().and_then(|disk| folder(disk, FOLDER));
         let mut names = directory.and_then(|directory| directory.list().ok()).unwrap_or_default();
@@ -52,7 +52,7 @@ impl Databases {
         names
     }
 
-    /// The database in the file of this name; `None`: there is none, or none that can be read.
+    /// Returns the database in the file with this name; `None` when there is none or it cannot be read.
     pub fn get(&self, name: &str) -> Option<Arc<Database>> {
         let mut known = self.known.lock();
         if let Some(found) = known.get(name)
@@ -61,7 +61,7 @@ impl Databases {
             return found.database.clone();
         }
         let directory = folder(self.disk.as_ref()?, FOLDER);
-        // Names with separators are no names of files here.
+        // A name with separators is never in the listing, so no other folder can be reached.
         let directory = directory
             .filter(|directory| directory.list().is_ok_and(|names| names.iter().any(|known| known == name)));
         let Some(directory) = directory else {

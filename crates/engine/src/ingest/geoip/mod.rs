@@ -1,7 +1,7 @@
 //! MaxMind databases: "where is this address, and whose is it?"
 //!
-//! Users put their files (`GeoLite2-City.mmdb` and the like) into `config/ingest-geoip` below the data
-//! folder; new, changed and removed ones are noticed while the node runs. Nothing is downloaded.
+//! Users put their files (such as `GeoLite2-City.mmdb`) into `config/ingest-geoip` in the data folder. A
+//! running node notices new, changed and removed files. Nothing is downloaded.
 
 mod database;
 mod databases;

@@ -1,7 +1,7 @@
-//! What a processor may show of each kind of database. Source: Elasticsearch's `Database` and
-//! `Database.Property`.
+//! The properties that a processor can show from each kind of database. Source: Elasticsearch's `Database`
+//! and `Database.Property`.
 
-/// By the end of `database_type`.
+/// A kind of database, recognized by the end of `database_type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DatabaseKind {
     /// GeoIP2 Anonymous IP.
@@ -22,7 +22,7 @@ pub enum DatabaseKind {
     Isp,
 }
 
-/// In the order in which errors list them.
+/// A property, in the order in which errors list them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Property {
     Ip,
@@ -140,12 +140,12 @@ const ISP: &[Property] =
     &[Ip, Asn, OrganizationName, Network, Isp, IspOrganizationName, MobileCountryCode, MobileNetworkCode];
 
 impl Property {
-    /// As pipelines and documents write it.
+    /// Returns the name that pipelines and documents use.
     pub fn name(self) -> &'static str {
         NAMES.iter().find(|(property, _)| *property == self).map_or("", |(_, name)| name)
     }
 
-    /// A property by its name in any case, if databases of this kind have it.
+    /// Finds a property by its name, ignoring case, if databases of this kind have it.
     pub fn parse(name: &str, kind: DatabaseKind) -> Option<Property> {
         let found = NAMES.iter().find(|(_, known)| known.eq_ignore_ascii_case(name));
         found.map(|(property, _)| *property).filter(|property| kind.properties().contains(property))
@@ -153,7 +153,7 @@ impl Property {
 }
 
 impl DatabaseKind {
-    /// The kind by the end of a database's type; `None` for a type that processors do not know.
+    /// Finds the kind by the end of a database's type; `None` for a type that processors do not know.
     pub fn of(database_type: &str) -> Option<DatabaseKind> {
         const ENDS: [(&str, DatabaseKind); 8] = [
             ("-Anonymous-IP", DatabaseKind::AnonymousIp),
@@ -168,7 +168,7 @@ impl DatabaseKind {
         ENDS.iter().find(|(end, _)| database_type.ends_with(end)).map(|(_, kind)| *kind)
     }
 
-    /// What may be asked for.
+    /// Returns the properties that may be requested.
     pub fn properties(self) -> &'static [Property] {
         const ALL: [Property; 35] = {
             let mut all = [Ip; 35];
@@ -193,7 +193,7 @@ impl DatabaseKind {
         }
     }
 
-    /// What is shown when nothing is asked for.
+    /// Returns the properties that are shown when none are requested.
     pub fn shown(self) -> &'static [Property] {
         match self {
             DatabaseKind::City | DatabaseKind::Enterprise => CITY_SHOWN,

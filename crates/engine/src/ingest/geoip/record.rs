@@ -1,4 +1,5 @@
-//! What databases hold about an address, all kinds together. Numbers are of whatever width the file has.
+//! The record of an address, with the members of all kinds of databases. Numbers may have any width in the
+//! file.
 
 use serde::Deserialize;
 use serde_json::Number;
@@ -55,7 +56,7 @@ pub struct Postal<'d> {
     pub confidence: Option<Number>,
 }
 
-/// What City, Country and Enterprise keep in `traits`, and the other kinds at the top.
+/// What City, Country and Enterprise databases keep in `traits`, and the other kinds at the top level.
 #[derive(Debug, Default, Deserialize)]
 pub struct Traits<'d> {
     pub autonomous_system_number: Option<Number>,
@@ -76,7 +77,7 @@ pub struct Traits<'d> {
     pub is_tor_exit_node: Option<bool>,
 }
 
-/// Everything that one address has.
+/// The whole record of one address.
 #[derive(Debug, Default, Deserialize)]
 pub struct Record<'d> {
     #[serde(borrow)]

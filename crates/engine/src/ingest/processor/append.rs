@@ -1,7 +1,7 @@
-//! `append`: "add these values to this list".
+//! `append`: "add these values to this array".
 //!
-//! Source: Elasticsearch's `AppendProcessor` and `IngestDocument.appendFieldValue`: a single value becomes a
-//! list first, a missing field becomes one.
+//! Source: Elasticsearch's `AppendProcessor` and `IngestDocument.appendFieldValue`. A single value first
+//! becomes an array; a missing field becomes an array.
 
 use std::collections::HashSet;
 
@@ -44,7 +44,7 @@ impl Processor for Append {
     }
 }
 
-/// Adds a value, or those of a list, to the list that `path` has or gets.
+/// Appends a value, or the elements of an array, to the array at `path`, which is created if necessary.
 pub fn append(
     document: &mut IngestDocument<'_>,
     path: &FieldPath,
@@ -100,7 +100,7 @@ fn append_one(
     Ok(())
 }
 
-/// Kind and text of a value: two values that have the same are duplicates.
+/// Returns kind and text of a value. Values that agree in both are duplicates.
 fn known_as(document: &IngestDocument<'_>, value: NodeId) -> (u8, String) {
     (document.node(value).kind as u8, java_text(document, value))
 }

@@ -46,7 +46,7 @@ fn bytes_of(text: &str) -> Result<i64, RequestError> {
         return whole.checked_mul(1 << shift).ok_or_else(|| refused(" as a size in bytes"));
     }
     match number.parse::<f64>() {
-        // A part of a byte is none.
+        // A fraction of a byte is dropped.
         Ok(fraction) if shift > 0 && fraction >= 0.0 => {
             let bytes = fraction * (1i64 << shift) as f64;
             if bytes < i64::MAX as f64 { Ok(bytes as i64) } else { Err(refused(" as a size in bytes")) }

@@ -1,4 +1,4 @@
-//! `circle`: "which polygon stands for this circle?" Source: Elasticsearch's `CircleProcessor`.
+//! `circle`: "which polygon approximates this circle?" Source: Elasticsearch's `CircleProcessor`.
 
 use limber_mapping::RequestError;
 use limber_mapping::geo::{Geometry, Position};
@@ -12,7 +12,7 @@ use super::super::path::FieldPath;
 use super::super::value::java_double;
 use super::{Flow, Processor};
 
-/// Sides of a polygon, at least and at most.
+/// Fewest and most sides of a polygon.
 const SIDES: (i32, i32) = (4, 1000);
 
 #[derive(Debug)]
@@ -20,7 +20,7 @@ struct Circle {
     field: FieldPath,
     target: FieldPath,
     ignore_missing: bool,
-    /// From the middle of a side to the circle, at most: meters, or units of the plane.
+    /// Largest distance from the middle of a side to the circle, in meters or units of the plane.
     error_distance: f64,
     is_on_earth: bool,
 }
@@ -99,8 +99,8 @@ impl Circle {
         }
     }
 
-    /// As few as keep sides within the distance of the circle; where none do (a radius below the distance),
-    /// the least.
+    /// Returns the fewest sides for which every side stays within the error distance of the circle. If no
+    /// number fits (the radius is below the error distance), it is the minimum.
     fn side_count(&self, radius: f64) -> u32 {
         let sides = (2.0 * std::f64::consts::PI / (1.0 - self.error_distance / radius).acos()).ceil();
         (sides as i32).clamp(SIDES.0, SIDES.1) as u32
@@ -118,7 +118,7 @@ mod tests {
 
     use super::super::super::tests::{check, run};
 
-    /// The example of Elasticsearch's documentation.
+    /// Checks the example of Elasticsearch's documentation.
     #[test]
     fn documented() {
         let processors = r#"[{"circle":{"field":"circle","error_distance":28.0,"shape_type":"geo_shape"}}]"#;

@@ -1,4 +1,4 @@
-//! `community_id`: "one name for both directions of a network flow".
+//! `community_id`: "one identifier for both directions of a network flow".
 //!
 //! Source: the Community ID Flow Hashing specification, version 1, and Elasticsearch's
 //! `CommunityIdProcessor`.
@@ -34,8 +34,8 @@ struct CommunityId {
 }
 
 /// Compiles the processor. Optional: the fields of the flow (`source_ip`, `source_port`, ...), `seed` and
-/// `ignore_missing` (true). OpenSearch calls the fields `source_ip_field`, `source_port_field`, ...,
-/// `protocol_field`.
+/// `ignore_missing` (true). OpenSearch's names of the fields (`source_ip_field`, `source_port_field`, ...,
+/// `protocol_field`) are accepted too.
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let names_of_opensearch = options.has("source_ip_field");
     let mut path = |name: &str, opensearch: &str, default: &str| {
@@ -92,7 +92,7 @@ const TRANSPORTS: [(&str, u8); 12] = [
     ("sctp", SCTP),
 ];
 
-/// Types of ICMP messages that answer one another.
+/// Pairs of ICMP message types of which one answers the other.
 const ICMP_PAIRS: [(u8, u8); 5] = [(8, 0), (13, 14), (15, 16), (10, 9), (17, 18)];
 const ICMP_V6_PAIRS: [(u8, u8); 5] = [(128, 129), (133, 134), (135, 136), (130, 131), (144, 145)];
 
@@ -109,9 +109,9 @@ struct NetworkFlow {
     source: IpAddr,
     destination: IpAddr,
     protocol: u8,
-    /// Ports of source and destination, or type and code of ICMP; `None`: the protocol has neither.
+    /// Ports of source and destination, or type and code of ICMP; `None` if the protocol has neither.
     ports: Option<(u16, u16)>,
-    /// Whether nothing comes back: the direction stays.
+    /// Whether the flow has no answers, so that source and destination are not swapped.
     is_one_way: bool,
 }
 
@@ -154,7 +154,7 @@ impl CommunityId {
         Ok(Some(flow))
     }
 
-    /// The number of the transport protocol.
+    /// Returns the number of the transport protocol.
     fn protocol(&self, document: &mut IngestDocument<'_>) -> Result<Option<u8>, RequestError> {
         let of_field = |document: &mut IngestDocument<'_>, path: &FieldPath| {
             let found = path.find(document)?.map(|found| found.node);
@@ -210,7 +210,7 @@ impl CommunityId {
         }
     }
 
-    /// A number of an ICMP message; 0 where there is none.
+    /// Returns a number of an ICMP message; 0 when it is missing.
     fn icmp(
         &self,
         document: &mut IngestDocument<'_>,
@@ -230,7 +230,7 @@ impl CommunityId {
     }
 }
 
-/// An address; IPv4 within IPv6 is IPv4.
+/// Parses an IP address. An IPv4-mapped IPv6 address becomes IPv4.
 fn address(text: &str) -> Result<IpAddr, RequestError> {
     let refused = |_| RequestError::illegal_argument(format!("'{text}' is not an IP string literal."));
     text.parse::<IpAddr>().map(|address| address.to_canonical()).map_err(refused)
@@ -244,7 +244,7 @@ fn bytes_of(address: &IpAddr) -> Vec<u8> {
 }
 
 impl NetworkFlow {
-    /// The version, and the digest of the ends in their order.
+    /// Returns the version, and the digest of the ends in their order.
     fn id(&self, seed: u16) -> String {
         let (source, destination) = (bytes_of(&self.source), bytes_of(&self.destination));
         let ports = self.ports.unwrap_or_default();

@@ -1,7 +1,7 @@
-//! `convert`: "hold this value as another type".
+//! `convert`: "turn this value into another type".
 //!
-//! Source: Elasticsearch's `ConvertProcessor`. Integers may be hexadecimal (`0x`), decimals are read as Java
-//! reads them.
+//! Source: Elasticsearch's `ConvertProcessor`. Integers may be hexadecimal (`0x`); decimals are parsed as
+//! Java parses them.
 
 use limber_mapping::RequestError;
 
@@ -106,7 +106,7 @@ impl Convert {
         Ok(Some(*document.node(made)))
     }
 
-    /// The converted value; `None` when it already is what it should be.
+    /// Returns the converted value; `None` when the value already has the type.
     fn one(&self, document: &mut IngestDocument<'_>, id: NodeId) -> Result<Option<Node>, RequestError> {
         match self.kind {
             Type::Integer => self.integer(document, id, |value| i32::try_from(value).is_ok()),
@@ -141,7 +141,7 @@ impl Convert {
         let text = java_text(document, id);
         let value = parse_double(&text).ok_or_else(|| self.unable(&text))?;
         let text = match self.kind {
-            // Parsed from the text itself, so that it is rounded once.
+            // Parsed from the text and not from the double, so that it is rounded only once.
             Type::Float => {
                 java_float(text.trim().trim_end_matches(['d', 'D', 'f', 'F']).parse().unwrap_or(value as f32))
             }
@@ -158,7 +158,7 @@ impl Convert {
     }
 }
 
-/// A number; what JSON has no number for becomes a string, as Jackson writes it.
+/// Makes a number. Values that JSON numbers cannot express become strings, as Jackson writes them.
 fn number(document: &mut IngestDocument<'_>, text: &str) -> Result<Option<Node>, RequestError> {
     if text.ends_with(|char: char| char.is_ascii_digit()) {
         document.make_scalar(Kind::Number, text).map(Some)
@@ -210,8 +210,8 @@ fn ip(document: &mut IngestDocument<'_>, id: NodeId) -> Result<Option<Node>, Req
     Ok(None)
 }
 
-/// `auto`: boolean, then integer, long, float, double, and what is none of them stays. Values that are no
-/// strings stay.
+/// Converts by `auto`: tries boolean, integer, long, float and double, and leaves any other string. Values
+/// that are not strings stay as they are.
 fn auto(document: &mut IngestDocument<'_>, id: NodeId) -> Result<Option<Node>, RequestError> {
     if document.node(id).kind != Kind::String {
         return Ok(None);

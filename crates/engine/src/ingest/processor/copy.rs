@@ -1,4 +1,4 @@
-//! `copy`: "the same value there too".
+//! `copy`: "copy this value to that field".
 //!
 //! Source: OpenSearch's documentation of its `copy` processor; Elasticsearch has `set` with `copy_from`.
 

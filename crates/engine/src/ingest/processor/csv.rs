@@ -1,5 +1,5 @@
-//! `csv`: "one line of comma-separated values, each into a field". Source: Elasticsearch's `CsvProcessor` and
-//! `CsvParser`.
+//! `csv`: "put each value of this line of comma-separated values into a field". Source: Elasticsearch's
+//! `CsvProcessor` and `CsvParser`.
 
 use limber_mapping::RequestError;
 use serde_json::Value;
@@ -18,7 +18,7 @@ struct Csv {
     quote: char,
     trim: bool,
     ignore_missing: bool,
-    /// JSON text of what stands for an empty value; `None`: its field is not set.
+    /// JSON text that replaces an empty value; `None` leaves its field unset.
     empty_value: Option<String>,
 }
 
@@ -64,17 +64,18 @@ impl Processor for Csv {
     }
 }
 
-/// Where in a value the reader stands.
+/// Where in a value the reader is.
 enum State {
     Start,
     Unquoted,
     Quoted,
-    /// Behind a quote that ends the value, unless another one follows.
+    /// After a quote that ends the value, unless another quote follows.
     QuoteEnded,
 }
 
 impl Csv {
-    /// The values of the line, no more than there are targets. Nothing after the last separator is no value.
+    /// Returns the values of the line, at most one per target. Nothing after the last separator is not a
+    /// value.
     fn values(&self, line: &str) -> Result<Vec<String>, RequestError> {
         let refused = |reason: String| Err(RequestError::illegal_argument(reason));
         let is_blank = |character: char| self.trim && matches!(character, ' ' | '\t');

@@ -1,4 +1,4 @@
-//! `date`: "the instant in this text as a date". Source: Elasticsearch's `DateProcessor` and `DateFormat`.
+//! `date`: "parse this string as a date". Source: Elasticsearch's `DateProcessor` and `DateFormat`.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -14,10 +14,10 @@ use super::super::template::Text;
 use super::super::value::java_text;
 use super::{Flow, Processor};
 
-/// What `output_format` is by default.
+/// The default of `output_format`.
 const OUTPUT_PATTERN: &str = "yyyy-MM-dd'T'HH:mm:ss.SSSXXX";
 
-/// How the processors of dates read a text.
+/// A format in which date processors parse a string.
 #[derive(Debug)]
 pub enum Format {
     /// `ISO8601`.
@@ -28,9 +28,9 @@ pub enum Format {
     UnixMillis,
     /// `TAI64N`: external TAI64N labels in hexadecimal.
     Tai64n,
-    /// A built-in format of Elasticsearch's.
+    /// One of Elasticsearch's built-in formats.
     BuiltIn(DateFormat),
-    /// With the text of a pattern; a wrong one is reported when a document comes, as in Elasticsearch.
+    /// A pattern and its text. An invalid pattern is reported when a document comes, as in Elasticsearch.
     Pattern(String, Result<DatePattern, String>),
 }
 
@@ -43,7 +43,7 @@ struct DateProcessor {
     output: Output,
 }
 
-/// How the date is written.
+/// The format in which the date is written.
 #[derive(Debug)]
 enum Output {
     BuiltIn(DateFormat),
@@ -98,13 +98,13 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
     Ok(Box::new(DateProcessor { field, target, formats, timezone, output }))
 }
 
-/// Whether names of months and days are those that are known here.
+/// Whether the locale is English; only English names of months and days are supported.
 pub fn is_english(locale: &str) -> bool {
     let language = locale.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
     matches!(language.as_str(), "" | "en" | "english" | "root" | "und")
 }
 
-/// A format by its name or pattern.
+/// Makes a format from its name or pattern.
 pub fn format(name: String) -> Format {
     match name.as_str() {
         "ISO8601"
@@ -166,7 +166,7 @@ impl Processor for DateProcessor {
 }
 
 impl Format {
-    /// The instant of a text; `year` and `zone` where it has none.
+    /// Parses a string. A missing year is `year`, a missing zone is `zone`.
     pub fn instant(&self, text: &str, year: i32, zone: &TimeZone) -> Result<Timestamp, RequestError> {
         let (name, parsed) = match self {
             Format::Iso8601 => ("iso8601", iso8601(text, zone)),
@@ -194,7 +194,7 @@ fn built_in(format: &DateFormat, text: &str, year: i32, zone: &TimeZone) -> Resu
     let mut instant = format.parse_instant_in(text, &zone).map_err(|error| error.reason)?;
     let name = format.pattern.trim_start_matches("strict_").trim_start_matches("basic_");
     if ["hour", "time", "t_time"].iter().any(|start| name.starts_with(start)) {
-        // Times are of the year's first day.
+        // A time without a date is on the first day of the year.
         let first = days_from_civil(year.into(), 1, 1) * MILLIS_PER_DAY;
         instant.millis = zone.to_utc(zone.to_local(instant.millis) + first);
     }
@@ -216,8 +216,8 @@ fn from_millis(text: &str) -> Result<Timestamp, RequestError> {
     Timestamp::from_millisecond(millis).map_err(|_| not_a_number(text))
 }
 
-/// The label of D. J. Bernstein's TAI64N: `@`, seconds from 2^62 in 16 hexadecimal digits, nanoseconds in 8.
-/// TAI is ten seconds ahead.
+/// Parses a label of D. J. Bernstein's TAI64N: `@`, seconds from 2^62 in 16 hexadecimal digits, nanoseconds
+/// in 8. TAI is ten seconds ahead.
 fn tai64n(text: &str) -> Option<Timestamp> {
     let label = text.strip_prefix('@').unwrap_or(text);
     let seconds = i64::from_str_radix(label.get(1..16)?, 16).ok()?;
@@ -228,7 +228,7 @@ fn tai64n(text: &str) -> Option<Timestamp> {
     .ok()
 }
 
-/// `yyyy[-MM[-dd]]['T'HH[:mm[:ss[.S...]]]][offset]`.
+/// Parses `yyyy[-MM[-dd]]['T'HH[:mm[:ss[.S...]]]][offset]`.
 fn iso8601(text: &str, default_zone: &TimeZone) -> Result<Timestamp, String> {
     let wrong = |at: usize| format!("Text '{text}' could not be parsed at index {at}");
     let bytes = text.as_bytes();

@@ -1,6 +1,7 @@
-//! `date_index_name`: "the index of this document's month". Source: Elasticsearch's `DateIndexNameProcessor`.
+//! `date_index_name`: "put this document into the index of its month". Source: Elasticsearch's
+//! `DateIndexNameProcessor`.
 //!
-//! `_index` becomes date math (`<prefix-{2016-04-25||/M{yyyy-MM-dd|UTC}}>`), which is worked out when the
+//! `_index` becomes date math (`<prefix-{2016-04-25||/M{yyyy-MM-dd|UTC}}>`), which is resolved when the
 //! document is written.
 
 use jiff::tz::TimeZone;

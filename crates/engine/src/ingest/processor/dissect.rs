@@ -1,4 +1,4 @@
-//! `dissect`: "the text between these delimiters, each piece into a field". Source: Elasticsearch's
+//! `dissect`: "put the text between these delimiters into fields". Source: Elasticsearch's
 //! `DissectProcessor`.
 
 use limber_mapping::RequestError;

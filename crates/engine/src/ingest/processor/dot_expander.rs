@@ -1,4 +1,4 @@
-//! `dot_expander`: "a field with dots in its name as objects". Source: Elasticsearch's
+//! `dot_expander`: "turn a field with dots in its name into objects". Source: Elasticsearch's
 //! `DotExpanderProcessor`.
 
 use limber_mapping::RequestError;
@@ -13,9 +13,9 @@ use super::{Flow, Processor};
 
 #[derive(Debug)]
 struct DotExpander {
-    /// `*`: every field with a dot.
+    /// The field; `*` means every field with a dot.
     field: String,
-    /// The object that holds the fields; `None`: the document.
+    /// The object that holds the fields; `None` means the document.
     path: Option<String>,
     overrides: bool,
 }
@@ -71,7 +71,7 @@ impl Processor for DotExpander {
 }
 
 impl DotExpander {
-    /// Puts the member of this very name where its dots lead.
+    /// Moves the member with exactly this name to the path that its dots describe.
     fn expand(&self, document: &mut IngestDocument<'_>, holder: u32, name: &str) -> Result<(), RequestError> {
         let Some((member, _)) = document.member(holder, name) else { return Ok(()) };
         let full = match &self.path {

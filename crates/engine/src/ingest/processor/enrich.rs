@@ -1,5 +1,5 @@
-//! `enrich`: "what is known of this value elsewhere?" Source: Elasticsearch's `EnrichProcessorFactory`,
-//! `AbstractEnrichProcessor`.
+//! `enrich`: "add what an enrich index knows about this value". Source: Elasticsearch's
+//! `EnrichProcessorFactory`, `AbstractEnrichProcessor`.
 
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -13,10 +13,10 @@ use super::super::path::FieldPath;
 use super::{Flow, Processor};
 use crate::enrich::EnrichSource;
 
-/// Where policies are looked in; empty until the node is there.
+/// Where policies are looked up; empty until the node exists.
 pub type Source = Arc<OnceLock<Weak<dyn EnrichSource>>>;
 
-/// Matches that a document may ask for.
+/// The most matches that a processor may ask for.
 const MATCHES_MAX: i64 = 128;
 
 struct Enrich {
@@ -36,7 +36,9 @@ impl std::fmt::Debug for Enrich {
     }
 }
 
-/// `is_new`: the policy must have been executed.
+/// Compiles the processor. Options: `policy_name`, `field` and `target_field`; optional `max_matches` (1),
+/// `override` (true), `shape_relation` (`INTERSECTS`) and `ignore_missing` (false). With `is_new` the policy
+/// must have been executed.
 pub fn parse(
     options: &mut Options,
     source: &Source,

@@ -1,5 +1,5 @@
-//! `fail`: "stop here, with this message". Source: Elasticsearch's `FailProcessor`; its exception is a server
-//! error.
+//! `fail`: "fail here, with this message". Source: Elasticsearch's `FailProcessor`, whose exception is a
+//! server error.
 
 use limber_mapping::RequestError;
 

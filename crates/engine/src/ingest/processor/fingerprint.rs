@@ -1,5 +1,5 @@
-//! `fingerprint`: "one short text that is the same for the same values". Source: Elasticsearch's
-//! `FingerprintProcessor`: its digests over its bytes of values, in base64.
+//! `fingerprint`: "one short string that is the same for the same values". Source: Elasticsearch's
+//! `FingerprintProcessor`, with its digests, its serialization of values, and base64.
 
 use std::io::Cursor;
 
@@ -36,7 +36,7 @@ const METHODS: [(&str, Method); 5] = [
 
 #[derive(Debug)]
 struct Fingerprint {
-    /// Sorted by their names.
+    /// Sorted by name.
     fields: Vec<FieldPath>,
     target: FieldPath,
     salt: Vec<u8>,
@@ -106,17 +106,17 @@ impl Method {
             Method::Murmur3 => {
                 let hash = murmur3::murmur3_x64_128(&mut Cursor::new(bytes), 0)
                     .map_err(|error| RequestError::internal("exception", error.to_string()))?;
-                // Its two halves, the first one first.
+                // Both halves big-endian, the low one first.
                 [(hash as u64).to_be_bytes(), ((hash >> 64) as u64).to_be_bytes()].concat()
             }
         })
     }
 }
 
-/// A mark before each value, so that `ab`, `c` is not `a`, `bc`.
+/// A byte before each value, so that `ab`, `c` differs from `a`, `bc`.
 const MARK: u8 = 0;
 
-/// Appends the bytes of a value: members of objects by their sorted names, numbers little-endian.
+/// Appends the bytes of a value. Members of objects are sorted by name; numbers are little-endian.
 fn push(
     document: &IngestDocument<'_>,
     id: NodeId,

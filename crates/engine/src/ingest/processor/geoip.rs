@@ -21,7 +21,7 @@ struct GeoIp {
     tags: FieldPath,
     file: String,
     databases: Arc<Databases>,
-    /// Names that were asked for; they are checked once the database is there.
+    /// The requested properties, which are checked once the database is available.
     properties: Option<Vec<String>>,
     ignore_missing: bool,
     first_only: bool,
@@ -40,7 +40,7 @@ pub fn parse(options: &mut Options, databases: &Arc<Databases>) -> Result<Box<dy
     };
     let ignore_missing = options.bool_or("ignore_missing", false)?;
     let first_only = options.bool_or("first_only", true)?;
-    // Limber downloads no databases: these two are only checked.
+    // Limber downloads no databases, so these two options are only checked.
     options.bool_or("download_database_on_pipeline_creation", true)?;
     options.bool_or("fallback_to_default_databases", true)?;
     if let Some(database) = databases.get(&file) {
@@ -56,7 +56,7 @@ pub fn parse(options: &mut Options, databases: &Arc<Databases>) -> Result<Box<dy
     Ok(Box::new(GeoIp { field, target, tags, file, databases, properties, ignore_missing, first_only }))
 }
 
-/// The properties of these names. The error is Elasticsearch's reason.
+/// Returns the properties with these names. The error is Elasticsearch's reason.
 fn wanted(names: &Option<Vec<String>>, kind: DatabaseKind) -> Result<Vec<Property>, String> {
     let Some(names) = names else { return Ok(kind.shown().to_vec()) };
     let property = |name: &String| {
@@ -87,7 +87,7 @@ impl Processor for GeoIp {
         let database = self.databases.get(&self.file);
         let known = database.as_ref().and_then(|database| Some((database, database.kind?)));
         let Some((database, kind)) = known else {
-            // The file may come later: documents are marked until then.
+            // The file may be added later. Until then documents are tagged.
             let tag = document.make_string(&format!("_geoip_database_unavailable_{}", self.file))?;
             append(document, &self.tags, tag, true)?;
             return Ok(Flow::Continue);
@@ -108,7 +108,7 @@ impl Processor for GeoIp {
 }
 
 impl GeoIp {
-    /// What the database knows of an address, as an object; `None` if it knows nothing.
+    /// Returns what the database knows of an address, as an object; `None` if it knows nothing.
     fn value(
         &self,
         document: &mut IngestDocument<'_>,
@@ -132,8 +132,8 @@ impl GeoIp {
         document.make_sound_json(&json).map(Some)
     }
 
-    /// Sets the target to what is known of a list's first known address (`first_only`), or of all its
-    /// addresses, with null for unknown ones.
+    /// Sets the target from a list of addresses: to the result for the first known one (`first_only`), or to
+    /// the results for all, with null for unknown ones.
     fn set_from_list(
         &self,
         document: &mut IngestDocument<'_>,

@@ -1,4 +1,4 @@
-//! `grok`: "the named parts of this line as fields". Source: Elasticsearch's `GrokProcessor`.
+//! `grok`: "put the named parts of this line into fields". Source: Elasticsearch's `GrokProcessor`.
 
 use std::collections::HashMap;
 
@@ -83,7 +83,7 @@ impl Processor for GrokProcessor {
     }
 }
 
-/// One value, or a list when a name was captured several times.
+/// Makes one value, or an array when a name was captured several times.
 fn make(document: &mut IngestDocument<'_>, found: &[Found<'_, '_>]) -> Result<Node, RequestError> {
     if let [one] = found {
         return make_one(document, one);

@@ -17,7 +17,7 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
 }
 
 impl Transform for HtmlStrip {
-    /// A text without both brackets stays as it is, named characters included.
+    /// Strips HTML. A string that lacks `<` or `>` is returned unchanged, with its character references.
     fn push(&self, text: &str, out: &mut String) -> Result<bool, RequestError> {
         match text.contains('<') && text.contains('>') {
             true => Ok(push_escaped(out, &strip_html(text))),

@@ -1,4 +1,4 @@
-//! `join`: "one string from this list". Source: Elasticsearch's `JoinProcessor`.
+//! `join`: "join this array into one string". Source: Elasticsearch's `JoinProcessor`.
 
 use limber_mapping::RequestError;
 

@@ -1,4 +1,4 @@
-//! `json`: "the JSON inside of this string as values". Source: Elasticsearch's `JsonProcessor`.
+//! `json`: "parse the JSON in this string". Source: Elasticsearch's `JsonProcessor`.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use super::{Flow, Processor};
 struct Json {
     field: FieldPath,
     target: Option<FieldPath>,
-    /// `add_to_root`, and whether objects on both sides are merged instead of replaced.
+    /// Present with `add_to_root`: whether objects on both sides are merged instead of replaced.
     add_to_root: Option<bool>,
     allow_duplicate_keys: bool,
     strict: bool,
@@ -100,7 +100,7 @@ impl Json {
     }
 }
 
-/// Refuses objects that hold a key twice, or lets the last one win.
+/// Refuses objects with duplicate keys, or keeps the last member of each.
 fn resolve_duplicates(
     document: &mut IngestDocument<'_>,
     root: NodeId,
@@ -122,7 +122,7 @@ fn resolve_duplicates(
         }
         if duplicate {
             keep_last(document, container);
-            // Containers above hold the same text; they must be written anew.
+            // The text of containers above includes the duplicates too, so it must be written again.
             mark_all(document, root);
         }
     }
@@ -150,7 +150,7 @@ fn mark_all(document: &mut IngestDocument<'_>, root: NodeId) {
     }
 }
 
-/// Puts every member of `from` into `into`; with `merge`, objects on both sides are merged member by member.
+/// Puts every member of `from` into `into`. With `merge`, objects on both sides are merged member by member.
 fn add_members(
     document: &mut IngestDocument<'_>,
     into: NodeId,

@@ -1,4 +1,4 @@
-//! `kv`: "each `key=value` of this text as a field". Source: Elasticsearch's `KeyValueProcessor`.
+//! `kv`: "put each `key=value` of this string into a field". Source: Elasticsearch's `KeyValueProcessor`.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -30,12 +30,12 @@ struct KeyValue {
     ignore_missing: bool,
 }
 
-/// Where a text is cut.
+/// How a string is split.
 #[derive(Debug)]
 enum Splitter {
     Text(String),
     Pattern(Pattern),
-    /// A wrong pattern is told when a document comes, as in Elasticsearch.
+    /// An invalid pattern, which is reported when a document comes, as in Elasticsearch.
     Wrong(String),
 }
 
@@ -77,7 +77,7 @@ impl Splitter {
     fn new(pattern: String) -> Splitter {
         let is_plain =
             !pattern.is_empty() && !pattern.contains(|character| "\\.[]{}()<>*+-=!?^$|".contains(character));
-        // `=` and the like mean themselves alone.
+        // As a whole pattern, `=` and the like have no special meaning.
         if is_plain || matches!(pattern.as_str(), "=" | "-" | "<" | ">" | "!") {
             return Splitter::Text(pattern);
         }
@@ -87,7 +87,7 @@ impl Splitter {
         }
     }
 
-    /// Calls `each` with the places of the delimiters.
+    /// Calls `each` with the start and end of every delimiter.
     fn find_each(&self, text: &str, mut each: impl FnMut(usize, usize)) -> Result<(), RequestError> {
         match self {
             Splitter::Text(delimiter) => {
@@ -105,7 +105,7 @@ impl Splitter {
         pieces(text, false, |each| self.find_each(text, each))
     }
 
-    /// What is before and after the first delimiter.
+    /// Returns what is before and after the first delimiter.
     fn halves<'t>(&self, text: &'t str) -> Result<Option<(&'t str, &'t str)>, RequestError> {
         let mut first = None;
         self.find_each(text, |start, end| {
@@ -170,7 +170,7 @@ impl KeyValue {
     }
 }
 
-/// Without one bracket or quote at either end.
+/// Removes one bracket or quote from each end.
 fn without_brackets(value: &str) -> &str {
     let value = value.strip_prefix(['(', '[', '<', '"', '\'']).unwrap_or(value);
     value.strip_suffix([')', ']', '>', '"', '\'']).unwrap_or(value)

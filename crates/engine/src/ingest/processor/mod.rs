@@ -1,6 +1,6 @@
 //! The processors, one file each: "how does this step change the document?"
 //!
-//! Adding one is a file with a `parse` function and a line in [`PROCESSORS`].
+//! To add a processor, add a file with a `parse` function and a line in [`PROCESSORS`].
 
 mod append;
 mod bytes;
@@ -49,30 +49,30 @@ use limber_mapping::RequestError;
 use super::document::IngestDocument;
 use super::options::Options;
 
-/// What becomes of the document after a step.
+/// How a pipeline continues after a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
-    /// The next step follows.
+    /// The next step runs.
     Continue,
-    /// The document is not indexed, and that is no failure.
+    /// The document is not indexed. This is not a failure.
     Dropped,
-    /// The pipeline ends here; the one that called it goes on.
+    /// The pipeline ends here; the pipeline that called it continues.
     Terminated,
-    /// The document has another index: all pipelines end here, and those of that index follow.
+    /// The document has another index. All pipelines end here, and those of the new index follow.
     Rerouted,
 }
 
-/// One compiled step.
+/// One compiled processor.
 pub trait Processor: Send + Sync + std::fmt::Debug {
-    /// Changes the document or says why not, in Elasticsearch's words.
+    /// Changes the document, or fails with Elasticsearch's message.
     fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError>;
 }
 
-/// Reads a processor's own options.
+/// Parses a processor's own options.
 pub type Parse = fn(&mut Options) -> Result<Box<dyn Processor>, RequestError>;
 
-/// Every processor but `foreach` and `pipeline`, which the runner itself executes, and `enrich`, `geoip`,
-/// `script` and `user_agent`, which need something of the node.
+/// Every processor except `foreach` and `pipeline`, which the runner itself executes, and `enrich`, `geoip`,
+/// `script` and `user_agent`, which need resources of the node.
 pub const PROCESSORS: &[(&str, Parse)] = &[
     ("append", append::parse),
     ("bytes", bytes::parse),
@@ -111,7 +111,7 @@ pub const PROCESSORS: &[(&str, Parse)] = &[
     ("urldecode", urldecode::parse),
 ];
 
-/// Processors that Elasticsearch has and this server does not: refused by name, so that nobody thinks of a
+/// Processors that Elasticsearch has and Limber has not. The error says so, so that users do not look for a
 /// typing error.
 pub const KNOWN_ELSEWHERE: &[&str] =
     &["attachment", "geo_grid", "inference", "ip_location", "redact", "set_security_user"];

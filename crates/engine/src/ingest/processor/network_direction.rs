@@ -1,4 +1,4 @@
-//! `network_direction`: "did this packet go in, out, stay inside, or pass by?"
+//! `network_direction`: "is this packet inbound, outbound, internal or external?"
 //!
 //! Source: Elasticsearch's `NetworkDirectionProcessor`.
 
@@ -23,11 +23,11 @@ struct NetworkDirection {
     ignore_missing: bool,
 }
 
-/// What counts as inside.
+/// The networks that count as internal.
 #[derive(Debug)]
 enum Networks {
     Given(Vec<String>),
-    /// The document says, in a list.
+    /// A field of the document lists them.
     Field(FieldPath),
 }
 
@@ -117,7 +117,7 @@ fn matches(ip: IpAddr, network: &str) -> Result<bool, RequestError> {
     };
     let is_private = match ip {
         IpAddr::V4(ip) => ip.is_private(),
-        // Unique local addresses begin with `fd`; the other half of their range was never given out.
+        // Unique local addresses in use begin with `fd`; the other half of their range is not assigned.
         IpAddr::V6(ip) => ip.segments()[0] >> 8 == 0xfd,
     };
     let multicast_scope = |scope: u16| match ip {
@@ -147,7 +147,7 @@ fn matches(ip: IpAddr, network: &str) -> Result<bool, RequestError> {
     })
 }
 
-/// `10.0.0.0/8`.
+/// Whether an address lies in a block such as `10.0.0.0/8`.
 fn in_block(ip: IpAddr, block: &str) -> Result<bool, RequestError> {
     let Some((base, length)) = block.split_once('/') else {
         return Err(address(block).err().unwrap_or_else(|| {

@@ -1,7 +1,7 @@
-//! `registered_domain`: "which part of this name did someone register?"
+//! `registered_domain`: "which part of this domain name did someone register?"
 //!
-//! Source: Elasticsearch's `RegisteredDomainProcessor` over the public suffix list; a private suffix counts
-//! as registered itself.
+//! Source: Elasticsearch's `RegisteredDomainProcessor` over the public suffix list. A private suffix counts
+//! as a registered domain itself.
 
 use limber_mapping::RequestError;
 use psl::{List, Psl as _, Type};
@@ -15,7 +15,7 @@ use super::{Flow, Processor};
 #[derive(Debug)]
 struct RegisteredDomain {
     field: FieldPath,
-    /// Where the parts go, with a dot at its end; empty: into the document.
+    /// Prefix of the target fields, with a dot at its end; empty for the root of the document.
     prefix: String,
     ignore_missing: bool,
 }
@@ -67,7 +67,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// `None`: the name ends in no known suffix.
+    /// Splits a name; `None` when it ends in no known suffix.
     fn of(name: &str) -> Option<Parts> {
         if name.is_empty() || name.starts_with('.') || name.ends_with('.') {
             return None;

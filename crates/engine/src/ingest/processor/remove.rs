@@ -1,4 +1,4 @@
-//! `remove`: "take these fields out", or with `keep`, all others.
+//! `remove`: "remove these fields", or with `keep`, all others.
 //!
 //! Source: Elasticsearch's `RemoveProcessor`.
 
@@ -65,8 +65,8 @@ impl Processor for Keep {
     }
 }
 
-/// Unlinks every member of `object` (whose own path and a dot is `prefix`) that is not in, below or above a
-/// kept path.
+/// Unlinks every member of `object` that is not in, below or above a kept path. `prefix` is the path of
+/// `object` with a dot at its end.
 fn keep_only(document: &mut IngestDocument<'_>, object: NodeId, prefix: &str, keep: &[String]) {
     let mut before = NONE;
     let mut child = document.node(object).first;

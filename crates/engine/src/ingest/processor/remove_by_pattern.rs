@@ -1,7 +1,7 @@
-//! `remove_by_pattern`: "take out the fields whose names look like this", or all others.
+//! `remove_by_pattern`: "remove the fields whose names match", or all others.
 //!
-//! Source: OpenSearch's documentation of its `remove_by_pattern` processor. Names are those of the members of
-//! the whole document.
+//! Source: OpenSearch's documentation of its `remove_by_pattern` processor. The names are those of the
+//! members at the root of the document.
 
 use limber_mapping::RequestError;
 use limber_text::wildcard;
@@ -14,12 +14,12 @@ use super::{Flow, Processor};
 #[derive(Debug)]
 struct RemoveByPattern {
     patterns: Vec<String>,
-    /// Fields that fit stay, and others go.
+    /// Whether matching fields are kept and the others removed.
     keeps: bool,
 }
 
-/// Compiles the processor. One of `field_pattern` and `exclude_field_pattern`, each a pattern or a list of
-/// patterns.
+/// Compiles the processor. Options: one of `field_pattern` and `exclude_field_pattern`, each a pattern or an
+/// array of patterns.
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let removed = options.string_or_list("field_pattern")?;
     let kept = options.string_or_list("exclude_field_pattern")?;

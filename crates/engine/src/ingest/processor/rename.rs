@@ -1,4 +1,4 @@
-//! `rename`: "move this field there".
+//! `rename`: "move this field to that name".
 //!
 //! Source: Elasticsearch's `RenameProcessor`.
 
@@ -58,7 +58,8 @@ impl Rename {
         field.remove(document)?;
         let moved = target.set(document, value);
         if moved.is_err() {
-            // Elasticsearch puts the value back; what was made on the way to the target stays.
+            // Like Elasticsearch, this restores the value but keeps the objects that were created on the path
+            // to the target.
             field.set(document, value)?;
         }
         moved

@@ -1,4 +1,4 @@
-//! `reroute`: "this document belongs elsewhere". Source: Elasticsearch's `RerouteProcessor`.
+//! `reroute`: "send this document to another index". Source: Elasticsearch's `RerouteProcessor`.
 
 use limber_mapping::RequestError;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use super::{Flow, Processor};
 struct Reroute {
     index: FieldPath,
     event_dataset: FieldPath,
-    /// The name as it is; `None`: made of its parts.
+    /// The whole index name; `None` when it is built from `parts`.
     destination: Option<String>,
     /// Type, dataset and namespace.
     parts: [Part; 3],
@@ -23,10 +23,10 @@ struct Reroute {
 /// One part of `type-dataset-namespace`.
 #[derive(Debug)]
 struct Part {
-    /// `data_stream.dataset`, with its path.
+    /// The field of this part, such as `data_stream.dataset`.
     field: &'static str,
     path: FieldPath,
-    /// The first that is there counts.
+    /// The first source that has a value is used.
     sources: Vec<Source>,
     allows_dash: bool,
 }
@@ -37,7 +37,7 @@ enum Source {
     Field(String),
 }
 
-/// Longest part of a name, in characters.
+/// Longest part, in characters.
 const PART_LENGTH_MAX: usize = 100;
 
 /// Compiles the processor. Optional: `destination`, or `dataset` and `namespace`.
@@ -75,7 +75,7 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
     Ok(Box::new(Reroute { index, event_dataset, destination, parts: [kind, dataset, namespace] }))
 }
 
-/// One text or several.
+/// Reads a string or an array of strings.
 fn texts(options: &mut Options, name: &str) -> Result<Option<Vec<String>>, RequestError> {
     match options.take(name) {
         None => Ok(None),
@@ -97,7 +97,7 @@ fn texts(options: &mut Options, name: &str) -> Result<Option<Vec<String>>, Reque
     }
 }
 
-/// What may stand in a name: lower case, underscores for the rest.
+/// Makes a string valid as a part of an index name: lower case, with underscores for forbidden characters.
 fn sanitized(text: &str, allows_dash: bool) -> String {
     let is_refused = |character: char| {
         matches!(character, '\\' | '/' | '*' | '?' | '"' | '<' | '>' | '|' | ' ' | ',' | '#' | ':')
@@ -145,14 +145,14 @@ impl Reroute {
 }
 
 impl Part {
-    /// The first source that the document has.
+    /// Returns the value of the first source that the document has.
     fn text(&self, document: &mut IngestDocument<'_>) -> Result<Option<String>, RequestError> {
         for source in &self.sources {
             let field = match source {
                 Source::Text(text) => return Ok(Some(text.clone())),
                 Source::Field(field) => field,
             };
-            // A member whose name has dots counts as the field that it names.
+            // A member whose name contains the dots counts as the field of that path.
             if let Some((member, _)) = document.member(ROOT, field)
                 && document.node(member).kind == Kind::String
             {

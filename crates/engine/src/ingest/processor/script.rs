@@ -1,4 +1,4 @@
-//! `script`: "let this piece of Painless change the document". Source: Elasticsearch's `ScriptProcessor`.
+//! `script`: "run this Painless script on the document". Source: Elasticsearch's `ScriptProcessor`.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ struct ScriptProcessor {
     script: PipelineScript,
 }
 
-/// Compiles the processor; `checks_stored`: a stored script must be there and compile too.
+/// Compiles the processor. With `checks_stored`, a stored script must exist and compile too.
 pub fn compile(
     scripts: &Arc<Scripts>,
     script: Script,

@@ -1,4 +1,4 @@
-//! `set`: "give this field this value (or a copy of that field)".
+//! `set`: "set this field to this value (or to a copy of that field)".
 //!
 //! Source: Elasticsearch's `SetProcessor`.
 
@@ -55,7 +55,7 @@ impl Processor for Set {
             let value = match &self.source {
                 Source::Value(source) => {
                     let value = source.make(document)?;
-                    // Elasticsearch only looks at the emptiness of rendered templates.
+                    // Elasticsearch checks only rendered templates for emptiness.
                     if self.ignore_empty_value && source.is_template() && value.text.len == 2 {
                         return Ok(());
                     }

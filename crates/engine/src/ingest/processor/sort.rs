@@ -1,4 +1,4 @@
-//! `sort`: "this list in order". Source: Elasticsearch's `SortProcessor` over `Collections.sort`.
+//! `sort`: "sort this array". Source: Elasticsearch's `SortProcessor` over `Collections.sort`.
 
 use std::cmp::Ordering;
 
@@ -27,12 +27,12 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
     Ok(Box::new(Sort { field, target, is_descending }))
 }
 
-/// A value by what its Java class compares.
+/// The sort key of a value, compared as its Java class does.
 enum Key {
     Bool(bool),
     Whole(i128),
     Double(f64),
-    /// As UTF-16, like Java's texts.
+    /// In UTF-16, like Java's strings.
     Text(Vec<u16>),
 }
 
@@ -78,7 +78,8 @@ impl Processor for Sort {
     }
 }
 
-/// Java compares values of one class only; a single value is not compared.
+/// Checks that all values have the same Java class, as others cannot be compared. A single value is not
+/// compared.
 fn check_classes(document: &IngestDocument<'_>, items: &[NodeId]) -> Result<(), RequestError> {
     for pair in items.windows(2) {
         let (first, second) = (java_type(document, pair[0]), java_type(document, pair[1]));

@@ -1,5 +1,5 @@
-//! `split`: "cut this string at every match of the separator". Source: Elasticsearch's `SplitProcessor` over
-//! `String.split`.
+//! `split`: "split this string at every match of the separator". Source: Elasticsearch's `SplitProcessor`
+//! over `String.split`.
 
 use limber_mapping::RequestError;
 

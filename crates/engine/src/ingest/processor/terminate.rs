@@ -1,4 +1,4 @@
-//! `terminate`: "no further step of this pipeline". Source: Elasticsearch's `TerminateProcessor`.
+//! `terminate`: "run no further step of this pipeline". Source: Elasticsearch's `TerminateProcessor`.
 
 use limber_mapping::RequestError;
 

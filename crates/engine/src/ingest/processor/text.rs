@@ -1,4 +1,4 @@
-//! What processors of one string (or a list of strings) share: "read the field, transform each string, write
+//! What processors of a string (or an array of strings) share: "read the field, transform each string, write
 //! the target".
 //!
 //! Source: Elasticsearch's `AbstractStringProcessor`.
@@ -14,9 +14,9 @@ use super::super::path::{FieldPath, Found};
 use super::super::value::{java_text, java_type};
 use super::{Flow, Processor};
 
-/// The pieces of `text` between delimiters, as `String.split` gives them: an empty match at the start does
-/// not count, and empty last pieces are dropped unless `keeps_trailing`. `find_each` calls what it is given
-/// with start and end of each delimiter.
+/// Splits `text` at delimiters like `String.split`: an empty match at the start does not count, and trailing
+/// empty pieces are dropped unless `keeps_trailing`. `find_each` calls its argument with the start and end of
+/// each delimiter.
 pub fn pieces(
     text: &str,
     keeps_trailing: bool,
@@ -37,15 +37,15 @@ pub fn pieces(
     Ok(pieces)
 }
 
-/// A function over one string.
+/// A function from a string to a string.
 pub trait Transform: Send + Sync + Debug {
-    /// Appends the result as the inside of a JSON string; returns whether that holds escapes.
+    /// Appends the result as the inside of a JSON string. Returns whether it contains escapes.
     fn push(&self, text: &str, out: &mut String) -> Result<bool, RequestError>;
 }
 
-/// A function from one string to any value; from one to another, it is a [`Transform`].
+/// A function from a string to any value. If the result is always a string, implement [`Transform`].
 pub trait Make: Send + Sync + Debug {
-    /// The value that this text becomes.
+    /// Makes the value for a string.
     fn make(&self, document: &mut IngestDocument<'_>, text: &str) -> Result<Node, RequestError>;
 }
 
@@ -60,7 +60,7 @@ impl<T: Transform> Make for T {
     }
 }
 
-/// Applies a [`Make`] to a field.
+/// A processor that applies a [`Make`] to a field.
 #[derive(Debug)]
 pub struct TextProcessor<T> {
     field: FieldPath,
@@ -70,8 +70,8 @@ pub struct TextProcessor<T> {
 }
 
 impl<T: Make + 'static> TextProcessor<T> {
-    /// Reads `field`, `target_field` and `ignore_missing`; the transform's own options are read by the
-    /// caller.
+    /// Reads `field`, `target_field` and `ignore_missing`. The caller reads the options of the transform
+    /// itself.
     pub fn parse(options: &mut Options, transform: T) -> Result<Box<dyn Processor>, RequestError> {
         let field = options.path("field")?;
         let target = options.optional_path("target_field")?.filter(|target| *target != field);
@@ -132,7 +132,7 @@ impl<T: Make + 'static> Processor for TextProcessor<T> {
     }
 }
 
-/// `field [a] of type [java.lang.Integer] cannot be cast to [java.lang.String]`.
+/// Makes the error `field [a] of type [java.lang.Integer] cannot be cast to [java.lang.String]`.
 pub fn wrong_type(
     document: &IngestDocument<'_>,
     field: &FieldPath,
@@ -146,7 +146,7 @@ pub fn wrong_type(
     ))
 }
 
-/// The string at `field`. `None`: it is absent or null, and `ignore_missing` says to go on.
+/// Returns the string at `field`; `None` when it is missing or null and `ignore_missing` is set.
 pub fn string_field<'a>(
     document: &mut IngestDocument<'a>,
     field: &FieldPath,

@@ -1,4 +1,4 @@
-//! `trim`: Java's `String.trim`, which cuts everything up to U+0020 at both ends.
+//! `trim`: Java's `String.trim`, which removes characters up to U+0020 at both ends.
 
 use limber_mapping::RequestError;
 

@@ -1,7 +1,7 @@
-//! `uri_parts`: "what is the host, the path and the rest of this address?"
+//! `uri_parts`: "what are the host, the path and the other parts of this URI?"
 //!
-//! Source: Elasticsearch's `UriPartsProcessor`: Java's `URI`, and where that refuses a text its more lenient
-//! `URL`, which knows a few schemes and decodes nothing.
+//! Source: Elasticsearch's `UriPartsProcessor`. It uses Java's `URI`, and if that refuses a string, the more
+//! lenient `URL`, which knows only a few schemes and decodes nothing.
 
 use std::borrow::Cow;
 
@@ -91,18 +91,18 @@ impl<'t> Parts<'t> {
         if is_strict(text) {
             let mut parts = Parts::read(text, true)?;
             if text.ends_with("://") {
-                // `URI` misses a host, `URL` finds an empty one.
+                // `URI` fails without a host, and `URL` then finds an empty one.
                 parts.domain = Some("".into());
             }
             return Some(parts);
         }
-        /// Schemes that Java's `URL` knows by itself.
+        /// Schemes that Java's `URL` supports.
         const KNOWN: [&str; 6] = ["http", "https", "file", "ftp", "jar", "mailto"];
         let (scheme, _) = text.split_once(':')?;
         KNOWN.iter().any(|known| known.eq_ignore_ascii_case(scheme)).then(|| Parts::read(text, false))?
     }
 
-    /// The parts by their marks (RFC 3986, appendix B).
+    /// Splits the URI at its delimiters (RFC 3986, appendix B).
     fn read(text: &'t str, decodes: bool) -> Option<Parts<'t>> {
         let shown = |part: &'t str| if decodes { decoded(part) } else { Cow::Borrowed(part) };
         let mut parts = Parts::default();
@@ -120,7 +120,7 @@ impl<'t> Parts<'t> {
             }
             parts.scheme = Some(scheme.into());
             rest = &rest[end + 1..];
-            // Opaque: what follows is for the scheme to know.
+            // An opaque URI has no further parts.
             if !rest.starts_with('/') {
                 return (!rest.is_empty()).then_some(parts);
             }
@@ -139,7 +139,7 @@ impl<'t> Parts<'t> {
         Some(parts)
     }
 
-    /// User, host and port; none of them where the host's name or the port is no such thing.
+    /// Reads user, host and port. None is set if the host or the port is invalid.
     fn read_authority(&mut self, authority: &'t str, shown: impl Fn(&'t str) -> Cow<'t, str>) {
         let (user_info, host) = match authority.rsplit_once('@') {
             Some((user_info, host)) => (Some(user_info), host),
@@ -163,7 +163,7 @@ impl<'t> Parts<'t> {
         self.port = port;
     }
 
-    /// What follows the last dot of the last part of the path.
+    /// Returns what follows the last dot of the path's last segment.
     fn extension(&self) -> Option<&str> {
         let name = self.path.as_deref()?.rsplit('/').next()?;
         let (_, extension) = name.rsplit_once('.')?;
@@ -178,8 +178,8 @@ fn cut(text: &str, mark: char) -> (&str, Option<&str>) {
     }
 }
 
-/// Whether Java's `URI` takes all characters: no blanks, controls or marks that RFC 2396 leaves out, and
-/// whole escapes.
+/// Whether Java's `URI` accepts all characters: no white space, no control characters, none that RFC 2396
+/// excludes, and no incomplete escapes.
 fn is_strict(text: &str) -> bool {
     let bytes = text.as_bytes();
     let has_whole_escapes = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'%').all(|(at, _)| {

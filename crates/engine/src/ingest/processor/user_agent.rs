@@ -1,5 +1,5 @@
-//! `user_agent`: "which browser, system and device sent this?" Source: Elasticsearch's `UserAgentProcessor`:
-//! its fields of the Elastic Common Schema.
+//! `user_agent`: "which browser, system and device sent this?" Source: Elasticsearch's `UserAgentProcessor`,
+//! with its fields of the Elastic Common Schema.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ pub fn parse(options: &mut Options, parsers: &Parsers) -> Result<Box<dyn Process
     };
     let extract_device_type = options.bool_or("extract_device_type", false)?;
     let ignore_missing = options.bool_or("ignore_missing", false)?;
-    // Deprecated: what it asked for is all there is.
+    // Deprecated: `false` has no effect, as these fields are the only ones.
     options.bool_or("ecs", true)?;
     let parser = match parsers.get(&file) {
         Some(Ok(parser)) => parser,

@@ -1,4 +1,4 @@
-//! What kind of thing a device is: "does someone read on a phone, a tablet or a desk?"
+//! The type of a device: "is this a phone, a tablet or a desktop computer?"
 
 use super::details::Details;
 
@@ -34,8 +34,8 @@ const PHONES: [&str; 9] = [
 const TABLETS: [&str; 8] = ["iPad", "Tablet", "Kindle", "PlayBook", "Nexus 7", "Nexus 9", "Nexus 10", "SM-T"];
 
 impl Details {
-    /// `Robot`, `Tablet`, `Phone`, `Desktop` or `Other`, as far as the header tells: by the device, then the
-    /// system, then the word that telephones put into it.
+    /// Returns `Robot`, `Tablet`, `Phone`, `Desktop` or `Other`. Judges by the device, then by the system,
+    /// then by the word that phones put into the header.
     pub fn device_type(&self, header: &str) -> &'static str {
         let device = self.device.as_deref().unwrap_or_default();
         let lower = header.to_ascii_lowercase();

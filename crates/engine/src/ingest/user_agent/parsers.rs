@@ -1,4 +1,4 @@
-//! Files of patterns, each read once, and what they found lately.
+//! Pattern files, each read once, with a cache of recent results.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,21 +12,21 @@ use ua_parser::{Extractor, Regexes};
 
 use super::details::{Details, Version};
 
-/// The name of the patterns that are built in.
+/// The name of the built-in patterns.
 pub const DEFAULT: &str = "_default_";
 
 const BUILT_IN: &str = include_str!("regexes.yaml");
 
-/// Headers that are remembered (Elasticsearch's default of `ingest.user_agent.cache_size`).
+/// How many headers are cached (Elasticsearch's default of `ingest.user_agent.cache_size`).
 const CACHE_COUNT: NonZeroUsize = NonZeroUsize::new(1000).expect("not zero");
 
-/// Longest header that is remembered.
+/// Longest header that is cached.
 const CACHED_BYTES_MAX: usize = 2048;
 
-/// Largest file of patterns.
+/// Largest pattern file.
 const FILE_BYTES_MAX: usize = 16 << 20;
 
-/// One file of patterns.
+/// One pattern file.
 pub struct UserAgentParser {
     extractor: Extractor<'static>,
     cache: Mutex<LruCache<Box<str>, Arc<Details>>>,
@@ -39,14 +39,14 @@ impl fmt::Debug for UserAgentParser {
 }
 
 impl UserAgentParser {
-    /// Reads patterns in the form of uap-core. The error says what is wrong.
+    /// Parses patterns in uap-core's form. The error says what is wrong.
     pub fn parse(yaml: &str) -> Result<UserAgentParser, String> {
         let regexes: Regexes<'static> = serde_yaml_ng::from_str(yaml).map_err(|error| error.to_string())?;
         let extractor = Extractor::try_from(regexes).map_err(|error| error.to_string())?;
         Ok(UserAgentParser { extractor, cache: Mutex::new(LruCache::new(CACHE_COUNT)) })
     }
 
-    /// What this header tells; recent headers are remembered.
+    /// Returns what is found in a header. Recent headers are cached.
     pub fn details(&self, header: &str) -> Arc<Details> {
         if let Some(known) = self.cache.lock().get(header) {
             return known.clone();
@@ -71,7 +71,7 @@ impl UserAgentParser {
     }
 }
 
-/// The files that were there when the node started.
+/// The pattern files that existed when the node started.
 #[derive(Default)]
 pub struct Parsers {
     built_in: OnceLock<Arc<UserAgentParser>>,
@@ -86,7 +86,7 @@ impl fmt::Debug for Parsers {
 }
 
 impl Parsers {
-    /// Those of a folder, and the built-in ones.
+    /// Lists the pattern files of a folder; the built-in patterns are always available.
     pub fn of(folder: Option<Arc<dyn Directory>>) -> Parsers {
         let names = folder.as_ref().and_then(|folder| folder.list().ok()).unwrap_or_default();
         let names = names.into_iter().filter(|name| name.ends_with(".yml") || name.ends_with(".yaml"));
@@ -97,7 +97,8 @@ impl Parsers {
         }
     }
 
-    /// `None`: there is no such file. The error says what is wrong with it.
+    /// Returns the patterns of a file; `None` when there is no such file. The error says what is wrong with
+    /// it.
     pub fn get(&self, name: &str) -> Option<Result<Arc<UserAgentParser>, String>> {
         if name == DEFAULT {
             let built_in = self.built_in.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! One request by query from its snapshot to its answer.
+//! Runs one request by query, from its snapshot to its response.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -25,18 +25,18 @@ use crate::node::Node;
 use crate::progress::{Progress, Slice};
 use crate::shard::Shard;
 
-/// A batch that is turned away is sent again this often at most, after pauses that double from
-/// [`RETRY_FIRST`].
+/// How often a rejected batch is sent again. The pauses double, starting from [`RETRY_FIRST`].
 ///
 /// Source: `AbstractBulkByScrollRequest`, `DEFAULT_MAX_RETRIES`.
 const RETRIES_MAX: u32 = 11;
 const RETRY_FIRST: Duration = Duration::from_millis(500);
 const RETRY_PAUSE_MAX: Duration = Duration::from_secs(30);
-/// Documents as a script made them are written once they have so many bytes, whatever the batch.
+/// Documents that a script has changed are written as soon as they take this many bytes, even in the middle
+/// of a batch.
 const SCRIPTED_BYTES: usize = 4 << 20;
 
-/// Documents copied onto themselves would never end to conflict, so the destination must not be among the
-/// sources.
+/// Checks that the destination is not among the sources. Copies of documents onto themselves would always be
+/// version conflicts.
 ///
 /// Source: `ReindexValidator#validateAgainstAliases`.
 pub(super) fn check_destination(
@@ -53,7 +53,8 @@ pub(super) fn check_destination(
     Ok(())
 }
 
-/// What is hidden of a document would be lost when it is written again.
+/// Checks that no fields are hidden from the user. A hidden field would be lost when the document is written
+/// again.
 fn check_sees_whole_documents(shards: &[Arc<Shard>]) -> Result<()> {
     for shard in shards {
         if shard.limits()?.is_some_and(|limits| !limits.fields.is_empty()) {
@@ -64,12 +65,12 @@ fn check_sees_whole_documents(shards: &[Arc<Shard>]) -> Result<()> {
     Ok(())
 }
 
-/// What ends a request early, and what it leaves behind.
+/// What can end a request early, and the indices that were written.
 #[derive(Default)]
 struct Findings {
     failures: Vec<ByQueryFailure>,
     timed_out: bool,
-    /// A script's fault: the request fails as a whole.
+    /// An error of a script, which fails the whole request.
     error: Option<RequestError>,
     written: BTreeSet<Arc<str>>,
 }
@@ -96,9 +97,9 @@ impl Node {
         }
         if request.refresh {
             for index in &findings.written {
-                // One that was deleted meanwhile has nothing left to show.
+                // The index may have been deleted meanwhile.
                 let options = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::BROADCAST };
-                // Whoever may write documents may see what was written.
+                // Refreshing needs no privilege beyond that to write the documents.
                 let _ = limber_access::aside(|| self.refresh(index, options));
             }
         }
@@ -114,13 +115,13 @@ impl Node {
 }
 
 impl Run<'_> {
-    /// Reads batches and has them written: here, or on one thread a slice.
+    /// Reads batches and writes them: on this thread, or with slices on one thread per slice.
     fn read_and_write(&self) -> Result<()> {
         let count = self.progress.slice_count();
         if let Some(remote) = &self.request.remote {
             return self.read_remote(&**remote);
         }
-        // In a simulation a thread waits for nobody outside of it.
+        // A simulated thread must not wait for threads outside the simulation.
         if count == 1 || sync::is_simulated() {
             return self.read(|batch| self.write(0, &batch.hits));
         }
@@ -144,7 +145,7 @@ impl Run<'_> {
 
     fn hand_out(&self, give: SyncSender<SearchResponse>) -> Result<()> {
         self.read(|batch| {
-            // Fails when every slice has ended, which only a panic does before the last batch.
+            // Sending fails only when every slice has ended, which before the last batch means a panic.
             let _ = give.send(batch);
         })
     }
@@ -159,7 +160,7 @@ impl Run<'_> {
         }
     }
 
-    /// Nothing more is to be written, not even of the batch in work.
+    /// Whether nothing more may be written, not even the rest of the current batch.
     fn has_ended(&self) -> bool {
         self.progress.is_cancelled() || self.findings.lock().error.is_some()
     }
@@ -169,7 +170,7 @@ impl Run<'_> {
         self.progress.is_cancelled() || findings.error.is_some() || !findings.failures.is_empty()
     }
 
-    /// The matching documents in batches, until there are no more or enough.
+    /// Reads the matching documents in batches, until there are no more or enough were read.
     fn read(&self, mut with_batch: impl FnMut(SearchResponse)) -> Result<()> {
         let request = self.request;
         let placement = crate::node::Placement {
@@ -217,7 +218,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The documents of another server, which are written before the next ones are asked for.
+    /// Reads the documents of another server. Each batch is written before the next one is requested.
     fn read_remote(&self, remote: &dyn BatchSource) -> Result<()> {
         let max_docs = self.request.max_docs.unwrap_or(u64::MAX);
         let size = u64::from(self.request.search.size()).min(max_docs) as u32;
@@ -242,8 +243,8 @@ impl Run<'_> {
             batch.hits.truncate((max_docs - read).try_into().unwrap_or(usize::MAX));
             read += batch.hits.len() as u64;
             self.write(0, &batch.hits);
-            // What a search finds does not change while it is read: with the last of its documents there is
-            // nothing more to ask for.
+            // The result of a search does not change while it is read, so after its last document there is
+            // nothing more to request.
             if read == total {
                 return Ok(());
             }
@@ -253,7 +254,7 @@ impl Run<'_> {
 
     fn search(&self) -> SearchRequest {
         let asked = &self.request.search;
-        // The cheapest order, as nobody looks at scores.
+        // The cheapest order, as scores are not needed.
         let sort = if asked.sort.is_empty() { vec![Sort::by("_doc")] } else { asked.sort.clone() };
         let source = if self.needs_source() { asked.source.clone() } else { Some(SourceFilter::none()) };
         SearchRequest {
@@ -263,13 +264,13 @@ impl Run<'_> {
             seq_no_primary_term: true,
             version: true,
             is_written_again: self.needs_source(),
-            // A part of the documents is not what was asked for.
+            // The request must process all matching documents, so partial results are an error.
             allows_partial: Some(false),
             ..asked.clone()
         }
     }
 
-    /// Writes a batch, then pauses for as long as the speed asks.
+    /// Writes a batch, then pauses to keep to `requests_per_second`.
     fn write(&self, number: usize, hits: &[SearchHit]) {
         let start = Instant::now();
         let _acting = limber_access::acting("indices:data/write/bulk");
@@ -289,12 +290,13 @@ impl Run<'_> {
         }
     }
 
-    /// Whether documents are written again; nobody reads the sources of those that are deleted.
+    /// Whether the documents' sources are needed, which is not so for deletions.
     fn needs_source(&self) -> bool {
         !matches!(self.request.change, Change::Delete)
     }
 
-    /// Writes as many of the documents as what a script makes of them has room for, at least one; how many.
+    /// Writes documents, at least one, as long as the script's results fit into [`SCRIPTED_BYTES`]. Returns
+    /// how many were processed.
     fn write_hits(&self, slice: &Slice, hits: &[SearchHit]) -> usize {
         let needs_source = self.needs_source();
         if let Some(hit) = hits.iter().find(|hit| needs_source && hit.source.is_none()) {
@@ -342,7 +344,7 @@ impl Run<'_> {
             };
             let response = match self.node.bulk(request) {
                 Ok(response) => response,
-                // What it was ended by is told once, by the response.
+                // The response reports the cancellation once, so it is not added as a failure here.
                 Err(_) if self.progress.is_cancelled() => return,
                 Err(error) => {
                     let failure =
@@ -378,7 +380,8 @@ impl Run<'_> {
         }
     }
 
-    /// What the script makes of each document, as many as there is room for; `None` without one.
+    /// Runs the script on documents until its results reach [`SCRIPTED_BYTES`]; `None` when there is no
+    /// script.
     fn run_script(
         &self,
         hits: &[SearchHit],
@@ -458,7 +461,7 @@ impl Run<'_> {
     }
 }
 
-/// A search that ends before its last document has lost some, which nobody would notice later.
+/// Fails when a search ended before its last document. Otherwise the missing documents would go unnoticed.
 fn check_all_came(read: u64, total: u64) -> Result<()> {
     if read >= total {
         return Ok(());
@@ -467,7 +470,7 @@ fn check_all_came(read: u64, total: u64) -> Result<()> {
     Err(RequestError::internal("illegal_state_exception", reason))
 }
 
-/// A shard that could not be read, among the failures.
+/// Makes a failure from a shard that could not be read.
 fn search_failure(failure: &limber_search::ShardFailure) -> ByQueryFailure {
     let shown = json!({
         "index": failure.index, "shard": failure.shard, "node": failure.node, "reason": failure.reason.to_json(),

@@ -1,9 +1,9 @@
-//! Requests by query: "delete, index again, or copy elsewhere, every document that matches".
+//! Requests by query: "delete, update or copy every document that matches".
 //!
-//! Source: `org.elasticsearch.index.reindex.AbstractAsyncBulkByScrollAction`. A snapshot is pinned at the
-//! start and read in batches; a document that changed since is a version conflict. Reading is one thread's
-//! work; with `slices` several threads write, each its own batches, and every batch is a bulk like any other
-//! (pipelines, translog and fsync included).
+//! Source: `org.elasticsearch.index.reindex.AbstractAsyncBulkByScrollAction`. A snapshot is opened at the
+//! start and read in batches; a document that has changed since is a version conflict. One thread reads. With
+//! `slices` several threads write, each its own batches, and every batch is an ordinary bulk request (with
+//! pipelines, translog and fsync).
 
 mod conductor;
 mod scripted;
@@ -25,12 +25,12 @@ use crate::waiting::waiting;
 
 pub use source::{BatchSource, Batches, SourceBatch};
 
-/// What happens to each document.
+/// What is done to each document.
 #[derive(Debug, Clone)]
 pub enum Change {
     /// Deletes it.
     Delete,
-    /// Writes it again as it is, through the pipeline if one is named.
+    /// Writes it again unchanged, through the pipeline if one is named.
     Update,
     /// Writes it to another index.
     Copy(CopyDestination),
@@ -43,7 +43,7 @@ pub struct CopyDestination {
     pub index: String,
     /// `Index` or `Create`.
     pub kind: OperationKind,
-    /// With any type but `Internal` the copy carries the version of its source.
+    /// How versions are checked. With any type but `Internal`, a copy has the version of its source.
     pub version_type: VersionType,
     /// Routing of the copies.
     pub routing: CopyRouting,
@@ -63,10 +63,10 @@ pub enum CopyRouting {
     Set(String),
 }
 
-/// How many parts a request is divided into, each with its own thread.
+/// Into how many parts a request is divided, each with its own thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slices {
-    /// One part for each shard, at most [`SLICES_AUTO_MAX`].
+    /// One part per shard, at most [`SLICES_AUTO_MAX`].
     Auto,
     /// This many parts.
     Number(u32),
@@ -75,55 +75,56 @@ pub enum Slices {
 /// Source: `BulkByScrollParallelizationHelper#AUTO_SLICE_CEILING`.
 const SLICES_AUTO_MAX: usize = 20;
 
-/// One `_delete_by_query`, `_update_by_query` or `_reindex`.
+/// A `_delete_by_query`, `_update_by_query` or `_reindex` request.
 #[derive(Debug, Clone)]
 pub struct ByQueryRequest {
-    /// Index expression of what is read, on this server or on `remote`.
+    /// Index expression of the source indices, on this server or on `remote`.
     pub source: String,
-    /// Another server whose documents are copied here, in one slice. The source has its own query and order;
-    /// of `search` it takes only the size.
+    /// Another server whose documents are copied, in one slice. It has its own query and order; of `search`
+    /// only the size applies.
     pub remote: Option<Arc<dyn BatchSource>>,
     /// How `source` is resolved.
     pub options: IndicesOptions,
-    /// Reads only the shards of these routings.
+    /// Reads only the shards that these routings select.
     pub routing: Option<String>,
     /// See [`Placement::preference`](super::Placement::preference).
     pub preference: Option<String>,
-    /// Query, order and source filter; its size is that of a batch.
+    /// Query, order and source filter. Its size is the batch size.
     pub search: SearchRequest,
-    /// What becomes of each document.
+    /// What is done to each document.
     pub change: Change,
-    /// Decides what becomes of each document; never there with [`Change::Delete`].
+    /// A script that decides for each document what is done; never present with [`Change::Delete`].
     pub script: Option<Script>,
-    /// The ingest pipeline that documents pass before they are written.
+    /// The ingest pipeline for documents that are written.
     pub pipeline: Option<String>,
     /// The request ends after this many documents.
     pub max_docs: Option<u64>,
-    /// Version conflicts are counted and passed over; otherwise the first batch with one is the last.
+    /// Whether version conflicts are only counted. Otherwise the request ends after the first batch with a
+    /// conflict.
     pub proceeds_on_conflicts: bool,
-    /// Whether what was written is refreshed at the end.
+    /// Whether the indices that were written are refreshed at the end.
     pub refresh: bool,
-    /// Limit on the pace; infinite for none.
+    /// Maximum speed in documents per second; infinite for no limit.
     pub requests_per_second: f32,
     /// How many parts the request has.
     pub slices: Slices,
 }
 
-/// The end of a request by query.
+/// The result of a request by query.
 #[derive(Debug, Clone)]
 pub struct ByQueryResponse {
-    /// What the API answers, without `failures`.
+    /// The body of the API's response, without `failures`.
     pub body: Map<String, Value>,
     /// What could not be read or written.
     pub failures: Vec<ByQueryFailure>,
 }
 
-/// A shard that could not be read, a document that could not be written, or a whole batch of them.
+/// A shard that could not be read, or a document or batch that could not be written.
 #[derive(Debug, Clone)]
 pub struct ByQueryFailure {
-    /// What kind of fault it is.
+    /// The class of the error.
     pub class: ErrorClass,
-    /// The object that the API shows of it, without its status.
+    /// The object that the API shows for it, without its status.
     pub shown: Value,
 }
 
@@ -144,7 +145,7 @@ impl ByQueryRequest {
         }
     }
 
-    /// As `GET _tasks?detailed` shows it.
+    /// Describes the request as `GET _tasks?detailed` shows it.
     fn description(&self) -> String {
         match &self.change {
             Change::Delete => format!("delete-by-query [{}]", self.source),
@@ -158,8 +159,8 @@ impl ByQueryRequest {
 }
 
 impl Node {
-    /// Carries out the request and answers when it has ended. `cancelled` is set when nobody waits for the
-    /// answer any more.
+    /// Runs the request and returns its result. `cancelled` is set when nobody waits for the response any
+    /// more.
     pub fn by_query(
         self: &Arc<Self>,
         request: ByQueryRequest,
@@ -172,11 +173,11 @@ impl Node {
             cancelled,
             progress.clone(),
         );
-        // A simulated thread must not wait for a thread outside of the simulation.
+        // A simulated thread must not wait for a thread outside the simulation.
         if sync::is_simulated() {
             return self.run_by_query(&request, &progress);
         }
-        // The request runs on a thread of its own, so that the pool's thread counts as waiting until it has
+        // The request runs on a separate thread, so that the pool counts this thread as waiting until it has
         // ended.
         let run = || {
             std::thread::scope(|scope| {
@@ -186,8 +187,8 @@ impl Node {
         waiting(run).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// Starts the request and answers the task's id. Its result is kept for `GET _tasks/{id}`, as `render`
-    /// shows it.
+    /// Starts the request and returns the task's id. The result, as rendered by `render`, is kept for
+    /// `GET _tasks/{id}`.
     pub fn start_by_query(
         self: &Arc<Self>,
         request: ByQueryRequest,
@@ -203,7 +204,7 @@ impl Node {
         })
     }
 
-    /// Refuses what can be refused before the start, and makes the counters of a request that may start.
+    /// Checks what can be checked before the start, and makes the counters of the request.
     fn progress_of(&self, request: &ByQueryRequest, cancelled: Arc<AtomicBool>) -> Result<Progress> {
         let catalog = self.catalog.load();
         let acting = limber_access::acting("indices:data/read/search");

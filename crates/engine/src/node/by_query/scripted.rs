@@ -1,4 +1,4 @@
-//! What a script makes of a document that is changed or copied by query.
+//! Scripts that change a document in a request by query.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::{BulkOperation, OperationKind, Result};
 
-/// What becomes of a document.
+/// What a script decided about a document.
 pub(super) enum Scripted {
     Nothing,
     Write(ScriptedWrite),
@@ -17,20 +17,20 @@ pub(super) enum Scripted {
 pub(super) struct ScriptedWrite {
     deletes: bool,
     source: Vec<u8>,
-    /// Metadata of a copy as the script left it.
+    /// Metadata of a copy, as the script left them.
     copy: Option<CopyMetadata>,
 }
 
 struct CopyMetadata {
     index: Option<String>,
-    /// `None`: one is generated.
+    /// `None` generates an id.
     id: Option<String>,
     routing: Option<String>,
     version: Option<u64>,
 }
 
 impl Scripted {
-    /// Bytes of what is to be written.
+    /// Returns the size in bytes of what is to be written.
     pub fn bytes(&self) -> usize {
         match self {
             Scripted::Nothing => 0,
@@ -105,7 +105,8 @@ fn check_unchanged(before: &Value, after: &Value) -> Result<()> {
     }
 }
 
-/// What Elasticsearch's `CtxMap` refuses while the script runs is refused here after it.
+/// Makes an error for what Elasticsearch's `CtxMap` refuses while the script runs. Here it is refused after
+/// the script.
 fn refused(reason: String) -> RequestError {
     RequestError::bad_request("script_exception", "runtime error")
         .caused_by(RequestError::illegal_argument(reason))
@@ -116,7 +117,7 @@ fn to_bytes(source: &Map<String, Value>) -> Result<Vec<u8>> {
 }
 
 impl ScriptedWrite {
-    /// The operation on the document, changed as the script wants it.
+    /// Returns the write operation with the script's changes.
     pub fn change<'s>(&'s self, mut operation: BulkOperation<'s>) -> BulkOperation<'s> {
         if let Some(copy) = &self.copy {
             if let Some(index) = &copy.index {

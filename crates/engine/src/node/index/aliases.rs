@@ -1,4 +1,4 @@
-//! Aliases: add, remove, show.
+//! Adds, removes and shows aliases.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -18,45 +18,45 @@ use crate::node::stream::stream_aliases::{
     add_to_streams, check_are_free_of_streams, remove_from_streams, split_streams,
 };
 
-/// Aliases that were looked for.
+/// The result of looking for aliases.
 #[derive(Debug)]
 pub struct FoundAliases {
-    /// `{"index": {"aliases": {...}}}` of those that are there.
+    /// The aliases that exist, as `{"index": {"aliases": {...}}}`.
     pub shown: Map<String, Value>,
-    /// Those that were named and are not there, in order.
+    /// Aliases that the request names and that do not exist, in order.
     pub missing: Vec<String>,
 }
 
-/// What became of one action of `POST /_aliases`.
+/// The result of one action of `POST /_aliases`.
 #[derive(Debug)]
 pub struct AliasResult {
     /// `add`, `remove` or `remove_index`.
     pub kind: &'static str,
-    /// The indices and data streams that it is about.
+    /// The indices and data streams that the action affects.
     pub indices: Vec<String>,
-    /// Aliases as the request has them.
+    /// The aliases as the request names them.
     pub aliases: Vec<String>,
-    /// Why nothing was done: none of the aliases is there.
+    /// Why nothing was done: none of the aliases exists.
     pub error: Option<RequestError>,
 }
 
-/// Names with those that dates stand for today.
+/// Resolves the date math in names.
 fn dated(catalog: &Catalog, names: &[String]) -> Result<Vec<String>> {
     names.iter().map(|name| catalog.dated(name).map(Cow::into_owned)).collect()
 }
 
 impl Node {
-    /// `POST /_aliases`; `body` is `{"actions": [...]}`. Either all actions are carried out or none is. An
-    /// action that removes an alias which does not exist is reported and does not stop the others; it is an
+    /// Carries out `POST /_aliases`; `body` is `{"actions": [...]}`. Either all actions are carried out or
+    /// none. Removing an alias that does not exist is reported and does not stop the other actions; it is an
     /// error only if no other action is left.
     pub fn update_aliases(&self, body: &Value) -> Result<Vec<AliasResult>> {
         self.apply_alias_actions(parse_actions(body)?)
     }
 
-    /// `PUT /{index}/_alias/{name}`.
+    /// Carries out `PUT /{index}/_alias/{name}`.
     pub fn put_alias(&self, expression: &str, alias: &str, body: &Value) -> Result<()> {
         let mut given = body.clone();
-        // As in Elasticsearch, names in the body stand for missing ones in the path.
+        // As in Elasticsearch, names in the body replace those missing in the path.
         let mut take = |key: &str| given.as_object_mut().and_then(|object| object.shift_remove(key));
         let from_body = |value: Option<Value>| value.and_then(|value| value.as_str().map(str::to_owned));
         let (index, name) = (from_body(take("index")), from_body(take("alias")));
@@ -74,7 +74,7 @@ impl Node {
         self.apply_alias_actions(vec![add]).map(drop)
     }
 
-    /// `DELETE /{index}/_alias/{name}`; `aliases_not_found_exception` (`NotFound`).
+    /// Carries out `DELETE /{index}/_alias/{name}`. Fails with `aliases_not_found_exception` (`NotFound`).
     pub fn delete_alias(&self, expression: &str, aliases: &str) -> Result<()> {
         let remove = AliasAction::Remove {
             indices: expression.split(',').map(str::to_owned).collect(),
@@ -88,7 +88,7 @@ impl Node {
         self.change_catalog(|catalog| self.plan_alias_actions(catalog, &actions))
     }
 
-    /// The catalog after all actions, and what became of each.
+    /// Returns the catalog after all actions, and the result of each action.
     fn plan_alias_actions(
         &self,
         before: &Catalog,
@@ -96,7 +96,8 @@ impl Node {
     ) -> Result<(Catalog, Vec<AliasResult>)> {
         let mut results = Vec::with_capacity(actions.len());
         let mut next = before.clone();
-        // Indices go first, whatever the order: an alias may take the name of one that is removed with it.
+        // Indices are removed first, whatever the order: an alias may take the name of an index that the same
+        // request removes.
         for action in actions {
             if let AliasAction::RemoveIndex { indices } = action {
                 let _acting = limber_access::acting("indices:admin/delete");
@@ -171,8 +172,7 @@ impl Node {
         Ok((next, results))
     }
 
-    /// Changes the indices of an expression in `catalog`; whether `change` says it did anything to any of
-    /// them.
+    /// Changes the indices of an expression in `catalog`. Returns whether `change` changed any of them.
     fn edit(
         &self,
         catalog: &mut Catalog,
@@ -187,7 +187,7 @@ impl Node {
             check_is_readable(metadata)?;
         }
         let names: Vec<Arc<str>> = found.iter().map(|metadata| metadata.name.clone()).collect();
-        // No longer held, so that what an earlier action copied is changed in its place.
+        // Dropping the references lets metadata that an earlier action has copied be changed in place.
         drop(found);
         for name in names {
             let Some(metadata) = catalog.indices.get_mut(&name) else { continue };
@@ -204,7 +204,7 @@ impl Node {
         Ok(any)
     }
 
-    /// `GET /{index}/_alias/{name}`.
+    /// Carries out `GET /{index}/_alias/{name}`.
     pub fn get_alias(
         &self,
         expression: &str,
@@ -263,7 +263,7 @@ pub(in crate::node) fn matches_name(pattern: &str, name: &str) -> bool {
     pattern == "_all" || wildcard::matches(pattern, name)
 }
 
-/// Which indices an action may name.
+/// Which indices an action can match.
 const INDICES: IndicesOptions = IndicesOptions {
     resolve_aliases: false,
     data_streams: false,

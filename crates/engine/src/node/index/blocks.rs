@@ -9,7 +9,7 @@ use crate::catalog::IndexMetadata;
 use crate::node::Node;
 use crate::settings::Blocks;
 
-/// A block as errors show it: `FORBIDDEN/8/index write (api)`.
+/// A block, with its text in errors: `FORBIDDEN/8/index write (api)`.
 struct Block {
     class: ErrorClass,
     text: &'static str,
@@ -33,7 +33,7 @@ fn refused(index: Option<&IndexMetadata>, blocks: &[Block]) -> Result<()> {
     if blocks.is_empty() {
         return Ok(());
     }
-    // As in Elasticsearch, it is worth trying again only when nothing else blocks.
+    // As in Elasticsearch, the error tells clients to retry only if every block may pass by itself.
     let may_pass = blocks.iter().all(|block| block.class == ErrorClass::TooManyRequests);
     let class = if may_pass { ErrorClass::TooManyRequests } else { ErrorClass::Forbidden };
     let list: Vec<String> = blocks.iter().map(|block| format!("[{}];", block.text)).collect();
@@ -63,7 +63,7 @@ impl Node {
         refused(None, &self.cluster_blocks(false))
     }
 
-    /// Documents: index, update, delete.
+    /// Checks the blocks on writing documents: index, update, delete.
     pub(in crate::node) fn check_write_block(&self, index: &IndexMetadata, blocks: &Blocks) -> Result<()> {
         if *blocks == Blocks::default() && !self.has_cluster_block() {
             return Ok(());
@@ -92,7 +92,7 @@ impl Node {
         if index.typed.blocks.read { refused(Some(index), &[READ]) } else { Ok(()) }
     }
 
-    /// Mapping, settings, aliases.
+    /// Checks the blocks on changing mapping, settings and aliases.
     pub(in crate::node) fn check_metadata_block(&self, index: &IndexMetadata) -> Result<()> {
         let mut found = self.cluster_blocks(false);
         let blocks = &index.typed.blocks;

@@ -1,4 +1,4 @@
-//! `_create_from`: an empty index with the mappings and settings of another one.
+//! `_create_from` creates an empty index with the mappings and settings of another one.
 //!
 //! Source: Elasticsearch's `CreateIndexFromSourceTransportAction`.
 
@@ -12,11 +12,12 @@ use crate::node::writing::update::merge;
 use crate::settings::{FlatSettings, flatten, normalize_index_keys};
 
 impl Node {
-    /// Makes `target` like `source`, whose aliases and documents stay where they are. `body`:
-    /// `settings_override`, `mappings_override` and `remove_index_blocks` (true).
+    /// Creates `target` with the mappings and settings of `source`, without its aliases and documents. `body`
+    /// may have `settings_override`, `mappings_override` and `remove_index_blocks` (true).
     ///
     /// # Errors
-    /// `source` means no index or several, the body is malformed, or the target cannot be created.
+    /// Fails when `source` matches no index or several, when the body is malformed, or when the target cannot
+    /// be created.
     pub fn create_index_from(
         &self,
         source: &str,
@@ -28,7 +29,7 @@ impl Node {
         let mut settings = info.settings;
         settings.retain(|key, _| {
             let is_removed = overrides.removes_blocks && key.starts_with("index.blocks.");
-            // Documents are yet to come, even where the source has all of its own.
+            // Even if the source has received all its documents, the target has not.
             let is_own = OWN_SETTINGS.contains(&key.as_str()) || key == "index.lifecycle.indexing_complete";
             !is_removed && !is_own
         });

@@ -1,4 +1,4 @@
-//! New indices: "may this one be made, and what does it start from?"
+//! Creates indices: "may this index be created, and what does it start from?"
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use crate::node::Node;
 use crate::settings::{IndexSettings, check_index_sort, check_new};
 use crate::shard::create_files;
 
-/// The tiers of nodes that an index prefers. The only node belongs to all of them.
+/// The data tiers that an index prefers. The only node belongs to all of them.
 const TIER_PREFERENCE: &str = "index.routing.allocation.include._tier_preference";
 
-/// Indices of Elasticsearch's own features and of Kibana, whose names begin with a dot by right. Source: the
+/// Indices of Elasticsearch's own features and of Kibana, whose names may begin with a dot. Source: the
 /// `SystemIndexDescriptor`s of its plugins.
 const OF_SYSTEM: &[&str] = &[
     ".apm-",
@@ -54,12 +54,13 @@ fn warn_of_dot(index: &IndexMetadata) {
 }
 
 impl Node {
-    /// `PUT /{index}`; `body` is the whole body (`settings`, `mappings`, `aliases`) or `{}`.
+    /// Carries out `PUT /{index}`; `body` is the whole body (`settings`, `mappings`, `aliases`) or `{}`.
     pub fn create_index(&self, name: &str, body: &Value) -> Result<CreateIndexResponse> {
         self.create_index_marked(name, body, false)
     }
 
-    /// As [`Node::create_index`]; an unfinished one is deleted unless it is [finished](Node::finish_copy).
+    /// Works like [`Node::create_index`], but can mark the index as unfinished. An unfinished index is
+    /// deleted unless it is [finished](Node::finish_copy).
     pub(in crate::node) fn create_index_marked(
         &self,
         name: &str,
@@ -84,7 +85,7 @@ impl Node {
         Ok(CreateIndexResponse { index: name.into(), shards_acknowledged: true })
     }
 
-    /// Whether the request may make an index of this name, and give it its aliases.
+    /// Checks that the request is authorized to create an index with this name and these aliases.
     pub(in crate::node) fn check_creation(&self, name: &str, given: &TemplateBody) -> Result<()> {
         let Some(access) = limber_access::current() else { return Ok(()) };
         access.check([name])?;
@@ -95,13 +96,13 @@ impl Node {
         access.check_action("indices:admin/aliases", [name].into_iter().chain(aliases))
     }
 
-    /// The index or data stream under `name`, created when absent, as `action.auto_create_index` and
-    /// templates allow.
+    /// Creates an index or data stream with this name if it is missing and if `action.auto_create_index` and
+    /// the templates allow it.
     pub(in crate::node) fn auto_create(&self, name: &str) -> Result<()> {
         if let Some(access) = limber_access::current() {
             access.check_action("indices:admin/auto_create", [name])?;
         }
-        // One request makes it; the others of this name wait, and those of other names do not.
+        // One request creates it, and others for the same name wait. Requests for other names do not wait.
         let _creating = self.names.lock(name);
         let catalog = self.catalog.load();
         if catalog.indices.contains_key(name)
@@ -128,13 +129,13 @@ impl Node {
         self.create_named(name, &TemplateBody::default())
     }
 
-    /// A new index of what its templates and the request say. Called with its name locked.
+    /// Creates an index from its templates and the request. Called with its name locked.
     fn create_named(&self, name: &str, given: &TemplateBody) -> Result<()> {
         let metadata = self.plan_index(name, given)?;
         self.install(metadata, |catalog, metadata| self.with_new_index(catalog, metadata))
     }
 
-    /// The metadata of a new index of what its templates and the request say.
+    /// Makes the metadata of a new index from its templates and the request.
     pub(in crate::node) fn plan_index(&self, name: &str, given: &TemplateBody) -> Result<IndexMetadata> {
         self.check_metadata_write_block()?;
         check_index_name(name)?;
@@ -159,7 +160,7 @@ impl Node {
         Ok(metadata)
     }
 
-    /// The catalog with a new index, if it may be there now.
+    /// Returns the catalog with a new index, if it may be created now.
     pub(in crate::node) fn with_new_index(
         &self,
         catalog: &Catalog,
@@ -179,14 +180,14 @@ impl Node {
         Ok(next)
     }
 
-    /// Makes the files of a new index, opens its shards, and makes the catalog what `plan` says, all of it at
-    /// once. What is left of a failure is removed here, or at the next start.
+    /// Creates the files of a new index, opens its shards, and replaces the catalog by the one that `plan`
+    /// returns, all in one step. Leftovers of a failure are removed here or at the next start.
     pub(in crate::node) fn install(
         &self,
         metadata: IndexMetadata,
         plan: impl Fn(&Catalog, &Arc<IndexMetadata>) -> Result<Catalog>,
     ) -> Result<()> {
-        // Refused before anything is written.
+        // Fails before anything is written.
         let metadata = Arc::new(metadata);
         plan(&self.catalog.load(), &metadata)?;
         let made = self.open_new_shards(&metadata);
@@ -206,7 +207,7 @@ impl Node {
                 Ok(())
             }
             Err(error) => {
-                // The state on disk may list it: then its folder stays until that is settled.
+                // The state on disk may list the index. Its folder then stays until that is known.
                 if !self.may_be_listed(&metadata.uuid) {
                     let _ = self.environment.disk.remove_folder(&index_folder(&metadata.uuid));
                 }
@@ -215,7 +216,8 @@ impl Node {
         }
     }
 
-    /// Writes and opens the shards of an index that does not exist yet; all of them serve, or none.
+    /// Creates and opens the shards of an index that does not exist yet. Either all of them open, or the call
+    /// fails.
     fn open_new_shards(&self, metadata: &IndexMetadata) -> Result<Arc<LiveIndex>> {
         self.write_new_shards(metadata)?;
         let index = Arc::new(LiveIndex::open(metadata, &self.services())?);
@@ -271,7 +273,8 @@ impl Node {
         })
     }
 
-    /// The shards alone: the index exists once the node's state lists it, and its own file follows.
+    /// Writes only the shards. The index exists once the node's state lists it; its own metadata file is
+    /// written later.
     fn write_new_shards(&self, metadata: &IndexMetadata) -> Result<()> {
         for number in 0..metadata.typed.number_of_shards {
             let folder = self.environment.folder(&shard_folder(&metadata.uuid, number));
@@ -282,7 +285,7 @@ impl Node {
         Ok(())
     }
 
-    /// `index.version.created` of an index that is made now.
+    /// Returns `index.version.created` of an index that is created now.
     pub fn index_version(&self) -> String {
         index_version(&self.config.compat_version)
     }
@@ -308,7 +311,7 @@ impl Node {
     }
 }
 
-/// An alias may not have the name of the index that it comes with.
+/// Checks that an alias does not have the name of the index it is created with.
 fn check_is_not_own_name(alias: &str, index: &str) -> Result<()> {
     match alias == index {
         true => Err(super::indices::name_is_taken(alias)),
@@ -316,7 +319,7 @@ fn check_is_not_own_name(alias: &str, index: &str) -> Result<()> {
     }
 }
 
-/// Whether neither an index nor an alias has the name.
+/// Checks that no index or alias has this name.
 pub(in crate::node) fn check_is_free(catalog: &Catalog, name: &str) -> Result<()> {
     if let Some(existing) = catalog.indices.get(name) {
         return Err(RequestError::bad_request(
@@ -337,7 +340,7 @@ pub(in crate::node) fn check_is_free(catalog: &Catalog, name: &str) -> Result<()
     Ok(())
 }
 
-/// `action.auto_create_index`: `true`, `false`, or patterns with `+` and `-`.
+/// Evaluates `action.auto_create_index`: `true`, `false`, or patterns with `+` and `-`.
 fn auto_create_allowed(rule: &str, name: &str) -> Result<()> {
     let refused =
         |why: String| Err(index_not_found_because(name, format!("no such index [{name}] and {why}")));
@@ -364,7 +367,7 @@ fn auto_create_allowed(rule: &str, name: &str) -> Result<()> {
     }
 }
 
-/// `8.14.3` to the id that Elasticsearch writes into `index.version.created`.
+/// Converts a version such as `8.14.3` to the id that Elasticsearch writes into `index.version.created`.
 fn index_version(version: &str) -> String {
     // Source: org.elasticsearch.index.IndexVersions; from 8.11 on ids are no longer derived from the version.
     const IDS: [((u32, u32), &str); 11] = [

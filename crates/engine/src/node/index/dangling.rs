@@ -1,5 +1,5 @@
-//! Dangling indices: folders with metadata that the node's state does not list. They are left alone until
-//! somebody decides.
+//! Dangling indices: folders with metadata that the node's state does not list. They are not touched until a
+//! user decides.
 //!
 //! Source: Elasticsearch's `RestListDanglingIndicesAction`, `TransportImportDanglingIndexAction`,
 //! `TransportDeleteDanglingIndexAction`.
@@ -23,10 +23,10 @@ use crate::shard::store_error;
 /// What the start found in a folder that is not listed.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::node) struct Dangling {
-    /// `None`: its metadata cannot be read.
+    /// `None` when its metadata cannot be read.
     pub name: Option<Arc<str>>,
     pub creation_date_ms: u64,
-    /// Why it cannot be imported as it is, or why it is here.
+    /// Why it cannot be imported as it is, or why it is dangling.
     pub reason: Option<String>,
 }
 
@@ -54,8 +54,8 @@ impl Dangling {
 }
 
 impl Node {
-    /// The members `_nodes`, `cluster_name` and `dangling_indices` of `GET /_dangling`. Beside
-    /// Elasticsearch's members an entry has `reason` where it cannot be imported; its name is `_na_` where it
+    /// Returns the members `_nodes`, `cluster_name` and `dangling_indices` of `GET /_dangling`. In addition
+    /// to Elasticsearch's members, an entry has a `reason` if it cannot be imported. Its name is `_na_` if it
     /// cannot be read.
     pub fn dangling_indices(&self) -> Value {
         let dangling = self.dangling.lock();
@@ -81,11 +81,11 @@ impl Node {
         })
     }
 
-    /// `POST /_dangling/{uuid}`: the index is listed again, as its metadata says.
+    /// Carries out `POST /_dangling/{uuid}`: lists the index again, as its metadata says.
     ///
     /// # Errors
-    /// `BadRequest` without `accept_data_loss` or for a uuid that is none; its metadata cannot be read; its
-    /// name or aliases are taken.
+    /// Fails with `BadRequest` without `accept_data_loss` or for an unknown UUID. Fails too when the metadata
+    /// cannot be read, or when the name or an alias is taken.
     pub fn import_dangling_index(&self, uuid: &str, accept_data_loss: bool) -> Result<()> {
         let uuid = self.check_dangling(uuid, accept_data_loss)?;
         let _opening = self.names.lock(&uuid);
@@ -120,10 +120,11 @@ impl Node {
         self.open_and_admit(&metadata)
     }
 
-    /// `DELETE /_dangling/{uuid}`: the folder goes.
+    /// Carries out `DELETE /_dangling/{uuid}`: removes the folder.
     ///
     /// # Errors
-    /// `BadRequest` without `accept_data_loss` or for a uuid that is none; the disk.
+    /// Fails with `BadRequest` without `accept_data_loss` or for an unknown UUID, and with errors of the
+    /// disk.
     pub fn delete_dangling_index(&self, uuid: &str, accept_data_loss: bool) -> Result<()> {
         let uuid = self.check_dangling(uuid, accept_data_loss)?;
         {

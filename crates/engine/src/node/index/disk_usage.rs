@@ -1,6 +1,6 @@
-//! `_disk_usage`: "how much of the disk does each field of an index take?"
+//! `_disk_usage`: "how much disk space does each field of an index take?"
 //!
-//! The section tables of the segments say it exactly, so that nothing has to be read.
+//! The section tables of the segments give exact sizes, so no data has to be read.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::api::*;
 use crate::node::Node;
 
-/// Bytes by use.
+/// Bytes by kind of data.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Usage {
     inverted_index: u64,
@@ -41,7 +41,7 @@ impl Usage {
             SectionKind::StoredBlocks | SectionKind::StoredIndex | SectionKind::StoredChecksums => {
                 self.stored_fields += bytes
             }
-            // What fields there are and who is nested in whom belongs to none of them.
+            // The list of fields and the nesting of documents belong to no field.
             SectionKind::Fields | SectionKind::Nested => {}
         }
     }
@@ -79,10 +79,10 @@ impl Usage {
     }
 }
 
-/// What a segment's sections take, by the path of their field.
+/// Adds the sizes of a segment's sections, by the path of their field.
 fn add_segment(segment: &Segment, fields: &mut BTreeMap<Arc<str>, Usage>) {
     let mut paths: Vec<Arc<str>> = segment.fields().iter().map(|field| field.shown_path()).collect();
-    // The fields of nested spaces follow in the same numbering.
+    // The fields of nested documents continue the same numbering.
     for space in segment.nested_spaces() {
         paths.extend(space.segment.fields().iter().map(|field| field.shown_path()));
     }
@@ -100,7 +100,7 @@ fn add_segment(segment: &Segment, fields: &mut BTreeMap<Arc<str>, Usage>) {
 }
 
 impl Node {
-    /// The body of `POST /{index}/_disk_usage`. `shown` writes bytes for people.
+    /// Returns the body of `POST /{index}/_disk_usage`. `shown` formats bytes for people.
     pub fn disk_usage(
         &self,
         expression: &str,

@@ -1,8 +1,9 @@
-//! The metadata file of each index, `indices/<uuid>/index.json`: "what is in it, and who may change it?"
+//! The metadata file of each index, `indices/<uuid>/index.json`: "what does it contain, and who may change
+//! it?"
 //!
-//! A change of one index alone is one replacement of its own file, under the lock of that file; it waits for
-//! nothing else. See [`crate::node::kept_state::changes`] for changes that span indices, and for the order of
-//! the locks.
+//! A change of a single index replaces its file once, under the lock of that file, and waits for nothing
+//! else. See [`crate::node::kept_state::changes`] for changes that span indices, and for the order of the
+//! locks.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,25 +21,25 @@ use crate::node::Node;
 use crate::shard::disk_error;
 use limber_store::directory::{Replaced, replace};
 
-/// Metadata of an index, in its folder.
+/// Name of the file with an index's metadata, in the index's folder.
 pub(crate) const METADATA_NAME: &str = "index.json";
 
-/// One file; whoever holds the lock is the only one to change the index's metadata.
+/// One file. Only the holder of its lock may change the index's metadata.
 pub(in crate::node) struct IndexFile {
     pub uuid: Arc<str>,
     durable: Arc<AtomicU64>,
     written: Mutex<Written>,
 }
 
-/// What is known of the content.
+/// What is known of the file's content.
 #[derive(Debug)]
 pub(in crate::node) struct Written {
-    /// The version that is durably there; 0 where there is no file yet.
+    /// The version that is durable in the file; 0 when there is no file yet.
     durable: Arc<AtomicU64>,
-    /// The highest version that any write may have left anywhere: new ones are higher, so that equal versions
-    /// mean equal contents.
+    /// The highest version that any write may have stored anywhere. New versions are higher, so that equal
+    /// versions mean equal contents.
     tried: u64,
-    /// A write failed on its way, and the file may have what nobody was told.
+    /// The error of a write that failed midway. The file may then contain a change that was never published.
     doubt: Option<RequestError>,
 }
 
@@ -59,7 +60,7 @@ impl Written {
 }
 
 impl IndexFile {
-    /// The version that is durably in the file, as far as is known without waiting for its lock.
+    /// Returns the version that is durable in the file, as far as known without waiting for its lock.
     pub(in crate::node) fn durable(&self) -> u64 {
         self.durable.load(Ordering::Acquire)
     }
@@ -68,20 +69,21 @@ impl IndexFile {
         self.written.lock()
     }
 
-    /// `None`: somebody has it.
+    /// Tries to lock the file; `None` when another thread holds the lock.
     pub(in crate::node) fn try_lock(&self) -> Option<MutexGuard<'_, Written>> {
         self.written.try_lock()
     }
 }
 
-/// The files of all indices, by uuid.
+/// The files of all indices, by UUID.
 #[derive(Default)]
 pub(in crate::node) struct IndexFiles {
     files: Mutex<HashMap<Arc<str>, Arc<IndexFile>>>,
 }
 
 impl IndexFiles {
-    /// `durable`: the version in the file, 0 where there is none; `tried`: the highest one known.
+    /// Adds the file of an index. `durable` is the version in the file (0 when there is none), `tried` the
+    /// highest version known.
     pub(in crate::node) fn add(&self, uuid: &Arc<str>, durable: u64, tried: u64) {
         let durable = Arc::new(AtomicU64::new(durable));
         let written = Mutex::new(Written { durable: durable.clone(), tried, doubt: None });
@@ -98,11 +100,12 @@ impl IndexFiles {
 }
 
 impl Node {
-    /// Changes the metadata of one index alone: neither its aliases nor whether it exists. `change` sees it
-    /// under its lock and answers `None` where nothing is to be done.
+    /// Changes the metadata of a single index, but neither its aliases nor whether it exists. `change` is
+    /// called under the lock and returns `None` when there is nothing to do.
     ///
     /// # Errors
-    /// `NotFound` for an index that is gone; its metadata is damaged; the disk. Nothing has changed then.
+    /// `NotFound` when the index is gone. Fails too when its metadata is damaged or the disk fails. Nothing
+    /// has changed then.
     pub(in crate::node) fn change_index(
         &self,
         name: &str,
@@ -112,7 +115,8 @@ impl Node {
         self.change_index_with(name, uuid, |current| Ok((change(current)?, ())), |()| {})
     }
 
-    /// As [`Node::change_index`]; `done` gets what `change` made beside the metadata, still under the lock.
+    /// Works like [`Node::change_index`]. `done` receives the second value that `change` returned, still
+    /// under the lock.
     pub(in crate::node) fn change_index_with<T>(
         &self,
         name: &str,
@@ -131,7 +135,7 @@ impl Node {
         Ok(())
     }
 
-    /// The metadata of an index as it is now.
+    /// Returns the current metadata of an index.
     fn current(&self, name: &str, uuid: &str) -> Result<Arc<IndexMetadata>> {
         let catalog = self.catalog.load();
         let current = catalog.indices.get(name).filter(|current| *current.uuid == *uuid);
@@ -146,7 +150,7 @@ impl Node {
         mut next: IndexMetadata,
     ) -> Result<()> {
         check_is_readable(current)?;
-        // What the node's state has of this index may be more than is known here.
+        // The state on disk may hold newer metadata of this index than is known here.
         self.settle_state()?;
         self.settle_index(written, current)?;
         next.version = written.next_version(current);
@@ -161,8 +165,8 @@ impl Node {
             Replaced::Unknown(error) => {
                 let error = self.refused_by_disk(&error, &current.name);
                 written.doubt = Some(error.clone());
-                // The change is refused, so it is taken back before anybody is told; later changes try again
-                // where that fails.
+                // The change is refused, so it is undone before the caller learns of it. If that fails, later
+                // changes try again.
                 if let Err(still) = self.settle_index(written, current) {
                     tracing::error!(index = %current.name, error = %still, "metadata of an index is in doubt");
                 }
@@ -171,7 +175,7 @@ impl Node {
         }
     }
 
-    /// Makes the file say what is known here again, after a write whose outcome is unknown.
+    /// Makes the file contain the known metadata again, after a write whose outcome is unknown.
     fn settle_index(&self, written: &mut Written, current: &IndexMetadata) -> Result<()> {
         let Some(doubt) = &written.doubt else { return Ok(()) };
         let doubt = doubt.clone();
@@ -193,8 +197,8 @@ impl Node {
         }
     }
 
-    /// Writes what the node's state holds of an index to its own file, where that is out of date. Failures
-    /// are met again by the next round.
+    /// Writes the metadata that the node's state holds to the index's own file if that is out of date. The
+    /// next round repeats what fails.
     pub(in crate::node) fn catch_up(&self, name: &str, uuid: &str) {
         let Some(file) = self.index_files.get(uuid) else { return };
         let mut written = file.lock();
@@ -205,13 +209,13 @@ impl Node {
         if written.doubt.is_some() {
             let _ = self.settle_index(&mut written, &current);
         }
-        // While the state is in doubt nothing is written that might complete half of a change.
+        // While the state is in doubt, nothing may be written that could complete half of a change.
         if written.durable() >= current.version || self.is_state_in_doubt() {
             return;
         }
         match self.replace_index_file(&current) {
             Replaced::Done => written.is_durable(current.version),
-            // Both the old and the new file are good: the node's state has what the old one lacks.
+            // Both the old and the new file are good, because the node's state has what the old one lacks.
             Replaced::Untouched(error) | Replaced::Unknown(error) => {
                 tracing::warn!(index = name, %error, "the file of an index is not up to date yet");
             }
@@ -233,7 +237,7 @@ impl Node {
     }
 }
 
-/// An index whose metadata could not be read cannot be changed.
+/// Checks that the metadata of an index could be read. Otherwise the index cannot be changed.
 pub(in crate::node) fn check_is_readable(index: &IndexMetadata) -> Result<()> {
     match &index.damage {
         None => Ok(()),
@@ -241,13 +245,13 @@ pub(in crate::node) fn check_is_readable(index: &IndexMetadata) -> Result<()> {
     }
 }
 
-/// What requests of an index are answered whose metadata could not be read.
+/// Makes the error for requests to an index whose metadata could not be read.
 pub(in crate::node) fn unreadable(index: &IndexMetadata, why: &RequestError) -> RequestError {
     let reason = format!("the metadata of index [{}] cannot be read", index.name);
     RequestError::unavailable("no_shard_available_action_exception", reason).caused_by(why.clone())
 }
 
-/// Reads the file in an index's folder; `None`: there is none.
+/// Reads the metadata file in an index's folder; `None` when there is none.
 pub(crate) fn read_index_file(directory: &dyn Directory, uuid: &str) -> Result<Option<IndexMetadata>> {
     let file = format!("{}/{METADATA_NAME}", index_folder(uuid));
     let failed = |error: limber_store::Error| {

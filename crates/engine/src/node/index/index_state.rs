@@ -1,4 +1,4 @@
-//! Indices that are there: settings, open, close, blocks.
+//! Changes to existing indices: settings, open, close, blocks.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use crate::settings::{
 };
 
 impl Node {
-    /// `PUT {index}/_settings`: changes the settings of all indices of the expression, or of none. With
-    /// `preserve_existing` settings that an index has stay. A setting that is unknown, invalid or fixed is an
-    /// error.
+    /// Carries out `PUT {index}/_settings`: changes the settings of all indices of the expression, or of
+    /// none. With `preserve_existing`, settings that an index already has are kept. A setting that is
+    /// unknown, invalid or final is an error.
     pub fn put_settings(
         &self,
         expression: &str,
@@ -56,8 +56,9 @@ impl Node {
         let live = self.live.load_full();
         let live = changed.iter().filter_map(|uuid| live.get(uuid));
         for index in live.filter(|index| index.core.settings.load().durability == Durability::Request) {
-            // Writes that were acknowledged before they were durable become durable now. A shard that failed
-            // cannot promise that, because searches may still find writes there that never reached its log.
+            // Writes that were acknowledged before they were durable become durable now. A failed shard
+            // cannot promise that, because searches may still find writes there that never reached its
+            // translog.
             for shard in &*index.shards {
                 match shard.failure() {
                     None => shard.sync_all()?,
@@ -69,7 +70,7 @@ impl Node {
         Ok(())
     }
 
-    /// The metadata with changed settings.
+    /// Returns the metadata with changed settings.
     pub(in crate::node) fn with_settings(
         &self,
         metadata: &IndexMetadata,
@@ -80,21 +81,21 @@ impl Node {
         let name = format!("{}/{}", metadata.name, metadata.uuid);
         let settings = update.apply(&metadata.settings, metadata.open, preserve_existing, &name)?;
         let typed = Arc::new(IndexSettings::from_flat(&settings)?);
-        // An analysis that does not parse, or limits the mapping has outgrown, are refused before anything is
-        // stored.
+        // Invalid analysis settings, and limits that the mapping already exceeds, are refused before anything
+        // is stored.
         typed.mapping_settings(&settings, &self.analysis())?;
         Ok(IndexMetadata { settings, typed, ..metadata.clone() })
     }
 
-    /// Whether there are such indices.
+    /// Checks that the named indices exist.
     ///
     /// # Errors
-    /// Those of names that lead nowhere.
+    /// Fails for names that match nothing.
     pub fn check_names(&self, expression: &str, options: IndicesOptions) -> Result<()> {
         self.catalog.load().resolve(expression, options).map(drop)
     }
 
-    /// Returns whether every shard started in time (always, here).
+    /// Opens indices. Returns whether every shard started in time, which here is always true.
     pub fn open_index(&self, expression: &str, options: IndicesOptions) -> Result<bool> {
         let opened = self.change_catalog(|catalog| {
             let (mut next, mut opened) = (catalog.clone(), Vec::new());
@@ -108,7 +109,7 @@ impl Node {
         })?;
         let mut outcome = Ok(true);
         for (name, uuid) in opened {
-            // Not under the lock of its metadata: replay may ask for a mapping update.
+            // The metadata's lock is not held here, because replay may need a mapping update.
             let _opening = self.names.lock(&uuid);
             let catalog = self.catalog.load_full();
             if let Some(current) = catalog.indices.get(&name).filter(|current| current.uuid == uuid) {
@@ -118,15 +119,16 @@ impl Node {
         outcome
     }
 
-    /// Returns the names of the indices that are closed now.
+    /// Closes indices. Returns the names of those that are closed now.
     pub fn close_index(&self, expression: &str, options: IndicesOptions) -> Result<Vec<Arc<str>>> {
         let catalog = self.catalog.load_full();
         let found: Vec<Arc<IndexMetadata>> = catalog.resolve(expression, options)?;
         check_are_not_written_by_streams(&catalog, &found)?;
-        // What was written is committed before the shards go; writes that arrive later are in the translog.
+        // What was written is committed before the shards close. Writes that arrive later are in the
+        // translog.
         for live in found.iter().filter_map(|metadata| self.live(metadata).ok()) {
-            // One that failed has all it acknowledged in its log, and closing and opening its index is how it
-            // is tried again.
+            // A failed shard has everything it acknowledged in its translog. Closing and opening its index is
+            // a way to recover it.
             for shard in live.shards.iter().filter(|shard| shard.is_started()) {
                 shard.flush(false)?;
             }
@@ -163,12 +165,12 @@ impl Node {
         }
     }
 
-    /// `PUT /{index}/_block/{block}` with `write`, `read`, `read_only`, `metadata`.
+    /// Carries out `PUT /{index}/_block/{block}` with `write`, `read`, `read_only` or `metadata`.
     pub fn add_block(&self, expression: &str, options: IndicesOptions, block: &str) -> Result<Vec<Arc<str>>> {
         self.set_block(expression, options, block, "true".into())
     }
 
-    /// `DELETE /{index}/_block/{block}`; the names of the indices.
+    /// Carries out `DELETE /{index}/_block/{block}`. Returns the names of the indices.
     pub fn remove_block(
         &self,
         expression: &str,
@@ -202,7 +204,7 @@ impl Node {
     }
 }
 
-/// A data stream's newest index must stay open.
+/// Checks that no index is the write index of a data stream, which must stay open.
 fn check_are_not_written_by_streams(catalog: &Catalog, indices: &[Arc<IndexMetadata>]) -> Result<()> {
     let is_written = |index: &&Arc<IndexMetadata>| {
         catalog.stream_of(&index.name).is_some_and(|stream| *stream.write_index() == index.name)
@@ -217,7 +219,7 @@ fn check_are_not_written_by_streams(catalog: &Catalog, indices: &[Arc<IndexMetad
     }
 }
 
-/// The settings in a `PUT _settings` body: bare, or under `settings`, with or without `index`.
+/// Parses the settings in a `PUT _settings` body: at the top or under `settings`, with or without `index`.
 fn settings_of(body: &Value) -> Result<FlatSettings> {
     let inner = match body.as_object() {
         Some(object) if object.get("settings").is_some_and(Value::is_object) => {

@@ -1,4 +1,4 @@
-//! Indices: delete, get, mapping, names.
+//! Deletes and shows indices, and changes and shows mappings.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ impl Node {
         self.live.store(Arc::new(live));
     }
 
-    /// All of the expression or none of it.
+    /// Deletes all indices of the expression, or none of them.
     pub fn delete_index(&self, expression: &str, options: IndicesOptions) -> Result<()> {
         let is_broad = expression
             .split(',')
@@ -46,7 +46,7 @@ impl Node {
         })
     }
 
-    /// `GET /{index}`, `_mapping`, `_settings`, `_alias`: in name order.
+    /// Carries out `GET /{index}`, `_mapping`, `_settings` and `_alias`. Indices are in name order.
     pub fn get_index(&self, expression: &str, options: IndicesOptions) -> Result<Vec<IndexInfo>> {
         let catalog = self.catalog.load();
         let found = catalog.resolve(expression, options)?;
@@ -65,7 +65,7 @@ impl Node {
         found.iter().map(shown).collect()
     }
 
-    /// The compiled mapping of an open index, for the field APIs.
+    /// Returns the compiled mapping of an open index, for the field APIs.
     pub fn mapping(&self, index: &str) -> Result<Arc<Mapping>> {
         let (metadata, _) = self.catalog.load().single(index)?;
         let live = self.live(&metadata)?;
@@ -76,7 +76,7 @@ impl Node {
         }
     }
 
-    /// `index.analyze.max_token_count`: tokens that one `_analyze` may show.
+    /// Returns `index.analyze.max_token_count`: how many tokens one `_analyze` request may produce.
     pub fn tokens_max(&self, index: &str) -> Result<usize> {
         let (metadata, _) = self.catalog.load().single(index)?;
         let set = metadata.settings.get("index.analyze.max_token_count");
@@ -84,7 +84,7 @@ impl Node {
         Ok(text.and_then(|text| text.parse().ok()).unwrap_or(10_000))
     }
 
-    /// `HEAD /{index}`: every name in the expression exists.
+    /// Carries out `HEAD /{index}`: whether every name in the expression exists.
     pub fn index_exists(&self, expression: &str, options: IndicesOptions) -> Result<bool> {
         match self.catalog.load().resolve(expression, options) {
             Ok(found) => Ok(!found.is_empty()
@@ -96,7 +96,8 @@ impl Node {
         }
     }
 
-    /// `PUT /{index}/_mapping`; of aliases and data streams all indices, or those alone that are written to.
+    /// Carries out `PUT /{index}/_mapping`. Aliases and data streams stand for all their indices, or with
+    /// `write_index_only` for their write index.
     pub fn put_mapping(
         &self,
         expression: &str,
@@ -132,7 +133,7 @@ impl Node {
         Ok(())
     }
 
-    /// The mapping of an index with what a request adds to it.
+    /// Returns the mapping of an index merged with the mapping of a request.
     fn merged_mapping(&self, metadata: &IndexMetadata, body: &Value) -> Result<Mapping> {
         self.check_metadata_block(metadata)?;
         check_is_readable(metadata)?;
@@ -148,7 +149,7 @@ impl Node {
         Ok(mapping)
     }
 
-    /// Compiles the scripts of runtime fields; what is wrong with them is the mapping's fault.
+    /// Checks that the scripts of runtime fields compile. Errors are reported as errors of the mapping.
     pub(in crate::node) fn check_runtime_scripts(&self, mapping: &Mapping) -> Result<()> {
         limber_search::check_runtime_scripts(mapping, &self.scripts).map_err(|cause| {
             let reason = format!("Failed to parse mapping: {}", cause.reason);
@@ -156,7 +157,7 @@ impl Node {
         })
     }
 
-    /// Names, wildcards, exclusions, aliases, `_all` and `""` to indices.
+    /// Resolves names, wildcards, exclusions, aliases, `_all` and `""` to indices.
     pub fn resolve(&self, expression: &str, options: IndicesOptions) -> Result<Vec<ResolvedIndex>> {
         let found = self.catalog.load().resolve(expression, options)?;
         Ok(found
@@ -169,7 +170,7 @@ impl Node {
             .collect())
     }
 
-    /// The body of `GET /_resolve/index/{name}`.
+    /// Returns the body of `GET /_resolve/index/{name}`.
     pub fn resolve_index(&self, expression: &str, options: IndicesOptions) -> Result<Value> {
         let catalog = self.catalog.load();
         let found = catalog.resolve(
@@ -230,7 +231,7 @@ impl Node {
 
 impl Host for Node {
     fn update_mapping(&self, index: &IndexCore, inferred: &Value) -> Result<()> {
-        // Under the lock of this index alone: writers of other indices wait for nobody's disk.
+        // Only the lock of this index is held, so writers of other indices do not wait for the disk.
         self.change_index_with(
             &index.name,
             &index.uuid,
@@ -264,12 +265,12 @@ impl Host for Node {
     }
 }
 
-/// What is hidden of an index from the request of this thread.
+/// Returns what is hidden of an index from the request of this thread.
 fn limits_of(index: &IndexMetadata) -> Result<Option<Limits>> {
     limber_access::current().map_or(Ok(None), |access| access.limits(&index.name, None))
 }
 
-/// The mappings, as far as the request of this thread may see their fields.
+/// Returns the mappings, with only the fields that the request of this thread may see.
 fn shown_mappings(index: &IndexMetadata) -> Result<Value> {
     match limits_of(index)?.filter(|limits| !limits.fields.is_empty()) {
         None => Ok((*index.mappings).clone()),
@@ -277,7 +278,7 @@ fn shown_mappings(index: &IndexMetadata) -> Result<Value> {
     }
 }
 
-/// A data stream must keep the index that it is written to.
+/// Checks that no index is the write index of a data stream, which must be kept.
 pub(in crate::node) fn check_is_not_written_by_stream(
     catalog: &Catalog,
     index: &IndexMetadata,
@@ -291,7 +292,7 @@ pub(in crate::node) fn check_is_not_written_by_stream(
     }
 }
 
-/// An alias may not have the name of an index.
+/// Checks that an alias does not have the name of an index.
 pub(in crate::node) fn check_alias_target(catalog: &Catalog, alias: &str) -> Result<()> {
     crate::catalog::names::check_alias_name(alias)?;
     match catalog.indices.contains_key(alias) || catalog.data_streams.contains_key(alias) {
@@ -307,7 +308,7 @@ pub(in crate::node) fn name_is_taken(alias: &str) -> RequestError {
     RequestError::bad_request("invalid_alias_name_exception", reason)
 }
 
-/// An alias has at most one write index.
+/// Checks that every alias has at most one write index.
 pub(in crate::node) fn check_write_indices(catalog: &Catalog) -> Result<()> {
     let mut writers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for index in catalog.indices.values() {

@@ -1,4 +1,4 @@
-//! Open indices: metadata made into shards.
+//! Open indices: their metadata together with their shards.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(crate) struct LiveIndex {
     pub shards: Vec<Arc<Shard>>,
 }
 
-/// Folder of a shard, relative to the data folder.
+/// Returns the folder of a shard, relative to the data folder.
 pub(crate) fn shard_folder(uuid: &str, shard: u32) -> String {
     format!("indices/{uuid}/{shard}")
 }
@@ -41,7 +41,8 @@ pub(in crate::node) fn search_settings(typed: &IndexSettings) -> ShardSettings {
 }
 
 impl LiveIndex {
-    /// Opens all shards. One that does not open stays unavailable (red) and says why; the others serve.
+    /// Opens all shards. A shard that fails to open stays unavailable (red) and reports why; the others
+    /// serve.
     pub(in crate::node) fn open(metadata: &IndexMetadata, services: &ShardServices) -> Result<LiveIndex> {
         let settings = metadata.typed.mapping_settings(&metadata.settings, &services.analysis)?;
         let mapping = Mapping::restore(&metadata.mappings, &settings)?.of_index(&metadata.name);
@@ -64,7 +65,7 @@ impl LiveIndex {
                 .folder(&shard_folder(&metadata.uuid, number))
                 .map_err(|error| store_error(&error))?;
             let shard = Arc::new(Shard::new(core.clone(), number, directory, services.clone()));
-            // Said in the log and by the health; asking the shard says it again.
+            // The error is logged and shown by the health API, and every request to the shard reports it.
             let _ = shard.open();
             shards.push(shard);
         }

@@ -1,4 +1,4 @@
-//! Indices as a whole: how they are made, shown, changed, copied and deleted.
+//! Operations on whole indices: creating, showing, changing, copying and deleting them.
 
 pub(super) mod aliases;
 pub(super) mod blocks;

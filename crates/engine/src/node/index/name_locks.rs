@@ -1,12 +1,12 @@
-//! One at a time, by name: creations and rollovers of a name, and the opening, closing and removing of one
-//! index's shards.
+//! Locks by name, for creations and rollovers of a name, and for opening, closing and removing the shards of
+//! an index.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use limber_store::sync::{Condvar, Mutex};
 
-/// Names that somebody holds.
+/// The names that are locked.
 #[derive(Default)]
 pub(in crate::node) struct NameLocks {
     held: Mutex<HashSet<Arc<str>>>,
@@ -20,7 +20,7 @@ pub(in crate::node) struct NameLock<'l> {
 }
 
 impl NameLocks {
-    /// Waits until nobody holds `name`. Whoever holds one name takes no other.
+    /// Waits until `name` is free and locks it. A thread that holds one name must not lock another.
     pub(in crate::node) fn lock(&self, name: &str) -> NameLock<'_> {
         let name: Arc<str> = name.into();
         let mut held = self.held.lock();

@@ -1,8 +1,8 @@
-//! `_clone`, `_shrink` and `_split`: an index of the same documents under another name, with as many shards
-//! or others.
+//! `_clone`, `_shrink` and `_split` create an index with the same documents under another name, with the same
+//! or another number of shards.
 //!
-//! The documents are copied, each with its version; Elasticsearch links files instead, which takes no time,
-//! but leaves documents that belong to other shards in them. Source:
+//! The documents are copied with their versions. Elasticsearch links files instead, which takes no time but
+//! leaves documents in them that belong to other shards. Source:
 //! `MetadataCreateIndexService#validateCloneIndex`, `#validateShrinkIndex`, `#validateSplitIndex`,
 //! `#prepareResizeIndexSettings`.
 
@@ -20,10 +20,10 @@ use crate::node::Node;
 use crate::node::by_query::{ByQueryRequest, Change, CopyDestination, CopyRouting, Slices};
 use crate::settings::{FlatSettings, flatten, normalize_index_keys};
 
-/// Documents that are copied at a time.
+/// How many documents are copied at a time.
 const BATCH_SIZE: u32 = 1000;
 
-/// The name of a resize's target, for as long as documents are copied to it.
+/// Reserves the name of a resize's target while documents are copied to it.
 struct Copying<'n> {
     node: &'n Node,
     target: Arc<str>,
@@ -52,15 +52,15 @@ impl Drop for Copying<'_> {
 /// How the number of shards changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resize {
-    /// `_clone`: as many shards as before.
+    /// `_clone`: the same number of shards.
     Clone,
-    /// `_shrink`: fewer shards, a divisor of their number.
+    /// `_shrink`: fewer shards; their number divides the previous one.
     Shrink,
-    /// `_split`: more shards, a multiple of their number.
+    /// `_split`: more shards; their number is a multiple of the previous one.
     Split,
 }
 
-/// Settings of one index alone, which no other index gets from it.
+/// Settings that belong to one index only and are never copied to another.
 pub(in crate::node) const OWN_SETTINGS: &[&str] = &[
     "index.creation_date",
     "index.provided_name",
@@ -69,18 +69,18 @@ pub(in crate::node) const OWN_SETTINGS: &[&str] = &[
     "index.version.upgraded",
 ];
 
-/// Further settings that the target of a resize does not get, or gets anew.
+/// Further settings that are not copied to the target of a resize, or are set to new values.
 const NOT_COPIED: &[&str] =
     &["index.number_of_shards", "index.number_of_routing_shards", "index.lifecycle.rollover_alias"];
 
-/// Settings of the target that see no document of the source.
+/// Settings of the target that must not apply to the documents copied from the source.
 const PIPELINES: [&str; 2] = ["index.default_pipeline", "index.final_pipeline"];
 
 impl Node {
-    /// Makes `target` of the documents of `source`; `body`: `settings` and `aliases`.
+    /// Creates `target` with the documents of `source`. `body` may have `settings` and `aliases`.
     ///
     /// # Errors
-    /// In Elasticsearch's words; whatever is wrong with the copy, after which there is no target.
+    /// Fails with Elasticsearch's messages, or when copying fails. There is no target then.
     pub fn resize(
         self: &Arc<Self>,
         kind: Resize,
@@ -103,7 +103,8 @@ impl Node {
         settings.retain(|key, _| is_copied(key));
         given.insert("index.number_of_shards".to_owned(), number.into());
         lay_over(&mut settings, given);
-        // Blocks would keep the documents out, and pipelines would change them.
+        // Blocks would reject the documents, and pipelines would change them, so these settings are applied
+        // after copying.
         let is_late = |key: &str| key.starts_with("index.blocks.") || PIPELINES.contains(&key);
         let late: Map<String, Value> = settings
             .iter()
@@ -112,20 +113,20 @@ impl Node {
             .collect();
         settings.retain(|key, _| !is_late(key));
         let body = json!({"settings": settings, "mappings": info.mappings, "aliases": aliases});
-        // Documents are copied as a search finds them, and the source is written to no more: now all of them
-        // are found.
+        // Documents are copied from a search, and the source accepts no more writes. After a refresh the
+        // search finds all documents.
         self.refresh_wholly(&info.name)?;
-        // Whatever ends this before the target is finished, the target goes.
+        // If anything fails before the target is finished, dropping this deletes the target.
         let _copying = Copying::begin(self, target)?;
         let created = self.create_index_marked(target, &body, true)?;
         self.copy_documents(&info, &created, late, cancelled)?;
-        // Whoever searches the target once it is there finds all of them.
+        // Searches must find all documents as soon as the target is there.
         self.refresh_wholly(&created.index)?;
         self.finish_copy(&created.index)?;
         Ok(created)
     }
 
-    /// Makes all documents of an index visible, or fails.
+    /// Makes all documents of an index visible to searches, or fails.
     fn refresh_wholly(&self, index: &str) -> Result<()> {
         let refreshed = self.refresh(index, IndicesOptions::BROADCAST)?;
         if refreshed.failed > 0 {
@@ -135,7 +136,7 @@ impl Node {
         Ok(())
     }
 
-    /// From now on the target of a resize is an index like any other.
+    /// Turns the target of a resize into an ordinary index.
     fn finish_copy(&self, target: &str) -> Result<()> {
         self.change_catalog(|catalog| {
             let metadata = catalog.indices.get(target).ok_or_else(|| index_not_found(target))?;
@@ -144,8 +145,8 @@ impl Node {
         })
     }
 
-    /// Deletes targets of resizes that ended before they were whole, such as by the end of the process. What
-    /// the disk refuses is tried again.
+    /// Deletes targets of resizes that ended early, for example because the process ended. Failed deletions
+    /// are repeated later.
     pub(in crate::node) fn remove_unfinished_copies(&self) {
         let names: Vec<Arc<str>> = {
             let (catalog, copying) = (self.catalog.load(), self.copying.lock());
@@ -166,7 +167,7 @@ impl Node {
         }
     }
 
-    /// The only index that an expression means.
+    /// Returns the only index that an expression matches.
     pub(in crate::node) fn only_index(&self, source: &str) -> Result<IndexInfo> {
         let mut found = self.get_index(source, IndicesOptions::METADATA)?;
         match (found.pop(), found.is_empty()) {
@@ -222,7 +223,7 @@ impl Node {
     }
 }
 
-/// Settings of a request over those of an index; `null` removes one.
+/// Merges the settings of a request into those of an index; `null` removes a setting.
 pub(in crate::node) fn lay_over(settings: &mut FlatSettings, given: FlatSettings) {
     for (key, value) in given {
         match value {
@@ -232,7 +233,7 @@ pub(in crate::node) fn lay_over(settings: &mut FlatSettings, given: FlatSettings
     }
 }
 
-/// The flat settings and the aliases of a body.
+/// Parses the settings (flat) and the aliases of a body.
 fn parse(body: &Value) -> Result<(Map<String, Value>, Value)> {
     let (mut settings, mut aliases) = (Map::new(), json!({}));
     for (key, value) in body.as_object().into_iter().flatten() {
@@ -253,7 +254,7 @@ fn parse(body: &Value) -> Result<(Map<String, Value>, Value)> {
     Ok((settings, aliases))
 }
 
-/// How many shards the target gets.
+/// Returns the target's number of shards.
 fn shard_number(kind: Resize, source: &IndexInfo, given: &Map<String, Value>) -> Result<u64> {
     let number = |settings: &Map<String, Value>| match settings.get("index.number_of_shards") {
         None | Some(Value::Null) => Ok(None),

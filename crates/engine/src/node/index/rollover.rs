@@ -1,4 +1,4 @@
-//! Rollover: "is the index that is written to old or large enough, and what takes its place?"
+//! Rollover: "is the write index old or large enough, and what is the next one?"
 //!
 //! Source: Elasticsearch's `MetadataRolloverService`, `RolloverRequest`.
 
@@ -13,26 +13,26 @@ use crate::lifecycle::{Conditions, Figures};
 use crate::node::Node;
 use crate::node::life::recover::hand_over;
 
-/// `POST /{target}/_rollover[/{new_index}]`.
+/// A `POST /{target}/_rollover[/{new_index}]` request.
 #[derive(Debug, Clone, Default)]
 pub struct RolloverRequest {
-    /// Name of the new index; `None` counts up the number at the end of the old name.
+    /// Name of the new index; `None` increments the number at the end of the old name.
     pub new_index: Option<String>,
-    /// Only says whether the conditions are met.
+    /// Only report whether the conditions are met.
     pub dry_run: bool,
-    /// Only marked: the next document rolls it over.
+    /// Only mark the data stream; the next document rolls it over.
     pub lazy: bool,
-    /// What the index must have reached; none means that it rolls over anyway.
+    /// Conditions that the index must meet; without any it is rolled over regardless.
     pub conditions: Conditions,
     /// `settings`, `mappings` and `aliases` of the new index of an alias.
     body: TemplateBody,
 }
 
 impl RolloverRequest {
-    /// Reads the body of a request.
+    /// Parses the body of a request.
     ///
     /// # Errors
-    /// Members that there are not.
+    /// Fails for unknown members.
     pub fn parse(body: &Value) -> Result<RolloverRequest> {
         let mut request = RolloverRequest::default();
         let Value::Object(members) = body else {
@@ -54,7 +54,7 @@ impl RolloverRequest {
     }
 }
 
-/// What is rolled over, and to what.
+/// The old index, the new one, and what is rolled over.
 struct Plan {
     old: Arc<IndexMetadata>,
     new_index: String,
@@ -65,7 +65,8 @@ enum Target {
     Stream(Arc<DataStream>),
     Alias {
         name: String,
-        /// The old index is the alias's write index in so many words; else it is its only one.
+        /// Whether the old index is explicitly the alias's write index. Otherwise it is the alias's only
+        /// index.
         is_explicit: bool,
     },
 }
@@ -80,7 +81,7 @@ impl Target {
 }
 
 impl Node {
-    /// The body of the answer.
+    /// Carries out the request. Returns the body of the response.
     pub fn rollover(&self, target: &str, request: &RolloverRequest) -> Result<Value> {
         if request.lazy && !request.conditions.is_empty() {
             return Err(RequestError::validation(["lazy rollover can be used only without any conditions"]));
@@ -118,8 +119,8 @@ impl Node {
         Ok(answer.to_json())
     }
 
-    /// Rolls over a data stream or alias that is written to in `index`; nothing is done where another request
-    /// was first.
+    /// Rolls over a data stream or alias whose write index is `index`. Does nothing if another request has
+    /// already done it.
     pub(in crate::node) fn rollover_from(&self, target: &str, index: &IndexMetadata) -> Result<()> {
         let _rolling = self.names.lock(target);
         self.check_metadata_write_block()?;
@@ -132,11 +133,11 @@ impl Node {
         }
     }
 
-    /// Rolls over a data stream that waits for its next document.
+    /// Rolls over a data stream that is marked for rollover on its next document.
     pub(in crate::node) fn roll_lazily(&self, stream: &str) -> Result<()> {
         let _rolling = self.names.lock(stream);
         let catalog = self.catalog.load_full();
-        // Another request may have been first.
+        // Another request may have rolled it over first.
         if !catalog.data_streams.get(stream).is_some_and(|stream| stream.rolls_on_write) {
             return Ok(());
         }
@@ -196,8 +197,7 @@ impl Node {
         Ok(Plan { old, new_index, target })
     }
 
-    /// Whether an index has become as old or large as the conditions say; an empty one only where
-    /// `only_filled` is false.
+    /// Whether an index meets the conditions. An empty index does so only if `only_filled` is false.
     pub(in crate::node) fn is_ready_to_roll(
         &self,
         index: &IndexMetadata,
@@ -225,7 +225,7 @@ impl Node {
         figures
     }
 
-    /// The next document of a data stream rolls it over.
+    /// Marks a data stream so that its next document rolls it over.
     fn mark_for_rollover(&self, stream: &str) -> Result<()> {
         self.change_catalog(|catalog| {
             let marked = catalog.data_streams.get(stream).map(|stream| {
@@ -235,8 +235,8 @@ impl Node {
         })
     }
 
-    /// Puts the new index in the old one's place: the index, the alias or the data stream, and what the old
-    /// one notes of it change together. Called with the target's name locked.
+    /// Puts the new index in the place of the old one. The index, the alias or data stream, and the rollover
+    /// information of the old index change in one step. Called with the target's name locked.
     fn roll(&self, catalog: &Catalog, plan: &Plan, request: &RolloverRequest, met: &[&str]) -> Result<()> {
         super::create_index::check_is_free(catalog, &plan.new_index)?;
         let info = json!({"met_conditions": met, "time": self.now_millis()});
@@ -252,7 +252,7 @@ impl Node {
             }
         };
         self.install(metadata, |catalog, new| {
-            // What was judged above must still be written to: others may have changed it meanwhile.
+            // The write index that was checked above may have changed meanwhile.
             let now = self.plan_rollover(catalog, plan.target.name(), request)?;
             if now.old.uuid != plan.old.uuid {
                 return Err(RequestError::illegal_argument(format!(
@@ -279,7 +279,7 @@ impl Node {
     }
 }
 
-/// A template of the new index may not give it the alias that is rolled over.
+/// Checks that no template of the new index adds the alias that is rolled over.
 fn check_template_has_no(catalog: &Catalog, new_index: &str, alias: &str) -> Result<()> {
     match catalog.templates.resolve(new_index).aliases.contains_key(alias) {
         false => Ok(()),
@@ -312,7 +312,7 @@ impl Answer<'_> {
     }
 }
 
-/// `logs-000001` to `logs-000002`: six digits at least.
+/// Increments the number in a name such as `logs-000001`, with at least six digits.
 fn next_name(name: &str) -> Result<String> {
     let numbered = name.rsplit_once('-').and_then(|(head, digits)| {
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Templates: put, get, delete, simulate.
+//! Stores, shows, deletes and simulates templates.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
@@ -19,23 +19,23 @@ impl Node {
         Ok(())
     }
 
-    /// `PUT /_template/{name}` (legacy templates).
+    /// Carries out `PUT /_template/{name}` (legacy templates).
     pub fn put_template(&self, name: &str, body: &Value, create: bool) -> Result<()> {
         self.change_templates(|_, templates| templates.put_legacy(name, body, create))
     }
 
-    /// `GET /_template/{name}`: `{name: body}`; an empty name is all. For a name without
-    /// wildcard that is not there it is empty, which the edge answers as not found.
+    /// Carries out `GET /_template/{name}`: returns `{name: body}`; an empty name means all. The result is
+    /// empty for a missing name without wildcards, which the REST layer reports as not found.
     pub fn get_templates(&self, name: &str) -> Result<Map<String, Value>> {
         Ok(self.catalog.load().templates.get_legacy(name))
     }
 
-    /// `DELETE _template/{name}`: a name or pattern; `NotFound` for a name that is not there.
+    /// Carries out `DELETE _template/{name}` for a name or pattern. Fails with `NotFound` for a missing name.
     pub fn delete_template(&self, name: &str) -> Result<()> {
         self.change_templates(|_, templates| templates.delete_legacy(name))
     }
 
-    /// `PUT /_index_template/{name}`.
+    /// Carries out `PUT /_index_template/{name}`.
     pub fn put_index_template(&self, name: &str, body: &Value, create: bool) -> Result<()> {
         self.change_templates(|catalog, templates| {
             templates.put_composable(name, body, create)?;
@@ -55,14 +55,14 @@ impl Node {
         })
     }
 
-    /// The body of `GET /_index_template/{name}`: `{"index_templates": [...]}`;
+    /// Returns the body of `GET /_index_template/{name}`: `{"index_templates": [...]}`. Fails with
     /// `resource_not_found_exception` (`NotFound`).
     pub fn get_index_templates(&self, name: &str) -> Result<Value> {
         self.catalog.load().templates.get_composable(name)
     }
 
-    /// `DELETE _index_template/{name}`: names and patterns. A template that a data stream needs is not
-    /// deleted; `NotFound` for a name that is not there.
+    /// Carries out `DELETE _index_template/{name}` for names and patterns. Refuses to delete a template that
+    /// a data stream needs. Fails with `NotFound` for a missing name.
     pub fn delete_index_template(&self, name: &str) -> Result<()> {
         self.change_templates(|catalog, templates| {
             let before: Vec<String> = templates.composable.keys().cloned().collect();
@@ -80,35 +80,35 @@ impl Node {
         })
     }
 
-    /// The body of `POST /_index_template/_simulate_index/{name}`; `body` is an index template that is not
-    /// there yet.
+    /// Returns the body of `POST /_index_template/_simulate_index/{name}`; `body` is an index template that
+    /// is not stored.
     pub fn simulate_index_template(&self, index: &str, body: Option<&Value>) -> Result<Value> {
         self.catalog.load().templates.simulate_index(index, body)
     }
 
-    /// The body of `POST /_index_template/_simulate[/{name}]`.
+    /// Returns the body of `POST /_index_template/_simulate[/{name}]`.
     pub fn simulate_template(&self, name: Option<&str>, body: Option<&Value>) -> Result<Value> {
         self.catalog.load().templates.simulate(name, body)
     }
 
-    /// `PUT _component_template/{name}`; with `create` an error if there is one already.
+    /// Carries out `PUT _component_template/{name}`. With `create` an existing one is an error.
     pub fn put_component_template(&self, name: &str, body: &Value, create: bool) -> Result<()> {
         self.change_templates(|_, templates| templates.put_component(name, body, create))
     }
 
-    /// `{"component_templates": [...]}`; `resource_not_found_exception` (`NotFound`).
+    /// Returns `{"component_templates": [...]}`. Fails with `resource_not_found_exception` (`NotFound`).
     pub fn get_component_templates(&self, name: &str) -> Result<Value> {
         self.catalog.load().templates.get_components(name)
     }
 
-    /// `DELETE _component_template/{name}`: names and patterns. One that an index template is composed of is
-    /// not deleted.
+    /// Carries out `DELETE _component_template/{name}` for names and patterns. Refuses to delete a component
+    /// that an index template uses.
     pub fn delete_component_template(&self, name: &str) -> Result<()> {
         self.change_templates(|_, templates| templates.delete_component(name))
     }
 }
 
-/// Data streams that would find no template any more.
+/// Returns the data streams that no template would match any more.
 fn left_alone<'a>(catalog: &'a Catalog, templates: &Templates) -> Vec<&'a str> {
     let is_left = |name: &&str| {
         catalog.templates.makes_data_streams(name).is_some() && templates.makes_data_streams(name).is_none()

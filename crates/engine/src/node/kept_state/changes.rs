@@ -1,13 +1,14 @@
-//! Changes of what spans indices: "all of it or nothing, for readers and after a crash".
+//! Changes that span indices: "all or nothing, for readers and after a crash".
 //!
-//! A change is planned on a catalog and says what the next one is. One replacement of the node's state makes
-//! it durable: which indices exist, the data streams, and the new metadata of every index that it touches.
-//! Then the catalog is published once. The own files of the indices follow later ([`Node::metadata_round`]).
+//! A change is planned on a catalog and returns the next catalog. Replacing the node's state once makes it
+//! durable: which indices exist, the data streams, and the new metadata of every index that it touches. Then
+//! the catalog is published once. The indices' own files are written later ([`Node::metadata_round`]).
 //!
 //! **Order of locks**: [`crate::node::index::name_locks`], then the files of indices (several: [`lock_all`]),
-//! then `changing` (the state), then `publishing`. Only `changing` is held across the disk's work on the
-//! state, and the lock of an index's file across that of this index; nobody waits for the file of an index
-//! while holding `changing` or another file. No lock is taken by readers.
+//! then `changing` (the state), then `publishing`. `changing` is held while the state is written to disk, and
+//! the lock of an index's file while that file is written; the other locks are never held across disk access.
+//! A thread that holds `changing` or an index's file never waits for the file of an index. Readers take no
+//! locks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,18 +24,18 @@ use crate::node::Node;
 use crate::node::index::index_files::{IndexFile, Written, check_is_readable};
 use crate::node::index::live::{LiveIndex, index_folder, search_settings};
 
-/// What differs between two catalogs.
+/// The difference between two catalogs.
 #[derive(Default)]
 pub(in crate::node) struct Change {
-    /// Indices as they were and as they are to be, in the order of their uuids.
+    /// Indices before and after the change, ordered by UUID.
     changed: Vec<(Arc<IndexMetadata>, IndexMetadata)>,
     created: Vec<Arc<IndexMetadata>>,
     pub deleted: Vec<Arc<IndexMetadata>>,
-    /// `None`: deleted.
+    /// `None` means deleted.
     streams: BTreeMap<Arc<str>, Option<Arc<DataStream>>>,
 }
 
-/// Indices that were deleted, and those of them that were open.
+/// Indices that were deleted, and the open ones among them.
 #[derive(Default)]
 #[must_use = "what was deleted is to be buried"]
 pub(in crate::node) struct Gone {
@@ -69,7 +70,7 @@ impl Change {
         change
     }
 
-    /// Uuids of the existing indices whose metadata must stand still meanwhile.
+    /// Returns the UUIDs of the existing indices whose metadata must not change meanwhile.
     fn touched(&self) -> BTreeSet<Arc<str>> {
         let changed = self.changed.iter().map(|(old, _)| old);
         changed.chain(&self.deleted).map(|index| index.uuid.clone()).collect()
@@ -83,7 +84,7 @@ impl Change {
         self.created.is_empty() && self.deleted.is_empty() && self.streams.is_empty()
     }
 
-    /// Whether one file of one index can hold all of it. Aliases are listed by the node's state too.
+    /// Whether the file of one index can hold the whole change. Aliases are stored in the node's state too.
     fn is_of_one_index(&self) -> bool {
         matches!(&self.changed[..], [(old, next)] if old.aliases == next.aliases) && self.is_inside_indices()
     }
@@ -134,8 +135,8 @@ impl Change {
     }
 }
 
-/// Locks all files. Whoever waits for one of them holds none, so that a slow one holds up nobody who has
-/// another.
+/// Locks all files. While a thread waits for one of them it holds no other, so that a slow file does not
+/// block threads that need others.
 fn lock_all(files: &[Arc<IndexFile>]) -> Guards<'_> {
     let mut first = 0;
     loop {
@@ -161,12 +162,12 @@ fn lock_all(files: &[Arc<IndexFile>]) -> Guards<'_> {
 type Guards<'f> = BTreeMap<Arc<str>, MutexGuard<'f, Written>>;
 
 impl Node {
-    /// Makes the catalog what `plan` says. `plan` has no effects of its own, and is asked again once the
-    /// locks are held.
+    /// Changes the catalog to the one that `plan` returns. `plan` must have no side effects; it is called
+    /// again once the locks are held.
     ///
     /// # Errors
-    /// Those of `plan`; damaged metadata of an index that is to be changed; the disk. Nothing has changed
-    /// then.
+    /// Fails with the errors of `plan`, when the metadata of an index to be changed is damaged, or when the
+    /// disk fails. Nothing has changed then.
     pub(in crate::node) fn change_catalog<T>(
         &self,
         plan: impl Fn(&Catalog) -> Result<(Catalog, T)>,
@@ -176,9 +177,9 @@ impl Node {
         Ok(answer)
     }
 
-    /// As [`Node::change_catalog`], with the open shards of indices that it creates. `sync` brings the shards
-    /// of each changed index to its new metadata, under the index's lock. What is deleted is to be given to
-    /// [`Node::bury`].
+    /// Works like [`Node::change_catalog`]. `opened` are the open shards of indices that the change creates.
+    /// `sync` applies the new metadata to the shards of each changed index, under the index's lock. The
+    /// caller passes what was deleted to [`Node::bury`].
     pub(in crate::node) fn change_catalog_with<T>(
         &self,
         opened: &[Arc<LiveIndex>],
@@ -191,8 +192,8 @@ impl Node {
             let files: Vec<Arc<IndexFile>> =
                 touched.iter().filter_map(|uuid| self.index_files.get(uuid)).collect();
             let mut guards = lock_all(&files);
-            // What is planned now stands: nobody else changes these indices, and below nobody changes what
-            // spans indices.
+            // This plan stays valid: no other thread can change these indices, and from here on none can make
+            // a change that spans indices.
             let catalog = self.catalog.load_full();
             let (next, answer) = plan(&catalog)?;
             let change = Change::between(&catalog, &next);
@@ -236,7 +237,7 @@ impl Node {
         Ok(())
     }
 
-    /// Called with the locks of all touched indices, and `changing`.
+    /// Makes a change. Called with the locks of all touched indices and `changing` held.
     fn make_change(
         &self,
         mut change: Change,
@@ -287,7 +288,7 @@ impl Node {
         Ok(gone)
     }
 
-    /// Charges the metadata of indices that are new or changed.
+    /// Charges the metadata of new and changed indices.
     fn keep_metadata(&self, change: &Change) -> Result<()> {
         for (_, next) in &change.changed {
             self.kept.keep(&next.uuid, next.to_bytes().len())?;
@@ -301,7 +302,7 @@ impl Node {
         Ok(())
     }
 
-    /// Publishes a changed catalog. Takes a moment: nobody holds this lock across the disk's work.
+    /// Publishes a changed catalog. The lock is held only briefly, never across disk access.
     pub(in crate::node) fn publish(&self, change: impl FnOnce(&mut Catalog)) {
         let _publishing = self.publishing.lock();
         let mut next = (*self.catalog.load_full()).clone();
@@ -309,20 +310,20 @@ impl Node {
         self.catalog.store(Arc::new(next.derive()));
     }
 
-    /// Publishes changed metadata of one index.
+    /// Publishes the changed metadata of one index.
     pub(in crate::node) fn publish_index(&self, metadata: IndexMetadata) {
         self.publish(|catalog| drop(catalog.indices.insert(metadata.name.clone(), Arc::new(metadata))));
     }
 
-    /// Gives open shards the settings and the mapping of changed metadata. Called with the index's lock held.
+    /// Applies settings and mapping of changed metadata to open shards. Called with the index's lock held.
     pub(in crate::node) fn sync_live(&self, old: &IndexMetadata, next: &IndexMetadata) {
         if let Some(live) = self.live.load().get(&next.uuid) {
             sync(live, old, next);
         }
     }
 
-    /// Makes open shards known, if their index is still to be open; else they are closed again. Called with
-    /// the lock of its name.
+    /// Publishes open shards if their index is still to be open; otherwise closes them. Called with the lock
+    /// of its name held.
     pub(in crate::node) fn admit(&self, index: Arc<LiveIndex>, opened_with: &IndexMetadata) {
         let core = &index.core;
         let file = self.index_files.get(&core.uuid);
@@ -339,7 +340,7 @@ impl Node {
         }
     }
 
-    /// Ends what still runs on deleted indices and removes their folders.
+    /// Closes the shards of deleted indices and removes their folders.
     pub(in crate::node) fn bury(&self, gone: Gone) {
         gone.live.iter().for_each(|index| index.close());
         for index in gone.deleted {
@@ -347,14 +348,14 @@ impl Node {
         }
     }
 
-    /// Removes the folder of an index that has a tombstone; the tombstone goes with the next change of the
-    /// state.
+    /// Removes the folder of an index that has a tombstone. The next change of the state removes the
+    /// tombstone.
     pub(in crate::node) fn remove_index_folder(&self, uuid: &Arc<str>) {
         let _opening = self.names.lock(uuid);
         let disk = &self.environment.disk;
         let remove = || {
             disk.remove_folder(&index_folder(uuid))?;
-            // Before the tombstone may go, it must be sure that the folder does not come back.
+            // The tombstone may be removed only when a crash cannot bring the folder back.
             disk.folder("indices")?.sync_names()
         };
         match remove() {
@@ -364,14 +365,15 @@ impl Node {
     }
 }
 
-/// Settings and mapping were checked when they were planned: they can be taken.
+/// Applies changed settings and the mapping. They were validated when the change was planned, so this cannot
+/// fail.
 fn sync(live: &LiveIndex, old: &IndexMetadata, next: &IndexMetadata) {
     let core = &live.core;
     if old.settings != next.settings {
         core.settings.store(next.typed.clone());
         core.search_settings.store(Arc::new(search_settings(&next.typed)));
     }
-    // Merged into the one that is there: its fields keep their numbers.
+    // Merging into the existing mapping keeps the ordinals of its fields.
     let mut mapping = core.mapping.load_full();
     if old.mappings != next.mappings
         && let Ok(merged) = mapping.merge(&next.mappings)

@@ -11,12 +11,13 @@ use crate::node::life::open::apply_limits;
 use crate::node::life::segment_memory::{SIZE, check_budget};
 use crate::settings::nest;
 
-/// The parts of `_cluster/state`.
+/// The parts of `_cluster/state` that a request can name.
 const METRICS: [&str; 8] =
     ["_all", "blocks", "metadata", "nodes", "routing_table", "routing_nodes", "master_node", "version"];
 
 impl Node {
-    /// The body of `GET /_cluster/state/{metrics}/{index}`; `metrics` is the comma list or `_all`.
+    /// Returns the body of `GET /_cluster/state/{metrics}/{index}`; `metrics` is a comma-separated list or
+    /// `_all`.
     pub fn cluster_state(&self, metrics: &str, expression: &str, options: IndicesOptions) -> Result<Value> {
         let list: Vec<&str> = metrics.split(',').map(str::trim).filter(|metric| !metric.is_empty()).collect();
         if let Some(unknown) = list.iter().find(|metric| !METRICS.contains(metric)) {
@@ -155,7 +156,7 @@ impl Node {
             .collect()
     }
 
-    /// `{"persistent": {..}, "transient": {..}}`, flat keys; `defaults` is added when asked for.
+    /// Returns `{"persistent": {..}, "transient": {..}}` with flat keys, and `defaults` on request.
     pub fn cluster_settings(&self, include_defaults: bool) -> Result<Value> {
         let settings = self.settings.load();
         let mut shown = json!({"persistent": settings.persistent, "transient": settings.transient});
@@ -165,17 +166,18 @@ impl Node {
         Ok(shown)
     }
 
-    /// See [`ClusterSettings::loggers`](crate::settings::ClusterSettings::loggers).
+    /// Returns [`ClusterSettings::loggers`](crate::settings::ClusterSettings::loggers).
     pub fn loggers(&self) -> Vec<(String, String)> {
         self.settings.load().loggers()
     }
 
-    /// The effective value of one cluster setting, as text.
+    /// Returns the effective value of one cluster setting, as a string.
     pub fn cluster_setting(&self, key: &'static str) -> String {
         self.settings.load().text(key).to_owned()
     }
 
-    /// `PUT /_cluster/settings`: answers what was set, flat: `{"persistent": {..}, "transient": {..}}`.
+    /// Carries out `PUT /_cluster/settings`. Returns what was set, flat:
+    /// `{"persistent": {..}, "transient": {..}}`.
     pub fn put_cluster_settings(&self, body: &Value) -> Result<Value> {
         let _changing = self.changing.lock();
         let (next, persistent, transient) = self.settings.load().update(body)?;

@@ -1,8 +1,8 @@
-//! What is kept of requests until somebody deletes it: "is there room for one more template, pipeline,
+//! Memory for what requests store until it is deleted: "is there room for one more template, pipeline,
 //! mapping or alias?"
 //!
-//! All of it passes through one of two files, the node's state and that of an index. What they hold is
-//! charged before it is written, so that nothing new can be kept without being counted.
+//! All of it is stored in one of two files, the node's state or that of an index. Their content is charged
+//! before it is written, so that nothing new is stored without being counted.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,18 +13,18 @@ use limber_store::{Charge, Pool};
 use crate::api::Result;
 use crate::shard::store_error;
 
-/// What a byte of JSON takes in memory: as a tree, and as what is compiled of it. Measured: 4 to 9 for
+/// Bytes of memory per byte of JSON: for the JSON tree and what is compiled from it. Measured: 4 to 9 for
 /// mappings, 3 to 6 for templates.
 const KEPT_FACTOR: u64 = 6;
-/// Things smaller than this in JSON are not worth counting; there is a limit on how many indices there are.
+/// The first bytes of each file are not counted. The number of indices is limited elsewhere.
 const UNCOUNTED_BYTES: u64 = 4 << 10;
 
-/// What deleting things may need: a tombstone for each.
+/// Growth that a deletion may need, for its tombstone.
 const SMALL_BYTES: u64 = 4 << 10;
-/// A part of the limit beyond it, for small changes: whoever wants to delete something can.
+/// This fraction of the limit is available on top of it for small changes, so that deletions remain possible.
 const RESERVE_SHARE: u64 = 8;
 
-/// The charges of what is kept.
+/// The charges for what is stored.
 pub(in crate::node) struct Kept {
     pool: Arc<Pool>,
     charges: Mutex<HashMap<Arc<str>, Charge>>,
@@ -35,10 +35,10 @@ impl Kept {
         Kept { pool, charges: Mutex::default() }
     }
 
-    /// `what` is about to take `json_bytes`.
+    /// Charges `what` for its new size of `json_bytes`.
     ///
     /// # Errors
-    /// `TooManyRequests` where there is no room for what it takes more than before.
+    /// Fails with `TooManyRequests` when there is no room for the growth.
     pub(in crate::node) fn keep(&self, what: &str, json_bytes: usize) -> Result<()> {
         let bytes = (json_bytes as u64).saturating_sub(UNCOUNTED_BYTES) * KEPT_FACTOR;
         let mut charges = self.charges.lock();
@@ -63,7 +63,7 @@ impl Kept {
         Ok(())
     }
 
-    /// As [`Kept::keep`], of what was kept before a restart.
+    /// Works like [`Kept::keep`], for what was stored before a restart, so it never fails.
     pub(in crate::node) fn keep_always(&self, what: &str, json_bytes: usize) {
         let bytes = (json_bytes as u64).saturating_sub(UNCOUNTED_BYTES) * KEPT_FACTOR;
         self.charges.lock().insert(what.into(), self.pool.charge_always(bytes));

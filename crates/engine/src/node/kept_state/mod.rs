@@ -1,4 +1,4 @@
-//! What the node keeps beside its indices, and how it is changed durably.
+//! What the node stores besides its indices, and how it changes it durably.
 
 pub(super) mod changes;
 pub(super) mod cluster;

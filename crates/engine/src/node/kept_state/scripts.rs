@@ -1,4 +1,4 @@
-//! Stored scripts: put, get, delete; kept over restarts.
+//! Stores, returns and deletes scripts, which survive restarts.
 
 use std::collections::HashMap;
 
@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use crate::api::Result;
 use crate::node::Node;
 
-/// Characters of a script's id.
+/// Longest id of a script, in characters.
 const ID_LENGTH_MAX: usize = 512;
-/// Scripts of a node: all of them are in one file.
+/// Most stored scripts of a node. All of them are in one file.
 const SCRIPTS_MAX: usize = 10_000;
 
-/// The scripts of the state file.
+/// Reads the scripts of the state file.
 pub(in crate::node) fn restored(scripts: &Value) -> HashMap<String, StoredScript> {
     let text = |script: &Value, key: &str| script[key].as_str().unwrap_or_default().to_owned();
     let stored =
@@ -22,7 +22,7 @@ pub(in crate::node) fn restored(scripts: &Value) -> HashMap<String, StoredScript
     scripts.as_object().into_iter().flatten().map(|(id, script)| (id.clone(), stored(script))).collect()
 }
 
-/// The context that a name in the URL stands for, where Limber has it.
+/// Returns the context with the name in the URL, if Limber supports it.
 fn context_of(name: &str) -> Result<ScriptContext> {
     const KNOWN: &[ScriptContext] = &[
         ScriptContext::Score,
@@ -41,13 +41,13 @@ fn context_of(name: &str) -> Result<ScriptContext> {
 }
 
 impl Node {
-    /// Scripts that were compiled, that fell out of the cache, and that were refused because there were too
-    /// many.
+    /// Returns how many scripts were compiled, how many were evicted from the cache, and how many were
+    /// refused because there were too many.
     pub fn script_statistics(&self) -> (u64, u64, u64) {
         self.scripts.statistics()
     }
 
-    /// `PUT _scripts/ID`, compiled for `context` where one is named.
+    /// Carries out `PUT _scripts/ID`. The script is compiled for `context` if one is named.
     pub fn put_script(&self, id: &str, context: Option<&str>, body: &Value) -> Result<()> {
         let script = StoredScript::parse(body)?;
         if id.len() > ID_LENGTH_MAX || id.contains('#') {
@@ -77,12 +77,12 @@ impl Node {
         })
     }
 
-    /// The script under an id.
+    /// Returns the script with this id.
     pub fn get_script(&self, id: &str) -> Option<StoredScript> {
         self.scripts.stored(id)
     }
 
-    /// `DELETE _scripts/{id}`; `NotFound` for an unknown id.
+    /// Carries out `DELETE _scripts/{id}`. Fails with `NotFound` for an unknown id.
     pub fn delete_script(&self, id: &str) -> Result<()> {
         let _changing = self.changing.lock();
         self.change_scripts(|scripts| match scripts.as_object_mut().and_then(|known| known.remove(id)) {

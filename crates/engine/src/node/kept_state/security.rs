@@ -1,4 +1,4 @@
-//! Users, roles, keys and tokens: a part of the node's state, changed in one step.
+//! Users, roles, keys and tokens, a part of the node's state.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,15 +16,16 @@ use crate::node::{Node, STATE_FOLDER, STATE_NAME};
 use crate::shard::store_error;
 
 impl Node {
-    /// What is there now.
+    /// Returns the current users, roles, keys and tokens.
     pub fn security(&self) -> Arc<Store> {
         self.security.load_full()
     }
 
-    /// Changes it, durably, or not at all.
+    /// Changes them durably, or not at all.
     ///
     /// # Errors
-    /// Those of `change`, that there are too many entries, or that the state cannot be written.
+    /// Fails with the errors of `change`, when there are too many entries, or when the state cannot be
+    /// written.
     pub fn change_security<T>(&self, change: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
         let _changing = self.changing.lock();
         let mut next = (*self.security.load_full()).clone();
@@ -38,18 +39,19 @@ impl Node {
     }
 }
 
-/// Refuses what cannot be done to an index of which parts are hidden from the request of this thread.
+/// Refuses an operation on an index of which parts are hidden from the request of this thread.
 ///
 /// # Errors
-/// `BadRequest` with `why`.
+/// Fails with `BadRequest` and the reason `why`.
 pub(in crate::node) fn check_sees_all(index: &str, why: &str) -> Result<()> {
     limber_access::current().map_or(Ok(()), |access| access.check_unlimited(index, None, why))
 }
 
-/// Gives a user of a data folder that no server uses another password; the folder is locked meanwhile.
+/// Changes the password of a user in a data folder that no server uses. The folder is locked meanwhile.
 ///
 /// # Errors
-/// The folder holds no node or is in use, there is no such user, or the password is not valid.
+/// Fails when the folder holds no node or is in use, when there is no such user, or when the password is not
+/// valid.
 pub fn set_password_offline(path: &Path, user: &str, password: &str) -> Result<()> {
     let disk: Arc<dyn Disk> = Arc::new(FsDisk::open(path).map_err(|error| match error {
         limber_store::Error::Locked { path } => RequestError::internal(

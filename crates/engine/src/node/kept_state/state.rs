@@ -1,8 +1,8 @@
-//! What the node keeps beside its indices, and which indices there are.
+//! The node's state: what it stores besides its indices, and which indices exist.
 //!
-//! One file, `state/node.json`, checked and replaced as a whole ([`crate::checked_file`]). One replacement is
-//! one change, whatever it spans: an index exists when it is listed here, is on its way out when it has a
-//! tombstone, and has the metadata of `pending` where that is newer than its own file.
+//! It is one file, `state/node.json`, which is verified and replaced as a whole ([`crate::checked_file`]).
+//! One replacement is one change, whatever it spans. An index exists when it is listed here and is being
+//! deleted when it has a tombstone. Its metadata is the one in `pending` if that is newer than its own file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,26 +21,27 @@ use limber_store::directory::{Replaced, replace};
 
 pub(crate) const STATE_FOLDER: &str = "state";
 pub(crate) const STATE_NAME: &str = "node.json";
-/// The file as messages name it.
+/// The path of the file in messages.
 const FILE: &str = "state/node.json";
-/// Version 1 had no first line, and neither listed indices nor pending metadata: an index was there when its
-/// file was.
+/// Version 1 had no first line, and neither listed indices nor had pending metadata: an index existed when
+/// its file did.
 const FORMAT: Format = Format { magic: "limber-node", version: 2 };
 
-/// An index that exists, as far as it has to be known when its own file cannot be read.
+/// An index that exists, with what must be known even if its own file cannot be read.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Listed {
-    /// `None`: a file of version 1 did not say, and the index's own could not be read since.
+    /// `None` for an index from a file of version 1, which had no names, if the index's own file could not be
+    /// read since.
     pub name: Option<Arc<str>>,
     pub aliases: BTreeMap<String, Alias>,
 }
 
-/// Metadata that a change of several indices made, until the index's own file has it.
+/// Metadata from a change that spans indices, until the index's own file contains it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Pending {
-    /// [`IndexMetadata::to_json`].
+    /// The result of [`IndexMetadata::to_json`].
     pub metadata: Value,
-    /// The index had no file of its own yet.
+    /// Whether the index had no file of its own yet.
     pub is_first: bool,
 }
 
@@ -50,15 +51,15 @@ impl Pending {
     }
 }
 
-/// Which metadata of an index counts: that of its own file, or that of the node's state.
+/// Which metadata of an index is the newest: that in its own file, or that in the node's state.
 pub(crate) enum Newest<'s> {
     Own(Box<IndexMetadata>),
-    /// The file has an older version; 0 where there is none yet.
+    /// The file has the older version `own_version`, which is 0 when there is no file yet.
     Pending {
         pending: &'s Pending,
         own_version: u64,
     },
-    /// The file was there, and may have been newer than what the state has.
+    /// The file existed and is missing now. It may have been newer than what the state has.
     Lost,
     None,
 }
@@ -77,7 +78,7 @@ impl Newest<'_> {
     }
 }
 
-/// A rollover of an alias that a node of version 1 had begun.
+/// A rollover of an alias that a node with version 1 had begun.
 #[derive(Debug, Clone)]
 pub(crate) struct BegunRollover {
     pub alias: String,
@@ -91,28 +92,28 @@ pub(crate) struct BegunRollover {
 pub(crate) struct NodeState {
     pub node_id: String,
     pub cluster_uuid: String,
-    /// Counts changes.
+    /// Counts changes of the state.
     pub version: u64,
     pub persistent_settings: Map<String, Value>,
     pub templates: Templates,
     pub pipelines: Value,
-    /// Search pipelines by id, as they were put ([`crate::search_pipeline`]).
+    /// Search pipelines by id, as the user put them ([`crate::search_pipeline`]).
     pub search_pipelines: Value,
     /// Stored scripts by id: `lang`, `source`.
     pub scripts: Value,
-    /// Sets of synonyms by name: rules by id.
+    /// Synonym sets by name: their rules by id.
     pub synonyms: Value,
-    /// Sets of query rules by name: their rules ([`crate::query_rules`]).
+    /// Query rulesets by name: their rules ([`crate::query_rules`]).
     pub query_rules: Value,
-    /// By name: [`DataStream::to_json`].
+    /// Data streams by name: [`DataStream::to_json`].
     pub data_streams: Value,
     /// Transforms by id: `config`, `is_started`, `checkpoint` ([`crate::node::policy::transforms`]).
     pub transforms: Value,
     /// Enrich policies by name: [`crate::enrich::Policy::to_json`].
     pub enrich_policies: Value,
-    /// Policies by name: [`crate::lifecycle::Policy::to_json`].
+    /// Lifecycle policies by name: [`crate::lifecycle::Policy::to_json`].
     pub policies: Value,
-    /// `STOPPING` or `STOPPED` where lifecycles stand still; else `RUNNING`.
+    /// `STOPPING` or `STOPPED` when lifecycles are stopped; else `RUNNING`.
     pub lifecycle_mode: String,
     /// Repositories by name: their definitions.
     pub repositories: Value,
@@ -120,21 +121,21 @@ pub(crate) struct NodeState {
     pub snapshot_lifecycle: Value,
     /// Users, roles and keys: [`limber_access::Store::to_json`].
     pub security: Value,
-    /// The indices that exist, by uuid.
+    /// The indices that exist, by UUID.
     pub indices: BTreeMap<Arc<str>, Listed>,
-    /// Uuids of indices that were deleted and whose folders may still be there.
+    /// UUIDs of indices that were deleted and whose folders may still exist.
     pub tombstones: BTreeSet<Arc<str>>,
     pub pending: BTreeMap<Arc<str>, Pending>,
-    /// Uuids of folders that were there before this file: whatever is in them, they are not of creations that
-    /// were cut short.
+    /// UUIDs of folders that are older than this file. Whatever they contain, they are not left over from
+    /// interrupted creations.
     pub set_aside: BTreeSet<Arc<str>>,
 }
 
-/// How a state was found at start; a folder that it does not list means something else in each case.
+/// Which kind of state was found at the start. It decides what a folder means that the state does not list.
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "one value, read once at start")]
 pub(crate) enum Origin {
-    /// A file of version 1: every index with a file of its own exists.
+    /// A file of version 1: every index with its own file exists.
     Unlisted {
         rollover: Option<BegunRollover>,
     },
@@ -142,7 +143,7 @@ pub(crate) enum Origin {
 }
 
 impl NodeState {
-    /// `set_aside`: folders of indices that are there already.
+    /// Makes the state of a new node. `set_aside` are the folders of indices that already exist.
     fn new(environment: &Environment, set_aside: BTreeSet<Arc<str>>) -> NodeState {
         NodeState {
             node_id: environment.uuid(),
@@ -170,10 +171,10 @@ impl NodeState {
         }
     }
 
-    /// Reads the file, or begins a new node.
+    /// Reads the file, or makes the state of a new node.
     ///
     /// # Errors
-    /// The file cannot be read, is damaged or of a newer version; it is named.
+    /// Fails when the file cannot be read, is damaged or has a newer version. The error names the file.
     pub(in crate::node) fn load(environment: &Environment) -> Result<(NodeState, Origin)> {
         let directory = environment.folder(STATE_FOLDER).map_err(|e| store_error(&e))?;
         if directory.exists(STATE_NAME).map_err(|e| unreadable(&e))? {
@@ -197,7 +198,7 @@ impl NodeState {
         let bodies = |key: &str| -> BTreeMap<String, Value> {
             members(key).map(|(name, body)| (name.clone(), body.clone())).collect()
         };
-        // Files of before there were such things have none.
+        // Files written before a member was introduced do not have it.
         let object = |key: &str| if value[key].is_object() { value[key].clone() } else { json!({}) };
         let uuids = |key: &str| -> BTreeSet<Arc<str>> {
             value[key].as_array().into_iter().flatten().filter_map(Value::as_str).map(Arc::from).collect()
@@ -250,12 +251,12 @@ impl NodeState {
         self.replace_by(&self.to_text(), environment)
     }
 
-    /// Its JSON.
+    /// Renders its JSON.
     pub(in crate::node) fn to_text(&self) -> String {
         self.to_json().to_string()
     }
 
-    /// Writes `text`, its JSON.
+    /// Replaces the file by `text`, its JSON.
     pub(in crate::node) fn replace_by(&self, text: &str, environment: &Environment) -> Replaced {
         match environment.folder(STATE_FOLDER) {
             Ok(directory) => replace(&*directory, STATE_NAME, &FORMAT.encode(text)),

@@ -1,9 +1,9 @@
-//! Changing the node's state: "is it durable, and if nobody can tell, what may still be done?"
+//! Changes the node's state durably: "is it durable, and if that is unknown, what may still be done?"
 //!
-//! After a rename or fsync that failed, the file on disk is the old one or the new one. The change is
-//! refused, so the old state is written again before the caller is told. Where that fails too the state is in
-//! doubt: all changes of metadata are refused, and so are writes to indices that may be gone after a crash,
-//! until the old state could be written. Every change and every round of upkeep tries.
+//! After a rename or fsync that failed, the file on disk may be the old or the new one. The change is
+//! refused, so the old state is written again before the caller learns of the failure. If that fails too, the
+//! state is in doubt: all changes of metadata are refused, and so are writes to indices that may be gone
+//! after a crash, until the old state can be written. Every change and every background round tries that.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,17 +19,17 @@ use crate::node::index::live::index_folder;
 use crate::shard::store_error;
 use limber_store::directory::Replaced;
 
-/// The state's charge in what is kept.
+/// The key under which the state is charged in [`Kept`](super::kept::Kept).
 pub(in crate::node) const STATE: &str = "state";
 
-/// What a change of the state decides about folders.
+/// The folders whose fate a change of the state decides.
 #[derive(Debug, Default, Clone)]
 pub(in crate::node) struct AtStake {
     pub deleted: BTreeSet<Arc<str>>,
     pub created: BTreeSet<Arc<str>>,
 }
 
-/// A change of which nobody knows whether a crash would bring it back.
+/// A failed change that a crash might bring back.
 #[derive(Debug, Clone)]
 pub(in crate::node) struct Doubt {
     error: RequestError,
@@ -37,7 +37,7 @@ pub(in crate::node) struct Doubt {
 }
 
 impl Node {
-    /// Changes and stores the node's state; nothing changes when storing fails. Called with `changing` held.
+    /// Changes and stores the node's state. If storing fails, nothing changes. Called with `changing` held.
     pub(in crate::node) fn change_state(&self, change: impl FnOnce(&mut NodeState)) -> Result<()> {
         let mut next = (*self.state.load_full()).clone();
         change(&mut next);
@@ -79,13 +79,13 @@ impl Node {
         store_error(error)
     }
 
-    /// Drops tombstones of folders that are gone, and metadata that the indices' own files have; whether
-    /// there were any.
+    /// Drops tombstones of folders that are gone, and pending metadata that the indices' own files contain.
+    /// Returns whether there were any.
     pub(in crate::node) fn forget_what_is_done(&self, next: &mut NodeState) -> bool {
         let count = next.tombstones.len() + next.pending.len();
         let mut buried = self.buried.lock();
         next.tombstones.retain(|uuid| !buried.contains(uuid));
-        // Those that no durable state names any more need not be remembered.
+        // Once the durable state has no tombstone for an index, it need not be remembered as buried.
         let durable = self.state.load();
         buried.retain(|uuid| durable.tombstones.contains(uuid));
         drop(buried);
@@ -96,15 +96,15 @@ impl Node {
         next.tombstones.len() + next.pending.len() < count
     }
 
-    /// Whether nobody knows what the state would be after a crash.
+    /// Whether it is unknown which state a crash would leave.
     pub(in crate::node) fn is_state_in_doubt(&self) -> bool {
         self.in_doubt.load(Ordering::Acquire)
     }
 
-    /// Ends a doubt, if there is one, by writing the state once more.
+    /// Ends a doubt, if there is one, by writing the state again.
     ///
     /// # Errors
-    /// `Unavailable` as long as that fails: no metadata may be changed.
+    /// Fails with `Unavailable` while that is impossible; no metadata may be changed then.
     pub(in crate::node) fn settle_state(&self) -> Result<()> {
         match self.is_state_in_doubt() {
             false => Ok(()),
@@ -116,7 +116,7 @@ impl Node {
     }
 
     fn settle_locked(&self) -> Result<()> {
-        // A copy: writers look at the doubt, and must not wait for the disk.
+        // The doubt is copied, because writers read it and must not wait for the disk.
         let Some(doubt) = self.doubt.lock().clone() else { return Ok(()) };
         let mut again = (*self.state.load_full()).clone();
         again.version += 1;
@@ -141,12 +141,13 @@ impl Node {
         Ok(())
     }
 
-    /// Whether the folder of an index that was not created must stay, because the state on disk may list it.
+    /// Whether the folder of an index whose creation failed must stay, because the state on disk may list the
+    /// index.
     pub(in crate::node) fn may_be_listed(&self, uuid: &str) -> bool {
         self.doubt.lock().as_ref().is_some_and(|doubt| doubt.at_stake.created.contains(uuid))
     }
 
-    /// Refuses writes to an index whose deletion failed such that it may be gone after a crash.
+    /// Refuses writes to an index if its deletion failed and it may be gone after a crash.
     pub(in crate::node) fn check_is_not_in_doubt(&self, index: &IndexMetadata) -> Result<()> {
         if !self.is_state_in_doubt() {
             return Ok(());

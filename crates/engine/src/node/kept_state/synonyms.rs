@@ -1,4 +1,4 @@
-//! Sets of synonyms and the analyzers that read them: put, get, delete, reload.
+//! Stores, returns and deletes synonym sets, and reloads the analyzers that use them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +22,8 @@ fn no_rule(set: &str, rule: &str) -> RequestError {
 }
 
 impl Node {
-    /// `PUT _synonyms/{set}`: whether the set is new. `text` is the body as it came.
+    /// Carries out `PUT _synonyms/{set}`. Returns whether the set is new. `text` is the body as it was
+    /// received.
     pub fn put_synonyms(&self, name: &str, body: &Value, text: &str) -> Result<bool> {
         let set = synonyms::parse_set(body, text, || {
             self.flake_ids.generate(1, self.now_millis()).get(0).to_owned()
@@ -36,13 +37,13 @@ impl Node {
         })
     }
 
-    /// `PUT _synonyms/{set}/{rule}`: whether the rule is new.
+    /// Carries out `PUT _synonyms/{set}/{rule}`. Returns whether the rule is new.
     pub fn put_synonym_rule(&self, name: &str, id: &str, body: &Value, text: &str) -> Result<bool> {
         let rule = synonyms::parse_rule(body, text)?;
         self.change_synonyms(|sets| sets.get_mut(name).ok_or_else(|| no_set(name))?.put(id, &rule))
     }
 
-    /// `DELETE _synonyms/{set}`: not while an index uses it.
+    /// Carries out `DELETE _synonyms/{set}`. Fails while an index uses the set.
     pub fn delete_synonyms(&self, name: &str) -> Result<()> {
         self.change_synonyms(|sets| {
             let used_in = self.indices_with(name);
@@ -56,8 +57,8 @@ impl Node {
         })
     }
 
-    /// `DELETE _synonyms/{set}/{id}`; `NotFound` for an unknown set or rule. Analyzers that use the set are
-    /// made again.
+    /// Carries out `DELETE _synonyms/{set}/{id}` and reloads the analyzers that use the set. Fails with
+    /// `NotFound` for an unknown set or rule.
     pub fn delete_synonym_rule(&self, name: &str, id: &str) -> Result<()> {
         self.change_synonyms(|sets| {
             let set = sets.get_mut(name).ok_or_else(|| no_set(name))?;
@@ -65,14 +66,14 @@ impl Node {
         })
     }
 
-    /// `GET _synonyms`.
+    /// Carries out `GET _synonyms`.
     pub fn list_synonyms(&self, from: i64, size: i64) -> Result<Value> {
         let sets = self.analysis.sets();
         let all = sets.iter().map(|(name, set)| json!({"synonyms_set": name, "count": set.len()}));
         Ok(json!({"count": sets.len(), "results": synonyms::page(all.collect(), from, size)?}))
     }
 
-    /// `GET _synonyms/{set}`.
+    /// Carries out `GET _synonyms/{set}`.
     pub fn get_synonyms(&self, name: &str, from: i64, size: i64) -> Result<Value> {
         let sets = self.analysis.sets();
         let page = |set: &SynonymSet| {
@@ -81,12 +82,12 @@ impl Node {
         };
         match sets.get(name) {
             Some(set) => page(set),
-            // What is wrong with the page is told first.
+            // Errors in `from` and `size` are reported before a missing set.
             None => page(&SynonymSet::default()).and(Err(no_set(name))),
         }
     }
 
-    /// `GET _synonyms/{set}/{rule}`.
+    /// Carries out `GET _synonyms/{set}/{rule}`.
     pub fn get_synonym_rule(&self, name: &str, id: &str) -> Result<Value> {
         let sets = self.analysis.sets();
         let set = sets.get(name).ok_or_else(|| no_set(name))?;
@@ -94,7 +95,7 @@ impl Node {
         Ok(synonyms::shown((id, rule)))
     }
 
-    /// One change of the sets, on disk before anybody sees it.
+    /// Changes the sets. The change is on disk before it becomes visible.
     fn change_synonyms<T>(
         &self,
         change: impl FnOnce(&mut BTreeMap<String, SynonymSet>) -> Result<T>,
@@ -109,7 +110,7 @@ impl Node {
         Ok(answer)
     }
 
-    /// Names of open indices with an analyzer that reads this set or file.
+    /// Returns the names of open indices with an analyzer that reads this set or file.
     fn indices_with(&self, resource: &str) -> Vec<String> {
         let live = self.live.load_full();
         let uses = |mapping: &limber_mapping::Mapping| {
@@ -119,8 +120,8 @@ impl Node {
         names.map(|index| index.core.name.to_string()).collect()
     }
 
-    /// Reads anew what the analyzers for searching of these indices are made of, those alone that read
-    /// `resource` where one is named.
+    /// Reloads the resources of these indices' search analyzers; if `resource` is given, only for analyzers
+    /// that read it.
     pub fn reload_search_analyzers(
         &self,
         expression: &str,
@@ -139,22 +140,22 @@ impl Node {
                 "reloaded_node_ids": [self.node_id()],
             }));
         }
-        // Answers that were kept were found by the analyzers as they were.
+        // Cached responses were computed with the old analyzers.
         if !details.is_empty() {
             self.clear_cache(expression, options, true, true)?;
         }
         Ok(json!({"_shards": shards.to_json(), "reload_details": details}))
     }
 
-    /// Names of the analyzers that were read anew; `None`: the index has none of them.
+    /// Reloads the analyzers of one index. Returns their names; `None` when the index has none to reload.
     fn reload_analyzers_of(
         &self,
         metadata: &IndexMetadata,
         live: &LiveIndex,
         resource: Option<&str>,
     ) -> Result<Option<Vec<String>>> {
-        // The sets are read under the lock of the index, as its mapping is changed under it: else whoever
-        // read them first could be the last to store its mapping, with sets that are replaced already.
+        // The sets are read under the lock of the index, under which its mapping is changed too. Otherwise a
+        // thread that read older sets could be the last to store its mapping.
         let file = self.index_files.get(&metadata.uuid);
         let _written = file.as_ref().map(|file| file.lock());
         let mapping = live.core.mapping.load_full();
@@ -168,7 +169,8 @@ impl Node {
         Ok(Some(names))
     }
 
-    /// The same for a set of synonyms, in all indices, as the answers to its changes show it.
+    /// Reloads the analyzers that use a synonym set, in all indices. The result is for the responses to
+    /// changes of the set.
     pub fn reload_synonyms(&self, set: &str) -> Result<Value> {
         self.reload_search_analyzers("_all", IndicesOptions::BROADCAST, Some(set))
     }

@@ -1,8 +1,8 @@
-//! What runs beside the requests: refresh, translog sync, flush, merges, lifecycles, recovery of failed
-//! shards, the disk monitor.
+//! Background work: refresh, translog sync, flush, merges, lifecycles, recovery of failed shards, the disk
+//! monitor.
 //!
 //! All threads are started here and end with the node. Each round is a method of [`Node`], so that tests
-//! without threads run it themselves.
+//! without threads can call it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -17,9 +17,9 @@ use crate::settings::Durability;
 use crate::shard::{Shard, is_filling, largest_buffer};
 use crate::waiting::patiently;
 
-/// How often the scheduler looks for work.
+/// How often the scheduler checks for work.
 const TICK: Duration = Duration::from_millis(50);
-/// Ticks in a second.
+/// Ticks per second.
 const SECOND_TICKS: u64 = 20;
 
 pub(in crate::node) struct Background {
@@ -31,8 +31,8 @@ impl Background {
     pub(in crate::node) fn start(node: &Arc<Node>) -> Background {
         let stop = Arc::new(AtomicBool::new(false));
         let mut background = Background { stop: stop.clone(), threads: Vec::new() };
-        // Each on its own: a replay that takes minutes, or a disk that does not answer, holds up none of the
-        // others.
+        // Each round has its own thread, so that a replay that takes minutes, or a disk that does not
+        // respond, delays none of the others.
         for round in Round::ALL {
             let threads = if round == Round::Merge { merge_threads() } else { 1 };
             for _ in 0..threads {
@@ -58,7 +58,7 @@ impl Background {
                 if !tick.is_multiple_of(round.every_ticks()) {
                     continue;
                 }
-                // A panic in one round is a bug to be logged; the rounds go on.
+                // A panic in a round is a bug and is logged; the rounds continue.
                 let run = std::panic::AssertUnwindSafe(|| node.run_round(round));
                 if std::panic::catch_unwind(run).is_err() {
                     tracing::error!(?round, "a background round panicked");
@@ -76,53 +76,53 @@ impl Background {
         }
     }
 
-    /// Ends the threads and waits for them.
+    /// Stops the threads and waits for them.
     pub(in crate::node) fn stop(self) {
         self.stop.store(true, Ordering::Release);
         let this = std::thread::current().id();
         for thread in self.threads {
-            // The last reference to the node may be dropped by one of its own threads.
+            // One of the node's own threads may drop the last reference to it, and cannot wait for itself.
             if thread.thread().id() != this {
                 let _ = thread.join();
             }
         }
     }
 
-    /// Ends the threads without waiting.
+    /// Stops the threads without waiting for them.
     pub(in crate::node) fn abandon(self) {
         self.stop.store(true, Ordering::Release);
     }
 }
 
-/// What one of the background threads does, again and again.
+/// The repeated work of one background thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Round {
-    /// Refreshes the shards whose interval is over.
+    /// Refreshes the shards whose refresh interval has passed.
     Refresh,
-    /// Writes buffers out before their memory runs out.
+    /// Writes indexing buffers to segments before their memory runs out.
     Buffers,
-    /// Makes the logs of `async` indices durable, and checkpoints of all.
+    /// Makes the translogs of indices with `async` durability durable, and the checkpoints of all.
     Sync,
-    /// Flushes the shards whose time has come.
+    /// Flushes the shards that are due.
     Flush,
-    /// Opens shards that failed.
+    /// Tries to open failed shards again.
     Recovery,
-    /// Watches the room on the disk.
+    /// Watches the free disk space.
     Disk,
-    /// Brings the files of indices up to date with the state of the node.
+    /// Brings the metadata files of indices up to date with the node's state.
     Metadata,
-    /// Drops what nobody may ask for any more.
+    /// Drops expired contexts, results and cache entries.
     Expiry,
     /// Merges segments.
     Merge,
     /// Index lifecycles and those of data streams, snapshot policies, transforms.
     Lifecycle,
-    /// Reads what is on disk, to find what rots.
+    /// Reads what is on disk, to find damage.
     Scrub,
 }
 
 impl Round {
-    /// All rounds; each has a thread of its own.
+    /// All rounds. Each has its own thread.
     pub const ALL: [Round; 11] = [
         Round::Refresh,
         Round::Buffers,
@@ -150,7 +150,7 @@ fn merge_threads() -> usize {
 }
 
 impl Node {
-    /// One round of one background thread. Tests without threads decide themselves when each of them runs.
+    /// Runs one round of one background thread. Tests without threads decide when each round runs.
     pub fn run_round(&self, round: Round) {
         match round {
             Round::Refresh => self.refresh_round(),
@@ -179,7 +179,7 @@ impl Node {
         self.live.load().values().flat_map(|index| index.shards.iter().cloned()).collect()
     }
 
-    /// One round of everything the background threads do. For tests without threads.
+    /// Runs one round of everything that the background threads do. For tests without threads.
     pub fn maintain(&self) {
         self.refresh_round();
         self.buffers_round();
@@ -193,7 +193,7 @@ impl Node {
         self.merge_round();
     }
 
-    /// Refreshes the shards whose interval is over.
+    /// Refreshes the shards whose refresh interval has passed.
     fn refresh_round(&self) {
         let mut any = false;
         for shard in self.shards() {
@@ -212,13 +212,14 @@ impl Node {
         }
     }
 
-    /// Writes buffers out before their memory runs out, so that writers need not wait for it.
+    /// Writes indexing buffers to segments before their memory runs out, so that writers need not wait for
+    /// that.
     pub(in crate::node) fn buffers_round(&self) {
         let shards = self.shards();
         let write = |shard: &Shard| match shard.write_buffers() {
             Ok(()) => true,
             Err(error) => {
-                // An index that was deleted meanwhile is no failure.
+                // It is not a failure if the index was deleted meanwhile.
                 if shard.core().is_ok() {
                     tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "buffers not written");
                 }
@@ -238,8 +239,8 @@ impl Node {
         }
     }
 
-    /// Makes the translogs of `async` indices durable. Their interval is at least 100 ms; every tick is soon
-    /// enough.
+    /// Makes the translogs of indices with `async` durability durable. Their interval is at least 100 ms, so
+    /// doing this every tick is often enough.
     pub(in crate::node) fn sync_round(&self) {
         for shard in self.shards() {
             if shard.index.settings.load().durability == Durability::Async
@@ -247,7 +248,7 @@ impl Node {
             {
                 tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "translog not synced");
             }
-            // A shard that is not open says so elsewhere.
+            // A shard that is not open is reported elsewhere.
             if shard.is_started()
                 && let Err(error) = shard.sync_checkpoint_if_due()
             {
@@ -256,7 +257,7 @@ impl Node {
         }
     }
 
-    /// Flushes the shards whose time has come.
+    /// Flushes the shards that are due.
     pub(in crate::node) fn flush_round(&self) {
         for shard in self.shards() {
             if let Err(error) = shard.flush_if_due() {
@@ -265,7 +266,7 @@ impl Node {
         }
     }
 
-    /// Expires search contexts, drops from the caches what nobody can find any more.
+    /// Closes expired search contexts and drops cache entries that can no longer be found.
     pub(in crate::node) fn expiry_round(&self) {
         self.contexts.expire();
         self.async_searches.expire();
@@ -288,19 +289,19 @@ impl Node {
         }
     }
 
-    /// A write was refused for want of room: indices are blocked at once, and released when the monitor sees
-    /// room again.
+    /// Notes that a write was refused because the disk is full. Indices are blocked at once, and released
+    /// when the monitor sees free space again.
     pub(in crate::node) fn note_full_disk(&self) {
         self.is_flooded.store(true, Ordering::Release);
     }
 
-    /// Whether writes are refused because the disk is over its flood stage, or refused a write.
+    /// Whether the disk is over its flood stage or has refused a write.
     pub fn is_disk_full(&self) -> bool {
         self.is_flooded.load(Ordering::Acquire)
     }
 
-    /// Sets `index.blocks.read_only_allow_delete` on all indices when the flood stage is reached and takes it
-    /// back when it is over, as Elasticsearch's `DiskThresholdMonitor`.
+    /// Sets `index.blocks.read_only_allow_delete` on all indices when the flood stage is reached, and removes
+    /// it when it is over, like Elasticsearch's `DiskThresholdMonitor`.
     pub fn watch_disk(&self) {
         let settings = self.settings.load();
         if !settings.boolean("cluster.routing.allocation.disk.threshold_enabled") {
@@ -331,22 +332,21 @@ impl Node {
             let value = if is_exceeded { Value::from("true") } else { Value::Null };
             flat.insert("index.blocks.read_only_allow_delete".into(), value);
             let options = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::METADATA_OPEN_CLOSED };
-            // On a disk that is full to the last byte the block itself cannot be stored; writes fail there by
-            // themselves.
+            // On a completely full disk the block itself cannot be stored, but writes fail there anyway.
             if let Err(error) = self.change_settings(&name, options, flat, false) {
                 tracing::warn!(index = name, %error, "flood stage block not changed");
             }
         }
     }
 
-    /// Wakes those who wait for a refresh.
+    /// Wakes the threads that wait for a refresh.
     pub(in crate::node) fn note_refresh(&self) {
         *self.refresh_count.lock() += 1;
         self.refreshed.notify_all();
     }
 
-    /// Waits until what was written to the shard can be found; refreshes when no refresh comes by itself.
-    /// Whether it did.
+    /// Waits until searches can find what was written to the shard, and refreshes if no scheduled refresh
+    /// comes. Returns whether it was refreshed here.
     pub(in crate::node) fn wait_for_refresh(&self, shard: &Shard) -> bool {
         let interval = shard.index.settings.load().refresh_interval_ms;
         let (Some(interval_ms), true) = (interval, self.config.background_threads) else {
@@ -363,8 +363,8 @@ impl Node {
             }
             Ok((core.finished_refreshes() >= wanted).then_some(()))
         });
-        // Nobody waits for it any more, or too many do: the refresh comes by itself, and what was written is
-        // there.
+        // On an error nobody waits for the refresh any more, or too many do. The scheduled refresh will come,
+        // and the write has been made.
         matches!(came, Ok(None)) && shard.refresh().is_ok()
     }
 }

@@ -1,4 +1,4 @@
-//! Cluster health: "does every shard serve, and do its copies?"
+//! Cluster health: "are all shards and their copies active?"
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,11 +12,11 @@ use crate::catalog::IndexMetadata;
 use crate::node::Node;
 use crate::waiting::patiently;
 
-/// Between two looks of a waiting call.
+/// Time between two checks of a waiting call.
 const POLL: Duration = Duration::from_millis(20);
 
 impl Node {
-    /// Waits as asked, at most `timeout_ms`.
+    /// Waits as requested, at most `timeout_ms`, and returns the health.
     pub fn cluster_health(&self, request: &HealthRequest) -> Result<HealthResponse> {
         let deadline = Instant::now() + Duration::from_millis(request.timeout_ms.min(3_600_000));
         let wanted_nodes = request.wait_for_nodes.as_deref().map(parse_nodes).transpose()?;
@@ -41,7 +41,7 @@ impl Node {
         }
     }
 
-    /// The health now, and whether all indices that were named exist.
+    /// Returns the current health, and whether all named indices exist.
     fn health_now(&self, request: &HealthRequest) -> Result<(HealthResponse, bool)> {
         let catalog = self.catalog.load();
         let expression = request.index.as_deref().unwrap_or("");
@@ -69,7 +69,7 @@ impl Node {
         let active = shards().filter(|shard| shard.primary_active).count() as u32;
         let mut status = indices.iter().map(|index| index.status).max().unwrap_or(HealthStatus::Green);
         if !is_there {
-            // As Elasticsearch: an index that does not exist is a red answer.
+            // As in Elasticsearch, an index that does not exist makes the status red.
             status = HealthStatus::Red;
         }
         let response = HealthResponse {
@@ -86,7 +86,7 @@ impl Node {
         Ok((response, is_there))
     }
 
-    /// The health of one index.
+    /// Returns the health of one index.
     pub(in crate::node) fn status_of(&self, metadata: &Arc<IndexMetadata>) -> HealthStatus {
         self.index_health(metadata).status
     }
@@ -97,13 +97,13 @@ impl Node {
         let shards: Vec<ShardHealth> = (0..metadata.typed.number_of_shards)
             .map(|number| {
                 let shard = live.as_ref().and_then(|live| live.shards.get(number as usize));
-                // The shards of a closed index are on disk, whole and assigned.
+                // The shards of a closed index count as assigned; they are complete on disk.
                 let reason = match shard {
                     Some(shard) => self.why_failed(shard),
                     None if !metadata.open && metadata.damage.is_none() => None,
                     None => self.live(metadata).err(),
                 };
-                // A shard that serves may have damaged files, so that a part of what it holds cannot be read.
+                // An active shard may have damaged files, so that a part of its data cannot be read.
                 let damage = shard.and_then(|shard| shard.problem());
                 let primary_active = reason.is_none();
                 let status = match (primary_active && damage.is_none(), replicas) {
@@ -132,7 +132,7 @@ impl Node {
     }
 }
 
-/// An error with its causes, as one line.
+/// Formats an error and its causes as one line.
 fn told(error: &RequestError) -> String {
     let causes = std::iter::successors(Some(error), |error| error.caused_by.as_deref());
     causes.map(|error| error.reason.as_str()).collect::<Vec<_>>().join(": ")
@@ -159,7 +159,7 @@ impl WantedNodes {
     }
 }
 
-/// `>=1`, `<=1`, `>1`, `<1`, `1`, `ge(1)`, `le(1)`, `gt(1)`, `lt(1)`.
+/// Parses `>=1`, `<=1`, `>1`, `<1`, `1`, `ge(1)`, `le(1)`, `gt(1)` or `lt(1)`.
 fn parse_nodes(text: &str) -> Result<WantedNodes> {
     type Make = fn(u64) -> WantedNodes;
     const FORMS: [(&str, &str, Make); 8] = [
@@ -185,7 +185,7 @@ fn parse_nodes(text: &str) -> Result<WantedNodes> {
     number(text).map(WantedNodes::Exactly)
 }
 
-/// `all` or a number of active shards per index's copies.
+/// Whether every index has the required number of active copies: `all` or a number.
 fn active_shards_hold(wanted: Option<&str>, response: &HealthResponse) -> Result<bool> {
     match wanted {
         None => Ok(true),

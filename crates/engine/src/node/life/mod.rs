@@ -1,4 +1,4 @@
-//! The node as a whole: how it opens, what runs in the background, and what its health and statistics say.
+//! The node as a whole: opening it, its background work, its health and its statistics.
 
 pub(super) mod background;
 pub(super) mod health;

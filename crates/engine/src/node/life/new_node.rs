@@ -1,4 +1,4 @@
-//! What does a node have from the start, before anybody has put anything into it?
+//! The templates, pipelines and policies that a node has from the start.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::api::Result;
 use crate::lifecycle::Policy;
 use crate::node::Node;
 
-/// What is put into an empty node: names and the bodies of the requests that would put them.
+/// What is put into an empty node: names, and the bodies of the requests that would put them.
 #[derive(Debug, Default)]
 pub struct Stack {
     /// Ingest pipelines.
@@ -18,12 +18,12 @@ pub struct Stack {
     pub policies: Vec<(&'static str, Value)>,
     /// Component templates.
     pub components: Vec<(&'static str, Value)>,
-    /// Composable index templates, which may be composed of these components.
+    /// Composable index templates, which may use these component templates.
     pub composable: Vec<(&'static str, Value)>,
 }
 
 impl Node {
-    /// Whether there is nothing in this node, apart from who may use it.
+    /// Whether this node contains nothing except security settings.
     pub fn is_empty(&self) -> bool {
         let state = self.state.load();
         let is_none = |bodies: &Value| bodies.as_object().is_none_or(Map::is_empty);
@@ -34,11 +34,12 @@ impl Node {
             && [&state.pipelines, &state.policies, &state.data_streams].into_iter().all(is_none)
     }
 
-    /// Puts all of it into an empty node in one step: with one write of the node's state, and so all or
-    /// nothing of it.
+    /// Puts everything into an empty node with one write of the node's state, so that all or nothing is
+    /// stored.
     ///
     /// # Errors
-    /// Bodies that the requests would refuse, a node that takes no changes, a state that cannot be written.
+    /// Fails for bodies that the requests would refuse, when the node takes no changes, or when the state
+    /// cannot be written.
     pub fn put_stack(&self, stack: &Stack) -> Result<()> {
         let snapshot = self.pipelines.snapshot();
         let pipelines = stack.pipelines.iter().map(|(id, body)| snapshot.compile(id, body));

@@ -44,33 +44,33 @@ use crate::shard::{FlakeIds, Host, NodeCaches, ShardServices, store_error};
 use crate::snapshot::running::Snapshots;
 use crate::tasks::Tasks;
 
-/// What a node is opened with.
+/// The configuration of a node.
 #[derive(Debug, Clone)]
 pub struct NodeConfig {
     /// The data folder (`path.data`).
     pub data_path: PathBuf,
-    /// `memory.limit` in bytes; all pools are shares of it.
+    /// `memory.limit` in bytes. All memory pools are shares of it.
     pub memory_limit_bytes: u64,
     /// `cluster.name`.
     pub cluster_name: String,
     /// `node.name`.
     pub node_name: String,
-    /// The Elasticsearch version claimed, such as `8.14.3` (it also decides `index.version.created`).
+    /// The Elasticsearch version that the node claims to have, such as `8.14.3`. It also determines
+    /// `index.version.created`.
     pub compat_version: String,
-    /// Flat node settings of the configuration file and `-E` (known keys only; unknown ones refuse the
-    /// start).
+    /// Flat node settings from the configuration file and `-E`. Unknown keys prevent the start.
     pub settings: Map<String, Value>,
-    /// Refresh, flush, merge and housekeeping threads. Tests switch them off and call the maintenance
-    /// themselves.
+    /// Whether to start threads for refresh, flush, merge and housekeeping. Tests switch them off and call
+    /// the rounds themselves.
     pub background_threads: bool,
-    /// Processors that one search may use: its shards are searched side by side.
+    /// How many processors one search may use to search its shards in parallel.
     pub search_processors: usize,
 }
 
-/// Open indices by uuid, in an order that is the same in every run.
+/// Open indices by UUID, in the same order in every run.
 pub(in crate::node) type LiveIndices = BTreeMap<Arc<str>, Arc<LiveIndex>>;
 
-/// One running node. See the crate's head for what it promises.
+/// A running node. See the crate documentation for its guarantees.
 pub struct Node {
     pub(in crate::node) config: NodeConfig,
     pub(in crate::node) environment: Environment,
@@ -78,73 +78,73 @@ pub struct Node {
     indexing_pressure: Arc<IndexingPressure>,
     pub(in crate::node) term_index: Arc<TermIndexCache>,
     pub(in crate::node) this: Weak<Node>,
-    /// As it is on disk; see [`crate::node::kept_state::changes`] for all locks of what changes.
+    /// The state as it is on disk. See [`crate::node::kept_state::changes`] for the locks.
     pub(in crate::node) state: ArcSwap<NodeState>,
-    /// Whether the disk may have another state than `state`.
+    /// Whether the state on disk may differ from `state`.
     pub(in crate::node) in_doubt: AtomicBool,
-    /// What depends on which of the two it has.
+    /// What depends on which of the two states is on disk.
     pub(in crate::node) doubt: Mutex<Option<Doubt>>,
-    /// Deleted indices whose folders are gone; their tombstones go with the next change of the state.
+    /// Deleted indices whose folders are gone. The next change of the state removes their tombstones.
     pub(in crate::node) buried: Mutex<HashSet<Arc<str>>>,
     pub(in crate::node) index_files: IndexFiles,
-    /// Charges of what requests leave behind.
+    /// Charges for what requests store permanently.
     pub(in crate::node) kept: Kept,
-    /// Names of indices that are being filled from others.
+    /// Names of indices that are being filled from other indices.
     pub(in crate::node) copying: Mutex<HashSet<Arc<str>>>,
     pub(in crate::node) dangling: Mutex<BTreeMap<Arc<str>, Dangling>>,
-    /// Why open indices have no shards, by uuid.
+    /// Why open indices have no shards, by UUID.
     pub(in crate::node) not_opened: Mutex<HashMap<Arc<str>, RequestError>>,
     node_id: Arc<str>,
     cluster_uuid: String,
     started_millis: u64,
-    /// Monotonic.
+    /// By the monotonic clock.
     started_at_ms: u64,
     pub(in crate::node) catalog: ArcSwap<Catalog>,
     pub(in crate::node) live: ArcSwap<LiveIndices>,
-    /// Names that are being created or rolled over, and uuids of indices that are being opened, closed or
+    /// Names that are being created or rolled over, and UUIDs of indices that are being opened, closed or
     /// removed.
     pub(in crate::node) names: NameLocks,
-    /// Held by whoever changes the node's state; never while waiting for a shard's gate, or for the file of
-    /// an index.
+    /// Held while the node's state changes. A thread that holds it never waits for a shard's gate or for the
+    /// file of an index.
     pub(in crate::node) changing: Mutex<()>,
-    /// Held for the moment in which the catalog is replaced.
+    /// Held briefly while the catalog is replaced.
     pub(in crate::node) publishing: Mutex<()>,
     pub(in crate::node) recoveries: Recoveries,
     pub(in crate::node) settings: ArcSwap<ClusterSettings>,
     pub(in crate::node) pipelines: Registry,
     pub(in crate::node) scripts: Arc<Scripts>,
-    /// What analyzers find at the node.
+    /// The resources that analyzers read from the node.
     pub(in crate::node) analysis: Arc<NodeAnalysis>,
     pub(in crate::node) tasks: Tasks,
     pub(in crate::node) contexts: Contexts,
     pub(in crate::node) async_searches: AsyncSearches,
     pub(in crate::node) transforms: Transforms,
-    /// Searches of processors `enrich`.
+    /// Number of searches by `enrich` processors.
     pub(in crate::node) enrich_searches: AtomicU64,
     /// Names of enrich policies that are being executed or deleted.
     pub(in crate::node) enrich_in_use: Arc<Mutex<HashSet<String>>>,
     pub(in crate::node) caches: NodeCaches,
     pub(in crate::node) lifecycles: Lifecycles,
     pub(in crate::node) snapshots: Snapshots,
-    /// `None`: one processor.
+    /// `None` when a search may use only one processor.
     pub(in crate::node) workers: Option<Arc<Workers>>,
     pub(in crate::node) flake_ids: FlakeIds,
-    /// Seen by the disk monitor, or a write was refused for want of room.
+    /// Set by the disk monitor, or when a write was refused because the disk is full.
     pub(in crate::node) is_flooded: AtomicBool,
     pub(in crate::node) background: Mutex<Option<Background>>,
-    /// Woken before its time when memory for indexing is getting short.
+    /// Woken early when memory for indexing is getting short.
     pub(in crate::node) buffers_thread: OnceLock<Thread>,
     pub(in crate::node) closed: AtomicBool,
-    /// Woken when a shard was refreshed (`refresh=wait_for`).
+    /// Notified when a shard was refreshed (`refresh=wait_for`).
     pub(in crate::node) refreshed: Condvar,
     pub(in crate::node) refresh_count: Mutex<u64>,
     pub(in crate::node) scrub: Scrub,
-    /// Users, roles and keys, as the state has them.
+    /// Users, roles and keys, as in the state.
     pub(in crate::node) security: ArcSwap<limber_access::Store>,
 }
 
 impl Node {
-    /// Opens the data folder, locks it, recovers every index.
+    /// Opens and locks the data folder, and recovers every index.
     pub fn open(config: NodeConfig) -> Result<Arc<Node>> {
         let disk = FsDisk::open(&config.data_path).map_err(|error| match error {
             limber_store::Error::Locked { path } => RequestError::internal(
@@ -157,7 +157,7 @@ impl Node {
         Node::open_with(config, Environment::system(disk))
     }
 
-    /// As [`Node::open`], with clock, randomness and disk given.
+    /// Works like [`Node::open`], with the given clock, randomness and disk.
     pub fn open_with(mut config: NodeConfig, environment: Environment) -> Result<Arc<Node>> {
         let (state, origin) = NodeState::load(&environment)?;
         let ledger = Ledger::new(config.memory_limit_bytes);
@@ -258,8 +258,8 @@ impl Node {
         Ok(node)
     }
 
-    /// Stops the background threads and flushes every shard (errors are logged). The folder's lock goes with
-    /// the last reference to the node.
+    /// Stops the background threads and flushes every shard; errors are logged. Dropping the last reference
+    /// to the node releases the folder's lock.
     pub fn close(&self) {
         if self.closed.swap(true, Ordering::AcqRel) {
             return;
@@ -283,27 +283,27 @@ impl Node {
         self.metadata_round();
     }
 
-    /// What the node was opened with.
+    /// Returns the configuration that the node was opened with.
     pub fn config(&self) -> &NodeConfig {
         &self.config
     }
 
-    /// The node's memory pools.
+    /// Returns the node's memory pools.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    /// Writes that have arrived and are not answered.
+    /// Returns the sizes of the writes that are in progress.
     pub fn indexing_pressure(&self) -> &Arc<IndexingPressure> {
         &self.indexing_pressure
     }
 
-    /// Running requests, for `_tasks`.
+    /// Returns the running requests, for `_tasks`.
     pub fn tasks(&self) -> &Tasks {
         &self.tasks
     }
 
-    /// 22 characters of URL-safe base64, stable over restarts.
+    /// Returns the node's id: 22 characters of URL-safe base64, unchanged by restarts.
     pub fn node_id(&self) -> &str {
         &self.node_id
     }
@@ -312,17 +312,17 @@ impl Node {
         self.node_id.clone()
     }
 
-    /// 22 characters of URL-safe base64, made when the data folder was new.
+    /// Returns the cluster's UUID: 22 characters of URL-safe base64, generated with the data folder.
     pub fn cluster_uuid(&self) -> &str {
         &self.cluster_uuid
     }
 
-    /// Wall clock when the node was opened, milliseconds since 1970.
+    /// Returns when the node was opened, by the wall clock, in milliseconds since 1970.
     pub fn started_millis(&self) -> u64 {
         self.started_millis
     }
 
-    /// How long it has been open, whatever became of the wall clock meanwhile.
+    /// Returns how long the node has been open, independent of changes to the wall clock.
     pub fn uptime_ms(&self) -> u64 {
         self.environment.clock.monotonic_millis().saturating_sub(self.started_at_ms)
     }
@@ -342,12 +342,12 @@ impl Node {
         }
     }
 
-    /// What analyzers find at the node.
+    /// Returns the resources that analyzers read from the node.
     pub(in crate::node) fn analysis(&self) -> Arc<dyn AnalysisResources> {
         self.analysis.clone()
     }
 
-    /// The analyzers that come with the server, which find at the node what a request of its own names.
+    /// Returns the built-in analyzers, with the node's resources for analyzers that a request defines.
     pub fn analyzers(&self) -> Analyzers {
         Analyzers::built_in_of(&self.analysis())
     }
@@ -356,10 +356,10 @@ impl Node {
         self.environment.clock.now_millis()
     }
 
-    /// The open index with this metadata; closed or broken ones have none, and say why.
+    /// Returns the open index with this metadata. Fails for closed and broken indices, with the reason.
     ///
-    /// Every request that reads or writes documents passes here, so that one whose names were let through too
-    /// early ends.
+    /// Every request that reads or writes documents calls this. It checks authorization again, for names that
+    /// were resolved before it changed.
     pub(in crate::node) fn live(&self, metadata: &IndexMetadata) -> Result<Arc<LiveIndex>> {
         if let Some(access) = limber_access::current() {
             access.limits(&metadata.name, None)?;
@@ -382,8 +382,8 @@ impl Node {
         })
     }
 
-    /// Whether what a request saw of an index is no longer so: it was deleted, closed, or replaced by another
-    /// one.
+    /// Whether a request's view of an index is out of date: the index was deleted, closed, opened, or
+    /// replaced by another one.
     pub(in crate::node) fn is_outdated(&self, seen: &IndexMetadata) -> bool {
         let catalog = self.catalog.load();
         !catalog.indices.get(&seen.name).is_some_and(|now| now.uuid == seen.uuid && now.open == seen.open)
@@ -392,7 +392,7 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        // Tests drop nodes to simulate an end without warning; threads must not outlive them.
+        // Tests drop nodes to simulate a sudden end. The threads must not outlive the node.
         if let Some(background) = self.background.lock().take() {
             background.abandon();
         }
@@ -409,7 +409,8 @@ fn restored_streams(state: &NodeState) -> Result<BTreeMap<Arc<str>, Arc<DataStre
         .collect()
 }
 
-/// Shares of the memory limit as the settings say; that of the term index is [`super::segment_memory`]'s.
+/// Applies the settings for shares of the memory limit; that of the term index is in
+/// [`super::segment_memory`].
 pub(in crate::node) fn apply_limits(ledger: &Ledger, settings: &ClusterSettings) {
     let share = |key| settings.bytes_of(key, ledger.limit_bytes);
     ledger.indexing.set_limit_bytes(share("indices.memory.index_buffer_size"));

@@ -1,9 +1,9 @@
-//! What a node finds when it starts: "which indices are there, and what are folders that nobody lists?"
+//! Recovery at the start: "which indices exist, and what are the folders that are not listed?"
 //!
 //! Data that cannot be read is never deleted. A listed index whose metadata cannot be read stays listed and
-//! says why (red); the others serve. A folder that nobody lists goes only when it has a tombstone, or when it
-//! surely has no metadata and so is of a creation that was cut short; everything else is set aside as
-//! dangling.
+//! reports why (red); the others serve. A folder that is not listed is removed only when it has a tombstone,
+//! or when it certainly has no metadata and therefore comes from an interrupted creation. All other folders
+//! are set aside as dangling.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -25,15 +25,15 @@ use crate::shard::store_error;
 /// The metadata of one listed index, and what is known of its file.
 struct Read {
     metadata: IndexMetadata,
-    /// 0: there is no file.
+    /// The version in the file; 0 when there is no file.
     durable: u64,
 }
 
 impl Node {
-    /// Reads the metadata of every index and opens those that are open.
+    /// Reads the metadata of every index, and opens the open ones.
     ///
     /// # Errors
-    /// The folder of all indices cannot be listed.
+    /// Fails when the folder of all indices cannot be listed.
     pub(in crate::node) fn recover_indices(&self, origin: Origin) -> Result<()> {
         let changing = self.changing.lock();
         let mut state = (*self.state.load_full()).clone();
@@ -92,7 +92,7 @@ impl Node {
         Ok(())
     }
 
-    /// Opens the shards of all open indices. One that does not open says why.
+    /// Opens the shards of all open indices. Keeps the reason for an index that fails to open.
     fn open_indices(&self) {
         let mut live = LiveIndices::new();
         let catalog = self.catalog.load_full();
@@ -108,7 +108,8 @@ impl Node {
         self.live.store(Arc::new(live));
     }
 
-    /// Lists what a node of version 1 has: every folder with metadata, and those of which nobody can tell.
+    /// Lists the indices of a node with version 1: every folder that has metadata or of which that is
+    /// unknown.
     fn list_indices(&self, state: &mut NodeState, folders: &HashSet<Arc<str>>) {
         for uuid in folders.iter().filter(|uuid| !state.tombstones.contains(*uuid)) {
             let directory = self.environment.folder(&index_folder(uuid));
@@ -118,7 +119,7 @@ impl Node {
         }
     }
 
-    /// The newer of an index's own file and what the state holds of it.
+    /// Reads the newer metadata of an index: its own file, or what the state holds of it.
     fn read_listed(&self, uuid: &Arc<str>, pending: Option<&Pending>) -> Result<Read> {
         let folder = index_folder(uuid);
         let directory = self.environment.folder(&folder).map_err(|e| store_error(&e))?;
@@ -135,7 +136,7 @@ impl Node {
         }
     }
 
-    /// Metadata that fits what is listed, or the reason why there is none.
+    /// Returns metadata that match what is listed, or metadata with the reason why they cannot be read.
     fn as_listed(&self, uuid: &Arc<str>, listed: &Listed, read: Result<Read>) -> Result<Read> {
         let error = match (read, &listed.name) {
             (Ok(read), Some(name)) if read.metadata.name != *name => {
@@ -145,7 +146,7 @@ impl Node {
             (Ok(read), _) => return Ok(read),
             (Err(error), _) => error,
         };
-        // An index whose name was never read goes by its uuid, which is no valid index name.
+        // An index whose name was never read is listed under its UUID, which is not a valid index name.
         let name = listed.name.as_ref().unwrap_or(uuid);
         tracing::error!(index = %name, %uuid, %error, "the metadata of an index cannot be read");
         Ok(Read {
@@ -154,7 +155,7 @@ impl Node {
         })
     }
 
-    /// A folder that the state does not list.
+    /// Decides about a folder that the state does not list.
     fn judge_unlisted(
         &self,
         state: &NodeState,
@@ -178,8 +179,8 @@ impl Node {
         }
     }
 
-    /// Brings what changes of several indices left to do to its end, and ends doubts: the files of indices,
-    /// the folders of deleted ones.
+    /// Completes what changes that span indices left to do (the files of indices, the folders of deleted
+    /// ones), and ends doubts.
     pub(in crate::node) fn metadata_round(&self) {
         if let Err(error) = self.settle_state() {
             tracing::debug!(%error, "the node's state is still in doubt");
@@ -209,14 +210,14 @@ impl Node {
         }
     }
 
-    /// Tries again what the disk refused to the indices: their metadata, their folders. Damage does not heal
-    /// by itself.
+    /// Tries again where the disk had refused to read metadata or to open folders of indices. Damage is
+    /// permanent and not tried again.
     pub(in crate::node) fn retry_indices(&self) {
         self.reread_indices();
         self.reopen_indices();
     }
 
-    /// Opens the indices whose folders the disk refused.
+    /// Opens the indices whose folders the disk had refused.
     fn reopen_indices(&self) {
         let refused: Vec<Arc<str>> = {
             let not_opened = self.not_opened.lock();
@@ -226,14 +227,14 @@ impl Node {
             let _opening = self.names.lock(&uuid);
             let catalog = self.catalog.load_full();
             match catalog.indices.values().find(|index| index.uuid == uuid) {
-                // Why it does not open is in the log, and in the answers of the index.
+                // If it fails again, the reason is in the log and in responses about the index.
                 Some(metadata) => drop(self.open_and_admit(metadata)),
                 None => drop(self.not_opened.lock().remove(&uuid)),
             }
         }
     }
 
-    /// Reads the metadata of indices again that the disk would not give.
+    /// Reads metadata again that the disk had refused.
     fn reread_indices(&self) {
         for index in self.catalog.load_full().indices.values() {
             let Some(damage) = &index.damage else { continue };
@@ -277,11 +278,11 @@ impl Node {
             drop(changing);
         }
         tracing::info!(index = %metadata.name, "the metadata of an index can be read again");
-        // Why it does not open is in the log, and in the answers of the index.
+        // If it fails, the reason is in the log and in responses about the index.
         let _ = self.open_and_admit(&metadata);
     }
 
-    /// Opens the shards of an index, if it is to be open. Called with the lock of its uuid in `names`.
+    /// Opens the shards of an index if it is to be open. Called with its UUID locked in `names`.
     pub(in crate::node) fn open_and_admit(&self, metadata: &Arc<IndexMetadata>) -> Result<()> {
         if !metadata.open || self.live.load().contains_key(&metadata.uuid) {
             return Ok(());
@@ -294,7 +295,7 @@ impl Node {
             }
             Err(error) => {
                 let before = self.not_opened.lock().insert(metadata.uuid.clone(), error.clone());
-                // Said once however often it is tried.
+                // The same failure is logged only once.
                 if before.is_none_or(|before| before.reason != error.reason) {
                     tracing::error!(index = %metadata.name, %error, "index does not open");
                 }
@@ -303,20 +304,21 @@ impl Node {
         }
     }
 
-    /// Why an open index has no shards.
+    /// Returns why an open index has no shards.
     pub(in crate::node) fn why_not_open(&self, metadata: &IndexMetadata) -> Option<RequestError> {
         let damage = metadata.damage.as_deref().cloned();
         damage.or_else(|| self.not_opened.lock().get(&metadata.uuid).cloned())
     }
 }
 
-/// Whether the disk refused; it may not the next time.
+/// Whether the error came from the disk, so that trying again may help.
 fn is_io(error: &RequestError) -> bool {
     error.kind == "i_o_exception"
 }
 
-/// Takes indices out of the lists of data streams whose creation was cut short by a node of version 1, which
-/// wrote the lists first. Where the name of some index cannot be read, nothing is known to be missing.
+/// Removes indices from data streams if their creation was interrupted in a node with version 1, which wrote
+/// the data streams first. Does nothing when the name of some index cannot be read, as that may be the
+/// missing one.
 fn drop_missing_indices(catalog: &mut Catalog, state: &NodeState) {
     let Catalog { data_streams, indices, .. } = catalog;
     if indices.values().any(|index| index.damage.is_some() && state.indices.contains_key(&index.uuid)) {
@@ -333,8 +335,7 @@ fn drop_missing_indices(catalog: &mut Catalog, state: &NodeState) {
     data_streams.retain(|_, stream| !stream.indices.is_empty());
 }
 
-/// Brings a rollover that a node of version 1 had begun to its end where its new index is there: the old
-/// index hands the alias over.
+/// Completes a rollover that a node with version 1 had begun, if the new index exists: moves the alias to it.
 fn finish_rollover(begun: &BegunRollover, catalog: &mut Catalog, state: &mut NodeState) {
     let found = |name: &str| catalog.indices.get(name).filter(|index| index.damage.is_none());
     let (Some(old), Some(new)) = (found(&begun.old), found(&begun.new)) else { return };
@@ -347,7 +348,7 @@ fn finish_rollover(begun: &BegunRollover, catalog: &mut Catalog, state: &mut Nod
     }
 }
 
-/// An alias goes from the index that was written to over to a new one.
+/// Makes a new index the write index of an alias.
 pub(in crate::node) fn hand_over(
     old: &mut IndexMetadata,
     new: &mut IndexMetadata,

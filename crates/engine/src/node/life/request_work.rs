@@ -1,4 +1,4 @@
-//! Work of a request that runs on threads of the node's own.
+//! Work of a request that runs on the node's own threads.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -8,7 +8,7 @@ use limber_work::{Entered, Work};
 use crate::node::Node;
 
 impl Node {
-    /// Makes what follows on this thread the work of one request, which `cancelled` ends.
+    /// Makes further work on this thread count as that of one request, which `cancelled` ends.
     pub(in crate::node) fn enter_work(&self, cancelled: Arc<AtomicBool>) -> Entered {
         let meter = Some(Arc::new(self.ledger.request.meter()));
         Work { meter, cancelled, deadline: None, warnings: None, opaque_id: None }.enter()

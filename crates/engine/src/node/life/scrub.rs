@@ -1,14 +1,14 @@
-//! The scrub: "is every byte on the disk still what was written?", asked all the time, slowly.
+//! The scrub: "is every byte on disk still what was written?", checked continuously and slowly.
 //!
-//! Rot in a file that nobody reads is found by no reader, and by a merge only once it is too late to take the
-//! bytes from elsewhere. A thread of its own reads all committed files in turn, at
-//! `indices.scrub.max_bytes_per_sec` (0: off), and begins again `indices.scrub.interval` after the beginning
-//! of the last pass. It holds no lock while it reads or sleeps. Where it was is forgotten with the process: a
-//! pass begins [`FIRST_PASS_AFTER`] the start.
+//! No reader notices damage in a file that is never read, and a merge notices it when the bytes may no longer
+//! be available elsewhere. So a separate thread reads all committed files in turn, at
+//! `indices.scrub.max_bytes_per_sec` (0 switches it off), and begins again `indices.scrub.interval` after the
+//! last pass began. It holds no lock while it reads or sleeps. Its progress is not stored: the first pass
+//! begins [`FIRST_PASS_AFTER`] the start.
 //!
-//! The same thread notices maps that could not be read ([`limber_store::mapped`]) within [`LOOK_EVERY`], and
-//! looks at the lengths of files in turn, [`LENGTHS_AT_ONCE`] each time: a file that was cut within its last
-//! page raises no fault and reads as zeros there.
+//! The same thread notices memory maps that could not be read ([`limber_store::mapped`]) within
+//! [`LOOK_EVERY`], and checks the lengths of files in turn, [`LENGTHS_AT_ONCE`] at a time: a file that was
+//! truncated within its last page raises no fault but reads as zeros there.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -22,12 +22,12 @@ use serde_json::{Value, json};
 use crate::node::Node;
 use crate::shard::Shard;
 
-/// A node that starts has other things to read.
+/// A starting node has more urgent things to read.
 const FIRST_PASS_AFTER: Duration = Duration::from_secs(600);
-/// Longest sleep between two looks at settings, faults and the end of the node.
+/// Longest sleep between two checks of settings, faults and the node's end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Files whose length is looked at each time: a thousand a second, at about a microsecond each.
+/// Files whose length is checked each time: a thousand per second, at about a microsecond each.
 const LENGTHS_AT_ONCE: usize = 50;
 
 const RATE: &str = "indices.scrub.max_bytes_per_sec";
@@ -38,15 +38,15 @@ const INTERVAL: &str = "indices.scrub.interval";
 pub(in crate::node) struct Scrub {
     passes: AtomicU64,
     bytes: AtomicU64,
-    /// Monotonic; 0: no pass has begun.
+    /// When the pass began, by the monotonic clock; 0 before the first pass.
     begun_nanos: AtomicU64,
     seen_faults: AtomicU64,
-    /// Segments whose lengths have not had their turn yet.
+    /// Segments whose files are still to be checked for their length.
     lengths: Mutex<Vec<(Arc<Shard>, Weak<Segment>)>>,
 }
 
 impl Node {
-    /// A pass, if one is due. Blocks as long as it takes.
+    /// Runs a pass if one is due. Blocks for the whole pass.
     pub(in crate::node) fn scrub_round(&self) {
         self.look();
         let interval =
@@ -54,7 +54,7 @@ impl Node {
         let now_nanos = self.environment.clock.monotonic_nanos();
         let begun_nanos = self.scrub.begun_nanos.load(Ordering::Relaxed);
         if begun_nanos == 0 {
-            // As if a pass had begun so long ago that the next one is due at the right time.
+            // Pretends that a pass began early enough for the first one to be due at the right time.
             let first_after = FIRST_PASS_AFTER.min(interval).as_nanos() as u64;
             let begun = now_nanos.saturating_add(first_after).saturating_sub(interval.as_nanos() as u64);
             self.scrub.begun_nanos.store(begun.max(1), Ordering::Relaxed);
@@ -67,7 +67,7 @@ impl Node {
         self.scrub_all(&mut |bytes| self.pace(bytes));
     }
 
-    /// Reads every committed byte now, as fast as it can be read.
+    /// Reads every committed byte now, without a speed limit.
     pub fn scrub_now(&self) {
         self.scrub_all(&mut |_| Ok(()));
     }
@@ -94,7 +94,7 @@ impl Node {
         self.settings.load().bytes(RATE)
     }
 
-    /// Sleeps as long as `bytes` may take; what is set meanwhile counts at once.
+    /// Sleeps for the time that `bytes` should take. Changed settings apply at once.
     fn pace(&self, bytes: u64) -> limber_segment::Result<()> {
         let mut left = 1.0;
         while left > 0.0 {
@@ -111,7 +111,7 @@ impl Node {
         Ok(())
     }
 
-    /// Says which files could not be read under their maps, and looks at the lengths of some.
+    /// Reports files whose memory maps could not be read, and checks the lengths of some files.
     fn look(&self) {
         let faults = fault_count();
         if self.scrub.seen_faults.swap(faults, Ordering::Relaxed) != faults {
@@ -130,14 +130,14 @@ impl Node {
         {
             let Some(segment) = segment.upgrade() else { continue };
             files += segment.file_count();
-            // A file that is gone was merged away; what the disk says otherwise, readers are told as well.
+            // A missing file was merged away, and readers notice other errors of the disk themselves.
             if let Err(Error::Store(limber_store::Error::Corrupt { .. })) = segment.verify_lengths() {
                 shard.report_damage();
             }
         }
     }
 
-    /// `_nodes/stats`: what was read, and the damage that is known.
+    /// Returns the scrub's part of `_nodes/stats`: what was read, and the known damage.
     pub fn integrity_stats(&self) -> Value {
         let mut damage = Vec::new();
         for shard in self.shards() {

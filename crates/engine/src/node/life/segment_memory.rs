@@ -1,4 +1,4 @@
-//! The memory of the term index: which scheme, what budget, and what of which index and field is in memory.
+//! The memory of the term index: its scheme, its budget, and how much of each index and field is in memory.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use crate::shard::{SegmentMemory, Shard};
 const ENABLE: &str = "indices.segment_memory.off_heap.enable";
 pub(in crate::node) const SIZE: &str = "indices.segment_memory.off_heap.size";
 
-/// Name of an index and path of one of its fields.
+/// Name of an index, and path of one of its fields.
 pub type IndexAndField = (Arc<str>, Arc<str>);
 
-/// What the cache knows, by segment and field. A field that was never asked for is not in it.
+/// The cache's figures by segment and field. A field that was never read is missing.
 pub(in crate::node) type Figures = HashMap<(u64, u32), FieldFigures>;
 
-/// The scheme that the settings ask for.
+/// Returns the scheme that the settings select.
 pub(in crate::node) fn scheme_of(settings: &ClusterSettings) -> Scheme {
     if settings.boolean(ENABLE) { Scheme::Cached } else { Scheme::Native }
 }
 
-/// Refuses a budget that memory has no room for.
+/// Refuses a budget larger than the memory limit.
 pub(in crate::node) fn check_budget(settings: &ClusterSettings, memory_limit_bytes: u64) -> Result<()> {
     if settings.bytes_of(SIZE, memory_limit_bytes) <= memory_limit_bytes {
         return Ok(());
@@ -37,8 +37,8 @@ pub(in crate::node) fn check_budget(settings: &ClusterSettings, memory_limit_byt
     )))
 }
 
-/// The budget that the settings ask for when a node opens. One that was stored under a larger limit than
-/// today's is cut down, so that the node starts; one of the configuration is refused.
+/// Returns the budget from the settings when a node opens. A budget that was stored under a larger memory
+/// limit is reduced, so that the node starts; one from the configuration file is refused.
 pub(in crate::node) fn budget_at_open(settings: &ClusterSettings, memory_limit_bytes: u64) -> Result<u64> {
     if let Err(error) = check_budget(settings, memory_limit_bytes) {
         if !settings.persistent.contains_key(SIZE) {
@@ -54,17 +54,17 @@ fn budget_of(settings: &ClusterSettings, memory_limit_bytes: u64) -> u64 {
 }
 
 impl Node {
-    /// Statistics of the cache of term-index pages.
+    /// Returns the statistics of the cache of term index pages.
     pub fn term_index_stats(&self) -> TermIndexStats {
         self.term_index.stats()
     }
 
-    /// The same as `_nodes/stats` prints them.
+    /// Returns the statistics as `_nodes/stats` prints them.
     pub fn term_index_stats_json(&self) -> Value {
         cache_to_json(&self.term_index_stats())
     }
 
-    /// The memory of each field's term index, by index and field.
+    /// Returns the memory of each field's term index, by index and field.
     pub fn segment_memory(
         &self,
         expression: &str,
@@ -89,8 +89,8 @@ impl Node {
         figures
     }
 
-    /// Puts the budget and the scheme of the settings into effect. Towards native all pages are in memory
-    /// when this returns, towards cached no more than the budget; look-ups go on meanwhile.
+    /// Applies the budget and the scheme of the settings. When this returns, the native scheme has all pages
+    /// in memory, and the cached scheme no more than the budget. Lookups continue meanwhile.
     pub(in crate::node) fn apply_segment_memory(&self, settings: &ClusterSettings) {
         self.term_index.set_budget(budget_of(settings, self.ledger.limit_bytes));
         let scheme = scheme_of(settings);
@@ -104,7 +104,7 @@ impl Node {
         }
     }
 
-    /// Segments that open meanwhile load theirs by themselves.
+    /// Loads the term indices of all segments. Segments that are opened meanwhile load theirs themselves.
     fn load_term_index(&self) {
         for index in self.live.load().values() {
             for shard in &index.shards {
@@ -119,7 +119,7 @@ impl Node {
     }
 }
 
-/// What the shards of one index have in memory, by field.
+/// Returns the memory of the shards of one index, by field.
 fn of_fields(shards: &[Arc<Shard>], figures: &Figures) -> BTreeMap<Arc<str>, SegmentMemory> {
     let mut rows: BTreeMap<_, SegmentMemory> = BTreeMap::new();
     for shard in shards {
@@ -130,13 +130,13 @@ fn of_fields(shards: &[Arc<Shard>], figures: &Figures) -> BTreeMap<Arc<str>, Seg
     rows
 }
 
-/// The same as statistics print it: an object a field.
+/// Returns the memory by field as statistics print it: one object per field.
 pub(in crate::node) fn of_fields_json(shards: &[Arc<Shard>], figures: &Figures) -> Value {
     let entry = |(path, row): (Arc<str>, SegmentMemory)| {
         let mut entry = row.to_json();
         if let Some(entry) = entry.as_object_mut() {
             entry.insert("segment_count".to_owned(), row.segment_count.into());
-            // Known of whole shards only.
+            // Known only for whole shards.
             entry.shift_remove("directory_size_in_bytes");
         }
         (path.to_string(), entry)
@@ -144,7 +144,7 @@ pub(in crate::node) fn of_fields_json(shards: &[Arc<Shard>], figures: &Figures) 
     Value::Object(of_fields(shards, figures).into_iter().map(entry).collect())
 }
 
-/// What one shard's segments have in memory.
+/// Returns the memory of one shard's segments.
 pub(in crate::node) fn of_shard(shard: &Shard, figures: &Figures) -> SegmentMemory {
     let mut sum = SegmentMemory::default();
     each_field(shard, figures, |_, index_bytes, figures| sum.add(index_bytes, figures));
@@ -155,7 +155,7 @@ pub(in crate::node) fn of_shard(shard: &Shard, figures: &Figures) -> SegmentMemo
     sum
 }
 
-/// The cache's own numbers, for the node's statistics.
+/// Returns the cache's own statistics, for those of the node.
 fn cache_to_json(stats: &TermIndexStats) -> Value {
     json!({
         "scheme": match stats.scheme {
@@ -180,8 +180,8 @@ fn cache_to_json(stats: &TermIndexStats) -> Value {
     })
 }
 
-/// Calls `each` with path, bytes on disk and figures of every inverted field of every segment that searches
-/// see.
+/// Calls `each` with the path, the bytes on disk and the figures of every inverted field, for every segment
+/// that searches see.
 fn each_field(shard: &Shard, figures: &Figures, mut each: impl FnMut(&Arc<str>, u64, Option<&FieldFigures>)) {
     let Ok(core) = shard.core() else { return };
     for segment in core.published_segments() {

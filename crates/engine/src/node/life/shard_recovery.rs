@@ -1,8 +1,8 @@
-//! Shards that failed: "is it worth opening this one again now?"
+//! Failed shards: "is it worth opening this shard again now?"
 //!
-//! A failure of the disk may be over: such a shard is opened again, first at once, then after pauses that
-//! double. Damage does not heal by itself: a shard that does not open for that reason is left alone until its
-//! index is opened again, and its log is not read in vain.
+//! A disk failure may be temporary, so the shard is opened again: first at once, then after pauses that
+//! double. Damage is permanent: a shard that fails to open because of damage is left alone until its index is
+//! opened again, so that its translog is not read in vain.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,45 +14,45 @@ use limber_store::sync::Mutex;
 use crate::node::Node;
 use crate::shard::Shard;
 
-/// The pause after the first attempt that failed, and the longest one.
+/// The pause after the first failed attempt.
 const PAUSE_MIN_MS: u64 = 1_000;
 const PAUSE_MAX_MS: u64 = 300_000;
 
-/// What opening a shard gave the last time.
+/// The result of the last attempt to open a shard.
 #[derive(Debug, Clone)]
 struct Attempt {
     error: RequestError,
     pause_ms: u64,
-    /// When it may be tried again, on the monotonic clock.
+    /// When the next attempt may be made, by the monotonic clock.
     next_ms: u64,
 }
 
-/// The shards that did not open, by uuid and number.
+/// The shards that failed to open, by UUID and ordinal.
 #[derive(Default)]
 pub(in crate::node) struct Recoveries {
     attempts: Mutex<HashMap<(Arc<str>, u32), Attempt>>,
 }
 
-/// Bytes are wrong, or of a newer version: trying again finds the same.
+/// Whether the failure is damage or a newer version, so that another attempt would fail in the same way.
 pub(in crate::node) fn is_damage(error: &RequestError) -> bool {
     matches!(error.kind, "corrupt_index_exception" | "corrupt_state_exception" | "illegal_state_exception")
         || error.caused_by.as_deref().is_some_and(is_damage)
 }
 
 impl Node {
-    /// Opens the shards again that failed and may open now. For tests without threads, too.
+    /// Tries to open failed shards whose pause is over. Tests without threads call it too.
     pub fn recovery_round(&self) {
         self.recover_shards(false);
         self.retry_indices();
     }
 
-    /// Opens failed shards again at once (`_cluster/reroute?retry_failed`). Damaged ones stay as they are.
+    /// Tries to open failed shards at once (`_cluster/reroute?retry_failed`). Damaged ones are left alone.
     pub fn retry_failed_shards(&self) {
         self.recover_shards(true);
         self.retry_indices();
     }
 
-    /// `at_once`: whatever the pauses say.
+    /// Tries to open failed shards. `at_once` ignores the pauses.
     pub(in crate::node) fn recover_shards(&self, at_once: bool) {
         let shards = self.shards();
         self.recoveries.attempts.lock().retain(|(uuid, number), _| {
@@ -73,12 +73,12 @@ impl Node {
         let now_ms = self.environment.clock.monotonic_millis();
         let last = self.recoveries.attempts.lock().get(&key).cloned();
         let is_due = match &last {
-            // A shard that is open and failed is opened again, whatever the reason; one that did not open at
-            // the start tells it.
+            // No attempt was made yet. A shard that was open when it failed is tried whatever the reason; one
+            // that failed to open at the start has already reported damage.
             None => shard.core().is_ok() || !is_damage(&failure),
             Some(last) => !is_damage(&last.error) && (at_once || now_ms >= last.next_ms),
         };
-        // Replay and the new translog need a little room.
+        // Replay and the new translog need a little space.
         const ROOM_BYTES: u64 = 1 << 20;
         let has_room = self.environment.space().is_none_or(|space| space.available_bytes >= ROOM_BYTES);
         if !is_due || !has_room || closed() {
@@ -106,7 +106,7 @@ impl Node {
         }
     }
 
-    /// Why a shard does not serve; `None`: it does.
+    /// Returns why a shard is not active; `None` if it is.
     pub(in crate::node) fn why_failed(&self, shard: &Shard) -> Option<RequestError> {
         let failure = shard.failure()?;
         let key = (shard.index.uuid.clone(), shard.number);

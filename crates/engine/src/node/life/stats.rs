@@ -1,6 +1,7 @@
-//! Statistics: what the shards counted, added up, in Elasticsearch's sections.
+//! Statistics: the shards' counters, summed up, in Elasticsearch's sections.
 //!
-//! A section is made once per shard as JSON of numbers; indices, primaries and totals are sums of those.
+//! Each section is built once per shard as JSON with numbers. Indices, primaries and totals are sums of
+//! those.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,7 +17,7 @@ use crate::node::index::live::{LiveIndex, shard_folder};
 use crate::shard::{Commit, Counters, Shard, ShardStats};
 use crate::stats_request::{StatsLevel, StatsRequest};
 
-/// Key in the answer of each section in the URL.
+/// The key in the response for each section name in the URL.
 const SECTIONS: &[(&str, &str)] = &[
     ("docs", "docs"),
     ("shard_stats", "shard_stats"),
@@ -41,20 +42,20 @@ const SECTIONS: &[(&str, &str)] = &[
     ("segment_memory", "segment_memory"),
 ];
 
-/// What a field is estimated to take beside its data. Source: Elasticsearch's `NodeMappingStats`.
+/// Estimated memory of a field besides its data. Source: Elasticsearch's `NodeMappingStats`.
 const FIELD_BYTES: u64 = 1024;
 
-/// Members that are a maximum, not a sum.
+/// Members that are a maximum instead of a sum.
 const MAXIMA: &[&str] = &["earliest_last_modified_age", "max_unsafe_auto_id_timestamp", "is_throttled"];
 
 impl Node {
-    /// The body of `GET /{index}/_stats`.
+    /// Returns the body of `GET /{index}/_stats`.
     pub fn stats(&self, expression: &str, options: IndicesOptions, request: &StatsRequest) -> Result<Value> {
         let mut all = Value::Object(Map::new());
         let mut indices = Map::new();
         let mut response = BroadcastResponse::default();
         let figures = request.wants("segment_memory").then(|| self.term_index_figures());
-        // Long with many indices, so only for those who ask for this section by name.
+        // This section is long with many indices, so it is shown only if the request names it.
         let shows_fields = request.level != StatsLevel::Cluster
             && request.sections.iter().any(|section| section == "segment_memory");
         for (metadata, live) in self.live_of(expression, options)? {
@@ -99,7 +100,7 @@ impl Node {
             }
         }
         if indices.is_empty() && all.as_object().is_some_and(Map::is_empty) {
-            // No index: every section is there, empty.
+            // Without indices, every section is present with zeros.
             all = json!({});
         }
         let mut body = json!({
@@ -112,8 +113,8 @@ impl Node {
         Ok(body)
     }
 
-    /// The statistics of a closed index. Nothing of it is loaded; its segments are those that its commits
-    /// name, if they are asked for.
+    /// Returns the statistics of a closed index. It loads nothing; the segments are those in its commits, if
+    /// they are requested.
     fn closed_sections(&self, metadata: &IndexMetadata, request: &StatsRequest) -> Value {
         let mut sections = empty_sections(request, self.now_millis());
         if request.wants("segments") && request.include_unloaded_segments {
@@ -191,7 +192,7 @@ impl Node {
         entry
     }
 
-    /// The section `indices` of `_nodes/stats`.
+    /// Returns the section `indices` of `_nodes/stats`.
     pub fn node_indices_stats(&self, request: &StatsRequest) -> Result<Value> {
         let level = request.level;
         let flat = match level {
@@ -237,7 +238,7 @@ impl Node {
         Ok(sum)
     }
 
-    /// The section `fs` of `_nodes/stats`.
+    /// Returns the section `fs` of `_nodes/stats`.
     pub fn fs_stats(&self) -> Value {
         let space = self.environment.space().unwrap_or_default();
         let room = json!({
@@ -270,7 +271,7 @@ fn sections(shard: &Shard, stats: &ShardStats, request: &StatsRequest, now_milli
     Value::Object(made)
 }
 
-/// What the `completion` fields of a shard take, those that are asked for one by one too.
+/// Adds the memory of the `completion` fields of a shard, also by field on request.
 fn add_completion(shard: &Shard, request: &StatsRequest, shown: &mut Value) {
     let mut total = 0;
     for (path, bytes) in shard.completion_bytes() {
@@ -292,7 +293,7 @@ fn empty_sections(request: &StatsRequest, now_millis: u64) -> Value {
     )
 }
 
-/// Members and their order as Elasticsearch 8's `CommonStats` prints them.
+/// Builds a section. Members and their order are those of Elasticsearch 8's `CommonStats`.
 fn section_of(section: &str, counters: &Counters, stats: &ShardStats, now_millis: u64) -> Value {
     let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     match section {
@@ -421,7 +422,7 @@ fn section_of(section: &str, counters: &Counters, stats: &ShardStats, now_millis
                 "miss_count": cache.misses(),
             })
         }
-        // There are no fields of vectors.
+        // There are no vector fields.
         "dense_vector" | "sparse_vector" => json!({"value_count": 0}),
         "recovery" => json!({"current_as_source": 0, "current_as_target": 0, "throttle_time_in_millis": 0}),
         "segment_memory" => stats.segment_memory.to_json(),
@@ -439,7 +440,7 @@ fn section_of(section: &str, counters: &Counters, stats: &ShardStats, now_millis
     }
 }
 
-/// Adds numbers member by member; what only one side has is taken over.
+/// Adds numbers member by member. Members that only `more` has are copied.
 fn add(sum: &mut Value, more: &Value) {
     match (sum, more) {
         (Value::Object(sum), Value::Object(more)) => {

@@ -52,19 +52,19 @@ impl Node {
         Ok(response)
     }
 
-    /// `POST {index}/_refresh`: searches see everything that was written before.
+    /// Carries out `POST {index}/_refresh`: searches then see everything that was written before.
     pub fn refresh(&self, expression: &str, options: IndicesOptions) -> Result<BroadcastResponse> {
         let response = self.broadcast(expression, options, |shard| shard.refresh());
         self.note_refresh();
         response
     }
 
-    /// `force`: commit even when nothing changed.
+    /// Flushes shards. `force` commits even when nothing has changed.
     pub fn flush(&self, expression: &str, options: IndicesOptions, force: bool) -> Result<BroadcastResponse> {
         self.broadcast(expression, options, |shard| shard.flush(force))
     }
 
-    /// Blocks until the merges are done.
+    /// Merges segments and returns when the merges are done.
     pub fn force_merge(
         &self,
         expression: &str,
@@ -83,7 +83,7 @@ impl Node {
         self.broadcast(expression, options, |shard| shard.force_merge(request))
     }
 
-    /// Drops what the shards have in the request cache and in the query cache, as asked.
+    /// Drops the shards' entries in the request cache and in the query cache, as requested.
     pub fn clear_cache(
         &self,
         expression: &str,
@@ -103,8 +103,8 @@ impl Node {
         })
     }
 
-    /// Drops what belongs to states and segments that are gone. A point in time that still looks at them
-    /// fills the caches anew.
+    /// Drops cache entries for index states and segments that are gone. A point in time that still uses them
+    /// fills the caches again.
     pub(in crate::node) fn sweep_caches(&self) {
         if self.caches.requests.is_empty() && self.caches.queries.is_empty() {
             return;
@@ -121,7 +121,7 @@ impl Node {
         self.caches.queries.retain(|uid, segment| segments.contains(&(uid, segment)));
     }
 
-    /// The body of `GET /{index}/_segments`.
+    /// Returns the body of `GET /{index}/_segments`.
     pub fn segments(&self, expression: &str, options: IndicesOptions) -> Result<Value> {
         let mut indices = Map::new();
         let mut response = BroadcastResponse::default();

@@ -1,7 +1,7 @@
-//! Enrich policies: put, get, delete, execute, and looking in what was executed.
+//! Stores, returns, deletes and executes enrich policies, and searches the enrich indices.
 //!
-//! A policy's execution makes a new index, fills it, and points the policy's alias at it in one step; what
-//! was there before is deleted after.
+//! Executing a policy creates a new index, fills it, and moves the policy's alias to it in one step. The
+//! previous index is deleted afterwards.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -19,9 +19,9 @@ use crate::enrich::{EnrichSource, Kind, Policy, check_name};
 use crate::node::reading::placement::Placement;
 use crate::node::{ByQueryRequest, Change, CopyDestination, CopyRouting, Node, Slices};
 
-/// Policies of a node: all of them are in one file.
+/// Most policies of a node. All of them are in one file.
 const POLICIES_MAX: usize = 1_000;
-/// Documents that are copied at a time.
+/// How many documents are copied at a time.
 const BATCH: u32 = 10_000;
 const ACTION: &str = "cluster:admin/xpack/enrich/execute";
 
@@ -32,12 +32,12 @@ impl Node {
         policies.map(|(name, body)| Ok((name.clone(), Policy::parse(body)?))).collect()
     }
 
-    /// `PUT _enrich/policy/{name}`.
+    /// Carries out `PUT _enrich/policy/{name}`.
     pub fn put_enrich_policy(&self, name: &str, body: &Value) -> Result<()> {
         check_name(name)?;
         let policy = Policy::parse(body)?;
         {
-            // Whoever puts a policy must be allowed to read what it copies, and its query must be one.
+            // The user must be allowed to read the source indices, and the query must be valid.
             let _acting = access::acting("indices:data/read/search");
             self.catalog.load().resolve(&policy.indices.join(","), IndicesOptions::SEARCH)?;
         }
@@ -56,7 +56,7 @@ impl Node {
         self.change_state(|state| state.enrich_policies[name] = policy.to_json())
     }
 
-    /// The body of `GET _enrich/policy/{names}`; an empty text means all.
+    /// Returns the body of `GET _enrich/policy/{names}`; an empty string means all.
     pub fn get_enrich_policies(&self, names: &str) -> Result<Value> {
         let parts: Vec<&str> = names.split(',').map(str::trim).collect();
         let is_wanted =
@@ -70,7 +70,7 @@ impl Node {
         Ok(json!({ "policies": shown }))
     }
 
-    /// `DELETE _enrich/policy/{name}`, with the indices that its executions made.
+    /// Carries out `DELETE _enrich/policy/{name}`, which also deletes the policy's enrich indices.
     pub fn delete_enrich_policy(&self, name: &str) -> Result<()> {
         let _using = self.use_policy(name)?;
         let changing = self.changing.lock();
@@ -101,12 +101,12 @@ impl Node {
         access::aside(|| self.delete_made(name, None))
     }
 
-    /// Keeps others from executing or deleting the policy.
+    /// Reserves the policy, so that no other request executes or deletes it meanwhile.
     ///
     /// Source: Elasticsearch's `EnrichPolicyLocks`.
     ///
     /// # Errors
-    /// `TooManyRequests`: another request does.
+    /// Fails with `TooManyRequests` when another request has reserved the policy.
     fn use_policy(&self, name: &str) -> Result<PolicyInUse> {
         match self.enrich_in_use.lock().insert(name.to_owned()) {
             true => Ok(PolicyInUse { in_use: self.enrich_in_use.clone(), name: name.to_owned() }),
@@ -119,7 +119,7 @@ impl Node {
         }
     }
 
-    /// Fills a new index for the policy. `Ok(Some(_))`: the id of the task that does.
+    /// Creates and fills a new index for the policy. Returns the id of the task unless `waits` is set.
     pub fn execute_enrich_policy(self: &Arc<Self>, name: &str, waits: bool) -> Result<Option<String>> {
         let using = self.use_policy(name)?;
         let policies = self.enrich_policies()?;
@@ -214,7 +214,7 @@ impl Node {
         }
     }
 
-    /// What a policy's execution reads.
+    /// Returns the search that reads a policy's source indices.
     fn enrich_source(&self, policy: &Policy) -> Result<SearchRequest> {
         let mut fields: Vec<&str> = policy.enrich_fields.iter().map(String::as_str).collect();
         fields.push(&policy.match_field);
@@ -223,8 +223,8 @@ impl Node {
         SearchRequest::parse(&body, &UrlParameters(Vec::new()))
     }
 
-    /// The field that values are looked for in: of a policy of ranges it is that of the first index that has
-    /// it.
+    /// Returns the mapping of the match field. For a range policy it is that of the first index that has the
+    /// field.
     fn match_mapping(&self, policy: &Policy) -> Result<Value> {
         match policy.kind {
             Kind::Match => return Ok(json!({"type": "keyword", "doc_values": false})),
@@ -250,7 +250,7 @@ impl Node {
         )))
     }
 
-    /// Deletes the indices of a policy's executions but one.
+    /// Deletes a policy's enrich indices, except `kept`.
     fn delete_made(&self, name: &str, kept: Option<&str>) -> Result<()> {
         let pattern = format!("{}-", Policy::alias(name));
         let is_made = |index: &str| {
@@ -269,7 +269,7 @@ impl Node {
         doomed.iter().try_for_each(|index| self.delete_index(index, IndicesOptions::DELETE))
     }
 
-    /// The body of `GET _enrich/_stats`.
+    /// Returns the body of `GET _enrich/_stats`.
     pub fn enrich_stats(&self) -> Value {
         let executing: Vec<Value> = self
             .tasks
@@ -292,13 +292,13 @@ impl Node {
                 "remote_requests_total": 0,
                 "executed_searches_total": self.enrich_searches.load(Ordering::Relaxed),
             }],
-            // Values are looked up in the index itself.
+            // There is no cache: every lookup searches the index.
             "cache_stats": [],
         })
     }
 }
 
-/// A policy that is being executed or deleted, until this is dropped.
+/// A policy that is reserved for execution or deletion until this is dropped.
 struct PolicyInUse {
     in_use: Arc<Mutex<HashSet<String>>>,
     name: String,
@@ -363,7 +363,7 @@ impl EnrichSource for Node {
     }
 }
 
-/// A place as the shape of a point: text `lat,lon` or `POINT (..)`, `[lon, lat]`, or `{lat, lon}`.
+/// Converts a location to a point shape: a string `lat,lon` or `POINT (..)`, `[lon, lat]`, or `{lat, lon}`.
 fn point(value: &Value) -> Result<Value> {
     let at = |longitude: &Value, latitude: &Value| {
         let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
@@ -384,7 +384,7 @@ fn point(value: &Value) -> Result<Value> {
     shape.ok_or_else(|| RequestError::illegal_argument(format!("[{value}] is no place")))
 }
 
-/// The properties of a mapping with one field, which may be inside of objects.
+/// Returns the properties of a mapping with one field, which may be inside objects.
 fn properties(path: &str, definition: Value) -> Value {
     match path.split_once('.') {
         None => json!({ path: definition }),
@@ -392,7 +392,7 @@ fn properties(path: &str, definition: Value) -> Value {
     }
 }
 
-/// Whether a processor `enrich` of the pipeline uses the policy, however deep it stands.
+/// Whether any `enrich` processor of the pipeline, however deeply nested, uses the policy.
 fn names_policy(body: &Value, name: &str) -> bool {
     match body {
         Value::Object(members) => members

@@ -1,4 +1,4 @@
-//! Lifecycle policies: put, show, delete; explain, start, stop, retry, remove.
+//! Stores, shows and deletes lifecycle policies; explains, starts, stops, retries and removes lifecycles.
 //!
 //! Source: Elasticsearch's `TransportPutLifecycleAction`, `TransportExplainLifecycleAction`,
 //! `IndexLifecycleExplainResponse`.
@@ -21,34 +21,34 @@ use crate::lifecycle::{COMPLETE, LifecycleState, Policy, RUNNING, STOPPED, STOPP
 use crate::node::Node;
 use crate::node::kept_state::state::NodeState;
 
-/// Policies of a node: all of them are in one file.
+/// Most policies of a node. All of them are in one file.
 const POLICIES_MAX: usize = 10_000;
 
-/// The policies, and when the indices were last looked at.
+/// State of the lifecycle rounds.
 pub(in crate::node) struct Lifecycles {
     pub(in crate::node) policies: ArcSwap<BTreeMap<String, Arc<Policy>>>,
-    /// The version of the catalog in which every index has begun its policy.
+    /// The version of the catalog in which every index had begun its policy.
     pub(in crate::node) seen_version: AtomicU64,
-    /// When all indices were last looked at.
+    /// When the last round over all indices was.
     pub(in crate::node) last_round: LastTime,
-    /// The same for the lifecycles of data streams.
+    /// When the last round over the lifecycles of data streams was.
     pub(in crate::node) last_stream_round: LastTime,
-    /// Notices when the wall clock is set; indices age by it.
+    /// Notices when the wall clock is set, which changes the ages of indices.
     pub(in crate::node) wall_clock: WallClockWatch,
-    /// How the last rounds over data streams went.
+    /// Results of the last rounds over data streams.
     pub(in crate::node) stream_rounds: Mutex<StreamRounds>,
-    /// Uuids of indices that were merged when their stream was rolled over.
+    /// UUIDs of indices that were merged after their data stream was rolled over.
     pub(in crate::node) merged: Mutex<HashSet<Arc<str>>>,
 }
 
-/// Rounds of the lifecycles of data streams, by a monotonic clock.
+/// Timing and failures of the rounds over data stream lifecycles, by the monotonic clock.
 #[derive(Debug, Default)]
 pub(in crate::node) struct StreamRounds {
     pub started_ms: Option<u64>,
     pub took_ms: Option<u64>,
-    /// Between the starts of the last two.
+    /// Time between the starts of the last two rounds.
     pub between_ms: Option<u64>,
-    /// Names of the streams that did not get on in the last one.
+    /// Names of the data streams that failed in the last round.
     pub failed: HashSet<Arc<str>>,
 }
 
@@ -74,10 +74,10 @@ fn not_found(name: &str) -> RequestError {
     RequestError::not_found("resource_not_found_exception", format!("Lifecycle policy not found: {name}"))
 }
 
-/// What `_ilm/explain` leaves out.
+/// Which indices `_ilm/explain` leaves out.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ExplainFilter {
-    /// Leaves out indices without a policy.
+    /// Leaves out indices without a lifecycle policy.
     pub only_managed: bool,
     /// Leaves out indices whose step has not failed.
     pub only_errors: bool,
@@ -101,7 +101,7 @@ impl Node {
         Ok(())
     }
 
-    /// `PUT /_ilm/policy/{name}`.
+    /// Carries out `PUT /_ilm/policy/{name}`.
     pub fn put_policy(&self, name: &str, body: &Value) -> Result<()> {
         check_policy_name(name)?;
         let mut policy = Policy::parse(body)?;
@@ -119,7 +119,7 @@ impl Node {
         })
     }
 
-    /// The body of `GET /_ilm/policy/{names}`; an empty text means all.
+    /// Returns the body of `GET /_ilm/policy/{names}`; an empty string means all.
     pub fn get_policies(&self, names: &str) -> Result<Value> {
         let policies = self.lifecycles.policies.load();
         let catalog = self.catalog.load();
@@ -137,8 +137,8 @@ impl Node {
         Ok(Value::Object(shown))
     }
 
-    /// `DELETE _ilm/policy/{name}`; an index that uses the policy is an error, and so is an unknown name
-    /// (`NotFound`).
+    /// Carries out `DELETE _ilm/policy/{name}`. Fails when an index uses the policy, and with `NotFound` for
+    /// an unknown name.
     pub fn delete_policy(&self, name: &str) -> Result<()> {
         let _changing = self.changing.lock();
         let catalog = self.catalog.load();
@@ -152,17 +152,17 @@ impl Node {
         self.change_policies(|policies| policies.remove(name).map(drop).ok_or_else(|| not_found(name)))
     }
 
-    /// `RUNNING`, `STOPPING` or `STOPPED`.
+    /// Returns `RUNNING`, `STOPPING` or `STOPPED`.
     pub fn lifecycle_mode(&self) -> String {
         self.state.load().lifecycle_mode.clone()
     }
 
-    /// `POST _ilm/start`: policies are carried out from the next round on.
+    /// Carries out `POST _ilm/start`: policies are carried out from the next round on.
     pub fn start_lifecycles(&self) -> Result<()> {
         self.change_lifecycle_mode(RUNNING)
     }
 
-    /// What has begun is finished first; the next round notes that it has.
+    /// Requests a stop. Steps that have begun are finished first, which the next round records.
     pub fn stop_lifecycles(&self) -> Result<()> {
         match self.lifecycle_mode() == STOPPED {
             true => Ok(()),
@@ -175,7 +175,7 @@ impl Node {
         self.change_state(|state| state.lifecycle_mode = mode.to_owned())
     }
 
-    /// Notes that what had begun is finished, unless lifecycles were started again meanwhile.
+    /// Records that everything that had begun is finished, unless lifecycles were started again meanwhile.
     pub(in crate::node) fn note_lifecycles_stopped(&self) -> Result<()> {
         let _changing = self.changing.lock();
         match self.lifecycle_mode() == STOPPING {
@@ -184,7 +184,7 @@ impl Node {
         }
     }
 
-    /// The body of `GET /{index}/_ilm/explain`.
+    /// Returns the body of `GET /{index}/_ilm/explain`.
     pub fn explain_lifecycles(
         &self,
         expression: &str,
@@ -255,7 +255,7 @@ impl Node {
         body
     }
 
-    /// `POST /{index}/_ilm/retry`: failed steps are tried again at once.
+    /// Carries out `POST /{index}/_ilm/retry`: failed steps are retried at once.
     pub fn retry_lifecycles(&self, expression: &str) -> Result<()> {
         let options = IndicesOptions::METADATA;
         let indices = self.catalog.load().resolve(expression, options)?;
@@ -273,13 +273,13 @@ impl Node {
         Ok(())
     }
 
-    /// `POST /_ilm/move/{index}`: the index goes on from another step of its policy.
+    /// Carries out `POST /_ilm/move/{index}`: the index continues from another step of its policy.
     ///
     /// Source: Elasticsearch's `TransportMoveToStepAction`, `IndexLifecycleTransition#validateTransition`.
     ///
     /// # Errors
-    /// A body without the steps; the index follows no policy, is not at the current step, or its policy has
-    /// no such step.
+    /// Fails when the body lacks the steps, when the index has no policy or is not at the current step, or
+    /// when its policy does not have the next step.
     pub fn move_to_step(&self, name: &str, body: &Value) -> Result<()> {
         let refused = |why: String| Err(RequestError::illegal_argument(why));
         let part = |step: &str, key: &str| body[step][key].as_str().map(str::to_owned);
@@ -347,7 +347,7 @@ impl Node {
         Ok(())
     }
 
-    /// `POST /{index}/_ilm/remove`: the indices follow no policy any more.
+    /// Carries out `POST /{index}/_ilm/remove`: the indices no longer have a policy.
     pub fn remove_lifecycles(&self, expression: &str) -> Result<Value> {
         let mut flat = Map::new();
         flat.insert("index.lifecycle.*".into(), Value::Null);
@@ -361,7 +361,8 @@ impl Node {
         Ok(json!({"has_failures": false, "failed_indexes": []}))
     }
 
-    /// Stores where an index is in its policy, unless it is gone or another index has its name.
+    /// Stores how far an index has come in its policy, unless the index is gone or another index has its
+    /// name.
     ///
     /// `state` is dropped if the lifecycle of `index` has changed since `index` was read, for instance
     /// because it was retried or removed.
@@ -382,22 +383,23 @@ impl Node {
 }
 
 impl IndexMetadata {
-    /// Whether this is the index that was `seen`, at the same step of the same policy. Meanwhile another one
-    /// may have taken its name, or somebody may have taken it out of its policy.
+    /// Whether the index still is the one that was `seen`, at the same step of the same policy. Another index
+    /// may have taken its name, or a user may have removed it from its policy.
     pub(in crate::node) fn is_at_the_step_of(&self, seen: &IndexMetadata) -> bool {
         self.uuid == seen.uuid
             && self.lifecycle == seen.lifecycle
             && self.typed.lifecycle.name == seen.typed.lifecycle.name
     }
 
-    /// What the ages of phases count from: the rollover, the date that was set, or the creation.
+    /// Returns when the ages of phases start to count: at the rollover, at the date in the settings, or at
+    /// the creation.
     pub(in crate::node) fn lifecycle_date_ms(&self) -> u64 {
         let set = self.typed.lifecycle.origination_date_ms;
         self.lifecycle.lifecycle_date_ms.or(set).unwrap_or(self.creation_date_ms)
     }
 }
 
-/// Indices that follow a policy.
+/// Returns the indices that use a policy.
 fn users<'a>(catalog: &'a Catalog, policy: &str) -> Vec<&'a str> {
     let indices = catalog.indices.values();
     let users = indices.filter(|index| index.typed.lifecycle.name.as_deref() == Some(policy));
@@ -418,7 +420,7 @@ fn show(catalog: &Catalog, name: &str, policy: &Policy) -> Value {
     })
 }
 
-/// Milliseconds in the largest unit that they fill, with up to two digits after the point
+/// Formats milliseconds in the largest unit that is not below 1, with up to two fractional digits
 /// (`TimeValue#toHumanReadableString`).
 pub(in crate::node) fn human_time(ms: u64) -> String {
     const UNITS: [(u64, &str); 4] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];

@@ -1,9 +1,9 @@
-//! The course of lifecycles: "which step is next, and may it be taken now?"
+//! Advances lifecycles: "which step is next, and may it be taken now?"
 //!
-//! One thread looks at every index that follows a policy, each `indices.lifecycle.poll_interval`; an index
-//! that begins is looked at as soon as it is there. Each step that was taken is stored with the index, so
-//! that a restart goes on where it was. Source: Elasticsearch's `IndexLifecycleRunner`,
-//! `ExecuteStepsUpdateTask`, `PhaseCacheManagement`.
+//! One thread checks every index with a policy each `indices.lifecycle.poll_interval`, and an index that
+//! begins its policy as soon as it exists. Each step that was taken is stored with the index, so that a
+//! restart continues from there. Source: Elasticsearch's `IndexLifecycleRunner`, `ExecuteStepsUpdateTask`,
+//! `PhaseCacheManagement`.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,14 +16,15 @@ use crate::catalog::IndexMetadata;
 use crate::lifecycle::{Action, COMPLETE, ERROR, LifecycleState, Phase, Policy, STOPPED, STOPPING};
 use crate::node::Node;
 
-/// Most steps of one index in one round: more than any policy has.
+/// Most steps of one index in one round, more than any policy has.
 const STEPS_MAX: usize = 64;
 
-/// What came of a step.
+/// The result of a step.
 pub(in crate::node) enum Outcome {
-    /// The next one may follow. The date is what later ages count from, where the step changes it.
+    /// The next step may follow. The date is set if the step changes when the ages of later phases start to
+    /// count.
     Done { lifecycle_date_ms: Option<u64> },
-    /// Not yet; why, or null.
+    /// The step is not done yet. The value says why, or is null.
     Waits(Value),
     /// The index is gone.
     Gone,
@@ -34,7 +35,7 @@ impl Outcome {
 }
 
 impl Node {
-    /// One look of the background thread, or of a test.
+    /// Does what is due now. Called repeatedly by the background thread, or by a test.
     pub fn lifecycle_tick(&self) {
         if let Some(set_by_ms) = self.lifecycles.wall_clock.set_by_ms(&*self.environment.clock) {
             tracing::warn!(
@@ -61,7 +62,7 @@ impl Node {
         }
     }
 
-    /// Takes every index as far as it may go now. For tests without threads, too.
+    /// Advances every index as far as it may go now. Tests without threads call it too.
     pub fn lifecycle_round(&self) {
         self.lifecycles.last_round.note(&*self.environment.clock);
         self.advance_all(|_| true);
@@ -78,7 +79,7 @@ impl Node {
         }
     }
 
-    /// Takes steps until one has to wait.
+    /// Takes steps of an index until one has to wait.
     pub(in crate::node) fn advance(&self, name: &str) {
         for _ in 0..STEPS_MAX {
             let catalog = self.catalog.load_full();
@@ -105,8 +106,8 @@ impl Node {
         index.lifecycle.failed(info, self.now_millis())
     }
 
-    /// The state after the current one, and whether to look further; `None`: the index is gone, or nothing is
-    /// to be done.
+    /// Returns the state after the current one, and whether to continue; `None` when the index is gone or
+    /// there is nothing to do.
     fn next_state(
         &self,
         index: &Arc<IndexMetadata>,
@@ -115,7 +116,7 @@ impl Node {
         let (state, now_ms) = (&index.lifecycle, self.now_millis());
         let policy = self.policy(policy_name);
         if !state.has_begun() {
-            // Without a policy there is nothing to begin: `_ilm/explain` says so.
+            // Without a policy nothing begins; `_ilm/explain` reports that.
             return Ok(policy.map(|_| (state.at("new", COMPLETE, COMPLETE, now_ms), true)));
         }
         if state.step == ERROR {
@@ -145,7 +146,7 @@ impl Node {
     }
 }
 
-/// The first step of the next phase, once the index is old enough for it.
+/// Returns the state at the first step of the next phase, if the index is old enough for it.
 fn next_phase(
     index: &IndexMetadata,
     policy_name: &str,
@@ -174,8 +175,8 @@ pub(in crate::node) fn execution_of(policy_name: &str, policy: &Policy, phase: &
     })
 }
 
-/// The phase as it was when it began, or as the policy has it now where that asks for the same actions; and
-/// how it is shown.
+/// Returns the phase as it was when it began, or as the policy defines it now if the actions are the same,
+/// and its definition for display.
 fn current_phase(
     state: &LifecycleState,
     policy_name: &str,
@@ -195,7 +196,8 @@ fn current_phase(
     }
 }
 
-/// The step after the current one: of its action, of the next action, or the end of the phase.
+/// Returns the state at the step after the current one: the next one of its action, the first one of the next
+/// action, or the end of the phase.
 fn behind(state: &LifecycleState, phase: &Phase, action: &Action, now_ms: u64) -> LifecycleState {
     let mut steps = action.steps().iter().skip_while(|step| **step != state.step).skip(1);
     if let Some(step) = steps.next() {

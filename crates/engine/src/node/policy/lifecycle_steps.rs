@@ -1,4 +1,4 @@
-//! The steps of lifecycles: what each of them does to an index.
+//! The steps of lifecycles, and what each of them does to an index.
 //!
 //! Source: Elasticsearch's `WaitForRolloverReadyStep`, `RolloverStep`, `UpdateRolloverLifecycleDateStep`,
 //! `CheckNotDataStreamWriteIndexStep`, `AllocationRoutedStep`, `DataTierMigrationRoutedStep`, `DeleteStep`.
@@ -16,7 +16,7 @@ use crate::lifecycle::{Action, Phase};
 use crate::node::Node;
 use crate::settings::{FlatSettings, SettingsUpdate};
 
-/// Tiers that a phase prefers, best first.
+/// Returns the tiers that a phase prefers, best first.
 fn tiers_of(phase: &str) -> &'static str {
     match phase {
         "cold" => "data_cold,data_warm,data_hot",
@@ -24,15 +24,15 @@ fn tiers_of(phase: &str) -> &'static str {
     }
 }
 
-/// What an index is rolled over by.
+/// What a rollover of an index applies to.
 enum RollsBy {
     Name(String),
-    /// It was rolled over already.
+    /// The index was already rolled over.
     Done,
 }
 
 impl Node {
-    /// Takes the step at which an index is.
+    /// Takes the current step of an index.
     pub(in crate::node) fn take_step(
         &self,
         index: &Arc<IndexMetadata>,
@@ -93,7 +93,7 @@ impl Node {
         })
     }
 
-    /// Changes an index while it is at the step that was seen.
+    /// Changes an index if it is still at the step that was seen.
     fn change_as_seen(
         &self,
         seen: &IndexMetadata,
@@ -125,7 +125,8 @@ impl Node {
         Ok(Outcome::DONE)
     }
 
-    /// When an index was rolled over: as it was noted, else when the next one of its stream was made.
+    /// Returns when an index was rolled over: the time that was recorded, or else when the next index of its
+    /// data stream was created.
     fn rolled_at(&self, index: &IndexMetadata) -> u64 {
         let noted = index.rollover_info.values().filter_map(|info| info["time"].as_u64()).max();
         let successor = || {
@@ -147,7 +148,8 @@ impl Node {
         }
     }
 
-    /// An index at the end of its life; with the only index of a data stream the stream goes.
+    /// Deletes an index at the end of its life. If it is the only index of a data stream, the stream is
+    /// deleted too.
     fn delete_aged(&self, index: &Arc<IndexMetadata>, policy: &str) -> Result<Outcome> {
         self.change_as_seen(index, |catalog, index| {
             self.check_delete_block(index)?;
@@ -177,7 +179,7 @@ impl Node {
     }
 }
 
-/// The data stream or alias to roll over.
+/// Returns the data stream or alias to roll over.
 fn rolls_by(catalog: &Catalog, index: &IndexMetadata) -> Result<RollsBy> {
     if let Some(stream) = catalog.stream_of(&index.name) {
         return Ok(match *stream.write_index() == index.name {
@@ -216,7 +218,8 @@ fn check_not_written(catalog: &Catalog, index: &IndexMetadata, policy: &str) -> 
     }
 }
 
-/// One node holds one copy of a shard: replicas are waited for, as on a cluster that has no room for them.
+/// Waits for replicas. One node holds only one copy of a shard, so this waits like a cluster that is too
+/// small.
 fn check_copies(index: &IndexMetadata) -> Outcome {
     match index.typed.number_of_replicas {
         0 => Outcome::DONE,

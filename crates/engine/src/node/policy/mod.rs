@@ -1,4 +1,4 @@
-//! What the node does by itself because a policy says so: lifecycles, enrich policies, transforms.
+//! What the node does on its own because of policies: lifecycles, enrich policies, transforms.
 
 pub(super) mod enrich;
 pub(super) mod lifecycle;

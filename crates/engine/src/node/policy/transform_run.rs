@@ -1,8 +1,8 @@
-//! A run of a transform: "bring the destination up to date".
+//! One run of a transform: "bring the destination up to date".
 //!
 //! The whole source is read in pages of groups. A continuous transform runs again when its source has
-//! changed, for documents that are as old as its delay asks for. Ids depend on groups alone, so a run that
-//! was cut short is simply run again.
+//! changed, and includes only documents older than its delay. Document ids depend only on the groups, so an
+//! interrupted run is simply repeated.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,13 +18,13 @@ use crate::node::{ByQueryRequest, Change, Node, Slices};
 use crate::transform::{Page, TransformConfig, deduced};
 
 const ACTION: &str = "data_frame/transforms";
-/// Documents that a preview shows.
+/// How many documents a preview shows.
 const PREVIEW_SIZE: u64 = 100;
-/// A run that failed is tried again after this time.
+/// How long after a failed run the next one begins.
 const RETRY_MS: u64 = 10_000;
 
 impl Node {
-    /// The body of `_transform/_preview`.
+    /// Returns the body of `_transform/_preview`.
     pub fn preview_transform(&self, id: Option<&str>, body: Option<&Value>) -> Result<Value> {
         let config = match (id, body) {
             (Some(id), _) => match &self.state.load().transforms[id] {
@@ -47,7 +47,7 @@ impl Node {
         Ok(json!({ "preview": documents, "generated_dest_index": self.destination_body(&config)? }))
     }
 
-    /// What the destination is created with.
+    /// Returns the body with which the destination is created.
     fn destination_body(&self, config: &TransformConfig) -> Result<Value> {
         let properties = match config.deduces_mappings {
             true => self.deduced_mappings(config)?,
@@ -112,7 +112,7 @@ impl Node {
         Ok(config.shape.page(&found.aggregations.unwrap_or_default()))
     }
 
-    /// Starts the runs that are due: one look of the background thread, or of a test.
+    /// Starts the runs that are due. Called repeatedly by the background thread, or by a test.
     pub fn transform_tick(&self) {
         let state = self.state.load_full();
         let Some(transforms) = state.transforms.as_object().filter(|transforms| !transforms.is_empty())
@@ -129,7 +129,7 @@ impl Node {
         }
     }
 
-    /// Whether a run begins now: it is due, none is under way, and nobody has stopped the transform.
+    /// Whether a run begins now: it is due, none is in progress, and the transform is started.
     fn begin_run(&self, id: &str, now_ms: u64) -> bool {
         let _changing = self.changing.lock();
         if self.state.load().transforms[id]["is_started"] != true {
@@ -157,10 +157,11 @@ impl Node {
         self.tasks.spawn_cancellable(ACTION, format!("transform [{id}]"), of_task, work).map(drop)
     }
 
-    /// A run that did something has made a checkpoint; a batch is over.
+    /// Records the end of a run. A run that did something made a checkpoint; a batch transform is then
+    /// finished.
     fn end_of_run(&self, id: &str, config: Option<&TransformConfig>, outcome: Result<bool>) {
-        // Starts and stops change both what is kept and what is known of the run: no one of them comes in
-        // between.
+        // Starting and stopping a transform changes both the stored state and that of the run. The lock keeps
+        // them from interleaving.
         let _changing = self.changing.lock();
         let now_ms = self.environment.clock.monotonic_millis();
         let is_batch = config.is_some_and(|config| config.sync.is_none());
@@ -198,7 +199,7 @@ impl Node {
         }
     }
 
-    /// What the source is like: changes with every write to it.
+    /// Returns a hash of the source's state, which every write to it changes.
     fn source_state(&self, config: &TransformConfig) -> Result<u64> {
         let mut state = 0u64;
         for (metadata, live) in self.live_of(&config.indices.join(","), IndicesOptions::SEARCH)? {
@@ -212,7 +213,7 @@ impl Node {
         Ok(state)
     }
 
-    /// Whether there was anything to do.
+    /// Runs a transform. Returns whether there was anything to do.
     fn run_transform(&self, id: &str, config: &TransformConfig, cancelled: &Arc<AtomicBool>) -> Result<bool> {
         let now_ms = self.now_millis();
         let mut query = config.query.clone();
@@ -271,7 +272,7 @@ impl Node {
             return Ok(());
         }
         let mut body = self.destination_body(config)?;
-        // One node has no room for a copy.
+        // A single node has no place for replicas.
         body["settings"] = json!({"index": {"number_of_shards": "1", "number_of_replicas": "0"}});
         let aliases = config.dest_aliases.iter().map(|(alias, _)| (alias.clone(), json!({})));
         body["aliases"] = Value::Object(aliases.collect::<Map<_, _>>());
@@ -328,7 +329,7 @@ impl Node {
         failure.map_or(Ok(()), Err)
     }
 
-    /// Deletes documents of the destination that are too old.
+    /// Deletes documents of the destination that are older than the retention.
     fn retire(&self, id: &str, config: &TransformConfig, cancelled: &Arc<AtomicBool>) -> Result<()> {
         let (Some((field, before)), Some(node)) = (&config.retention, self.this.upgrade()) else {
             return Ok(());

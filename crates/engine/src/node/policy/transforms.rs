@@ -1,4 +1,5 @@
-//! Transforms: put, get, delete, start, stop, statistics. What a run does: [`super::transform_run`].
+//! Stores, shows, deletes, starts and stops transforms, and shows their statistics. For runs see
+//! [`super::transform_run`].
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,32 +15,32 @@ use crate::api::*;
 use crate::node::Node;
 use crate::transform::{TransformConfig, check_id};
 
-/// Transforms of a node: all of them are in one file.
+/// Most transforms of a node. All of them are in one file.
 const TRANSFORMS_MAX: usize = 1_000;
 
-/// What is known of transforms beside what is kept.
+/// State of transforms that is not stored.
 #[derive(Default)]
 pub(in crate::node) struct Transforms {
     by_id: Mutex<HashMap<String, Live>>,
 }
 
-/// One transform since the node was opened.
+/// One transform's state since the node was opened.
 #[derive(Debug, Default, Clone)]
 pub(in crate::node) struct Live {
-    /// Ends the run that is under way; `None`: no run is.
+    /// Cancels the run in progress; `None` when there is none.
     pub cancelled: Option<Arc<AtomicBool>>,
     /// When the next run begins, by the monotonic clock.
     pub due_ms: u64,
     pub stats: RunStats,
     /// Why the last run failed.
     pub failure: Option<String>,
-    /// What the source was like when it was last looked at, and when that was first seen (wall clock).
+    /// The hash of the source's state at the last check, and when it was first seen (wall clock).
     pub source: Option<(u64, u64)>,
-    /// Documents up to this time are in the destination.
+    /// The destination includes documents up to this time.
     pub done_until_ms: u64,
 }
 
-/// Counters of `_transform/{id}/_stats`.
+/// The counters in `_transform/{id}/_stats`.
 #[derive(Debug, Default, Clone)]
 pub(in crate::node) struct RunStats {
     pub pages: u64,
@@ -82,7 +83,7 @@ fn conflict(reason: String) -> RequestError {
 }
 
 impl Node {
-    /// `PUT _transform/{id}`.
+    /// Carries out `PUT _transform/{id}`.
     pub fn put_transform(&self, id: &str, body: &Value, defers_validation: bool) -> Result<()> {
         check_id(id)?;
         let config = TransformConfig::parse(body, false)?;
@@ -104,7 +105,7 @@ impl Node {
         self.change_state(|state| state.transforms[id] = entry)
     }
 
-    /// Whoever defines a transform must be allowed to read what it reads and to write what it writes.
+    /// Checks that the user may read the transform's source and write its destination.
     fn check_transform(&self, config: &TransformConfig, defers_validation: bool) -> Result<()> {
         let catalog = self.catalog.load_full();
         let options = match defers_validation {
@@ -135,7 +136,7 @@ impl Node {
         }
     }
 
-    /// `POST _transform/{id}/_update`: the members that are given take the place of those that are there.
+    /// Carries out `POST _transform/{id}/_update`: the given members replace the existing ones.
     pub fn update_transform(&self, id: &str, body: &Value) -> Result<Value> {
         let _changing = self.changing.lock();
         let kept = self.state.load().transforms[id].clone();
@@ -169,7 +170,7 @@ impl Node {
         Value::Object(shown)
     }
 
-    /// Ids and what is kept of the transforms that an expression names, in their order.
+    /// Returns ids and stored definitions of the transforms that match an expression, in order.
     fn transforms_named(&self, expression: &str, allow_no_match: bool) -> Result<Vec<(String, Value)>> {
         let state = self.state.load();
         let all = || state.transforms.as_object().into_iter().flatten();
@@ -188,7 +189,7 @@ impl Node {
         Ok(found)
     }
 
-    /// The body of `GET _transform/{ids}`.
+    /// Returns the body of `GET _transform/{ids}`.
     pub fn get_transforms(
         &self,
         ids: &str,
@@ -205,7 +206,7 @@ impl Node {
         Ok(json!({ "count": count, "transforms": shown.collect::<Vec<_>>() }))
     }
 
-    /// `DELETE _transform/{id}`.
+    /// Carries out `DELETE _transform/{id}`.
     pub fn delete_transform(&self, id: &str, force: bool, deletes_destination: bool) -> Result<()> {
         let changing = self.changing.lock();
         let entry = self.stopped_transform(id, force, "delete")?;
@@ -223,8 +224,8 @@ impl Node {
         }
     }
 
-    /// A transform that is not started, or may be changed nevertheless (`force`). `verb`: what is to be done
-    /// with it.
+    /// Returns the stored definition of a transform that is stopped, or of any with `force`. `verb` says in
+    /// errors what was to be done.
     fn stopped_transform(&self, id: &str, force: bool, verb: &str) -> Result<Value> {
         let entry = self.state.load().transforms[id].clone();
         if entry.is_null() {
@@ -238,7 +239,7 @@ impl Node {
         Ok(entry)
     }
 
-    /// Deletes the index that a transform writes to, if it is there.
+    /// Deletes the destination index of a transform, if it exists.
     fn delete_destination(&self, entry: &Value) -> Result<()> {
         let Some(index) = entry["config"]["dest"]["index"].as_str() else { return Ok(()) };
         let options = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::DELETE };
@@ -252,7 +253,7 @@ impl Node {
         }
     }
 
-    /// `POST _transform/{id}/_start`.
+    /// Carries out `POST _transform/{id}/_start`.
     pub fn start_transform(&self, id: &str) -> Result<()> {
         let _changing = self.changing.lock();
         let entry = self.state.load().transforms[id].clone();
@@ -271,7 +272,7 @@ impl Node {
         Ok(())
     }
 
-    /// `POST _transform/{ids}/_stop`. A run that is under way ends after its page.
+    /// Carries out `POST _transform/{ids}/_stop`. A run in progress ends after its current page.
     pub fn stop_transforms(&self, ids: &str, allow_no_match: bool) -> Result<()> {
         for (id, _) in self.transforms_named(ids, allow_no_match)? {
             let _changing = self.changing.lock();
@@ -283,13 +284,13 @@ impl Node {
         Ok(())
     }
 
-    /// Whether a run of one of these transforms is under way.
+    /// Whether a run of one of these transforms is in progress.
     pub fn is_transforming(&self, ids: &str) -> Result<bool> {
         let found = self.transforms_named(ids, true)?;
         Ok(found.iter().any(|(id, _)| self.transforms.live(id).cancelled.is_some()))
     }
 
-    /// `POST _transform/{id}/_reset`: as if it never had run.
+    /// Carries out `POST _transform/{id}/_reset`, after which the transform is as if it had never run.
     pub fn reset_transform(&self, id: &str, force: bool) -> Result<()> {
         let changing = self.changing.lock();
         let entry = self.stopped_transform(id, force, "reset")?;
@@ -304,7 +305,7 @@ impl Node {
         self.delete_destination(&entry)
     }
 
-    /// `POST _transform/{id}/_schedule_now`.
+    /// Carries out `POST _transform/{id}/_schedule_now`.
     pub fn schedule_transform(&self, id: &str) -> Result<()> {
         match &self.state.load().transforms[id] {
             Value::Null => Err(missing(id)),
@@ -315,7 +316,7 @@ impl Node {
         }
     }
 
-    /// The body of `GET _transform/{ids}/_stats`.
+    /// Returns the body of `GET _transform/{ids}/_stats`.
     pub fn transform_stats(
         &self,
         ids: &str,

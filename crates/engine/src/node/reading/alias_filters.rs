@@ -1,4 +1,4 @@
-//! "What do the aliases of an expression let through of each index?"
+//! Alias filters: "which documents of each index do the aliases of an expression show?"
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::catalog::{Catalog, IndexMetadata};
 
-/// The filters of a search, each with the indices that it is for.
+/// Returns the filters of a search, each with the indices it applies to.
 pub(in crate::node) fn alias_filters(
     catalog: &Catalog,
     expression: &str,
@@ -30,8 +30,8 @@ pub(in crate::node) fn alias_filters(
     Ok(found.into_values().collect())
 }
 
-/// The filter that applies when an expression reaches an index through aliases. `None` means that all of its
-/// documents are searched.
+/// Returns the filter that applies when an expression reaches an index through aliases. `None` means that all
+/// of the index's documents are searched.
 ///
 /// Source: `IndexNameExpressionResolver#filteringAliases`.
 pub(in crate::node) fn alias_filter(
@@ -44,7 +44,8 @@ pub(in crate::node) fn alias_filter(
         .filter_map(|part| catalog.alias_of(index, part))
         .map(|alias| alias.filter.as_ref())
         .collect();
-    // Named itself, or reached through an alias without a filter: all of it.
+    // The index is named itself, or reached through an alias without a filter, so all its documents are
+    // searched.
     let is_named = parts.iter().any(|part| {
         catalog.alias_of(index, part).is_none()
             && (part.is_empty()

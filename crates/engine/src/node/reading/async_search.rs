@@ -1,4 +1,4 @@
-//! `_async_search`: starts searches that outlive their request, and hands out what they found.
+//! `_async_search` starts searches that outlive their request, and returns their results.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,10 +13,10 @@ use crate::caught::caught;
 use crate::node::Node;
 
 impl Node {
-    /// Starts a search on a thread of its own and waits for it up to `wait_ms`.
+    /// Starts a search on a separate thread and waits for it up to `wait_ms`.
     ///
-    /// Errors: those of the expression, too many such searches (`TooManyRequests`). What goes wrong later is
-    /// the search's end.
+    /// Errors: those of the expression, and too many async searches (`TooManyRequests`). Later errors are the
+    /// outcome of the search.
     pub fn submit_async_search(
         self: &Arc<Self>,
         expression: &str,
@@ -46,15 +46,15 @@ impl Node {
             return Err(RequestError::unavailable("es_rejected_execution_exception", error.to_string()));
         }
         if let Err(error) = search.wait(wait_ms) {
-            // Nobody has learned its id.
+            // No client has learned the id.
             self.async_searches.remove(&search.id)?;
             return Err(error);
         }
         Ok(search)
     }
 
-    /// A search that was started before; waits up to `wait_ms` for its end. It is kept for `keep_alive_ms`
-    /// from now on, if that is given.
+    /// Returns a search that was started before; waits up to `wait_ms` for its end. If `keep_alive_ms` is
+    /// given, the search is kept for that long from now on.
     pub fn async_search(
         &self,
         id: &str,
@@ -66,7 +66,7 @@ impl Node {
         Ok(search)
     }
 
-    /// Stops and forgets one.
+    /// Stops and removes an async search.
     pub fn delete_async_search(&self, id: &str) -> Result<()> {
         self.async_searches.remove(id)
     }

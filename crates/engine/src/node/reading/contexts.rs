@@ -14,7 +14,7 @@ use crate::api::*;
 use crate::contexts::{self, Context, Scroll};
 use crate::node::Node;
 
-/// How a point in time is opened.
+/// A request to open a point in time.
 #[derive(Debug, Clone)]
 pub struct OpenPointInTime<'r> {
     /// Names and patterns of the indices.
@@ -23,9 +23,9 @@ pub struct OpenPointInTime<'r> {
     pub options: IndicesOptions,
     /// Routing and preference.
     pub placement: Placement<'r>,
-    /// Shards of which it is known that nothing in them matches are left out.
+    /// Shards in which this query certainly matches nothing are left out.
     pub index_filter: Option<Query>,
-    /// Opens it although some shards do not answer.
+    /// Open the point in time even if some shards do not respond.
     pub allow_partial: bool,
     /// How long it stays open without being used.
     pub keep_alive_ms: u64,
@@ -56,7 +56,7 @@ impl Node {
         Ok((response, Some(id)))
     }
 
-    /// The next page of a scroll, which stays under the same id.
+    /// Returns the next page of a scroll, which keeps its id.
     pub fn scroll(
         &self,
         id: &str,
@@ -69,7 +69,7 @@ impl Node {
         let _task = self.tasks.register_cancellable("indices:data/read/scroll", "scroll", cancelled.clone());
         let scroll = self.contexts.get::<Scroll>(id, keep_alive_ms)?;
         let context = self.search_context(cancelled);
-        // One page at a time: two callers of one id get pages one after the other.
+        // The lock makes concurrent callers of one scroll get consecutive pages.
         let mut cursor = scroll.kind.cursor.lock();
         let mut request = scroll.kind.request.clone();
         let response = match &*cursor {
@@ -85,8 +85,8 @@ impl Node {
         Ok(response)
     }
 
-    /// Frees scrolls by their ids; `_all` frees every one. Returns how many were freed, with one for each
-    /// shard of those that were named.
+    /// Closes scrolls by their ids; `_all` closes all. Returns how many were closed, which counts a named
+    /// scroll once per shard.
     pub fn clear_scroll(&self, ids: &[&str]) -> usize {
         match ids {
             ["_all"] => self.contexts.clear::<Scroll>(),
@@ -94,14 +94,15 @@ impl Node {
         }
     }
 
-    /// Open scrolls and points in time.
+    /// Returns how many scrolls and points in time are open.
     pub fn open_context_count(&self) -> usize {
         self.contexts.len()
     }
 
-    /// Keeps the indices as they are now, for any number of searches. The id, and what became of the shards.
+    /// Opens a point in time on the current state of the indices. Returns its id, and the shard counts and
+    /// failures.
     ///
-    /// Errors: those of the expression; with `Unavailable` where a shard does not answer and none may be
+    /// Errors: those of the expression, and `Unavailable` when a shard does not respond and none may be
     /// missing.
     pub fn open_point_in_time(
         &self,
@@ -152,18 +153,18 @@ impl Node {
         Ok((self.contexts.add(context, open.keep_alive_ms, limit)?, shards))
     }
 
-    /// The points in time that are open and the caller's.
+    /// Returns the open points in time that belong to the caller.
     pub fn points_in_time(&self) -> Vec<contexts::OpenedPointInTime> {
         self.contexts.points_in_time(self.now_millis())
     }
 
-    /// Frees a point in time: of how many shards it was. `BadRequest` for what is no id.
+    /// Closes a point in time. Returns how many shards it had. Fails with `BadRequest` for an invalid id.
     pub fn close_point_in_time(&self, id: &str) -> Result<usize> {
         check_point_in_time_id(id)?;
         Ok(self.contexts.remove::<contexts::PointInTime>(id).unwrap_or(0))
     }
 
-    /// The shards as a point in time keeps them. Those of indices that are gone have failed.
+    /// Returns the shards as the point in time sees them. Shards of indices that are gone count as failed.
     pub(in crate::node) fn pinned_then(&self, point: &PointInTime) -> Result<Pinned> {
         if let Some(keep_alive_ms) = point.keep_alive_millis {
             self.check_keep_alive(keep_alive_ms)?;

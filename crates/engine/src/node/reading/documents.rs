@@ -1,4 +1,4 @@
-//! Reading single documents.
+//! Reads single documents.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::node::Node;
 use crate::shard::{Reading, Shard, routing};
 
 impl Node {
-    /// The document, realtime unless the request says otherwise.
+    /// Returns the document, in realtime unless the request says otherwise.
     pub fn get(&self, request: &GetRequest<'_>) -> Result<GetResponse> {
         loop {
             let (metadata, alias_routing) = self.catalog.load().single(request.index)?;
             match self.get_from(request, &metadata, alias_routing) {
-                // The alias went to another index, or the name to a new one, since it was looked up.
+                // Since the name was looked up, the alias moved to another index, or the name to a new index.
                 Err(_) if self.is_outdated(&metadata) => {}
                 outcome => return outcome,
             }
@@ -51,7 +51,8 @@ impl Node {
     }
 }
 
-/// Reads take every version type alike (`VersionType#isVersionConflictForReads`).
+/// Makes the error if the versions differ. Reads treat all version types alike
+/// (`VersionType#isVersionConflictForReads`).
 fn check_version(shard: &Arc<Shard>, id: &str, current: u64, wanted: u64) -> Result<()> {
     if current == wanted {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Reads: single documents, searches, and searches that outlive their request; and what reads need of the
-//! node, such as aliases, routing and query rules.
+//! Reads: single documents, searches, searches that outlive their request; and what they need from the node,
+//! such as aliases, routing and query rules.
 
 pub(super) mod alias_filters;
 pub(super) mod async_search;

@@ -1,4 +1,4 @@
-//! The documents of the node, for queries that name one.
+//! Gives queries access to documents that they name.
 
 use std::sync::Weak;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::api::*;
 use crate::node::Node;
 
-/// Those of a node that may be gone by now.
+/// The documents of a node, which may be gone by now.
 pub(in crate::node) struct DocumentsOf(pub Weak<Node>);
 
 impl NamedDocuments for DocumentsOf {

@@ -1,7 +1,7 @@
-//! Which shards of the indices a search asks: by routing, and by `preference`.
+//! Which shards a search runs on: by routing, and by `preference`.
 //!
-//! Source: Elasticsearch's `Preference` and `OperationRouting`. There is one copy of each shard, on this
-//! node: of a preference counts what it excludes.
+//! Source: Elasticsearch's `Preference` and `OperationRouting`. Each shard has only one copy, on this node,
+//! so only those parts of a preference matter that exclude shards or nodes.
 
 use limber_mapping::RequestError;
 use limber_text::wildcard;
@@ -11,21 +11,22 @@ use crate::node::Node;
 use crate::settings::IndexSettings;
 use crate::shard::routing;
 
-/// What a request says of the shards that it asks.
+/// Which shards a request selects.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Placement<'r> {
-    /// Only the shards of these values (comma list).
+    /// Select only the shards of these routing values (comma-separated).
     pub routing: Option<&'r str>,
-    /// `_shards:0,2`, `_local`, `_only_nodes:...`, or any text that does not begin with `_`.
+    /// `_shards:0,2`, `_local`, `_only_nodes:...`, or any string that does not begin with `_`.
     pub preference: Option<&'r str>,
 }
 
 impl Placement<'_> {
-    /// Checks the preference of a request for one document, whose shard is known: it cannot be one of
-    /// several.
+    /// Checks the preference of a request for one document. The document determines the shard, so the
+    /// preference cannot select one.
     ///
     /// # Errors
-    /// An unknown preference; `_shards` is refused by name, where Elasticsearch fails or asks the one shard.
+    /// Fails for an unknown preference. `_shards` is refused by name, where Elasticsearch fails or uses that
+    /// shard.
     pub fn check_for_document(&self) -> Result<()> {
         match Preference::parse(self.preference)?.shards {
             None => Ok(()),
@@ -34,19 +35,19 @@ impl Placement<'_> {
     }
 }
 
-/// What of a preference excludes anything.
+/// The parts of a preference that exclude anything.
 #[derive(Debug, PartialEq)]
 pub(in crate::node) struct Preference<'r> {
-    /// `None`: all.
+    /// `None` means all shards.
     shards: Option<Vec<i32>>,
-    /// `_only_nodes`: names, ids and patterns.
+    /// `_only_nodes`: names, ids and patterns of nodes.
     only_nodes: Option<&'r str>,
 }
 
 impl<'r> Preference<'r> {
     /// # Errors
     /// `illegal_argument_exception` for an unknown preference, `number_format_exception` for a shard that is
-    /// no number.
+    /// not a number.
     pub fn parse(text: Option<&'r str>) -> Result<Preference<'r>> {
         let mut preference = Preference { shards: None, only_nodes: None };
         let Some(mut rest) = text else { return Ok(preference) };
@@ -78,7 +79,7 @@ impl<'r> Preference<'r> {
         Ok(preference)
     }
 
-    /// Whether the shard of this number may answer.
+    /// Whether the preference allows the shard with this ordinal.
     pub fn takes_shard(&self, number: u32) -> bool {
         let is_it = |wanted: &i32| u32::try_from(*wanted) == Ok(number);
         self.shards.as_ref().is_none_or(|shards| shards.iter().any(is_it))
@@ -86,7 +87,8 @@ impl<'r> Preference<'r> {
 }
 
 impl Node {
-    /// The shards of an index that a request asks, ascending; `routing` already counts what an alias says.
+    /// Returns the shards of an index that a request runs on, in ascending order. `routing` already includes
+    /// that of an alias.
     pub(in crate::node) fn placed(
         &self,
         index: &str,
@@ -112,7 +114,7 @@ impl Node {
     }
 }
 
-/// The shards of these routing values (comma list); of none, all.
+/// Returns the shards of these routing values (comma-separated), or all shards without routing.
 fn shards_of_routing(settings: &IndexSettings, routing: Option<&str>) -> Vec<u32> {
     let Some(list) = routing else { return (0..settings.number_of_shards).collect() };
     let mut numbers: Vec<u32> =

@@ -1,4 +1,4 @@
-//! Sets of query rules: put, get, list, delete, test; and what they do to a search.
+//! Stores, shows, lists, deletes and tests query rulesets, and applies them to searches.
 
 use limber_mapping::{ErrorClass, RequestError};
 use limber_search::RuledDocuments;
@@ -27,14 +27,15 @@ impl Node {
         self.state.load().query_rules[name].as_array().cloned().ok_or_else(|| no_set(name))
     }
 
-    /// `PUT _query_rules/{set}`: whether the set is new.
+    /// Carries out `PUT _query_rules/{set}`. Returns whether the ruleset is new.
     pub fn put_query_rules(&self, name: &str, body: &Value) -> Result<bool> {
         let rules = query_rules::parse_set(body)?;
         let _changing = self.changing.lock();
         self.write_query_rules(name, rules)
     }
 
-    /// `PUT _query_rules/{set}/_rule/{id}`: whether the rule is new; the set is made where there is none.
+    /// Carries out `PUT _query_rules/{set}/_rule/{id}`, creating the ruleset if necessary. Returns whether
+    /// the rule is new.
     pub fn put_query_rule(&self, name: &str, id: &str, body: &Value) -> Result<bool> {
         let rule = query_rules::parse_rule(body, Some(id))?;
         let _changing = self.changing.lock();
@@ -51,7 +52,8 @@ impl Node {
         }
     }
 
-    /// Writes a set while the state is locked, or deletes it where no rule is left; whether the set is new.
+    /// Writes a ruleset, or deletes it when it has no rules left. Returns whether the ruleset is new. Called
+    /// with the state locked.
     fn write_query_rules(&self, name: &str, rules: Vec<Value>) -> Result<bool> {
         let state = self.state.load_full();
         let is_new = state.query_rules.get(name).is_none();
@@ -67,14 +69,14 @@ impl Node {
         Ok(is_new)
     }
 
-    /// `DELETE _query_rules/{set}`.
+    /// Carries out `DELETE _query_rules/{set}`.
     pub fn delete_query_rules(&self, name: &str) -> Result<()> {
         let _changing = self.changing.lock();
         self.query_rules_of(name)?;
         self.write_query_rules(name, Vec::new()).map(drop)
     }
 
-    /// `DELETE _query_rules/{set}/_rule/{id}`; the last rule takes its set with it.
+    /// Carries out `DELETE _query_rules/{set}/_rule/{id}`. Deleting the last rule deletes the ruleset.
     pub fn delete_query_rule(&self, name: &str, id: &str) -> Result<()> {
         let _changing = self.changing.lock();
         let mut rules = self.query_rules_of(name)?;
@@ -86,18 +88,18 @@ impl Node {
         self.write_query_rules(name, rules).map(drop)
     }
 
-    /// `GET _query_rules/{set}`.
+    /// Carries out `GET _query_rules/{set}`.
     pub fn get_query_rules(&self, name: &str) -> Result<Value> {
         Ok(json!({"ruleset_id": name, "rules": self.query_rules_of(name)?}))
     }
 
-    /// `GET _query_rules/{set}/_rule/{id}`.
+    /// Carries out `GET _query_rules/{set}/_rule/{id}`.
     pub fn get_query_rule(&self, name: &str, id: &str) -> Result<Value> {
         let rules = self.query_rules_of(name)?;
         rules.into_iter().find(|rule| is_named(rule, id)).ok_or_else(|| no_rule(name, id))
     }
 
-    /// `GET _query_rules`.
+    /// Carries out `GET _query_rules`.
     pub fn list_query_rules(&self, from: i64, size: i64) -> Result<Value> {
         let state = self.state.load_full();
         let sets = state.query_rules.as_object().into_iter().flatten();
@@ -107,7 +109,7 @@ impl Node {
         Ok(json!({"count": shown.len(), "results": page(shown, from, size)?}))
     }
 
-    /// `POST _query_rules/{set}/_test`: the rules that hold.
+    /// Carries out `POST _query_rules/{set}/_test`: returns the matching rules.
     pub fn test_query_rules(&self, name: &str, said: &Map<String, Value>) -> Result<Value> {
         let rules = self.query_rules_of(name)?;
         let matched: Vec<Value> = query_rules::matching(&rules, said)
@@ -117,7 +119,7 @@ impl Node {
         Ok(json!({"total_matched_rules": matched.len(), "matched_rules": matched}))
     }
 
-    /// What the rules of these sets do to a search that says this.
+    /// Returns the documents that the rules of these rulesets pin and exclude for the match criteria `said`.
     pub(in crate::node) fn ruled(
         &self,
         sets: &[String],

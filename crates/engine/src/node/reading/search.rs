@@ -1,4 +1,4 @@
-//! Searches: expression to pinned snapshots, then `limber_search`.
+//! Runs searches: resolves the expression to snapshots of shards, then calls `limber_search`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,48 +23,48 @@ use crate::shard::{Searched, Shard, tell_search};
 
 const SEARCH_ACTION: &str = "indices:data/read/search";
 
-/// What a search runs on.
+/// The shards of a search, as they were when it began.
 pub(in crate::node) struct Pinned {
     pub(in crate::node) snapshots: Vec<ShardSnapshot>,
     pub(in crate::node) shards: Vec<Arc<Shard>>,
-    /// Shards that do not answer.
+    /// Shards that do not respond.
     pub(in crate::node) failures: Vec<ShardFailure>,
-    /// What the aliases in the expression let through.
+    /// The filters of the aliases in the expression.
     pub(in crate::node) filters: Arc<[AliasFilter]>,
 }
 
-/// What a search would run on in one index. See [`Node::search_targets`].
+/// The shards and aliases with which a search would use one index. See [`Node::search_targets`].
 #[derive(Debug)]
 pub struct SearchTarget {
     /// The index's name.
     pub index: Arc<str>,
-    /// The index's id.
+    /// The index's UUID.
     pub uuid: Arc<str>,
-    /// Shards that routing and preference leave.
+    /// The shards that routing and preference select.
     pub shards: Vec<u32>,
-    /// Aliases by which the index is reached.
+    /// Aliases by which the expression reaches the index.
     pub aliases: Vec<String>,
-    /// What they let through; `None`: everything.
+    /// The filter of these aliases; `None` when all documents are searched.
     pub filter: Option<Value>,
 }
 
-/// A query on one index. See [`Node::describe_query`].
+/// A query as it is bound to one index. See [`Node::describe_query`].
 #[derive(Debug)]
 pub struct DescribedQuery {
     /// The index's name.
     pub index: String,
-    /// The index's id.
+    /// The index's UUID.
     pub uuid: String,
-    /// The query as Lucene would write it, or why it is not valid.
+    /// The query in Lucene's notation, or why it is not valid.
     pub outcome: Result<String>,
 }
 
 impl Node {
-    /// Runs a search on the shards that `placement` leaves. With `scroll_keep_alive_ms` the answer is the
-    /// first page of a scroll, and the second result its id. A request with a point in time runs on that
-    /// alone.
+    /// Runs a search on the shards that `placement` selects. With `scroll_keep_alive_ms` the response is the
+    /// first page of a scroll, whose id is the second result. A request with a point in time searches only
+    /// that.
     ///
-    /// Errors: as [`limber_search::Error`]; those of the expression come as its `Request`.
+    /// Errors: see [`limber_search::Error`]; those of the expression are its `Request`.
     pub fn search(
         &self,
         expression: &str,
@@ -114,7 +114,7 @@ impl Node {
         Ok((response, scroll_id))
     }
 
-    /// Which shards a search of `expression` asks, in the order of their indices.
+    /// Returns which shards a search of `expression` runs on, in the order of their indices.
     pub fn search_targets(
         &self,
         expression: &str,
@@ -144,7 +144,7 @@ impl Node {
         Ok(targets)
     }
 
-    /// The indices with a shard in which something may match.
+    /// Returns the indices with a shard in which the query may match something.
     pub fn indices_that_can_match(
         &self,
         expression: &str,
@@ -157,7 +157,8 @@ impl Node {
         Ok(left.map(|shard| shard.index.name.clone()).collect())
     }
 
-    /// How a query reads on one shard of each index, as Lucene prints it, or why it cannot be bound there.
+    /// Returns how a query is bound to one shard of each index, in Lucene's notation, or why it cannot be
+    /// bound.
     pub fn describe_query(
         &self,
         expression: &str,
@@ -170,7 +171,7 @@ impl Node {
         for snapshot in &pinned.snapshots {
             if !described.iter().any(|seen| seen.index == snapshot.index.name) {
                 let outcome = match limber_search::describe(query, snapshot, now) {
-                    // The request's fault, whatever the index.
+                    // This error comes from the request and not from the index.
                     Err(limber_search::Error::Lookup(error)) => return Err(error),
                     outcome => outcome.map_err(|error| error.to_request_error()),
                 };
@@ -211,7 +212,7 @@ impl Node {
         Ok(response)
     }
 
-    /// Terms of a field, with how many shards were asked and could not answer.
+    /// Returns terms of a field, with the number of shards and of those that failed.
     pub fn terms_enum(
         &self,
         expression: &str,
@@ -226,7 +227,7 @@ impl Node {
             cancelled.clone(),
         );
         let mut pinned = self.pin(expression, options, Placement::default())?;
-        // The dictionary tells terms of documents that may not be seen.
+        // The term dictionary would reveal terms of documents that the user may not see.
         let hides_documents = |shard: &Arc<Shard>| match shard.limits() {
             Ok(limits) => limits.is_some_and(|limits| !limits.documents.is_empty()),
             Err(_) => true,
@@ -286,7 +287,7 @@ impl Node {
         context
     }
 
-    /// The shards of a search as they are now: of one catalog, whatever changes meanwhile.
+    /// Opens snapshots of the shards of a search, all according to one version of the catalog.
     pub(in crate::node) fn pin(
         &self,
         expression: &str,
@@ -300,7 +301,7 @@ impl Node {
         }
     }
 
-    /// `None`: an index was deleted, closed or replaced since its name was looked up.
+    /// Returns `None` when an index was deleted, closed or replaced since its name was looked up.
     fn pin_once(
         &self,
         expression: &str,
@@ -333,7 +334,8 @@ impl Node {
                 shards.push(live.shard(number)?.clone());
             }
         }
-        // Elasticsearch's order, in which ties are shown and slices dealt out (`ShardId#compareTo`).
+        // Elasticsearch's order of shards, which decides ties and the assignment of slices
+        // (`ShardId#compareTo`).
         shards.sort_by(|left, right| {
             left.number.cmp(&right.number).then_with(|| left.index.name.cmp(&right.index.name))
         });
@@ -351,8 +353,8 @@ impl Node {
         Ok((!is_outdated).then_some(pinned))
     }
 
-    /// The shards of an index that is open and has none: its metadata cannot be read, or its mapping not
-    /// compiled.
+    /// Makes failures for the shards of an open index without shards: its metadata cannot be read, or its
+    /// mapping cannot be compiled.
     fn failed_index(&self, metadata: &IndexMetadata, reason: &RequestError) -> Vec<ShardFailure> {
         let failed = |shard| ShardFailure {
             index: metadata.name.to_string(),
@@ -392,7 +394,8 @@ impl Node {
         Ok(request)
     }
 
-    /// What no other state of any document is told by, in whichever index of its name.
+    /// Returns a string that identifies a document and its state. It differs for another state, another
+    /// document, and another index with the same name.
     fn state_of(&self, name: &DocumentName) -> Result<String> {
         let (metadata, _) = self.catalog.load().single(&name.index)?;
         let request =
@@ -403,7 +406,8 @@ impl Node {
     }
 }
 
-/// `search_routing` of the alias by which an index is reached, when it is named by that alone.
+/// Returns `search_routing` of the alias through which the expression reaches an index, unless the expression
+/// also reaches the index by another way.
 fn search_routing(catalog: &Catalog, expression: &str, index: &IndexMetadata) -> Option<String> {
     let mut found = None;
     for part in expression.split(',').map(str::trim) {
@@ -418,7 +422,7 @@ fn search_routing(catalog: &Catalog, expression: &str, index: &IndexMetadata) ->
     found
 }
 
-/// A search that wants all of an answer or none is not begun without a shard. Source:
+/// Fails when a search that does not allow partial results would begin without a shard. Source:
 /// `SearchPhase#doCheckNoMissingShards`.
 fn check_no_shard_missing(failures: &[ShardFailure]) -> Result<()> {
     if failures.is_empty() {
@@ -451,7 +455,7 @@ fn add_failures(response: &mut SearchResponse, failures: Vec<ShardFailure>) -> l
     Ok(())
 }
 
-/// Search counters of the shards that take part.
+/// Updates the search counters of the shards of a search.
 struct Meters<'a> {
     node: &'a Node,
     shards: &'a [Arc<Shard>],
@@ -466,8 +470,8 @@ impl<'a> Meters<'a> {
         Meters { node, shards, start_nanos: node.environment.clock.monotonic_nanos() }
     }
 
-    /// How long it took. Time is shared out evenly: shards are searched one after the other or side by side
-    /// within it.
+    /// Records the end of the search and returns how long it took. The time is divided evenly among the
+    /// shards, as it is not measured per shard.
     fn finish(&self, succeeded: bool, groups: &[String], suggests: bool) -> Duration {
         let nanos = self.node.environment.clock.monotonic_nanos().saturating_sub(self.start_nanos);
         let share = nanos / self.shards.len().max(1) as u64;

@@ -1,4 +1,4 @@
-//! Search pipelines: put, get, delete, kept over restarts; and what they do to a search.
+//! Stores, returns and deletes search pipelines, which survive restarts, and applies them to searches.
 
 use limber_mapping::RequestError;
 use limber_search::{CountRequest, SearchRequest, SearchResponse};
@@ -10,21 +10,21 @@ use crate::api::Result;
 use crate::node::Node;
 use crate::search_pipeline::{PipelineRun, SearchPipeline};
 
-/// The name that stands for no pipeline.
+/// The name that stands for "no pipeline".
 const NONE: &str = "_none";
-/// Pipelines of a node: all of them are in one file.
+/// Most pipelines of a node. All of them are in one file.
 const PIPELINES_MAX: usize = 1_000;
 
-/// A search's pipeline at work, and the search that it made of the one that came.
+/// The running pipeline of a search, and the search request as it changed it.
 pub(in crate::node) struct Piped(Option<(SearchPipeline, PipelineRun, SearchRequest)>);
 
 impl Piped {
-    /// The search to run.
+    /// Returns the search to run.
     pub(in crate::node) fn request<'r>(&'r self, given: &'r SearchRequest) -> &'r SearchRequest {
         self.0.as_ref().map_or(given, |(_, _, changed)| changed)
     }
 
-    /// Takes the answer through the pipeline.
+    /// Applies the pipeline to the response.
     pub(in crate::node) fn finish(&mut self, response: &mut SearchResponse) -> Result<()> {
         match self.0.take() {
             Some((pipeline, run, _)) => pipeline.change_response(response, run),
@@ -34,7 +34,8 @@ impl Piped {
 }
 
 impl Node {
-    /// `PUT _search/pipeline/{id}`: checks and keeps a pipeline, replacing the one of this id.
+    /// Carries out `PUT _search/pipeline/{id}`: validates and stores a pipeline, replacing one with the same
+    /// id.
     pub fn put_search_pipeline(&self, id: &str, body: &Value) -> Result<()> {
         SearchPipeline::parse(id, body, &self.scripts)?;
         let _changing = self.changing.lock();
@@ -47,7 +48,7 @@ impl Node {
         self.change_state(|state| state.search_pipelines[id] = body.clone())
     }
 
-    /// `{id: body}` of the pipelines that one of these names and patterns, with commas, means.
+    /// Returns `{id: body}` of the pipelines that match one of these comma-separated names and patterns.
     pub fn get_search_pipelines(&self, ids: &str) -> Map<String, Value> {
         let state = self.state.load();
         let is_wanted = |id: &str| ids.split(',').any(|pattern| wildcard::matches(pattern, id));
@@ -55,8 +56,8 @@ impl Node {
         all.filter(|(id, _)| is_wanted(id)).map(|(id, body)| (id.clone(), body.clone())).collect()
     }
 
-    /// `DELETE _search/pipeline/{id}`: a name or pattern. One that nothing fits deletes nothing, as in
-    /// OpenSearch.
+    /// Carries out `DELETE _search/pipeline/{id}` for a name or pattern. If none matches, nothing is deleted,
+    /// as in OpenSearch.
     pub fn delete_search_pipeline(&self, pattern: &str) -> Result<()> {
         let _changing = self.changing.lock();
         let state = self.state.load_full();
@@ -69,7 +70,7 @@ impl Node {
         }
     }
 
-    /// The pipeline of a search: its own, or else the one that its indices have as their default.
+    /// Returns the pipeline of a search: that of the request, or else the default of its indices.
     fn search_pipeline(&self, given: Option<&Value>, pinned: &Pinned) -> Result<Option<SearchPipeline>> {
         let id = match given {
             Some(body @ Value::Object(_)) => {
@@ -85,7 +86,7 @@ impl Node {
         SearchPipeline::parse(&id, body, &self.scripts).map(Some)
     }
 
-    /// Takes a search through its pipeline. A point in time has no default one, as in OpenSearch.
+    /// Applies the pipeline to a search request. A point in time has no default pipeline, as in OpenSearch.
     pub(in crate::node) fn piped(&self, request: &SearchRequest, pinned: &Pinned) -> Result<Piped> {
         if request.pipeline.is_none() && request.pit.is_some() {
             return Ok(Piped(None));
@@ -100,7 +101,7 @@ impl Node {
         Ok(Piped(Some((pipeline, run, changed))))
     }
 
-    /// A count as the default pipeline of its indices makes it: a search that shows no hits.
+    /// Applies the default pipeline of the indices to a count, which it sees as a search without hits.
     pub(in crate::node) fn counted(&self, request: &CountRequest, pinned: &Pinned) -> Result<CountRequest> {
         let search = SearchRequest {
             query: request.query.clone(),
@@ -119,7 +120,7 @@ impl Node {
     }
 }
 
-/// The one default pipeline of all indices that have one; indices with different ones have none together.
+/// Returns the default pipeline of the indices that have one; `None` if they have different ones.
 fn default_pipeline(pinned: &Pinned) -> Option<String> {
     let mut found: Option<String> = None;
     for shard in &pinned.shards {

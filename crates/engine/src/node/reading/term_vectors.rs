@@ -1,4 +1,4 @@
-//! `_termvectors`: a document and the shard whose terms its own are counted in.
+//! `_termvectors`: finds a document, and the shard that provides the term statistics.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,19 +11,19 @@ use crate::api::*;
 use crate::node::Node;
 use crate::shard::routing;
 
-/// One document's terms.
+/// The term vectors of one document.
 #[derive(Debug)]
 pub struct TermVectorsResponse {
     /// The document's index.
     pub index: Arc<str>,
-    /// 0 where there is no such document, and of one that is in no index.
+    /// 0 when there is no such document, and for a document from the request.
     pub version: u64,
-    /// `None`: `"found": false`.
+    /// The term vectors; `None` renders `"found": false`.
     pub vectors: Option<Map<String, Value>>,
 }
 
 impl Node {
-    /// The terms of a document of the index, or of one that comes with the request.
+    /// Returns the term vectors of a document in the index, or of one in the request.
     pub fn term_vectors(
         &self,
         index: &str,

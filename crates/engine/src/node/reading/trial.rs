@@ -1,5 +1,4 @@
-//! `_scripts/painless/_execute`: a script tried out on a document of the request, under the mapping of an
-//! index.
+//! `_scripts/painless/_execute` runs a script on a document from the request, under the mapping of an index.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,7 +10,7 @@ use serde_json::Value;
 use crate::node::Node;
 
 impl Node {
-    /// Searches a document of the request as if it were the only one of `index`.
+    /// Searches a document from the request as if it were the only one in `index`.
     pub fn search_document(
         &self,
         index: &str,
@@ -24,7 +23,7 @@ impl Node {
         limber_search::execute(&[held], request, &context)
     }
 
-    /// What the script of a `composite` runtime field emits for a document of the request.
+    /// Returns what the script of a `composite` runtime field emits for a document from the request.
     pub fn emitted_for_document(
         &self,
         index: &str,

@@ -1,4 +1,4 @@
-//! A snapshot, or some indices of it, under another name: nothing is copied but the list.
+//! Clones a snapshot, or some of its indices, under another name. Only its list of files is copied.
 //!
 //! Source: Elasticsearch's `SnapshotsService#cloneSnapshot`.
 
@@ -13,7 +13,7 @@ use crate::snapshot::format::{Entry, SnapshotBody, snapshot_name};
 use crate::snapshot::names::{check_snapshot_name, filter_indices};
 
 impl Node {
-    /// `PUT /_snapshot/{repository}/{snapshot}/_clone/{target}`.
+    /// Carries out `PUT /_snapshot/{repository}/{snapshot}/_clone/{target}`.
     pub fn clone_snapshot(&self, repository: &str, source: &str, target: &str, body: &Value) -> Result<()> {
         let (indices, ignore_unavailable) = parse(body)?;
         let repository = self.repository(repository)?;
@@ -46,7 +46,7 @@ impl Node {
             (shard.new_file_count, shard.new_bytes) = (0, 0);
         }
         cloned.failures.clear();
-        // Only what is whole without the indices that were left out.
+        // Data streams that miss an index in the clone are left out.
         let holds_all = |stream: &Value| {
             let mut indices = stream["indices"].as_array().into_iter().flatten().filter_map(Value::as_str);
             indices.all(|name| chosen.iter().any(|other| other == name))

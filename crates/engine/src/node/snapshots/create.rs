@@ -1,7 +1,7 @@
-//! Snapshots are taken here.
+//! Creates snapshots.
 //!
-//! Order of writing: data of the shards, their manifests, metadata of the indices, the snapshot, and last the
-//! root, which makes it one. Source: Elasticsearch's `SnapshotsService#createSnapshot`,
+//! Order of writing: the data of the shards, their manifests, the metadata of the indices, the snapshot, and
+//! last the root, which makes the snapshot exist. Source: Elasticsearch's `SnapshotsService#createSnapshot`,
 //! `TransportCreateSnapshotAction`.
 
 use std::collections::BTreeMap;
@@ -23,18 +23,18 @@ use crate::snapshot::names::check_snapshot_name;
 use crate::snapshot::running::Running;
 use crate::snapshot::show::{Detail, show};
 
-/// What a snapshot holds, fixed when it begins.
+/// The content of a snapshot, which is fixed when it begins.
 struct Content {
     indices: Vec<Arc<IndexMetadata>>,
-    /// By name.
+    /// Data streams by name.
     data_streams: Map<String, Value>,
     global_state: Option<Value>,
     partial: bool,
 }
 
-/// Takes a snapshot off the list of those that run, however its thread ends.
+/// Removes a snapshot from the list of running ones, however its thread ends.
 struct Listed {
-    /// Given back before the end is told: who waits for it may open the folder anew.
+    /// Dropped before the outcome is published, because a waiting thread may then open the data folder again.
     node: Option<Arc<Node>>,
     running: Arc<Running>,
     outcome: Option<Result<Value>>,
@@ -60,7 +60,8 @@ impl Drop for Listed {
 }
 
 impl Node {
-    /// `PUT /_snapshot/{repository}/{snapshot}`: the snapshot when it is waited for, else that it has begun.
+    /// Carries out `PUT /_snapshot/{repository}/{snapshot}`. Returns the snapshot with `wait`, else that it
+    /// was accepted.
     pub fn create_snapshot(&self, repository: &str, name: &str, body: &Value, wait: bool) -> Result<Value> {
         let request = SnapshotRequest::parse(body)?;
         let running = self.begin_snapshot(repository, name, request, None)?;
@@ -70,7 +71,7 @@ impl Node {
         }
     }
 
-    /// Checks a request and begins with it on a thread of its own.
+    /// Checks a request and starts the snapshot on a separate thread.
     pub(super) fn begin_snapshot(
         &self,
         repository_name: &str,
@@ -152,7 +153,7 @@ impl Node {
 
     fn content(&self, catalog: &Catalog, request: &SnapshotRequest) -> Result<Content> {
         let mut indices = catalog.resolve(&request.indices, request.options)?;
-        // What is still being copied into would be restored as if it were whole.
+        // An index that is still being filled would be restored as if it were complete.
         indices.retain(|index| !index.is_unfinished);
         let holds = |name: &Arc<str>| indices.iter().any(|index| index.name == *name);
         let streams = catalog.data_streams.values().filter(|stream| stream.indices.iter().all(holds));
@@ -164,7 +165,7 @@ impl Node {
         })
     }
 
-    /// Copies and lists; what is told of the snapshot.
+    /// Copies the shards and lists the snapshot in the root. Returns its description.
     fn take_snapshot(&self, running: &Running, content: Content) -> Result<Value> {
         let repository = &running.repository;
         let _writing = repository.writing.lock();
@@ -220,7 +221,7 @@ impl Node {
         Ok(show(&repository.name, &entry, Some(&body), &Detail::default()))
     }
 
-    /// Ends what runs, and waits for it. Called when the node closes.
+    /// Cancels running snapshots and restores and waits for them. Called when the node closes.
     pub(in crate::node) fn close_snapshots(&self) {
         self.snapshots.is_closing.store(true, Ordering::Release);
         let running = self.snapshots.running.lock().clone();

@@ -1,4 +1,4 @@
-//! Snapshots are deleted here: taken off the list first, their blobs after.
+//! Deletes snapshots: first removes them from the list, then deletes their blobs.
 //!
 //! Source: Elasticsearch's `SnapshotsService#deleteSnapshots`.
 
@@ -16,8 +16,8 @@ use crate::snapshot::names::Chosen;
 use crate::snapshot::repository::Repository;
 
 impl Node {
-    /// `DELETE /_snapshot/{repository}/{snapshots}`. One that is being taken is aborted. `wait`: until all is
-    /// done.
+    /// Carries out `DELETE /_snapshot/{repository}/{snapshots}`. A snapshot in progress is aborted. With
+    /// `wait`, returns when everything is done.
     pub fn delete_snapshots(&self, repository: &str, expression: &str, wait: bool) -> Result<Value> {
         let repository = self.repository(repository)?;
         repository.check_writable("repository is readonly")?;
@@ -58,11 +58,12 @@ impl Node {
         }
     }
 
-    /// Waits for what is being written, then deletes what is there of the chosen ones.
+    /// Waits until nothing is written to the repository, then deletes those of the chosen snapshots that
+    /// exist.
     fn delete_chosen(&self, repository: &Repository, chosen: &Chosen) -> Result<()> {
         let _writing = repository.writing.lock();
         let mut root = repository.root()?;
-        // A restore that began meanwhile has listed itself before it read the root.
+        // A restore registers before it reads the root, so one that began meanwhile is found here.
         self.check_are_not_read(repository, &root, chosen)?;
         let (doomed, kept): (Vec<_>, Vec<_>) =
             root.snapshots.into_iter().partition(|snapshot| chosen.takes(&snapshot.name));

@@ -1,4 +1,4 @@
-//! `GET _snapshot`: which snapshots are there?
+//! `GET _snapshot`: "which snapshots exist?"
 //!
 //! Source: Elasticsearch's `TransportGetSnapshotsAction`, `GetSnapshotsRequest`, `SnapshotSortKey`.
 
@@ -17,36 +17,36 @@ use crate::snapshot::names::Chosen;
 use crate::snapshot::repository::Repository;
 use crate::snapshot::show::{Detail, show, show_running};
 
-/// What is asked for, as the URL says it.
+/// The parameters of the URL.
 #[derive(Debug, Clone)]
 pub struct SnapshotQuery {
-    /// Names, patterns, `_all`, `_current`.
+    /// Names, patterns, `_all` or `_current`.
     pub snapshots: String,
-    /// Snapshots that cannot be read are left out instead of an error.
+    /// Whether snapshots that cannot be read are left out instead of being an error.
     pub ignore_unavailable: bool,
-    /// Whether more than the list of snapshots is read.
+    /// Whether the snapshots themselves are read and not only their list.
     pub verbose: bool,
     /// Whether indices are listed.
     pub index_names: bool,
     /// Whether each index's shards, bytes and segments are shown.
     pub index_details: bool,
-    /// Whether each snapshot names its repository.
+    /// Whether the response names each snapshot's repository.
     pub include_repository: bool,
-    /// Name of the order; `start_time` by default.
+    /// What to sort by; `start_time` by default.
     pub sort: Option<String>,
-    /// `None`: all.
+    /// How many are shown; `None` means all.
     pub size: Option<usize>,
-    /// How many of the first are left out.
+    /// How many of the first are skipped.
     pub offset: usize,
-    /// Whether the order is turned round.
+    /// Whether the order is reversed.
     pub is_descending: bool,
-    /// `next` of the page before.
+    /// The `next` of the previous page.
     pub after: Option<String>,
-    /// Shows those only whose value of the order is this one or comes after it.
+    /// Shows only snapshots whose sort value is this one or comes after it.
     pub from_sort_value: Option<String>,
-    /// Names and patterns of policies; `_none`: of no policy.
+    /// Names and patterns of policies; `_none` means without a policy.
     pub policies: Option<String>,
-    /// Comma list of states.
+    /// Comma-separated states.
     pub states: Option<String>,
 }
 
@@ -82,7 +82,7 @@ enum SortBy {
     FailedShardCount,
 }
 
-/// What a snapshot is sorted by.
+/// What snapshots are sorted by.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Number(u64),
@@ -126,7 +126,7 @@ impl SortBy {
     }
 }
 
-/// A snapshot, before it is decided whether it is shown.
+/// A snapshot that may be shown.
 struct Found {
     repository: std::sync::Arc<Repository>,
     name: String,
@@ -137,13 +137,13 @@ struct Found {
     failed_shard_count: u64,
     policy: Option<String>,
     state: &'static str,
-    /// `None`: it is being taken.
+    /// `None` while it is in progress.
     entry: Option<Entry>,
     running: Option<std::sync::Arc<crate::snapshot::running::Running>>,
 }
 
 impl Node {
-    /// The body of `GET /_snapshot/{repositories}/{snapshots}`.
+    /// Returns the body of `GET /_snapshot/{repositories}/{snapshots}`.
     pub fn get_snapshots(&self, repositories: &str, query: &SnapshotQuery) -> Result<Value> {
         check(query)?;
         let by = query.sort.as_deref().map_or(Ok(SortBy::StartTime), SortBy::parse)?;
@@ -207,7 +207,7 @@ impl Node {
                 entry: None,
                 running: Some(one.clone()),
             });
-        // One that ends just now is in both lists for a moment.
+        // A snapshot that is just ending is in both lists for a moment.
         let is_running = |entry: &Entry| running.iter().any(|one| one.uuid == entry.uuid);
         let finished = root.snapshots.iter().filter(|one| chosen.takes(&one.name) && !is_running(one));
         let finished = finished.map(|entry| Found {
@@ -241,7 +241,7 @@ impl Node {
         }
     }
 
-    /// Rows of `_cat/snapshots`: repository, state, start and end, counts of indices and shards.
+    /// Returns the rows of `_cat/snapshots`.
     pub fn list_snapshots(
         &self,
         repositories: &str,
@@ -282,19 +282,19 @@ pub struct ListedSnapshot {
     pub name: String,
     /// `SUCCESS`, `PARTIAL`, `FAILED` or `IN_PROGRESS`.
     pub state: &'static str,
-    /// Milliseconds since 1970; 0: not yet.
+    /// Milliseconds since 1970; 0 when it has not started.
     pub start_ms: u64,
-    /// Milliseconds since 1970; 0 while it runs.
+    /// Milliseconds since 1970; 0 while it is in progress.
     pub end_ms: u64,
     /// Indices in it.
     pub index_count: u64,
     /// Shards of these indices.
     pub shard_count: u64,
-    /// Shards that it does not have.
+    /// Shards that failed.
     pub failed_shard_count: u64,
 }
 
-/// Combinations that Elasticsearch refuses (`GetSnapshotsRequest#validate`).
+/// Checks for combinations that Elasticsearch refuses (`GetSnapshotsRequest#validate`).
 fn check(query: &SnapshotQuery) -> Result<()> {
     let mut problems = Vec::new();
     if !query.verbose {
@@ -353,7 +353,7 @@ fn retain_chosen(found: &mut Vec<Found>, query: &SnapshotQuery, by: SortBy) -> R
     Ok(())
 }
 
-/// The token `after` of the next page: the last snapshot's sort value, name and repository.
+/// Makes the `after` token of the next page from the last snapshot's sort value, name and repository.
 fn cursor(last: &Found, by: SortBy) -> String {
     let key = match by.key(&last.repository.name, last) {
         Key::Number(number) => number.to_string(),

@@ -1,5 +1,5 @@
-//! What of the node's state goes into a snapshot, and comes back: persistent settings, templates, pipelines
-//! of both kinds, scripts, lifecycle policies. What the node has beside them stays.
+//! The parts of the node's state that snapshots contain: persistent settings, templates, pipelines of both
+//! kinds, scripts, lifecycle policies. Restoring them leaves entries that the snapshot does not have.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ impl Node {
         })
     }
 
-    /// Whether a snapshot's state is valid here.
+    /// Checks that a snapshot's global state is valid in this node.
     pub(super) fn check_global_state(&self, saved: &Value) -> Result<()> {
         self.with_saved_settings(saved)?;
         for (id, body) in saved["pipelines"].as_object().into_iter().flatten() {
@@ -55,7 +55,7 @@ impl Node {
         Ok(policies)
     }
 
-    /// Puts all of a snapshot's state over the node's, in one step.
+    /// Merges a snapshot's global state into that of the node, in one step.
     pub(super) fn restore_global_state(&self, saved: &Value) -> Result<()> {
         let _changing = self.changing.lock();
         self.check_global_state(saved)?;

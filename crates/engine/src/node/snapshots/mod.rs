@@ -1,7 +1,8 @@
-//! The calls of `_snapshot` and `_slm`: repositories, and snapshots taken, shown, deleted, cloned and
-//! restored.
+//! The calls of `_snapshot` and `_slm`: repositories; creating, showing, deleting, cloning and restoring
+//! snapshots.
 //!
-//! What a repository holds, and why a crash leaves nothing half there, is told in [`crate::snapshot`].
+//! For the content of a repository, and why a crash leaves nothing half-written in it, see
+//! [`crate::snapshot`].
 
 mod clone;
 mod create;

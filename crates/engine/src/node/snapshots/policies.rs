@@ -1,6 +1,6 @@
-//! `_slm`: policies put, shown, deleted; run by hand; started and stopped.
+//! `_slm`: stores, shows and deletes policies, runs them on request, and starts and stops them.
 //!
-//! Source: Elasticsearch's `TransportPutSnapshotLifecycleAction` and those beside it.
+//! Source: Elasticsearch's `TransportPutSnapshotLifecycleAction` and its sibling classes.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::lifecycle::{RUNNING, STOPPED, STOPPING};
 use crate::node::Node;
 use crate::snapshot::policy::{PolicyStats, RetentionStats, SnapshotPolicy, check_policy_id};
 
-/// Policies of a node: all of them are in one file.
+/// Most policies of a node. All of them are in one file.
 const POLICIES_MAX: usize = 1_000;
 
 fn not_found(id: &str) -> RequestError {
@@ -23,14 +23,14 @@ fn not_found(id: &str) -> RequestError {
 }
 
 impl Node {
-    /// All policies as the state has them.
+    /// Returns all policies in the node's state.
     pub(super) fn snapshot_policies(&self) -> BTreeMap<String, SnapshotPolicy> {
         let state = self.state.load();
         let kept = state.snapshot_lifecycle()["policies"].as_object().into_iter().flatten();
         kept.filter_map(|(id, body)| Some((id.clone(), serde_json::from_value(body.clone()).ok()?))).collect()
     }
 
-    /// Changes one policy, if it is there.
+    /// Changes one policy, if it exists.
     pub(super) fn change_snapshot_policy(
         &self,
         id: &str,
@@ -47,7 +47,7 @@ impl Node {
         self.change_state(|state| state.put_snapshot_policy(id, stored))
     }
 
-    /// `PUT /_slm/policy/{id}`.
+    /// Carries out `PUT /_slm/policy/{id}`.
     pub fn put_snapshot_policy(&self, id: &str, body: &Value) -> Result<()> {
         check_policy_id(id)?;
         let catalog = self.catalog.load_full();
@@ -84,7 +84,7 @@ impl Node {
         self.store_snapshot_policy(id, &policy)
     }
 
-    /// The body of `GET /_slm/policy/{ids}`; an empty text means all.
+    /// Returns the body of `GET /_slm/policy/{ids}`; an empty string means all.
     pub fn get_snapshot_policies(&self, ids: &str, human: bool) -> Result<Value> {
         let policies = self.snapshot_policies();
         let chosen: Vec<&str> = ids.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
@@ -101,7 +101,8 @@ impl Node {
         }
     }
 
-    /// `DELETE _slm/policy/{id}`; `NotFound` for an unknown id. Snapshots that it took stay.
+    /// Carries out `DELETE _slm/policy/{id}`. Its snapshots are kept. Fails with `NotFound` for an unknown
+    /// id.
     pub fn delete_snapshot_policy(&self, id: &str) -> Result<()> {
         let _changing = self.changing.lock();
         if !self.snapshot_policies().contains_key(id) {
@@ -111,7 +112,7 @@ impl Node {
         self.change_state(|state| state.delete_snapshot_policy(id))
     }
 
-    /// `PUT /_slm/policy/{id}/_execute`: the name of the snapshot that begins.
+    /// Carries out `PUT /_slm/policy/{id}/_execute`. Returns the name of the snapshot that it starts.
     pub fn execute_snapshot_policy(&self, id: &str) -> Result<Value> {
         let policies = self.snapshot_policies();
         let policy = policies.get(id).ok_or_else(|| {
@@ -121,13 +122,13 @@ impl Node {
         Ok(json!({"snapshot_name": name}))
     }
 
-    /// `RUNNING`, `STOPPING` or `STOPPED`.
+    /// Returns `RUNNING`, `STOPPING` or `STOPPED`.
     pub fn snapshot_lifecycle_mode(&self) -> String {
         let state = self.state.load();
         state.snapshot_lifecycle()["mode"].as_str().unwrap_or(RUNNING).to_owned()
     }
 
-    /// `POST _slm/start`: policies take snapshots from the next round on.
+    /// Carries out `POST _slm/start`: policies take snapshots from the next round on.
     pub fn start_snapshot_lifecycles(&self) -> Result<()> {
         self.change_snapshot_lifecycle_mode(RUNNING)
     }
@@ -137,7 +138,7 @@ impl Node {
         self.change_state(|state| state.set_snapshot_lifecycle("mode", mode.into()))
     }
 
-    /// Notes that what ran is finished, unless policies were started again meanwhile.
+    /// Records that all running snapshots are finished, unless policies were started again meanwhile.
     pub(super) fn note_snapshot_lifecycles_stopped(&self) -> Result<()> {
         let _changing = self.changing.lock();
         match self.snapshot_lifecycle_mode() == STOPPING {
@@ -146,7 +147,7 @@ impl Node {
         }
     }
 
-    /// What runs is finished first.
+    /// Requests a stop. Running snapshots are finished first.
     pub fn stop_snapshot_lifecycles(&self) -> Result<()> {
         match self.snapshot_lifecycle_mode() == STOPPED {
             true => Ok(()),
@@ -159,7 +160,7 @@ impl Node {
         serde_json::from_value(state.snapshot_lifecycle()["retention"].clone()).unwrap_or_default()
     }
 
-    /// The body of `GET /_slm/stats`.
+    /// Returns the body of `GET /_slm/stats`.
     pub fn snapshot_lifecycle_stats(&self) -> Value {
         let (policies, retention) = (self.snapshot_policies(), self.retention_stats());
         let sum =

@@ -1,7 +1,7 @@
-//! Policies run: "which is due, what came of it, and which of its snapshots may go?"
+//! Runs snapshot policies: "which is due, what was its outcome, and which of its snapshots have expired?"
 //!
-//! The thread of lifecycles looks once a second. What would have been due while the node was down is not made
-//! up for. A policy whose snapshot is still being taken is passed over. Source: Elasticsearch's
+//! The thread of lifecycles checks once a second. Snapshots that were due while the node was down are not
+//! made up for. A policy whose snapshot is still in progress is skipped. Source: Elasticsearch's
 //! `SnapshotLifecycleTask`, `SnapshotRetentionTask`.
 
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use crate::node::Node;
 use crate::snapshot::policy::{Retention, Run, SnapshotPolicy};
 
 impl Node {
-    /// One look of the background thread, or of a test.
+    /// Does what is due now. Called repeatedly by the background thread, or by a test.
     pub fn snapshot_policy_tick(&self) {
         let now_ms = self.now_millis();
         let seen = &self.snapshots.policies_seen_ms;
         let seen_ms = seen.load(Ordering::Relaxed);
-        // The first look, and one after the clock was set back, only take note.
+        // The first call, and one after the clock was set back, only record the time.
         if seen_ms == 0 || now_ms < seen_ms {
             seen.store(now_ms, Ordering::Relaxed);
             return;
@@ -60,7 +60,7 @@ impl Node {
         }
     }
 
-    /// Begins with a policy's snapshot on a thread of its own; its name.
+    /// Starts a policy's snapshot on a separate thread. Returns its name.
     pub(super) fn run_snapshot_policy(&self, id: &str, policy: &SnapshotPolicy) -> Result<String> {
         let gone = || RequestError::unavailable("node_closed_exception", "the node is closing");
         let node: Arc<Node> = self.this.upgrade().ok_or_else(gone)?;
@@ -132,7 +132,8 @@ impl Node {
         }
     }
 
-    /// `POST /_slm/_execute_retention`: begins on a thread of its own, unless it runs.
+    /// Carries out `POST /_slm/_execute_retention`: starts the retention on a separate thread, unless it
+    /// already runs.
     pub fn start_retention(&self) -> Result<()> {
         let gone = || RequestError::unavailable("node_closed_exception", "the node is closing");
         let node: Arc<Node> = self.this.upgrade().ok_or_else(gone)?;
@@ -156,7 +157,7 @@ impl Node {
         spawned.map(drop)
     }
 
-    /// Deletes what the policies let go.
+    /// Deletes the snapshots that have expired according to their policies.
     fn retain_snapshots(&self) {
         let start = self.environment.clock.monotonic_nanos();
         let mut has_failed = false;
@@ -187,7 +188,7 @@ impl Node {
         }
     }
 
-    /// How many snapshots of a policy were deleted, and how many should have been.
+    /// Deletes a policy's expired snapshots. Returns how many were deleted, and how many failed.
     fn retain_of_policy(&self, id: &str, policy: &SnapshotPolicy, retention: &Retention) -> (u64, u64) {
         let root = match self.repository(&policy.repository).and_then(|repository| repository.root()) {
             Ok(root) => root,

@@ -1,4 +1,4 @@
-//! Restored indices appear: all of them, in one step, with their data streams.
+//! Publishes restored indices, all in one step, together with their data streams.
 
 use std::sync::Arc;
 
@@ -10,7 +10,8 @@ use crate::node::index::live::{LiveIndex, index_folder};
 use crate::snapshot::errors::restore_error;
 
 impl Node {
-    /// Makes indices known and takes away the closed ones whose names they take; or removes what was made.
+    /// Publishes indices and deletes the closed ones that they replace. If that fails, removes the new
+    /// indices.
     pub(super) fn publish_restored(&self, plan: &Plan, made: Vec<UnpublishedIndex>) -> Result<()> {
         let opened: Vec<Arc<LiveIndex>> = made.iter().map(|one| one.live.clone()).collect();
         let sync = |_: &(), old: &IndexMetadata, next: &IndexMetadata| self.sync_live(old, next);
@@ -32,18 +33,18 @@ impl Node {
         }
     }
 
-    /// Ends the shards of indices that nobody came to know, and removes their folders.
+    /// Closes the shards of indices that were never published, and removes their folders.
     pub(super) fn discard(&self, made: Vec<UnpublishedIndex>) {
         for one in made {
             one.live.close();
-            // The state on disk may list it: then its folder stays until that is settled.
+            // The state on disk may list the index. Its folder then stays until that is known.
             if !self.may_be_listed(&one.live.core.uuid) {
                 self.remove_left_over(&index_folder(&one.live.core.uuid));
             }
         }
     }
 
-    /// The catalog with the indices and streams of a restore, if they may be there now.
+    /// Returns the catalog with the indices and data streams of a restore, if they may be published now.
     fn with_restored(&self, catalog: &Catalog, plan: &Plan) -> Result<Catalog> {
         let full_name = plan.full_name();
         for index in &plan.indices {

@@ -1,4 +1,4 @@
-//! Repositories: put, show, verify, clean up, delete.
+//! Stores, shows, verifies, cleans up and deletes repositories.
 //!
 //! Source: Elasticsearch's `RepositoriesService`, `TransportCleanupRepositoryAction`.
 
@@ -23,11 +23,12 @@ use crate::snapshot::names::{Chosen, check_repository_name};
 use crate::snapshot::repository::Repository;
 use crate::snapshot::running::{Registered, Snapshots};
 
-/// Repositories of a node: all definitions are in one file.
+/// Most repositories of a node. All definitions are in one file.
 const REPOSITORIES_MAX: usize = 1_000;
 
-/// Takes the places of repositories out of the node's settings; definitions come from its state. One that
-/// does not open (its folder is no longer in `path.repo`) is shown and says why when it is used.
+/// Opens the repositories that the node's state defines; takes their allowed locations out of the settings. A
+/// repository that cannot be opened (its folder is no longer in `path.repo`) is shown, and its use fails with
+/// the reason.
 pub(in crate::node) fn restored(
     state: &NodeState,
     settings: &mut Map<String, Value>,
@@ -36,7 +37,7 @@ pub(in crate::node) fn restored(
     let mut places = Places::take(settings, Vec::new())?;
     let roots = ClusterSettings::new(settings.clone(), Map::new())?.list("path.repo");
     for root in roots.iter().filter(|root| !root.is_empty() && *root != "[]") {
-        // A relative folder is one of where the node was started, not of where it may go later.
+        // A relative folder is resolved now, because the working directory may change later.
         let root = std::path::absolute(PathBuf::from(root)).map_err(|error| {
             RequestError::illegal_argument(format!("[path.repo] holds [{root}], which is no folder: {error}"))
         })?;
@@ -57,7 +58,8 @@ pub(in crate::node) fn restored(
 }
 
 impl Node {
-    /// `PUT /_snapshot/{repository}`; `verify`: it is written to and read from before it counts.
+    /// Carries out `PUT /_snapshot/{repository}`. With `verify` it is written to and read from before it is
+    /// registered.
     pub fn put_repository(&self, name: &str, body: &Value, verify: bool) -> Result<()> {
         check_repository_name(name)?;
         let definition = Definition::parse(name, body)?;
@@ -82,7 +84,7 @@ impl Node {
         Ok(())
     }
 
-    /// Puts a repository of this name on given blobs. For tests.
+    /// Registers a repository with this name on the given blobs. For tests.
     pub fn put_repository_on(&self, name: &str, blobs: Arc<dyn Blobs>) -> Result<()> {
         let definition = Definition { kind: "fs".to_owned(), settings: Map::new() };
         let opened = definition.opened(blobs)?;
@@ -103,7 +105,7 @@ impl Node {
         }
     }
 
-    /// The repository of this name, ready for use.
+    /// Returns the repository with this name if it is usable.
     pub(super) fn repository(&self, name: &str) -> Result<Arc<Repository>> {
         match self.snapshots.repositories.lock().get(name) {
             None => Err(repository_missing(name)),
@@ -111,7 +113,7 @@ impl Node {
         }
     }
 
-    /// Names of the repositories that an expression chooses, in order.
+    /// Returns the names of the repositories that match an expression, in order.
     pub(super) fn repository_names(&self, expression: &str) -> Result<Vec<String>> {
         let chosen = Chosen::parse(expression);
         let repositories = self.snapshots.repositories.lock();
@@ -123,7 +125,7 @@ impl Node {
         Ok(repositories.keys().filter(|name| chosen.takes(name)).cloned().collect())
     }
 
-    /// The body of `GET /_snapshot/{repositories}`.
+    /// Returns the body of `GET /_snapshot/{repositories}`.
     pub fn get_repositories(&self, expression: &str) -> Result<Value> {
         let names = self.repository_names(expression)?;
         let repositories = self.snapshots.repositories.lock();
@@ -142,13 +144,13 @@ impl Node {
         Ok(Value::Object(shown))
     }
 
-    /// Name and type of each repository, in order.
+    /// Returns the name and type of each repository, in order.
     pub fn repository_types(&self) -> Vec<(String, String)> {
         let repositories = self.snapshots.repositories.lock();
         repositories.iter().map(|(name, one)| (name.clone(), one.definition.kind.clone())).collect()
     }
 
-    /// `DELETE /_snapshot/{repositories}`: they are forgotten; what is in them stays.
+    /// Carries out `DELETE /_snapshot/{repositories}`: unregisters them without touching their content.
     pub fn delete_repositories(&self, expression: &str) -> Result<()> {
         let _changing = self.changing.lock();
         let names = match expression {
@@ -166,13 +168,13 @@ impl Node {
         Ok(())
     }
 
-    /// The body of `POST /_snapshot/{repository}/_verify`.
+    /// Returns the body of `POST /_snapshot/{repository}/_verify`.
     pub fn verify_repository(&self, name: &str) -> Result<Value> {
         self.repository(name)?.verify(&self.environment)?;
         Ok(json!({"nodes": {self.node_id(): {"name": self.config.node_name}}}))
     }
 
-    /// The body of `POST /_snapshot/{repository}/_cleanup`.
+    /// Returns the body of `POST /_snapshot/{repository}/_cleanup`.
     pub fn cleanup_repository(&self, name: &str) -> Result<Value> {
         let repository = self.repository(name)?;
         repository.check_writable("cannot run cleanup on readonly repository")?;
@@ -182,7 +184,8 @@ impl Node {
         let deleted = match garbage.is_empty() {
             true => Default::default(),
             false => {
-                // Whoever is about to list some of it finds that the root has moved, and gives up.
+                // Another writer that is about to reference some of the garbage finds that the root has
+                // changed, and gives up.
                 repository.publish(root, &self.environment, self.node_id())?;
                 repository.sweep(&garbage)
             }

@@ -1,4 +1,4 @@
-//! The body of a request for a snapshot: of the API, and of a policy.
+//! The body of a request for a snapshot, from the API or from a policy.
 //!
 //! Source: Elasticsearch's `CreateSnapshotRequest`.
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::api::{IndicesOptions, Result};
 use crate::body::optional_members;
 
-/// What a snapshot is to hold.
+/// What a snapshot is to contain.
 #[derive(Debug, Clone)]
 pub(in crate::node) struct SnapshotRequest {
     pub indices: String,
@@ -18,10 +18,10 @@ pub(in crate::node) struct SnapshotRequest {
     pub metadata: Option<Value>,
 }
 
-/// Bytes of `metadata`. Source: `CreateSnapshotRequest#MAXIMUM_METADATA_BYTES`.
+/// Largest size of `metadata`, in bytes. Source: `CreateSnapshotRequest#MAXIMUM_METADATA_BYTES`.
 const METADATA_BYTES_MAX: usize = 1024;
 
-/// A text, or a list of texts as one.
+/// Reads a string, or a list of strings joined by commas.
 pub(super) fn texts(key: &str, value: &Value) -> Result<String> {
     let malformed =
         || RequestError::illegal_argument(format!("malformed {key} section, should be an array of strings"));
@@ -36,7 +36,7 @@ pub(super) fn texts(key: &str, value: &Value) -> Result<String> {
     }
 }
 
-/// A flag, as JSON or as text.
+/// Reads a boolean, as JSON or as a string.
 pub(super) fn flag(key: &str, value: &Value) -> Result<bool> {
     match value {
         Value::Bool(flag) => Ok(*flag),
@@ -47,7 +47,7 @@ pub(super) fn flag(key: &str, value: &Value) -> Result<bool> {
     }
 }
 
-/// Feature states are those of Elasticsearch's own indices, of which there are none here.
+/// Checks `feature_states`. They concern Elasticsearch's own indices, of which there are none here.
 pub(super) fn check_feature_states(value: &Value) -> Result<()> {
     match texts("feature_states", value)?.as_str() {
         "" | "none" => Ok(()),
@@ -56,7 +56,7 @@ pub(super) fn check_feature_states(value: &Value) -> Result<()> {
 }
 
 impl SnapshotRequest {
-    /// Reads the body of `PUT _snapshot/{repository}/{snapshot}`; an unknown member or a wrong type is an
+    /// Parses the body of `PUT _snapshot/{repository}/{snapshot}`. An unknown member or a wrong type is an
     /// error.
     pub fn parse(body: &Value) -> Result<SnapshotRequest> {
         let options = IndicesOptions { expand_hidden: true, ..IndicesOptions::METADATA_OPEN_CLOSED };

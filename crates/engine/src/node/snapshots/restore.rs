@@ -1,8 +1,8 @@
-//! Indices come back here.
+//! Restores indices from snapshots.
 //!
-//! Each is made in a folder of its own, file by file, verified and synced; the shards are opened; and only
-//! then all of them appear, in one step. Whatever fails before leaves folders that no state names, which are
-//! removed. Source: Elasticsearch's `RestoreService`.
+//! Each index is created in its own folder, file by file, verified and synced; then its shards are opened;
+//! and only then all indices are published, in one step. A failure before that leaves folders that no state
+//! lists, which are removed. Source: Elasticsearch's `RestoreService`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -40,12 +40,12 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// `name/uuid`, as Elasticsearch writes a snapshot in its messages.
+    /// Returns `name/uuid`, as Elasticsearch writes a snapshot in its messages.
     pub fn full_name(&self) -> String {
         format!("{}/{}", self.entry.name, self.entry.uuid)
     }
 
-    /// What of it is to come back.
+    /// Returns the global state if it is to be restored.
     fn global_state(&self) -> Option<&Value> {
         self.body.global_state.as_ref().filter(|_| self.include_global_state)
     }
@@ -53,12 +53,12 @@ impl Plan {
 
 pub(super) struct PlannedIndex {
     from: IndexEntry,
-    /// Name in the snapshot.
+    /// Name of the index in the snapshot.
     pub source: String,
     pub metadata: Arc<IndexMetadata>,
 }
 
-/// An index that is whole, in its folder, and not known to anyone yet.
+/// An index that is complete in its folder but not published yet.
 pub(super) struct UnpublishedIndex {
     pub live: Arc<LiveIndex>,
     pub restored: RestoredIndex,
@@ -66,7 +66,7 @@ pub(super) struct UnpublishedIndex {
 
 /// Keeps a snapshot from being deleted while it is read.
 struct Reading {
-    /// Given back before the end is told: who waits for it may open the folder anew.
+    /// Dropped before the outcome is published, because a waiting thread may then open the data folder again.
     node: Option<Arc<Node>>,
     restoring: Restoring,
     ending: Arc<Ending>,
@@ -87,7 +87,7 @@ impl Drop for Reading {
                 restoring.swap_remove(at);
             }
         }
-        // Whoever is told may delete the snapshot at once.
+        // A waiting thread may delete the snapshot as soon as the outcome is published.
         let ended_early =
             || Err(restore_error(&self.restoring.repository, "_na_", "the restore ended early"));
         self.ending.finish(self.outcome.take().unwrap_or_else(ended_early));
@@ -95,13 +95,13 @@ impl Drop for Reading {
 }
 
 impl Node {
-    /// How an index came from a snapshot since the node was started; `None`: it did not.
+    /// Returns how an index was restored since the node was started; `None` if it was not.
     pub fn restored_index(&self, uuid: &str) -> Option<RestoredIndex> {
         self.snapshots.restored.lock().get(uuid).cloned()
     }
 
-    /// `POST /_snapshot/{repository}/{snapshot}/_restore`. Not waited for, indices appear when they are
-    /// whole.
+    /// Carries out `POST /_snapshot/{repository}/{snapshot}/_restore`. Without `wait` it returns at once, and
+    /// the indices appear when they are complete.
     pub fn restore_snapshot(
         &self,
         repository: &str,
@@ -219,7 +219,7 @@ impl Node {
         })
     }
 
-    /// Whether an index may appear under its name now, in the place of a closed one or of none.
+    /// Checks that an index may be published under its name now, replacing a closed index or none.
     pub(super) fn check_target(
         &self,
         catalog: &Catalog,
@@ -257,7 +257,7 @@ impl Node {
         Ok(())
     }
 
-    /// Copies, opens, and shows.
+    /// Copies the files, opens the indices and publishes them.
     fn restore(&self, plan: &Plan) -> Result<Value> {
         self.check_is_still_there(plan)?;
         let mut made = Vec::new();
@@ -286,7 +286,7 @@ impl Node {
         }}))
     }
 
-    /// The snapshot was chosen before it was kept from being deleted.
+    /// Checks that the snapshot still exists. It was chosen before it was protected from deletion.
     fn check_is_still_there(&self, plan: &Plan) -> Result<()> {
         let root = plan.repository.root()?;
         match root.snapshots.iter().any(|one| one.uuid == plan.entry.uuid) {
@@ -323,7 +323,7 @@ impl Node {
         }
     }
 
-    /// Files, bytes, when it began, how long it took.
+    /// Creates a shard. Returns the number of files, the bytes, when it began, and how long it took.
     fn make_shard(&self, plan: &Plan, index: &PlannedIndex, number: usize) -> Result<(u64, u64, u64, u64)> {
         let (start_ms, start) = (self.now_millis(), self.environment.clock.monotonic_nanos());
         let folder = shard_folder(&index.metadata.uuid, number as u32);
@@ -358,7 +358,7 @@ impl Node {
     }
 }
 
-/// The indices and data streams that a request means.
+/// Returns the indices and data streams that a request selects.
 fn choose(
     entry: &Entry,
     body: &SnapshotBody,
@@ -395,7 +395,7 @@ fn renamed_streams(streams: Vec<DataStream>, request: &RestoreRequest) -> Result
     streams.into_iter().map(rename).collect()
 }
 
-/// Names of files come from the repository: only what a segment's file can be called is made.
+/// Checks a file name from the repository: only names that segment files can have are allowed.
 fn check_file_name(repository: &Repository, name: &str) -> Result<()> {
     let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte));
     match is_plain && !name.contains("..") && limber_segment::SegmentId::of_file(name).is_some() {

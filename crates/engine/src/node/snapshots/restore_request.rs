@@ -1,4 +1,4 @@
-//! The body of a restore, and what becomes of the settings of an index by it.
+//! The body of a restore request, and how it changes the settings of an index.
 //!
 //! Source: Elasticsearch's `RestoreSnapshotRequest`, `RestoreService#updateIndexSettings`.
 
@@ -13,7 +13,7 @@ use crate::body::optional_members;
 use crate::settings::{FlatSettings, flatten, normalize_index_keys};
 use crate::snapshot::errors::restore_error;
 
-/// Which indices come back, as what.
+/// Which indices are restored, and under which names and settings.
 pub(super) struct RestoreRequest {
     pub indices: String,
     pub ignore_unavailable: bool,
@@ -26,9 +26,9 @@ pub(super) struct RestoreRequest {
     pub ignore_index_settings: Vec<String>,
 }
 
-/// Compiled size of a pattern of names.
+/// Limit on the compiled size of a rename pattern.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
-/// What an index is, and not how it is set.
+/// Settings that define an index and cannot be changed by a restore.
 const UNMODIFIABLE: &[&str] = &[
     "index.number_of_shards",
     "index.version.created",
@@ -40,8 +40,8 @@ const UNREMOVABLE: &[&str] =
     &["index.number_of_replicas", "index.auto_expand_replicas", "index.version.upgraded"];
 
 impl RestoreRequest {
-    /// Reads the body of `POST _snapshot/{repository}/{snapshot}/_restore`; an unknown member or a wrong type
-    /// is an error.
+    /// Parses the body of `POST _snapshot/{repository}/{snapshot}/_restore`. An unknown member or a wrong
+    /// type is an error.
     pub fn parse(body: &Value) -> Result<RestoreRequest> {
         let mut request = RestoreRequest {
             indices: String::new(),
@@ -61,7 +61,7 @@ impl RestoreRequest {
             match &**key {
                 "indices" => request.indices = texts(key, value)?,
                 "ignore_unavailable" => request.ignore_unavailable = flag(key, value)?,
-                // The snapshot's indices are a list of names, on which these options have no effect.
+                // The snapshot's indices are a plain list of names, so these options have no effect.
                 "allow_no_indices" | "expand_wildcards" => {
                     let text = texts(key, value).unwrap_or_else(|_| value.to_string());
                     IndicesOptions::METADATA.apply(
@@ -98,17 +98,17 @@ impl RestoreRequest {
         Ok(request)
     }
 
-    /// The name that an index of the snapshot gets.
+    /// Returns the name under which an index of the snapshot is restored.
     pub fn renamed(&self, name: &str) -> String {
         renamed(&self.rename, name)
     }
 
-    /// The name that an alias of the snapshot gets.
+    /// Returns the name under which an alias of the snapshot is restored.
     pub fn renamed_alias(&self, name: &str) -> String {
         renamed(&self.rename_aliases, name)
     }
 
-    /// The settings with what the request takes away and puts over them.
+    /// Returns the settings without those that the request ignores and with those that it adds.
     pub fn settings(&self, repository: &str, snapshot: &str, saved: &FlatSettings) -> Result<FlatSettings> {
         let refuse = |what: String| Err(restore_error(repository, snapshot, what));
         let mut settings = saved.clone();
@@ -161,7 +161,8 @@ fn renaming(
     Ok(Some((compiled, java_replacement(&replacement))))
 }
 
-/// A replacement of Java (`$1`, `${name}`, `\$`) in the words of the crate, where `$1_` would be a name.
+/// Converts a Java replacement string (`$1`, `${name}`, `\$`) to the syntax of the regex crate, in which
+/// `$1_` would be a name.
 fn java_replacement(replacement: &str) -> String {
     let mut out = String::new();
     let mut rest = replacement.chars().peekable();

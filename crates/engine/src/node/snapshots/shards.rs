@@ -1,4 +1,4 @@
-//! The shards of a snapshot: what is copied for each.
+//! Copies the shards of a snapshot.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,16 +20,16 @@ use crate::snapshot::repository::Repository;
 use crate::snapshot::running::{Running, Stage};
 use crate::snapshot::transfer::{ShardPlace, Transfer, part_bytes};
 
-/// What the repository has of a shard already.
+/// What the repository already has of a shard.
 struct Known {
-    /// The manifest of the last snapshot in which the shard did not fail.
+    /// The manifest from the last snapshot in which the shard did not fail.
     manifest: Option<(String, Manifest)>,
-    /// Bytes of the blobs that are really there.
+    /// Sizes of the blobs that really exist.
     blobs: HashMap<String, u64>,
 }
 
 impl Known {
-    /// Whether every part of a file is there with its length. A blob that was lost is copied again.
+    /// Whether every part of a file exists with the right length. A blob that was lost is copied again.
     fn has(&self, place: ShardPlace<'_>, file: &File) -> bool {
         file.is_consistent()
             && (0..file.parts.len()).all(|part| {
@@ -38,7 +38,7 @@ impl Known {
             })
     }
 
-    /// The file in the repository that is the same as this one, of a shard with this history.
+    /// Finds a file in the repository that is the same as this one of a shard with this history.
     fn find(
         &self,
         place: ShardPlace<'_>,
@@ -56,7 +56,7 @@ impl Known {
 }
 
 impl Node {
-    /// Copies what is new of an index, shard by shard. Answers where it is, what failed, and figures of each
+    /// Copies new files of an index, shard by shard. Returns its entry, the failures, and statistics of each
     /// shard.
     pub(super) fn copy_index(
         &self,
@@ -114,7 +114,7 @@ impl Node {
         }
     }
 
-    /// The blob of the shard's manifest, and what was copied for it.
+    /// Copies a shard. Returns the UUID of its manifest, and statistics.
     fn copy_shard(
         &self,
         running: &Running,
@@ -129,7 +129,7 @@ impl Node {
         let repository = &*running.repository;
         let place = ShardPlace { index_id: &index.uuid, shard: number as usize };
         let known = known(repository, root, place)?;
-        // The commit itself is a file of its own, which the manifest holds.
+        // The commit itself counts as a file, which the manifest contains.
         let commit_bytes = serde_json::to_string(&commit.point).map_or(0, |text| text.len() as u64);
         let mut figures = ShardFigures {
             file_count: 1 + commit.files.len() as u64,
@@ -184,7 +184,7 @@ impl Node {
         commit_of_closed(folder.map_err(|error| store_error(&error))?)
     }
 
-    /// Indices some of whose shards cannot be copied now.
+    /// Returns the indices with shards that cannot be copied now.
     pub(super) fn with_missing_shards(&self, indices: &[Arc<IndexMetadata>]) -> Vec<String> {
         let is_missing = |index: &&Arc<IndexMetadata>| {
             if check_is_readable(index).is_err() {
@@ -208,8 +208,7 @@ fn known(repository: &Repository, root: &Root, place: ShardPlace<'_>) -> Result<
     let listed = repository.blobs().list(&blob_folder(place.index_id, place.shard));
     let listed = listed.map_err(|error| storage_error(&repository.name, &error))?;
     let name = manifest_name(place.index_id, place.shard, &uuid);
-    // One that is lost or damaged takes its snapshot with it, not those that follow: they copy everything
-    // anew.
+    // A lost or damaged manifest makes only its own snapshot unusable. Later snapshots copy everything again.
     let manifest = match repository.read::<Manifest>(&name) {
         Ok(manifest) => Some((uuid, manifest)),
         Err(error) if error.kind == "repository_exception" => {
@@ -235,7 +234,7 @@ fn body_of(index: &IndexMetadata) -> IndexBody {
     }
 }
 
-/// Ids of the indices of these snapshots.
+/// Returns the ids of the indices in these snapshots.
 pub(super) fn index_ids<'s>(
     snapshots: impl Iterator<Item = &'s crate::snapshot::format::Entry>,
 ) -> std::collections::BTreeSet<String> {

@@ -1,11 +1,11 @@
-//! What the node's state keeps of repositories and of snapshot lifecycles.
+//! The parts of the node's state for repositories and snapshot lifecycles.
 
 use serde_json::{Value, json};
 
 use crate::node::kept_state::state::NodeState;
 
 impl NodeState {
-    /// Definitions by name.
+    /// Returns the definitions by name.
     pub(in crate::node) fn repositories(&self) -> &Value {
         &self.repositories
     }
@@ -20,7 +20,7 @@ impl NodeState {
         }
     }
 
-    /// `policies` by id, `mode`, `retention`.
+    /// Returns `policies` by id, `mode` and `retention`.
     pub(in crate::node) fn snapshot_lifecycle(&self) -> &Value {
         &self.snapshot_lifecycle
     }

@@ -1,4 +1,4 @@
-//! `_snapshot/_status`: how far is each shard, and how much was copied?
+//! `_snapshot/_status`: "how far is each shard, and how much was copied?"
 //!
 //! Source: Elasticsearch's `SnapshotStatus`, `SnapshotStats`, `SnapshotIndexStatus`.
 
@@ -15,8 +15,8 @@ use crate::snapshot::names::Chosen;
 use crate::snapshot::running::{Running, ShardProgress, Stage};
 
 impl Node {
-    /// The body of `GET /_snapshot/{repository}/{snapshots}/_status`; without snapshots those that are being
-    /// taken, without a repository those of all.
+    /// Returns the body of `GET /_snapshot/{repository}/{snapshots}/_status`. Without snapshots it shows
+    /// those in progress, without a repository those of all repositories.
     pub fn snapshot_status(
         &self,
         repositories: &str,
@@ -25,7 +25,7 @@ impl Node {
     ) -> Result<Value> {
         let mut shown = Vec::new();
         let names = match self.repository_names(repositories) {
-            // No snapshot can be running in a repository that does not exist.
+            // A repository that does not exist has no snapshots in progress.
             Err(error) if snapshots.is_none() && error.class == ErrorClass::NotFound => Vec::new(),
             names => names?,
         };

@@ -1,4 +1,4 @@
-//! `_data_stream/_modify`: indices into and out of data streams.
+//! `_data_stream/_modify` adds indices to data streams and removes them.
 //!
 //! Source: Elasticsearch's `MetadataDataStreamsService`,
 //! `MetadataMigrateToDataStreamService#prepareBackingIndex`.
@@ -26,7 +26,7 @@ struct Action {
 }
 
 impl Node {
-    /// `POST /_data_stream/_modify`: all actions or none.
+    /// Carries out `POST /_data_stream/_modify`: all actions or none.
     pub fn modify_data_streams(&self, body: &Value) -> Result<()> {
         let actions = parse_actions(body)?;
         self.check_metadata_write_block()?;
@@ -124,7 +124,8 @@ fn apply(catalog: &mut Catalog, action: &Action) -> Result<()> {
     Ok(())
 }
 
-/// The index as part of a data stream: hidden, and with one `@timestamp` a document.
+/// Returns an index as it becomes part of a data stream: hidden, and with exactly one `@timestamp` per
+/// document.
 pub(in crate::node) fn joined(index: &IndexMetadata, analysis: &AnalysisOf) -> Result<IndexMetadata> {
     check_is_readable(index)?;
     let mut changed = hidden(index, true)?;
@@ -135,7 +136,7 @@ pub(in crate::node) fn joined(index: &IndexMetadata, analysis: &AnalysisOf) -> R
     Ok(changed)
 }
 
-/// The index with its setting `index.hidden`.
+/// Returns the index with another value of `index.hidden`.
 fn hidden(index: &IndexMetadata, flag: bool) -> Result<IndexMetadata> {
     let mut changed = index.clone();
     changed.settings.insert("index.hidden".into(), flag.to_string().into());

@@ -1,4 +1,4 @@
-//! `_data_stream/_migrate`: an alias with its indices becomes a data stream of the same name.
+//! `_data_stream/_migrate` turns an alias and its indices into a data stream with the same name.
 //!
 //! Source: Elasticsearch's `MetadataMigrateToDataStreamService`.
 
@@ -13,22 +13,23 @@ use crate::catalog::{Catalog, DataStream, IndexMetadata};
 use crate::node::Node;
 
 impl Node {
-    /// Makes the indices of the alias the backing indices of a data stream, in one step; the alias is gone
-    /// then.
+    /// Makes the indices of the alias the backing indices of a data stream and removes the alias, in one
+    /// step.
     ///
     /// # Errors
-    /// There is no such alias, it has no index to write to, it filters or routes, an index belongs to a data
-    /// stream or has no `@timestamp`, or no template makes data streams of that name.
+    /// Fails when there is no such alias, when it has no write index, when it has a filter or routing, when
+    /// an index belongs to a data stream or has no `@timestamp`, or when no template creates data streams
+    /// with this name.
     pub fn migrate_to_data_stream(&self, alias: &str) -> Result<()> {
         self.check_metadata_write_block()?;
         self.change_catalog(|catalog| Ok((migrated(catalog, alias)?, ())))
     }
 
-    /// `_data_stream/_promote`: no data stream follows one of another cluster here, so that each of them is
-    /// promoted already.
+    /// Carries out `_data_stream/_promote`. Data streams do not follow those of another cluster here, so each
+    /// of them is already promoted.
     ///
     /// # Errors
-    /// `NotFound`: there is no such data stream.
+    /// Fails with `NotFound` when there is no such data stream.
     pub fn promote_data_stream(&self, name: &str) -> Result<()> {
         let catalog = self.catalog.load();
         catalog.check_may_touch(name)?;

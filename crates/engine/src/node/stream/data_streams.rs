@@ -1,4 +1,4 @@
-//! Data streams: create, show, delete, statistics.
+//! Creates, shows and deletes data streams, and shows their statistics.
 //!
 //! Source: Elasticsearch's `MetadataCreateDataStreamService`, `TransportGetDataStreamsAction`,
 //! `TransportDeleteDataStreamAction`.
@@ -19,10 +19,11 @@ use crate::node::Node;
 use crate::shard::Shard;
 
 impl Catalog {
-    /// The data streams of an expression, in name order.
+    /// Returns the data streams that an expression matches, in name order.
     ///
     /// # Errors
-    /// `NotFound` for a name without wildcard that is none, unless the options ignore it.
+    /// Fails with `NotFound` for a name without wildcards that is no data stream, unless the options ignore
+    /// that.
     pub(crate) fn resolve_data_streams(
         &self,
         expression: &str,
@@ -67,14 +68,14 @@ impl Catalog {
 }
 
 impl Node {
-    /// `PUT /_data_stream/{name}`.
+    /// Carries out `PUT /_data_stream/{name}`.
     pub fn create_data_stream(&self, name: &str) -> Result<()> {
         self.catalog.load().check_may_touch(name)?;
         let _creating = self.names.lock(name);
         self.create_named_data_stream(name)
     }
 
-    /// Called with its name locked.
+    /// Creates a data stream. Called with its name locked.
     pub(in crate::node) fn create_named_data_stream(&self, name: &str) -> Result<()> {
         self.check_metadata_write_block()?;
         let catalog = self.catalog.load_full();
@@ -101,7 +102,7 @@ impl Node {
         })
     }
 
-    /// `DELETE /_data_stream/{name}`: the streams and all their indices.
+    /// Carries out `DELETE /_data_stream/{name}`: deletes the data streams and all their indices.
     pub fn delete_data_streams(&self, expression: &str, options: IndicesOptions) -> Result<()> {
         self.check_metadata_write_block()?;
         self.change_catalog(|catalog| {
@@ -117,8 +118,8 @@ impl Node {
         })
     }
 
-    /// The body of `GET /_data_stream/{name}`; with the conditions of rollovers in lifecycles where
-    /// `with_rollover` asks for them.
+    /// Returns the body of `GET /_data_stream/{name}`. `with_rollover` adds the rollover conditions to
+    /// lifecycles.
     pub fn get_data_streams(
         &self,
         expression: &str,
@@ -190,7 +191,7 @@ impl Node {
         Ok(Value::Object(shown))
     }
 
-    /// The aliases of every data stream, by its name.
+    /// Returns the aliases of every data stream, by its name.
     pub fn data_stream_aliases(&self) -> Vec<(Arc<str>, Map<String, Value>)> {
         let shown = |stream: &Arc<DataStream>| {
             let aliases = stream.aliases.iter().map(|(name, alias)| (name.clone(), alias.to_json()));
@@ -205,7 +206,7 @@ impl Node {
             .collect()
     }
 
-    /// The body of `GET /_data_stream/{name}/_stats`; sizes in words too where `words` makes some.
+    /// Returns the body of `GET /_data_stream/{name}/_stats`. `words`, if given, formats sizes for people.
     pub fn data_stream_stats(
         &self,
         expression: &str,
@@ -249,7 +250,7 @@ impl Node {
     }
 }
 
-/// Largest `@timestamp` of a shard's documents, milliseconds since 1970; 0 without any.
+/// Returns the largest `@timestamp` of a shard's documents, in milliseconds since 1970; 0 without documents.
 fn newest_timestamp(shard: &Shard) -> i64 {
     let Ok(snapshot) = shard.snapshot() else { return 0 };
     let newest = |view: &limber_segment::SegmentView| view.segment.numbers("@timestamp").ok()??.max();
@@ -266,7 +267,7 @@ fn check_stream_is_new(catalog: &Catalog, name: &str) -> Result<()> {
     }
 }
 
-/// Whether neither an index nor an alias has the name of a new data stream.
+/// Checks that no index or alias has the name of a new data stream.
 pub(in crate::node) fn check_stream_is_free(catalog: &Catalog, name: &str) -> Result<()> {
     let taken =
         [(catalog.indices.contains_key(name), "index"), (catalog.aliases.contains_key(name), "alias")];
@@ -276,7 +277,7 @@ pub(in crate::node) fn check_stream_is_free(catalog: &Catalog, name: &str) -> Re
     }
 }
 
-/// `Internal`: two things cannot have one name.
+/// Makes the error (`Internal`) for two things with the same name.
 pub(in crate::node) fn names_collide(stream: &str, with: &str) -> RequestError {
     RequestError::internal(
         "illegal_state_exception",
@@ -287,8 +288,8 @@ pub(in crate::node) fn names_collide(stream: &str, with: &str) -> RequestError {
     )
 }
 
-/// Whether a data stream may have an alias of this name: none of an index or another data stream, or of their
-/// aliases.
+/// Checks that a data stream may have an alias with this name: it must not be the name of an index or of
+/// another data stream, nor an alias of indices.
 pub(in crate::node) fn check_stream_alias(catalog: &Catalog, alias: &str) -> Result<()> {
     crate::node::index::indices::check_alias_target(catalog, alias)?;
     let is_of_index = catalog.aliases.contains_key(alias) && !catalog.means_data_stream(alias);

@@ -1,4 +1,4 @@
-//! Aliases of data streams: which streams an action means, and what their aliases may be.
+//! Aliases of data streams: which data streams an action matches, and which aliases they may have.
 //!
 //! Source: Elasticsearch's `TransportIndicesAliasesAction`, `DataStreamAlias`.
 
@@ -12,10 +12,11 @@ use crate::api::*;
 use crate::catalog::{Alias, Catalog, DataStream};
 use crate::node::index::aliases::matches_name;
 
-/// The data streams that the names and patterns of an action mean, and those that mean indices.
+/// Splits the names and patterns of an action into the data streams they match and the names that match
+/// indices.
 ///
 /// # Errors
-/// The name of an index of a data stream: it has no aliases of its own.
+/// Fails for a backing index of a data stream, which cannot have its own aliases.
 pub(in crate::node) fn split_streams(
     catalog: &Catalog,
     names: &[String],
@@ -51,7 +52,8 @@ pub(in crate::node) fn split_streams(
     Ok((streams, indices))
 }
 
-/// Adds aliases to data streams; of several streams of an alias the last one that says so is written to.
+/// Adds aliases to data streams. Of several data streams with an alias, the last one marked as such is the
+/// write stream.
 pub(in crate::node) fn add_to_streams(
     catalog: &mut Catalog,
     streams: &[Arc<str>],
@@ -89,7 +91,7 @@ pub(in crate::node) fn add_to_streams(
     Ok(())
 }
 
-/// Removes what fits the names and patterns; whether anything did.
+/// Removes the aliases that match the names and patterns. Returns whether there were any.
 pub(in crate::node) fn remove_from_streams(
     catalog: &mut Catalog,
     streams: &[Arc<str>],
@@ -116,7 +118,7 @@ fn edit_all(catalog: &mut Catalog, mut change: impl FnMut(&mut DataStream)) {
     }
 }
 
-/// An alias belongs to indices or to data streams, never to both.
+/// Checks that an alias belongs to indices or to data streams, but not to both.
 pub(in crate::node) fn check_are_free_of_streams(
     catalog: &Catalog,
     indices: &[String],

@@ -1,4 +1,4 @@
-//! Lifecycles of data streams: put, show, delete, explain, and what they do to the streams.
+//! Stores, shows, deletes and explains lifecycles of data streams, and carries them out.
 //!
 //! Source: Elasticsearch's `DataStreamLifecycleService`, `ExplainIndexDataStreamLifecycle`.
 
@@ -14,7 +14,7 @@ use crate::lifecycle::StreamLifecycle;
 use crate::node::Node;
 use crate::node::policy::lifecycle::human_time;
 
-/// What rolls an index over, and takes it away.
+/// What rolls an index over and deletes it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::node) enum ManagedBy {
     Policy,
@@ -23,7 +23,8 @@ pub(in crate::node) enum ManagedBy {
 }
 
 impl ManagedBy {
-    /// A policy goes before the stream's lifecycle, unless `index.lifecycle.prefer_ilm` says otherwise.
+    /// Decides which applies. A policy takes precedence over the data stream's lifecycle, unless
+    /// `index.lifecycle.prefer_ilm` is false.
     pub(in crate::node) fn of(
         policy: Option<&str>,
         prefers_policy: bool,
@@ -48,7 +49,8 @@ impl ManagedBy {
 }
 
 impl Catalog {
-    /// The policy that an index follows: none where the lifecycle of its data stream goes before.
+    /// Returns the policy that applies to an index; `None` if the lifecycle of its data stream takes
+    /// precedence.
     pub(in crate::node) fn policy_of<'a>(&self, index: &'a IndexMetadata) -> Option<&'a str> {
         let is_of_stream = |stream: &Arc<DataStream>| index.managed_by(stream) == ManagedBy::Stream;
         match self.stream_of(&index.name).is_some_and(is_of_stream) {
@@ -59,13 +61,13 @@ impl Catalog {
 }
 
 impl IndexMetadata {
-    /// What manages an index of a data stream.
+    /// Returns what manages an index of a data stream.
     pub(in crate::node) fn managed_by(&self, stream: &DataStream) -> ManagedBy {
         let settings = &self.typed.lifecycle;
         ManagedBy::of(settings.name.as_deref(), settings.prefer_ilm, stream.lifecycle.as_ref())
     }
 
-    /// When a data stream's index ceased to be written to; `None` as long as it is.
+    /// Returns when a backing index was rolled over; `None` for the write index.
     fn rolled_over_ms(&self, catalog: &Catalog) -> Option<u64> {
         let stream = catalog.stream_of(&self.name)?;
         let next = stream.indices.iter().skip_while(|name| **name != self.name).nth(1)?;
@@ -75,7 +77,7 @@ impl IndexMetadata {
 }
 
 impl Node {
-    /// `PUT /_data_stream/{name}/_lifecycle`.
+    /// Carries out `PUT /_data_stream/{name}/_lifecycle`.
     pub fn put_stream_lifecycle(
         &self,
         expression: &str,
@@ -86,7 +88,7 @@ impl Node {
         self.change_stream_lifecycles(expression, options, Some(&lifecycle))
     }
 
-    /// `DELETE /_data_stream/{name}/_lifecycle`.
+    /// Carries out `DELETE /_data_stream/{name}/_lifecycle`.
     pub fn delete_stream_lifecycle(&self, expression: &str, options: IndicesOptions) -> Result<()> {
         self.change_stream_lifecycles(expression, options, None)
     }
@@ -108,8 +110,8 @@ impl Node {
         })
     }
 
-    /// The body of `GET /_data_stream/{name}/_lifecycle`; with the conditions of rollovers where
-    /// `with_rollover` asks for them.
+    /// Returns the body of `GET /_data_stream/{name}/_lifecycle`. `with_rollover` adds the rollover
+    /// conditions.
     pub fn get_stream_lifecycles(
         &self,
         expression: &str,
@@ -141,7 +143,7 @@ impl Node {
         Ok(body)
     }
 
-    /// The body of `GET /{index}/_lifecycle/explain`.
+    /// Returns the body of `GET /{index}/_lifecycle/explain`.
     pub fn explain_stream_lifecycles(
         &self,
         expression: &str,
@@ -172,7 +174,7 @@ impl Node {
         Ok(json!({"indices": shown}))
     }
 
-    /// Looks at the streams once `data_streams.lifecycle.poll_interval` is over.
+    /// Runs a round if `data_streams.lifecycle.poll_interval` has passed.
     pub(in crate::node) fn stream_lifecycle_tick(&self) {
         let interval_ms =
             self.settings.load().time_ms("data_streams.lifecycle.poll_interval").unwrap_or(300_000);
@@ -181,8 +183,8 @@ impl Node {
         }
     }
 
-    /// Rolls over, merges and deletes what the lifecycles of data streams ask for. For tests without threads,
-    /// too.
+    /// Rolls over, merges and deletes indices as the lifecycles of data streams require. Tests without
+    /// threads call it too.
     pub fn stream_lifecycle_round(&self) {
         self.lifecycles.last_stream_round.note(&*self.environment.clock);
         let started_ms = self.environment.clock.monotonic_millis();
@@ -209,7 +211,7 @@ impl Node {
         rounds.failed = failed;
     }
 
-    /// The body of `GET _lifecycle/stats`; times only after a round that took some.
+    /// Returns the body of `GET _lifecycle/stats`; times are included only after a round.
     pub fn stream_lifecycle_stats(&self, is_human: bool) -> Value {
         let catalog = self.catalog.load_full();
         let rounds = self.lifecycles.stream_rounds.lock();
@@ -217,8 +219,7 @@ impl Node {
             let own = stream.indices.iter().filter_map(|name| catalog.indices.get(name));
             let managed = own.filter(|index| index.managed_by(stream) == ManagedBy::Stream).count();
             (managed > 0).then(|| {
-                // What fails is told of the whole stream: the index that it writes to is the one that stands
-                // still.
+                // Failures are recorded per data stream and shown as one index in error.
                 json!({
                     "name": &*stream.name,
                     "backing_indices_in_total": managed,
@@ -263,8 +264,8 @@ impl Node {
         Ok(())
     }
 
-    /// Deletes an index whose time is over, unless it or the lifecycle of its stream has changed since they
-    /// were read.
+    /// Deletes an index whose retention is over, unless the index or the lifecycle of its data stream has
+    /// changed since they were read.
     fn delete_retained(&self, stream: &DataStream, index: &IndexMetadata) -> Result<()> {
         self.change_catalog(|catalog| {
             let is_as_seen = catalog.indices.get(&index.name).is_some_and(|now| now.uuid == index.uuid)
@@ -295,7 +296,7 @@ impl Node {
         Ok(())
     }
 
-    /// Merges an index that is no longer written to as the merge policy would, once.
+    /// Merges an index that is no longer written to, once, as the merge policy decides.
     fn merge_tail(&self, index: &IndexMetadata) -> Result<()> {
         if self.lifecycles.merged.lock().contains(&index.uuid) {
             return Ok(());

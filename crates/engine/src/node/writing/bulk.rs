@@ -1,4 +1,4 @@
-//! Bulk: many writes, grouped by shard, in one translog append and one shared fsync a shard.
+//! Bulk: many writes, grouped by shard, with one translog append and one shared fsync per shard.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use crate::node::Node;
 use crate::shard::{GeneratedIds, Timer, Unsynced, Write, routing};
 
 impl Node {
-    /// Carries out the operations, those of a shard in their order. A cluster block is the only reason for
-    /// the request to fail as a whole.
+    /// Carries out the operations, for each shard in their order. The request fails as a whole only when it
+    /// is cancelled or when there is no memory for its errors.
     pub fn bulk<'r>(&self, request: BulkRequest<'r>) -> Result<BulkResponse<'r>> {
         let clock = &*self.environment.clock;
         let start_nanos = clock.monotonic_nanos();
@@ -32,20 +32,20 @@ impl Node {
         let ingest_took_ms = self.ingest(&mut steps, request.pipeline, &mut arena);
         let targets = self.find_targets(&mut steps);
         let ids = self.generate_ids(&mut steps);
-        // Each operation that goes nowhere is told why.
+        // Each operation without a destination gets its own error, whose memory is reserved here.
         let is_refused = |step: &&Step<'_>| {
             targets.get(step.target as usize).is_some_and(|target| target.outcome.is_err())
         };
         work::claim(steps.iter().filter(is_refused).count() as u64 * ERROR_BYTES)?;
         let mut groups = self.group(&mut steps, &targets, &ids)?;
-        // Long names and what is wrong with each operation; nothing is written yet.
+        // Long names and the operations' errors may have exhausted the memory; nothing is written yet.
         work::check()?;
         for group in &mut groups {
             self.write_group(group, &mut steps, &targets, &ids, &arena);
         }
         for group in &groups {
             if let Err(error) = group.unsynced.iter().try_for_each(|unsynced| group.shard.sync(unsynced)) {
-                // Nothing of it may be called written.
+                // Without a successful sync no write of the group may be acknowledged.
                 for step in &group.steps {
                     if matches!(steps[*step].outcome, Some(Ok(_))) {
                         steps[*step].outcome = Some(Err(error.clone()));
@@ -60,8 +60,8 @@ impl Node {
         Ok(BulkResponse { took_ms, ingest_took_ms, errors, indices, items })
     }
 
-    /// One write of any kind (`_doc`, `_create`, `_update`, `DELETE`). For `Delete` of a missing document
-    /// `Ok` with [`WriteResult::NotFound`].
+    /// Carries out one write of any kind (`_doc`, `_create`, `_update`, `DELETE`). A `Delete` of a missing
+    /// document returns `Ok` with [`WriteResult::NotFound`].
     pub fn write(
         &self,
         operation: BulkOperation<'_>,
@@ -80,7 +80,7 @@ impl Node {
         })
     }
 
-    /// Runs pipelines over the documents that have any; answers the time that took.
+    /// Runs pipelines on the documents that have any. Returns how long that took.
     fn ingest<'r>(
         &self,
         steps: &mut [Step<'r>],
@@ -92,7 +92,7 @@ impl Node {
         let pipelines = self.pipelines.snapshot();
         let timestamp = crate::ingest::timestamp(i128::from(clock.now_millis()) * 1_000_000);
         let mut runner: Option<Runner<'_>> = None;
-        // The pipelines of the last name that was looked up: a bulk mostly writes to one index.
+        // The pipelines of the last name that was looked up, as a bulk mostly writes to one index.
         let mut last: Option<(&str, IndexPipelines)> = None;
         let mut ran_on_updates = false;
         for step in steps.iter_mut() {
@@ -100,7 +100,7 @@ impl Node {
             if matches!(operation.kind, OperationKind::Delete) {
                 continue;
             }
-            // What earlier documents became is held until all of them are written.
+            // The results for earlier documents stay in memory until all are written.
             if let Err(error) = work::check() {
                 step.outcome = Some(Err(error.into()));
                 continue;
@@ -143,8 +143,8 @@ impl Node {
         ran.then(|| clock.monotonic_nanos().saturating_sub(start_nanos) / 1_000_000)
     }
 
-    /// The document that an update may create goes through the pipelines, whether it will be created or not;
-    /// whether there is one.
+    /// Runs the pipelines on the document that an update may create, whether it will be created or not.
+    /// Returns whether there is one.
     ///
     /// Source: `IngestService#getIndexWriteRequest`.
     fn ingest_upsert(
@@ -169,7 +169,7 @@ impl Node {
         };
         let mut changed = Vec::new();
         match runner_over(pipelines, timestamp).run(ids, metadata, document.as_bytes(), &mut changed) {
-            // Where it goes is up to the update.
+            // The update decides where the document goes, so a reroute has no effect.
             Outcome::Changed(_) | Outcome::Rerouted { .. } => match serde_json::from_slice(&changed) {
                 Ok(document) => {
                     body[member] = document;
@@ -188,7 +188,8 @@ impl Node {
         true
     }
 
-    /// Runs the pipelines over one document; what is to follow when one of them sends it to another index.
+    /// Runs the pipelines on one document. Returns how to continue when one of them reroutes it to another
+    /// index.
     fn ingest_one<'p, 'r: 'p>(
         &self,
         step: &mut Step<'r>,
@@ -226,7 +227,7 @@ impl Node {
         None
     }
 
-    /// Notes what came out of the pipelines.
+    /// Stores the result of the pipelines in the step.
     fn ingested(
         &self,
         step: &mut Step<'_>,
@@ -248,7 +249,8 @@ impl Node {
         }
     }
 
-    /// `default_pipeline` and `final_pipeline` of the index a name means, or would mean once it is created.
+    /// Returns `default_pipeline` and `final_pipeline` of the index that a name stands for, or would have
+    /// once it is created.
     pub(in crate::node) fn pipelines_of(&self, name: &str) -> IndexPipelines {
         pipelines_in(&self.catalog.load(), name, false)
     }
@@ -267,10 +269,10 @@ impl Node {
         self.flake_ids.generate(count, self.environment.clock.now_millis())
     }
 
-    /// Steps to shards; a step that cannot be written gets its error here.
+    /// Groups the steps by shard. A step that cannot be written gets its error here.
     ///
     /// # Errors
-    /// There is no room for what is wrong with them; nothing is written yet.
+    /// Fails when there is no memory for the errors; nothing is written yet.
     fn group(&self, steps: &mut [Step<'_>], targets: &[Target], ids: &GeneratedIds) -> Result<Vec<Group>> {
         let mut groups: Vec<Group> = Vec::new();
         let step_count = steps.len();
@@ -288,7 +290,7 @@ impl Node {
                 }
             };
             if let Err(error) = check_reach(step, &destination.reach) {
-                // Refused before it had an index or an id.
+                // The operation was refused before it had an index or an id.
                 (step.target, step.generated, step.outcome) = (NO_TARGET, None, Some(Err(error)));
                 continue;
             }
@@ -342,7 +344,7 @@ impl Node {
         while let Some(first) = rest.first() {
             if is_update(&steps[*first]) {
                 rest = &rest[1..];
-                // Sources that are asked for are held until all are answered.
+                // Sources that were requested stay in memory until the whole response is ready.
                 match work::check_beyond_deadline() {
                     Ok(()) => self.write_update(group, &mut steps[*first], destination, ids, arena),
                     Err(stop) => steps[*first].outcome = Some(Err(stop.into())),
@@ -353,7 +355,7 @@ impl Node {
             let (run, behind) = rest.split_at(count.min(RUN_MAX));
             rest = behind;
             self.write_run(group, run, steps, destination, ids, arena);
-            // What is wrong with each of them is kept until all are answered.
+            // Errors stay in memory until the whole response is ready.
             let is_failed = |number: &&usize| matches!(steps[**number].outcome, Some(Err(_)));
             let failed_count = run.iter().filter(is_failed).count() as u64;
             if failed_count > 0
@@ -390,7 +392,7 @@ impl Node {
         }));
     }
 
-    /// Consecutive operations that need no look at the document before.
+    /// Writes consecutive operations that do not depend on the existing document.
     fn write_run(
         &self,
         group: &mut Group,
@@ -403,7 +405,7 @@ impl Node {
         let writes: Vec<Write<'_>> =
             run.iter().map(|number| write_of(&steps[*number], destination, ids, arena)).collect();
         let mut results = Vec::with_capacity(writes.len());
-        // Buffers and the translog are charged where they grow.
+        // Buffers and the translog are charged where they grow, not to this request.
         let outcome = work::aside(|| group.shard.write(&writes, &mut results));
         drop(writes);
         match outcome {
@@ -414,7 +416,7 @@ impl Node {
                         Some(result.map(|written| destination.counted(outcome_of(written))));
                 }
             }
-            // The shard failed: whatever was carried out in memory is not to be acknowledged.
+            // The shard failed, so whatever it applied in memory must not be acknowledged.
             Err(error) => run.iter().for_each(|number| steps[*number].outcome = Some(Err(error.clone()))),
         }
     }
@@ -437,7 +439,8 @@ impl Node {
     }
 }
 
-/// [`Node::pipelines_of`]; where `ignores_indices`, an index counts as not yet created.
+/// Does the work of [`Node::pipelines_of`]. With `ignores_indices`, existing indices are treated as not yet
+/// created.
 pub(in crate::node) fn pipelines_in(catalog: &Catalog, name: &str, ignores_indices: bool) -> IndexPipelines {
     let Ok(name) = catalog.dated(name) else { return IndexPipelines::default() };
     let name = &*name;
@@ -462,19 +465,19 @@ pub(in crate::node) fn pipelines_in(catalog: &Catalog, name: &str, ignores_indic
     }
 }
 
-/// The pipelines that run by an index's settings.
+/// The pipelines that an index's settings name.
 #[derive(Debug, Default, Clone)]
 pub(in crate::node) struct IndexPipelines {
     pub(in crate::node) default: Option<String>,
     pub(in crate::node) last: Option<String>,
 }
 
-/// What an operation's error takes, its place in the answer included.
+/// Estimated memory of an operation's error, including its item in the response.
 const ERROR_BYTES: u64 = 2 << 10;
-/// Operations that are written at once.
+/// How many operations are written at once.
 const RUN_MAX: usize = 8192;
 
-/// Elasticsearch's `Versions.MATCH_ANY`: the version of a document whose request names none.
+/// Elasticsearch's `Versions.MATCH_ANY`: the version of a document whose request gives none.
 pub(in crate::node) const ANY_VERSION: i64 = -3;
 
 pub(in crate::node) fn runner_over<'p>(pipelines: &'p Pipelines, timestamp: &'p str) -> Runner<'p> {

@@ -1,5 +1,4 @@
-//! One operation of a bulk on its way: where it goes, what it is called, and what can be said of it
-//! beforehand.
+//! One operation of a bulk: where it goes, its id, and what can be checked before it is written.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,7 +17,7 @@ use crate::translog::{Operation, OperationType};
 /// Longest `_id` in bytes.
 pub(in crate::node) const ID_BYTES_MAX: usize = 512;
 
-/// Where the writes of one name go.
+/// Where the writes to one name go.
 pub(in crate::node) struct Target {
     pub(in crate::node) name: Box<str>,
     pub(in crate::node) require_alias: bool,
@@ -26,7 +25,7 @@ pub(in crate::node) struct Target {
     pub(in crate::node) outcome: Result<Destination>,
 }
 
-/// An index as the bulk finds it: settings and mapping are looked at once, not for every operation.
+/// An index with its settings and mapping, read once per bulk and not for every operation.
 pub(in crate::node) struct Destination {
     pub(in crate::node) metadata: Arc<IndexMetadata>,
     pub(in crate::node) live: Arc<LiveIndex>,
@@ -36,13 +35,13 @@ pub(in crate::node) struct Destination {
     pub(in crate::node) reach: Reach,
 }
 
-/// How an operation names a part of a data stream; it decides which operations there may be.
+/// How an operation addresses a data stream, which decides what kinds of operations are allowed.
 pub(in crate::node) enum Reach {
-    /// No data stream.
+    /// Not at all.
     Index,
-    /// By the stream's name, or an alias of it.
+    /// By the data stream's name, or an alias of it.
     Stream(Arc<DataStream>),
-    /// By the name of the index.
+    /// By the name of a backing index.
     Backing(Arc<DataStream>),
 }
 
@@ -58,21 +57,21 @@ impl Destination {
         Destination { metadata, live, settings, routing_required, alias_routing, reach }
     }
 
-    /// The primary was written, out of `1 + replicas` copies.
+    /// Sets the shard counts of an outcome: only the primary was written, out of `1 + replicas` copies.
     pub(in crate::node) fn counted(&self, outcome: WriteOutcome) -> WriteOutcome {
         WriteOutcome { shards_total: 1 + self.settings.number_of_replicas, shards_successful: 1, ..outcome }
     }
 }
 
-/// One operation on its way.
+/// One operation of a bulk.
 pub(in crate::node) struct Step<'r> {
     pub(in crate::node) operation: &'r BulkOperation<'r>,
-    /// Where the document came out of pipelines: its range in the bulk's arena.
+    /// The range in the bulk's arena with the document from the pipelines, if there were any.
     pub(in crate::node) ingested: Option<std::ops::Range<usize>>,
     pub(in crate::node) changed: Option<Box<ChangedMetadata>>,
-    /// Number of a generated id.
+    /// The position among the generated ids, if the id is generated.
     pub(in crate::node) generated: Option<u32>,
-    /// Place among the bulk's targets; [`NO_TARGET`] when it goes nowhere.
+    /// Position among the bulk's targets; [`NO_TARGET`] if it has no destination.
     pub(in crate::node) target: u32,
     pub(in crate::node) outcome: Option<Result<WriteOutcome>>,
 }
@@ -106,15 +105,15 @@ impl<'r> Step<'r> {
     }
 }
 
-/// Steps of one shard, in the order of the request.
+/// The steps for one shard, in the order of the request.
 pub(in crate::node) struct Group {
     pub(in crate::node) target: u32,
     pub(in crate::node) shard: Arc<Shard>,
     pub(in crate::node) steps: Vec<usize>,
-    /// Place among the operations in the order of the request.
+    /// Total size of the sources, in bytes.
     pub(in crate::node) source_bytes: u64,
-    /// What must be durable before the steps are acknowledged; several when the shard was opened anew in
-    /// between.
+    /// What must be durable before the steps are acknowledged. There are several if the shard was opened
+    /// again in between.
     pub(in crate::node) unsynced: Vec<Unsynced>,
 }
 
@@ -133,7 +132,7 @@ pub(in crate::node) fn invalid(why: impl std::fmt::Display) -> RequestError {
     RequestError::validation([why])
 }
 
-/// What can be said of one operation without looking at the shard.
+/// Checks one operation as far as possible without the shard.
 pub(in crate::node) fn check(step: &Step<'_>, destination: &Destination) -> Result<()> {
     let operation = step.operation;
     match step.given_id() {
@@ -192,8 +191,8 @@ pub(in crate::node) fn check(step: &Step<'_>, destination: &Destination) -> Resu
     Ok(())
 }
 
-/// Whether a data stream takes an operation: new documents by its name alone, changes of old ones by the
-/// index that has them.
+/// Checks that a data stream accepts an operation: new documents only by its name, changes to existing ones
+/// only by their backing index.
 ///
 /// Source: Elasticsearch's `TransportBulkAction#prohibitCustomRoutingOnDataStream`,
 /// `#prohibitAppendWritesInBackingIndices`.
@@ -229,10 +228,10 @@ pub(in crate::node) fn check_reach(step: &Step<'_>, reach: &Reach) -> Result<()>
     }
 }
 
-/// The version that a pipeline asks for, and how it is compared; `None`: any.
+/// Returns the version that a pipeline has set, and how it is compared; `None` means any version.
 ///
 /// # Errors
-/// An unknown type; a version of the internal type, which no request can ask for.
+/// Fails for an unknown type, and for a version with the internal type, which no request can have.
 pub(in crate::node) fn version_of(changed: &ChangedMetadata) -> Result<(VersionType, Option<u64>)> {
     let version = changed.version.and_then(|version| u64::try_from(version).ok());
     let version_type =
@@ -261,7 +260,7 @@ pub(in crate::node) fn condition_of(step: &Step<'_>) -> Condition {
     }
 }
 
-/// What the shard of an operation other than an update is to carry out.
+/// Returns the write for the shard, for any operation but an update.
 pub(in crate::node) fn write_of<'a>(
     step: &'a Step<'_>,
     destination: &'a Destination,
@@ -289,12 +288,12 @@ pub(in crate::node) fn outcome_of(written: Written) -> WriteOutcome {
     WriteOutcome::new(written.result, written.identity)
 }
 
-/// What a document answers that a pipeline dropped.
+/// Returns the outcome of a document that a pipeline dropped.
 pub(in crate::node) fn dropped() -> WriteOutcome {
     WriteOutcome::new(WriteResult::Noop, WriteIdentity::default())
 }
 
-/// The answers, with the names of the indices they speak of.
+/// Returns the items of the response, with the names of the indices that they refer to.
 pub(in crate::node) fn into_items<'r>(
     steps: Vec<Step<'r>>,
     targets: Vec<Target>,

@@ -1,4 +1,4 @@
-//! Where the documents of a bulk go: names to indices, and what is made or rolled over on the way.
+//! Resolves the names in a bulk to indices, and creates or rolls over what is necessary.
 
 use limber_access::Access;
 use limber_mapping::RequestError;
@@ -9,11 +9,11 @@ use crate::catalog::WriteTarget;
 use crate::node::Node;
 
 impl Node {
-    /// Resolves the names, each once; creates what is missing.
+    /// Resolves each name once, and creates missing indices.
     pub(in crate::node) fn find_targets(&self, steps: &mut [Step<'_>]) -> Vec<Target> {
         let mut targets: Vec<Target> = Vec::new();
         let access = limber_access::current();
-        // What was allowed last: a bulk mostly does the same to one index.
+        // The last write that was authorized, as a bulk mostly does the same to one index.
         let mut allowed: Option<(String, OperationKind)> = None;
         for step in steps.iter_mut() {
             if let Some(access) = &access
@@ -33,7 +33,7 @@ impl Node {
                     && target.require_alias == require_alias
                     && target.require_data_stream == require_data_stream
             };
-            // The last one first: a bulk mostly writes to one index.
+            // Searched from the end, as a bulk mostly writes to one index.
             if let Some(at) = targets.iter().rposition(is_same) {
                 step.target = at as u32;
                 continue;
@@ -43,7 +43,7 @@ impl Node {
                 OperationKind::Delete => step.operation.version_type != VersionType::Internal,
                 _ => true,
             };
-            // Where nothing will be written, nothing is created.
+            // If nothing will be written, nothing is created.
             let asked = Asked {
                 creates: creates && step.outcome.is_none(),
                 adds: step.operation.kind == OperationKind::Create && step.outcome.is_none(),
@@ -51,7 +51,7 @@ impl Node {
                 require_data_stream,
             };
             let outcome = self.destination(name, asked);
-            // A delete must not decide for the writes that follow.
+            // The error of a delete must not apply to later writes, which may create the index.
             let target = Target { name: name.into(), require_alias, require_data_stream, outcome };
             match target.outcome {
                 Err(error) if !creates || step.outcome.is_some() => {
@@ -67,7 +67,7 @@ impl Node {
         targets
     }
 
-    /// Each operation of a bulk is allowed or not by itself.
+    /// Checks the authorization of one operation. Each operation of a bulk is authorized separately.
     fn check_write(&self, access: &Access, step: &Step<'_>) -> Result<()> {
         let catalog = self.catalog.load();
         let name = &*catalog.dated(step.index())?;
@@ -110,7 +110,8 @@ impl Node {
                     self.check_is_not_in_doubt(&index)?;
                     match self.live(&index) {
                         Ok(live) => return Ok(Destination::new(index, live, alias_routing, reach)),
-                        // Deleted, or another one has the alias, since the name was looked up: once more.
+                        // Since the name was looked up, the index was deleted or the alias moved, so it is
+                        // looked up again.
                         Err(_) if self.is_outdated(&index) => continue,
                         Err(error) => return Err(error),
                     }
@@ -131,12 +132,12 @@ impl Node {
 /// Source: `UpdateRequestInterceptor`.
 const NO_UPDATES: &str = "Can't execute an update request if field or document level security is enabled";
 
-/// What a bulk asks of the name that it writes to.
+/// What a bulk needs of the name that it writes to.
 #[derive(Clone, Copy)]
 struct Asked {
-    /// A missing one may be created.
+    /// A missing index may be created.
     creates: bool,
-    /// New documents come: a data stream that waits for one rolls over.
+    /// New documents are added, so a data stream that is marked for rollover is rolled over.
     adds: bool,
     require_alias: bool,
     require_data_stream: bool,

@@ -1,4 +1,4 @@
-//! Pipelines: put, get, delete, simulate; kept over restarts.
+//! Stores, returns, deletes and simulates ingest pipelines, which survive restarts.
 
 use limber_mapping::RequestError;
 use limber_text::wildcard;
@@ -10,18 +10,20 @@ use crate::ingest;
 use crate::node::Node;
 
 impl Node {
-    /// `PUT _ingest/pipeline/{id}`: compiles and keeps a pipeline, replacing the one of this id.
+    /// Carries out `PUT _ingest/pipeline/{id}`: compiles and stores a pipeline, replacing one with the same
+    /// id.
     pub fn put_pipeline(&self, id: &str, body: &Value) -> Result<()> {
         let _changing = self.changing.lock();
-        // Refused before anything is stored; known only once it is.
+        // An invalid pipeline is refused before anything is stored. A valid one is used only after it was
+        // stored.
         let pipeline = self.pipelines.snapshot().compile(id, body)?;
         self.change_state(|state| state.pipelines[id] = body.clone())?;
         self.pipelines.keep(pipeline);
         Ok(())
     }
 
-    /// The body of `GET _ingest/geoip/stats`: nothing is downloaded, and the databases are the files of the
-    /// user.
+    /// Returns the body of `GET _ingest/geoip/stats`. Nothing is downloaded; the databases are the user's
+    /// files.
     pub fn geoip_stats(&self) -> Value {
         let names = self.pipelines.database_names();
         let mut nodes = Map::new();
@@ -42,7 +44,8 @@ impl Node {
         })
     }
 
-    /// `{id: body}` of the pipelines that match; empty: the edge answers not found when ids were named.
+    /// Returns `{id: body}` of the pipelines that match. If ids were named and the result is empty, the REST
+    /// layer answers not found.
     pub fn get_pipelines(&self, ids: &str) -> Result<Map<String, Value>> {
         match self.pipelines.snapshot().to_json(ids, false) {
             Value::Object(bodies) => Ok(bodies),
@@ -50,8 +53,8 @@ impl Node {
         }
     }
 
-    /// `DELETE _ingest/pipeline/{ids}`: a name or pattern. A pipeline that an index names as default or final
-    /// is not deleted; a name without a pipeline is `NotFound`.
+    /// Carries out `DELETE _ingest/pipeline/{ids}` for a name or pattern. Refuses to delete a pipeline that
+    /// an index uses as default or final pipeline. Fails with `NotFound` for a missing name.
     pub fn delete_pipeline(&self, ids: &str) -> Result<()> {
         let _changing = self.changing.lock();
         for index in self.catalog.load().indices.values() {
@@ -76,8 +79,8 @@ impl Node {
         self.pipelines.delete(ids)
     }
 
-    /// `POST _ingest/pipeline[/{id}]/_simulate`: runs a kept pipeline, or the one in the body, on the
-    /// documents of the body.
+    /// Carries out `POST _ingest/pipeline[/{id}]/_simulate`: runs a stored pipeline, or the one in the body,
+    /// on the documents in the body.
     pub fn simulate_pipeline(&self, id: Option<&str>, body: &Value, verbose: bool) -> Result<Value> {
         let timestamp = ingest::timestamp(i128::from(self.now_millis()) * 1_000_000);
         let flag = work::cancelled().unwrap_or_default();
@@ -86,7 +89,7 @@ impl Node {
         ingest::simulate(&self.pipelines.snapshot(), id, body, verbose, &timestamp)
     }
 
-    /// The section `ingest` of `_nodes/stats`.
+    /// Returns the section `ingest` of `_nodes/stats`.
     pub fn ingest_stats(&self) -> Value {
         self.pipelines.snapshot().stats()
     }

@@ -1,4 +1,4 @@
-//! Writes: "into which shard of which index does this document go, and what becomes of it?"
+//! Writes: "into which shard of which index does this document go, and what is the outcome?"
 
 pub(super) mod bulk;
 pub(super) mod bulk_step;

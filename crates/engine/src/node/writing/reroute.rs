@@ -1,7 +1,7 @@
-//! Documents that a pipeline sends to another index: "which pipelines run next, and where does it end?"
+//! Documents that a pipeline reroutes to another index: "which pipelines run next, and where does it end?"
 //!
-//! Source: Elasticsearch's `IngestService#executePipelines`: the pipelines of each index run in turn. No
-//! pipeline runs twice, and none runs after a final pipeline.
+//! Source: Elasticsearch's `IngestService#executePipelines`. The pipelines of each index run in turn. No
+//! index is visited twice, and a final pipeline must not reroute.
 
 use limber_mapping::RequestError;
 
@@ -11,21 +11,21 @@ use crate::catalog::date_math;
 use crate::ingest::{ChangedMetadata, Metadata, Outcome, Pipelines};
 use crate::node::Node;
 
-/// A document on its way.
+/// A document that was rerouted.
 pub(in crate::node) struct Rerouted {
     pub changed: Box<ChangedMetadata>,
     pub source: Vec<u8>,
-    /// The pipeline that sent it, and whether that is the final one of its index.
+    /// The pipeline that rerouted it.
     pub by: String,
     pub is_by_last: bool,
 }
 
 impl Node {
-    /// Runs the pipelines of index after index, until none sends the document on.
+    /// Runs the pipelines of one index after the other, until none reroutes the document.
     ///
     /// # Errors
-    /// `illegal_state_exception` for a final pipeline that changes the index, or a way that leads back; those
-    /// of the pipelines.
+    /// `illegal_state_exception` for a final pipeline that changes the index, and for an index that was
+    /// visited before. Errors of the pipelines are returned unchanged.
     pub(in crate::node) fn follow(
         &self,
         step: &Step<'_>,
@@ -64,7 +64,7 @@ impl Node {
         }
     }
 
-    /// Adds the index that the document was sent to.
+    /// Adds the index to which the document was rerouted.
     pub(in crate::node) fn next_index(
         &self,
         document: &mut Rerouted,
@@ -95,7 +95,7 @@ impl Node {
     }
 }
 
-/// What became of a document that was sent on.
+/// The outcome of a rerouted document.
 pub(in crate::node) enum Arrival {
     Written(Rerouted),
     Dropped,

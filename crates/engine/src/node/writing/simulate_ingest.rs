@@ -1,5 +1,5 @@
-//! `_ingest/_simulate`: "what would a bulk make of these documents, with pipelines and templates that are not
-//! there yet?"
+//! `_ingest/_simulate`: "what would a bulk do with these documents, given pipelines and templates that are
+//! not stored?"
 //!
 //! Source: Elasticsearch's `RestSimulateIngestAction`, `TransportSimulateBulkAction`. Nothing is written.
 
@@ -20,19 +20,19 @@ use crate::ingest::{
 use crate::node::Node;
 use crate::settings::IndexSettings;
 
-/// A document may ask for mapping updates this often.
+/// How many mapping updates a document may need.
 const MAPPING_UPDATES_MAX: usize = 100;
 
-/// The request.
+/// The parsed request.
 struct Simulation {
     documents: Vec<Given>,
-    /// Those of the node, with the substitutes.
+    /// The node's pipelines, with the substitutions.
     pipelines: Pipelines,
-    /// That of the node, with the substitutes among its templates.
+    /// The node's catalog, with the substitutions among its templates.
     catalog: Catalog,
-    /// There are substitutes for templates: what an index has of its own does not count.
+    /// Whether templates are substituted. The mappings and settings of existing indices are ignored then.
     ignores_indices: bool,
-    /// Laid over the mapping of each index.
+    /// Merged into the mapping of each index.
     mapping_addition: Value,
 }
 
@@ -41,16 +41,16 @@ struct Ingested {
     index: String,
     id: Option<String>,
     source: Vec<u8>,
-    /// Pipelines that ran, in their order.
+    /// Pipelines that ran, in order.
     executed: Vec<String>,
 }
 
 impl Node {
-    /// The answer. `index` and `pipeline` stand for documents that name none.
+    /// Returns the response. `index` and `pipeline` apply to documents that name none.
     ///
     /// # Errors
-    /// The body is malformed, a substitute is not valid, or the request is cancelled. What is wrong with one
-    /// document is part of the answer.
+    /// Fails when the body is malformed, when a substitution is not valid, or when the request is cancelled.
+    /// Errors of single documents are part of the response.
     pub fn simulate_ingest(
         &self,
         index: Option<&str>,
@@ -90,7 +90,7 @@ impl Node {
         let mut options = Options::new(body.clone(), "");
         let mut substitutes = |key: &str| options.optional_map(key).map(Option::unwrap_or_default);
         let mut pipelines = (*self.pipelines.snapshot()).clone();
-        // A pipeline may call another one that stands further down.
+        // A pipeline may call one that comes later in the body, as names are resolved only when it runs.
         for (id, body) in substitutes("pipeline_substitutions")? {
             pipelines = pipelines.with(pipelines.compile(&id, &body)?);
         }
@@ -115,7 +115,7 @@ impl Node {
         Ok(Simulation { documents, pipelines, catalog, ignores_indices, mapping_addition })
     }
 
-    /// `None`: a pipeline dropped the document.
+    /// Runs the pipelines of a document; `None` when one dropped the document.
     fn run_pipelines(
         &self,
         simulation: &Simulation,
@@ -155,7 +155,7 @@ impl Node {
             let mut source = Vec::new();
             let mut runner = runner_over(&simulation.pipelines, timestamp);
             let outcome = runner.run(&ids, metadata, &document.source, &mut source);
-            // What was only tried is not counted.
+            // Simulations are not counted in the statistics.
             runner.forget();
             drop(runner);
             let (changed, ran, is_rerouted) = match outcome {
@@ -184,7 +184,7 @@ impl Node {
         }
     }
 
-    /// The document with what its index would say of it.
+    /// Returns the document with the result of validating it against its index.
     fn validated(&self, simulation: &Simulation, document: &Ingested) -> Result<Value> {
         let mut shown = json!({
             "_id": document.id.as_deref().unwrap_or("<n/a>"),
@@ -205,7 +205,7 @@ impl Node {
         Ok(shown)
     }
 
-    /// Indexes the document into nothing: the names of the fields that are left out.
+    /// Parses the document without indexing it. Returns the names of the fields that would be ignored.
     fn ignored_fields(&self, simulation: &Simulation, document: &Ingested) -> Result<Vec<String>> {
         let mut mapping = self.mapping_of(simulation, &document.index)?;
         let id = document.id.as_deref().unwrap_or("<n/a>");
@@ -225,7 +225,7 @@ impl Node {
         Err(RequestError::internal("illegal_state_exception", reason))
     }
 
-    /// That of the index, or the one that it would be created with.
+    /// Returns the mapping of the index, or the one it would be created with.
     fn mapping_of(&self, simulation: &Simulation, index: &str) -> Result<Arc<Mapping>> {
         let there = match simulation.ignores_indices {
             true => None,
@@ -258,7 +258,7 @@ impl Simulation {
     }
 }
 
-/// Takes values to nowhere and notes the fields of which some were left out.
+/// Discards all values and collects the names of the ignored fields.
 #[derive(Default)]
 struct Ignored(Vec<String>);
 

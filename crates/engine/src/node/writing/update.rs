@@ -1,4 +1,4 @@
-//! Update: a part of a document laid over what is there, or a script run over it.
+//! Updates: a partial document merged into the existing one, or a script run on it.
 //!
 //! Source: `UpdateHelper`, `XContentHelper#update`.
 
@@ -14,10 +14,10 @@ use crate::node::Node;
 use crate::shard::{Condition, Reading, Shard, Unsynced, Write, store_error};
 use crate::translog::{Operation, OperationType};
 
-/// Nesting of an update's documents.
+/// How deeply an update's documents may be nested.
 const DEPTH_MAX: usize = 1000;
 
-/// The body of an update.
+/// The parsed body of an update.
 #[derive(Debug)]
 struct UpdateBody {
     doc: Option<Map<String, Value>>,
@@ -26,7 +26,7 @@ struct UpdateBody {
     detect_noop: bool,
     wants_source: bool,
     script: Option<Script>,
-    /// The script makes the new document too, from `upsert`.
+    /// Whether the script also makes a new document, from `upsert`.
     scripted_upsert: bool,
     if_seq_no: Option<u64>,
     if_primary_term: Option<u64>,
@@ -68,7 +68,7 @@ impl UpdateBody {
                 "detect_noop" => parsed.detect_noop = flag(&value)?,
                 "if_seq_no" => parsed.if_seq_no = Some(number(&value)?),
                 "if_primary_term" => parsed.if_primary_term = Some(number(&value)?),
-                // Which parts are shown is the renderer's.
+                // Only whether `_source` is wanted matters here; the renderer filters it.
                 "_source" => parsed.wants_source = value != Value::Bool(false),
                 "script" => parsed.script = Some(Script::parse(&value)?),
                 "scripted_upsert" => parsed.scripted_upsert = flag(&value)?,
@@ -90,7 +90,7 @@ impl UpdateBody {
     }
 }
 
-/// Elasticsearch's words, with its guess at what was meant.
+/// Words the error like Elasticsearch, with its guess at what was meant.
 fn unknown_field(name: &str) -> String {
     const KNOWN: [&str; 9] = [
         "script",
@@ -109,8 +109,8 @@ fn unknown_field(name: &str) -> String {
     }
 }
 
-/// The body of an update and the name of the member that would become a new document; `None` when there is
-/// none (a malformed body is refused by the update itself).
+/// Returns the body of an update, and the name of the member that would become a new document. `None` when
+/// there is no such member; a malformed body is refused by the update itself.
 pub(in crate::node) fn upserted_member(body: &[u8]) -> Option<(Value, &'static str)> {
     let body: Value = serde_json::from_slice(body).ok()?;
     let as_upsert = body.get("doc_as_upsert").and_then(Value::as_bool).unwrap_or(false);
@@ -118,7 +118,7 @@ pub(in crate::node) fn upserted_member(body: &[u8]) -> Option<(Value, &'static s
     body.get(member)?.is_object().then_some((body, member))
 }
 
-/// What an update comes to.
+/// What an update is going to do.
 enum Plan {
     Index { source: Vec<u8>, condition: Condition },
     Create { source: Vec<u8> },
@@ -126,12 +126,13 @@ enum Plan {
     Noop,
 }
 
-/// Who holds the memory of an update.
+/// Names the holder of the memory in errors of the circuit breaker.
 const LABEL: &str = "<update>";
-/// A new document is there as it is written, and as the log frames it.
+/// Copies of a new document that exist at the same time: as written, and as framed for the translog.
 const COPIES_WRITTEN: u64 = 2;
 
-/// What the tree of a JSON text takes at most: a text of `[[],[],...]` takes fifty times its size.
+/// Estimates the largest size of the tree of a JSON text: for a text such as `[[],[],...]` it is fifty times
+/// the size of the text.
 fn tree_bytes(json: &[u8]) -> u64 {
     const BYTES_A_VALUE: u64 = 2 * size_of::<Value>() as u64;
     json.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count() as u64 * BYTES_A_VALUE
@@ -157,8 +158,8 @@ impl Node {
         loop {
             let found = shard.get(id, Reading::ForWrite)?;
             let stored = found.as_ref().map_or(&[][..], |found| &found.source);
-            // The new document is seldom longer than both; what is longer is charged when its length is
-            // known.
+            // The new document is seldom longer than both together. If it is, the rest is charged once its
+            // length is known.
             let foreseen_bytes = (stored.len() + body_bytes) as u64;
             let held_bytes = stored.len() as u64 + tree_bytes(stored);
             let mut charge = self.charge_update(held_bytes + COPIES_WRITTEN * foreseen_bytes)?;
@@ -292,15 +293,15 @@ fn plan(
     Ok(Plan::Index { source: to_bytes(&source)?, condition })
 }
 
-/// What a script may know of a document beside its source.
+/// What a script can see of a document besides its source.
 struct Metadata<'a> {
     shard: &'a Shard,
     id: &'a str,
-    /// `None`: it is about to be created.
+    /// `None` when the document is about to be created.
     found: Option<&'a FoundDocument>,
 }
 
-/// Runs a script over `ctx`: what is to be done (`ctx.op`) and the source that it left.
+/// Runs a script on `ctx`. Returns the operation (`ctx.op`) and the source that it left.
 fn scripted(
     scripts: &Scripts,
     script: &Script,
@@ -332,7 +333,8 @@ fn to_bytes(document: &Map<String, Value>) -> Result<Vec<u8>> {
     serde_json::to_vec(document).map_err(|error| RequestError::internal("exception", error.to_string()))
 }
 
-/// Lays `changes` over `source`; objects merge, everything else is replaced. Whether anything changed.
+/// Merges `changes` into `source`: objects merge, everything else is replaced. Returns whether anything
+/// changed.
 pub(in crate::node) fn merge(
     source: &mut Map<String, Value>,
     changes: &Map<String, Value>,

@@ -1,4 +1,4 @@
-//! `collapse`: "leave the best hit of each value of a field". Source: OpenSearch's
+//! `collapse`: "keep only the best hit for each value of a field". Source: OpenSearch's
 //! `CollapseResponseProcessor`.
 
 use std::collections::HashMap;
@@ -23,13 +23,13 @@ pub(super) fn parse(options: &mut Options, _: &Arc<Scripts>) -> Result<Box<dyn C
     Ok(Box::new(Collapse { field: options.string("field")? }))
 }
 
-/// A value as the key of its group.
+/// Returns a value as the key of its group.
 fn key(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 impl Collapse {
-    /// The value of a hit, of its columns first; hits without one are a group.
+    /// Returns the value of a hit, preferably from its `fields`. Hits without a value form one group.
     fn value(&self, hit: &SearchHit) -> Result<String> {
         const MISSING: &str = "<missing>";
         if let Some(values) = hit.fields.as_ref().and_then(|fields| fields.get(&self.field)) {
@@ -52,8 +52,8 @@ impl Collapse {
 }
 
 impl ChangesResponse for Collapse {
-    /// Hits are in order of their scores afterwards, whatever they were sorted by. Of hits with the same
-    /// score the order is that of the search, where OpenSearch has none.
+    /// Collapses the hits. Afterwards they are ordered by score, however they were sorted before. Hits with
+    /// the same score keep the order of the search; in OpenSearch their order is undefined.
     fn change(&self, response: &mut SearchResponse, _: &mut PipelineRun) -> Result<()> {
         let mut best: HashMap<String, usize> = HashMap::new();
         let score = |hit: &SearchHit| hit.score.unwrap_or(f32::NAN);

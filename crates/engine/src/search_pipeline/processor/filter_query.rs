@@ -1,4 +1,4 @@
-//! `filter_query`: "show only documents that this query matches, too". Source: OpenSearch's
+//! `filter_query`: "show only documents that also match this query". Source: OpenSearch's
 //! `FilterQueryRequestProcessor`.
 
 use std::sync::Arc;

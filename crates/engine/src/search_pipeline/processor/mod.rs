@@ -1,4 +1,4 @@
-//! The processors, one file each: "how does this step change the search, or the hits of its answer?"
+//! The processors, one file each: "how does this step change the search, or the hits of its response?"
 
 mod collapse;
 mod filter_query;

@@ -1,4 +1,4 @@
-//! `rename_field`: "show this field by another name". Source: OpenSearch's `RenameFieldResponseProcessor`.
+//! `rename_field`: "show this field under another name". Source: OpenSearch's `RenameFieldResponseProcessor`.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -27,7 +27,8 @@ pub(super) fn parse(options: &mut Options, _: &Arc<Scripts>) -> Result<Box<dyn C
 }
 
 impl ChangesResponse for RenameField {
-    /// A hit without the field is refused only before the first that has it, as in OpenSearch.
+    /// Renames the field in every hit. A hit without the field is an error only if no earlier hit had it, as
+    /// in OpenSearch.
     fn change(&self, response: &mut SearchResponse, run: &mut PipelineRun) -> Result<()> {
         let found = Cell::new(false);
         let rename = |_: &_, shown: Shown<'_>| {

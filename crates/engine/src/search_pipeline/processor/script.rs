@@ -1,5 +1,5 @@
-//! `script`: "let this piece of Painless change the search". Source: OpenSearch's `ScriptRequestProcessor`
-//! and `SearchRequestMap`.
+//! `script`: "run this Painless script on the search". Source: OpenSearch's `ScriptRequestProcessor` and
+//! `SearchRequestMap`.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::api::Result;
 use crate::ingest::{Options, PipelineScript};
 use crate::search_pipeline::PipelineRun;
 
-/// What a script may read and change of a search, and the class of each.
+/// The members of a search that a script can read and change, with the Java class of each.
 const MEMBERS: [(&str, &str); 10] = [
     ("from", "Integer"),
     ("size", "Integer"),
@@ -45,7 +45,7 @@ pub(super) fn parse(options: &mut Options, scripts: &Arc<Scripts>) -> Result<Box
     Ok(Box::new(ScriptProcessor(script)))
 }
 
-/// A member as the script sees it. What the search does not say is -1 or null.
+/// Returns a member as the script sees it. What the search does not specify is -1 or null.
 fn member(request: &SearchRequest, name: &str) -> ContextValue {
     let whole = |number: i64| ContextValue::number(&number.to_string());
     let given = |number: Option<u32>| whole(number.map_or(-1, i64::from));
@@ -68,7 +68,7 @@ fn member(request: &SearchRequest, name: &str) -> ContextValue {
     }
 }
 
-/// Takes over what the script changed.
+/// Applies what the script changed.
 fn take_over(
     request: &mut SearchRequest,
     script: &ContextScript,

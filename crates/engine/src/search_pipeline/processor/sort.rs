@@ -1,4 +1,4 @@
-//! `sort`: "put the values of this field in order". Source: OpenSearch's `SortResponseProcessor`.
+//! `sort`: "sort the values of this field". Source: OpenSearch's `SortResponseProcessor`.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(super) fn parse(options: &mut Options, _: &Arc<Scripts>) -> Result<Box<dyn C
     Ok(Box::new(Sort { field, target, is_descending }))
 }
 
-/// A value's place: values of different kinds cannot be compared.
+/// Compares two values; `None` if they are of different kinds.
 fn compare(left: &Value, right: &Value) -> Option<Ordering> {
     match (left, right) {
         (Value::String(left), Value::String(right)) => Some(left.encode_utf16().cmp(right.encode_utf16())),
@@ -52,7 +52,7 @@ impl Sort {
                 _ => {}
             }
         }
-        // A list of one kind is in one order; of several kinds, one pair of neighbours differs.
+        // If not all values are of the same kind, some two neighbours differ in kind.
         if values.windows(2).any(|pair| compare(&pair[0], &pair[1]).is_none()) {
             return Err(RequestError::illegal_argument(format!(
                 "field [{}] has values of different types, cannot sort.",

@@ -1,5 +1,5 @@
-//! `split`: "cut this text at every match of the separator". Source: OpenSearch's `SplitResponseProcessor`
-//! over `String.split`.
+//! `split`: "split this string at every match of the separator". Source: OpenSearch's
+//! `SplitResponseProcessor` over `String.split`.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::search_pipeline::run::Shown;
 struct Split {
     field: String,
     target: String,
-    /// Or why it is none, which a search is told, as in OpenSearch.
+    /// The error is reported by each search, as in OpenSearch.
     separator: std::result::Result<Pattern, String>,
     keeps_trailing: bool,
 }
@@ -44,7 +44,8 @@ impl Split {
 }
 
 impl ChangesResponse for Split {
-    /// A source whose field is no text stays as it is; a column that is none is refused, as in OpenSearch.
+    /// Splits the field in every hit. In `_source`, a field that is not a string is left as it is; in
+    /// `fields` it is an error, as in OpenSearch.
     fn change(&self, response: &mut SearchResponse, run: &mut PipelineRun) -> Result<()> {
         let split = |_: &_, shown: Shown<'_>| match shown {
             Shown::Fields(members) => match members.get(&self.field).map(|values| &values[0]) {

@@ -10,19 +10,19 @@ use crate::api::Result;
 use crate::ingest::Options;
 use crate::search_pipeline::PipelineRun;
 
-/// A step before the search.
+/// A processor that runs before the search.
 pub(crate) trait ChangesRequest {
-    /// Changes the search, or says why not.
+    /// Changes the search, or fails with the reason.
     fn change(&self, request: &mut SearchRequest, run: &mut PipelineRun) -> Result<()>;
 }
 
-/// A step after the search.
+/// A processor that runs after the search.
 pub(crate) trait ChangesResponse {
-    /// Changes the answer, or says why not.
+    /// Changes the response, or fails with the reason.
     fn change(&self, response: &mut SearchResponse, run: &mut PipelineRun) -> Result<()>;
 }
 
-/// Reads a processor's own options.
+/// Parses a processor's own options.
 pub(crate) type Parse<P> = fn(&mut Options, &Arc<Scripts>) -> Result<Box<P>>;
 
 /// Processors of `request_processors`.
@@ -38,8 +38,8 @@ pub(crate) const RESPONSE: &[(&str, Parse<dyn ChangesResponse>)] = &[
     ("truncate_hits", truncate_hits::parse),
 ];
 
-/// Processors that OpenSearch and its plugins have and this server does not: refused by name, so that nobody
-/// thinks of a typing error.
+/// Processors that OpenSearch and its plugins have and Limber has not. The error says so, so that users do
+/// not look for a typing error.
 pub(crate) const KNOWN_ELSEWHERE: &[&str] = &[
     "acl_routing_search",
     "agentic_context",

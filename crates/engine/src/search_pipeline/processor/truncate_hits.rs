@@ -1,4 +1,4 @@
-//! `truncate_hits`: "leave only so many hits". Source: OpenSearch's `TruncateHitsResponseProcessor`.
+//! `truncate_hits`: "keep only this many hits". Source: OpenSearch's `TruncateHitsResponseProcessor`.
 
 use std::sync::Arc;
 
@@ -13,13 +13,12 @@ use crate::search_pipeline::PipelineRun;
 use crate::search_pipeline::run::size_key;
 
 struct TruncateHits {
-    /// `None`: what was asked for before a processor asked for more.
+    /// `None` uses the size of the request before `oversample`.
     target_size: Option<usize>,
     key: String,
 }
 
-/// Compiles the processor. Options: `target_size`, which is the size before `oversample` where it is absent,
-/// and `context_prefix`.
+/// Compiles the processor. Optional: `target_size` (the size before `oversample`) and `context_prefix`.
 pub(super) fn parse(options: &mut Options, _: &Arc<Scripts>) -> Result<Box<dyn ChangesResponse>> {
     let target_size = options.optional_int("target_size")?.and_then(|size| usize::try_from(size).ok());
     let key = size_key(options.optional_string("context_prefix")?.as_deref());
