@@ -14,7 +14,8 @@ const MIB: u64 = 1 << 20;
 /// Memory of an idle process that no pool accounts for: the program's data, the stacks of some 40 threads,
 /// jemalloc's own tables. A newly started process has 5 MiB of it.
 const BASE_BYTES: u64 = 8 * MIB;
-/// Maximum memory that no pool accounts for under this small load; the documented limit is larger.
+/// The documented tolerance of the memory limit. Memory that is in no pool must stay below the smaller
+/// [`UNCHARGED_BYTES_MAX`], because the load is small.
 const TOLERANCE_BYTES: u64 = 64 * MIB;
 const TOLERANCE_PERCENT: u64 = 10;
 const UNCHARGED_BYTES_MAX: u64 = 24 * MIB;
@@ -88,7 +89,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// Measures the memory of the process before and after the pools.
+    /// Reads the bytes of all pools in one request, between two measurements of the process's memory.
     fn take(server: &ServerProcess, client: &mut Client) -> Sample {
         let before = anonymous_bytes(server);
         let stats = client.expect(200, "GET", "/_nodes/stats/limber", Value::Null);

@@ -1,3 +1,4 @@
+//! `_tasks`: lists running tasks, waits for them and cancels them.
 
 use std::sync::Arc;
 
@@ -105,6 +106,7 @@ pub(in crate::rest) fn parse_task_id(app: &App, text: &str) -> Result<Option<u64
     let Some((node, id)) = text.rsplit_once(':') else {
         return Err(RequestError::illegal_argument(format!("malformed task id {text}")));
     };
+    // -1 is never a task: clients send it to say that there is no parent.
     let id: i64 =
         id.parse().map_err(|_| RequestError::illegal_argument(format!("malformed task id {text}")))?;
     Ok(u64::try_from(id).ok().filter(|_| node == app.node.node_id()))
