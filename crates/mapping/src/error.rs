@@ -167,7 +167,7 @@ impl RequestError {
         self
     }
 
-    /// The error object without `root_cause` and `status`.
+    /// Returns the error object without `root_cause` and `status`.
     pub fn to_json(&self) -> Value {
         let mut object = Map::new();
         object.insert("type".into(), self.kind.into());
