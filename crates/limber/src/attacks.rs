@@ -1,5 +1,5 @@
-//! Somebody with rights on `a*` tries to reach `b` by every route there is: the list is made from the table
-//! of routes, so that new ones are tried too.
+//! A user with rights on `a*` tries to reach `b` through every endpoint. The requests are generated from the
+//! table of routes, so that new routes are attacked too.
 
 mod limits;
 
@@ -16,10 +16,10 @@ use crate::http::request::Method;
 use crate::rest::{ROUTES, Route, action_of};
 use crate::serve::Server;
 
-/// What is in the index that nobody but superusers may see, and in its mapping.
+/// A secret in the documents and the mapping of the index; only superusers may see it.
 const SECRET: &str = "sesame-of-b";
 const SECRET_FIELD: &str = "field_of_b";
-/// The index.
+/// The index under attack.
 const B: &str = "bobs-index";
 const PASSWORD: &str = "correct-horse";
 
@@ -86,7 +86,7 @@ impl Attacked {
         answer
     }
 
-    /// What an attack must not change.
+    /// Returns the state that no attack may change.
     fn state_of_b(&self) -> String {
         [
             "/bobs-index/_search?filter_path=hits",
@@ -125,7 +125,7 @@ impl Drop for Attacked {
     }
 }
 
-/// Names that mean the index, or may.
+/// Names that mean the index under attack, or that may include it.
 const TARGETS: [&str; 6] = [B, "balias", "bs", "a1,bobs-index", "*", "%3Cbobs-index%3E"];
 
 fn bodies(path: &str) -> Vec<String> {
@@ -160,7 +160,7 @@ fn bodies(path: &str) -> Vec<String> {
     named.iter().map(|body| if body.is_null() { String::new() } else { body.to_string() }).collect()
 }
 
-/// The path with `target` in place of names of indices.
+/// Returns the path with `target` in place of the index names.
 fn aimed(path: &str, target: &str) -> String {
     let parts = path.split('/').map(|part| match part {
         "{index}" | "{name}" => target,
@@ -175,12 +175,13 @@ fn aimed(path: &str, target: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// Whether the table says that whoever asks names an index there.
+/// Whether the route takes an index name from the caller at this path.
 fn names_index(path: &str) -> bool {
     path.starts_with("/{index}")
 }
 
-/// All bodies for one method and target; those that are let in or told too much are added to `wrong`.
+/// Tries all bodies for one method and target. Adds to `wrong` each request that was let in or whose response
+/// revealed too much.
 fn attack(attacked: &Attacked, route: &Route, method: Method, target: &str, wrong: &mut Vec<String>) {
     let path = aimed(route.path, target);
     let mut bodies = if method == Method::Head { vec![String::new()] } else { bodies(route.path) };
@@ -197,7 +198,7 @@ fn attack(attacked: &Attacked, route: &Route, method: Method, target: &str, wron
         if answer.text.contains("failed unexpectedly") {
             wrong.push(format!("fails: {}", shown()));
         }
-        // The request does not name the index, so the answer must leave it out.
+        // The request does not name the index, so the response must not mention it.
         let is_unnamed = number < 3 && !body.contains(B) && (target == "*" || !route.path.contains('{'));
         if is_unnamed && is_about_indices && answer.status < 300 && answer.text.contains(B) {
             wrong.push(format!("lists what it hides: {}", shown()));

@@ -25,11 +25,11 @@ pub struct CheckCommand {
     repair: bool,
 }
 
-/// Documents or operations left an index.
+/// Some documents or operations were removed from an index.
 const LOSSES: u8 = 3;
 
 impl CheckCommand {
-    /// Prints what was found and returns the exit code. An error if the folder cannot be read.
+    /// Prints the problems found and returns the exit code. Fails if the folder cannot be read.
     pub fn run(self) -> Result<ExitCode> {
         let report = limber_engine::check_data_folder(&self.data)?;
         for line in &report.lines {

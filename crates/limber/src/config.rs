@@ -1,4 +1,4 @@
-//! Configuration: defaults, `limber.yml`, environment and flags into one set of node settings.
+//! Configuration: merges defaults, `limber.yml`, the environment and flags into one set of node settings.
 //!
 //! Keys are Elasticsearch's where one exists. Precedence, lowest first: defaults, file, `-E key=value`,
 //! dedicated flags.
@@ -25,14 +25,14 @@ use crate::security::SecuritySettings;
 #[derive(Debug, Clone)]
 pub struct Config {
     pub data_path: PathBuf,
-    /// `host:port`; port 0 takes a free one.
+    /// `host:port`; port 0 means any free port.
     pub http_address: String,
-    /// `network.insecure`: listen on an address that is not loopback, although clients need no credentials.
+    /// `network.insecure`: listen on a non-loopback address although clients need no credentials.
     pub insecure_network: bool,
     /// `log.format`.
     pub log_format: Form,
     pub memory_limit_bytes: u64,
-    /// How long freed memory stays with the process while it holds little of the limit.
+    /// How long the process keeps freed memory while it uses little of the limit.
     pub freed_memory_keep: Duration,
     pub cluster_name: String,
     pub node_name: String,
@@ -41,7 +41,7 @@ pub struct Config {
     pub compression: Compression,
     /// `http.cors.*`.
     pub cors: Option<Cors>,
-    /// `http.max_connections`; `None`: as many as memory and file descriptors allow.
+    /// `http.max_connections`. `None` means as many as memory and file descriptors allow.
     pub max_connections: Option<usize>,
     /// Threads that move bytes between sockets and handlers (`http.netty.worker_count`).
     pub network_threads: usize,
@@ -50,17 +50,17 @@ pub struct Config {
     pub remote: RemoteSettings,
     /// `xpack.security.*` and `http.ssl.*`.
     pub security: SecuritySettings,
-    /// `page.enabled`: browsers get a page at `/`.
+    /// `page.enabled`: `/` serves the page to browsers.
     pub is_page_enabled: bool,
     /// `stack.templates.enabled`: an empty node gets the built-in templates.
     pub has_stack_templates: bool,
-    /// What is left for the engine: flat keys, checked there.
+    /// The engine's settings: flat keys, which the engine checks.
     pub engine_settings: Map<String, Value>,
-    /// Settings that change nothing, and why.
+    /// Settings that are accepted without effect, each with the reason.
     pub notes: Vec<Note>,
 }
 
-/// Flags of `limber serve`, as given.
+/// The flags of `limber serve`, as given.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     pub config_file: Option<PathBuf>,
@@ -75,11 +75,11 @@ pub struct Overrides {
     pub settings: Vec<String>,
 }
 
-/// The Elasticsearch version claimed by default: Rally's four standard tracks then choose branches without
-/// ES|QL.
+/// The Elasticsearch version that the server claims by default. With it, Rally's four standard tracks choose
+/// branches without ES|QL.
 pub const DEFAULT_COMPAT_VERSION: &str = "8.14.3";
 
-/// What is wrong with the settings: all of it is told at once.
+/// All problems found in the settings, so that they are reported together.
 #[derive(Debug, Default)]
 struct Faults(Vec<String>);
 
@@ -93,7 +93,7 @@ impl Faults {
         result.map_err(|error| self.0.push(format!("{error:#}"))).ok()
     }
 
-    /// Errors: the faults, where there are some.
+    /// Fails with the collected faults, if there are any.
     fn refuse(self) -> Result<()> {
         match self.0.as_slice() {
             [] => Ok(()),
@@ -104,8 +104,8 @@ impl Faults {
 }
 
 impl Config {
-    /// Reads the configuration file, and puts the command line's settings over it. A setting that is unknown
-    /// or does not parse is an error.
+    /// Reads the configuration file and overrides it with the settings of the command line. A setting that is
+    /// unknown or does not parse is an error.
     pub fn load(overrides: &Overrides) -> Result<Config> {
         let mut settings = Map::new();
         match &overrides.config_file {
@@ -130,10 +130,9 @@ impl Config {
         Ok(Config { notes, engine_settings: settings, ..config })
     }
 
-    /// `usable_bytes`: what percentages and the default of `memory.limit` are of.
-    ///
-    /// Takes what it reads out of `settings` and leaves what is the engine's. `None` where something is
-    /// wrong, which `faults` has then.
+    /// Moves the settings that it knows out of `settings` and leaves the engine's there. Percentages and the
+    /// default of `memory.limit` relate to `usable_bytes`. Returns `None` if a setting is wrong; `faults`
+    /// then says why.
     fn read_settings(
         settings: &mut Map<String, Value>,
         overrides: &Overrides,
@@ -238,7 +237,7 @@ impl Config {
                 .unwrap_or_else(|| "data".into()),
             http_address: match overrides.http.as_deref() {
                 None => format!("{host}:{port}"),
-                // A port alone is one of the host that is set.
+                // A port alone is combined with the configured host.
                 Some(port) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => {
                     format!("{host}:{port}")
                 }
@@ -268,13 +267,12 @@ impl Config {
 }
 
 impl Config {
-    /// Returns the address to listen on, if it is allowed. Without users and TLS, whoever reaches the address
-    /// may read, change and delete everything; so it must be a loopback address, unless a setting says by
-    /// name that the network is safe.
+    /// Checks that the server may listen on its address. Without users and TLS, anybody who reaches the
+    /// address may read, change and delete everything. So it must be a loopback address, unless a setting
+    /// states explicitly that the network is safe.
     ///
     /// # Errors
-    /// The address has another host than this machine's own, there are no users or no TLS, and
-    /// `network.insecure` is not set.
+    /// The address is not a loopback address, users or TLS are missing, and `network.insecure` is not set.
     pub fn check_network(&self) -> Result<()> {
         let address = &self.http_address;
         let is_loopback = std::net::ToSocketAddrs::to_socket_addrs(address)
@@ -301,14 +299,14 @@ impl Config {
         }
     }
 
-    /// The host of the address to listen on.
+    /// Returns the host of the address to listen on.
     pub fn host(&self) -> &str {
         let host = self.http_address.rsplit_once(':').map_or(self.http_address.as_str(), |(host, _)| host);
         host.trim_start_matches('[').trim_end_matches(']')
     }
 }
 
-/// `text`: as the user wrote it, if they did.
+/// Checks the memory limit. `text` is the setting as the user wrote it, if set.
 fn check_memory_limit(text: Option<&str>, limit_bytes: u64, usable_bytes: u64) -> Result<()> {
     let shown = |bytes: u64| match bytes >> 30 {
         0..=3 => format!("{}mb", bytes >> 20),
@@ -327,12 +325,12 @@ fn check_memory_limit(text: Option<&str>, limit_bytes: u64, usable_bytes: u64) -
     Ok(())
 }
 
-/// How Elasticsearch ends its words about an unknown setting; there are no plugins here.
+/// The end of Elasticsearch's message about an unknown setting, in the variant without plugins.
 const NO_PLUGINS: &str = " please check that any required plugins are installed, or check the breaking changes documentation for removed settings";
 
-/// Everything that is wrong with the engine's settings, before a data folder is opened or made for them.
+/// Returns all faults in the engine's settings, before a data folder is opened or created.
 fn engine_faults(settings: &Map<String, Value>) -> Vec<String> {
-    // Clients of S3 are checked as a whole when the node opens.
+    // The settings of S3 clients are checked as a whole when the node opens.
     let checked = settings.iter().filter(|(key, _)| !key.starts_with("s3."));
     checked
         .filter_map(|(key, value)| {
@@ -343,8 +341,8 @@ fn engine_faults(settings: &Map<String, Value>) -> Vec<String> {
         .collect()
 }
 
-/// The account of the environment, in the variables that all tools for S3 read, is that of the client
-/// `default`, unless the configuration names one.
+/// Uses the S3 account from the environment variables that all S3 tools read for the client `default`, unless
+/// the configuration names an account.
 fn add_s3_account(settings: &mut Map<String, Value>, variable: impl Fn(&str) -> Option<String>) {
     const VARIABLES: [(&str, &str); 3] = [
         ("s3.client.default.access_key", "AWS_ACCESS_KEY_ID"),
@@ -372,7 +370,7 @@ fn remote_settings(settings: &mut Map<String, Value>) -> Result<RemoteSettings> 
             .collect(),
     };
     let mut allowed = list("reindex.remote.whitelist");
-    // OpenSearch's name of the same.
+    // OpenSearch's name for the same setting.
     allowed.extend(list("reindex.remote.allowlist"));
     let certificate_authorities =
         list("reindex.ssl.certificate_authorities").into_iter().map(PathBuf::from).collect();
@@ -386,12 +384,13 @@ fn remote_settings(settings: &mut Map<String, Value>) -> Result<RemoteSettings> 
     RemoteSettings::new(allowed, &tls)
 }
 
-/// They only move bytes; the handlers run on the bounded pools.
+/// Returns the default number of network threads. They only move bytes; the handlers run on the bounded
+/// pools.
 fn default_network_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(4)
 }
 
-/// Below this the pools are too small to hold one bulk request.
+/// Below this limit the pools cannot hold even one bulk request.
 const MEMORY_LIMIT_BYTES_MIN: u64 = 64 << 20;
 
 fn text(value: &Value) -> String {
@@ -436,7 +435,7 @@ fn flatten(prefix: &str, object: Map<String, Value>, flat: &mut Map<String, Valu
     }
 }
 
-/// Elasticsearch's byte sizes (`512mb`, `2gb`, `1024`) and percentages of `whole_bytes`.
+/// Parses Elasticsearch's byte sizes (`512mb`, `2gb`, `1024`) and percentages of `whole_bytes`.
 pub fn parse_size(text: &str, whole_bytes: u64) -> Result<u64> {
     match byte_size::share(text, whole_bytes) {
         Some(share) => share.map_err(|_| anyhow::anyhow!("[{text}] must lie between 0% and 100%")),
@@ -516,7 +515,7 @@ mod tests {
         assert!(Config::from_settings(wrong, &overrides, 4 << 30).is_err());
     }
 
-    /// `packaging/limber.yml` with every default written out.
+    /// Returns `packaging/limber.yml` with all of its commented-out defaults enabled.
     fn sample() -> Map<String, Value> {
         let sample = include_str!("../../../packaging/limber.yml");
         let is_setting = |line: &&str| {

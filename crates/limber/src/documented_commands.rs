@@ -1,5 +1,6 @@
-//! Does every command line that the documentation shows run? Each is parsed by the definition that users
-//! meet, and what can be tried without a server and without documents is (`--dry-run` of `race` and `tune`).
+//! Does every command line shown in the documentation run? Each is parsed with the command line definition
+//! that users get. What can be tried without a server and without documents is tried (`--dry-run` of `race`
+//! and `tune`).
 
 use std::path::{Path, PathBuf};
 
@@ -8,11 +9,11 @@ use clap::{CommandFactory, Parser};
 
 use crate::{Cli, Command};
 
-/// A command line and where it stands.
+/// A command line and where it is documented.
 struct Shown {
     place: String,
     line: String,
-    /// Within a sentence, where a part of a command line may be named.
+    /// Found within a sentence, which may name only a part of a command line.
     is_mention: bool,
 }
 
@@ -20,7 +21,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository's root")
 }
 
-/// All command lines of the repository's documentation and of the commands' own help.
+/// Returns all command lines in the repository's documentation and in the commands' own help.
 fn all_shown() -> Vec<Shown> {
     let root = repository();
     let mut files = vec![root.join("README.md"), root.join("tracks/README.md")];
@@ -40,7 +41,7 @@ fn all_shown() -> Vec<Shown> {
         let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
         let place = format!("limber {} --help", command.get_name());
         for line in help.lines().filter(|line| line.trim_start().starts_with("limber ")) {
-            // A comment after some spaces says what the line does.
+            // Several spaces separate the command line from a description of what it does.
             let line = line.trim().split("   ").next().unwrap_or_default().to_owned();
             shown.push(Shown { place: place.clone(), line, is_mention: false });
         }
@@ -71,8 +72,8 @@ fn add_of_markdown(name: &str, text: &str, shown: &mut Vec<Shown>) {
     }
 }
 
-/// The words of a shell's command line, up to a comment, a pipe or a second command. `…` and what stands in
-/// `[…]` is left out: it stands for what the reader fills in.
+/// Splits a shell's command line into words, up to a comment, a pipe or a second command. `…` and anything in
+/// `[…]` is left out: it is a placeholder for the reader.
 fn words(line: &str) -> Vec<String> {
     let mut words: Vec<(String, bool)> = Vec::new();
     let (mut word, mut has_quotes, mut quote) = (String::new(), false, None);
@@ -109,13 +110,13 @@ fn words(line: &str) -> Vec<String> {
     kept
 }
 
-/// Errors: what the user would be told.
+/// Tries a command line. The error is the message that the user would get.
 fn tried(shown: &Shown) -> Result<(), String> {
     let words = words(&shown.line);
     let command = match Cli::try_parse_from(&words) {
         Ok(cli) => cli.command,
         Err(error) => {
-            // A sentence names a flag without its value, or a command without what it needs.
+            // A sentence may name a flag without its value, or a command without its arguments.
             let is_part = matches!(
                 error.kind(),
                 ErrorKind::MissingRequiredArgument
@@ -128,7 +129,7 @@ fn tried(shown: &Shown) -> Result<(), String> {
         }
     };
     let is_there = |path: &Option<PathBuf>| path.as_ref().is_none_or(|path| path.exists());
-    // What stands for files of the reader cannot be tried.
+    // Placeholders for the reader's own files cannot be tried.
     let is_readers = shown.is_mention
         || ["~/", "ca.pem", "rally.ini", "path/to"].iter().any(|part| shown.line.contains(part));
     match command {
@@ -144,7 +145,7 @@ fn tried(shown: &Shown) -> Result<(), String> {
 
 #[test]
 fn every_command_line_of_the_documentation_runs() {
-    // Paths in the documentation count from the repository's root.
+    // Paths in the documentation are relative to the repository's root.
     std::env::set_current_dir(repository()).expect("a folder");
     let all = all_shown();
     let wrong: Vec<String> = all

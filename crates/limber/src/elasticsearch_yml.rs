@@ -1,19 +1,19 @@
-//! Settings of an `elasticsearch.yml` that one node of one process fulfils by itself: "does it ask for
-//! anything that is not so anyway?"
+//! Settings of an `elasticsearch.yml` that a single node in a single process fulfils anyway: "does this
+//! setting ask for something that is not the case already?"
 //!
-//! Each is checked: what this server is, or does not have and was told to leave off, is taken and told in the
-//! log; what it cannot be is refused with what to do. Settings that mean something here are not in this
-//! table.
+//! Each setting is checked. A setting that describes what this server does anyway, or that turns off a
+//! feature it does not have, is accepted and noted in the log. A setting that it cannot fulfil is refused
+//! with advice. Settings that have an effect here are not in this table.
 
 use serde_json::{Map, Value};
 
-/// When a setting is taken.
+/// When a setting is accepted.
 enum Takes {
-    /// Whatever it says: why that changes nothing.
+    /// With any value. The string says why the setting changes nothing.
     Anything(&'static str),
-    /// One of these values: why no other one can be.
+    /// With one of these values. The string says why no other value is possible.
     Only(&'static [&'static str], &'static str),
-    /// A list of one name at most.
+    /// With a list of at most one name.
     AtMostOne(&'static str),
 }
 use Takes::{Anything, AtMostOne, Only};
@@ -23,7 +23,7 @@ const NO_TRANSPORT: &str = "nodes do not talk to each other, so that there is no
 const ALL_ROLES: &str = "the one node has every role";
 const NOT_THERE: &str = "what it turns on is not there";
 
-/// Names end with `*` where all that begin so are meant. The first row that fits counts.
+/// The settings. A name that ends with `*` covers all names with that prefix. The first matching row counts.
 const SETTINGS: &[(&str, Takes)] = &[
     ("discovery.type", Only(&["single-node"], ONE_NODE)),
     ("discovery.seed_hosts", AtMostOne(ONE_NODE)),
@@ -63,15 +63,15 @@ const SETTINGS: &[(&str, Takes)] = &[
     ("ingest.geoip.downloader.enabled", Only(&["false"], "data bases are not downloaded")),
 ];
 
-/// A setting that was taken, and why it changes nothing.
+/// A setting that was accepted, and the reason why it changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     pub key: String,
     pub why: &'static str,
 }
 
-/// Takes what this table knows out of the settings: notes on what is fulfilled by itself, and what is wrong
-/// with all that cannot be.
+/// Removes the settings that this table knows. Returns notes on those that are fulfilled anyway, and messages
+/// for those that cannot be fulfilled.
 pub fn settle(settings: &mut Map<String, Value>) -> (Vec<Note>, Vec<String>) {
     let (mut notes, mut refused) = (Vec::new(), Vec::new());
     let keys: Vec<String> = settings.keys().cloned().collect();
@@ -100,7 +100,7 @@ fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Members of a list, which may be written with commas.
+/// Returns the number of members of a list, which may be a string with commas.
 fn count(value: &Value) -> usize {
     match value {
         Value::Array(list) => list.len(),

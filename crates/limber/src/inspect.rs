@@ -1,4 +1,4 @@
-//! `limber inspect`: the sizes of a data folder's term indices, offline.
+//! `limber inspect`: shows the sizes of a data folder's term indices, offline.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ pub struct InspectCommand {
 }
 
 impl InspectCommand {
-    /// Prints the report. An error if the folder cannot be read.
+    /// Prints the report. Fails if the folder cannot be read.
     pub fn run(self) -> Result<()> {
         let report = limber_engine::inspect_data_folder(&self.data)?;
         print(&mut std::io::stdout().lock(), &report)?;

@@ -38,15 +38,15 @@ use crate::config::{Config, Overrides};
 use crate::race_server::ChildServer;
 use crate::serve::Server;
 
-/// Gives pages back to the system, so that memory.limit is seen from outside too.
+/// jemalloc returns freed pages to the system, so that `memory.limit` shows in the resident size too.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// The allocator's options, read by it at the start (`malloc_conf` of jemalloc's manual). One arena a core,
-/// whatever the number of threads; large arrays, such as those that invert a buffer, are used again like
-/// small ones instead of being faulted in each time. Measured: a quarter of the page faults and a tenth of
-/// the resident memory less while indexing. How long freed pages stay, [`machine::FreedMemory`] says.
-// SAFETY: the symbol is jemalloc's own hook, a pointer to characters that end with a zero.
+/// The allocator's options, which it reads at startup (`malloc_conf` in jemalloc's manual). There is one
+/// arena per core, whatever the number of threads. Large arrays, such as those for inverting a buffer, are
+/// reused like small ones instead of being faulted in each time. Measured while indexing: a quarter fewer
+/// page faults and a tenth less resident memory. [`machine::FreedMemory`] decides how long freed pages stay.
+// SAFETY: the symbol is jemalloc's own hook: a pointer to a NUL-terminated string.
 #[unsafe(export_name = "_rjem_malloc_conf")]
 static ALLOCATOR_OPTIONS: &[u8; 64] = b"oversize_threshold:0,percpu_arena:percpu,background_thread:true\0";
 
@@ -178,7 +178,7 @@ impl CompletionCommand {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "limber", &mut script);
         match std::io::stdout().write_all(&script) {
-            // Who pipes it into `head` has seen enough.
+            // The reader of the pipe, such as `head`, has closed it.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             outcome => Ok(outcome?),
         }

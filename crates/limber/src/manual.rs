@@ -14,7 +14,7 @@ pub struct ManCommand {
 }
 
 impl ManCommand {
-    /// Writes one page for `command` and one for each command below it.
+    /// Writes one page for `command` and one for each of its subcommands.
     pub fn run(self, command: Command) -> Result<()> {
         std::fs::create_dir_all(&self.folder)
             .with_context(|| format!("cannot create {}", self.folder.display()))?;
@@ -24,7 +24,7 @@ impl ManCommand {
     }
 }
 
-/// One page for the command and each of its subcommands: `limber.1`, `limber-serve.1`, ...
+/// Writes one page for the command and one for each of its subcommands: `limber.1`, `limber-serve.1`, ...
 fn write_pages(command: &Command, folder: &Path) -> Result<()> {
     let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();
     let path = folder.join(format!("{name}.1"));

@@ -1,6 +1,6 @@
-//! The server that `limber race` starts when it is given no host: this same program, as a process of its own.
+//! The server that `limber race` starts when it is given no host: this same program in a separate process.
 //!
-//! A process of its own keeps the load generator's memory and processor time out of the server's figures.
+//! The separate process keeps the load generator's memory and CPU time out of the server's figures.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -8,14 +8,14 @@ use std::process::{Child, Command, Stdio};
 
 use limber_race::{EngineSpec, Error, RunningServer, ServerGuard, ServerProvider};
 
-/// Starts servers for races.
+/// Starts the servers of races.
 pub struct ChildServer;
 
-/// Off in every server that a race starts, Elasticsearch and OpenSearch too: how full the machine's disk is
-/// decides no race.
+/// Turned off in every server that a race starts, including Elasticsearch and OpenSearch, so that the free
+/// space on the machine's disk does not affect the result.
 const DISK_THRESHOLD: &str = "cluster.routing.allocation.disk.threshold_enabled";
 
-/// Ends the process, then its data folder goes.
+/// Ends the process when dropped, and then removes its data folder.
 struct Guard {
     child: Child,
     data: Option<tempfile::TempDir>,
@@ -63,8 +63,8 @@ impl ServerProvider for ChildServer {
             command.arg("--memory-limit").arg(limit);
         }
         if spec.is_kept {
-            // An interrupt at the terminal ends the race, not the server; nor should the server write to the
-            // terminal later on.
+            // An interrupt at the terminal must end the race, not the server. The server must not write to
+            // the terminal later either.
             let log = std::fs::File::create(data.path().join("server.log"))
                 .map_err(|error| Error::ServerStart(format!("cannot write into the data folder: {error}")))?;
             command.process_group(0).stderr(log);
@@ -77,7 +77,8 @@ impl ServerProvider for ChildServer {
         let mut guard = Guard { child, data: Some(data) };
         let mut line = String::new();
         if let Some(stdout) = stdout {
-            // An unreadable or empty line is reported below with the server's own message on standard error.
+            // An unreadable or empty line is reported below, together with the server's own message on
+            // standard error.
             let _ = BufReader::new(stdout).read_line(&mut line);
         }
         match line.trim().strip_prefix("listening on ") {

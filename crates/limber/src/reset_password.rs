@@ -1,4 +1,4 @@
-//! `limber reset-password`: a new password for somebody who has lost theirs, while no server runs.
+//! `limber reset-password`: sets a new password for a user who has lost theirs, while no server runs.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ impl ResetPasswordCommand {
     /// Sets a random password and prints it.
     ///
     /// # Errors
-    /// The folder holds no node or is in use, or there is no such user.
+    /// The folder holds no node or is in use, or the user does not exist.
     pub fn run(self) -> Result<()> {
         let password = limber_access::new_password();
         limber_engine::set_password_offline(&self.data, &self.username, &password)

@@ -1,4 +1,5 @@
-//! `limber serve --secure`: what is made before anybody may come in, and what is told about it.
+//! `limber serve --secure`: creates a certificate and a password before the server accepts requests, and
+//! prints what the user needs to know about them.
 
 use std::path::{Path, PathBuf};
 
@@ -9,8 +10,8 @@ use serde_json::Value;
 use crate::config::Config;
 use crate::security::{fingerprint, secure};
 
-/// Turns security on, with a certificate of this server's own unless the configuration names one. The
-/// authority that was made just now.
+/// Turns security on. Creates a certificate for this server unless the configuration names one, and returns
+/// the path of the certificate authority if it was created just now.
 ///
 /// # Errors
 /// The files cannot be written.
@@ -24,10 +25,11 @@ pub fn prepare(config: &mut Config) -> Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// Says what was made, and gives `elastic` a password if it has none: nobody can read the password again.
+/// Prints what was created. Gives `elastic` a password if it has none and prints it, because nobody can read
+/// it later.
 ///
 /// # Errors
-/// It cannot be kept.
+/// The password cannot be stored.
 pub fn tell(node: &Node, authority: Option<&Path>) -> Result<()> {
     if let Some(authority) = authority {
         println!("certificate authority: {}", authority.display());

@@ -1,7 +1,7 @@
-//! What an ill-meaning or broken client may send: the node lives, answers as Elasticsearch words it, and
-//! keeps its memory.
+//! Requests of a malicious or broken client: the node survives, responds with Elasticsearch's errors, and
+//! stays within its memory.
 //!
-//! `abuses/` holds one file a kind of abuse; each abuses a server of its own.
+//! `abuses/` has one file per kind of abuse; each has its own server.
 
 mod abuses;
 mod support;

@@ -1,4 +1,4 @@
-//! Users, roles, keys and TLS, from the outside: whole conversations with credentials.
+//! Users, roles, keys and TLS from the outside: whole sequences of requests with credentials.
 
 mod support;
 
@@ -12,7 +12,7 @@ use support::{Answer, Client, ServerProcess, program};
 
 const SECURE: [&str; 2] = ["-E", "xpack.security.enabled=true"];
 
-/// Starts a server once, so that there is a node, and gives `elastic` a password.
+/// Starts a server once to create a node, and gives `elastic` a password.
 fn password_of_elastic(data: &Path) -> String {
     drop(ServerProcess::start(data, &[]));
     let reset = Command::new(program())
@@ -24,7 +24,7 @@ fn password_of_elastic(data: &Path) -> String {
     String::from_utf8(reset.stdout).expect("text").trim().to_owned()
 }
 
-/// Somebody with his credentials.
+/// A client with credentials.
 struct Somebody {
     client: Client,
     headers: Vec<(&'static str, String)>,
@@ -61,7 +61,7 @@ impl Somebody {
         if answer.body.is_empty() { Value::Null } else { answer.json() }
     }
 
-    /// 403 with these words.
+    /// Expects 403 with this text in the message.
     fn denied(&mut self, method: &str, path: &str, body: Value, words: &str) {
         let answer = self.expect(403, method, path, body);
         let reason = answer["error"]["reason"].as_str().unwrap_or_default();
@@ -139,7 +139,7 @@ fn who_is_let_in() {
     assert_eq!(elastic.expect(200, "DELETE", "/_security/user/u", Value::Null), json!({"found": true}));
     u.expect(401, "GET", "/_security/_authenticate", Value::Null);
     elastic.expect(400, "DELETE", "/_security/user/elastic", Value::Null);
-    // Secrets are nowhere to be read.
+    // Secrets are not stored in readable form.
     let state = std::fs::read_to_string(folder.path().join("state/node.json")).expect("there");
     assert!(!state.contains("another-one") && !state.contains("second-secret"));
     let shown = elastic.ask("GET", "/_cluster/state", Value::Null).text();
@@ -179,7 +179,7 @@ fn roles_decide_by_the_names_that_are_touched() {
         names
     };
     assert_eq!(found(&u.expect(200, "GET", "/a1,a2/_search", Value::Null)), ["a1", "a2"]);
-    // The alias is his, and with it the index behind it; by its own name the index is not.
+    // The user may access the alias, and through it the index; the index under its own name is not allowed.
     assert_eq!(found(&u.expect(200, "GET", "/a_alias/_search", Value::Null)), ["b"]);
     assert_eq!(found(&u.expect(200, "GET", "/_search", Value::Null)), ["a1", "a2", "b"]);
     u.denied(
@@ -213,7 +213,7 @@ fn roles_decide_by_the_names_that_are_touched() {
         Value::Null,
         "this action is granted by the cluster privileges [monitor,manage,all]",
     );
-    // Each item by itself.
+    // Each item is authorized separately.
     let lines = "{\"index\":{\"_index\":\"a1\",\"_id\":\"2\"}}\n{}\n{\"index\":{\"_index\":\"b\",\"_id\":\"2\"}}\n{}\n{\"delete\":{\"_index\":\"a1\",\"_id\":\"1\"}}\n";
     let bulk = u.expect(200, "POST", "/_bulk?refresh", json!(lines));
     let statuses: Vec<u64> = bulk["items"]
@@ -244,12 +244,12 @@ fn roles_decide_by_the_names_that_are_touched() {
     let lookup = json!({"query": {"terms": {"x": {"index": "b", "id": "1", "path": "x"}}}});
     u.denied("GET", "/a1/_search", lookup, "on indices [b]");
     u.denied("POST", "/_reindex", json!({"source": {"index": "b"}, "dest": {"index": "a1"}}), "");
-    // Who opened a scroll goes on with it, nobody else.
+    // Only the user who opened a scroll may continue it.
     let page = u.expect(200, "GET", "/a1/_search?scroll=1m&size=1", Value::Null);
     let next = json!({"scroll_id": page["_scroll_id"]});
     elastic.expect(404, "POST", "/_search/scroll", next.clone());
     u.expect(200, "POST", "/_search/scroll", next);
-    // As somebody else.
+    // The user impersonates another one.
     let who = Somebody::user(&server, "u", "secret-of-u").acting_as("other").expect(
         200,
         "GET",
@@ -301,7 +301,7 @@ fn roles_hide_documents_and_fields() {
         json!({"owner": "u", "n": 1, "note": "note of u"})
     );
     assert_eq!(u.expect(404, "GET", "/docs/_doc/2", Value::Null)["found"], false);
-    // Not yet searchable, and yet not his.
+    // Not yet searchable, and another user's document all the same.
     elastic.expect(201, "PUT", "/docs/_doc/4", json!({"owner": "v", "n": 4}));
     u.expect(404, "GET", "/docs/_doc/4", Value::Null);
     u.expect(404, "GET", "/docs/_explain/2", json!({"query": {"match_all": {}}}));
@@ -350,7 +350,7 @@ fn roles_hide_documents_and_fields() {
             "Can't execute an update request if field or document level security is enabled"
         );
     }
-    // Somebody who sees everything sees everything, beside him and after him.
+    // A user without restrictions sees everything, alongside the restricted user and afterwards.
     assert_eq!(elastic.expect(200, "GET", "/docs/_count", Value::Null)["count"], 4);
     let deleted =
         u.expect(200, "POST", "/docs/_delete_by_query?refresh", json!({"query": {"match_all": {}}}));

@@ -1,4 +1,4 @@
-//! Searches that are started, looked at, fetched and deleted.
+//! Searches that are started, polled, fetched and deleted.
 
 mod support;
 
@@ -37,7 +37,7 @@ fn an_answer_is_fetched_when_it_is_there() {
         assert_eq!(gone.json()["error"]["type"], "resource_not_found_exception");
     }
 
-    // One that is not waited for: it runs, or has ended meanwhile.
+    // A request that does not wait: the search is running, or has ended in the meantime.
     let started =
         client.send("POST", "/i/_async_search?wait_for_completion_timeout=0&keep_on_completion=true", &*body);
     let id = started.json()["id"].as_str().expect("an id").to_owned();

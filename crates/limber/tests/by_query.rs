@@ -1,5 +1,5 @@
-//! Requests by query as tasks: looked at, sped up and cancelled while they run; and copied documents beside
-//! writers.
+//! By-query requests as tasks: they are polled, rethrottled and cancelled while they run. Copying documents
+//! while others are written.
 
 mod support;
 
@@ -18,7 +18,7 @@ fn fill(client: &mut Client, index: &str, count: usize) {
     assert_eq!(answer.json()["errors"], json!(false));
 }
 
-/// The task's state when `is_wanted` says so, looked at for half a minute at most.
+/// Polls the task for at most half a minute until `is_wanted` accepts its state, and returns that state.
 fn wait_for(client: &mut Client, task: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
     for _ in 0..600 {
         let state = client.send("GET", &format!("/_tasks/{task}"), "").json();
@@ -70,8 +70,8 @@ fn a_task_is_watched_sped_up_and_cancelled() {
     assert_eq!(answer.status, 404);
 }
 
-/// Every document is either as the update by query left it or as a writer did later: nothing is lost and
-/// nothing is done twice.
+/// Every document is either as the update by query left it, or as a writer changed it later: nothing is lost
+/// and nothing is done twice.
 #[test]
 fn writers_beside_an_update_lose_nothing() {
     let folder = tempfile::tempdir().expect("a temporary folder");

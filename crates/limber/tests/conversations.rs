@@ -1,13 +1,14 @@
-//! Conversations: requests and the answers expected, as files. They hold for Elasticsearch as well as for
+//! Conversations: files with requests and the expected responses. They hold for Elasticsearch as well as for
 //! Limber.
 //!
 //! `CONVERSATION_URL=127.0.0.1:9200 cargo test --test conversations` replays them on a running server
-//! (`tests/peers/run` does so on a real Elasticsearch); `CONVERSATION` names the only file to run,
-//! `CONVERSATION_SKIP` those to leave out, with commas. Every file is a list of steps: `do: METHOD /path`, an
-//! optional `body` (an object, or a text that is sent as it is), `status` (200 when absent) and `match`, what
-//! the answer holds at least: objects by the members named, arrays in full, numbers within 1e-6, `$any` for
-//! anything, `$absent` for no such member, `$has TEXT` for a string with that part; `warnings`: the texts of
-//! the headers `Warning`, all of them. Indices are deleted before and after each file.
+//! (`tests/peers/run` does so on a real Elasticsearch). `CONVERSATION` names the only file to run,
+//! `CONVERSATION_SKIP` is a comma-separated list of files to skip. Every file is a list of steps:
+//! `do: METHOD /path`; an optional `body` (an object, or a string that is sent unchanged); `status` (200 if
+//! absent); `match`, the minimal content of the response: objects are compared by the named members, arrays
+//! in full, numbers within 1e-6, `$any` matches anything, `$absent` a missing member, `$has TEXT` a string
+//! that contains the text; and `warnings`, the texts of all headers `Warning`. All indices are deleted before
+//! and after each file.
 
 mod support;
 
@@ -28,7 +29,7 @@ struct Step {
     status: u16,
     #[serde(rename = "match")]
     expected: Option<Value>,
-    /// Plain-text answers: what the text holds.
+    /// For plain-text responses: a string that the text must contain.
     text: Option<String>,
     warnings: Option<Vec<String>>,
 }
@@ -43,7 +44,7 @@ fn answers_are_as_written() {
     let (address, _server): (SocketAddr, _) = match std::env::var("CONVERSATION_URL") {
         Ok(url) => (url.trim_start_matches("http://").parse().expect("CONVERSATION_URL is host:port"), None),
         Err(_) => {
-            // Conversations about snapshots put their repositories there.
+            // Conversations about snapshots create their repositories there.
             let repositories = format!("path.repo={}", folder.path().join("repositories").display());
             let server = ServerProcess::start(folder.path(), &["-E", &repositories]);
             (server.address, Some(server))
@@ -122,7 +123,7 @@ fn take(client: &mut Client, step: &Step) -> Result<(), String> {
     Ok(())
 }
 
-/// The text of a header `Warning`: `299 Elasticsearch-VERSION-HASH "text"`.
+/// Returns the text of a header `Warning`: `299 Elasticsearch-VERSION-HASH "text"`.
 fn quoted(warning: &str) -> Option<&str> {
     let (head, text) = warning.split_once(" \"")?;
     head.starts_with("299 Elasticsearch-").then_some(text.strip_suffix('"')?)

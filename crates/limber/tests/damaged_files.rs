@@ -1,5 +1,5 @@
-//! Files of a running server that are cut or changed from outside: the process lives, other indices answer,
-//! and nothing that was read from a damaged file is shown as an answer.
+//! Files of a running server are truncated or changed from outside: the process survives, other indices
+//! respond, and no response contains data from a damaged file.
 
 mod support;
 
@@ -30,7 +30,7 @@ fn fill(client: &mut Client, index: &str) {
     client.expect(200, "POST", &format!("/{index}/_forcemerge?max_num_segments=1&flush=true"), Value::Null);
 }
 
-/// The largest segment file of an index.
+/// Returns the largest segment file of an index.
 fn segment_file(data: &Path, client: &mut Client, index: &str) -> PathBuf {
     let settings = client.expect(200, "GET", &format!("/{index}/_settings"), Value::Null);
     let uuid = settings[index]["settings"]["index"]["uuid"].as_str().expect("a uuid").to_owned();
@@ -41,7 +41,7 @@ fn segment_file(data: &Path, client: &mut Client, index: &str) -> PathBuf {
     files.max_by_key(|file| file.metadata().map_or(0, |metadata| metadata.len())).expect("a segment")
 }
 
-/// Searches that read every part of a segment.
+/// Returns searches that read every part of a segment.
 fn searches() -> Vec<Value> {
     vec![
         json!({"query": {"match": {"t": "word7"}}, "size": 5, "sort": ["n"]}),
@@ -91,7 +91,7 @@ fn a_segment_that_is_cut_under_a_running_server() {
     let len = file.metadata().expect("is there").len();
     assert!(len > 100_000, "{len}");
     let cut = std::fs::File::options().write(true).open(&file).expect("opens");
-    // A little more is missing each time.
+    // The file gets a little shorter each time.
     for cut_to in [len - 1, len - 100].into_iter().chain((0..20).rev().map(|part| len * part / 20)) {
         cut.set_len(cut_to).expect("cuts");
         for (search, expected) in searches().iter().zip(&expected) {
@@ -108,7 +108,7 @@ fn a_segment_that_is_cut_under_a_running_server() {
     }
     for (search, expected) in searches().iter().zip(&of_fine) {
         assert_eq!(ask(&mut client, "fine", search), *expected, "{search}");
-        // Both together: the shard that failed is named, and nothing of it is in the answer.
+        // Both indices together: the failed shard is named, and the response contains nothing from it.
         let (status, both) = ask(&mut client, "cut,fine", search);
         assert_eq!(status, 200);
         assert_eq!(both["_shards"]["failed"], 1, "{both}");
@@ -124,7 +124,7 @@ fn a_segment_that_is_cut_under_a_running_server() {
     });
     let rows = client.send("GET", "/_cat/shards/cut?h=index,state,unassigned.details", "").text();
     assert!(rows.contains("corrupt file _"), "{rows}");
-    // What is written now is in segments of its own.
+    // New documents go into new segments.
     client.expect(201, "POST", "/fine/_doc?refresh=true", json!({"n": 1}));
     let merged = client.send("POST", "/cut/_forcemerge?max_num_segments=1", "").json().to_string();
     assert!(merged.contains("corrupt_index_exception"), "{merged}");

@@ -1,4 +1,4 @@
-//! A process that may open few files: shards get theirs, whatever clients hold.
+//! A process with a low limit of open files: shards get the descriptors they need, whatever clients hold.
 
 mod support;
 
@@ -19,8 +19,8 @@ fn connections(client: &mut Client) -> Value {
     connections
 }
 
-/// Bulks, gets, searches, refreshes, flushes and merges over several indices; `number` makes the documents of
-/// a round.
+/// Sends bulks, gets, searches, refreshes, flushes and merges over several indices. `number` determines the
+/// documents of a round.
 fn load(client: &mut Client, number: usize, rounds: usize) {
     for round in 0..rounds {
         let mut lines = String::new();
@@ -57,11 +57,11 @@ fn shards_work_beside_hundreds_of_idle_connections() {
         let settings = json!({"settings": {"number_of_shards": 2, "number_of_replicas": 0}});
         first.expect(200, "PUT", &format!("/i{index}"), settings);
     }
-    // More than there are descriptors: those beyond the limit are refused, or take the place of others.
+    // More connections than descriptors: those beyond the limit are refused or replace others.
     let mut idle: Vec<TcpStream> = Vec::new();
     for number in 0..300 {
         let mut stream = TcpStream::connect(server.address).expect("the server listens");
-        // Some have sent the beginning of a request, some a whole one whose answer they do not read.
+        // Some have sent the beginning of a request; some have sent a whole one and do not read the response.
         match number % 3 {
             0 => {}
             1 => stream.write_all(b"GET / HTTP/1.1\r\nhost").expect("sent"),
@@ -69,7 +69,7 @@ fn shards_work_beside_hundreds_of_idle_connections() {
         }
         idle.push(stream);
     }
-    // Idle for longer than a moment, so that they may be closed.
+    // Longer than the idle time, so that idle connections may be closed.
     std::thread::sleep(Duration::from_millis(1_500));
     std::thread::scope(|scope| {
         for number in 0..4 {
@@ -95,7 +95,7 @@ fn shards_work_beside_hundreds_of_idle_connections() {
 fn a_connection_beyond_the_limit_is_told_so() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let server = ServerProcess::start(folder.path(), &["-E", "http.max_connections=3"]);
-    // Three that are at work: their requests wait for what never comes, a cluster health of many nodes.
+    // Three busy connections: their requests wait for a cluster health of many nodes, which never comes.
     let busy: Vec<TcpStream> = (0..3)
         .map(|_| {
             let mut stream = TcpStream::connect(server.address).expect("the server listens");
@@ -124,7 +124,7 @@ fn a_connection_beyond_the_limit_is_told_so() {
     let body: Value = serde_json::from_str(body).expect("JSON");
     assert_eq!(body["error"]["type"], "es_rejected_execution_exception");
     assert_eq!(body["status"], 429);
-    // Those that were at work get their answers; then there is room.
+    // The busy connections get their responses; after that there is capacity again.
     for mut stream in busy {
         let mut head = [0; 12];
         stream.read_exact(&mut head).expect("an answer");

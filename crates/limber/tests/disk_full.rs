@@ -1,5 +1,5 @@
-//! A full disk answers errors, keeps reading, and recovers when space is back. Needs the right to mount a
-//! tmpfs.
+//! With a full disk, writes fail with errors, reads continue, and the server recovers when there is space
+//! again. Needs the right to mount a tmpfs.
 
 mod support;
 

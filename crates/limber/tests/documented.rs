@@ -1,7 +1,6 @@
-//! The commands that README and `docs/` show do what the reader expects: each `curl` is sent to a server,
-//! each `limber` command that ends by itself is run. What needs something that a test has not is left out for
-//! a reason that is named here; all command lines are parsed by `src/documented_commands.rs`, and races are
-//! dry-run there.
+//! The commands that README and `docs/` show do what the reader expects: each `curl` is sent to a server, and
+//! each `limber` command that ends by itself is run. Commands that a test cannot run are skipped for a reason
+//! that is stated here. `src/documented_commands.rs` parses all command lines and dry-runs races.
 
 mod support;
 
@@ -10,7 +9,7 @@ use std::process::Command;
 
 use support::ServerProcess;
 
-/// Parts of lines that cannot be run here, and why.
+/// Parts of command lines that cannot be run here, and the reasons.
 const SKIPPED: &[(&str, &str)] = &[
     ("/usr/local", "writes into the system"),
     ("/etc/", "writes into the system"),
@@ -31,7 +30,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository's root")
 }
 
-/// The lines of blocks of shell commands, joined where they go on.
+/// Returns the lines of shell code blocks; continued lines are joined.
 fn shell_lines(text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut is_shell = false;
@@ -45,7 +44,7 @@ fn shell_lines(text: &str) -> Vec<String> {
     lines
 }
 
-/// Files that the documentation's commands read.
+/// Writes the files that the documentation's commands read.
 fn write_samples(folder: &Path) {
     use std::io::Write as _;
     let put = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("written");
@@ -62,7 +61,7 @@ fn write_samples(folder: &Path) {
         .expect("written");
 }
 
-/// The first server and, in place of others, the second.
+/// Replaces the documented address by the first server's, and other addresses by the second's.
 fn with_addresses(line: &str, servers: [&ServerProcess; 2]) -> String {
     let [here, there] = servers.map(|server| server.address.to_string());
     let line = line.replace("old-elasticsearch:9200", &there);

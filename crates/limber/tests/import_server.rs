@@ -1,4 +1,4 @@
-//! `limber import` from a running server: everything that it has acknowledged comes.
+//! `limber import` from a running server imports everything that the server has acknowledged.
 
 mod support;
 

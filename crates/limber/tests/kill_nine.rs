@@ -1,7 +1,8 @@
-//! `kill -9` at random instants during bulk: no acknowledged document is lost, every index opens again.
+//! `kill -9` at random instants during bulk requests: no acknowledged document is lost, and every index opens
+//! again.
 //!
 //! `LIMBER_KILL_ROUNDS=50 LIMBER=$PWD/target/release/limber cargo test -p limber --test kill_nine` runs the
-//! long form on a release build.
+//! long form with a release build.
 
 mod support;
 
@@ -17,8 +18,8 @@ use support::{Client, ServerProcess};
 const WRITERS: usize = 3;
 const IDS_PER_WRITER: u64 = 400;
 
-/// What a writer knows of each id: the last value the server acknowledged, and those it sent without an
-/// answer.
+/// What a writer knows about an id: the last value that the server acknowledged, and the values sent without
+/// a response.
 #[derive(Debug, Default, Clone)]
 struct Known {
     acknowledged: Option<i64>,
@@ -71,7 +72,7 @@ fn no_acknowledged_write_is_lost() {
     verify(&mut server.client(), &ledgers, rounds);
 }
 
-/// Bulks of mixed index and delete operations until the connection breaks.
+/// Sends bulk requests with index and delete operations until the connection breaks.
 fn write_until_killed(
     mut client: Client,
     writer: usize,
@@ -126,8 +127,8 @@ fn write_until_killed(
     }
 }
 
-/// Every id holds what was acknowledged last, or something sent later without an answer; search agrees with
-/// get.
+/// Checks that every id has the last acknowledged value, or one that was sent later without a response, and
+/// that search agrees with get.
 fn verify(client: &mut Client, ledgers: &[Arc<Mutex<Ledger>>], round: u64) {
     client.expect(200, "POST", "/ledger/_refresh", Value::Null);
     let mut live = 0;

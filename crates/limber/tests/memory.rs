@@ -1,5 +1,5 @@
-//! The pools of the ledger explain the memory of the process: under load, what `_nodes/stats` says is used is
-//! what the system says is held.
+//! The ledger's pools account for the memory of the process: under load, the usage in `_nodes/stats` agrees
+//! with the memory that the system reports.
 
 mod support;
 
@@ -11,23 +11,24 @@ use serde_json::{Value, json};
 use crate::support::{Client, ServerProcess};
 
 const MIB: u64 = 1 << 20;
-/// What an idle process holds that no pool has: the program's data, stacks of some 40 threads, jemalloc's own
-/// tables. A process that just started has 5 MiB of it.
+/// Memory of an idle process that no pool accounts for: the program's data, the stacks of some 40 threads,
+/// jemalloc's own tables. A newly started process has 5 MiB of it.
 const BASE_BYTES: u64 = 8 * MIB;
-/// The promise of the limit; what no pool has is held to less, as the load is small.
+/// The documented tolerance of the memory limit. Memory that is in no pool must stay below the smaller
+/// [`UNCHARGED_BYTES_MAX`], because the load is small.
 const TOLERANCE_BYTES: u64 = 64 * MIB;
 const TOLERANCE_PERCENT: u64 = 10;
 const UNCHARGED_BYTES_MAX: u64 = 24 * MIB;
-/// In a build for tests the load needs some seconds until buffers are large; on a machine with other work
-/// more of them.
+/// Minimum and maximum duration of the load. In a debug build it takes some seconds until buffers are large,
+/// and more on a machine with other work.
 const LOAD: Duration = Duration::from_secs(6);
 const LOAD_MAX: Duration = Duration::from_secs(40);
-/// What the pools must reach for the comparison to say something.
+/// The pools must reach this for the comparison to be meaningful.
 const LOAD_BYTES: u64 = 48 * MIB;
 
-/// `RssAnon` of the process: its own memory. `VmRSS` has the pages of mapped segments as well, which are the
-/// system's cache: they come and go as files are read, and the system takes them back when it needs them, so
-/// that no pool can explain them.
+/// Returns `RssAnon` of the process: its own memory. `VmRSS` also includes the pages of mapped segments,
+/// which are the system's page cache: they come and go as files are read and memory is needed, so no pool can
+/// account for them.
 fn anonymous_bytes(server: &ServerProcess) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.process_id())).expect("a status");
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).expect("RssAnon");
@@ -35,24 +36,24 @@ fn anonymous_bytes(server: &ServerProcess) -> u64 {
     kib << 10
 }
 
-/// The section `limber.memory` of `_nodes/stats`.
+/// Returns the section `limber.memory` of `_nodes/stats`.
 fn memory(stats: &Value) -> Value {
     let node = stats["nodes"].as_object().and_then(|nodes| nodes.values().next()).expect("a node");
     node["limber"]["memory"].clone()
 }
 
-/// Numbers without a pattern.
+/// Returns pseudo-random numbers.
 fn mixed(number: u64) -> u64 {
     let mixed = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ (mixed >> 29)
 }
 
-/// Text that does not compress.
+/// Returns a string that does not compress.
 fn noise() -> String {
     (0..1224 << 10).map(|at| format!("{:016x}", mixed(at))).collect()
 }
 
-/// 100 documents of 24 KiB with ids of their own, and updates of earlier ones.
+/// Returns 100 documents of 24 KiB with new ids, and updates of earlier ones.
 fn bulk_body(noise: &str, round: u64, client: u64) -> String {
     const NOISE_BYTES: usize = 24 << 10;
     let mut body = String::new();
@@ -80,7 +81,7 @@ fn searches(number: u64) -> Value {
     }
 }
 
-/// What was seen at one moment.
+/// The measurements at one moment.
 #[derive(Debug)]
 struct Sample {
     anonymous_bytes: u64,
@@ -88,7 +89,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// The pools' bytes from one request between two looks at the process.
+    /// Reads the bytes of all pools in one request, between two measurements of the process's memory.
     fn take(server: &ServerProcess, client: &mut Client) -> Sample {
         let before = anonymous_bytes(server);
         let stats = client.expect(200, "GET", "/_nodes/stats/limber", Value::Null);
@@ -109,7 +110,8 @@ impl Sample {
         self.anonymous_bytes.abs_diff(self.explained_bytes())
     }
 
-    /// Charges are estimates made beforehand and may be more than what is used in the end, but hardly less.
+    /// Whether the pools account for the memory. Charges are estimates made in advance: they may be higher
+    /// than what is used in the end, but hardly lower.
     fn is_explained(&self) -> bool {
         let within = |bytes_max: u64| bytes_max.max(self.anonymous_bytes * TOLERANCE_PERCENT / 100);
         let uncharged_bytes = self.anonymous_bytes.saturating_sub(self.explained_bytes());
@@ -121,7 +123,7 @@ impl Sample {
     }
 }
 
-/// Sends until told to stop; a refusal for want of memory is an answer like others.
+/// Sends requests until told to stop. A refusal for lack of memory is an acceptable response.
 fn work(
     server: &ServerProcess,
     stop: &AtomicBool,
@@ -143,13 +145,13 @@ fn work(
 #[test]
 fn the_pools_explain_the_memory_of_the_process_under_load() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    // The allocator gives what is freed back at once: what is left is what is held.
+    // The allocator returns freed memory at once, so that the remaining memory is really in use.
     let settings = ["-E", "indices.memory.index_buffer_size=40%", "-E", "memory.freed.keep=0"];
     let server = ServerProcess::start(folder.path(), &settings);
     let mut client = server.client();
     let noise = noise();
     let idle = Sample::take(&server, &mut client);
-    // Buffers are searched after two refreshes; what comes later stays in memory.
+    // The first two refreshes make documents searchable; later ones stay in memory.
     let index = json!({"settings": {"number_of_shards": 2, "number_of_replicas": 0, "refresh_interval": "3s", "translog.durability": "async"},
         "mappings": {"properties": {"n": {"type": "long"}, "k": {"type": "keyword"}, "t": {"type": "text"},
                                     "noise": {"enabled": false}}}});
@@ -197,7 +199,7 @@ fn the_pools_explain_the_memory_of_the_process_under_load() {
         "{} MiB are not explained: {worst:?}",
         worst.unexplained_bytes() / MIB
     );
-    // The load was one: buffers, bodies, and what searches take.
+    // Checks that there was a load: buffers, bodies, and searches.
     for (pool, least_bytes) in [
         ("indexing", 16 * MIB),
         ("in_flight_requests", MIB),

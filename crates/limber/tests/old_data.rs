@@ -1,5 +1,5 @@
-//! Data folders of earlier builds (`tests/fixtures/make.py`): opened, checked, asked, written to, merged and
-//! opened again by this one.
+//! Data folders of earlier builds (`tests/fixtures/make.py`): this build opens, checks, searches, writes and
+//! merges them, and opens them again.
 
 mod support;
 
@@ -10,8 +10,8 @@ use std::process::Command;
 use serde_json::{Value, json};
 use support::{Client, ServerProcess, program};
 
-/// Made by the first and the last build of each format version of segments that is no longer written; none is
-/// ever made again.
+/// Written by the first and the last build of each obsolete version of the segment format. They are never
+/// regenerated.
 const FIXTURES: &[&str] = &["3694ce2", "fb3adeed"];
 
 fn fixture(name: &str) -> Vec<u8> {
@@ -33,7 +33,7 @@ fn check(folder: &Path) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
-/// An answer without what depends on the build or the moment.
+/// Removes from a response what depends on the build or the time.
 fn comparable(mut answer: Value) -> Value {
     if let Some(answer) = answer.as_object_mut() {
         answer.remove("took");
@@ -41,7 +41,7 @@ fn comparable(mut answer: Value) -> Value {
     answer
 }
 
-/// Compares the answers to those that were recorded; `is_asked` by path and body.
+/// Compares the responses with the recorded ones. `is_asked` selects requests by path and body.
 fn compare(
     client: &mut Client,
     recorded: &Value,
@@ -78,7 +78,7 @@ fn data_folders_of_earlier_builds_live_on() {
         let mut client = server.client();
         assert!(compare(&mut client, &recorded, |_, _| true, name) > 50);
 
-        // Written to in each index that takes writes, and merged.
+        // Writes to each index that allows it, and merges.
         for index in ["types", "sorted", "synthetic", "large", "compressed", "empty"] {
             client.expect(
                 201,
@@ -101,7 +101,8 @@ fn data_folders_of_earlier_builds_live_on() {
             "/logs-app/_doc",
             json!({"@timestamp": "2024-06-01T00:00:00Z", "level": "new"}),
         );
-        // Scores count deleted documents, which are gone; the mapping and the data stream have grown.
+        // The scores had counted deleted documents, which are now gone; the mapping and the data stream have
+        // grown.
         let is_unchanged = |path: &str, body: &Value| {
             let is_scored =
                 body["sort"][0] == "_score" || !path.contains("_search") || body["sort"].is_null();
@@ -115,7 +116,7 @@ fn data_folders_of_earlier_builds_live_on() {
     }
 }
 
-/// Every file below a folder with its bytes.
+/// Returns every file below a folder with its content.
 fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("lists") {
@@ -129,31 +130,31 @@ fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
-/// CRC-32 as zlib has it, bit by bit.
+/// Computes the CRC-32 of zlib bit by bit.
 fn crc32(bytes: &[u8]) -> u32 {
     let step = |sum: u32, _| if sum & 1 == 1 { (sum >> 1) ^ 0xedb8_8320 } else { sum >> 1 };
     !bytes.iter().fold(!0, |sum, byte| (0..8).fold(sum ^ u32::from(*byte), step))
 }
 
-/// What a later build may have written is refused by name, and not a byte of it is changed.
+/// Formats that a later build may have written are refused by name, and not a byte of the files is changed.
 #[test]
 fn newer_formats_are_refused_by_name_and_not_touched() {
     let fixture = FIXTURES[0];
     let temporary = tempfile::tempdir().expect("tempdir");
     let pristine = temporary.path().join("pristine");
     unpack(fixture, &pristine);
-    // (name's end, offset of the version's lowest byte)
+    // (end of the file name, offset of the lowest byte of the version)
     for (end, offset) in [(".seg", 8), (".src", 8), (".live", 8), ("/commit", 14), ("translog-2.log", 8)] {
         let data = temporary.path().join(end.trim_start_matches('/').replace('.', "-"));
         unpack(fixture, &data);
         let all = files(&data);
         let (path, mut bytes) =
             all.into_iter().find(|(path, _)| path.to_string_lossy().ends_with(end)).expect("is there");
-        // "1" in text, 1 in binary.
+        // The version is text in a commit, binary elsewhere.
         bytes[offset] = if end == "/commit" { b'9' } else { 9 };
         if end == "translog-2.log" {
-            // The checksum of a log's header stays in its place: a damaged version number is no newer
-            // version.
+            // The checksum of the log's header is corrected, so that the version counts as newer and not as
+            // damaged.
             let sum = crc32(&bytes[..52]);
             bytes[52..56].copy_from_slice(&sum.to_le_bytes());
         }

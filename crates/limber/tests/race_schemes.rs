@@ -1,4 +1,4 @@
-//! `limber race-schemes`, run as a user runs it: the built-in track in test mode, tables and sweep.
+//! `limber race-schemes` as a user runs it: the built-in track in test mode, tables and sweep.
 
 mod support;
 

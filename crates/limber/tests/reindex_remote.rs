@@ -1,5 +1,5 @@
 //! `_reindex` from another server: from a second `limber serve`, whose scroll API is Elasticsearch's, and
-//! from servers that misbehave.
+//! from misbehaving servers.
 
 mod support;
 
@@ -53,7 +53,7 @@ fn from(address: SocketAddr, index: &str, to: &str) -> Value {
     })
 }
 
-/// Ids, routings and sources of an index, sorted.
+/// Returns the ids, routings and sources of an index, sorted.
 fn documents(client: &mut Client, index: &str) -> Vec<String> {
     let found = client.expect(200, "POST", &format!("/{index}/_search"), json!({"size": 10_000}));
     let hits = found["hits"]["hits"].as_array().expect("hits").iter();
@@ -75,7 +75,7 @@ fn documents_come_with_ids_routings_and_sources() {
     );
     assert_eq!((&answer["failures"], &answer["timed_out"]), (&json!([]), &json!(false)));
     assert_eq!(documents(&mut remote, "from"), documents(&mut here, "to"));
-    // The remote's scroll is let go of.
+    // The scroll on the remote is closed.
     let patience = Instant::now() + Duration::from_secs(30);
     loop {
         let stats = remote.expect(200, "GET", "/from/_stats/search", Value::Null);
@@ -85,7 +85,7 @@ fn documents_come_with_ids_routings_and_sources() {
         assert!(Instant::now() < patience, "{stats}");
         std::thread::sleep(Duration::from_millis(20));
     }
-    // Again, as new documents only: every one is a conflict.
+    // Repeated with `op_type: create`, every document is a conflict.
     let mut again = from(pair.remote.address, "from", "to");
     again["dest"]["op_type"] = "create".into();
     again["conflicts"] = "proceed".into();
@@ -125,7 +125,7 @@ fn query_fields_order_scripts_pipelines_and_limits_are_obeyed() {
         && !line.contains(r#""f""#)));
     let found = here.expect(200, "POST", "/to/_search", json!({"aggs": {"min": {"min": {"field": "n"}}}}));
     assert_eq!(found["aggregations"]["min"]["value"], json!(1150.0), "the last 150 of 300");
-    // Versions of the source decide.
+    // The source's versions decide.
     let mut versioned = from(pair.remote.address, "b", "versions");
     versioned["dest"]["version_type"] = "external".into();
     here.expect(200, "POST", "/_reindex", versioned.clone());
@@ -191,7 +191,7 @@ fn what_elasticsearch_refuses_is_refused_in_its_words() {
     );
     check(&|_| {}, plain, "no such index [none]");
     check(&|body| body["source"]["query"] = json!({"nonsense": {}}), plain, "unknown query [nonsense]");
-    // Without a list nobody is asked.
+    // Without a list no server is allowed.
     let folder = tempfile::tempdir().expect("a temporary folder");
     let closed = ServerProcess::start(folder.path(), &[]);
     let answer = closed.client().expect(400, "POST", plain, from(address, "a", "b"));
@@ -199,8 +199,8 @@ fn what_elasticsearch_refuses_is_refused_in_its_words() {
     assert_eq!(answer["error"]["reason"], format!("[{address}] not whitelisted in reindex.remote.whitelist"));
 }
 
-/// A server that answers what `answer` says, by the number of the request: whole bytes of an answer; `None`:
-/// the connection is cut.
+/// Starts a server whose responses `answer` returns, given the number of the request: the raw bytes of a
+/// response, or `None` to cut the connection.
 fn fake(
     answer: impl Fn(usize, &str) -> Option<Vec<u8>> + Send + Sync + 'static,
 ) -> (SocketAddr, Arc<AtomicUsize>) {
@@ -225,7 +225,7 @@ fn fake(
     (address, count)
 }
 
-/// Head and body of a request as text.
+/// Reads head and body of a request as a string.
 fn read_request<S: Read>(stream: S) -> (String, S) {
     let mut reader = BufReader::new(stream);
     let (mut head, mut length) = (String::new(), 0);
@@ -256,7 +256,7 @@ fn http(status: &str, body: impl AsRef<[u8]>) -> Option<Vec<u8>> {
 
 const MAIN: &str = r#"{"version":{"number":"8.14.3"}}"#;
 
-/// A page of documents with these ids, of `total`.
+/// Returns a page of documents with these ids, out of `total`.
 fn page(total: usize, ids: std::ops::Range<usize>) -> Option<Vec<u8>> {
     let hits: Vec<Value> =
         ids.map(|id| json!({"_index": "i", "_id": id.to_string(), "_source": {"n": id}})).collect();
@@ -275,7 +275,7 @@ fn reindex(client: &mut Client, body: &Value) -> Value {
 fn requests_are_sent_again_unless_that_could_lose_a_page() {
     let (_folder, server) = here();
     let mut client = server.client();
-    // Refusals and cut connections before the scroll is moved on, refusals after it.
+    // Refused requests and cut connections before the scroll advances, refused requests afterwards.
     let (address, count) = fake(|number, _| match number {
         0 => http("503 Service Unavailable", ""),
         1 => http("200 OK", MAIN),
@@ -290,7 +290,8 @@ fn requests_are_sent_again_unless_that_could_lose_a_page() {
     assert_eq!(answer["retries"]["search"], json!(4));
     assert_eq!(count.load(Ordering::SeqCst), 7);
 
-    // The answer to a scroll is lost: the page may have been handed out, and is not asked for again.
+    // The response to a scroll request is lost. The remote may have advanced the scroll, so the page is not
+    // requested again.
     let (address, count) = fake(|number, _| match number {
         0 => http("200 OK", MAIN),
         1 => page(4, 0..2),
@@ -301,7 +302,7 @@ fn requests_are_sent_again_unless_that_could_lose_a_page() {
     assert_eq!((status(&answer), &answer["error"]["type"]), (500, &json!("i_o_exception")), "{answer}");
     assert_eq!(count.load(Ordering::SeqCst), 3);
 
-    // A search that ends before its last document.
+    // The search ends before its last document.
     let (address, _) = fake(|number, _| match number {
         0 => http("200 OK", MAIN),
         1 => page(4, 0..2),
@@ -338,7 +339,7 @@ fn servers_that_misbehave_end_the_request_with_a_reason() {
         500,
         "1000 milliseconds timeout on connection",
     );
-    // An answer without end: what was read is bounded and given back.
+    // An endless response: the memory for it is bounded and released.
     let endless = || {
         let mut bytes =
             b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{\"x\":\""
@@ -359,7 +360,7 @@ fn servers_that_misbehave_end_the_request_with_a_reason() {
         .and_then(|rest| rest.split(',').next())
         .map(str::parse::<u64>);
     assert!(used.is_some_and(|used| used.is_ok_and(|used| used < 1 << 20)), "{stats}");
-    // Nobody listens there.
+    // No server listens there.
     let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port");
     let answer = reindex(&mut client, &from(free, "i", "to"));
     assert_eq!((status(&answer), &answer["error"]["type"]), (500, &json!("connect_exception")), "{answer}");
@@ -379,7 +380,7 @@ fn a_task_shows_its_progress_no_secret_and_ends_when_it_is_cancelled() {
         match number {
             0 => http("200 OK", MAIN),
             1 => page(4, 0..2),
-            // The third answer never comes.
+            // The third response never comes.
             _ => {
                 std::thread::sleep(Duration::from_secs(600));
                 None
@@ -426,7 +427,7 @@ fn a_task_shows_its_progress_no_secret_and_ends_when_it_is_cancelled() {
         (&json!("by user request"), &json!(2))
     );
 
-    // A server that repeats what it was told.
+    // A server that echoes the request.
     let (address, _) = fake(|_, head| http("403 Forbidden", head));
     let remote = json!({"host": format!("http://{address}"), "username": "admin", "password": "opensesame", "headers": {"x-token": "s3cr3t"}});
     let body = json!({"source": {"remote": remote, "index": "i"}, "dest": {"index": "to"}});

@@ -1,4 +1,4 @@
-//! An empty node has Elasticsearch's templates, and what is done to them stays done.
+//! An empty node has Elasticsearch's templates, and changes to them persist.
 
 mod support;
 

@@ -1,6 +1,9 @@
-//! What the walker and the tokenizer cost: nanoseconds a document, and a token.
+//! Measures the walker and the tokenizer: nanoseconds per document, and per token.
 //!
-//! `zstd -dc /path/to/http_logs/documents.ndjson.zst > /tmp/logs.ndjson; cargo run --release -p limber-mapping --example walk -- /tmp/logs.ndjson`
+//! ```text
+//! zstd -dc /path/to/http_logs/documents.ndjson.zst > /tmp/logs.ndjson
+//! cargo run --release -p limber-mapping --example walk -- /tmp/logs.ndjson
+//! ```
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -95,7 +98,7 @@ fn walk(name: &str, mapping: &Value, documents: &[&[u8]]) {
     println!("{name}: {best:.0} ns a document of {size:.0} bytes, {:.0} MB/s", size / best * 1000.0);
 }
 
-/// The same request in the shape of the built-in track's documents.
+/// Returns the same request in the shape of the built-in track's documents.
 fn access_log(document: &[u8]) -> String {
     let value: Value = serde_json::from_slice(document).expect("JSON");
     json!({

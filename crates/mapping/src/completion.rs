@@ -1,11 +1,12 @@
-//! Fields of type `completion`: "what may follow what was typed, and how much does it weigh?"
+//! Fields of type `completion`: "how may the typed text continue, and what is the weight of each
+//! continuation?"
 //!
-//! Every input is one term: the contexts it is found under, the text as its analyzer has it (what is typed is
-//! compared with), the text as it was given (what is shown), and its weight. Bytes of a term:
+//! Every input becomes one term per context value: the context, the analyzed text (which is compared with
+//! what is typed), the original text (which is shown), and the weight. The bytes of a term:
 //!
 //! | bytes | what |
 //! | --- | --- |
-//! | 1 + n, then [`CONTEXT_END`] | number of the context from 1, then its value; nothing where the field has no contexts |
+//! | 1 + n, then [`CONTEXT_END`] | number of the context from 1, then its value; absent without contexts |
 //! | n, then [`KEY_END`] | tokens, separated by [`TOKEN_END`] |
 //! | n | the text as given, UTF-8 |
 //! | 4 | weight, big-endian |
@@ -19,60 +20,60 @@ use crate::RequestError;
 use crate::analysis::Analyzer;
 use crate::geo::{GeoPoint, geohash_at, parse_point};
 
-/// Ends a context. Source: Lucene's `ContextSuggestField#CONTEXT_SEPARATOR`.
+/// Follows a context. Source: Lucene's `ContextSuggestField#CONTEXT_SEPARATOR`.
 pub const CONTEXT_END: u8 = 0x1d;
-/// Between two tokens. Source: Lucene's `ConcatenateGraphFilter#SEP_LABEL`.
+/// Separates two tokens. Source: Lucene's `ConcatenateGraphFilter#SEP_LABEL`.
 pub const TOKEN_END: u8 = 0x1f;
-/// Ends the tokens. Source: Lucene's `NRTSuggesterBuilder#END_BYTE`.
+/// Follows the tokens. Source: Lucene's `NRTSuggesterBuilder#END_BYTE`.
 pub const KEY_END: u8 = 0;
 const WEIGHT_BYTES: usize = 4;
 
-/// What the mapping says of a field of type `completion`.
+/// The parameters of a field of type `completion`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
     /// Whether `foof` differs from `foo f` (`preserve_separators`).
     pub preserve_separators: bool,
-    /// Whether removed stop words leave a hole between two tokens (`preserve_position_increments`).
+    /// Whether removed stop words leave a gap between two tokens (`preserve_position_increments`).
     pub preserve_position_increments: bool,
-    /// Number of UTF-16 units that are kept of an input (`max_input_length`).
+    /// Maximum number of UTF-16 units that are kept of an input (`max_input_length`).
     pub input_length_max: usize,
-    /// Its contexts in the order of the mapping; none where inputs are found without one.
+    /// Its contexts in the order of the mapping; empty if inputs have no contexts.
     pub contexts: Vec<CompletionContext>,
 }
 
-/// A kind of values under which inputs are found.
+/// A context: inputs are stored and searched under its values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CompletionContext {
-    /// As documents and queries name it.
+    /// The name in documents and queries.
     pub name: String,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: ContextKind,
-    /// The field whose values count where a document names none.
+    /// The field whose values are used if a document gives no value for the context.
     pub path: Option<String>,
 }
 
-/// What the values of a context are.
+/// The kind of a context's values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ContextKind {
-    /// Any text, taken as it is.
+    /// Any strings, unchanged.
     Category,
-    /// Geohashes of so many letters.
+    /// Geohashes of a fixed length.
     Geo {
-        /// Number of letters.
+        /// Number of characters of a geohash.
         precision: usize,
     },
 }
 
-/// Letters of geohashes without a `precision`. Source: `GeoContextMapping#DEFAULT_PRECISION`.
+/// Length of geohashes without a `precision`. Source: `GeoContextMapping#DEFAULT_PRECISION`.
 pub const GEO_PRECISION_DEFAULT: usize = 6;
 const GEO_PRECISION_MAX: usize = 12;
-/// Contexts of one field. Source: `CompletionFieldMapper#COMPLETION_CONTEXTS_LIMIT`.
+/// Maximum number of contexts of one field. Source: `CompletionFieldMapper#COMPLETION_CONTEXTS_LIMIT`.
 const CONTEXTS_MAX: usize = 10;
 
 /// An input of a document.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Input {
-    /// The input as the document has it.
+    /// The original text.
     pub text: String,
     /// Inputs with a larger weight are suggested first.
     pub weight: u32,
@@ -80,12 +81,12 @@ pub(crate) struct Input {
     pub contexts: Vec<Vec<String>>,
 }
 
-/// What a term of the field holds.
+/// The decoded parts of a term.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry<'t> {
     /// The input's tokens, with [`TOKEN_END`] between them: what a prefix is compared with.
     pub key: &'t [u8],
-    /// The input as the document has it.
+    /// The original text of the input.
     pub text: &'t str,
     /// The weight of the input.
     pub weight: u32,
@@ -95,7 +96,7 @@ impl Completion {
     /// Reads the parameter `contexts`.
     ///
     /// # Errors
-    /// In Elasticsearch's words.
+    /// Elasticsearch's errors.
     pub(crate) fn parse_contexts(value: &Value) -> Result<Vec<CompletionContext>, RequestError> {
         let list = match value {
             Value::Null => return Ok(Vec::new()),
@@ -119,7 +120,7 @@ impl Completion {
         Ok(contexts)
     }
 
-    /// The tokens of a text as terms hold them.
+    /// Returns the tokens of a text in the form that terms contain.
     pub fn key(&self, analyzer: &Analyzer, text: &str) -> Vec<u8> {
         let mut key = Vec::with_capacity(text.len());
         let mut next = 0;
@@ -137,7 +138,7 @@ impl Completion {
         key
     }
 
-    /// The start of the terms under a context's value: nothing where there are none.
+    /// Returns the prefix of the terms under a value of the context `number`, which counts from 0.
     pub fn context_prefix(&self, number: usize, value: &str) -> Vec<u8> {
         let mut prefix = vec![number as u8 + 1];
         prefix.extend(value.bytes().filter(|byte| *byte != CONTEXT_END));
@@ -145,7 +146,7 @@ impl Completion {
         prefix
     }
 
-    /// The terms of an input: one for each value of its contexts.
+    /// Returns the terms of an input: one for each value of its contexts.
     pub(crate) fn terms(&self, analyzer: &Analyzer, input: &Input) -> Vec<Vec<u8>> {
         let text = self.shortened(&input.text);
         let mut rest = self.key(analyzer, text);
@@ -165,7 +166,7 @@ impl Completion {
             })
             .collect();
         if terms.is_empty() {
-            // Found by queries that ask for every context alone.
+            // Without any context value, the input is only found by queries that ask for all contexts.
             terms.push(self.context_prefix(usize::from(u8::MAX) - 1, "").into_iter().chain(rest).collect());
         }
         terms.sort_unstable();
@@ -184,7 +185,7 @@ impl Completion {
         text
     }
 
-    /// What a term says; `None`: it is none of this field's.
+    /// Decodes a term. `None` if it is not a term of this field.
     pub fn entry<'t>(&self, term: &'t [u8]) -> Option<Entry<'t>> {
         let rest = match self.contexts.is_empty() {
             true => term,
@@ -199,7 +200,7 @@ impl Completion {
         })
     }
 
-    /// The number and the value of a term's context.
+    /// Returns the number and the value of a term's context.
     pub fn context_of<'t>(&self, term: &'t [u8]) -> Option<(usize, &'t str)> {
         let end = term.iter().position(|byte| *byte == CONTEXT_END)?;
         let number = usize::from(*term.first()?).checked_sub(1)?;
@@ -237,7 +238,7 @@ impl CompletionContext {
         Ok(CompletionContext { name, kind, path })
     }
 
-    /// As `GET _mapping` shows it.
+    /// Returns the context as `GET _mapping` shows it.
     pub(crate) fn to_json(&self) -> Value {
         let mut shown = match self.kind {
             ContextKind::Category => json!({"name": self.name, "type": "CATEGORY"}),
@@ -251,10 +252,10 @@ impl CompletionContext {
         shown
     }
 
-    /// The values that a document's JSON names for this context.
+    /// Returns the values that a document's JSON gives for this context.
     ///
     /// # Errors
-    /// In Elasticsearch's words.
+    /// Elasticsearch's errors.
     pub(crate) fn read(&self, value: &Value) -> Result<Vec<String>, RequestError> {
         match self.kind {
             ContextKind::Category => {
@@ -289,15 +290,15 @@ impl CompletionContext {
     }
 }
 
-/// The cell of a place.
+/// Returns the geohash of the cell that contains the point.
 pub fn geohash(point: &GeoPoint, precision: usize) -> String {
     geohash_at(point.latitude, point.longitude).chars().take(precision).collect()
 }
 
-/// A length of geohashes, or the width of their cells in metres (`"5km"`).
+/// Reads a precision: the length of geohashes, or the width of their cells in metres (`"5km"`).
 ///
 /// # Errors
-/// Neither, or out of range.
+/// The value is neither, or out of range.
 pub fn precision(value: Option<&Value>) -> Result<usize, RequestError> {
     let value = match value {
         None | Some(Value::Null) => return Ok(GEO_PRECISION_DEFAULT),
@@ -319,7 +320,7 @@ pub fn precision(value: Option<&Value>) -> Result<usize, RequestError> {
     }
 }
 
-/// Letters whose cells are at most so wide and high. Source: Elasticsearch's
+/// Returns the smallest length whose cells are at most this wide and high. Source: Elasticsearch's
 /// `GeoUtils#geoHashLevelsForPrecision`.
 fn levels_for(metres: f64) -> usize {
     const EQUATOR_METRES: f64 = 40_075_016.685_578_49;
@@ -336,15 +337,15 @@ fn levels_for(metres: f64) -> usize {
 }
 
 impl Input {
-    /// Weighs 1, and has no context.
+    /// Creates an input with weight 1 and without contexts.
     fn plain(text: &str) -> Input {
         Input { text: text.to_owned(), weight: 1, contexts: Vec::new() }
     }
 
-    /// The inputs of a value: a text, or an object with `input`, `weight` and `contexts`.
+    /// Parses a value to inputs: a string, or an object with `input`, `weight` and `contexts`.
     ///
     /// # Errors
-    /// In Elasticsearch's words.
+    /// Elasticsearch's errors.
     pub fn parse(value: &Value, field: &str, completion: &Completion) -> Result<Vec<Input>, RequestError> {
         match value {
             Value::Null => Ok(Vec::new()),

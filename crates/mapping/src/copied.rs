@@ -1,13 +1,13 @@
-//! Copies of JSON that a request asks for: "is there room for one more?"
+//! Copies of JSON trees: "is there enough memory for one more?"
 
 use limber_work::Stop;
 use serde_json::Value;
 
-/// A member's place in its object's table, and the table of a small object.
+/// Estimated bytes of a member's entry in its object's hash table, and of the table of a small object.
 const MEMBER_BYTES: u64 = 128;
 const OBJECT_BYTES: u64 = 256;
 
-/// Asked before a tree of JSON is copied.
+/// Checks that there is enough memory for a copy of a JSON tree, before it is made.
 ///
 /// # Errors
 /// As [`limber_work::claim`].

@@ -1,4 +1,4 @@
-//! The caller's fault, in Elasticsearch's terms. Used by `mapping`, `search` and `engine`; rendered by the
+//! Errors in requests, in Elasticsearch's terms. Used by `mapping`, `search` and `engine`; rendered by the
 //! REST layer.
 
 use limber_work::{NoRoom, Stop};
@@ -12,20 +12,20 @@ use crate::error_class::ErrorClass;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{kind}: {reason}")]
 pub struct RequestError {
-    /// What kind of fault it is.
+    /// The class of the error.
     pub class: ErrorClass,
     /// Elasticsearch's `type`, such as `illegal_argument_exception`.
     pub kind: &'static str,
     /// The message for people.
     pub reason: String,
-    /// Further members such as `index`, `index_uuid`, `line`, `col`, in order.
-    /// Boxed to keep results that carry errors small.
+    /// Further members such as `index`, `index_uuid`, `line`, `col`, in order. Boxed to keep results that
+    /// contain errors small.
     pub metadata: Box<Map<String, Value>>,
-    /// The error behind this one (`caused_by`).
+    /// The cause of this error (`caused_by`).
     pub caused_by: Option<Box<RequestError>>,
 }
 
-/// The parser token that starts `value`, in Elasticsearch's words (`XContentParser.Token`).
+/// Returns the name of the parser token that starts `value` (Elasticsearch's `XContentParser.Token`).
 pub fn token(value: &Value) -> &'static str {
     match value {
         Value::Null => "VALUE_NULL",
@@ -78,8 +78,8 @@ impl From<Stop> for RequestError {
     }
 }
 
-/// A reason has at most this many bytes. It repeats what the request said, and is itself repeated by the
-/// errors of shards, items and causes.
+/// Maximum length of a reason. A reason quotes the request, and is itself repeated in the errors of shards,
+/// items and causes.
 const REASON_BYTES_MAX: usize = 16 << 10;
 
 /// Cuts a reason that is too long, and appends its full length.
@@ -96,48 +96,48 @@ fn shortened(mut reason: String) -> String {
 }
 
 impl RequestError {
-    /// An error of Elasticsearch's type `kind`. A reason of more than 16 KiB is cut.
+    /// Creates an error of Elasticsearch's type `kind`. A reason of more than 16 KiB is cut.
     pub fn new(class: ErrorClass, kind: &'static str, reason: impl Into<String>) -> RequestError {
         let reason = shortened(reason.into());
         RequestError { class, kind, reason, metadata: Box::default(), caused_by: None }
     }
 
-    /// An error of the class [`ErrorClass::BadRequest`].
+    /// Creates an error of the class [`ErrorClass::BadRequest`].
     pub fn bad_request(kind: &'static str, reason: impl Into<String>) -> RequestError {
         RequestError::new(ErrorClass::BadRequest, kind, reason)
     }
 
-    /// An error of the class [`ErrorClass::NotFound`].
+    /// Creates an error of the class [`ErrorClass::NotFound`].
     pub fn not_found(kind: &'static str, reason: impl Into<String>) -> RequestError {
         RequestError::new(ErrorClass::NotFound, kind, reason)
     }
 
-    /// An error of the class [`ErrorClass::Internal`].
+    /// Creates an error of the class [`ErrorClass::Internal`].
     pub fn internal(kind: &'static str, reason: impl Into<String>) -> RequestError {
         RequestError::new(ErrorClass::Internal, kind, reason)
     }
 
-    /// An error of the class [`ErrorClass::Unavailable`].
+    /// Creates an error of the class [`ErrorClass::Unavailable`].
     pub fn unavailable(kind: &'static str, reason: impl Into<String>) -> RequestError {
         RequestError::new(ErrorClass::Unavailable, kind, reason)
     }
 
-    /// `illegal_argument_exception`, a bad request.
+    /// Creates an `illegal_argument_exception` (bad request).
     pub fn illegal_argument(reason: impl Into<String>) -> RequestError {
         RequestError::bad_request("illegal_argument_exception", reason)
     }
 
-    /// `number_format_exception`, a bad request: `text` is not a number.
+    /// Creates a `number_format_exception` (bad request): `text` is not a number.
     pub fn number_format(text: impl std::fmt::Display) -> RequestError {
         RequestError::bad_request("number_format_exception", format!("For input string: \"{text}\""))
     }
 
-    /// `parsing_exception`, a bad request.
+    /// Creates a `parsing_exception` (bad request).
     pub fn parsing(reason: impl Into<String>) -> RequestError {
         RequestError::bad_request("parsing_exception", reason)
     }
 
-    /// `action_request_validation_exception`, a bad request, with all that is wrong. Source:
+    /// Creates an `action_request_validation_exception` (bad request) that lists all problems. Source:
     /// `ActionRequestValidationException`.
     pub fn validation<P: std::fmt::Display>(problems: impl IntoIterator<Item = P>) -> RequestError {
         let mut reason = "Validation Failed: ".to_owned();
@@ -147,7 +147,7 @@ impl RequestError {
         RequestError::bad_request("action_request_validation_exception", reason)
     }
 
-    /// `illegal_argument_exception`, a bad request: names a feature that does not exist yet.
+    /// Creates an `illegal_argument_exception` (bad request) that names a feature which does not exist yet.
     pub fn unsupported(what: impl std::fmt::Display) -> RequestError {
         RequestError::bad_request(
             "illegal_argument_exception",
@@ -161,13 +161,13 @@ impl RequestError {
         self
     }
 
-    /// Names the error behind this one.
+    /// Sets the cause of this error.
     pub fn caused_by(mut self, cause: RequestError) -> RequestError {
         self.caused_by = Some(Box::new(cause));
         self
     }
 
-    /// The error object without `root_cause` and `status`.
+    /// Returns the error object without `root_cause` and `status`.
     pub fn to_json(&self) -> Value {
         let mut object = Map::new();
         object.insert("type".into(), self.kind.into());

@@ -1,48 +1,47 @@
-//! What kind of fault an error is. The crate `limber` makes an HTTP status of it, and nobody else.
+//! The class of an error. Only the crate `limber` converts it to an HTTP status.
 
-/// What kind of fault a [`RequestError`](crate::RequestError) is: whose it is, and whether trying again
-/// helps.
+/// The class of a [`RequestError`](crate::RequestError): whose fault it is, and whether a retry may help.
 ///
-/// The order is that of gravity, from what a request has wrong to what the server has: of several shards that
-/// failed, the gravest class is that of the whole search. Source: `SearchPhaseExecutionException#status`,
-/// which compares statuses.
+/// The variants are ordered by severity, from mistakes in the request to failures of the server. If several
+/// shards fail, the most severe class is that of the whole search. Source:
+/// `SearchPhaseExecutionException#status`, which compares statuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ErrorClass {
-    /// The request is wrong in itself.
+    /// The request itself is wrong.
     BadRequest,
-    /// Nobody knows who asks.
+    /// The caller is not authenticated.
     Unauthenticated,
-    /// Whoever asks may not, or a block of an index or of the cluster forbids it.
+    /// The caller lacks the privilege, or a block of an index or of the cluster forbids the request.
     Forbidden,
-    /// What the request names is not there.
+    /// What the request names does not exist.
     NotFound,
-    /// The path is there, but not for this method.
+    /// The path exists, but not for this method.
     MethodNotAllowed,
-    /// There is no such format of an answer.
+    /// The requested response format does not exist.
     NotAcceptable,
-    /// The caller, or what was waited for, took too long.
+    /// The caller, or the event that the request waited for, took too long.
     RequestTimeout,
-    /// What the request names has changed meanwhile, or is there already.
+    /// What the request names has changed in the meantime, or exists already.
     Conflict,
-    /// The body has too many bytes.
+    /// The body is too long.
     TooLarge,
-    /// There is no such format of a body.
+    /// The format of the body is not supported.
     UnsupportedMediaType,
-    /// There is no room for it now, in memory, in a queue or on the disk; later there may be.
+    /// There is not enough capacity at the moment, in memory, in a queue or on the disk; a retry may succeed.
     TooManyRequests,
     /// The server's fault: its code, its files or its disk.
     Internal,
-    /// What would answer is not there now: a shard, or a node that closes.
+    /// What would answer is not available at the moment: a shard, or a node that is closing.
     Unavailable,
     /// The server took too long.
     Timeout,
-    /// Another server refused what this one asked of it, and its HTTP status is passed on as it came. Made by
-    /// whoever talks to that server, and never a shard's.
+    /// Another server refused a request of this one; its HTTP status is passed on. Only created by code that
+    /// talks to that server, and never by a shard.
     Remote(u16),
 }
 
 impl ErrorClass {
-    /// The name that answers show in place of a number. Source: the names of `RestStatus`.
+    /// Returns the name that responses show for the status. Source: the names of `RestStatus`.
     pub fn name(self) -> &'static str {
         match self {
             ErrorClass::BadRequest => "BAD_REQUEST",
@@ -62,7 +61,7 @@ impl ErrorClass {
         }
     }
 
-    /// Whether the server did as it should, and refused the request; otherwise it failed.
+    /// Whether the server worked correctly and refused the request; otherwise it failed.
     pub fn is_refusal(self) -> bool {
         match self {
             ErrorClass::Internal | ErrorClass::Unavailable | ErrorClass::Timeout => false,

@@ -1,33 +1,34 @@
-//! Features that scores rise by (`rank_feature`, `rank_features`): "how is a number a term, and which number
-//! is a term?"
+//! Features that raise scores (`rank_feature`, `rank_features`): "how is a number encoded as a term and
+//! decoded?"
 //!
-//! A value keeps 9 significant bits, as in Lucene's `FeatureField`, which makes them the frequency of the
-//! feature's name. Here they end a term, so that the values of a feature are neighbours, smaller ones first.
+//! A value keeps 9 significant bits, as in Lucene's `FeatureField`, which stores them as the frequency of the
+//! feature's name. Here they are the end of a term, so that the values of a feature are adjacent in the
+//! dictionary, in ascending order.
 
 use crate::RequestError;
 use crate::number::java_float;
 
-/// Ends the name in the terms of `rank_features`.
+/// Follows the name in the terms of `rank_features`.
 const NAME_END: u8 = 0;
 
-/// Bits of a float that a value does without.
+/// Number of low bits of a float that are dropped.
 const BITS_LOST: u32 = 15;
 
-/// What a field of features is.
+/// The parameters of a field of features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RankFeature {
-    /// Its values are pairs of a feature's name and a number (`rank_features`).
+    /// Whether values are pairs of a feature's name and a number (`rank_features`).
     pub is_named: bool,
-    /// Scores rise with the number, not with its reciprocal (`positive_score_impact`).
+    /// Whether scores rise with the number, rather than with its reciprocal (`positive_score_impact`).
     pub is_positive: bool,
 }
 
 impl RankFeature {
-    /// The term of a value.
+    /// Returns the term of a value. `field` is the name of Lucene's field in Elasticsearch, for error
+    /// messages.
     ///
     /// # Errors
-    /// A value that is not a positive normal float, in Lucene's words. `field`: where an index of
-    /// Elasticsearch has it.
+    /// The value is not a positive normal float; the message is Lucene's.
     pub fn term(self, name: &str, field: &str, value: f32) -> Result<Vec<u8>, RequestError> {
         if !value.is_finite() {
             return Err(RequestError::illegal_argument(format!(
@@ -55,19 +56,19 @@ impl RankFeature {
         Ok(term)
     }
 
-    /// How the terms of a named feature begin.
+    /// Returns the prefix of the terms of a named feature.
     pub fn prefix(name: &str) -> Vec<u8> {
         let mut prefix = name.as_bytes().to_vec();
         prefix.push(NAME_END);
         prefix
     }
 
-    /// The number that ends a term, in Lucene's form of a frequency.
+    /// Returns the number at the end of a term, which has the form of Lucene's frequency.
     pub fn frequency(term: &[u8]) -> u16 {
         term.last_chunk::<2>().map_or(0, |bytes| u16::from_be_bytes(*bytes))
     }
 
-    /// The value of a frequency, which may be the mean of several.
+    /// Returns the value for a frequency, which may be the mean of several.
     pub fn value(frequency: f32) -> f32 {
         f32::from_bits((frequency as u32) << BITS_LOST)
     }
@@ -77,7 +78,7 @@ impl RankFeature {
 mod tests {
     use super::*;
 
-    /// Values as Elasticsearch 7.17.15 explains them.
+    /// The values are those in explanations of Elasticsearch 7.17.15.
     #[test]
     fn values_keep_nine_bits() {
         let feature = RankFeature { is_named: false, is_positive: true };

@@ -1,4 +1,4 @@
-//! One leaf of a definition as a field.
+//! Builds a field from one leaf of a definition.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::field_type;
 use crate::settings::MappingSettings;
 use crate::similarity::Similarity;
 
-/// Whether a leaf can be built at all: its `null_value` in particular.
+/// Checks that a leaf can be built, in particular that its `null_value` is valid.
 pub(crate) fn check_leaf(leaf: &Leaf, path: &str, settings: &MappingSettings) -> Result<(), RequestError> {
     let field = build(leaf, FieldId(0), path, settings)?;
     if let Some(null) = &field.null_value
@@ -32,10 +32,10 @@ pub(crate) fn check_leaf(leaf: &Leaf, path: &str, settings: &MappingSettings) ->
     Ok(())
 }
 
-/// The field that a leaf at `path` describes, with this id and without its multi-fields.
+/// Builds the field that the leaf at `path` describes, with this id and without its multi-fields.
 ///
 /// # Errors
-/// Formats of dates that are none, types that are not there.
+/// A date format is invalid, or the type does not exist.
 pub(crate) fn build(
     leaf: &Leaf,
     id: FieldId,
@@ -106,7 +106,8 @@ pub(crate) fn build(
     Ok(field)
 }
 
-/// A field of a type of this name that says nothing else, in no mapping; `None` where there is no such type.
+/// Returns a field of the named type with default parameters, outside of any mapping. `None` if the type does
+/// not exist.
 pub fn field_of_type(path: &str, type_name: &str) -> Option<Field> {
     let leaf = Leaf::of(field_type::find(type_name)?);
     build(&leaf, FieldId(u32::MAX), path, &MappingSettings::default()).ok()
@@ -117,7 +118,7 @@ fn similarity(leaf: &Leaf, settings: &MappingSettings) -> Similarity {
     name.as_str().and_then(|name| settings.similarities.get(name)).unwrap_or_default()
 }
 
-/// Positions between two values: as the field says, else as its analyzer does.
+/// Returns the number of positions between two values: the field's own parameter, else the analyzer's.
 fn position_gap(leaf: &Leaf, analyzer: Option<&Analyzer>) -> u32 {
     let own = leaf.params.get("position_increment_gap").and_then(Value::as_u64);
     let of_analyzer = || analyzer.map_or(0, |analyzer| analyzer.position_increment_gap);
@@ -134,7 +135,7 @@ fn search_analyzer(leaf: &Leaf, settings: &MappingSettings) -> Arc<Analyzer> {
         .unwrap_or_else(|| settings.analyzers.default_search())
 }
 
-/// The analyzer that a parameter names.
+/// Returns the analyzer that a parameter names.
 fn named_analyzer(leaf: &Leaf, parameter: &str, settings: &MappingSettings) -> Option<Arc<Analyzer>> {
     settings.analyzers.get(leaf.param(parameter).as_str()?).cloned()
 }

@@ -1,6 +1,7 @@
-//! The parameter `script`: a field whose values a script makes when a document is written.
+//! The parameter `script`: a script computes the field's values when a document is written.
 //!
-//! Source: Elasticsearch's `FieldMapper.Parameter#scriptParam`, `Script#parse`; errors as 9.4.3 worded them.
+//! Source: Elasticsearch's `FieldMapper.Parameter#scriptParam`, `Script#parse`; error messages are those of
+//! 9.4.3.
 
 use serde_json::{Map, Value};
 
@@ -8,10 +9,10 @@ use crate::RequestError;
 use crate::field::{Leaf, RuntimeScript};
 use crate::java::{java_text, mapper_parsing};
 
-/// Parameters about values of documents, of which there are none.
+/// Parameters about values in documents, which such a field does not have.
 const PRECLUDED: &[&str] = &["ignore_malformed", "coerce", "null_value", "ignore_z_value"];
 
-/// A script as `{"source", "lang", "params"}`, the last where there are some.
+/// Returns a script as `{"source", "lang", "params"}`, without empty `params`.
 pub(crate) fn long_form(value: &Value, field: &str) -> Result<Value, RequestError> {
     let refused = |reason: String| Err(RequestError::illegal_argument(reason));
     let mut long = Map::new();
@@ -56,7 +57,7 @@ pub(crate) fn long_form(value: &Value, field: &str) -> Result<Value, RequestErro
     Ok(long.into())
 }
 
-/// The long form as Java prints a script.
+/// Formats the long form as Java prints a script.
 pub(crate) fn shown(script: &Value) -> String {
     let member = |name: &str| script[name].as_str().unwrap_or_default();
     let params = match &script["params"] {
@@ -70,7 +71,7 @@ pub(crate) fn shown(script: &Value) -> String {
     )
 }
 
-/// Whether a field with a script may be what else it says of itself.
+/// Checks that the field's other parameters are compatible with a script.
 pub(crate) fn check_script(leaf: &Leaf, name: &str) -> Result<(), RequestError> {
     let illegal = |reason: String| Err(RequestError::illegal_argument(reason));
     if !leaf.params.contains_key("script") {
@@ -100,7 +101,7 @@ pub(crate) fn check_script(leaf: &Leaf, name: &str) -> Result<(), RequestError> 
     Ok(())
 }
 
-/// What makes the values of a field.
+/// Returns the script that computes the values of a field.
 pub(crate) fn script_of(leaf: &Leaf) -> Option<RuntimeScript> {
     let script = leaf.params.get("script")?.clone();
     Some(RuntimeScript {

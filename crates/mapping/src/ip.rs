@@ -1,13 +1,13 @@
-//! IP addresses as 16 bytes: "which address, or which block of addresses, is this text?"
+//! IP addresses as 16 bytes: "which address or block of addresses does this string mean?"
 
 use std::net::Ipv6Addr;
 
-/// IPv4 addresses live in `::ffff:0:0/96`, as in Lucene's `InetAddressPoint`.
+/// An address. IPv4 addresses are in `::ffff:0:0/96`, as in Lucene's `InetAddressPoint`.
 pub type IpBytes = [u8; 16];
 
 const V4_PREFIX: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
-/// The address in `text`; None when it is not one. IPv4 in dotted decimal takes a path without allocation or
+/// Parses an address; `None` if the text is not one. IPv4 in dotted decimal is parsed without allocation or
 /// tables.
 #[inline]
 pub fn parse(text: &[u8]) -> Option<IpBytes> {
@@ -24,7 +24,8 @@ fn mapped(v4: [u8; 4]) -> IpBytes {
     bytes
 }
 
-/// Four decimal numbers of one to three digits; as in Guava's `InetAddresses`, a leading zero is refused.
+/// Parses four decimal numbers of one to three digits. As in Guava's `InetAddresses`, a leading zero is
+/// refused.
 #[inline]
 fn parse_v4(text: &[u8]) -> Option<[u8; 4]> {
     if text.len() > 15 {
@@ -63,11 +64,11 @@ fn parse_v4(text: &[u8]) -> Option<[u8; 4]> {
 
 fn parse_v6(text: &[u8]) -> Option<IpBytes> {
     let text = std::str::from_utf8(text).ok()?;
-    // A scope (`%eth0`) is cut off, as Guava does since 33.
+    // A scope (`%eth0`) is ignored, as in Guava since version 33.
     text.parse::<Ipv6Addr>().ok().map(|address| address.octets())
 }
 
-/// The first and the last address of a CIDR block such as `10.0.0.0/8` or `2001:db8::/32`.
+/// Returns the first and the last address of a CIDR block such as `10.0.0.0/8` or `2001:db8::/32`.
 pub fn parse_cidr(text: &str) -> Option<(IpBytes, IpBytes)> {
     let (address, length) = text.split_once('/')?;
     if length.is_empty() || !length.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -84,7 +85,7 @@ pub fn parse_cidr(text: &str) -> Option<(IpBytes, IpBytes)> {
     Some(((value & !host).to_be_bytes(), (value | host).to_be_bytes()))
 }
 
-/// The address as Elasticsearch prints it: IPv4 dotted, IPv6 with the longest run of zeros as `::`.
+/// Formats the address as Elasticsearch prints it: IPv4 dotted, IPv6 with the longest run of zeros as `::`.
 pub fn format(bytes: &IpBytes) -> String {
     if bytes[..12] == V4_PREFIX {
         return format!("{}.{}.{}.{}", bytes[12], bytes[13], bytes[14], bytes[15]);
@@ -106,12 +107,12 @@ pub fn format(bytes: &IpBytes) -> String {
     format!("{}::{}", hex(&groups[..best.0]), hex(&groups[best.0 + best.1..]))
 }
 
-/// The next address up, None after the last.
+/// Returns the next higher address; `None` after the last.
 pub fn next(bytes: &IpBytes) -> Option<IpBytes> {
     u128::from_be_bytes(*bytes).checked_add(1).map(u128::to_be_bytes)
 }
 
-/// The next address down, None before the first.
+/// Returns the next lower address; `None` before the first.
 pub fn previous(bytes: &IpBytes) -> Option<IpBytes> {
     u128::from_be_bytes(*bytes).checked_sub(1).map(u128::to_be_bytes)
 }

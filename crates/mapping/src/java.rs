@@ -1,10 +1,10 @@
-//! JSON values as Java shows and reads them, for error texts that are the same as Elasticsearch's.
+//! JSON values as Java prints and reads them, for error messages that equal Elasticsearch's.
 
 use serde_json::Value;
 
 use crate::RequestError;
 
-/// A JSON value as Java prints the same map or list (`{a=1, b=[x]}`).
+/// Formats a JSON value as Java prints the same map or list (`{a=1, b=[x]}`).
 pub(crate) fn java_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -18,7 +18,7 @@ pub(crate) fn java_text(value: &Value) -> String {
     }
 }
 
-/// Java's class of a JSON value.
+/// Returns Java's class of a JSON value.
 pub(crate) fn java_class(value: &Value) -> &'static str {
     match value {
         Value::String(_) => "java.lang.String",
@@ -34,7 +34,7 @@ pub(crate) fn java_class(value: &Value) -> &'static str {
     }
 }
 
-/// A flag, which may be written as a text.
+/// Reads a boolean, which may be a string.
 pub(crate) fn boolean(value: &Value) -> Result<bool, RequestError> {
     match value {
         Value::Bool(flag) => Ok(*flag),
@@ -47,7 +47,7 @@ pub(crate) fn boolean(value: &Value) -> Result<bool, RequestError> {
     }
 }
 
-/// `mapper_parsing_exception` (`BadRequest`).
+/// Creates a `mapper_parsing_exception` (`BadRequest`).
 pub(crate) fn mapper_parsing(reason: impl Into<String>) -> RequestError {
     RequestError::bad_request("mapper_parsing_exception", reason)
 }

@@ -1,7 +1,8 @@
-//! Fields of type `join`: "which documents of an index belong to which others?"
+//! Fields of type `join`: "which documents of an index are parents, and which are their children?"
 //!
-//! A document has the name of its relation in the field itself, and its parent's id (of a parent: its own) in
-//! `field#parent`. Source: Elasticsearch's `ParentJoinFieldMapper`, `ParentIdFieldMapper`, `Joiner`.
+//! The field itself contains the name of a document's relation. `field#parent` contains the id of the
+//! document's parent, or of a parent its own id. Source: Elasticsearch's `ParentJoinFieldMapper`,
+//! `ParentIdFieldMapper`, `Joiner`.
 
 use std::collections::HashSet;
 
@@ -9,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::RequestError;
 
-/// What belongs to what, in the order in which the mapping says it.
+/// Each parent relation with its children, in the order of the mapping.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Relations(Vec<(String, Vec<String>)>);
 
@@ -17,7 +18,7 @@ impl Relations {
     /// Reads the parameter `relations`.
     ///
     /// # Errors
-    /// A relation with several parents, or none at all.
+    /// A relation has several parents, or there are no relations.
     pub(crate) fn parse(value: &Value) -> Result<Relations, RequestError> {
         let refuse = |reason: String| RequestError::illegal_argument(reason);
         let Value::Object(members) = value else {
@@ -42,7 +43,7 @@ impl Relations {
         Ok(Relations(relations))
     }
 
-    /// As `GET _mapping` shows them.
+    /// Returns the relations as `GET _mapping` shows them.
     pub(crate) fn to_json(&self) -> Value {
         let shown: Map<String, Value> = self
             .0
@@ -58,29 +59,29 @@ impl Relations {
         Value::Object(shown)
     }
 
-    /// The parent of a relation.
+    /// Returns the parent of a relation.
     pub fn parent_of(&self, child: &str) -> Option<&str> {
         let of = |(_, children): &&(String, Vec<String>)| children.iter().any(|other| other == child);
         self.0.iter().find(of).map(|(parent, _)| parent.as_str())
     }
 
-    /// The relations below one; none where it is no parent.
+    /// Returns the child relations; empty if the relation is not a parent.
     pub fn children_of(&self, parent: &str) -> Vec<&str> {
         let found = self.0.iter().find(|(name, _)| name == parent);
         found.map_or_else(Vec::new, |(_, children)| children.iter().map(String::as_str).collect())
     }
 
-    /// Every relation that has children.
+    /// Returns every relation that has children.
     pub fn parents(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(parent, _)| parent.as_str())
     }
 
-    /// Whether documents may have this name.
+    /// Whether a relation with this name exists.
     pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(parent, _)| parent == name) || self.parent_of(name).is_some()
     }
 
-    /// Where the ids of the parents of a relation are.
+    /// Returns the path of the field with the ids of a parent relation.
     pub fn ids_path(&self, join: &str, parent: &str) -> String {
         format!("{join}#{parent}")
     }

@@ -1,9 +1,9 @@
-//! JSON to typed fields and tokens.
+//! Converts JSON to typed fields and tokens.
 //!
 //! Question answered: "what does this document, or this query term, mean under this index's mapping?"
 //!
-//! **Invariant**: knows nothing of disk. Parses user JSON with limits on depth, size and count; bad input is
-//! a [`RequestError`], never a panic.
+//! **Invariant**: does not access the disk. Parses user JSON with limits on depth, size and count; bad input
+//! is a [`RequestError`], never a panic.
 
 #![deny(missing_docs)]
 

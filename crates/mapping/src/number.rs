@@ -1,8 +1,8 @@
-//! Numbers as sortable `i64`, and Java's idea of a number: "what does this text count for?"
+//! Numbers as sortable `i64`, and Java's syntax of numbers: "which number does this string mean?"
 
 use std::fmt::{Display, UpperExp};
 
-/// An `i64` that sorts like `value` (Lucene's `NumericUtils.doubleToSortableLong`).
+/// Returns an `i64` that sorts like `value` (Lucene's `NumericUtils.doubleToSortableLong`).
 #[inline]
 pub fn sortable_from_f64(value: f64) -> i64 {
     let bits = value.to_bits() as i64;
@@ -15,7 +15,7 @@ pub fn f64_from_sortable(sortable: i64) -> f64 {
     f64::from_bits((sortable ^ ((sortable >> 63) & i64::MAX)) as u64)
 }
 
-/// An `i64` that sorts like `value`.
+/// Returns an `i64` that sorts like `value`.
 #[inline]
 pub fn sortable_from_u64(value: u64) -> i64 {
     (value ^ 1 << 63) as i64
@@ -27,9 +27,9 @@ pub fn u64_from_sortable(sortable: i64) -> u64 {
     sortable as u64 ^ 1 << 63
 }
 
-/// `value` rounded to the nearest half-precision number (ties to even), as f32. Overflow gives infinity.
+/// Rounds `value` to the nearest half-precision number (ties to even), as f32. Overflow gives infinity.
 ///
-/// Source: IEEE 754 binary16, Lucene's `HalfFloatPoint.shortBitsToHalfFloat` for the way back.
+/// Source: IEEE 754 binary16; Lucene's `HalfFloatPoint.shortBitsToHalfFloat` for the reverse.
 pub fn round_to_half(value: f32) -> f32 {
     let bits = value.to_bits();
     let sign = bits & 0x8000_0000;
@@ -37,12 +37,13 @@ pub fn round_to_half(value: f32) -> f32 {
     if magnitude >= 0x7f80_0000 {
         return value;
     }
-    // 65,520 is half way between the largest half float (65,504) and the next step.
+    // 65,520 is halfway between the largest half float (65,504) and the next step.
     if magnitude >= 65520f32.to_bits() {
         return f32::from_bits(sign | 0x7f80_0000);
     }
     if magnitude < 0x3880_0000 {
-        // Subnormal: multiples of 2^-24. Adding and taking away 0.5 rounds there, as its last bit is 2^-24.
+        // Subnormal numbers are multiples of 2^-24. Adding and subtracting 0.5 rounds to these, because the
+        // last bit of 0.5 is 2^-24.
         let rounded = (f32::from_bits(magnitude) + 0.5) - 0.5;
         return f32::from_bits(sign | rounded.to_bits());
     }
@@ -53,7 +54,7 @@ pub fn round_to_half(value: f32) -> f32 {
 /// The largest finite half float.
 pub const HALF_FLOAT_MAX: f64 = 65504.0;
 
-/// A decimal text (`-12`, `1.5`, `2e3`, `.5`, `5.`) as an integer, the fraction cut off towards zero.
+/// Parses a decimal number (`-12`, `1.5`, `2e3`, `.5`, `5.`) to an integer, truncated towards zero.
 ///
 /// Source: Elasticsearch's `Numbers.toLong(text, coerce = true)`.
 pub fn integer_from_text(text: &str) -> Option<TextInteger> {
@@ -75,7 +76,7 @@ pub fn integer_from_text(text: &str) -> Option<TextInteger> {
     if point + fraction.len() == 0 || !mantissa[..point].iter().chain(fraction).all(u8::is_ascii_digit) {
         return None;
     }
-    // The integer part ends `point + exponent` digits into the mantissa.
+    // The integer part ends after `point + exponent` digits of the mantissa.
     let end = (point as i64).saturating_add(exponent);
     let mut value: i128 = 0;
     let mut has_fraction = false;
@@ -97,17 +98,17 @@ pub fn integer_from_text(text: &str) -> Option<TextInteger> {
     Some(TextInteger { value: if negative { -value } else { value }, has_fraction })
 }
 
-/// What [`integer_from_text`] read; saturates far outside of `i64`.
+/// The result of [`integer_from_text`]; saturated far outside of `i64`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TextInteger {
     /// The number without its fraction.
     pub value: i128,
-    /// Whether digits other than 0 follow the point.
+    /// Whether digits other than 0 follow the decimal point.
     pub has_fraction: bool,
 }
 
-/// Text as a double where Java's `Double.parseDouble` takes it: surrounding blanks, `NaN`, `Infinity`, a type
-/// suffix.
+/// Parses a double like Java's `Double.parseDouble`, which accepts surrounding blanks, `NaN`, `Infinity` and
+/// a type suffix.
 pub fn double_from_text(text: &str) -> Option<f64> {
     let text = text.trim_matches(|c: char| c <= ' ');
     match text {
@@ -117,24 +118,24 @@ pub fn double_from_text(text: &str) -> Option<f64> {
         _ => {}
     }
     let plain = text.strip_suffix(['d', 'D', 'f', 'F']).unwrap_or(text);
-    // Rust also takes `inf`, `nan`, `infinity`; Java does not.
+    // Unlike Java, Rust also accepts `inf`, `nan` and `infinity`.
     if !plain.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')) {
         return None;
     }
     plain.parse().ok()
 }
 
-/// A number of JSON's grammar as the nearest double (ties to even); infinite beyond the largest.
+/// Parses a number of JSON's grammar to the nearest double (ties to even); infinite if it is too large.
 ///
-/// Both the digits as a whole number up to 2^53 and a power of ten up to 10^22 are doubles, so that their
-/// quotient is rounded only once (Clinger, "How to read floating point numbers accurately", 1990). All others
-/// are left to the standard library.
+/// If the digits as an integer are at most 2^53 and the power of ten is at most 10^22, both are exact
+/// doubles, so that their quotient is rounded only once (Clinger, "How to read floating point numbers
+/// accurately", 1990). All other numbers are parsed by the standard library.
 #[inline]
 pub fn double_from_json(text: &str) -> f64 {
     decimal(text.as_bytes()).unwrap_or_else(|| text.parse().unwrap_or(f64::NAN))
 }
 
-/// `None`: an exponent, or too many digits.
+/// Parses a number without exponent. `None` if it has an exponent or too many digits.
 #[inline]
 fn decimal(bytes: &[u8]) -> Option<f64> {
     let (is_negative, digits) = match bytes {
@@ -164,12 +165,12 @@ fn decimal(bytes: &[u8]) -> Option<f64> {
     Some(if is_negative { -value } else { value })
 }
 
-/// So many digits fit 64 bits.
+/// This many digits fit into 64 bits.
 const DECIMAL_BYTES_MAX: usize = 19;
 const POWERS_OF_TEN: [f64; DECIMAL_BYTES_MAX] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];
 
-/// A double as Java's `Double.toString` prints it (`1.0`, `1.0E10`, `1.0E-5`).
+/// Formats a double like Java's `Double.toString` (`1.0`, `1.0E10`, `1.0E-5`).
 pub fn java_double(value: f64) -> String {
     if value.is_nan() {
         return "NaN".to_owned();
@@ -181,7 +182,7 @@ pub fn java_double(value: f64) -> String {
     java_digits(value, magnitude == 0.0 || (1e-3..1e7).contains(&magnitude))
 }
 
-/// A float as Java's `Float.toString` prints it.
+/// Formats a float like Java's `Float.toString`.
 pub fn java_float(value: f32) -> String {
     if !value.is_finite() {
         return java_double(value as f64);
@@ -190,8 +191,8 @@ pub fn java_float(value: f32) -> String {
     java_digits(value, magnitude == 0.0 || (1e-3..1e7).contains(&magnitude))
 }
 
-/// The fewest digits that tell the number from its neighbours, with a point among them; unless `is_plain`,
-/// with an exponent.
+/// Formats a number with a decimal point and the fewest digits that distinguish it from its neighbours. Has
+/// an exponent unless `is_plain`.
 fn java_digits(value: impl Display + UpperExp, is_plain: bool) -> String {
     if is_plain {
         let text = format!("{value}");

@@ -1,4 +1,4 @@
-//! Members of a body, refused in the words of Elasticsearch's parsers of objects.
+//! Parses members of a body, with the error messages of Elasticsearch's object parsers.
 //!
 //! Source: `ObjectParser`, `AbstractXContentParser`.
 
@@ -8,7 +8,7 @@ use crate::error::{RequestError, token};
 
 type Result<T> = std::result::Result<T, RequestError>;
 
-/// A parser by the name that Elasticsearch gives it.
+/// A parser, with the name that Elasticsearch gives it.
 #[derive(Debug, Clone, Copy)]
 pub struct ObjectParser<'p>(pub &'p str);
 
@@ -17,47 +17,47 @@ impl ObjectParser<'_> {
         RequestError::bad_request("x_content_parse_exception", format!("[{}] {reason}", self.0))
     }
 
-    /// The members of the body.
+    /// Returns the members of the body.
     ///
     /// # Errors
-    /// It is no object.
+    /// It is not an object.
     pub fn members(self, body: &Value) -> Result<&Map<String, Value>> {
         body.as_object()
             .ok_or_else(|| self.refused(&format!("Expected START_OBJECT but was: {}", token(body))))
     }
 
-    /// The error about a member that nobody knows.
+    /// Returns the error about an unknown member.
     pub fn unknown(self, key: &str) -> RequestError {
         self.refused(&format!("unknown field [{key}]"))
     }
 
-    /// The error about a member that has to be there.
+    /// Returns the error about a missing required member.
     pub fn required(key: &str) -> RequestError {
         RequestError::illegal_argument(format!("Required [{key}]"))
     }
 
-    /// The error about a value of a type that the member does not have.
+    /// Returns the error about a value whose type the member does not support.
     pub fn unsupported(self, key: &str, value: &Value) -> RequestError {
         self.refused(&format!("{key} doesn't support values of type: {}", token(value)))
     }
 
-    /// The error about a member in whose value something is wrong.
+    /// Returns the error about a member whose value is invalid.
     pub fn failed(self, key: &str, cause: RequestError) -> RequestError {
         self.refused(&format!("failed to parse field [{key}]")).caused_by(cause)
     }
 
-    /// A text.
+    /// Reads a string.
     ///
     /// # Errors
-    /// A value of another type.
+    /// The value has another type.
     pub fn text<'v>(self, key: &str, value: &'v Value) -> Result<&'v str> {
         value.as_str().ok_or_else(|| self.unsupported(key, value))
     }
 
-    /// A whole number, as a text too.
+    /// Reads an integer, which may be a string.
     ///
     /// # Errors
-    /// A value of another type, or one that is no 32-bit number.
+    /// The value has another type, or is not a 32-bit number.
     pub fn integer(self, key: &str, value: &Value) -> Result<i32> {
         let wrong = |text: &str| self.failed(key, RequestError::number_format(text));
         match value {
@@ -70,10 +70,10 @@ impl ObjectParser<'_> {
         }
     }
 
-    /// `true` or `false`, as a text too.
+    /// Reads a boolean, which may be a string.
     ///
     /// # Errors
-    /// A value of another type, or another text.
+    /// The value has another type, or is another string.
     pub fn flag(self, key: &str, value: &Value) -> Result<bool> {
         match value {
             Value::Bool(flag) => Ok(*flag),

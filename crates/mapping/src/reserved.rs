@@ -1,4 +1,4 @@
-//! Fields that every mapping holds first: "which field is a document's own bookkeeping?"
+//! Fields at the start of every mapping: "which fields are metadata of a document?"
 //!
 //! The buffer feeds `_id`, `_routing`, `_seq_no`, `_primary_term` and `_version` from the document's
 //! metadata; the walker feeds `_ignored` and `_field_names`.
@@ -8,30 +8,30 @@ use std::sync::Arc;
 use crate::field::{Field, FieldId, FieldType, IntegerWidth, RuntimeScript, ValueKind};
 use crate::field_type::{ConstantKeyword, Keyword, Whole};
 
-/// `_id`, the document's own name; terms.
+/// `_id` of the document; terms.
 pub const ID: FieldId = FieldId(0);
-/// `_routing`, where the document was sent with one; terms.
+/// `_routing`, if the document was sent with one; terms.
 pub const ROUTING: FieldId = FieldId(1);
 /// Paths of fields whose value was left out (`ignore_above`, `ignore_malformed`).
 pub const IGNORED: FieldId = FieldId(2);
 /// Paths of fields of this document that have neither doc values nor norms (Lucene's
 /// `FieldNamesFieldMapper`).
 pub const FIELD_NAMES: FieldId = FieldId(3);
-/// `_seq_no`, the number of the write within its shard.
+/// `_seq_no`, the sequence number of the write within its shard.
 pub const SEQ_NO: FieldId = FieldId(4);
-/// `_primary_term`, the life of the shard that made the write.
+/// `_primary_term`, in which the write was made.
 pub const PRIMARY_TERM: FieldId = FieldId(5);
 /// `_version` of the document.
 pub const VERSION: FieldId = FieldId(6);
 
-/// Names in the order of their ids.
+/// Names of the reserved fields, in the order of their ids.
 pub const NAMES: [&str; 7] =
     ["_id", "_routing", "_ignored", "_field_names", "_seq_no", "_primary_term", "_version"];
 
-/// Number of reserved fields: the first user field has this id.
+/// Number of reserved fields, which is also the id of the first user field.
 pub const COUNT: usize = NAMES.len();
 
-/// The reserved fields, by id.
+/// Returns the reserved fields, by id.
 pub(crate) fn fields() -> Vec<Arc<Field>> {
     NAMES
         .iter()
@@ -44,10 +44,9 @@ pub(crate) fn fields() -> Vec<Arc<Field>> {
                 false => (&Whole(IntegerWidth::Long), ValueKind::Long(IntegerWidth::Long)),
             };
             Arc::new(Field {
-                // Ranges over `_seq_no` are asked for by peers that catch up; terms and versions are only
-                // read.
+                // Peer recovery searches for ranges of `_seq_no`. Other numbers are only read.
                 index: is_term || id == SEQ_NO,
-                // `_id` is read from the stored document; a column of it would double its cost.
+                // `_id` is read from the stored document; a column would double its cost.
                 doc_values: !matches!(id, ID | FIELD_NAMES),
                 store: matches!(id, ID | ROUTING),
                 ..Field::bare(id, Arc::from(*name), of, values)
@@ -56,7 +55,7 @@ pub(crate) fn fields() -> Vec<Arc<Field>> {
         .collect()
 }
 
-/// `_index`: a constant of all documents, the name of their index.
+/// Returns `_index`, a field that has the index's name as its value in all documents.
 pub(crate) fn index_field(index: &str) -> Arc<Field> {
     Arc::new(Field {
         doc_values: true,

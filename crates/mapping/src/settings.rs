@@ -1,4 +1,4 @@
-//! What an index's settings say about its mapping: limits, defaults, analyzers.
+//! The index settings that concern the mapping: limits, defaults, analyzers.
 
 use std::sync::Arc;
 
@@ -6,29 +6,28 @@ use crate::RequestError;
 use crate::analysis::Analyzers;
 use crate::similarity::Similarities;
 
-/// Limits on what a mapping or a document may ask for; Elasticsearch's `index.mapping.*` settings and their
-/// defaults.
+/// Limits for mappings and documents: Elasticsearch's `index.mapping.*` settings and their defaults.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
     /// `index.mapping.total_fields.limit`: leaf fields, multi-fields and objects together.
     pub total_fields: usize,
-    /// `index.mapping.depth.limit`: levels of objects, the root is the first.
+    /// `index.mapping.depth.limit`: nesting levels of objects; the root is the first.
     pub depth: usize,
     /// `index.mapping.field_name_length.limit`: UTF-16 units of one path segment.
     pub field_name_length: usize,
     /// `index.mapping.nested_fields.limit`: objects of type `nested` in a mapping.
     pub nested_fields: usize,
-    /// `index.mapping.nested_objects.limit`: nested documents that one document may hold.
+    /// `index.mapping.nested_objects.limit`: nested documents in one document.
     pub nested_objects: usize,
-    /// Levels of `{` and `[` in a document (Jackson's `StreamReadConstraints`: 1,000).
+    /// Nesting levels of `{` and `[` in a document (Jackson's `StreamReadConstraints`: 1,000).
     pub json_depth: usize,
 }
 
-/// Levels of objects that may be had whatever the setting says: trees are walked by recursion.
+/// Maximum number of object levels whatever the setting says, because trees are walked by recursion.
 const OBJECT_LEVELS_MAX: usize = 200;
 
 impl Limits {
-    /// Levels of objects in force.
+    /// Returns the effective limit of object levels.
     pub(crate) fn object_levels(&self) -> usize {
         self.depth.min(OBJECT_LEVELS_MAX)
     }
@@ -50,11 +49,11 @@ impl Default for Limits {
 /// Index settings that a mapping is parsed under. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct MappingSettings {
-    /// `index.mapping.*.limit` and its like.
+    /// `index.mapping.*.limit` and similar settings.
     pub limits: Limits,
-    /// `index.mapping.coerce`, the default of numbers' `coerce`.
+    /// `index.mapping.coerce`, the default of `coerce` for numbers.
     pub coerce: bool,
-    /// The same setting as the default of shapes' `coerce`, which is off unless the index says otherwise.
+    /// The same setting as the default of `coerce` for shapes, which is off unless the index sets it.
     pub coerce_shapes: bool,
     /// `index.mapping.ignore_malformed`, the default of `ignore_malformed`.
     pub ignore_malformed: bool,
@@ -68,20 +67,20 @@ pub struct MappingSettings {
     pub keep: Keep,
 }
 
-/// What becomes of a document's JSON.
+/// What is stored of a document's JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SourceMode {
-    /// It is kept as it came.
+    /// The JSON is stored unchanged.
     #[default]
     Stored,
-    /// Nothing is kept.
+    /// Nothing is stored.
     Disabled,
-    /// It is made again from columns; what they cannot give is kept.
+    /// It is reconstructed from columns; the parts that columns cannot provide are stored.
     Synthetic,
 }
 
 impl SourceMode {
-    /// Reads the setting, in any case. An unknown mode is an error in Elasticsearch's words.
+    /// Parses the setting, ignoring case. An unknown mode gives Elasticsearch's error.
     pub fn parse(text: &str) -> Result<SourceMode, RequestError> {
         match text.to_ascii_uppercase().as_str() {
             "STORED" => Ok(SourceMode::Stored),
@@ -93,7 +92,7 @@ impl SourceMode {
         }
     }
 
-    /// As `GET _settings` shows it.
+    /// Returns the name that `GET _settings` shows.
     pub fn name(self) -> &'static str {
         match self {
             SourceMode::Stored => "stored",
@@ -103,20 +102,20 @@ impl SourceMode {
     }
 }
 
-/// `synthetic_source_keep`: what is kept of the JSON of a field or object beside its columns.
+/// `synthetic_source_keep`: what is stored of the JSON of a field or object besides its columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Keep {
     /// Nothing.
     #[default]
     None,
-    /// Arrays, as they came.
+    /// Arrays, unchanged.
     Arrays,
-    /// All of it.
+    /// Everything.
     All,
 }
 
 impl Keep {
-    /// Reads the setting; an unknown value is an error.
+    /// Parses the setting; an unknown value is an error.
     pub fn parse(text: &str) -> Result<Keep, RequestError> {
         match text {
             "none" => Ok(Keep::None),
@@ -128,7 +127,7 @@ impl Keep {
         }
     }
 
-    /// As `GET _mapping` shows it.
+    /// Returns the name that `GET _mapping` shows.
     pub fn name(self) -> &'static str {
         match self {
             Keep::None => "none",

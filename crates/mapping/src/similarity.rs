@@ -1,6 +1,6 @@
 //! How matches of a field are scored: the parameter `similarity` and the settings `index.similarity.*`.
 //!
-//! Source: Elasticsearch's `SimilarityService`, `SimilarityProviders`; errors as 9.4.3 worded them.
+//! Source: Elasticsearch's `SimilarityService`, `SimilarityProviders`; error messages are those of 9.4.3.
 
 use std::collections::BTreeMap;
 
@@ -21,41 +21,41 @@ pub enum Similarity {
         /// Length normalization, 0 to 1.
         b: f32,
     },
-    /// Every match has the query's boost.
+    /// Every match scores the query's boost.
     Boolean,
     /// Divergence from randomness.
     Dfr {
-        /// How unlikely a frequency is by chance.
+        /// How unlikely a term frequency is by chance.
         model: BasicModel,
-        /// What a further occurrence is worth.
+        /// The gain of an additional occurrence.
         effect: AfterEffect,
-        /// How the length of the document counts.
+        /// How the length of the document is taken into account.
         normalization: Normalization,
     },
     /// Divergence from independence.
     Dfi(Independence),
-    /// Information-based.
+    /// Information-based models.
     Ib {
-        /// How frequencies are distributed.
+        /// The probability distribution of frequencies.
         distribution: Distribution,
-        /// Mean of the distribution.
+        /// The mean of the distribution.
         lambda: Lambda,
-        /// How the length of the document counts.
+        /// How the length of the document is taken into account.
         normalization: Normalization,
     },
-    /// A language model smoothed by a prior of so many words.
+    /// A language model smoothed by a Dirichlet prior.
     LmDirichlet {
-        /// Words of the prior.
+        /// The weight of the prior, in words.
         mu: f32,
     },
     /// A language model mixed with that of the whole field.
     LmJelinekMercer {
-        /// Weight of the field's model, 0 to 1.
+        /// The weight of the field's model, 0 to 1.
         lambda: f32,
     },
 }
 
-/// How unlikely a frequency is by chance (Lucene's `BasicModel`).
+/// How unlikely a term frequency is by chance (Lucene's `BasicModel`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BasicModel {
     /// `BasicModelG`: geometric.
@@ -68,7 +68,7 @@ pub enum BasicModel {
     Ine,
 }
 
-/// What a further occurrence is worth (Lucene's `AfterEffect`).
+/// The gain of an additional occurrence (Lucene's `AfterEffect`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterEffect {
     /// `AfterEffectB`: ratio of two Bernoulli processes.
@@ -77,16 +77,16 @@ pub enum AfterEffect {
     L,
 }
 
-/// How a frequency depends on the document's length (Lucene's `Normalization`).
+/// How a frequency is normalized by the document's length (Lucene's `Normalization`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Normalization {
-    /// The frequency counts as it is.
+    /// The frequency is used unchanged.
     No,
-    /// `NormalizationH1` with its `c`: frequency in proportion to the average length.
+    /// `NormalizationH1` with its `c`: the frequency in proportion to the average length.
     H1(f32),
-    /// `NormalizationH2` with its `c`: as H1, with a logarithm.
+    /// `NormalizationH2` with its `c`: like H1, with a logarithm.
     H2(f32),
-    /// `NormalizationH3` with its `mu`: Dirichlet's prior.
+    /// `NormalizationH3` with its `mu`: a Dirichlet prior.
     H3(f32),
     /// `NormalizationZ` with its `z`: Pareto and Zipf.
     Z(f32),
@@ -112,12 +112,12 @@ pub enum Distribution {
     Spl,
 }
 
-/// Lucene's `Lambda`: by documents, or by occurrences.
+/// Lucene's `Lambda`: by documents or by occurrences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lambda {
-    /// `LambdaDF`: share of documents that have the term.
+    /// `LambdaDF`: the share of documents that contain the term.
     Df,
-    /// `LambdaTTF`: occurrences of the term a document.
+    /// `LambdaTTF`: occurrences of the term per document.
     Ttf,
 }
 
@@ -127,10 +127,10 @@ impl Default for Similarity {
     }
 }
 
-/// Types of Elasticsearch that Limber does not have.
+/// Elasticsearch's types that Limber does not have.
 const TYPES_MISSING: &[&str] = &["scripted"];
 
-/// An index declares at most this many similarities.
+/// Maximum number of similarities that an index may declare.
 const COUNT_MAX: usize = 1000;
 
 /// The similarities of an index by name.
@@ -140,10 +140,10 @@ pub struct Similarities {
 }
 
 impl Similarities {
-    /// Reads the settings below `index.similarity`.
+    /// Parses the settings below `index.similarity`.
     ///
     /// # Errors
-    /// `illegal_argument_exception` in Elasticsearch's words.
+    /// `illegal_argument_exception` with Elasticsearch's message.
     pub fn parse(settings: &Value) -> Result<Similarities, RequestError> {
         let mut declared = BTreeMap::new();
         for (name, body) in settings.as_object().into_iter().flatten().take(COUNT_MAX) {
@@ -158,7 +158,8 @@ impl Similarities {
         Ok(Similarities { declared })
     }
 
-    /// `default` stands for `BM25`, which fields have that name none.
+    /// Returns the similarity with this name. `BM25`, which is also the default of fields, means the declared
+    /// similarity `default` if there is one.
     pub fn get(&self, name: &str) -> Option<Similarity> {
         match name {
             "boolean" => Some(Similarity::Boolean),
@@ -195,7 +196,7 @@ fn similarity(name: &str, body: &Map<String, Value>) -> Result<Similarity, Reque
             })
         };
         match option.as_str() {
-            // No filter here puts a token on another, so that there are no overlaps to be discounted.
+            // `discount_overlaps` has no effect: token filters here do not put tokens on top of others.
             "type" | "discount_overlaps" => {}
             "k1" => k1 = number()?,
             "b" => b = number()?,
@@ -216,11 +217,11 @@ fn similarity(name: &str, body: &Map<String, Value>) -> Result<Similarity, Reque
     Ok(Similarity::Bm25 { k1, b })
 }
 
-/// The options of a similarity, flat (`normalization.h2.c`) or as objects.
+/// The options of a similarity, either flat (`normalization.h2.c`) or nested objects.
 struct Options<'b> {
     name: &'b str,
     body: &'b Map<String, Value>,
-    /// Those that the type knows, with what is below them.
+    /// The options that the type knows, including those below them.
     known: Vec<&'static str>,
 }
 
@@ -238,7 +239,7 @@ impl Options<'_> {
         (!found.is_object() && !found.is_null()).then(|| java_text(found))
     }
 
-    /// As Elasticsearch shows what is not there.
+    /// Returns the option as a string; like Elasticsearch, `null` if it is absent.
     fn text(&mut self, option: &'static str) -> String {
         self.value(option).unwrap_or_else(|| "null".to_owned())
     }
@@ -284,7 +285,7 @@ impl Options<'_> {
     }
 }
 
-/// A similarity other than BM25. Source: `SimilarityProviders`.
+/// Parses a similarity other than BM25. Source: `SimilarityProviders`.
 fn measured(name: &str, kind: &str, body: &Map<String, Value>) -> Result<Similarity, RequestError> {
     let refused = |reason: String| Err(RequestError::illegal_argument(reason));
     let mut options = Options { name, body, known: Vec::new() };

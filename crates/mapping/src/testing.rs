@@ -1,4 +1,4 @@
-//! Sinks for tests and benches: "what did the walker say about this document?"
+//! Sinks for tests and benchmarks: "what did the walker feed for this document?"
 
 use serde_json::Value;
 
@@ -30,24 +30,24 @@ pub enum Recorded {
         /// The text before analysis.
         value: String,
     },
-    /// A nested document of this path begins.
+    /// [`FieldSink::begin_nested`].
     Begin {
         /// Path of the nested object.
         path: String,
     },
-    /// The nested document that was begun last ends.
+    /// [`FieldSink::end_nested`].
     End {
         /// Path of the nested object.
         path: String,
     },
-    /// The values that follow belong to another space.
+    /// [`FieldSink::turn_to`].
     Turn {
         /// Number of the space.
         space: u32,
     },
 }
 
-/// Keeps every call, in order.
+/// Records every call, in order.
 #[derive(Debug, Default)]
 pub struct RecordingSink {
     /// Every call so far.
@@ -55,7 +55,7 @@ pub struct RecordingSink {
 }
 
 impl RecordingSink {
-    /// The calls as `path=value` lines; terms that are not UTF-8 in hexadecimal.
+    /// Returns the calls as `path=value` lines. Terms that are not UTF-8 are in hexadecimal.
     pub fn lines(&self) -> Vec<String> {
         self.calls
             .iter()
@@ -107,10 +107,10 @@ impl FieldSink for RecordingSink {
     }
 }
 
-/// What a document feeds under a mapping, as [`RecordingSink::lines`].
+/// Returns what a document feeds under a mapping, in the form of [`RecordingSink::lines`].
 ///
 /// # Panics
-/// Where either is refused.
+/// If either is refused.
 pub fn fed(mapping: &Value, document: &Value) -> Vec<String> {
     let mapping = Mapping::parse(mapping, &MappingSettings::default()).expect("a mapping");
     let mut sink = RecordingSink::default();
@@ -119,7 +119,7 @@ pub fn fed(mapping: &Value, document: &Value) -> Vec<String> {
     sink.lines()
 }
 
-/// Why a document is refused under a mapping.
+/// Returns the error with which a document is refused under a mapping.
 ///
 /// # Panics
 /// If the document is accepted.
@@ -130,7 +130,7 @@ pub fn refused(mapping: &Value, document: &Value) -> crate::RequestError {
         .expect_err("a refused document")
 }
 
-/// Forgets everything; counts calls and folds the values, so that the optimizer keeps them.
+/// Records nothing; only counts calls and folds the values, so that the optimizer does not remove them.
 #[derive(Debug, Default)]
 pub struct NullSink {
     /// Number of calls.

@@ -1,4 +1,5 @@
-//! The mapping as the walker reads it: objects, their keys, and what a key's value feeds.
+//! The mapping in the form in which the walker uses it: objects, their keys, and the fields that a key's
+//! value feeds.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use crate::RequestError;
 use crate::definition::{self, Dynamic, Includes, Node, Root};
 use crate::field::{self, Field, Flattened, Nested, OwnedScalar, Reads, SpaceId, keyed_path};
 
-/// Where a key leads.
+/// What a key refers to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Target {
     Leaf(u32),
@@ -20,12 +21,12 @@ pub(crate) enum Target {
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub key: Box<[u8]>,
-    /// The key and the quote that ends it, as they stand in a document; a byte that no document holds when
-    /// the key would need escapes.
+    /// The key and its closing quote, as they occur in a document. If the key needs escapes, this is a byte
+    /// that occurs in no document.
     pub quoted: Box<[u8]>,
-    /// First eight bytes of `quoted`, little-endian, and a mask of those that it has.
+    /// The first eight bytes of `quoted`, little-endian, and a mask of the bytes that it has.
     head: (u64, u64),
-    /// Last eight bytes of `quoted` when it has more than eight.
+    /// The last eight bytes of `quoted` if it has more than eight.
     tail: u64,
     pub target: Target,
 }
@@ -51,8 +52,8 @@ impl Entry {
         }
     }
 
-    /// Whether the document goes on with this key and its closing quote. Two words for keys of up to 15
-    /// bytes, instead of a call of `memcmp`.
+    /// Whether the document continues with this key and its closing quote. Compares two words for keys of up
+    /// to 15 bytes, instead of calling `memcmp`.
     #[inline(always)]
     pub fn starts(&self, document: &[u8]) -> bool {
         let length = self.quoted.len();
@@ -72,91 +73,91 @@ impl Entry {
     }
 }
 
-/// An object of the mapping, the root being the first.
+/// An object of the mapping. The root is the first.
 #[derive(Debug)]
 pub struct ObjectNode {
     /// Full dotted path; "" for the root.
     pub path: Arc<str>,
     pub(crate) dynamic: Dynamic,
     pub(crate) enabled: bool,
-    /// Of type `nested`: each of its instances is a document of its own.
+    /// Of type `nested`: each of its instances is a separate document.
     pub(crate) nested: Option<NestedNode>,
     keys: HashTable<u32>,
 }
 
 impl ObjectNode {
-    /// What becomes of a field that this object does not know (inherited from the objects above when not set
-    /// here).
+    /// Returns how this object treats unknown fields (inherited from the parent objects unless set here).
     pub fn dynamic(&self) -> Dynamic {
         self.dynamic
     }
 
-    /// `enabled`: false where the object's contents are kept in `_source` only.
+    /// Returns `enabled`: false if the object's contents are only kept in `_source`.
     pub fn enabled(&self) -> bool {
         self.enabled
     }
 }
 
-/// What the walker asks about a nested object.
+/// The properties of a nested object that the walker needs.
 #[derive(Debug)]
 pub(crate) struct NestedNode {
     pub nested: Arc<Nested>,
-    /// The documents around that have its values too (`include_in_parent`, `include_in_root`).
+    /// The enclosing documents that also get its values (`include_in_parent`, `include_in_root`).
     pub also: Box<[SpaceId]>,
 }
 
-/// Whether several values of a field in one document are an error.
+/// Whether more than one value of a field in a document is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Once {
     No,
     Dimension,
-    /// Also an error: none.
+    /// No value at all is an error too.
     Timestamp,
 }
 
 /// Longest term in bytes (Lucene's `IndexWriter.MAX_TERM_LENGTH`).
 pub(crate) const TERM_BYTES_MAX: usize = 32_766;
 
-/// Where a value is copied to.
+/// The target of `copy_to`.
 #[derive(Debug)]
 pub(crate) enum Copy {
     Leaf(u32),
-    /// Another name of a field, which takes no values.
+    /// An alias of a field, which takes no values.
     Alias(Arc<str>),
-    /// Not mapped: `dynamic` of the object that would hold it decides.
+    /// A field that is not mapped: `dynamic` of the object that would contain it decides.
     Missing {
         path: Arc<str>,
         dynamic: Dynamic,
     },
 }
 
-/// A leaf field with everything that the walker asks about it.
+/// A leaf field with all properties that the walker needs.
 #[derive(Debug)]
 pub(crate) struct Leaf {
     pub field: Arc<Field>,
     pub reads: Reads,
-    /// A script makes its values: documents have none.
+    /// A script computes its values; documents contain none.
     pub is_scripted: bool,
-    /// Whether the sink wants its values at all.
+    /// Whether the sink needs its values at all.
     pub is_fed: bool,
-    /// Neither multi-fields nor copies, and as many values as there are.
+    /// It has neither multi-fields nor copies, and any number of values is allowed.
     pub is_plain: bool,
-    /// A document has one value of it at most: a dimension of time series, or the timestamp of a data stream.
+    /// Whether a document may have at most one value: a time series dimension, or the timestamp of a data
+    /// stream.
     pub once: Once,
-    /// Named in `_field_names`, having neither doc values nor norms.
+    /// Listed in `_field_names`, because it has neither doc values nor norms.
     pub is_named: bool,
-    /// UTF-16 units; `u32::MAX` for no limit.
+    /// In UTF-16 units; `u32::MAX` for no limit.
     pub ignore_above: u32,
-    /// UTF-8 bytes that a keyword may have without a closer look.
+    /// UTF-8 length up to which a keyword cannot exceed any limit, so that no further check is needed.
     pub quick_bytes_max: usize,
     pub null: Option<OwnedScalar>,
     pub multi_fields: Box<[u32]>,
     pub copies: Box<[Copy]>,
-    /// Of a join: where the ids of the parents of each relation go.
+    /// For a join: the name of each parent relation and the leaf for the parents' ids.
     pub parents: Box<[(Box<str>, u32)]>,
-    /// Of a flattened field: where its keyed terms go.
+    /// For a flattened field: the leaf of its keyed terms.
     pub keyed: Option<u32>,
-    /// Where its values belong.
+    /// The space of its values.
     pub space: SpaceId,
 }
 
@@ -165,17 +166,17 @@ pub(crate) struct Tree {
     pub entries: Vec<Entry>,
     pub objects: Vec<ObjectNode>,
     pub leaves: Vec<Leaf>,
-    /// Other names of fields, and the paths of those fields. No key of a document leads to them.
+    /// Aliases of fields with the paths of those fields. Keys of documents do not match them.
     pub aliases: BTreeMap<Arc<str>, Arc<str>>,
 }
 
-/// Gives leaves their fields and nested objects their spaces.
+/// Assigns fields to leaves and spaces to nested objects.
 pub(crate) trait Intern {
     fn field(&mut self, leaf: &field::Leaf, path: &str) -> Result<Arc<Field>, RequestError>;
     fn nested(&mut self, path: &str, parent: SpaceId, include_in_root: bool) -> Arc<Nested>;
 }
 
-/// What an object takes from the one around it.
+/// What an object inherits from the enclosing one.
 #[derive(Clone, Copy)]
 struct Around<'a> {
     dynamic: Dynamic,
@@ -251,7 +252,7 @@ impl Tree {
         for (name, sub) in &leaf.beside() {
             let sub = self.leaf(sub, &format!("{path}.{name}"), space, intern)?;
             multi_fields.push(sub);
-            // Those that a multi-field has beside it are fed with it.
+            // The additional fields of a multi-field are fed together with it.
             multi_fields.extend_from_slice(&self.leaves[sub as usize].multi_fields);
         }
         if let Some(keyed) = leaf.keyed() {
@@ -288,8 +289,8 @@ impl Tree {
         keys.insert_unique(hash(key.as_bytes()), number, |&entry| hash(&entries[entry as usize].key));
     }
 
-    /// Gives every object the dotted names of what lies in its enabled objects (`{"a.b": 1}` means
-    /// `{"a": {"b": 1}}`). Names that lead into a nested object are left to the walker, which opens its
+    /// Adds to every object the dotted names of everything within its enabled objects (`{"a.b": 1}` means
+    /// `{"a": {"b": 1}}`). Names that lead into a nested object are handled by the walker, which opens its
     /// document.
     fn alias_dotted_names(&mut self) {
         let by_path: HashMap<Arc<str>, u32> = self
@@ -307,7 +308,7 @@ impl Tree {
             .collect();
         for (path, target) in real {
             let Some((parent, _)) = path.rsplit_once('.') else { continue };
-            // A multi-field has no object as parent, nothing in a document leads to it.
+            // A multi-field has no parent object; no key of a document leads to it.
             let Some(&parent) = by_path.get(parent) else { continue };
             let stops = |object: &ObjectNode| !object.enabled || object.nested.is_some();
             if stops(&self.objects[parent as usize]) {
@@ -363,7 +364,7 @@ impl Tree {
         }
     }
 
-    /// Refuses copies from a document to one that is not around it.
+    /// Refuses `copy_to` from a document to one that does not enclose it.
     fn check_copies(&self) -> Result<(), RequestError> {
         let nested_of = |space: SpaceId| {
             let mut nested = self.objects.iter().filter_map(|object| object.nested.as_ref());
@@ -392,7 +393,7 @@ impl Tree {
         Ok(())
     }
 
-    /// `dynamic` of the deepest object that exists above `path`.
+    /// Returns `dynamic` of the deepest existing object above `path`.
     pub fn dynamic_above(&self, path: &str) -> Dynamic {
         let mut end = path.len();
         while let Some(split) = path[..end].rfind('.') {
@@ -404,7 +405,7 @@ impl Tree {
         self.objects[0].dynamic
     }
 
-    /// The entry of `key` in an object.
+    /// Returns the entry of `key` in an object.
     #[inline]
     pub fn find(&self, object: &ObjectNode, key: &[u8]) -> Option<u32> {
         object.keys.find(hash(key), |&entry| *self.entries[entry as usize].key == *key).copied()
@@ -426,7 +427,7 @@ impl Leaf {
                 Some(_) => 0,
                 None => (field.ignore_above.unwrap_or(u32::MAX) as usize).min(TERM_BYTES_MAX),
             },
-            // The null of a flattened field is that of its keys.
+            // The `null_value` of a flattened field applies to its keys.
             null: field.null_value.as_ref().filter(|_| !is_flattened).map(|null| field.of.null(null)),
             multi_fields: Box::default(),
             copies: Box::default(),
@@ -438,8 +439,8 @@ impl Leaf {
     }
 }
 
-/// The documents that get the values of a nested object besides its own documents: its parent with what that
-/// includes, and the root.
+/// Returns the documents that get the values of a nested object besides its own: its parent, with the
+/// documents that get the parent's values, and the root.
 fn spaces_included(includes: Includes, around: Around<'_>) -> Vec<SpaceId> {
     let mut also = Vec::new();
     if includes.parent {

@@ -1,4 +1,4 @@
-//! Analyzers against what Elasticsearch 8.19.13 answered to `_analyze`.
+//! Compares analyzers with the responses of Elasticsearch 8.19.13 to `_analyze`.
 
 use limber_mapping::analysis::{AnalysisLimits, Analyzers};
 use serde_json::{Value, json};

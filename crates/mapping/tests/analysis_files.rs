@@ -1,5 +1,5 @@
-//! Settings of analysis that name files, sets of synonyms and scripts, over a node that has some. Tokens are
-//! Elasticsearch 8.19.13's.
+//! Analysis settings that name files, synonym sets and scripts, with a node that has some. The tokens are
+//! those of Elasticsearch 8.19.13.
 
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
-//! Tokenizers, filters and analyzers against what Elasticsearch 8.19.13 answered to `_analyze`
+//! Compares tokenizers, filters and analyzers with the responses of Elasticsearch 8.19.13 to `_analyze`
 //! (`tests/peers/analysis/record`).
 
 use limber_mapping::analysis::{AnalyzerParts, Analyzers, type_names};
 use serde_json::{Map, Value, json};
 
-/// The parts of a request; those that it defines get names.
+/// Returns the components of a request; those that it defines get names.
 fn parts(request: &Value) -> AnalyzerParts {
     let mut parts = AnalyzerParts { tokenizer: "keyword".into(), ..AnalyzerParts::default() };
     for section in ["tokenizer", "filter"] {

@@ -1,4 +1,4 @@
-//! Documents of data streams and of time series: one timestamp, one value a dimension.
+//! Documents of data streams and time series: exactly one timestamp, and one value per dimension.
 
 use limber_mapping::document::{self, Scratch};
 use limber_mapping::testing::RecordingSink;
@@ -42,7 +42,7 @@ fn documents_of_streams_have_one_timestamp() {
     check(&alone, r#"{"@timestamp": [1, 2]}"#, Ok(()));
     let refused = stream.merge(&json!({"_data_stream_timestamp": {"enabled": false}})).unwrap_err();
     assert!(refused.reason.contains("Cannot update parameter [enabled] from [true] to [false]"), "{refused}");
-    // What a data stream adds to a template keeps what the template says.
+    // The additions of a data stream to a template keep the template's own settings.
     let mut mappings = json!({"properties": {"@timestamp": {"type": "date", "format": "epoch_millis"}}});
     limber_mapping::add_timestamp(mappings.as_object_mut().unwrap(), true);
     assert_eq!(mappings["properties"]["@timestamp"]["format"], "epoch_millis");

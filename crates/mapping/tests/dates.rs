@@ -1,11 +1,11 @@
-//! Date formats against what Elasticsearch 8.19.13 answered.
+//! Compares date formats with the responses of Elasticsearch 8.19.13.
 
 use limber_mapping::date::{DateFormat, Zone};
 
-/// An input, its milliseconds, and how they print.
+/// An input, its milliseconds, and its printed form.
 type Accepted<'a> = (&'a str, i64, &'a str);
 
-/// Pairs in which we differ, and why.
+/// Pairs for which Limber differs, and the reasons.
 const DIFFERENCES: &[(&str, &str)] = &[];
 
 #[test]
@@ -105,7 +105,7 @@ fn nanoseconds_are_read_and_rounded() {
             1_540_815_133_123_456_789,
             1_540_815_133_123_456_789,
         ),
-        // The end of a rounded unit is its last millisecond.
+        // The end of a rounded unit is the beginning of its last millisecond.
         (
             "2018-10-29T12:12:12.123456789Z||/s",
             &Zone::Utc,

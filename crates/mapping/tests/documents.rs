@@ -1,4 +1,4 @@
-//! Documents under a mapping: what the sink hears, and what is refused with which words.
+//! Documents under a mapping: what is fed to the sink, and what is refused with which message.
 
 use limber_mapping::document::{Parsed, Scratch, infer, parse, parse_acknowledged};
 use limber_mapping::testing::RecordingSink;
@@ -15,7 +15,7 @@ fn walk(mapping: &Mapping, source: &str) -> Result<(Parsed, Vec<String>), Reques
     Ok((parsed, sink.lines()))
 }
 
-/// What the sink hears.
+/// Checks the calls of the sink.
 fn check(mapping: &Mapping, source: &str, expected: &[&str]) {
     let (parsed, lines) = walk(mapping, source).unwrap_or_else(|error| panic!("{source}: {error}"));
     assert_eq!(parsed, Parsed::Done, "{source}");
@@ -94,8 +94,8 @@ fn dynamic_fields_are_proposed() {
     );
 }
 
-/// A document that was acknowledged under an earlier state of a mapping is read under every later one: what
-/// the later one refuses is left out, and nothing else.
+/// A document that was acknowledged under an earlier state of a mapping can be read under every later one:
+/// what the later one refuses is left out, and nothing else.
 #[test]
 fn an_acknowledged_document_is_never_refused() {
     let source = br#"{"n": "no number", "list": [1, "x", 3], "o": "no object", "unknown": 7, "a.b": 1, "k": "kept",

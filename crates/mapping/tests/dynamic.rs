@@ -1,11 +1,11 @@
-//! Documents that bring new fields: the mapping that Elasticsearch 8.19.13 had after them.
+//! Documents with new fields: the resulting mapping must equal that of Elasticsearch 8.19.13.
 
 use limber_mapping::document::{Parsed, Scratch, infer, parse};
 use limber_mapping::testing::NullSink;
 use limber_mapping::{Mapping, MappingSettings, RequestError};
 use serde_json::Value;
 
-/// What an engine does with one document.
+/// Indexes one document like an engine: infers and merges the mapping if necessary.
 fn index(mapping: &mut Mapping, source: &str) -> Result<(), RequestError> {
     let mut scratch = Scratch::new();
     let mut sink = NullSink::default();
@@ -25,7 +25,8 @@ fn index(mapping: &mut Mapping, source: &str) -> Result<(), RequestError> {
 fn new_fields_are_mapped_as_in_elasticsearch() {
     let mut wrong = Vec::new();
     for line in include_str!("dynamic.ndjson").lines() {
-        // A found date format also prints the empty locale it was built with there; it is the default here.
+        // The recorded mapping of a detected date format contains the empty locale of that server, which is
+        // the default here.
         let case: Value = serde_json::from_str(&line.replace(", \"locale\": \"\"", "")).unwrap();
         let mut mapping = Mapping::parse(&case["mapping"], &MappingSettings::default()).unwrap();
         for (document, expected) in

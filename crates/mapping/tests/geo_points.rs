@@ -1,4 +1,4 @@
-//! Every notation of a `geo_point`, against what Elasticsearch 9.4.3 made of it.
+//! Compares every notation of a `geo_point` with the results of Elasticsearch 9.4.3.
 
 use limber_mapping::document::{Parsed, Scratch, parse};
 use limber_mapping::geo::GeoPoint;
@@ -6,7 +6,8 @@ use limber_mapping::testing::RecordingSink;
 use limber_mapping::{Mapping, MappingSettings};
 use serde_json::{Map, Value, json};
 
-/// A document under a mapping: its points as `[lon, lat]` or the error, and whether something was ignored.
+/// Parses a document under a mapping. Returns its points as `[lon, lat]` or the error, and whether something
+/// was ignored.
 fn outcome(mut field: Map<String, Value>, value: &Value) -> Value {
     field.insert("type".into(), "geo_point".into());
     let mapping = Mapping::parse(&json!({"properties": {"p": field}}), &MappingSettings::default()).unwrap();
@@ -43,7 +44,8 @@ fn is_near(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// Places depend on the spaces of the source that was sent; Jackson's quotes of it are not imitated.
+/// Removes positions, which depend on the blanks in the original source, and Jackson's quotes of the source,
+/// which are not imitated.
 fn without_place(value: &Value) -> Value {
     match value {
         Value::String(text) => {
@@ -68,7 +70,7 @@ fn notations_are_read_as_elasticsearch_reads_them() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Recorded from Elasticsearch 9.4.3.
+/// The values were recorded from Elasticsearch 9.4.3.
 #[test]
 fn points_as_null_values() {
     let parse = |options: Value| {

@@ -1,12 +1,13 @@
-//! Every notation of a `geo_shape`, against what OpenSearch 3.8.0 made of it (no Elasticsearch at hand has
-//! the type).
+//! Compares every notation of a `geo_shape` with the results of OpenSearch 3.8.0 (no Elasticsearch with this
+//! type was available).
 
 use limber_mapping::document::{Parsed, Scratch, parse};
 use limber_mapping::testing::RecordingSink;
 use limber_mapping::{Mapping, MappingSettings};
 use serde_json::{Map, Value, json};
 
-/// A document under a mapping: whether a shape was stored, or something ignored, or the innermost error.
+/// Parses a document under a mapping. Returns whether a shape was stored or something was ignored, or the
+/// innermost error.
 fn outcome(mut field: Map<String, Value>, value: &Value) -> Value {
     field.insert("type".into(), "geo_shape".into());
     let mapping = Mapping::parse(&json!({"properties": {"p": field}}), &MappingSettings::default()).unwrap();
@@ -39,7 +40,8 @@ fn outcome(mut field: Map<String, Value>, value: &Value) -> Value {
     }
 }
 
-/// Where Elasticsearch is known to differ from OpenSearch, in words or on purpose, or Limber from both.
+/// Cases in which Elasticsearch is known to differ from OpenSearch, in messages or on purpose, or Limber from
+/// both.
 const DIFFERENT: &[&str] = &[
     // "circle geometry is not supported"; OpenSearch's own exceptions and class names.
     "unsupported_operation_exception",
@@ -47,7 +49,7 @@ const DIFFERENT: &[&str] = &[
     "index_out_of_bounds_exception",
     "null_pointer_exception",
     "max y cannot be less than min x",
-    // Words of the JSON parser.
+    // Messages of the JSON parser.
     "doesn't support values of type",
     "expected a list of points but got a point",
     "expected a single points but got a list",
@@ -61,14 +63,14 @@ const DIFFERENT: &[&str] = &[
     "Cannot determine orientation",
     "interior cannot share more than one point",
     "duplicate consecutive coordinates",
-    // Lucene refuses what lies beyond a pole; OpenSearch folds it back.
+    // Lucene refuses a latitude beyond a pole; OpenSearch wraps it around.
     "95",
-    // Elasticsearch refuses members that it does not know when they are objects.
+    // Elasticsearch refuses unknown members if they are objects.
     "{\"a\": 1}",
-    // Empty shapes are nothing.
+    // Empty shapes are not stored.
     "EMPTY\"",
     "\": []}, \"outcome\": \"ignored\"",
-    // A word of newer versions, and shapes that only the decomposer of OpenSearch refuses.
+    // A keyword of newer versions, and shapes that only OpenSearch's decomposer refuses.
     "ENVELOPE (",
     "(0 0, 10 0, 10 0,",
     "(0 0, 10 0, 10 10, 0 10, 0 0),(0 0,",

@@ -1,10 +1,10 @@
-//! Mappings that Elasticsearch 8.19.13 was sent, and those of fields with scripts that 9.4.3 was sent: what
-//! it stored, or why it refused.
+//! Mappings that were sent to Elasticsearch 8.19.13 (and to 9.4.3 for fields with scripts): the stored form,
+//! or the error.
 
 use limber_mapping::{Mapping, MappingSettings};
 use serde_json::Value;
 
-/// Bodies that we judge otherwise, and why.
+/// Bodies for which Limber differs, and the reasons.
 const DIFFERENCES: &[(&str, &str)] =
     &[(r#"[{"properties":{"a":{"type":"long","script":"x"}}}]"#, "scripts are compiled by who has them")];
 
@@ -26,7 +26,7 @@ fn mappings_are_stored_and_refused_as_in_elasticsearch() {
         match (outcome, case["error"].as_array()) {
             (Ok(mapping), None) => {
                 let found = mapping.to_json();
-                // As text, so that the order of members counts.
+                // Compared as strings, so that the order of members counts.
                 let (text, expected) = (found.to_string(), case["mapping"].to_string());
                 if text != expected {
                     wrong.push(format!("{shown}\n  is    {}\n  found {found}", case["mapping"]));

@@ -1,4 +1,4 @@
-//! Nested objects: which document each value belongs to, and what a mapping may say about them.
+//! Nested objects: to which document each value belongs, and how a mapping may declare them.
 
 use limber_mapping::document::{Parsed, Scratch, infer, parse};
 use limber_mapping::testing::RecordingSink;
@@ -46,7 +46,7 @@ fn every_instance_is_a_document() {
     check(&mapping, r#"{"n":null}"#, "");
     check(&mapping, r#"{"n":[]}"#, "");
     check(&mapping, r#"{"off":[{"a":1}]}"#, "");
-    // Dotted names open the documents on their way.
+    // Dotted names open the nested documents on their path.
     check(&mapping, r#"{"n.a":1,"k":"v"}"#, "n { n.a=1 } n k=v");
     check(&mapping, r#"{"n.o.d.x":1}"#, "n { n.o.d { n.o.d.x=1 } n.o.d } n");
     check(&mapping, r#"{"n":{"o.d":[{"x":1}]}}"#, "n { n.o.d { n.o.d.x=1 } n.o.d } n");
@@ -120,7 +120,7 @@ fn updates_keep_spaces() {
     assert_eq!(fourth.nested_around("z.q.o.x").map(|nested| &*nested.path), Some("z.q"));
 }
 
-/// Recorded from Elasticsearch 9.4.3.
+/// The messages were recorded from Elasticsearch 9.4.3.
 #[test]
 fn refusals_are_worded_as_elasticsearch_words_them() {
     let settings = MappingSettings {

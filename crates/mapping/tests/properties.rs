@@ -1,4 +1,5 @@
-//! The walker against a naive reading with `serde_json`, on random documents, spoilt ones included.
+//! Compares the walker with a naive reading through `serde_json`, on random documents, including damaged
+//! ones.
 
 use limber_mapping::document::{Parsed, Scratch, infer, parse};
 use limber_mapping::testing::{NullSink, RecordingSink};
@@ -19,7 +20,7 @@ fn mapping() -> Mapping {
     Mapping::parse(&body, &MappingSettings::default()).unwrap()
 }
 
-/// What the sink should hear, by recursion over the parsed document.
+/// Computes the expected calls of the sink, by recursion over the parsed document.
 fn naive(value: &Value, path: &str, out: &mut Vec<String>) {
     match value {
         Value::Object(object) => {
@@ -67,7 +68,7 @@ fn object(
         .prop_map(|members| members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-/// A document of the mapping above, in which strangers of any shape stand among the known fields.
+/// Generates a document for the mapping above, with unmapped fields of any shape among the known ones.
 fn document() -> impl Strategy<Value = Value> {
     const INNER: &[&str] = &["k", "long key of more than sixteen bytes", "x"];
     const MIDDLE: &[&str] = &["k", "y"];
@@ -89,13 +90,13 @@ fn document() -> impl Strategy<Value = Value> {
     )
 }
 
-/// JSON text with blanks and escapes where they may stand.
+/// Formats JSON with blanks and escapes wherever they are allowed.
 fn dressed(value: &Value, seed: u64) -> String {
     let text = if seed & 1 == 0 { value.to_string() } else { serde_json::to_string_pretty(value).unwrap() };
     if seed & 2 == 0 {
         return text;
     }
-    // Every character beyond ASCII as \u escapes, surrogate pairs included.
+    // Writes every non-ASCII character as \u escapes, including surrogate pairs.
     let mut units = [0; 2];
     text.chars()
         .flat_map(|c| {
@@ -134,8 +135,7 @@ proptest! {
         prop_assert!(outcome.is_err());
     }
 
-    /// Whatever the bytes are, the walker takes exactly what is JSON without duplicate keys, and never
-    /// panics.
+    /// For any bytes, the walker accepts exactly what is JSON without duplicate keys, and never panics.
     #[test]
     fn spoilt_documents_are_judged_like_serde_json(value in document(), seed in any::<u64>(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let mut source = dressed(&value, seed).into_bytes();
@@ -144,8 +144,8 @@ proptest! {
         let outcome = parse(&mapping(), &source, &mut Scratch::new(), &mut NullSink::default());
         match serde_json::from_slice::<Value>(&source) {
             Err(error) => {
-                // Half a surrogate pair is taken, as Elasticsearch does; numbers out of range are text to a
-                // keyword.
+                // As in Elasticsearch, an unpaired surrogate is accepted; numbers out of range are strings to
+                // a keyword.
                 let text = error.to_string();
                 let is_ours = ["surrogate", "out of range", "unexpected end of hex escape"].iter().any(|word| text.contains(word));
                 prop_assert!(outcome.is_err() || is_ours, "{} {}", text, String::from_utf8_lossy(&source));
@@ -160,7 +160,7 @@ proptest! {
         }
     }
 
-    /// A document that asks for a mapping gets one that satisfies it.
+    /// If a document needs a new mapping, the inferred one satisfies it.
     #[test]
     fn inferred_mappings_suffice(value in document(), seed in any::<u64>()) {
         let source = dressed(&value, seed);
@@ -169,10 +169,10 @@ proptest! {
         if let Ok(update) = update && let Ok(merged) = mapping.merge(&update) {
             match parse(&merged, source.as_bytes(), &mut Scratch::new(), &mut NullSink::default()) {
                 Ok(parsed) => prop_assert_eq!(parsed, Parsed::Done, "{}", source),
-                // The first value decides the type; a later one may not fit it.
+                // The first value determines the type; a later one may not match it.
                 Err(error) => prop_assert!(error.reason.contains("failed to parse") || error.reason.contains("object mapping"), "{}", error),
             }
-            // The mapping survives its own JSON.
+            // The mapping is unchanged after rendering and parsing.
             let again = Mapping::parse(&merged.to_json(), &MappingSettings::default()).unwrap();
             prop_assert_eq!(again.to_json(), merged.to_json());
         }

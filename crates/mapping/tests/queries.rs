@@ -1,4 +1,4 @@
-//! What query values select in a field, and how stored numbers are shown.
+//! Which terms or numbers query values select in a field, and how stored numbers are shown.
 
 use std::ops::Bound;
 
@@ -20,7 +20,7 @@ fn term(field: &str, value: Value) -> Result<Selection, String> {
     mapping().field(field).unwrap().select_term(&value, &DateContext::at(0)).map_err(|error| error.reason)
 }
 
-/// `ends`: the body of a range query.
+/// Selects a range. `ends` is the body of a range query.
 fn range(field: &str, ends: Value) -> Result<Selection, String> {
     let end = |inclusive: &str, exclusive: &str| {
         ends.get(inclusive)

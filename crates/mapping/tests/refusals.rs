@@ -1,11 +1,12 @@
-//! Documents that Elasticsearch 8.19.13 was sent under one mapping: which it refused, and with which words.
+//! Documents that were sent to Elasticsearch 8.19.13 under one mapping: which of them it refused, with which
+//! messages.
 
 use limber_mapping::document::{Parsed, Scratch, infer, parse};
 use limber_mapping::testing::RecordingSink;
 use limber_mapping::{Mapping, MappingSettings, RequestError};
 use serde_json::Value;
 
-/// Documents whose error we word otherwise, or that we judge otherwise, and why.
+/// Documents for which Limber's result or message differs, and the reasons.
 const DIFFERENCES: &[(&str, &str)] = &[
     (r#"{"a":[1,]}"#, "the last token there is the bracket that does not fit"),
     (r#"{"f":1e39}"#, "the value is shown there as the float that it cannot be"),

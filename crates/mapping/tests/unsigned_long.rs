@@ -1,4 +1,4 @@
-//! `unsigned_long` against whole numbers of 128 bits: values, terms and ranges with fractions.
+//! Compares `unsigned_long` with 128-bit integers: values, terms and ranges with fractions.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ fn field() -> Arc<Field> {
     Mapping::parse(&body, &MappingSettings::default()).expect("a mapping").field("u").expect("mapped").clone()
 }
 
-/// Near the ends and the middle of the range, where mistakes are made.
+/// Generates numbers near the ends and the middle of the range, where mistakes are likely.
 fn near_the_ends() -> impl Strategy<Value = i128> {
     let ends = [0i128, 1 << 63, (1 << 64) - 1, 1 << 53];
     (prop::sample::select(ends.to_vec()), -3i128..4).prop_map(|(end, off)| end + off)
 }
 
-/// The text of half of `doubled`.
+/// Formats half of `doubled`.
 fn text_of_half(doubled: i128) -> String {
     let sign = if doubled < 0 { "-" } else { "" };
     let fraction = if doubled % 2 == 0 { "" } else { ".5" };

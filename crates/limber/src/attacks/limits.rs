@@ -1,15 +1,15 @@
-//! Somebody whose role hides documents and fields of an index tries to see them, by every part of a request
-//! that shows values.
+//! A user whose role hides documents and fields of an index tries to see them, with every part of a request
+//! that returns values.
 
 use serde_json::{Value, json};
 
 use super::{Attacked, PASSWORD};
 
-/// Is in every hidden document, and in every hidden field of the documents that may be seen.
+/// Contained in every hidden document, and in every hidden field of the visible documents.
 const SECRET: &str = "sesame";
 const SECRET_NUMBER: &str = "777001";
 
-/// Hidden fields of every kind that values are shown of.
+/// Hidden fields of every type whose values can be returned.
 const HIDDEN: [&str; 8] =
     ["h_keyword", "h_number", "h_text", "h_flat.a", "o.h_inner", "c.h_inner", "alias_of_hidden", "h_date"];
 
@@ -35,14 +35,14 @@ fn prepare(attacked: &Attacked) {
         "field_security": {"grant": ["*"], "except": ["h_*", "o.h_*", "c.h_*"]}}]});
     attacked.elastic("PUT", "/_security/role/limited", role);
     attacked.elastic("PUT", "/_security/user/mallory", json!({"password": PASSWORD, "roles": ["limited"]}));
-    // What the others asked for before must not answer him.
+    // Cached responses to other users must not be returned to this user.
     for _ in 0..3 {
         let all = json!({"size": 0, "aggs": {"a": {"terms": {"field": "h_keyword"}}}});
         attacked.elastic("POST", "/docs/_search?request_cache=true", all);
     }
 }
 
-/// What shows values of a field.
+/// Returns searches that return values of a field.
 fn searches(field: &str) -> Vec<Value> {
     let aggregated = |kind: &str, mut body: Value| {
         body["field"] = field.into();
@@ -81,7 +81,7 @@ fn searches(field: &str) -> Vec<Value> {
     ]
 }
 
-/// Other endpoints, with bodies.
+/// Returns requests to other endpoints, with their bodies.
 fn others() -> Vec<(&'static str, &'static str, Value)> {
     let everything = || json!({"query": {"match_all": {}}});
     vec![
@@ -144,7 +144,7 @@ fn hidden_documents_and_fields_are_in_no_answer() {
     }
     others().iter().for_each(|(method, path, body)| attack(method, path, body));
     assert!(wrong.is_empty(), "{} answers:\n{}", wrong.len(), wrong.join("\n---\n"));
-    // Hidden is what is his neighbour's, not everything.
+    // Only the fields of others are hidden, not everything.
     let seen = attacked.send(
         Some("mallory"),
         "POST",

@@ -1,4 +1,4 @@
-//! What the user types and sees.
+//! The command line and output of the command.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
-//! `limber doctor`: "would a server start here, would it run well, and if one runs: what does it say?"
+//! `limber doctor`: "would a server start here, would it run well, and what does a running one report?"
 //!
-//! [`offline`] looks at the configuration, the data folder and the machine without any server; [`online`]
-//! asks the one that runs; [`command`] is what the user types.
+//! [`offline`] checks the configuration, the data folder and the machine without a server. [`online`] asks a
+//! running server. [`command`] is the command itself.
 
 mod command;
 mod offline;

@@ -1,4 +1,4 @@
-//! The configuration, the data folder and the machine, without a server.
+//! Checks the configuration, the data folder and the machine without a server.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -9,13 +9,13 @@ use limber_engine::settings::ClusterSettings;
 use crate::config::Config;
 use crate::machine;
 
-/// How bad it is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     Warning,
     /// Something does not work, or soon will not.
     Problem,
-    /// The server does not start.
+    /// The server would not start.
     Fatal,
 }
 
@@ -28,12 +28,12 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// A finding: what is wrong, and what to do about it.
+    /// Creates a finding: what is wrong, and what to do about it.
     pub fn new(level: Level, what: impl Into<String>, action: impl Into<String>) -> Finding {
         Finding { level, what: what.into(), action: action.into() }
     }
 
-    /// Prints it to standard output.
+    /// Prints the finding to standard output.
     pub fn print(&self) {
         let level = match self.level {
             Level::Warning => "warning",
@@ -44,20 +44,20 @@ impl Finding {
     }
 }
 
-/// A map count below which a folder of many segments runs out of maps.
+/// Minimum of `vm.max_map_count`, below which a folder with many segments runs out of memory maps.
 const MAP_COUNT_MIN: u64 = 262_144;
-/// Descriptors below which many connections and segments get into each other's way.
+/// Minimum number of file descriptors, below which many connections and segments compete for them.
 const DESCRIPTORS_MIN: u64 = 65_536;
-/// Shares of the disk, as `cluster.routing.allocation.disk.watermark.*` has them by default.
+/// Disk usage in percent: the defaults of `cluster.routing.allocation.disk.watermark.*`.
 const DISK_LOW_PERCENT: u64 = 85;
 const DISK_FLOOD_PERCENT: u64 = 95;
-/// Beyond this share of the machine's memory nothing is left for the page cache.
+/// Percentage of the machine's memory above which nothing is left for the page cache.
 const MEMORY_PERCENT_MAX: u64 = 75;
 
 /// Refuses a configuration that the server would refuse.
 ///
 /// # Errors
-/// All that is wrong with the settings, at once where that can be told.
+/// All problems with the settings, in one message if they can be found together.
 pub fn checked(config: &Config) -> Result<()> {
     config.check_network()?;
     ClusterSettings::new(config.engine_settings.clone(), Default::default())
@@ -65,7 +65,7 @@ pub fn checked(config: &Config) -> Result<()> {
         .map_err(|error| Error::msg(error.reason))
 }
 
-/// All that is found.
+/// Returns all findings.
 pub fn look(config: &Config) -> Vec<Finding> {
     let mut findings = data_folder(&config.data_path);
     findings.extend(memory(config.memory_limit_bytes, machine::usable_memory_bytes()));
@@ -82,7 +82,7 @@ pub fn look(config: &Config) -> Vec<Finding> {
 
 fn data_folder(path: &Path) -> Vec<Finding> {
     let shown = path.display();
-    // The folder above is asked where there is none yet.
+    // If the folder does not exist yet, its closest existing ancestor is checked.
     let Some(existing) = path.ancestors().find(|path| path.exists() && !path.as_os_str().is_empty()) else {
         return Vec::new();
     };
@@ -138,7 +138,7 @@ fn memory(limit_bytes: u64, usable_bytes: u64) -> Option<Finding> {
     })
 }
 
-/// Private keys that others can read.
+/// Finds private keys that other users can read.
 fn keys(config: &Config) -> Option<Finding> {
     let key = &config.security.tls.as_ref()?.key;
     let mode = std::fs::metadata(key).ok()?.permissions().mode();

@@ -1,4 +1,4 @@
-//! The server that runs: its health report.
+//! Asks the running server for its health report.
 
 use std::io::{Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -9,11 +9,11 @@ use serde_json::Value;
 use super::offline::{Finding, Level};
 
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// The longest answer that is read; a health report has a few kilobytes.
+/// Maximum length of a response that is read. A health report has a few kilobytes.
 const ANSWER_BYTES_MAX: u64 = 4 << 20;
 
-/// What the health report of a server says that listens there and asks for no credentials; `None`: there is
-/// none.
+/// Returns findings from the health report of a server that listens at the address and asks for no
+/// credentials. `None` if there is no such server.
 pub fn health(address: &str) -> Option<Vec<Finding>> {
     let reachable = address.replace("0.0.0.0:", "127.0.0.1:").replace("[::]:", "[::1]:");
     let address = reachable.to_socket_addrs().ok()?.next()?;
@@ -30,7 +30,7 @@ pub fn health(address: &str) -> Option<Vec<Finding>> {
     Some(findings(&serde_json::from_str(body).ok()?))
 }
 
-/// One finding for each indicator that is not green.
+/// Returns one finding for each indicator that is not green.
 fn findings(report: &Value) -> Vec<Finding> {
     let indicators = report["indicators"].as_object().into_iter().flatten();
     indicators

@@ -1,11 +1,11 @@
-//! Searches under way, and what they hold: "which one has to go, so that the others can go on?"
+//! Running searches and the memory they hold: "which one must end so that the others can go on?"
 //!
-//! Where memory is short, whoever asks next would be refused, and the one search that holds most of it would
-//! go on. So the search that holds most is ended instead, once memory is short at several looks in a row; the
-//! others are let be.
+//! When memory is short, new requests would be refused while the one search that holds most of the memory
+//! goes on. So that search is cancelled instead, once memory has been short at several checks in a row. The
+//! others continue.
 //!
 //! Source: OpenSearch's search backpressure (`SearchBackpressureService`), whose setting
-//! `search_backpressure.mode` this obeys.
+//! `search_backpressure.mode` applies here.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -15,27 +15,27 @@ use limber_mapping::{ErrorClass, RequestError};
 use limber_work::Meter;
 use parking_lot::Mutex;
 
-/// Shares of `memory.limit`: above the first memory is short; a search that holds less than the second is
-/// never ended.
+/// Percentages of `memory.limit`: memory is short above the first; a search that holds less than the second
+/// is never cancelled.
 const SHORT_PERCENT: u64 = 85;
 const LARGE_PERCENT: u64 = 10;
-/// Looks in a row at which memory must be short.
+/// Number of consecutive checks at which memory must be short.
 const LOOKS: u32 = 3;
-/// Between two searches that are ended: what the first one held must be seen to go.
+/// Minimum time between two cancellations: the memory of the first search must have time to be freed.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// What is done with the search that holds most.
+/// What happens to the search that holds most memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// It is ended.
+    /// It is cancelled.
     Enforced,
-    /// It is told in the log.
+    /// It is logged.
     MonitorOnly,
     Disabled,
 }
 
 impl Mode {
-    /// By the value of `search_backpressure.mode`, which was checked.
+    /// Parses the value of `search_backpressure.mode`, which has been validated.
     pub fn of(text: &str) -> Mode {
         match text {
             "enforced" => Mode::Enforced,
@@ -45,7 +45,7 @@ impl Mode {
     }
 }
 
-/// The searches under way.
+/// The running searches.
 #[derive(Debug, Default)]
 pub struct BackPressure {
     searches: Mutex<Vec<Weak<RunningSearch>>>,
@@ -59,17 +59,17 @@ struct State {
     ended: Option<Instant>,
 }
 
-/// A search; it is under way as long as somebody has this.
+/// A search. It counts as running until this is dropped.
 #[derive(Debug)]
 pub struct RunningSearch {
     meter: Arc<Meter>,
     cancelled: Arc<AtomicBool>,
-    /// What it held when it was ended; 0: it was not.
+    /// What it held when it was cancelled; 0 if it was not.
     ended_at_bytes: AtomicU64,
 }
 
 impl RunningSearch {
-    /// Why it was ended, in place of "cancelled".
+    /// Returns why it was cancelled, to be reported instead of "cancelled".
     pub fn refusal(&self) -> Option<RequestError> {
         let bytes = self.ended_at_bytes.load(Ordering::Relaxed);
         (bytes > 0).then(|| {
@@ -82,7 +82,7 @@ impl RunningSearch {
 }
 
 impl BackPressure {
-    /// Notes a search that begins, so that it can be ended when memory is short.
+    /// Registers a search that begins, so that it can be cancelled when memory is short.
     pub fn begin(&self, meter: Arc<Meter>, cancelled: Arc<AtomicBool>) -> Arc<RunningSearch> {
         let search = Arc::new(RunningSearch { meter, cancelled, ended_at_bytes: AtomicU64::new(0) });
         let mut searches = self.searches.lock();
@@ -91,12 +91,13 @@ impl BackPressure {
         search
     }
 
-    /// How many were ended since the start.
+    /// Returns how many searches have been cancelled since the start.
     pub fn ended_count(&self) -> u64 {
         self.ended_count.load(Ordering::Relaxed)
     }
 
-    /// A look at the memory of the process, of which `limit_bytes` may be held.
+    /// Checks the memory of the process against `limit_bytes`, and cancels a search if memory has been short
+    /// for several checks.
     pub fn look(&self, held_bytes: u64, limit_bytes: u64, mode: impl FnOnce() -> Mode) {
         let mut state = self.state.lock();
         if held_bytes <= limit_bytes / 100 * SHORT_PERCENT {
@@ -137,7 +138,7 @@ mod tests {
 
     use super::*;
 
-    /// A search whose threads hold as many bytes.
+    /// Registers a search whose threads hold this many bytes.
     fn search(pressure: &BackPressure, bytes: u64) -> Arc<RunningSearch> {
         let meter = Arc::new(Pool::new("request", u64::MAX / 2).meter());
         meter.blame(bytes as i64);

@@ -1,8 +1,8 @@
-//! What answers and bodies obey.
+//! Settings for request bodies and responses.
 
 use super::cors::Cors;
 
-/// When answers are compressed for clients that accept it (`http.compression`).
+/// When responses are compressed for clients that accept it (`http.compression`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
     Always,
@@ -16,6 +16,6 @@ pub enum Compression {
 pub struct HttpConfig {
     pub max_content_bytes: usize,
     pub compression: Compression,
-    /// `http.cors.*`; `None`: pages of other origins are not told apart.
+    /// `http.cors.*`; `None` if requests are treated alike whatever their origin.
     pub cors: Option<Cors>,
 }

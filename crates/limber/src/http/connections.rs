@@ -1,9 +1,8 @@
-//! Open connections: "may one more come in, and which one has to go?"
+//! Open connections: "may one more be accepted, and which one must close?"
 //!
-//! A connection takes a file descriptor. Shards need theirs whatever clients do, so that part of the
-//! process's descriptors is never given to connections; what the rest of the process holds is measured again
-//! and again. A connection beyond the limit takes the place of the one that has been idle longest, or is
-//! refused while all are at work.
+//! A connection uses a file descriptor. Shards need theirs whatever clients do, so part of the process's
+//! descriptors is never given to connections. What the rest of the process uses is measured periodically. A
+//! connection beyond the limit replaces the one that has been idle longest; if none is idle, it is refused.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,23 +12,24 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// Descriptors that connections leave to logs, segments that are written, merged or read by name, and to what
-/// comes suddenly between two measurements: a third of all, between these. A merge of a large segment writes
-/// 8 files, and a flush syncs by name.
+/// Descriptors reserved for logs, for segments that are written, merged or opened by name, and for sudden
+/// demand between two measurements: a third of all, within these bounds. Merging a large segment writes 8
+/// files, and a flush syncs files by name.
 const RESERVED_MIN: u64 = 48;
 const RESERVED_MAX: u64 = 4096;
-/// As many are always let in, or nobody could ask a node that is short of descriptors what is wrong.
+/// This many connections are always allowed, so that a node that is short of descriptors can still be asked
+/// what is wrong.
 const CONNECTIONS_MIN: usize = 8;
-/// Bytes of `memory.limit` for each connection: its task and its buffers while heads are read and answers
-/// written. A body is charged by itself.
+/// Bytes of `memory.limit` per connection: its task, and its buffers while headers are read and responses
+/// written. Bodies are charged separately.
 const CONNECTION_BYTES: u64 = 24 << 10;
-/// One that was used within this time is not idle: its client is between two requests.
+/// A connection that was used within this time is not idle: its client is between two requests.
 const IDLE_AFTER: Duration = Duration::from_secs(1);
-/// Connections that are on their way out at a time while others come in: they hold their descriptors until
-/// they are gone.
+/// Maximum number of closing connections while others are accepted, because they hold their descriptors until
+/// they are closed.
 const CLOSING_MAX: usize = 16;
-/// Idle connections that are closed at once where one is to go, as a share of all, so that looking for them
-/// stays cheap.
+/// When an idle connection must close, one in this many of all connections closes with it, so that the search
+/// for idle ones stays cheap.
 const CLOSED_AT_ONCE_SHARE: usize = 32;
 
 /// The connections of a server.
@@ -37,9 +37,9 @@ const CLOSED_AT_ONCE_SHARE: usize = 32;
 pub struct Connections {
     /// `http.max_connections`, or what memory and descriptors allow.
     max: usize,
-    /// What the process may open.
+    /// The limit of descriptors of the process.
     descriptors_max: u64,
-    /// How many there may be now.
+    /// How many connections are allowed at the moment.
     allowed: AtomicUsize,
     open: Mutex<Open>,
     total_opened: AtomicU64,
@@ -53,18 +53,18 @@ pub struct Connections {
 struct Open {
     next_id: u64,
     by_id: HashMap<u64, Arc<Connection>>,
-    /// Those that were asked to close.
+    /// Number of connections that were asked to close.
     closing: usize,
 }
 
 /// One open connection.
 #[derive(Debug)]
 pub struct Connection {
-    /// Requests whose answer is not ready.
+    /// Requests whose response is not ready.
     in_flight: AtomicUsize,
-    /// The client does not take what it is sent.
+    /// The client does not read what it is sent.
     is_write_blocked: AtomicBool,
-    /// When it was last used, in milliseconds since the server started.
+    /// The time of last use, in milliseconds since the server started.
     used_ms: AtomicU64,
     is_closing: AtomicBool,
     asked_to_close: Notify,
@@ -78,20 +78,20 @@ pub struct ConnectionStats {
     pub allowed: usize,
     pub refused: u64,
     pub closed_idle: u64,
-    /// How often the system had no descriptor for one.
+    /// How often the system had no descriptor for a connection.
     pub accept_failures: u64,
 }
 
-/// What becomes of a connection that comes in.
+/// What happens to a new connection.
 pub enum Verdict {
     Admitted(Admission),
-    /// Idle ones are on their way out: one moment.
+    /// Idle connections are closing: try again in a moment.
     Later,
-    /// There is no room, and no idle one whose place it could take.
+    /// The limit is reached, and no connection is idle.
     Refused,
 }
 
-/// A connection's place among the open ones, given back on drop.
+/// The slot of an open connection, released on drop.
 pub struct Admission {
     pub connections: Arc<Connections>,
     id: u64,
@@ -107,7 +107,7 @@ impl Drop for Admission {
 }
 
 impl Connections {
-    /// `asked_max`: `http.max_connections`, if somebody set it.
+    /// `asked_max` is `http.max_connections`, if set.
     pub fn new(asked_max: Option<usize>, descriptors_max: u64, memory_limit_bytes: u64) -> Connections {
         let by_memory = (memory_limit_bytes / CONNECTION_BYTES) as usize;
         let by_descriptors = descriptors_max.saturating_sub(reserved(descriptors_max)) as usize;
@@ -128,12 +128,12 @@ impl Connections {
         }
     }
 
-    /// The most there may be while the rest of the process holds few descriptors.
+    /// Returns the limit that applies while the rest of the process uses few descriptors.
     pub fn max(&self) -> usize {
         self.max
     }
 
-    /// A place for one that came in.
+    /// Admits a new connection if there is a slot, and closes idle ones if there is none.
     pub fn admit(self: &Arc<Self>) -> Verdict {
         let mut open = self.open.lock();
         let allowed = self.allowed.load(Ordering::Relaxed);
@@ -158,8 +158,8 @@ impl Connections {
         Verdict::Admitted(Admission { connections: self.clone(), id, connection })
     }
 
-    /// Takes note of how many descriptors the process has open, and asks idle connections to close where
-    /// others need theirs.
+    /// Updates the limit to the number of descriptors that the process has open. Asks idle connections to
+    /// close if the rest of the process needs their descriptors.
     pub fn adjust_to(&self, descriptors_open: u64) {
         let mut open = self.open.lock();
         let others = descriptors_open.saturating_sub(open.by_id.len() as u64);
@@ -172,7 +172,7 @@ impl Connections {
         }
     }
 
-    /// There was no descriptor for a connection: some of the idle ones go.
+    /// Counts a failure to accept for want of a descriptor, and closes some idle connections.
     pub fn note_accept_failure(&self) {
         self.accept_failures.fetch_add(1, Ordering::Relaxed);
         let mut open = self.open.lock();
@@ -180,7 +180,7 @@ impl Connections {
         self.close_idle(&mut open, count);
     }
 
-    /// The numbers of now, for `_nodes/stats/http`.
+    /// Returns the current counters, for `_nodes/stats/http`.
     pub fn stats(&self) -> ConnectionStats {
         ConnectionStats {
             current_open: self.open.lock().by_id.len(),
@@ -192,8 +192,7 @@ impl Connections {
         }
     }
 
-    /// Asks up to `count` idle connections to close, those first that have been idle longest; how many it
-    /// were.
+    /// Asks up to `count` idle connections to close, starting with those idle longest. Returns their number.
     fn close_idle(&self, open: &mut Open, count: usize) -> usize {
         let Some(idle_since_ms) = self.now_ms().checked_sub(IDLE_AFTER.as_millis() as u64) else { return 0 };
         let is_idle = |connection: &&Arc<Connection>| {
@@ -214,7 +213,7 @@ impl Connections {
         closed
     }
 
-    /// Asks every connection to close once its request is answered.
+    /// Asks every connection to close as soon as its request is answered.
     pub fn ask_all_to_close(&self) {
         let mut open = self.open.lock();
         let asked = open
@@ -230,14 +229,14 @@ impl Connections {
         self.started.elapsed().as_millis() as u64
     }
 
-    /// A request of a connection begins; it is not idle before the guard is dropped.
+    /// Marks the start of a request on the connection, which is not idle until the guard is dropped.
     pub fn begin_request<'c>(&'c self, connection: &'c Connection) -> RequestGuard<'c> {
         connection.in_flight.fetch_add(1, Ordering::Relaxed);
         RequestGuard { connections: self, connection }
     }
 }
 
-/// Lasts as long as a request.
+/// Exists for the duration of a request.
 pub struct RequestGuard<'c> {
     connections: &'c Connections,
     connection: &'c Connection,
@@ -257,12 +256,12 @@ impl Open {
 }
 
 impl Connection {
-    /// Whether a request is being answered, or an answer not yet taken.
+    /// Whether a request is being answered, or the client has not read a response yet.
     pub fn is_busy(&self) -> bool {
         self.in_flight.load(Ordering::Relaxed) > 0 || self.is_write_blocked.load(Ordering::Relaxed)
     }
 
-    /// Ends when the connection is asked to close.
+    /// Completes when the connection is asked to close.
     pub async fn asked_to_close(&self) {
         self.asked_to_close.notified().await;
     }
@@ -282,7 +281,7 @@ mod tests {
 
     const GB: u64 = 1 << 30;
 
-    /// As if the server had been running for a minute.
+    /// Creates connections as if the server had been running for a minute.
     fn connections(asked_max: Option<usize>, descriptors_max: u64) -> Arc<Connections> {
         let started = Instant::now() - Duration::from_secs(60);
         Arc::new(Connections { started, ..Connections::new(asked_max, descriptors_max, GB) })
@@ -362,7 +361,7 @@ mod tests {
         connections.adjust_to(60 + 40);
         let stats = connections.stats();
         assert_eq!((stats.allowed, stats.closed_idle), (40, 20));
-        // They are on their way out: nothing more is asked for.
+        // They are already closing, so no more are asked.
         connections.adjust_to(60 + 40);
         assert_eq!(connections.stats().closed_idle, 20);
         connections.adjust_to(128);

@@ -16,7 +16,7 @@ const METHODS: &str = "OPTIONS,HEAD,GET,POST,PUT,DELETE";
 const HEADERS: &str =
     "X-Requested-With,Content-Type,Content-Length,Authorization,Accept,User-Agent,X-Elastic-Client-Meta";
 const EXPOSED: &str = "X-elastic-product";
-/// 20 days.
+/// 20 days in seconds.
 const MAX_AGE_SECONDS: &str = "1728000";
 
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ enum Origins {
     Matching(Arc<Pattern>),
 }
 
-/// `http.cors.*`, where it is enabled.
+/// `http.cors.*`, if enabled.
 #[derive(Debug, Clone)]
 pub struct Cors {
     origins: Origins,
@@ -38,17 +38,17 @@ pub struct Cors {
     allows_credentials: bool,
 }
 
-/// What a request's origin means for it.
+/// How the origin of a request is treated.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The page comes from this server, or there is no page.
+    /// The page comes from this server, or no page sent the request.
     Same,
     Allowed,
     Forbidden,
 }
 
 impl Cors {
-    /// Takes its settings out of `settings`; `None`: not enabled.
+    /// Removes its settings from `settings`. `None` if not enabled.
     ///
     /// # Errors
     /// A setting cannot be read.
@@ -70,7 +70,7 @@ impl Cors {
         Ok(enabled.then_some(cors))
     }
 
-    /// Decides what a request's `Origin` may do.
+    /// Decides how the request's `Origin` is treated.
     pub fn judge(&self, request: &HeaderMap) -> Origin {
         let text = |name: &str| request.get(name).and_then(|value| value.to_str().ok());
         let Some(origin) = text("origin").filter(|origin| !origin.is_empty()) else { return Origin::Same };
@@ -92,14 +92,14 @@ impl Cors {
         if is_allowed { Origin::Allowed } else { Origin::Forbidden }
     }
 
-    /// Whether a browser asks what it may ask.
+    /// Whether the request is a browser's preflight request.
     pub fn is_preflight(method: &str, request: &HeaderMap) -> bool {
         method == "OPTIONS"
             && request.contains_key("origin")
             && request.contains_key("access-control-request-method")
     }
 
-    /// Headers that let the page read the answer to a request of an allowed origin.
+    /// Adds the headers that let a page of an allowed origin read the response.
     pub fn sign(&self, request: &HeaderMap, is_preflight: bool, answer: &mut HttpResponse) {
         let Some(origin) = request.get("origin") else { return };
         let headers = answer.headers_mut();
@@ -143,7 +143,7 @@ impl Origins {
     }
 }
 
-/// A list as text with commas.
+/// Formats a list as a comma-separated string.
 fn list(value: &Value) -> String {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     match value {

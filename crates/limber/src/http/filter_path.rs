@@ -1,16 +1,17 @@
-//! `filter_path`: keep or drop members of a response by dotted path patterns.
+//! `filter_path`: keeps or drops members of a response by dotted path patterns.
 //!
-//! `*` matches any run of characters inside one name, `**` any number of names, a leading `-` excludes; `\.`
-//! is a dot inside a name. Arrays are transparent. Source: Elasticsearch "Common options: response
-//! filtering", class `FilterPath`.
+//! `*` matches any characters within one name, `**` any number of names; a leading `-` excludes; `\.` is a
+//! dot within a name. Arrays are transparent. Source: Elasticsearch "Common options: response filtering",
+//! class `FilterPath`.
 
 use limber_text::wildcard;
 use serde_json::{Map, Value};
 
-/// One pattern, split at its dots.
+/// A pattern, split at its dots.
 type Names = [String];
 
-/// The part of `value` that the comma-separated `patterns` select. Nothing left: an empty object.
+/// Returns the part of `value` that the comma-separated `patterns` select; an empty object if nothing is
+/// left.
 pub fn apply(mut value: Value, patterns: &str) -> Value {
     let (mut includes, mut excludes) = (Vec::new(), Vec::new());
     for pattern in patterns.split(',').map(str::trim).filter(|p| !p.is_empty()) {
@@ -43,12 +44,12 @@ fn split_at_dots(pattern: &str) -> Vec<String> {
             other => names.last_mut().expect("starts with one name").push(other),
         }
     }
-    // `**.**` selects what `**` does.
+    // `**.**` selects the same as `**`.
     names.dedup_by(|name, before| name == "**" && before == "**");
     names
 }
 
-/// What remains of each pattern below the member `name`; `true` when some pattern ends exactly here.
+/// Returns the rest of each pattern below the member `name`, and whether some pattern ends exactly here.
 fn descend<'a>(patterns: &[&'a Names], name: &str) -> (Vec<&'a Names>, bool) {
     let (mut below, mut ends) = (Vec::new(), false);
     for &pattern in patterns {
@@ -65,8 +66,8 @@ fn descend<'a>(patterns: &[&'a Names], name: &str) -> (Vec<&'a Names>, bool) {
             }
         }
     }
-    // `**` leaves a pattern where it was and moves it on: without this, equal rests would multiply with every
-    // level.
+    // `**` yields both the unchanged pattern and its rest. Without this, equal patterns would multiply with
+    // every level.
     if below.len() > 1 {
         below.sort_unstable_by_key(|names| (names.as_ptr() as usize, names.len()));
         below.dedup_by_key(|names| (names.as_ptr() as usize, names.len()));

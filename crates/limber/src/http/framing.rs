@@ -1,10 +1,9 @@
 //! Where requests begin and end: "does everybody who reads these bytes see the same requests?"
 //!
-//! A proxy and a server that disagree about the end of a request let a client smuggle another one in. Of what
-//! RFC 9112 leaves to a server, or lets it repair, this one takes nothing: both kinds of length at once, a
-//! repeated or odd length, another transfer coding than `chunked`, a line that ends with LF alone, a folded
-//! line, two hosts or none. A head is handed on once all of it is here and sound; the server's own parser
-//! sees no other.
+//! If a proxy and a server disagree about the end of a request, a client can smuggle in another one. Where
+//! RFC 9112 lets a server choose or repair, this one refuses: both kinds of length together, a repeated or
+//! malformed length, a transfer coding other than `chunked`, a line that ends with LF alone, a folded line,
+//! no host or two. A head is passed on once it is complete and valid; the server's own parser sees no other.
 //!
 //! Source: RFC 9112, sections 2.2, 3.2, 5.1, 5.2, 6.1 to 6.3, 7.1 and 11.2.
 
@@ -12,53 +11,53 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use memchr::memmem;
 
-/// Longest head that is read at all. Those beyond Elasticsearch's limits, which are lower, are told so by
-/// name.
+/// Maximum length of a head that is read at all. It is above Elasticsearch's limits, so that a head that
+/// exceeds those gets an error that names the limit.
 const HEAD_BYTES_MAX: usize = 24 << 10;
-/// What all connections together hold of heads that are not complete; more are cut off. Those of honest
-/// clients come in one piece.
+/// Maximum total size of the incomplete heads of all connections; beyond it connections are ended. Heads of
+/// well-behaved clients arrive in one piece.
 const HELD_BYTES_MAX: usize = 16 << 20;
-/// Longest line of a chunk's size with its extensions, and of the trailers.
+/// Maximum length of a line with a chunk's size and extensions, and of a line of the trailers.
 const CHUNK_LINE_BYTES_MAX: usize = 4 << 10;
-/// What the server's parser gets in the place of an unsound head: it answers 400 and closes the connection.
+/// What the server's parser gets in place of an invalid head: it responds with 400 and closes the connection.
 const UNSOUND: &[u8] = b"\0\r\n\r\n";
 
-/// What is to come next on a connection.
+/// What comes next on a connection.
 #[derive(Debug)]
 enum State {
     Head,
-    /// Bytes of a body that are left.
+    /// Remaining bytes of a body.
     Body(u64),
     Chunked(Chunked),
-    /// Something was unsound: nothing more is handed on.
+    /// Something was invalid: nothing more is passed on.
     Ended,
 }
 
-/// Places within a chunked body.
+/// Position within a chunked body.
 #[derive(Debug)]
 enum Chunked {
     /// The line with a chunk's size.
     Size,
-    /// A chunk's bytes that are left, and the CRLF after them.
+    /// Remaining bytes of a chunk, including the CRLF after it.
     Data(u64),
     Trailers,
 }
 
-/// Room that a connection keeps for its next head.
+/// Maximum capacity that a connection keeps for its next head.
 const KEPT_BYTES_MAX: usize = 1 << 10;
 
 /// Bytes of incomplete heads of all connections.
 static HELD_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// Follows one connection's bytes from request to request.
+/// Follows the bytes of one connection from request to request.
 #[derive(Debug)]
 pub struct Framing {
     state: State,
-    /// The head, or the line of a chunk's size or of the trailers, as far as it is here.
+    /// The part of the head, of a chunk's size line or of the trailers that has arrived.
     held: Vec<u8>,
-    /// The place in `held` from which the end is still to be searched.
+    /// The position in `held` from which the end is still to be searched.
     looked: usize,
-    /// The part of [`HELD_BYTES`] that is this one's.
+    /// How much of [`HELD_BYTES`] is counted for this connection.
     counted: usize,
 }
 
@@ -75,7 +74,7 @@ impl Drop for Framing {
 }
 
 impl Framing {
-    /// Takes the bytes that just came; what may be handed on is appended to `out`.
+    /// Takes the bytes that just arrived, and appends to `out` those that may be passed on.
     pub fn pass(&mut self, mut bytes: &[u8], out: &mut Vec<u8>) {
         while !bytes.is_empty() {
             bytes = match &mut self.state {
@@ -105,7 +104,7 @@ impl Framing {
         self.count_held(out);
     }
 
-    /// Counts what is held now; ends the connection where all together hold too much.
+    /// Updates the count of held bytes. Ends the connection if all connections together hold too much.
     fn count_held(&mut self, out: &mut Vec<u8>) {
         let held = self.held.capacity();
         if held == self.counted {
@@ -121,12 +120,12 @@ impl Framing {
         }
     }
 
-    /// Whether nothing more comes of this connection.
+    /// Whether nothing more is passed on from this connection.
     pub fn has_ended(&self) -> bool {
         matches!(self.state, State::Ended)
     }
 
-    /// How many bytes of a body are to come, as far as it is known.
+    /// Returns how many more bytes of a body are expected; `u64::MAX` if unknown.
     pub fn expected_bytes(&self) -> u64 {
         match self.state {
             State::Body(left) => left,
@@ -142,7 +141,7 @@ impl Framing {
     }
 
     fn head<'b>(&mut self, bytes: &'b [u8], out: &mut Vec<u8>) -> &'b [u8] {
-        // Empty lines between requests are passed over.
+        // Empty lines between requests are skipped.
         let bytes = match self.held.is_empty() {
             true => &bytes[bytes.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count()..],
             false => bytes,
@@ -162,7 +161,7 @@ impl Framing {
                 self.forget();
                 &bytes[end - before..]
             }
-            // What ends lines by LF alone would wait for ever.
+            // A client that ends lines with LF alone would otherwise wait forever.
             None if memmem::find(&self.held, b"\n\n").is_some() || bytes.len() >= room => {
                 self.end(out);
                 &[]
@@ -171,7 +170,7 @@ impl Framing {
         }
     }
 
-    /// The line of a chunk's size, or of a trailer.
+    /// Reads the line with a chunk's size, or a line of the trailers.
     fn chunk_line<'b>(&mut self, bytes: &'b [u8], out: &mut Vec<u8>) -> &'b [u8] {
         let before = self.held.len();
         let room = CHUNK_LINE_BYTES_MAX.saturating_sub(before);
@@ -213,7 +212,7 @@ impl Framing {
     }
 }
 
-/// Where the first `mark` ends. `looked`: how much of `held` is known to have none.
+/// Returns the end of the first `mark`. The first `looked` bytes of `held` are known to contain none.
 fn end_of(mark: &[u8], held: &[u8], looked: &mut usize) -> Option<usize> {
     let from = looked.saturating_sub(mark.len() - 1);
     let found = memmem::find(&held[from..], mark).map(|at| from + at + mark.len());
@@ -221,7 +220,7 @@ fn end_of(mark: &[u8], held: &[u8], looked: &mut usize) -> Option<usize> {
     found
 }
 
-/// The size at the start of a chunk's line; extensions after it are passed over.
+/// Returns the size at the start of a chunk's line, ignoring extensions after it.
 fn chunk_size(line: &[u8]) -> Option<u64> {
     let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
     let rest = line[digits..].trim_ascii_start();
@@ -231,7 +230,7 @@ fn chunk_size(line: &[u8]) -> Option<u64> {
     u64::from_str_radix(std::str::from_utf8(&line[..digits]).ok()?, 16).ok()
 }
 
-/// What follows a head, its empty line included; `None`: it is unsound.
+/// Returns what follows a head, which includes its empty line. `None` if the head is invalid.
 fn body_of(head: &[u8]) -> Option<State> {
     let text = &head[..head.len() - 4];
     let mut rest = text;
@@ -248,7 +247,7 @@ fn body_of(head: &[u8]) -> Option<State> {
     for line in lines {
         let colon = line.iter().position(|&byte| byte == b':')?;
         let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
-        // A folded line begins with white space; a name is followed by its colon at once.
+        // A folded line begins with white space; a name is directly followed by its colon.
         if name.is_empty() || name.iter().any(|byte| byte.is_ascii_whitespace()) || !is_clean(line) {
             return None;
         }
@@ -283,7 +282,7 @@ fn body_of(head: &[u8]) -> Option<State> {
 mod tests {
     use super::*;
 
-    /// What is handed on of `bytes`, which come in pieces of every length.
+    /// Checks what is passed on of `bytes` when they arrive in pieces of various lengths.
     #[track_caller]
     fn check(bytes: &[u8], expected: &[u8], ends: bool) {
         for step in [1, 2, 3, 7, bytes.len().max(1)] {

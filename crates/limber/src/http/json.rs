@@ -7,13 +7,14 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
-/// As [`to_bytes`], for an answer whose length the client decides: `pretty` may make twenty bytes of one.
+/// Like [`to_bytes`], for a response whose size depends on the client: `pretty` may turn one byte into
+/// twenty.
 ///
 /// # Errors
-/// There is no memory for it, or its client is gone.
+/// There is not enough memory for it, or the client has disconnected.
 pub fn to_bytes_checked(value: &Value, pretty: bool) -> Result<Vec<u8>, Stop> {
     let mut writer = Checked { out: Vec::with_capacity(256), checked_bytes: 0, stop: None };
-    // Writing to memory does not fail otherwise.
+    // Writing to memory fails only for the reasons in `stop`.
     let _ = if pretty {
         value.serialize(&mut Serializer::with_formatter(&mut writer, Jackson::default()))
     } else {
@@ -28,14 +29,14 @@ pub fn to_bytes_checked(value: &Value, pretty: bool) -> Result<Vec<u8>, Stop> {
     Ok(writer.out)
 }
 
-/// Text that is asked about as it grows.
+/// A buffer that checks memory and cancellation as it grows.
 struct Checked {
     out: Vec<u8>,
     checked_bytes: usize,
     stop: Option<Stop>,
 }
 
-/// Bytes of text that are written between two questions.
+/// Bytes that are written between two checks.
 const CHECK_EVERY_BYTES: usize = 256 << 10;
 
 impl Checked {
@@ -64,7 +65,8 @@ impl io::Write for Checked {
     }
 }
 
-/// Serialises `value`, without a final line break when compact, with one when pretty (as Elasticsearch does).
+/// Serializes `value`. As in Elasticsearch, the pretty form ends with a line break and the compact form does
+/// not.
 pub fn to_bytes(value: &Value, pretty: bool) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(256);
     let outcome = if pretty {

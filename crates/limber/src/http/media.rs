@@ -1,6 +1,6 @@
-//! Media types: which serialisation a request came in, and which one the answer goes out in.
+//! Media types: the serialization of a request, and that of its response.
 //!
-//! Elasticsearch's vendored types `application/vnd.elasticsearch+json; compatible-with=8` are accepted and
+//! Elasticsearch's vendor types `application/vnd.elasticsearch+json; compatible-with=8` are accepted and
 //! echoed. Source: `XContentType`, `RestRequest#getParsedAccept`, `AbstractHttpServerTransport`.
 
 use limber_mapping::{ErrorClass, RequestError};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::json;
 
-/// A serialisation that requests and responses may use.
+/// A serialization of requests and responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     Json,
@@ -17,23 +17,23 @@ pub enum Format {
     Cbor,
 }
 
-/// The format of an answer with the exact `Content-Type` to send.
+/// The format of a response, with the exact `Content-Type` to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MediaType {
     pub format: Format,
     pub content_type: String,
-    /// The client asked for this format; otherwise tables of `_cat` are text.
+    /// Whether the client asked for this format; if not, tables of `_cat` are text.
     pub is_asked_for: bool,
 }
 
 impl MediaType {
-    /// JSON that nobody asked for.
+    /// Returns JSON as the default that nobody asked for.
     pub fn json() -> MediaType {
         MediaType { format: Format::Json, content_type: "application/json".into(), is_asked_for: false }
     }
 }
 
-/// Parses one media type with its parameters; `None` when it is not one of Elasticsearch's.
+/// Parses one media type with its parameters; `None` if it is not one of Elasticsearch's.
 fn parse(text: &str) -> Option<MediaType> {
     let mut parts = text.split(';');
     let essence = parts.next()?.trim().to_ascii_lowercase();
@@ -74,7 +74,8 @@ fn parse(text: &str) -> Option<MediaType> {
     Some(MediaType { format, content_type, is_asked_for: true })
 }
 
-/// The media type of a request body; `Err` with 406/415 in Elasticsearch's words when it cannot be read.
+/// Returns the format of a request body. Fails with 406 or 415 and Elasticsearch's message if the type is not
+/// supported.
 pub fn of_body(header: Option<&str>) -> Result<Format, RequestError> {
     let Some(header) = header else {
         return Err(RequestError::new(
@@ -93,7 +94,7 @@ pub fn of_body(header: Option<&str>) -> Result<Format, RequestError> {
     }
 }
 
-/// The media type to answer in, from `format=` and `Accept`.
+/// Returns the media type of the response, from `format=` and `Accept`.
 pub fn of_answer(format: Option<&str>, accept: Option<&str>) -> Result<MediaType, RequestError> {
     if let Some(format) = format {
         let simple = |format, content_type: &str| {
@@ -109,15 +110,15 @@ pub fn of_answer(format: Option<&str>, accept: Option<&str>) -> Result<MediaType
                 "not_acceptable_exception",
                 "format [smile] is not supported by Limber yet",
             )),
-            // A format that nobody knows is none that was asked for, as in Elasticsearch.
+            // As in Elasticsearch, an unknown format is ignored.
             _ => of_answer(None, accept),
         };
     }
     let Some(accept) = accept else { return Ok(MediaType::json()) };
     for candidate in accept.split(',') {
         if let Some(media) = parse(candidate) {
-            // The first known one of several types is taken; but as in Elasticsearch a list asks for
-            // no table as JSON.
+            // The first known type of a list is used. But as in Elasticsearch, a list does not turn a table
+            // into JSON.
             return Ok(MediaType { is_asked_for: !accept.contains(','), ..media });
         }
         let essence = candidate.split(';').next().unwrap_or("").trim();
@@ -132,7 +133,7 @@ pub fn of_answer(format: Option<&str>, accept: Option<&str>) -> Result<MediaType
     ))
 }
 
-/// A request body of `format` as JSON bytes (YAML and CBOR are converted).
+/// Converts a request body in `format` to JSON bytes. `None` if it is JSON already.
 pub fn body_to_json(format: Format, body: &[u8]) -> Result<Option<Vec<u8>>, RequestError> {
     let broken =
         |what: &str, error: String| RequestError::parsing(format!("failed to parse {what} body: {error}"));
@@ -150,14 +151,14 @@ pub fn body_to_json(format: Format, body: &[u8]) -> Result<Option<Vec<u8>>, Requ
     }
 }
 
-/// What the tree of a body takes at most while it grows: its values, and the vector that holds them when it
-/// doubles.
+/// Returns an upper bound for the memory of a body's tree while it grows: its values, and the vector that
+/// holds them when it doubles.
 ///
-/// A body of `[0,0,0,...]` takes seventy times its size; bodies that are walked, not made a tree of, do not
-/// ask.
+/// The tree of `[0,0,0,...]` takes seventy times the size of the body. Bodies that are parsed without a tree
+/// are not checked.
 pub fn tree_bytes(format: Format, body: &[u8]) -> u64 {
     const BYTES_A_VALUE: u64 = 2 * size_of::<Value>() as u64;
-    // The table of an object with few members.
+    // The hash table of an object with few members.
     const BYTES_AN_OBJECT: u64 = 256;
     let (values, objects) = match format {
         Format::Json | Format::NdJson => values_and_objects(body),
@@ -166,8 +167,8 @@ pub fn tree_bytes(format: Format, body: &[u8]) -> u64 {
     values * BYTES_A_VALUE + objects * BYTES_AN_OBJECT
 }
 
-/// How many values, and objects among them, there are at most in JSON, up to where it is nested too deeply to
-/// be read any further.
+/// Returns upper bounds for the number of values, and of objects among them, in JSON, up to the depth at
+/// which parsing fails.
 fn values_and_objects(body: &[u8]) -> (u64, u64) {
     const DEPTH_MAX: u32 = 130;
     let (mut values, mut objects, mut depth) = (0, 0, 0u32);
@@ -196,8 +197,8 @@ fn values_and_objects(body: &[u8]) -> (u64, u64) {
     (values, objects)
 }
 
-/// The YAML scanner's work grows with the square of open `[` and `{`, whatever its parser then says: refuse
-/// many unread.
+/// Refuses YAML with many open `[` and `{` without parsing it: the scanner's time grows with the square of
+/// their number, whatever the parser then says.
 fn check_flow_depth(yaml: &[u8]) -> Result<(), RequestError> {
     const FLOW_DEPTH_MAX: u32 = 1000;
     let mut depth = 0u32;
@@ -216,7 +217,7 @@ fn check_flow_depth(yaml: &[u8]) -> Result<(), RequestError> {
     Ok(())
 }
 
-/// `value` in the answer's format.
+/// Serializes `value` in the response's format.
 pub fn render(value: &Value, format: Format, pretty: bool) -> Vec<u8> {
     match format {
         Format::Json | Format::NdJson => json::to_bytes(value, pretty),

@@ -1,11 +1,11 @@
 //! HTTP: sockets, limits, compression and media types on one side, plain request and response values on the
 //! other.
 //!
-//! Reading order: [`framing`] sees to it that requests are what they seem, [`connections`] limits how many
-//! clients there are, [`pools`] runs the handlers on bounded threads, [`queue`] says whose turn it is,
-//! [`back_pressure`] which search goes when memory is short, [`request`] and [`response`] are what handlers
-//! see, [`status`] says which status an outcome has, [`render`] with [`media`], [`filter_path`] and [`json`]
-//! shapes what goes out.
+//! Reading order: [`framing`] guards against request smuggling, [`connections`] limits the number of clients,
+//! [`pools`] runs the handlers on bounded threads, [`queue`] decides whose turn it is, [`back_pressure`]
+//! decides which search is cancelled when memory is short, [`request`] and [`response`] are what handlers
+//! see, [`status`] maps outcomes to status codes, [`render`] with [`media`], [`filter_path`] and [`json`]
+//! produces the bytes of the response.
 
 pub mod back_pressure;
 pub mod config;

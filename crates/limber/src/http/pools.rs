@@ -1,9 +1,9 @@
-//! Bounded thread pools: where handlers run, and when a request is turned away instead.
+//! Bounded thread pools: where handlers run, and when a request is rejected instead.
 //!
-//! Names and queue sizes are Elasticsearch's (`write`, `search`, `get`, `management`, ...). A full queue
-//! answers `es_rejected_execution_exception` (429). A panic in a job ends that job only. While a job waits
-//! for the disk another one runs, on a thread that is started for it: requests share an fsync, and no core
-//! stands still for one.
+//! Names and queue sizes are Elasticsearch's (`write`, `search`, `get`, `management`, ...). When the queue is
+//! full, the response is `es_rejected_execution_exception` (429). A panic in a job ends only that job. While
+//! a job waits for the disk, another one runs on a thread that is started for it, so that requests share an
+//! fsync and no core is idle because of it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -29,25 +29,25 @@ pub struct PoolStats {
     pub completed: u64,
 }
 
-/// A number of threads with a bounded queue.
+/// A fixed number of threads with a bounded queue.
 pub struct Pool {
     queue_size: usize,
     shared: Arc<Shared>,
 }
 
-/// Jobs that wait for the disk let others run; at most this many at a time, so that the number of threads
-/// stays bounded.
+/// Maximum number of jobs that wait for the disk and let others run, so that the number of threads stays
+/// bounded.
 const WAITING_JOBS_MAX: usize = 256;
-/// A thread beyond the pool's number ends when it had nothing to do for this long.
+/// An additional thread ends after it had nothing to do for this long.
 const SPARE_THREAD_IDLE: Duration = Duration::from_secs(10);
 
-/// Address space of a thread's stack, of which what is used is memory. Aggregations and queries that are
-/// nested as deeply as is allowed need 2 MiB in unoptimised code.
+/// Address space of a thread's stack; only the used part takes memory. Aggregations and queries at the
+/// maximum nesting depth need 2 MiB in unoptimised builds.
 const STACK_BYTES: usize = 8 << 20;
 
 struct Shared {
     name: &'static str,
-    /// Jobs that may run at a time, waiting ones not counted.
+    /// Maximum number of running jobs, not counting those that wait for the disk.
     threads: usize,
     queue: Mutex<Queue>,
     wake: Condvar,
@@ -60,9 +60,10 @@ struct Shared {
 #[derive(Default)]
 struct Queue {
     jobs: queue::Queue<Job>,
-    /// Jobs that use a processor. One more than `threads` when a job goes on after waiting.
+    /// Jobs that use a CPU. May be one more than `threads` when a job continues after waiting.
     running: usize,
-    /// Threads, and those of them without a job, on their way to one included.
+    /// The number of threads, and the number of those without a job, including threads that are just
+    /// starting.
     workers: usize,
     idle: usize,
     started: usize,
@@ -70,7 +71,7 @@ struct Queue {
 }
 
 impl Pool {
-    /// Starts `threads` threads. `queue_size` counts waiting jobs only.
+    /// Starts `threads` threads. `queue_size` only counts waiting jobs.
     pub fn start(name: &'static str, threads: usize, queue_size: usize) -> std::io::Result<Pool> {
         let shared = Arc::new(Shared {
             name,
@@ -88,8 +89,8 @@ impl Pool {
         Ok(Pool { queue_size, shared })
     }
 
-    /// Queues `job` with others of its flow; `false` when the queue is full. A job that loses its place to
-    /// another flow is dropped.
+    /// Queues `job` with others of its flow. Returns `false` if the queue is full. A job that loses its
+    /// position to another flow is dropped.
     pub fn submit(&self, flow: Flow, job: Job) -> bool {
         let mut queue = self.shared.queue.lock();
         let pushed = match queue.closed {
@@ -107,12 +108,12 @@ impl Pool {
         is_queued
     }
 
-    /// Whether jobs are dropped because the server stops.
+    /// Whether jobs are dropped because the server is stopping.
     pub fn is_closed(&self) -> bool {
         self.shared.queue.lock().closed
     }
 
-    /// The numbers of now, for `_nodes/stats/thread_pool`.
+    /// Returns the current counters, for `_nodes/stats/thread_pool`.
     pub fn stats(&self) -> PoolStats {
         PoolStats {
             name: self.shared.name,
@@ -134,7 +135,7 @@ impl Drop for Pool {
     }
 }
 
-/// What a pool's threads tell it.
+/// Receives notifications from a pool's threads.
 struct Owner(Arc<Shared>);
 
 impl ThreadOwner for Owner {
@@ -150,7 +151,7 @@ impl ThreadOwner for Owner {
 }
 
 impl Shared {
-    /// Sees to it that a thread takes the next job, if one may run.
+    /// Makes a thread take the next job, if one may run.
     fn let_one_run(self: &Arc<Self>, queue: &mut Queue) {
         if queue.jobs.is_empty() || queue.running >= self.threads {
             return;
@@ -171,7 +172,7 @@ impl Shared {
         std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(move || shared.work())?;
         queue.workers += 1;
         queue.started += 1;
-        // Until it has the queue and looks for a job.
+        // The thread counts as idle until it has locked the queue and looks for a job.
         queue.idle += 1;
         Ok(())
     }
@@ -185,7 +186,7 @@ impl Shared {
                 && let Some(job) = queue.jobs.pop()
             {
                 queue.running += 1;
-                // Several jobs may have counted on this thread while it was on its way.
+                // Several jobs may have relied on this thread while it was starting.
                 self.let_one_run(&mut queue);
                 drop(queue);
                 self.run(job);
@@ -209,7 +210,7 @@ impl Shared {
     fn run(&self, job: Job) {
         let active = self.active.fetch_add(1, Ordering::Relaxed) + 1;
         self.largest.fetch_max(active, Ordering::Relaxed);
-        // The job answers its own panic; this keeps the thread alive should the answer itself panic.
+        // A job handles its own panic. This keeps the thread alive if that handling panics.
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
         if outcome.is_err() {
             tracing::error!(pool = std::thread::current().name(), "a job panicked past its own handler");
@@ -219,25 +220,25 @@ impl Shared {
     }
 }
 
-/// Which pool a route runs on.
+/// The pool that a route runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PoolName {
-    /// Bulk and single document writes: one thread a core, queue 10,000.
+    /// Bulk and single-document writes: one thread per core, queue 10,000.
     Write,
     /// Searches: `cores * 3 / 2 + 1` threads, queue 1,000.
     Search,
-    /// Gets: one thread a core, queue 1,000.
+    /// Gets: one thread per core, queue 1,000.
     Get,
-    /// Everything that inspects or administers, refresh included: up to 8 threads.
+    /// Everything that inspects or administers, including refreshes: up to 8 threads.
     Management,
     /// Creates, opens, closes and deletes indices: opening one may replay a translog.
     Generic,
     Flush,
-    /// One at a time: a merge of everything takes the disk to itself.
+    /// One at a time, because a force merge uses the whole disk bandwidth.
     ForceMerge,
 }
 
-/// All pools, each with Elasticsearch's name.
+/// All pools, under Elasticsearch's names.
 pub struct Pools {
     pub write: Pool,
     pub search: Pool,
@@ -249,7 +250,7 @@ pub struct Pools {
 }
 
 impl Pools {
-    /// Sizes by Elasticsearch's rules for `cores` processors.
+    /// Starts the pools with Elasticsearch's sizes for `cores` processors.
     pub fn start(cores: usize) -> std::io::Result<Pools> {
         Ok(Pools {
             write: Pool::start("write", cores, 10_000)?,
@@ -262,7 +263,7 @@ impl Pools {
         })
     }
 
-    /// The pool of this name.
+    /// Returns the pool with this name.
     pub fn get(&self, name: PoolName) -> &Pool {
         match name {
             PoolName::Write => &self.write,
@@ -275,7 +276,7 @@ impl Pools {
         }
     }
 
-    /// By name.
+    /// Returns the counters of all pools, sorted by name.
     pub fn stats(&self) -> [PoolStats; 7] {
         let Pools { write, search, get, management, generic, flush, force_merge } = self;
         [flush, force_merge, generic, get, management, search, write].map(Pool::stats)

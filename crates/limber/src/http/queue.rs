@@ -1,22 +1,22 @@
-//! What waits for a thread: "whose turn is it?"
+//! Jobs that wait for a thread: "whose turn is it?"
 //!
-//! Requests of one kind (same client, same endpoint and index) are a flow. Flows take turns, so that a client
-//! with a thousand requests does not make others wait for all of them. Where the queue is full, the flow with
-//! the most requests loses its latest one.
+//! Requests of one kind (same client, same endpoint and index) are a flow. Flows take turns, so that other
+//! clients need not wait for all of a client's thousand requests. When the queue is full, the flow with the
+//! most requests loses its latest one.
 //!
 //! Source: Nagle, "On packet switches with infinite storage" (RFC 970), section 9.
 
 use std::collections::{HashMap, VecDeque};
 
-/// Which requests take turns together.
+/// Identifies the flow of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Flow(pub u64);
 
-/// Jobs in the order in which flows take turns.
+/// Waiting jobs, by flow.
 #[derive(Debug)]
 pub struct Queue<J> {
     flows: HashMap<Flow, VecDeque<J>>,
-    /// Those with a job, the next one first.
+    /// Flows that have a job, in the order of their turns.
     turns: VecDeque<Flow>,
     count: usize,
 }
@@ -27,18 +27,18 @@ impl<J> Default for Queue<J> {
     }
 }
 
-/// What became of a job that was to wait.
+/// The outcome of adding a job to the queue.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Pushed<J> {
     Waits,
-    /// It waits in the place of this one, which was of a flow with more of them.
+    /// It waits in place of this one, which was removed from a longer flow.
     InsteadOf(J),
-    /// Its flow has as many as any other, and there is no room for more.
+    /// The queue is full, and no flow is long enough to give up a job for this one.
     Full,
 }
 
 impl<J> Queue<J> {
-    /// Jobs that wait.
+    /// Returns the number of waiting jobs.
     pub fn len(&self) -> usize {
         self.count
     }
@@ -48,13 +48,14 @@ impl<J> Queue<J> {
         self.count == 0
     }
 
-    /// The job waits if less than `count_max` do, or if a longer flow can do with one less.
+    /// Adds the job if fewer than `count_max` wait, or if a longer flow can give up a job.
     pub fn push(&mut self, flow: Flow, job: J, count_max: usize) -> Pushed<J> {
         let mut instead = None;
         if self.count >= count_max {
             let own = self.flows.get(&flow).map_or(0, VecDeque::len);
             let longest = self.flows.values_mut().max_by_key(|jobs| jobs.len());
-            // A flow with one job more would lose what it has just as well.
+            // A flow that is only one job longer would be no longer afterwards, so taking its job gains
+            // nothing.
             match longest.filter(|jobs| jobs.len() > own + 1).and_then(VecDeque::pop_back) {
                 Some(job) => instead = Some(job),
                 None => return Pushed::Full,
@@ -70,7 +71,7 @@ impl<J> Queue<J> {
         instead.map_or(Pushed::Waits, Pushed::InsteadOf)
     }
 
-    /// The next flow's oldest job.
+    /// Returns the oldest job of the next flow.
     pub fn pop(&mut self) -> Option<J> {
         let flow = self.turns.pop_front()?;
         let jobs = self.flows.get_mut(&flow)?;

@@ -1,8 +1,8 @@
-//! A request that memory is refused to, in Elasticsearch's words.
+//! The error of a request for which there is not enough memory.
 
 use limber_mapping::RequestError;
 
-/// A refused charge in Elasticsearch's words.
+/// Converts a refused charge to Elasticsearch's `circuit_breaking_exception`.
 pub fn circuit_breaking(error: &limber_store::Error) -> RequestError {
     match error {
         limber_store::Error::LimitExceeded(no_room) => no_room.clone().into(),

@@ -1,5 +1,5 @@
-//! From a handler's answer to bytes: its media type, `pretty`, `filter_path`, compression, and what they take
-//! of the memory.
+//! Renders a handler's response to bytes: media type, `pretty`, `filter_path`, compression, and the memory
+//! they need.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -16,16 +16,16 @@ use super::refusal::circuit_breaking;
 use super::request::{Method, Request};
 use super::response::{Body, CHALLENGES, Response};
 
-/// What the HTTP server sends.
+/// A response as the HTTP server sends it.
 pub type HttpResponse = hyper::Response<Full<Bytes>>;
 
 const TEXT: &str = "text/plain; charset=UTF-8";
-/// Answers smaller than this are never compressed: one packet anyway.
+/// Smaller responses are never compressed, because they fit into one packet anyway.
 const COMPRESS_BYTES_MIN: usize = 1 << 10;
-/// Answers smaller than this are not charged.
+/// Smaller responses are not charged.
 const CHARGE_BYTES_MIN: usize = 64 << 10;
 
-/// How the client wants its answer; read before routing, so that errors are shaped alike.
+/// How the client wants its response. It is determined before routing, so that errors have the same form.
 #[derive(Debug, Clone)]
 pub struct Shape {
     media: MediaType,
@@ -39,7 +39,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// From the query string of the request.
+    /// Reads the shape from the query string of the request.
     pub fn of(query: &str, head_only: bool, compress: bool, opaque_id: Option<String>) -> Shape {
         let mut shape = Shape {
             media: MediaType::json(),
@@ -64,14 +64,14 @@ impl Shape {
         shape
     }
 
-    /// Settles the media type by `format=` and the header `Accept`; JSON when this fails.
+    /// Determines the media type from `format=` and the header `Accept`. It stays JSON on failure.
     pub fn choose_media(&mut self, accept: Option<&str>) -> Result<(), RequestError> {
         self.media = media::of_answer(self.format.as_deref(), accept)?;
         Ok(())
     }
 
-    /// The answer. Its bytes are charged to `pool` until they are written; `circuit_breaking_exception` when
-    /// there are too many.
+    /// Renders the response. Its bytes are charged to `pool` until they are written. Fails with
+    /// `circuit_breaking_exception` if there are too many.
     pub fn render(&self, response: Response, pool: &Arc<Pool>) -> Result<HttpResponse, RequestError> {
         let Response { status, body, headers } = response;
         let (bytes, content_type) = self.bytes(body, Some(pool))?;
@@ -82,7 +82,7 @@ impl Shape {
         Ok(self.finish(status, headers, bytes, content_type, charge))
     }
 
-    /// The answer for an error, in the format that the client asked for.
+    /// Renders an error, in the format that the client asked for.
     pub fn render_error(&self, error: &RequestError) -> HttpResponse {
         let Response { status, mut body, mut headers } = Response::from_error(error);
         if let Body::Json(value) = &mut body
@@ -93,13 +93,14 @@ impl Shape {
         if status == 401 {
             headers.extend(CHALLENGES.map(|challenge| ("WWW-Authenticate", challenge.to_owned())));
         }
-        // `filter_path` leaves errors whole.
+        // `filter_path` does not apply to errors.
         let shape = Shape { filter_path: None, ..self.clone() };
         let (bytes, content_type) = shape.bytes(body, None).unwrap_or_default();
         self.finish(status, headers, bytes, content_type, None)
     }
 
-    /// The answer to `OPTIONS`, and the beginning of that to a method that a path has not.
+    /// Renders the response to `OPTIONS`, which is also the basis of the response to a method that a path
+    /// does not have.
     pub fn render_allowed(&self, status: u16, allowed: &[Method]) -> HttpResponse {
         let mut headers = Vec::new();
         if !allowed.is_empty() {
@@ -159,8 +160,8 @@ impl Shape {
             hyper::Response::builder().status(status).header("X-elastic-product", "Elasticsearch");
         let has_own_type = headers.iter().any(|(name, _)| *name == "content-type");
         if !has_own_type {
-            // An answer without a body is an empty text, as in Elasticsearch, and that to HEAD what GET would
-            // be told.
+            // As in Elasticsearch, a response without a body has the type of plain text; a response to HEAD
+            // has the type that GET would return.
             let is_empty = bytes.is_empty() && !self.head_only;
             let content_type = if is_empty { TEXT } else { &content_type };
             builder = builder.header("content-type", content_type);
@@ -192,8 +193,7 @@ impl Shape {
             None => Bytes::from(bytes),
         };
         builder.body(Full::new(bytes)).unwrap_or_else(|error| {
-            // A header value that HTTP forbids, such as a line break in an opaque id that came
-            // percent-encoded.
+            // A header value that HTTP forbids, such as a percent-encoded line break in an opaque id.
             tracing::error!(%error, "an answer could not be built");
             let mut fallback = hyper::Response::new(Full::new(Bytes::from_static(b"{\"status\":500}")));
             *fallback.status_mut() = hyper::StatusCode::INTERNAL_SERVER_ERROR;
@@ -202,8 +202,7 @@ impl Shape {
     }
 }
 
-/// `error_trace`: an error says where it was made. There are no frames of a virtual machine: a trace is the
-/// chain of causes.
+/// Adds `stack_trace` for `error_trace`. There are no JVM stack frames, so the trace is the chain of causes.
 fn add_traces(error: &mut Value) {
     let Some(object) = error.as_object_mut() else { return };
     let mut trace = String::new();
@@ -224,7 +223,7 @@ fn charged(pool: &Arc<Pool>, bytes: u64) -> Result<Charge, RequestError> {
     pool.charge(bytes, "<http_response>").map_err(|error| circuit_breaking(&error))
 }
 
-/// An answer's bytes, charged until the last of them is on its way.
+/// The bytes of a response, charged until the last of them has been passed to the socket.
 struct Charged {
     bytes: Vec<u8>,
     _charge: Charge,

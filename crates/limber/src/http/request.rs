@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Methods of HTTP that endpoints can have.
+/// HTTP methods that endpoints may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
     Get,
@@ -22,7 +22,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// In the order of their declaration.
+    /// All methods, in the order of declaration.
     pub const ALL: [Method; 7] = [
         Method::Get,
         Method::Head,
@@ -33,7 +33,7 @@ impl Method {
         Method::Options,
     ];
 
-    /// The method of this name; `None` for any other.
+    /// Parses a method name; `None` if it is none of these.
     pub fn parse(text: &str) -> Option<Method> {
         Some(match text {
             "GET" => Method::Get,
@@ -47,7 +47,7 @@ impl Method {
         })
     }
 
-    /// As HTTP writes it.
+    /// Returns the name as in HTTP.
     pub fn name(self) -> &'static str {
         match self {
             Method::Get => "GET",
@@ -73,17 +73,18 @@ pub struct Request {
     /// Values of the matched route's placeholders, by name.
     pub path_values: Vec<(&'static str, String)>,
     pub body: Bytes,
-    /// A browser asks: it would rather have a page than JSON.
+    /// The client is a browser that prefers a page to JSON.
     pub prefers_html: bool,
-    /// Set when the client hangs up before the answer.
+    /// Set when the client disconnects before the response.
     pub cancelled: Arc<AtomicBool>,
 }
 
-/// What is made of a body that is a tree, by its size: the tree, what is compiled of it, and copies of it.
+/// Factor from the size of a body to the memory that its handling takes: the parsed tree, what is compiled
+/// from it, and copies of it.
 const TREE_FACTOR: u64 = 6;
 
 impl Request {
-    /// Splits and decodes `path_and_query`. Errors on broken percent encoding.
+    /// Splits and decodes `path_and_query`. Fails on invalid percent encoding.
     pub fn parse_uri(path_and_query: &str) -> Result<(Vec<String>, Parameters), RequestError> {
         let (path, query) = path_and_query.split_once('?').unwrap_or((path_and_query, ""));
         let decode = |text: &str| -> Result<String, RequestError> {
@@ -102,7 +103,7 @@ impl Request {
         Ok((segments, parameters))
     }
 
-    /// The value of a path placeholder or query parameter; the path wins.
+    /// Returns the value of a path placeholder or query parameter; the path wins.
     pub fn param(&self, name: &str) -> Option<&str> {
         self.path_values
             .iter()
@@ -111,22 +112,22 @@ impl Request {
             .or_else(|| self.query.iter().rev().find(|(n, _)| n == name).map(|(_, v)| v.as_str()))
     }
 
-    /// A placeholder that the route guarantees.
+    /// Returns the value of a placeholder that the route guarantees.
     pub fn path(&self, name: &str) -> &str {
         self.param(name).unwrap_or("")
     }
 
-    /// `true` for `true` and for a bare parameter, `false` for `false`.
+    /// Reads a boolean parameter; a parameter without a value is `true`.
     pub fn flag(&self, name: &str) -> Result<Option<bool>, RequestError> {
         self.param(name).map(parse_flag).transpose()
     }
 
-    /// A parameter that is true or false; `default` when it is absent.
+    /// Reads a boolean parameter; `default` if it is absent.
     pub fn flag_or(&self, name: &str, default: bool) -> Result<bool, RequestError> {
         Ok(self.flag(name)?.unwrap_or(default))
     }
 
-    /// A whole number; another text is an error in Elasticsearch's words.
+    /// Reads an integer parameter. Fails with Elasticsearch's message if it is malformed.
     pub fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, RequestError> {
         self.param(name)
             .map(|text| {
@@ -143,24 +144,24 @@ impl Request {
             .transpose()
     }
 
-    /// A comma-separated list; absent and empty are the empty list.
+    /// Reads a comma-separated list. It is empty if the parameter is absent or empty.
     pub fn list(&self, name: &str) -> Vec<String> {
         self.param(name)
             .map(|text| text.split(',').map(str::trim).filter(|t| !t.is_empty()).map(str::to_owned).collect())
             .unwrap_or_default()
     }
 
-    /// A time value such as `30s`, in milliseconds.
+    /// Reads a time value such as `30s`, in milliseconds.
     pub fn time_ms(&self, name: &str) -> Result<Option<u64>, RequestError> {
         self.param(name).map(|text| parse_time_ms(name, text)).transpose()
     }
 
-    /// Whether the body has more than white space.
+    /// Whether the body contains more than white space.
     pub fn has_body(&self) -> bool {
         self.body.iter().any(|byte| !byte.is_ascii_whitespace())
     }
 
-    /// The body, or the `source` parameter, as JSON; `None` when there is none.
+    /// Parses the body, or the `source` parameter, as JSON; `None` if there is none.
     pub fn json(&self) -> Result<Option<Value>, RequestError> {
         if !self.has_body() {
             return match self.param("source") {
@@ -168,18 +169,18 @@ impl Request {
                 None => Ok(None),
             };
         }
-        // What is made of a tree is several times as large, as the tree is.
+        // The handler's own structures are several times as large as the body, like the tree.
         work::claim(TREE_FACTOR * self.body.len() as u64)?;
         parse_json(&self.body).map(Some)
     }
 
-    /// The body as JSON, required.
+    /// Parses the body, which is required, as JSON.
     pub fn json_required(&self) -> Result<Value, RequestError> {
         self.json()?.ok_or_else(|| RequestError::bad_request("parse_exception", "request body is required"))
     }
 }
 
-/// Refuses `%` without two hexadecimal digits, as Elasticsearch's `RestUtils#decodeComponent` does.
+/// Refuses `%` without two hexadecimal digits, like Elasticsearch's `RestUtils#decodeComponent`.
 fn check_escapes(text: &str) -> Result<(), RequestError> {
     for (at, _) in text.match_indices('%') {
         let reason = match text.as_bytes().get(at + 1..at + 3) {
@@ -192,7 +193,7 @@ fn check_escapes(text: &str) -> Result<(), RequestError> {
     Ok(())
 }
 
-/// Parses JSON with serde_json's depth limit (128); errors in Elasticsearch's type.
+/// Parses JSON with serde_json's depth limit (128). Errors have Elasticsearch's type.
 pub fn parse_json(bytes: &[u8]) -> Result<Value, RequestError> {
     serde_json::from_slice(bytes).map_err(|error| {
         let kind = if error.is_eof() { "x_content_e_o_f_exception" } else { "x_content_parse_exception" };
@@ -204,7 +205,7 @@ pub fn parse_json(bytes: &[u8]) -> Result<Value, RequestError> {
     })
 }
 
-/// `true` for `true` and for nothing, `false` for `false`.
+/// Parses a boolean; the empty string is `true`.
 pub fn parse_flag(text: &str) -> Result<bool, RequestError> {
     match text {
         "" | "true" => Ok(true),
@@ -215,7 +216,7 @@ pub fn parse_flag(text: &str) -> Result<bool, RequestError> {
     }
 }
 
-/// A time value in whole milliseconds; `-1` is the most that there are.
+/// Parses a time value to whole milliseconds; `-1` becomes `u64::MAX`.
 pub fn parse_time_ms(name: &str, text: &str) -> Result<u64, RequestError> {
     Ok(TimeValue::parse(text, name)?.map_or(u64::MAX, TimeValue::millis))
 }

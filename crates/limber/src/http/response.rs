@@ -1,79 +1,79 @@
-//! An answer as handlers make it, and errors in Elasticsearch's shape.
+//! A response as handlers return it, and errors in Elasticsearch's shape.
 
 use limber_mapping::{ErrorClass, RequestError};
 use serde_json::{Map, Value, json};
 
 use super::status;
 
-/// What clients without valid credentials are told that they may send.
+/// The authentication schemes that clients without valid credentials are told to use.
 pub const CHALLENGES: [&str; 2] = ["Basic realm=\"security\", charset=\"UTF-8\"", "ApiKey"];
 
-/// What a handler answers.
+/// What a handler returns.
 #[derive(Debug)]
 pub struct Response {
     pub status: u16,
     pub body: Body,
-    /// Further headers, such as `Location` or `Warning`.
+    /// Additional headers, such as `Location` or `Warning`.
     pub headers: Vec<(&'static str, String)>,
 }
 
-/// What an answer holds.
+/// The body of a response.
 #[derive(Debug)]
 pub enum Body {
     Empty,
     Json(Value),
-    /// JSON that the handler wrote itself (bulk, search): compact, in one buffer.
+    /// JSON that the handler serialized itself (bulk, search): compact, in one buffer.
     RawJson(Vec<u8>),
     Text(String),
-    /// Anything else, with its content type.
+    /// Any other content type, with its bytes.
     Document(&'static str, Vec<u8>),
-    /// Text for people, JSON for those who ask for a structured format (`_cat`).
+    /// Text by default, JSON for clients that ask for a structured format (`_cat`).
     Shown(Box<dyn Shown>),
 }
 
-/// What is shown to people as text and to programs as a value.
+/// A body that is text for people and a value for programs.
 pub trait Shown: std::fmt::Debug + Send {
     fn text(&self) -> String;
     fn value(&self) -> Value;
 }
 
 impl Response {
-    /// JSON with any status.
+    /// Creates a JSON response with any status.
     pub fn json(status: u16, value: Value) -> Response {
         Response { status, body: Body::Json(value), headers: Vec::new() }
     }
 
-    /// JSON with status 200.
+    /// Creates a JSON response with status 200.
     pub fn ok(value: Value) -> Response {
         Response::json(200, value)
     }
 
-    /// JSON that is written already.
+    /// Creates a response from serialized JSON.
     pub fn raw(status: u16, bytes: Vec<u8>) -> Response {
         Response { status, body: Body::RawJson(bytes), headers: Vec::new() }
     }
 
-    /// Plain text with status 200.
+    /// Creates a plain text response with status 200.
     pub fn text(text: String) -> Response {
         Response { status: 200, body: Body::Text(text), headers: Vec::new() }
     }
 
-    /// Bytes of any content type, with status 200.
+    /// Creates a response with any content type and status 200.
     pub fn document(content_type: &'static str, bytes: Vec<u8>) -> Response {
         Response { status: 200, body: Body::Document(content_type, bytes), headers: Vec::new() }
     }
 
-    /// Text for people and a value for programs, with status 200.
+    /// Creates a response that is text for people and a value for programs, with status 200.
     pub fn shown(body: impl Shown + 'static) -> Response {
         Response { status: 200, body: Body::Shown(Box::new(body)), headers: Vec::new() }
     }
 
-    /// No body.
+    /// Creates a response without a body.
     pub fn empty(status: u16) -> Response {
         Response { status, body: Body::Empty, headers: Vec::new() }
     }
 
-    /// `{"acknowledged": true}`.
+    /// Creates the response `{"acknowledged": true}`.
     pub fn acknowledged() -> Response {
         Response::ok(json!({"acknowledged": true}))
     }
@@ -84,20 +84,20 @@ impl Response {
         self
     }
 
-    /// The error object with its status.
+    /// Creates the response for an error, with its status.
     pub fn from_error(error: &RequestError) -> Response {
         Response::json(status::of_error(error.class), error_body(error))
     }
 }
 
-/// Type of an error that is shown as its reason alone: `{"error": "reason"}`, with a status unless it is a
-/// bad request (Elasticsearch's `RestController#handleBadRequest` and `#handleUnsupportedHttpMethod`).
+/// The kind of an error that is rendered as its reason only: `{"error": "reason"}`, with the status unless it
+/// is 400 (Elasticsearch's `RestController#handleBadRequest` and `#handleUnsupportedHttpMethod`).
 pub const BARE: &str = "bare";
 
-/// `{"error": {"root_cause": [...], "type", "reason", ...}, "status"}`.
+/// Renders `{"error": {"root_cause": [...], "type", "reason", ...}, "status"}`.
 ///
-/// Source: `ElasticsearchException#generateFailureXContent` and `#guessRootCauses`; a search names its
-/// shards' root causes in the metadata `root_cause`.
+/// Source: `ElasticsearchException#generateFailureXContent` and `#guessRootCauses`. A search passes the root
+/// causes of its shards in the metadata `root_cause`.
 pub fn error_body(error: &RequestError) -> Value {
     if error.kind == BARE {
         return match error.class {

@@ -1,4 +1,4 @@
-//! Which requests were slow? The slowest of the last hour, in a list of fixed size.
+//! The slowest requests of the last hour, in a list of fixed size.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use super::request::Method;
 
-/// Faster requests are not kept.
+/// Requests that take less time are not kept.
 const THRESHOLD: Duration = Duration::from_millis(200);
-/// Requests kept; about 2 KiB each.
+/// Maximum number of requests kept; each takes about 2 KiB.
 const COUNT_MAX: usize = 64;
-/// After this one goes, however slow it was.
+/// Requests older than this are dropped, however slow they were.
 const KEPT: Duration = Duration::from_secs(3600);
-/// This much of a path and of a body is kept.
+/// Maximum length that is kept of a path and of a body.
 const TEXT_BYTES_MAX: usize = 1 << 10;
 const OPAQUE_ID_BYTES_MAX: usize = 128;
 
@@ -28,7 +28,7 @@ pub struct Begun {
 }
 
 impl Begun {
-    /// `body`: what of it may be shown; empty for what holds documents.
+    /// `body` is the part of the body that may be shown: empty if it contains documents.
     pub fn new(method: Method, uri: &str, body: &[u8], opaque_id: Option<String>) -> Begun {
         Begun {
             method,
@@ -41,7 +41,7 @@ impl Begun {
     }
 }
 
-/// The beginning of a text, of whole characters.
+/// Cuts a string to at most `bytes_max` bytes, at a character boundary.
 fn cut(text: &str, bytes_max: usize) -> &str {
     let mut end = text.len().min(bytes_max);
     while !text.is_char_boundary(end) {
@@ -63,7 +63,7 @@ pub struct SlowRequests {
 }
 
 impl SlowRequests {
-    /// Notes the end of a request.
+    /// Records the end of a request.
     pub fn end(&self, begun: Begun, status: u16) {
         let took = begun.at.elapsed();
         if took >= THRESHOLD {
@@ -86,7 +86,7 @@ impl SlowRequests {
         kept.push(slow);
     }
 
-    /// All that are kept, the slowest first.
+    /// Returns all kept requests, the slowest first.
     pub fn show(&self) -> Value {
         let mut kept = self.kept.lock();
         kept.retain(|old| old.begun.at.elapsed() < KEPT);

@@ -1,4 +1,4 @@
-//! A client's socket, plain or under TLS: "the bytes that it carries".
+//! A client's socket, plain or with TLS.
 
 use std::io::Result;
 use std::pin::Pin;
@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-/// One of both.
+/// A plain or TLS socket.
 pub enum Socket {
     Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),

@@ -1,9 +1,9 @@
-//! Which HTTP status has this outcome? Nothing below the crate `limber` knows.
+//! Maps outcomes to HTTP status codes. No crate below `limber` knows them.
 
 use limber_engine::WriteResult;
 use limber_mapping::ErrorClass;
 
-/// The status of an error. Source: `ExceptionsHelper#status` and the `RestStatus` of each exception.
+/// Returns the status of an error. Source: `ExceptionsHelper#status` and the `RestStatus` of each exception.
 pub fn of_error(class: ErrorClass) -> u16 {
     match class {
         ErrorClass::BadRequest => 400,
@@ -24,7 +24,7 @@ pub fn of_error(class: ErrorClass) -> u16 {
     }
 }
 
-/// The status of a write that was carried out. Source: `DocWriteResponse#status`.
+/// Returns the status of a successful write. Source: `DocWriteResponse#status`.
 pub fn of_write(result: WriteResult) -> u16 {
     match result {
         WriteResult::Created => 201,
@@ -37,7 +37,8 @@ pub fn of_write(result: WriteResult) -> u16 {
 mod tests {
     use super::*;
 
-    /// Elasticsearch compares the statuses of shards that failed, and `search` their classes.
+    /// For failed shards Elasticsearch compares the statuses, but `search` compares the error classes, so
+    /// their orders must agree.
     #[test]
     fn a_graver_class_has_a_higher_status() {
         let mut ascending = [

@@ -1,6 +1,6 @@
-//! A socket as the server reads and writes it: it tells when its client does not take what it is sent (such a
-//! connection is not idle, although no request is under way), and hands on no bytes that could be taken for
-//! other requests than they are ([`Framing`]).
+//! A socket as the server reads and writes it. It detects a client that does not read its response (such a
+//! connection is not idle, although no request is in flight). It passes on only bytes that cannot be misread
+//! as other requests ([`Framing`]).
 
 use std::io::{ErrorKind, IoSlice, Result};
 use std::pin::Pin;
@@ -17,29 +17,29 @@ use super::connections::Connection;
 use super::framing::Framing;
 use super::socket::Socket;
 
-/// Most bytes that are read from a socket at a time.
+/// Maximum number of bytes that are read from a socket at a time.
 const READ_BYTES_MAX: usize = 256 << 10;
-/// A client that takes nothing of its answer for this long is cut off.
+/// A client that reads nothing of its response for this long is disconnected.
 const STALL_TIME: Duration = Duration::from_secs(60);
-/// Bytes that one read asks for while no body is expected: heads are small, and idle connections are many.
+/// Bytes per read while no body is expected: heads are small, and idle connections are many.
 const READ_BYTES_MIN: usize = 8 << 10;
 
-/// A socket whose bytes are counted, and which can be closed from outside.
+/// A socket whose requests are checked, and whose stalled client is detected.
 pub struct Watched {
     io: TokioIo<Socket>,
     connection: Arc<Connection>,
     framing: Framing,
-    /// Sound bytes that were not handed on for want of room, and how many of them were.
+    /// Valid bytes that did not fit into the reader's buffer, and how many of them have been passed on since.
     ready: Vec<u8>,
     handed_on: usize,
-    /// Room to read into; none while nothing comes.
+    /// The read buffer; empty while nothing arrives.
     room: Vec<u8>,
-    /// Ends when the client has taken nothing for too long.
+    /// Fires when the client has read nothing for too long.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
 impl Watched {
-    /// Watches `stream` for `connection`.
+    /// Wraps `stream` for `connection`.
     pub fn new(stream: Socket, connection: Arc<Connection>) -> Watched {
         let (ready, room) = (Vec::new(), Vec::new());
         Watched {
@@ -53,7 +53,8 @@ impl Watched {
         }
     }
 
-    /// Reads what is there into `ready`, as far as it is sound. Returns the number of bytes; 0 at the end.
+    /// Reads available bytes, and moves the valid ones to `ready`. Returns the number of bytes read; 0 at the
+    /// end.
     fn read(&mut self, context: &mut Context<'_>) -> Poll<Result<usize>> {
         let expected = usize::try_from(self.framing.expected_bytes()).unwrap_or(usize::MAX);
         let wanted = expected.clamp(READ_BYTES_MIN, READ_BYTES_MAX);
@@ -71,7 +72,7 @@ impl Watched {
         }
     }
 
-    /// Ends a connection whose client takes nothing for too long: the answer is memory that others need.
+    /// Ends the connection if its client reads nothing for too long, because the response occupies memory.
     fn note<T>(&mut self, outcome: Poll<Result<T>>, context: &mut Context<'_>) -> Poll<Result<T>> {
         self.connection.set_write_blocked(outcome.is_pending());
         if outcome.is_ready() {

@@ -1,15 +1,15 @@
-//! Lines of Apache's and nginx's common and combined logs to documents with the fields of the Elastic Common
-//! Schema.
+//! Converts lines of Apache's and nginx's common and combined log formats to documents with the fields of the
+//! Elastic Common Schema.
 
 use jiff::fmt::strtime;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-/// The document of a line; `None` for a line of another form.
+/// Converts a line to a document; `None` for a line in another format.
 pub fn document(line: &str) -> Option<Map<String, Value>> {
     let (host, rest) = line.split_once(' ')?;
     let (ident, rest) = rest.split_once(' ')?;
-    // A user's name may have spaces.
+    // A user name may contain spaces.
     let (user, rest) = rest.split_once(" [")?;
     let (time, rest) = rest.split_once(']')?;
     let (request, rest) = quoted(rest)?;
@@ -43,7 +43,8 @@ pub fn document(line: &str) -> Option<Map<String, Value>> {
     Some(document)
 }
 
-/// `GET /path HTTP/1.1`; what has another form is kept as it is.
+/// Adds the fields of a request line such as `GET /path HTTP/1.1`. A request in another form is kept as it
+/// is.
 fn put_request(request: &str, put: &mut impl FnMut(&str, Value) -> Option<Value>) {
     let is_method = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_uppercase());
     if let Some((method, rest)) = request.split_once(' ')
@@ -60,7 +61,7 @@ fn put_request(request: &str, put: &mut impl FnMut(&str, Value) -> Option<Value>
     }
 }
 
-/// The next text in double quotes without the log's escapes of `"` and `\`, and what follows it.
+/// Returns the next string in double quotes, with `\"` and `\\` unescaped, and the rest after it.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let (_, inner) = text.split_once('"')?;
     let mut plain = String::new();
@@ -79,7 +80,7 @@ fn quoted(text: &str) -> Option<(String, &str)> {
     None
 }
 
-/// The mapping of such documents, for an index that is not there yet.
+/// Returns the mapping of such documents, for an index that does not exist yet.
 pub fn mapping() -> Value {
     let keyword = || json!({"type": "keyword", "ignore_above": 1024});
     let searched = || json!({"type": "keyword", "ignore_above": 1024, "fields": {"text": {"type": "text"}}});

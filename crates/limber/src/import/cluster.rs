@@ -1,4 +1,4 @@
-//! A server as the import asks it: JSON in, JSON out, patience with one that is busy.
+//! An HTTP client for the servers of an import: JSON in, JSON out, with retries while a server is busy.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,16 +12,16 @@ use ureq::Agent;
 
 use crate::remote::{RemoteSettings, TlsSettings};
 
-/// Longest answer; pages of documents are asked for so that they stay far below.
+/// Maximum size of a response. Pages of documents are sized to stay far below it.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
-/// A server that says nothing for so long is given up.
+/// A server that sends nothing for this long has failed.
 const SILENCE_MAX: Duration = Duration::from_secs(300);
-/// A busy or restarting server is asked again for about five minutes.
+/// A busy or restarting server is retried for about five minutes.
 const RETRIES_MAX: u32 = 12;
 const PAUSE_FIRST: Duration = Duration::from_millis(250);
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 
-/// How TLS and credentials of both servers are given.
+/// TLS settings and credentials for a server.
 #[derive(Debug, Clone, Default)]
 pub struct Access {
     pub ca_file: Option<PathBuf>,
@@ -30,29 +30,29 @@ pub struct Access {
     pub authorization: Option<String>,
 }
 
-/// An answer, whatever its status.
+/// A response, whatever its status.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
     pub body: Vec<u8>,
 }
 
-/// The server that documents go to, or come from.
+/// The target or the source of the documents.
 #[derive(Debug, Clone)]
 pub struct Cluster {
     agent: Agent,
-    /// Without credentials and without a slash at its end.
+    /// Without credentials and without a trailing slash.
     pub url: String,
     authorization: Option<String>,
 }
 
 impl Answer {
-    /// The body as JSON.
+    /// Parses the body as JSON.
     pub fn json(&self) -> Result<Value> {
         serde_json::from_slice(&self.body).context("the server's answer is no JSON")
     }
 
-    /// What the server says is wrong.
+    /// Returns the reason of the error that the server reports.
     pub fn reason(&self) -> String {
         let said: Value = serde_json::from_slice(&self.body).unwrap_or(Value::Null);
         let error = &said["error"];
@@ -68,10 +68,10 @@ impl Answer {
 }
 
 impl Cluster {
-    /// `address`: `host:port` or a URL, which may name a user and a password.
+    /// `address` is `host:port`, or a URL that may contain a user and a password.
     ///
     /// # Errors
-    /// An address of another form; a file of certificates that cannot be read.
+    /// The address is malformed, or a certificate file cannot be read.
     pub fn new(address: &str, access: &Access) -> Result<Cluster> {
         let address = match address.contains("://") {
             true => address.to_owned(),
@@ -133,10 +133,10 @@ impl Cluster {
         Ok(Answer { status, body })
     }
 
-    /// Sends until there is an answer that is not "busy".
+    /// Sends the request until the response is not "busy".
     ///
     /// # Errors
-    /// No answer, or only "busy", for minutes.
+    /// There is no response, or only "busy", for minutes.
     pub fn send(&self, method: &str, path: &str, body: &[u8], kind: &str) -> Result<Answer> {
         let mut pause = PAUSE_FIRST;
         for retry in 0.. {
@@ -146,7 +146,7 @@ impl Cluster {
                 Err(ureq::Error::Io(_) | ureq::Error::Timeout(_) | ureq::Error::ConnectionFailed) => true,
                 Err(_) => false,
             };
-            // A server that never answered is not there.
+            // A server that has never responded is not running.
             if !is_passing || retry == RETRIES_MAX || (retry == 0 && path == "/") {
                 return outcome.with_context(|| format!("{} does not answer", self.url));
             }
@@ -156,10 +156,10 @@ impl Cluster {
         unreachable!("the loop returns")
     }
 
-    /// The answer of a request that must succeed.
+    /// Returns the body of a request that must succeed.
     ///
     /// # Errors
-    /// What the server says, and no answer.
+    /// The server reports an error or does not respond.
     pub fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value> {
         let body = body.map(Value::to_string).unwrap_or_default();
         let answer = self.send(method, path, body.as_bytes(), "application/json")?;
@@ -169,10 +169,10 @@ impl Cluster {
         }
     }
 
-    /// `None` where the server has no such thing, or does not know such a request.
+    /// Returns `None` if the resource does not exist, or if the server does not know the request.
     ///
     /// # Errors
-    /// As [`Cluster::ask`] for other statuses.
+    /// As [`Cluster::ask`], for other statuses.
     pub fn ask_if_there(&self, method: &str, path: &str) -> Result<Option<Value>> {
         let answer = self.send(method, path, b"", "application/json")?;
         match answer.status {
@@ -183,7 +183,7 @@ impl Cluster {
     }
 }
 
-/// A name within a path.
+/// Encodes a name for use in a path.
 pub fn in_path(name: &str) -> String {
     percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC).to_string()
 }

@@ -1,4 +1,4 @@
-//! The command `limber import`, from its arguments to its last line.
+//! The command `limber import`, from its arguments to its summary.
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -17,9 +17,9 @@ use super::sink::{Names, Sink};
 use super::state::{Done, StateFile};
 use super::{access_log, lines};
 
-/// Between two looks at how far it is.
+/// Interval at which progress is checked.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// Between two lines where nobody watches a terminal.
+/// Interval of progress lines if standard error is not a terminal.
 const TELL_EVERY: Duration = Duration::from_secs(10);
 
 /// Bring documents into a server: from another Elasticsearch or OpenSearch, or from files
@@ -102,8 +102,10 @@ struct Running {
 }
 
 impl ImportCommand {
+    /// Runs the import.
+    ///
     /// # Errors
-    /// What ends the import as a whole; refused documents are a matter of the exit code.
+    /// The import fails as a whole. Refused documents only change the exit code.
     pub fn run(self) -> Result<ExitCode> {
         let is_server = |source: &String| source.starts_with("http://") || source.starts_with("https://");
         let (servers, paths): (Vec<&String>, Vec<&String>) =
@@ -195,7 +197,7 @@ impl ImportCommand {
                 running.sink.drain()?;
                 running.done.units.push(unit.name.clone());
                 running.state.write(&running.done)?;
-                // What was just taken can be searched.
+                // Makes the imported documents searchable.
                 running.target.ask("POST", &format!("/{}/_refresh", in_path(name)), None)?;
             }
             Ok(())
@@ -273,13 +275,14 @@ impl ImportCommand {
         FileImport { path, unit, skipped, target, sink: &running.sink }.run(input, format)
     }
 
-    /// Fields of logs have known types; of an index that is there they are its owner's.
+    /// Creates the index for a log with a mapping of the known fields. An existing index keeps its own
+    /// mapping.
     fn make_log_index(&self, running: &Running, index: &str) -> Result<()> {
         let path = format!("/{}", in_path(index));
         if running.target.send("HEAD", &path, b"", "")?.status == 200 {
             return Ok(());
         }
-        // A name that a template makes a data stream of cannot be an index.
+        // If a template makes the name a data stream, no index can be created.
         let simulated =
             running.target.ask_if_there("POST", &format!("/_index_template/_simulate_index{path}"))?;
         if simulated.is_some_and(|answer| {
@@ -291,8 +294,8 @@ impl ImportCommand {
     }
 }
 
-/// Shows how far it is, and keeps it for files (`files`: what was done before, and their paths), until it is
-/// over.
+/// Prints the progress until the import is over. For files it also saves the progress; `files` has the
+/// earlier progress, the paths and their displayed names.
 fn watch(
     running: &Running,
     unit: &'static str,
@@ -327,7 +330,7 @@ fn watch(
     Ok(std::thread::Builder::new().name("import-progress".into()).spawn(look)?)
 }
 
-/// Writes down up to where everything of the files is done.
+/// Saves the position up to which all records of the files are done.
 fn keep(sink: &Sink, state: &StateFile, before: &Done, paths: &[PathBuf], shown: &[String]) {
     let (_, place) = sink.progress();
     let Some(path) =
@@ -341,7 +344,7 @@ fn keep(sink: &Sink, state: &StateFile, before: &Done, paths: &[PathBuf], shown:
         records: place.record,
         fingerprint: files::fingerprint(path),
     };
-    // What cannot be kept only costs time when the import is interrupted.
+    // If this fails, a later run after an interruption only takes longer.
     let _ = state.write(&done);
 }
 
@@ -362,7 +365,7 @@ fn finish(running: &Running, watch: std::thread::JoinHandle<()>, outcome: Result
     Ok(if counts.failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// `1 document`, `2 documents`.
+/// Formats `1 document`, `2 documents`.
 fn counted(count: u64, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }

@@ -1,5 +1,5 @@
-//! Rows of a CSV file to documents: the first row has the fields' names, and a column is numbers where its
-//! first rows are.
+//! Converts rows of a CSV file to documents. The first row has the field names. A column is numeric if it is
+//! in the first rows.
 
 use std::cell::Cell;
 use std::io::{BufRead, Read};
@@ -11,11 +11,11 @@ use serde_json::{Map, Value};
 
 use super::lines::{Input, RECORD_BYTES_MAX};
 
-/// Rows that decide what a column holds, and bytes of them at most.
+/// Maximum number of rows, and of their bytes, that determine the type of a column.
 const SAMPLE_ROWS: usize = 1_000;
 const SAMPLE_BYTES: usize = 8 << 20;
 
-/// Ends a row that is longer than memory should hold, such as after a quote that is never closed.
+/// Ends a row that is too long to hold in memory, for example after a quote that is never closed.
 struct Guarded {
     inner: Input,
     since_row: Rc<Cell<usize>>,
@@ -32,7 +32,7 @@ impl Read for Guarded {
     }
 }
 
-/// What the values of a column become.
+/// The type of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Integer,
@@ -42,7 +42,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// What a value can be; a number with a leading zero, such as a postal code, is a text.
+    /// Returns the type of a value. A number with a leading zero, such as a postal code, is a string.
     fn of(value: &str) -> Kind {
         let digits = value.strip_prefix('-').unwrap_or(value);
         let has_leading_zero = digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.");
@@ -63,7 +63,8 @@ impl Kind {
         }
     }
 
-    /// A value that is not what its column was taken for stays a text, which the server judges.
+    /// Converts a value. If it does not have the column's type, it stays a string, and the server decides
+    /// about it.
     fn value(self, text: &str) -> Value {
         let read = match self {
             Kind::Text => None,
@@ -73,20 +74,20 @@ impl Kind {
     }
 }
 
-/// Rows of a file of separated values, as JSON documents.
+/// Rows of a file with separated values, as JSON documents.
 pub struct Rows {
     reader: csv::Reader<Guarded>,
     since_row: Rc<Cell<usize>>,
     names: Vec<String>,
     kinds: Vec<Kind>,
-    /// Read to find out the kinds, not yet handed out, in reverse.
+    /// Rows that were read to determine the types and have not been returned yet, in reverse order.
     sample: Vec<StringRecord>,
     row: StringRecord,
-    /// Rows handed out, without the first of the file.
+    /// Number of rows returned, not counting the header.
     pub number: u64,
 }
 
-/// The delimiter that the first line has most of.
+/// Returns the delimiter that occurs most often in the first line.
 pub fn delimiter_of(line: &str) -> Option<u8> {
     let counted = [b',', b';', b'\t', b'|']
         .map(|delimiter| (line.bytes().filter(|byte| *byte == delimiter).count(), delimiter));
@@ -94,8 +95,10 @@ pub fn delimiter_of(line: &str) -> Option<u8> {
 }
 
 impl Rows {
+    /// Reads the header and determines the types.
+    ///
     /// # Errors
-    /// A file without a first row of names, or with a name twice.
+    /// The file has no header, or a name occurs twice in it.
     pub fn new(mut input: Input, delimiter: Option<u8>) -> Result<Rows> {
         let delimiter = match delimiter {
             Some(delimiter) => delimiter,
@@ -131,7 +134,7 @@ impl Rows {
     fn take_sample(&mut self) {
         let mut kinds: Vec<Option<Kind>> = vec![None; self.names.len()];
         let mut bytes = 0;
-        // What cannot be read is told when its turn comes.
+        // A row that cannot be read is reported when its turn comes.
         while self.sample.len() < SAMPLE_ROWS && bytes < SAMPLE_BYTES {
             let mut row = StringRecord::new();
             if !matches!(self.reader.read_record(&mut row), Ok(true)) {
@@ -148,7 +151,8 @@ impl Rows {
         self.kinds = kinds.into_iter().map(|kind| kind.unwrap_or(Kind::Text)).collect();
     }
 
-    /// The next row's document, or why it has none; `None` at the end. Empty values stay out.
+    /// Returns the document of the next row, or the reason why it has none; `None` at the end. Empty values
+    /// are left out.
     ///
     /// # Errors
     /// The file cannot be read any further.

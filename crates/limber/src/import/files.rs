@@ -1,4 +1,5 @@
-//! Files to operations: what is in them is recognized, and each record becomes one operation or one error.
+//! Converts files to operations: their format is detected, and each record becomes one operation or one
+//! error.
 
 use std::ffi::OsStr;
 use std::io::BufRead;
@@ -16,7 +17,7 @@ use super::pack::{Packer, Place, action};
 use super::sink::Sink;
 use super::{access_log, csv_rows};
 
-/// What is in a file.
+/// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// A document a line
@@ -29,19 +30,19 @@ pub enum Format {
     AccessLog,
 }
 
-/// Where documents go, and what their ids are.
+/// Where documents go, and how they get their ids.
 #[derive(Debug, Clone)]
 pub struct Target {
     /// Bulk files may name their own.
     pub index: Option<String>,
     /// The field whose value is the id.
     pub id_field: Option<String>,
-    /// The server makes ids.
+    /// The server generates the ids.
     pub has_auto_ids: bool,
     pub delimiter: Option<u8>,
 }
 
-/// The name of a folder's kind that is no source of documents here.
+/// If the path is a folder, returns a message that says what it is and what to import instead.
 pub fn refused_folder(path: &Path) -> Option<String> {
     let has = |name: &str| path.join(name).exists();
     if !path.is_dir() {
@@ -72,10 +73,10 @@ fn has_snapshot_blobs(path: &Path) -> bool {
     })
 }
 
-/// What a file holds, by its first line and its name.
+/// Detects the format of a file from its first line and its name.
 ///
 /// # Errors
-/// Nothing that is known.
+/// The format is unknown.
 pub fn recognize(path: &Path, input: &mut Input) -> Result<Format> {
     let start = input.fill_buf().with_context(|| format!("cannot read {}", path.display()))?;
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
@@ -111,7 +112,7 @@ fn is_action(line: &[u8]) -> bool {
     members.len() == 1 && members.iter().all(|(name, value)| is_name(name) && value.is_object())
 }
 
-/// Sends one file's records after the first `skipped`.
+/// Sends the records of one file, without the first `skipped`.
 pub struct FileImport<'a> {
     pub path: &'a PathBuf,
     pub unit: u32,
@@ -121,6 +122,8 @@ pub struct FileImport<'a> {
 }
 
 impl FileImport<'_> {
+    /// Imports the file.
+    ///
     /// # Errors
     /// The file cannot be read, or the import fails as a whole.
     pub fn run(&self, mut input: Input, format: Format) -> Result<()> {
@@ -139,7 +142,7 @@ impl FileImport<'_> {
             })?,
             Format::Ndjson => self.ndjson(&mut packer, Lines::new(input))?,
             Format::Bulk => {
-                // The first line decides before anything is sent.
+                // The format is checked by the first line, before anything is sent.
                 let _ = input.fill_buf().with_context(at)?;
                 self.bulk(&mut packer, Lines::new(input))?;
             }
@@ -185,7 +188,7 @@ impl FileImport<'_> {
         self.add(packer, record, text.as_bytes())
     }
 
-    /// One document as it stands, with its action line.
+    /// Adds one document unchanged, with its action line.
     fn add(&self, packer: &mut Packer, record: u64, document: &[u8]) -> Result<()> {
         let index = self.target.index.as_deref().unwrap_or_default();
         let (operation, id) = match (&self.target.id_field, self.target.has_auto_ids) {
@@ -215,8 +218,8 @@ impl FileImport<'_> {
             if record <= self.skipped {
                 continue;
             }
-            // Its numbers and its order stay as they are; a line that is not an object would spoil the whole
-            // request.
+            // The document is sent unchanged, so that its numbers and member order are kept. But a line that
+            // is not an object would invalidate the whole request, so it is checked.
             match object(&text) {
                 Ok(()) => self.add(packer, record, &text)?,
                 Err(reason) => self.sink.refuse(self.place(record), &reason),
@@ -235,7 +238,7 @@ impl FileImport<'_> {
             };
             let record = lines.number;
             let Some((operation, action_line)) = self.with_index(&action_line) else {
-                // Which line is an action is not known after a broken one.
+                // After an invalid action line it is unknown which lines are actions.
                 bail!("line {record} of {} is no action of _bulk", self.path.display());
             };
             let document = match operation.as_str() {
@@ -260,7 +263,7 @@ impl FileImport<'_> {
         Ok(())
     }
 
-    /// The action's name, and its line with the index of the command where it names none.
+    /// Returns the action's name and its line, to which the index of the command is added if it names none.
     fn with_index(&self, line: &[u8]) -> Option<(String, Vec<u8>)> {
         let Ok(Value::Object(mut members)) = serde_json::from_slice(line) else { return None };
         let name = members.keys().next()?.clone();
@@ -276,7 +279,7 @@ impl FileImport<'_> {
     }
 }
 
-/// Why a line is not a JSON object; nothing of it is kept.
+/// Checks that a line is a JSON object, without keeping it; the error says why it is not.
 fn object(text: &[u8]) -> Result<(), String> {
     match serde_json::from_slice::<serde::de::IgnoredAny>(text) {
         Ok(_) if text.starts_with(b"{") => Ok(()),
@@ -285,7 +288,7 @@ fn object(text: &[u8]) -> Result<(), String> {
     }
 }
 
-/// The value of a member, which may be one of an inner object, as an id.
+/// Returns the value of a member, which may be in an inner object, as an id.
 fn id_in(document: &[u8], field: &str) -> Option<String> {
     let document: Value = serde_json::from_slice(document).ok()?;
     let value = match document.get(field) {
@@ -299,7 +302,7 @@ fn id_in(document: &[u8], field: &str) -> Option<String> {
     }
 }
 
-/// The same id whenever the same file is imported.
+/// Returns an id that is the same whenever the same file is imported.
 fn id_of(name: Option<&OsStr>, record: u64) -> String {
     let mut hash = Sha256::new();
     hash.update(name.unwrap_or_default().as_encoded_bytes());
@@ -308,14 +311,14 @@ fn id_of(name: Option<&OsStr>, record: u64) -> String {
     base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(&hash.finalize()[..15])
 }
 
-/// How a file is told from one that was changed meanwhile.
+/// Returns a fingerprint by which a changed file is recognized.
 pub fn fingerprint(path: &Path) -> String {
     let Ok(data) = std::fs::metadata(path) else { return String::new() };
     let changed = data.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
     format!("{} {}", data.len(), changed.unwrap_or_default().as_nanos())
 }
 
-/// Bytes of a file that are read, and all of them.
+/// The bytes of all files that have been read so far, and their total.
 #[derive(Debug, Clone, Default)]
 pub struct Reading {
     pub read: Arc<AtomicU64>,

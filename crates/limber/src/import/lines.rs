@@ -1,4 +1,4 @@
-//! Lines of bounded length, and bytes that are counted, from files that may be compressed.
+//! Reads lines of limited length from files that may be compressed, and counts the bytes read.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result, bail};
 
-/// Longest line or row, as the largest request body by default.
+/// Maximum length of a line or row: the default maximum of a request body.
 pub const RECORD_BYTES_MAX: usize = 64 << 20;
 const BUFFER_BYTES: usize = 256 << 10;
 
@@ -25,14 +25,14 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// A reader of bytes: a file, standard input, or a decompressor of one of them.
+/// A source of bytes: a file, standard input, or a decompressor of either.
 pub type Input = Box<dyn BufRead + Send>;
 
-/// A file's text, `-` for standard input; gzip, zstd and bzip2 are recognized by their first bytes. `read`:
-/// counts bytes of the file as it is.
+/// Opens a file, or standard input for `-`. gzip, zstd and bzip2 are detected by their first bytes. `read`
+/// counts bytes of the file before decompression.
 ///
 /// # Errors
-/// A file that cannot be read.
+/// The file cannot be read.
 pub fn open(path: &Path, read: &Arc<AtomicU64>) -> Result<Input> {
     let at = || format!("cannot read {}", path.display());
     let raw: Box<dyn Read + Send> = match path.as_os_str() == "-" {
@@ -58,13 +58,13 @@ pub fn open(path: &Path, read: &Arc<AtomicU64>) -> Result<Input> {
 /// A line as it was read.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line<'a> {
-    /// Without white space around it; never empty.
+    /// Without surrounding white space, never empty.
     Text(&'a [u8]),
-    /// Longer than [`RECORD_BYTES_MAX`]; what follows is the next line.
+    /// Longer than [`RECORD_BYTES_MAX`]. Reading continues with the next line.
     TooLong,
 }
 
-/// Lines one after the other, empty ones left out; each has its number in the file.
+/// Iterates over lines, skipping empty ones, and counts all of them.
 pub struct Lines {
     input: Input,
     line: Vec<u8>,
@@ -72,13 +72,15 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Nothing of `input` has been read.
+    /// Nothing may have been read from `input` yet.
     pub fn new(input: Input) -> Lines {
         Lines { input, line: Vec::new(), number: 0 }
     }
 
+    /// Returns the next line.
+    ///
     /// # Errors
-    /// The file cannot be read any further, such as a damaged archive.
+    /// The file cannot be read any further, for example because an archive is damaged.
     pub fn next_line(&mut self) -> std::io::Result<Option<Line<'_>>> {
         loop {
             self.line.clear();
@@ -93,7 +95,7 @@ impl Lines {
                 self.input.skip_until(b'\n')?;
                 return Ok(Some(Line::TooLong));
             }
-            // A byte order mark is no part of a text.
+            // A byte order mark is not part of the text.
             if self.number == 1 && self.line.starts_with(b"\xef\xbb\xbf") {
                 self.line.drain(..3);
             }

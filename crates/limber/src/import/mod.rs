@@ -2,9 +2,10 @@
 //!
 //! Documents come from a running Elasticsearch or OpenSearch ([`server`]) or from files ([`files`]: NDJSON,
 //! bulk, CSV, access logs), are packed into bulk requests of bounded size ([`pack`]) and sent by a few
-//! threads ([`sink`]). What is in flight is all that memory holds. What an interrupted import had done is
-//! kept ([`state`]); documents of files get ids made of their file and place, so that importing a file again
-//! adds nothing twice. Reading order: [`command`], then the others as named.
+//! threads ([`sink`]). Only requests in flight are held in memory. The progress of an interrupted import is
+//! kept ([`state`]). Documents from files get ids derived from their file and position, so that importing a
+//! file again creates no duplicates. Reading order: [`command`], then the others in the order in which they
+//! are named here.
 
 mod access_log;
 mod cluster;

@@ -1,4 +1,4 @@
-//! Documents to bulk requests of bounded size.
+//! Packs documents into bulk requests of bounded size.
 
 use std::sync::Arc;
 
@@ -6,16 +6,16 @@ use anyhow::Result;
 
 use super::sink::Sink;
 
-/// A request is sent when it has so many bytes or operations.
+/// A request is sent when it has this many bytes or operations.
 const BULK_BYTES: usize = 4 << 20;
 const BULK_OPERATIONS: usize = 5_000;
 
-/// Where an operation comes from, for messages and for going on.
+/// Where an operation comes from, for messages and for resuming.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Place {
-    /// Which of the files or indices, from 0.
+    /// Index of the file or Elasticsearch index, from 0.
     pub unit: u32,
-    /// Which of its documents (or lines), from 1.
+    /// Number of its document or line, from 1.
     pub record: u64,
 }
 
@@ -23,37 +23,37 @@ pub struct Place {
 #[derive(Debug, Default)]
 pub struct Batch {
     pub body: Vec<u8>,
-    /// An operation's end within the body, and its place.
+    /// The end of each operation within the body, and its origin.
     pub operations: Vec<(usize, Place)>,
 }
 
 impl Batch {
-    /// The lines of an operation.
+    /// Returns the lines of an operation.
     pub fn lines_of(&self, number: usize) -> &[u8] {
         let start = number.checked_sub(1).map_or(0, |before| self.operations[before].0);
         &self.body[start..self.operations[number].0]
     }
 
-    /// Adds the lines of one document, and where it came from.
+    /// Adds the lines of one document, with its origin.
     pub fn push(&mut self, lines: &[u8], place: Place) {
         self.body.extend_from_slice(lines);
         self.operations.push((self.body.len(), place));
     }
 }
 
-/// Fills requests and hands them over.
+/// Fills requests and submits them.
 pub struct Packer {
     sink: Arc<Sink>,
     batch: Batch,
 }
 
 impl Packer {
-    /// Packs for this sink.
+    /// Creates a packer for this sink.
     pub fn new(sink: Arc<Sink>) -> Packer {
         Packer { sink, batch: Batch::default() }
     }
 
-    /// `action`, and the document if there is one, each without its line's end.
+    /// Adds an action line, and its document if there is one, both without a line break.
     ///
     /// # Errors
     /// The import has failed as a whole.
@@ -72,7 +72,7 @@ impl Packer {
         Ok(())
     }
 
-    /// Hands over what there is.
+    /// Submits what has been packed.
     ///
     /// # Errors
     /// As [`Packer::add`].
@@ -86,7 +86,7 @@ impl Packer {
     }
 }
 
-/// The action line of a document: `{"create": {"_index": …, "_id": …, "routing": …}}`.
+/// Returns the action line of a document: `{"create": {"_index": …, "_id": …, "routing": …}}`.
 pub fn action(operation: &str, index: &str, id: Option<&str>, routing: Option<&str>) -> Vec<u8> {
     let mut line = format!("{{\"{operation}\":{{\"_index\":{}", serde_json::Value::from(index));
     for (key, value) in [("_id", id), ("routing", routing)] {

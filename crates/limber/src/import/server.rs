@@ -1,5 +1,5 @@
-//! Indices of a running Elasticsearch or OpenSearch: settings, mappings, aliases, templates, and documents in
-//! slices.
+//! Imports indices of a running Elasticsearch or OpenSearch: settings, mappings, aliases, templates, and
+//! documents in slices.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,13 +13,13 @@ use super::cluster::{Cluster, in_path};
 use super::pack::{Packer, Place, action};
 use super::sink::Sink;
 
-/// Documents of the first page; later ones are as large as [`PAGE_BYTES`] allows.
+/// Number of documents on the first page. Later pages are as large as [`PAGE_BYTES`] allows.
 const PAGE_FIRST: usize = 100;
 const PAGE_MAX: usize = 5_000;
-/// About so many bytes a page: with the request that is packed from it, all that a slice holds.
+/// Approximate bytes per page. A slice holds a page and the request that is packed from it, and nothing else.
 const PAGE_BYTES: usize = 4 << 20;
 const KEEP_ALIVE: &str = "10m";
-/// Settings that a server gives an index itself, or that belong to the place it had there.
+/// Settings that a server sets itself, or that depend on the cluster in which the index was.
 const OWN_SETTINGS: &[&str] = &[
     "uuid",
     "creation_date",
@@ -41,18 +41,18 @@ const OWN_SETTINGS: &[&str] = &[
     "hidden",
 ];
 
-/// What is imported from there.
+/// An import from another server.
 pub struct ServerImport {
     pub source: Cluster,
     pub target: Cluster,
     pub sink: Arc<Sink>,
     pub slices: usize,
-    /// Documents read so far.
+    /// Number of documents read so far.
     pub read: Arc<AtomicU64>,
     has_point_in_time: bool,
 }
 
-/// An index or data stream there.
+/// An index or data stream of the source.
 #[derive(Debug, Clone)]
 pub struct Unit {
     pub name: String,
@@ -90,8 +90,10 @@ struct Hit {
 }
 
 impl ServerImport {
+    /// Connects to the source.
+    ///
     /// # Errors
-    /// The source does not answer, or is no Elasticsearch or OpenSearch.
+    /// The source does not respond, or is neither Elasticsearch nor OpenSearch.
     pub fn new(
         source: Cluster,
         target: Cluster,
@@ -111,15 +113,17 @@ impl ServerImport {
                 source.url
             );
         }
-        // The order by `_shard_doc`, by which pages neither repeat nor lose a document, came with 7.12.
+        // Sorting by `_shard_doc`, which ensures that pages neither repeat nor miss a document, exists since
+        // 7.12.
         let has_point_in_time = !is_opensearch && parts >= vec![7, 12];
         Ok(ServerImport { source, target, sink, slices, read, has_point_in_time })
     }
 
-    /// Data streams and indices of these patterns, by name; the indices behind a data stream are part of it.
+    /// Returns the data streams and indices that match the patterns, sorted by name. Backing indices are
+    /// covered by their data stream.
     ///
     /// # Errors
-    /// What the source says.
+    /// The source reports an error.
     pub fn units(&self, patterns: &str) -> Result<Vec<Unit>> {
         let path = patterns.split(',').map(in_path).collect::<Vec<_>>().join(",");
         let wants_hidden = patterns.split(',').any(|pattern| pattern.starts_with('.'));
@@ -158,7 +162,7 @@ impl ServerImport {
         units.into_iter().map(counted).collect()
     }
 
-    /// The patterns that name nothing there; an alias is something.
+    /// Returns the patterns that match nothing in the source, not even an alias.
     pub fn unmatched<'a>(&self, patterns: &'a str, units: &[Unit]) -> Vec<&'a str> {
         let is_nothing = |pattern: &&str| {
             let is_named = units.iter().any(|unit| limber_text::wildcard::matches(pattern, &unit.name));
@@ -170,14 +174,14 @@ impl ServerImport {
                 Ok(Some(found)) => ["indices", "aliases", "data_streams"]
                     .iter()
                     .all(|kind| found[kind].as_array().is_none_or(Vec::is_empty)),
-                // A server from before 7.9 cannot say.
+                // A server before 7.9 does not have this endpoint.
                 Err(_) => false,
             }
         };
         patterns.split(',').map(str::trim).filter(is_nothing).collect()
     }
 
-    /// Has the source show all that it has acknowledged: documents are read as a search finds them.
+    /// Refreshes the source, so that the search finds all acknowledged documents.
     fn refresh(&self, name: &str) {
         if let Err(error) = self.source.ask("POST", &format!("/{}/_refresh", in_path(name)), None) {
             eprintln!(
@@ -186,10 +190,10 @@ impl ServerImport {
         }
     }
 
-    /// Makes the index or data stream here unless it is there; whether it was made.
+    /// Creates the index or data stream in the target if it does not exist. Returns whether it was created.
     ///
     /// # Errors
-    /// What the target says, such as a setting it does not know.
+    /// The target reports an error, such as an unknown setting.
     pub fn make(&self, unit: &Unit, name: &str, has_settings: bool) -> Result<bool> {
         let path = format!("/{}", in_path(name));
         if unit.is_stream {
@@ -209,7 +213,7 @@ impl ServerImport {
         let mut settings = index["settings"]["index"].as_object().cloned().unwrap_or_default();
         settings.retain(|key, _| !OWN_SETTINGS.contains(&key.as_str()));
         if !has_settings {
-            // Mappings name their analyzers.
+            // Mappings refer to analyzers, so these are kept.
             settings.retain(|key, _| key == "analysis");
         }
         let settings = json!({ "index": settings });
@@ -220,10 +224,11 @@ impl ServerImport {
         })
     }
 
-    /// Component templates, index templates and old templates that are not the server's own; how many.
+    /// Copies component templates, index templates and legacy templates that are not built in. Returns their
+    /// number.
     ///
     /// # Errors
-    /// What either server says.
+    /// Either server reports an error.
     pub fn templates(&self) -> Result<usize> {
         let mut count = 0;
         for (kind, list, body) in [
@@ -261,10 +266,11 @@ impl ServerImport {
         put.map(drop).with_context(|| format!("cannot make the template [{name}]"))
     }
 
-    /// Reads all documents, in slices side by side. They are handed over, not yet taken, when this returns.
+    /// Reads all documents, in parallel slices. When this returns, all of them have been submitted, but some
+    /// may still be in flight.
     ///
     /// # Errors
-    /// What either server says.
+    /// Either server reports an error.
     pub fn documents(&self, unit: &Unit, number: u32, target: &str) -> Result<()> {
         let slices = if unit.count < 10_000 { 1 } else { self.slices };
         std::thread::scope(|scope| {
@@ -274,7 +280,7 @@ impl ServerImport {
             let ended = threads
                 .into_iter()
                 .map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow!("a slice panicked"))));
-            // All of them end before the first failure is told.
+            // All slices end before the first failure is reported.
             ended.collect::<Vec<_>>().into_iter().collect::<Result<Vec<()>>>()
         })?;
         Ok(())
@@ -297,7 +303,7 @@ impl ServerImport {
                     self.sink.refuse(place, &format!("document [{}] has no _source there", hit.id));
                     continue;
                 };
-                // A document may hold line breaks, which no line of a bulk request may.
+                // A document may contain line breaks, which are not allowed within a line of a bulk request.
                 let source = one_line(source.get())?;
                 let action = action(operation, target, Some(&hit.id), hit.routing.as_deref());
                 packer.add(&action, Some(&source), place)?;
@@ -317,11 +323,11 @@ fn one_line(source: &str) -> Result<std::borrow::Cow<'_, [u8]>> {
     if !source.contains(['\n', '\r']) {
         return Ok(source.as_bytes().into());
     }
-    // Line breaks within JSON stand between its tokens alone.
+    // In JSON, line breaks only occur between tokens.
     Ok(source.replace(['\n', '\r'], " ").into_bytes().into())
 }
 
-/// The pages of one slice, by a point in time where the server has one, else by a scroll.
+/// The pages of one slice: read with a point in time if the server supports it, else with a scroll.
 struct Pages<'a> {
     import: &'a ServerImport,
     index: String,
@@ -387,7 +393,8 @@ impl<'a> Pages<'a> {
         let (page, bytes) = match &self.context {
             Some(id) => self.read("/_search/scroll", &json!({"scroll": KEEP_ALIVE, "scroll_id": id}))?,
             None => {
-                // A scroll keeps the size of its first page: small enough for documents of some 20 KB.
+                // A scroll keeps the size of its first page, so it is small enough for documents of about 20
+                // KB.
                 let mut body = json!({"size": 200, "sort": ["_doc"]});
                 if let Some(slice) = self.slice_json() {
                     body["slice"] = slice;
@@ -409,7 +416,7 @@ impl<'a> Pages<'a> {
         Ok((page, answer.body.len()))
     }
 
-    /// Gives the context back; the server would do so by itself a while later.
+    /// Closes the point in time or scroll, which the server would otherwise do after the keep-alive.
     fn close(self) {
         let Some(id) = self.context else { return };
         let (path, body) = match self.import.has_point_in_time {

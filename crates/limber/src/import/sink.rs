@@ -1,4 +1,5 @@
-//! Bulk requests to the server: a few threads, each request until every document of it is taken or refused.
+//! Sends bulk requests to the server: a few threads repeat each request until every document in it is
+//! accepted or refused.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -14,18 +15,18 @@ use serde_json::{Value, json};
 use super::cluster::Cluster;
 use super::pack::{Batch, Place};
 
-/// Refused documents told on standard error when they are not kept in a file.
+/// Maximum number of refused documents printed to standard error, if they are not written to a file.
 const TOLD_MAX: u64 = 10;
-/// A document that the server is too busy for is sent again so often.
+/// How often a document is sent again while the server is too busy for it.
 const RETRIES_MAX: u32 = 12;
 const PAUSE_FIRST: Duration = Duration::from_millis(250);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
-/// What has become of the documents so far.
+/// The outcome of the documents so far.
 #[derive(Debug, Clone, Default)]
 pub struct Counts {
     pub taken: u64,
-    /// Were there already, from an earlier run.
+    /// Documents that already existed, from an earlier run.
     pub known: u64,
     pub failed: u64,
     pub bytes: u64,
@@ -34,12 +35,13 @@ pub struct Counts {
 #[derive(Default)]
 struct Ledger {
     next: u64,
-    /// Requests under way by number, with the place where each ends.
+    /// Requests in flight by number: the position of each request's last record, and whether the request is
+    /// done.
     under_way: BTreeMap<u64, (Place, bool)>,
-    /// Everything up to here is done.
+    /// All records up to this position are done.
     done: Place,
     counts: Counts,
-    /// Why the import as a whole has failed.
+    /// The reason why the import as a whole has failed.
     failure: Option<String>,
 }
 
@@ -51,7 +53,7 @@ struct Shared {
     ledger: Mutex<Ledger>,
     changed: Condvar,
     errors: Mutex<Option<std::fs::File>>,
-    /// Refused documents told on standard error.
+    /// Number of refused documents printed to standard error.
     told: AtomicU64,
     names: Names,
 }
@@ -64,7 +66,7 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// `errors`: where refused documents are written, a JSON object a line.
+    /// `errors` is the file for refused documents, one JSON object per line.
     ///
     /// # Errors
     /// A thread cannot be started.
@@ -93,7 +95,7 @@ impl Sink {
         Ok(Sink { queue: Mutex::new(Some(queue)), shared, workers: Mutex::new(threads) })
     }
 
-    /// Hands a request over; waits while enough are under way.
+    /// Submits a request. Waits while too many are in flight.
     ///
     /// # Errors
     /// The import has failed as a whole.
@@ -112,7 +114,7 @@ impl Sink {
         queue.send((number, batch)).map_err(|_| anyhow!("the import has ended"))
     }
 
-    /// Waits until all that was handed over is done.
+    /// Waits until all submitted requests are done.
     ///
     /// # Errors
     /// The import has failed as a whole.
@@ -125,13 +127,13 @@ impl Sink {
         check(&ledger)
     }
 
-    /// Counts so far, and up to where everything is done.
+    /// Returns the counts so far, and the position up to which all records are done.
     pub fn progress(&self) -> (Counts, Place) {
         let ledger = self.shared.lock();
         (ledger.counts.clone(), ledger.done)
     }
 
-    /// A record that never became an operation.
+    /// Reports a record that could not be converted to an operation.
     pub fn refuse(&self, place: Place, reason: &str) {
         self.shared.tell(place, None, &json!({"type": "unreadable", "reason": reason}), 0);
         self.shared.lock().counts.failed += 1;
@@ -175,7 +177,7 @@ impl Shared {
         }
     }
 
-    /// Sends until each document is taken or refused for good.
+    /// Sends until each document is accepted or finally refused.
     fn send(&self, mut batch: Batch) -> Result<()> {
         let mut pause = PAUSE_FIRST;
         for retry in 0.. {
@@ -201,7 +203,7 @@ impl Shared {
                 };
                 match result["status"].as_u64().unwrap_or(0) {
                     200..=299 => counts.taken += 1,
-                    // Deleting what is not there.
+                    // The document to delete did not exist.
                     404 if operation == "delete" => counts.taken += 1,
                     409 if operation == "create" => counts.known += 1,
                     429 if retry < RETRIES_MAX => {
@@ -225,7 +227,7 @@ impl Shared {
         Ok(())
     }
 
-    /// A body that is larger than the server takes.
+    /// Splits a body that is too large for the server, and sends both halves.
     fn send_halves(&self, batch: &Batch) -> Result<()> {
         let middle = batch.operations.len() / 2;
         for range in [0..middle, middle..batch.operations.len()] {
@@ -251,7 +253,7 @@ impl Shared {
                 "source": name, "record": place.record, "_id": id, "status": status,
                 "type": error["type"], "reason": reason,
             });
-            // A line that cannot be written is told instead.
+            // A line that cannot be written to the file is printed instead.
             if writeln!(file, "{line}").is_ok() {
                 return;
             }
@@ -273,7 +275,7 @@ impl Ledger {
         self.counts.bytes += counts.bytes;
     }
 
-    /// A request is done; everything is, up to the first that is not.
+    /// Marks a request as done, and advances `done` up to the first request that is not.
     fn end(&mut self, number: u64) {
         if let Some((_, is_done)) = self.under_way.get_mut(&number) {
             *is_done = true;

@@ -1,4 +1,4 @@
-//! What an interrupted import had done, kept in `<home>/.limber/imports/`.
+//! The progress of an interrupted import, kept in `<home>/.limber/imports/`.
 
 use std::path::{Path, PathBuf};
 
@@ -7,29 +7,29 @@ use limber_race::limber_folder;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// How far an import has come.
+/// The progress of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Done {
-    /// What is imported into what, for people.
+    /// Source and target, for people who read the file.
     pub of: String,
     /// Files or indices that are done, in order.
     #[serde(default)]
     pub units: Vec<String>,
-    /// Records of the next file that are done; `fingerprint` says which file that was.
+    /// Number of records of the next file that are done; `fingerprint` identifies that file.
     #[serde(default)]
     pub records: u64,
     #[serde(default)]
     pub fingerprint: String,
 }
 
-/// The file that holds it.
+/// The file that contains the progress.
 #[derive(Debug, Clone)]
 pub struct StateFile {
     path: Option<PathBuf>,
 }
 
 impl StateFile {
-    /// `of`: what tells this import from others. Without a home nothing is kept.
+    /// `of` identifies the import. Without a home folder nothing is kept.
     pub fn new(of: &str) -> StateFile {
         let folder = limber_folder(std::env::var_os("LIMBER_HOME"), std::env::var_os("HOME"));
         let digest = Sha256::digest(of);
@@ -37,10 +37,10 @@ impl StateFile {
         StateFile { path: folder.map(|folder| folder.join("imports").join(format!("{name}.json"))) }
     }
 
-    /// `None`: nothing is to be gone on with.
+    /// Reads the progress. `None` if there is nothing to resume.
     ///
     /// # Errors
-    /// A file that cannot be read.
+    /// The file cannot be read.
     pub fn read(&self) -> Result<Option<Done>> {
         let Some(path) = &self.path else { return Ok(None) };
         let text = match std::fs::read_to_string(path) {
@@ -52,8 +52,10 @@ impl StateFile {
         done.map(Some).with_context(|| format!("{} is damaged; --restart begins anew", path.display()))
     }
 
+    /// Saves the progress.
+    ///
     /// # Errors
-    /// A folder that cannot be written.
+    /// The folder cannot be written.
     pub fn write(&self, done: &Done) -> Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
         let write = |path: &Path| -> std::io::Result<()> {
@@ -67,7 +69,7 @@ impl StateFile {
         write(path).with_context(|| format!("cannot keep how far the import is in {}", path.display()))
     }
 
-    /// Forgets how far the import came: it is complete.
+    /// Removes the file, because the import is complete.
     pub fn remove(&self) {
         if let Some(path) = &self.path {
             let _ = std::fs::remove_file(path);

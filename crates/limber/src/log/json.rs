@@ -1,8 +1,8 @@
-//! A line as one JSON object, for programs that collect logs.
+//! A log line as one JSON object, for programs that collect logs.
 //!
 //! Source: the Elastic Common Schema and Elasticsearch's `ECSJsonLayout`: `@timestamp`, `log.level`,
-//! `message`, `log.logger`, `process.thread.name`, `service.name`; further members have the names of the
-//! line's own fields.
+//! `message`, `log.logger`, `process.thread.name`, `service.name`. Further members have the names of the
+//! event's own fields.
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -51,7 +51,7 @@ fn members(event: &Event<'_>) -> Map<String, Value> {
     line
 }
 
-/// What a line says beside where and when.
+/// What an event contains besides its time and origin.
 #[derive(Default)]
 struct Members {
     message: String,

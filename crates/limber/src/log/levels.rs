@@ -1,4 +1,4 @@
-//! Levels: "is a line of this part of the server written now?"
+//! Levels: "is a line of this part of the server written at the moment?"
 
 use std::sync::OnceLock;
 
@@ -8,20 +8,20 @@ use tracing_subscriber::Registry;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::reload::Handle;
 
-/// Whatever is asked for: the clients of other servers would write down the headers that they send, secrets
-/// included.
+/// Targets that stay quiet whatever level is asked for: the HTTP client libraries would log the headers that
+/// they send, including secrets.
 const QUIET: [&str; 3] = ["ureq", "ureq_proto", "rustls"];
 
-/// What `LIMBER_LOG` asks for, and the way to the filter that holds now. Without a log of its own, as in a
-/// test, nothing is set.
+/// The levels that `LIMBER_LOG` asks for, and the handle that changes the current filter. Unset if the
+/// process has not started a log of its own, as in a test.
 static STARTED: OnceLock<(Targets, Handle<Targets, Registry>)> = OnceLock::new();
 
 pub(super) fn keep(asked: Targets, handle: Handle<Targets, Registry>) {
     let _ = STARTED.set((asked, handle));
 }
 
-/// Puts the settings `logger.*` into effect: names of loggers and their levels. A later name wins over an
-/// equal one.
+/// Applies the settings `logger.*`, given as pairs of logger name and level. If a name occurs twice, the
+/// later one wins.
 pub fn apply(loggers: impl IntoIterator<Item = (String, String)>) {
     let Some((asked, handle)) = STARTED.get() else { return };
     let _ = handle.reload(with_loggers(asked.clone(), loggers));
@@ -30,7 +30,7 @@ pub fn apply(loggers: impl IntoIterator<Item = (String, String)>) {
 fn with_loggers(asked: Targets, loggers: impl IntoIterator<Item = (String, String)>) -> Targets {
     let mut targets = asked;
     for (name, level) in loggers {
-        // Checked when it was set.
+        // The level was checked when it was set.
         let Ok(level) = level_of(&level) else { continue };
         targets = match target_of(&name) {
             None => targets.with_default(level),
@@ -44,8 +44,8 @@ pub(super) fn quiet(targets: Targets) -> Targets {
     QUIET.iter().fold(targets, |targets, name| targets.with_target(*name, LevelFilter::INFO))
 }
 
-/// The target of a logger: `limber.engine.node` is a module, other names are those of Elasticsearch without
-/// what all of them begin with; `None`: all that have none of their own.
+/// Returns the target of a logger. `limber.engine.node` is a module; other names are Elasticsearch's without
+/// the common prefix. `None` is the root logger: all targets without a level of their own.
 fn target_of(name: &str) -> Option<String> {
     match name {
         "_root" | "level" => None,
@@ -61,7 +61,7 @@ fn target_of(name: &str) -> Option<String> {
     }
 }
 
-/// Log4j's levels.
+/// Parses one of Log4j's levels.
 fn level_of(text: &str) -> Result<LevelFilter, RequestError> {
     Ok(match text.to_ascii_lowercase().as_str() {
         "off" => LevelFilter::OFF,

@@ -1,7 +1,7 @@
-//! Repeated lines: "is this one news, or the same again?"
+//! Repeated lines: "is this line news, or a repetition?"
 //!
-//! A full disk or a peer that is gone is met by every request. Lines of the same place in the code are
-//! written up to a number in a time, and the next one that is written says how many were left out.
+//! Every request runs into a full disk or an unreachable peer. Lines from the same place in the code are
+//! written up to a maximum number per time span. The next line that is written says how many were left out.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -13,19 +13,19 @@ use tracing::Metadata;
 use tracing::callsite::Identifier;
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Lines of one place are counted for this long.
+/// The time span in which the lines of one place are counted.
 const SPAN: Duration = Duration::from_secs(10);
-/// Lines of one place within that time: of what is wrong, and of everything else.
+/// Maximum number of lines of one place within the span: for warnings and errors, and for all other levels.
 const WRONG_MAX: u32 = 10;
 const OTHERS_MAX: u32 = 200;
 
-/// Standard error, where each place in the code writes up to some lines in a time.
+/// Standard error with a rate limit for each place in the code.
 #[derive(Debug, Default, Clone)]
 pub struct RateLimited {
     places: Arc<Mutex<HashMap<Identifier, Place>>>,
 }
 
-/// Lines of one place in the code.
+/// The counters of one place in the code.
 #[derive(Debug)]
 struct Place {
     since: Instant,
@@ -34,7 +34,7 @@ struct Place {
 }
 
 impl Place {
-    /// Whether a line is written at `now`; then how many were left out before it.
+    /// Returns `None` if a line at `now` is to be left out, else the number of lines left out before it.
     fn admit(&mut self, now: Instant, most: u32) -> Option<u64> {
         if now.duration_since(self.since) >= SPAN {
             (self.since, self.written) = (now, 0);
@@ -48,9 +48,9 @@ impl Place {
     }
 }
 
-/// Where one line goes.
+/// What happens to a line.
 pub enum Line {
-    /// With how many such lines were left out before it.
+    /// Written, after this many lines of the same place were left out.
     Written(u64),
     LeftOut,
 }

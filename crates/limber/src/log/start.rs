@@ -16,15 +16,15 @@ use super::repeats::RateLimited;
 /// `log.format`: how lines are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Form {
-    /// For people.
+    /// Text for people.
     #[default]
     Text,
-    /// One object a line.
+    /// One JSON object per line.
     Json,
 }
 
-/// Errors: a part that is neither a level nor `module=level`. A parser of targets would take `bogus` for a
-/// module of which all is written, and nothing of the others.
+/// Parses the targets. Fails on a part that is neither a level nor `module=level`: the parser of `tracing`
+/// would take `bogus` for a module to log in full, and log no other.
 fn targets(asked: &str) -> anyhow::Result<Targets> {
     let is_level = |text: &str| LevelFilter::from_str(text).is_ok() && !text.is_empty();
     let is_known = |part: &str| match part.split_once('=') {
@@ -40,26 +40,26 @@ fn targets(asked: &str) -> anyhow::Result<Targets> {
     if let Some(part) = wrong {
         bail!("{}", explain(part));
     }
-    // The parser takes spaces for parts of names.
+    // The parser would treat spaces as parts of names.
     asked.replace(' ', "").parse().with_context(|| explain(asked))
 }
 
-/// Log lines on standard error; `LIMBER_LOG` says which.
+/// Starts logging to standard error, as `LIMBER_LOG` says.
 ///
 /// # Errors
-/// A `LIMBER_LOG` that says nothing.
+/// `LIMBER_LOG` does not parse.
 pub fn start(form: Form) -> anyhow::Result<()> {
     let asked = std::env::var("LIMBER_LOG").ok().filter(|text| !text.trim().is_empty());
     let asked = asked.as_deref().unwrap_or("info");
     let asked = targets(asked)?;
     let (filter, handle) = reload::Layer::new(levels::quiet(asked.clone()));
-    // A line that cannot be written, such as on a full disk, is lost; reporting that to the same place would
-    // end the process.
+    // A line that cannot be written, for example because the disk is full, is lost. Reporting that to the
+    // same place would end the process.
     let lines =
         tracing_subscriber::fmt::layer().with_writer(RateLimited::default()).log_internal_errors(false);
     let lines = match form {
         Form::Json => lines.event_format(JsonLines).boxed(),
-        // Colours are for people who watch, not for files.
+        // Colours are for terminals, not for files.
         Form::Text => lines.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).boxed(),
     };
     tracing_subscriber::registry().with(filter).with(lines).init();

@@ -1,6 +1,6 @@
-//! What a thread has allocated and not freed: "how much of the process's memory is this thread's doing?"
+//! Bytes that a thread has allocated and not freed: "how much of the process's memory is due to this thread?"
 //!
-//! jemalloc counts both for every thread in any case; here they are read where they stand, in a nanosecond.
+//! jemalloc keeps both counters for every thread anyway; reading them directly takes a nanosecond.
 
 use tikv_jemalloc_ctl::thread::{ThreadLocal, allocatedp, deallocatedp};
 
@@ -9,8 +9,8 @@ thread_local! {
         allocatedp::read().ok().zip(deallocatedp::read().ok());
 }
 
-/// Bytes that the calling thread has ever allocated, less those that it has ever freed: negative for one that
-/// frees what others make.
+/// Returns the bytes that the calling thread has ever allocated, minus those that it has ever freed. Negative
+/// for a thread that frees what others allocate.
 pub fn allocated_bytes() -> i64 {
     let counters = COUNTERS.try_with(|counters| *counters).ok().flatten();
     counters.map_or(0, |(allocated, freed)| allocated.get().wrapping_sub(freed.get()) as i64)

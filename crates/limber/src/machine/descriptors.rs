@@ -1,4 +1,4 @@
-//! File descriptors: "how many may this process have, and how many has it?"
+//! File descriptors: "how many may this process have open, and how many does it have?"
 //!
 //! Source: getrlimit(2), proc(5).
 
@@ -6,23 +6,23 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 
-/// What a process may open.
+/// The limit of open file descriptors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DescriptorLimit {
-    /// The limit that holds now.
+    /// The current limit.
     pub count: u64,
-    /// The one before it was raised.
+    /// The limit before it was raised.
     pub before: u64,
 }
 
-/// Raises the limit to as much as this process may have without being asked again (the hard limit), as a
-/// server of many shards and clients needs. Where that is refused the limit stays as it is.
+/// Raises the soft limit to the hard limit, because a server with many shards and clients needs many
+/// descriptors. If that fails, the limit stays as it is.
 ///
 /// # Errors
-/// The system does not tell the limit.
+/// The system does not report the limit.
 pub fn raise_limit() -> io::Result<DescriptorLimit> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` is a valid place for what the call writes.
+    // SAFETY: `limit` is a valid location for the call to write to.
     if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) } != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -40,9 +40,9 @@ pub fn raise_limit() -> io::Result<DescriptorLimit> {
     Ok(DescriptorLimit { count: limit.rlim_cur, before })
 }
 
-/// Descriptors that are open; `None` where the system does not tell.
+/// Returns the number of open descriptors; `None` if the system does not report it.
 pub fn open_count() -> Option<u64> {
-    // Since Linux 6.2 the folder's size is their number, told without a descriptor of its own.
+    // Since Linux 6.2 the size of this folder is the number of descriptors; reading it opens none.
     match fs::metadata("/proc/self/fd").ok()?.size() {
         0 => Some(fs::read_dir("/proc/self/fd").ok()?.count() as u64),
         count => Some(count),

@@ -1,9 +1,9 @@
 //! Freed memory that stays with the process: "how long may the allocator keep it?"
 //!
-//! What was given back has to be faulted in again by the next bulk; on a machine whose memory is another's
-//! guest that costs microseconds a page (docs/decisions/007: 5 % of the docs/s of a server that indexes now
-//! and then). While the process holds little of what it may, the allocator keeps freed pages for minutes;
-//! where memory is tight, for seconds.
+//! Pages that were returned to the system must be faulted in again by the next bulk request. On a virtual
+//! machine that costs microseconds per page (docs/decisions/007: 5 % of the docs/s of a server that indexes
+//! now and then). While the process holds a small part of its limit, the allocator keeps freed pages for
+//! minutes; while memory is tight, for seconds.
 //!
 //! Source: jemalloc's manual, `arena.<i>.dirty_decay_ms`.
 
@@ -12,29 +12,29 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tikv_jemalloc_ctl::{arenas, raw};
 
-/// While memory is tight. Within one second there are a third more page faults while nyc_taxis is indexed
-/// than within four.
+/// How long freed pages are kept while memory is tight. With one second instead, indexing nyc_taxis has a
+/// third more page faults.
 const KEEP_TIGHT: Duration = Duration::from_secs(4);
-/// Shares of `memory.limit`: above the first memory is tight, until the process holds less than the second.
-/// With a third of it freed but kept, pools may still use 62 % together, hardly less than
-/// `indices.breaker.total.limit`.
+/// Percentages of `memory.limit`: memory is tight from when the process holds more than the first until it
+/// holds less than the second. If a third of the limit is freed but kept, the pools may still use 62 %
+/// together, hardly less than `indices.breaker.total.limit`.
 const TIGHT_FROM_PERCENT: u64 = 33;
 const TIGHT_UNTIL_PERCENT: u64 = 25;
 
-/// Longer is for ever.
+/// A longer time means forever.
 const KEEP_MAX: Duration = Duration::from_secs(365 * 24 * 3600);
 const FOREVER: isize = -1;
 
-/// What the allocator was told last. Whoever tells it something holds the lock, so that nobody takes back
-/// what another has just told it.
+/// The decay time last set in the allocator. Every function that sets it holds the lock, so that
+/// [`give_back_freed`] does not restore an outdated value.
 static DECAY_MS: Mutex<isize> = Mutex::new(FOREVER);
 
-/// Above this share of `memory.limit` what is freed goes back at once, again and again.
+/// Above this percentage of `memory.limit`, freed memory is returned immediately and repeatedly.
 const PURGE_FROM_PERCENT: u64 = 75;
-/// Between two times.
+/// Minimum interval between two such returns.
 const PURGE_EVERY: Duration = Duration::from_millis(200);
 
-/// Tells the allocator how long to keep what is freed, as the memory of the process grows and shrinks.
+/// Sets how long the allocator keeps freed pages, as the memory of the process grows and shrinks.
 pub struct FreedMemory {
     limit_bytes: u64,
     keep: Duration,
@@ -43,14 +43,14 @@ pub struct FreedMemory {
 }
 
 impl FreedMemory {
-    /// `keep`: how long while memory is not tight; zero: not at all. What `_RJEM_MALLOC_CONF` says of it no
-    /// longer holds then.
+    /// `keep` is the time for which freed pages are kept while memory is not tight; zero means not at all. It
+    /// overrides the value in `_RJEM_MALLOC_CONF`.
     pub fn new(limit_bytes: u64, keep: Duration) -> FreedMemory {
         set_decay(keep);
         FreedMemory { limit_bytes, keep, is_tight: false, purged: None }
     }
 
-    /// `held_bytes`: memory of the process, just measured.
+    /// Adjusts the decay time to `held_bytes`, the memory of the process as just measured.
     pub fn adjust_to(&mut self, held_bytes: u64) {
         if let Some(keep) = self.changed_keep(held_bytes) {
             set_decay(keep);
@@ -62,7 +62,7 @@ impl FreedMemory {
         }
     }
 
-    /// How long the allocator keeps what is freed from now on, if that is another time than before.
+    /// Returns the new decay time if it has changed.
     fn changed_keep(&mut self, held_bytes: u64) -> Option<Duration> {
         let percent = if self.is_tight { TIGHT_UNTIL_PERCENT } else { TIGHT_FROM_PERCENT };
         let is_tight = held_bytes > self.limit_bytes / 100 * percent;
@@ -72,16 +72,16 @@ impl FreedMemory {
     }
 }
 
-/// Gives back all that is free now. Milliseconds for 100 MB.
+/// Returns all freed pages to the system. Takes milliseconds per 100 MB.
 pub fn give_back_freed() {
     let decay_ms = DECAY_MS.lock();
-    // No time at all gives back what is free now.
+    // A decay time of zero returns all freed pages at once.
     set_decay_ms(0);
     set_decay_ms(*decay_ms);
 }
 
-/// For all arenas, and those still to come. An arena that does not exist yet refuses, and takes the default
-/// when it comes.
+/// Sets the decay time of all present and future arenas. An arena that does not exist yet fails to set it,
+/// and takes the default when it is created.
 fn set_decay(keep: Duration) {
     let mut decay_ms = DECAY_MS.lock();
     *decay_ms = decay_ms_of(keep);
@@ -94,7 +94,8 @@ fn decay_ms_of(keep: Duration) -> isize {
 
 fn set_decay_ms(decay_ms: isize) {
     let write = |name: &str| {
-        // SAFETY: jemalloc's manual gives these names the type `ssize_t`; the name ends with a zero.
+        // SAFETY: according to jemalloc's manual these names have the type `ssize_t`; the name is
+        // NUL-terminated.
         unsafe { raw::write(name.as_bytes(), decay_ms) }
     };
     let _ = write("arenas.dirty_decay_ms\0");
@@ -107,8 +108,8 @@ fn set_decay_ms(decay_ms: isize) {
 mod tests {
     use super::*;
 
-    /// The allocator belongs to all tests of this program, which run side by side: what it is told is decided
-    /// without it.
+    /// The allocator is shared by all tests of this program, which run in parallel, so this test checks the
+    /// decision without setting it.
     #[test]
     fn freed_memory_is_kept_for_seconds_only_once_a_third_of_the_limit_is_held() {
         let minutes = Duration::from_secs(600);
@@ -136,7 +137,8 @@ mod tests {
         for keep in [Duration::ZERO, KEEP_TIGHT, Duration::MAX] {
             let decay_ms = DECAY_MS.lock();
             set_decay_ms(decay_ms_of(keep));
-            // SAFETY: jemalloc's manual gives this name the type `ssize_t`; the name ends with a zero.
+            // SAFETY: according to jemalloc's manual this name has the type `ssize_t`; the name is
+            // NUL-terminated.
             let told: isize =
                 unsafe { raw::read(b"arenas.dirty_decay_ms\0") }.expect("the allocator's own name");
             assert_eq!(told, decay_ms_of(keep));

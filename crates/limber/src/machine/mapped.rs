@@ -1,32 +1,33 @@
-//! Pages of mapped segments: "how much of them may count as this process's memory?"
+//! Pages of mapped segments: "how many of them may count as this process's memory?"
 //!
-//! They are the system's cache, which it takes back when it likes; while it does not, they count as resident,
-//! and whoever looks at the process from outside sees more than `memory.limit`. So when all that is resident
-//! is beyond it, the pages are let go: they stay in the cache, and come back when they are read, 16 at a time
-//! for about a microsecond.
+//! They are part of the system's page cache, which the system can reclaim. Until it does, they count as
+//! resident, so that the process appears to use more than `memory.limit`. When the resident size exceeds the
+//! limit, the pages are released: they stay in the cache, and are mapped again when they are read, 16 at a
+//! time in about a microsecond.
 
 use super::Resident;
 
-/// Shares of `memory.limit`: what is resident stays below the first; as much as the second must have been
-/// added since the last time, as the program's own pages never go.
+/// Percentages of `memory.limit`. Mapped pages are released when the resident size exceeds the first, but
+/// only if mapped pages have grown by the second since the last release: the rest of the resident size is the
+/// program's own memory, which a release cannot reduce.
 const RESIDENT_PERCENT: u64 = 95;
 const STEP_PERCENT: u64 = 4;
 
-/// Lets mapped pages go when there are too many.
+/// Releases mapped pages when there are too many.
 #[derive(Debug)]
 pub struct MappedMemory {
     limit_bytes: u64,
-    /// What was left of them the last time.
+    /// Mapped bytes that were left after the last release.
     left_bytes: u64,
 }
 
 impl MappedMemory {
-    /// Nothing was let go yet.
+    /// Creates the state before any release.
     pub fn new(limit_bytes: u64) -> MappedMemory {
         MappedMemory { limit_bytes, left_bytes: 0 }
     }
 
-    /// `resident`: just measured.
+    /// Releases mapped pages if `resident`, as just measured, is too much.
     pub fn adjust_to(&mut self, resident: Resident) {
         if self.is_too_much(resident) {
             limber_store::mapped::let_go_of_pages();

@@ -1,9 +1,9 @@
-//! "How much memory may this process use?": the machine's, or what the tightest cgroup around the process
-//! allows.
+//! "How much memory may this process use?": the machine's memory, or the tightest limit of the cgroups around
+//! the process.
 //!
-//! A limit may stand in any cgroup from the process's own up to the root of what is mounted: a container's,
-//! the pod's above it, a systemd slice's above that. All of them hold, so the least counts. Both versions of
-//! cgroups are read, on their own and side by side (hybrid).
+//! A limit may be set in any cgroup from the process's own up to the root of the mounted hierarchy: a
+//! container's, the enclosing pod's, the enclosing systemd slice's. All of them apply, so the smallest
+//! counts. Both versions of cgroups are read, also side by side (hybrid).
 //!
 //! Source: cgroups(7), proc_pid_mountinfo(5), the kernel's `cgroup-v2.rst` (`memory.max`) and
 //! `cgroup-v1/memory.rst`.
@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 
 use super::kib_of;
 
-/// What is assumed when nothing tells.
+/// The memory of the machine if the system does not report it.
 const UNKNOWN_MACHINE_BYTES: u64 = 4 << 30;
 
-/// `root` is `/`; a test's folder has `proc` and `sys` in it.
+/// Returns the usable memory. `root` is `/`, or a test's folder with `proc` and `sys` in it.
 pub fn usable_bytes(root: &Path) -> u64 {
     let machine = machine_bytes(root).unwrap_or(UNKNOWN_MACHINE_BYTES);
     cgroup_limit_bytes(root).map_or(machine, |limit| limit.min(machine))
@@ -27,7 +27,7 @@ fn machine_bytes(root: &Path) -> Option<u64> {
     Some(kib_of(&text, "MemTotal:") << 10).filter(|&bytes| bytes > 0)
 }
 
-/// The least limit of the process's cgroups; `None` when none has one.
+/// Returns the smallest limit of the process's cgroups; `None` if none has a limit.
 fn cgroup_limit_bytes(root: &Path) -> Option<u64> {
     let memberships = fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
     let mounts = fs::read_to_string(root.join("proc/self/mountinfo")).ok()?;
@@ -56,13 +56,13 @@ enum Version {
 #[derive(Debug)]
 struct Hierarchy {
     version: Version,
-    /// The cgroup that the mount point shows: `/`, or the container's own when its engine mounts just that.
+    /// The cgroup at the mount point: `/`, or the container's own if its engine mounts only that.
     mounted_cgroup: PathBuf,
     mount_point: PathBuf,
 }
 
 impl Hierarchy {
-    /// A line of `mountinfo`:
+    /// Parses a line of `mountinfo`:
     /// `36 35 98:0 /root /mount/point options [optional fields] - type source super-options`.
     fn parse(line: &str) -> Option<Hierarchy> {
         let (mount, file_system) = line.split_once(" - ")?;
@@ -77,7 +77,7 @@ impl Hierarchy {
         Some(Hierarchy { version, mounted_cgroup, mount_point })
     }
 
-    /// The least limit from the cgroup `path` up to what is mounted.
+    /// Returns the smallest limit from the cgroup `path` up to the mount point.
     fn limit_bytes(&self, root: &Path, path: &str) -> Option<u64> {
         let file_name = match self.version {
             Version::One => "memory.limit_in_bytes",
@@ -85,15 +85,15 @@ impl Hierarchy {
         };
         let top = root.join(self.mount_point.strip_prefix("/").unwrap_or(&self.mount_point));
         let path = Path::new(path);
-        // Outside of what is mounted, as a cgroup namespace shows it: then the mount point is the process's
-        // own.
+        // If the path lies outside the mounted hierarchy, as with a cgroup namespace, the mount point is the
+        // process's own cgroup.
         let below = path.strip_prefix(&self.mounted_cgroup).unwrap_or(Path::new(""));
         let below = if below.components().all(|part| matches!(part, std::path::Component::Normal(_))) {
             below
         } else {
             Path::new("")
         };
-        // Version 1 says "no limit" by a number above any machine's memory, version 2 by the word `max`.
+        // No limit: version 1 has a number above any machine's memory, version 2 the word `max`.
         let limit =
             |folder: &Path| fs::read_to_string(top.join(folder).join(file_name)).ok()?.trim().parse().ok();
         below.ancestors().filter_map(limit).min()
@@ -108,7 +108,7 @@ mod tests {
     const VERSION_2: &str = "30 24 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate";
     const VERSION_1: &str = "33 24 0:29 / /sys/fs/cgroup/memory rw,nosuid shared:9 - cgroup cgroup rw,memory";
 
-    /// A machine of 16 GiB with these files of cgroups below `sys/fs/cgroup`.
+    /// Checks the limit on a machine with 16 GiB that has these cgroup files below `sys/fs/cgroup`.
     fn check(mounts: &[&str], memberships: &str, files: &[(&str, &str)], expected_bytes: u64) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let write = |path: &str, text: &str| {
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_container_sees_its_own_cgroup_at_the_mount_point() {
-        // With a cgroup namespace the path is `/`, without one the mount's root is the container's cgroup.
+        // With a cgroup namespace the path is `/`; without one the mount's root is the container's cgroup.
         check(&[VERSION_2], "0::/\n", &[("memory.max", "1073741824\n")], GIB);
         let mount = VERSION_1.replace(" / /sys", " /docker/abc /sys");
         let files = [

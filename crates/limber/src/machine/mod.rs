@@ -1,8 +1,8 @@
-//! The machine and this process: "how much of it is used?", as Linux's `/proc` tells, how long what it freed
-//! stays, and how its threads take turns.
+//! The machine and this process: "how much of it is used?", according to Linux's `/proc`; also how long freed
+//! memory is kept, and how threads are scheduled.
 //!
-//! Every function that reads answers zeros, never an error, when a file is missing: these numbers are for
-//! statistics only.
+//! Functions that read return zeros, never an error, if a file is missing: these numbers are only used for
+//! statistics.
 
 mod allocated;
 mod descriptors;
@@ -22,35 +22,34 @@ pub use mapped::MappedMemory;
 pub use scheduling::prefer_short_turns;
 pub use threads::{ThreadTime, thread_times};
 
-/// The size of a page of memory on the machines that Limber runs on.
+/// The size of a memory page on the machines that Limber supports.
 const PAGE_BYTES: u64 = 4096;
 
-/// The memory this process may use: the machine's, or the least limit of its cgroups.
+/// Returns the memory that this process may use: the machine's, or the smallest limit of its cgroups.
 pub fn usable_memory_bytes() -> u64 {
     memory::usable_bytes(Path::new("/"))
 }
 
-/// `/proc/self` numbers.
+/// Statistics of the process, from `/proc/self`.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct ProcessStats {
     pub open_file_descriptors: u64,
     pub max_file_descriptors: u64,
     pub cpu_millis: u64,
     pub resident_bytes: u64,
-    /// The part of those that [`anonymous_bytes`] tells. The rest are pages of mapped files, which are the
-    /// system's cache.
+    /// The part of the resident bytes that [`anonymous_bytes`] returns. The rest are pages of mapped files,
+    /// which belong to the system's page cache.
     pub anonymous_bytes: u64,
     pub virtual_bytes: u64,
     pub thread_count: u64,
 }
 
-/// Memory of this process that the system cannot take back without swapping: heap, stacks, mapped term-index
-/// pages.
+/// Returns the memory of this process that the system cannot reclaim without swapping: heap and stacks.
 pub fn anonymous_bytes() -> u64 {
     resident().anonymous_bytes
 }
 
-/// What of this process is in memory.
+/// The resident memory of this process.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Resident {
     /// See [`anonymous_bytes`].
@@ -59,7 +58,7 @@ pub struct Resident {
     pub file_bytes: u64,
 }
 
-/// Some microseconds. Source: proc_pid_statm(5).
+/// Reads the resident memory, in some microseconds. Source: proc_pid_statm(5).
 pub fn resident() -> Resident {
     let text = fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let mut pages = text.split_ascii_whitespace().skip(1).map(|pages| pages.parse().unwrap_or(0));
@@ -70,10 +69,10 @@ pub fn resident() -> Resident {
     }
 }
 
-/// What `/proc/self` says of this process; zeros for what cannot be read.
+/// Reads the statistics of this process; values that cannot be read are zero.
 pub fn process() -> ProcessStats {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // Fields after the command's closing parenthesis; numbering as in proc(5) minus 3.
+    // The fields after the closing parenthesis of the command. Indices are those of proc(5) minus 3.
     let fields: Vec<u64> = stat
         .rsplit_once(')')
         .map(|(_, rest)| rest.split_ascii_whitespace().map(|f| f.parse().unwrap_or(0)).collect())
@@ -97,27 +96,27 @@ pub fn process() -> ProcessStats {
     }
 }
 
-/// The number after `name` in a file of lines such as `MemTotal:  16384 kB`.
+/// Returns the number after `name` in a file with lines such as `MemTotal:  16384 kB`.
 fn kib_of(text: &str, name: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|line| line.split_ascii_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
-/// Machine-wide memory, processor and load.
+/// Memory, CPU time and load of the machine.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct OsStats {
     pub memory_total_bytes: u64,
     pub memory_available_bytes: u64,
     pub swap_total_bytes: u64,
     pub swap_free_bytes: u64,
-    /// 1, 5 and 15 minutes.
+    /// Over 1, 5 and 15 minutes.
     pub load_average: [f64; 3],
-    /// Since the machine started, all cores: busy and idle milliseconds.
+    /// Milliseconds since the machine started, summed over all cores: busy and idle.
     pub busy_millis: u64,
     pub idle_millis: u64,
 }
 
-/// What `/proc` says of the machine; zeros for what cannot be read.
+/// Reads the statistics of the machine; values that cannot be read are zero.
 pub fn os() -> OsStats {
     let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let bytes = |name| kib_of(&meminfo, name) << 10;
@@ -145,7 +144,7 @@ pub fn os() -> OsStats {
     }
 }
 
-/// `NAME` and `VERSION_ID` of the operating system.
+/// Returns the name of the operating system (`PRETTY_NAME`) and the version of the kernel.
 pub fn os_release() -> (String, String) {
     let text = fs::read_to_string("/etc/os-release").unwrap_or_default();
     let value = |name: &str| {
@@ -159,8 +158,8 @@ pub fn os_release() -> (String, String) {
     )
 }
 
-/// The mount point that holds `path`, with its device as Java prints it (`/ (/dev/sda1)`), and the file
-/// system's type.
+/// Returns the mount point that holds `path`, with its device as Java prints it (`/ (/dev/sda1)`), and the
+/// type of its file system.
 pub fn mount_of(path: &Path) -> (String, String) {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();

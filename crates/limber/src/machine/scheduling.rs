@@ -1,16 +1,15 @@
-//! How long the system lets a thread run before others get their turn.
+//! The time slice of a thread: how long the system lets it run before others get their turn.
 
-/// A network thread's turn, nanoseconds: it takes requests in and hands answers out within tens of
+/// The time slice of a network thread in nanoseconds. It receives requests and sends responses within tens of
 /// microseconds.
 #[cfg(target_os = "linux")]
 const NETWORK_SLICE_NS: u64 = 100_000;
 
-/// Asks the system to let the calling thread run soon after it wakes, for short turns: what waits for a
-/// network thread is a client, or a thread without work. It takes no larger share of the processors than
-/// before.
+/// Asks the system to run the calling thread soon after it wakes, with short slices, because clients or idle
+/// pool threads wait for a network thread. Its share of CPU time does not grow.
 ///
-/// Linux since 6.12 (EEVDF with custom slices, sched_setattr(2)); older ones pass over the wish, and other
-/// systems have none. A refusal changes nothing, so none is reported.
+/// Works on Linux since 6.12 (EEVDF with custom slices, sched_setattr(2)). Older kernels ignore the request,
+/// and other systems have no equivalent. A failure changes nothing, so it is not reported.
 pub fn prefer_short_turns() {
     #[cfg(target_os = "linux")]
     linux::set_slice(NETWORK_SLICE_NS);
@@ -18,7 +17,7 @@ pub fn prefer_short_turns() {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    /// `struct sched_attr` of linux/sched/types.h, its first published form (`SCHED_ATTR_SIZE_VER0`).
+    /// `struct sched_attr` of linux/sched/types.h, in its first published form (`SCHED_ATTR_SIZE_VER0`).
     #[repr(C)]
     #[derive(Default)]
     struct Attributes {
@@ -27,7 +26,7 @@ mod linux {
         flags: u64,
         nice: i32,
         priority: u32,
-        /// With the ordinary policy: the slice.
+        /// The slice, under the ordinary scheduling policy.
         runtime_ns: u64,
         deadline_ns: u64,
         period_ns: u64,
@@ -35,10 +34,10 @@ mod linux {
 
     const SIZE: u32 = size_of::<Attributes>() as u32;
 
-    /// Sets the time slice of the calling thread (`sched_setattr`). An older kernel ignores it.
+    /// Sets the time slice of the calling thread (`sched_setattr`). Older kernels ignore it.
     pub fn set_slice(slice_ns: u64) {
         let mut attributes = Attributes::default();
-        // SAFETY: the kernel writes at most `SIZE` bytes to the place it is given, which is as large; 0 is
+        // SAFETY: the kernel writes at most `SIZE` bytes to the given structure, which has that size; 0 is
         // the calling thread.
         let read = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attributes, SIZE, 0) };
         if read != 0 || attributes.policy != libc::SCHED_OTHER as u32 {
@@ -46,7 +45,8 @@ mod linux {
         }
         attributes.size = SIZE;
         attributes.runtime_ns = slice_ns;
-        // SAFETY: the kernel reads `size` bytes of a whole, initialised structure; 0 is the calling thread.
+        // SAFETY: the kernel reads `size` bytes of a complete, initialised structure; 0 is the calling
+        // thread.
         unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
     }
 
@@ -63,7 +63,7 @@ mod linux {
                     unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attributes, SIZE, 0) };
                 (status == 0).then_some(attributes)
             };
-            // Where the system hides this call there is nothing to see.
+            // If the system hides this call, there is nothing to check.
             let Some(before) = read() else { return };
             set_slice(200_000);
             let after = read().expect("a call that worked before");

@@ -1,9 +1,9 @@
-//! Processor time of each thread of this process.
+//! CPU time of each thread of this process.
 
 use std::fs;
 use std::path::Path;
 
-/// A thread and the processor time that it has had.
+/// A thread and the CPU time that it has used.
 #[derive(Debug, Clone)]
 pub struct ThreadTime {
     pub id: u64,
@@ -11,13 +11,13 @@ pub struct ThreadTime {
     pub cpu_ms: f64,
 }
 
-/// Every thread that runs now; none where the system does not tell.
+/// Returns all running threads; empty if the system does not report them.
 pub fn thread_times() -> Vec<ThreadTime> {
     let entries = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     entries.filter_map(|entry| read(&entry.path())).collect()
 }
 
-/// `schedstat` of proc(5): nanoseconds on a processor, nanoseconds that it waited for one, turns.
+/// Reads `schedstat` of proc(5): nanoseconds on a CPU, nanoseconds waiting for one, number of time slices.
 fn read(task: &Path) -> Option<ThreadTime> {
     let nanos = fs::read_to_string(task.join("schedstat"))
         .ok()?

@@ -1,4 +1,4 @@
-//! The page as one document, and the headers that keep it to itself.
+//! The page as one document, and the headers that isolate it.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 const HTML: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
-/// In the order in which they are read: each uses what those before it define.
+/// The scripts in load order: each uses definitions of those before it.
 const SCRIPTS: &[&str] = &[
     include_str!("script/base.js"),
     include_str!("script/table.js"),
@@ -19,7 +19,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("script/main.js"),
 ];
 
-/// The page and its policy.
+/// The page and its content security policy.
 #[derive(Debug)]
 struct Document {
     html: String,
@@ -29,7 +29,8 @@ struct Document {
 static DOCUMENT: LazyLock<Document> = LazyLock::new(|| {
     let script = SCRIPTS.join("\n");
     let hash = |text: &str| base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text));
-    // Nothing but what came with the page runs, and no text can become HTML or a script (Trusted Types).
+    // Only the scripts that came with the page run, and no string can become HTML or a script (Trusted
+    // Types).
     let policy = format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; connect-src 'self'; base-uri 'none'; \
          form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
@@ -40,12 +41,12 @@ static DOCUMENT: LazyLock<Document> = LazyLock::new(|| {
     Document { html, policy }
 });
 
-/// The page; the same for everybody, so that nothing of a user's is written into it.
+/// Returns the page. It is the same for everybody and contains no user data.
 pub fn html() -> &'static str {
     &DOCUMENT.html
 }
 
-/// What goes out with the page.
+/// Returns the headers that are sent with the page.
 pub fn headers() -> Vec<(&'static str, String)> {
     let fixed = [
         ("vary", "Accept"),
@@ -60,8 +61,9 @@ pub fn headers() -> Vec<(&'static str, String)> {
     headers
 }
 
-/// What goes out with a race's report: its texts come from tracks and servers, so that it runs in an origin
-/// of its own, which reaches no server. Its own policy, in its head, allows its script alone.
+/// Returns the headers that are sent with a race's report. Its strings come from tracks and servers, so it
+/// runs in an origin of its own, which can reach no server. The policy in the report's head allows only its
+/// own script.
 pub fn report_headers() -> Vec<(&'static str, String)> {
     let fixed = [
         ("cache-control", "no-cache"),
@@ -72,8 +74,8 @@ pub fn report_headers() -> Vec<(&'static str, String)> {
     fixed.map(|(name, value)| (name, value.to_owned())).into()
 }
 
-/// Whether a client that sends this `Accept` would rather have a page than JSON: browsers name `text/html`
-/// first, programs name JSON or take anything.
+/// Whether a client that sends this `Accept` header prefers a page to JSON. Browsers name `text/html` first;
+/// programs name JSON or accept anything.
 pub fn is_preferred(accept: &str) -> bool {
     let quality_of = |wanted: &str| {
         accept.split(',').find_map(|part| {
@@ -116,7 +118,7 @@ mod tests {
         for scheme in ["http://", "https://", "//cdn"] {
             assert!(!html.replace(svg, "").contains(scheme), "{scheme}");
         }
-        // No way by which a text becomes HTML or a program.
+        // No API that turns a string into HTML or a script.
         for sink in [
             "innerHTML",
             "outerHTML",
@@ -128,7 +130,7 @@ mod tests {
         ] {
             assert!(!html.contains(sink), "{sink}");
         }
-        // An end tag within the script would end it.
+        // An end tag within the script would end the script.
         assert_eq!(html.matches("</script").count(), 1);
         assert_eq!(html.matches("<script").count(), 1);
     }

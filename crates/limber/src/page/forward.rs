@@ -1,7 +1,7 @@
-//! `limber page`: the page for a server that has none of its own, such as Elasticsearch.
+//! `limber page`: serves the page for a server that has none of its own, such as Elasticsearch.
 //!
-//! A small server on this machine gives the page to the browser and passes everything else on to the target.
-//! It has no credentials: the browser asks its user for those of the target.
+//! A small server on this machine gives the page to the browser and passes all other requests on to the
+//! target. It has no credentials: the browser asks its user for those of the target.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use serde_json::Value;
 
 use super::{document, races};
 
-/// Longest body either way.
+/// Maximum length of a request or response body.
 const BODY_BYTES_MAX: usize = 128 << 20;
-/// Longest time for a request to the target, its answer included.
+/// Timeout of a request to the target, including its response.
 const TIMEOUT: Duration = Duration::from_secs(600);
-/// Headers of a request that are passed on.
+/// Request headers that are passed on.
 const REQUEST_HEADERS: [&str; 4] = ["accept", "authorization", "content-type", "x-opaque-id"];
-/// Headers of an answer that are passed on.
+/// Response headers that are passed on.
 const ANSWER_HEADERS: [&str; 5] =
     ["content-type", "www-authenticate", "warning", "location", "x-elastic-product"];
 
@@ -60,7 +60,7 @@ impl PageCommand {
     /// Serves until the process is ended. `words` are what the console proposes.
     ///
     /// # Errors
-    /// An address that is not a loopback address or cannot be listened on; a target that is no server of this
+    /// The address is not a loopback address or cannot be listened on, or the target is not a server of this
     /// kind.
     pub fn run(self, words: &Value) -> Result<()> {
         if !self.http.ip().is_loopback() {
@@ -99,7 +99,7 @@ async fn serve(listener: std::net::TcpListener, forwarder: Arc<Forwarder>) -> Re
     let listener = tokio::net::TcpListener::from_std(listener)?;
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // Probably out of file handles: other connections may close theirs.
+            // The process is probably out of file descriptors; other connections may close theirs.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
@@ -109,7 +109,7 @@ async fn serve(listener: std::net::TcpListener, forwarder: Arc<Forwarder>) -> Re
                 let forwarder = forwarder.clone();
                 async move { Ok::<_, std::convert::Infallible>(answer(forwarder, request).await) }
             });
-            // A browser may close a connection at any time: that is no error.
+            // A browser may close a connection at any time, which is no error.
             let _ = hyper::server::conn::http1::Builder::new()
                 .serve_connection(TokioIo::new(stream), serve)
                 .await;
@@ -159,11 +159,11 @@ fn answer_races(race: Option<String>) -> Answer {
 }
 
 impl Forwarder {
-    /// Checks that the page can show the target. A server that does not answer yet may do so later: that is a
-    /// warning and no error.
+    /// Checks that the page can show the target. A server that does not respond yet may do so later, so this
+    /// is only a warning.
     ///
     /// # Errors
-    /// Something else than a server of this kind answers there.
+    /// Something other than a server of this kind responds.
     fn check_target(&self) -> Result<()> {
         let request = ureq::http::Request::get(format!("{}/", self.target))
             .header("accept", "application/json")
@@ -175,7 +175,7 @@ impl Forwarder {
                 return Ok(());
             }
         };
-        // Whoever needs a password enters it in the browser; a busy server may answer later.
+        // A user who needs a password enters it in the browser; a busy server may respond later.
         if matches!(answer.status().as_u16(), 401 | 403 | 429 | 502..=504) {
             return Ok(());
         }
@@ -189,8 +189,8 @@ impl Forwarder {
     }
 
     /// Whether a request comes from this server's own page. A page of another site must neither read nor
-    /// change anything through here: neither by a name that resolves to this machine (DNS rebinding), nor by
-    /// a request that a browser sends for it.
+    /// change anything through this server: neither through a name that resolves to this machine (DNS
+    /// rebinding), nor through a request that it makes a browser send.
     fn is_own(&self, request: &Request<Incoming>) -> bool {
         let text = |name: &HeaderName| request.headers().get(name).map(|value| value.to_str().unwrap_or("?"));
         let is_here = text(&HOST).is_some_and(|host| self.is_this_server(host));
@@ -231,7 +231,7 @@ impl Forwarder {
                 response = response.header(name, value);
             }
         }
-        // Whatever type the answer claims to have, the browser must treat it as data.
+        // Whatever content type the response claims, the browser must treat it as data.
         response =
             response.header("x-content-type-options", "nosniff").header("content-security-policy", "sandbox");
         Ok(response.body(Full::new(Bytes::from(bytes.with_context(failed)?)))?)

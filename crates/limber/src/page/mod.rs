@@ -1,9 +1,9 @@
 //! The page for browsers: "what is in this server, and what is it doing?"
 //!
-//! One HTML document, its style and its scripts written into it, so that its policy allows these alone by
-//! their hashes. It only calls the API, so that what a user may not do there, the page cannot do either.
-//! Reading order: [`document`] makes the page of its parts (`script/base.js` first), [`words`] is what its
-//! console proposes, [`races`] what is kept of races on this machine, [`forward`] the command `limber page`,
+//! It is one HTML document with inlined style and scripts, so that its policy can allow exactly these by
+//! their hashes. It only calls the API, so the page cannot do anything that its user may not do.
+//! Reading order: [`document`] assembles the page (`script/base.js` first), [`words`] lists what its console
+//! proposes, [`races`] reads the races kept on this machine, and [`forward`] is the command `limber page`,
 //! which serves the page for another server, such as Elasticsearch.
 
 pub mod document;

@@ -1,21 +1,21 @@
-//! Races that are kept on this machine, in the folder of `limber race`.
+//! The races that are kept on this machine, in the folder of `limber race`.
 
 use limber_race::{Material, RaceFilter, RaceStore, StoreError, limber_folder, report_page};
 use serde_json::{Value, json};
 
-/// Races listed at most, the newest.
+/// Maximum number of races listed, newest first.
 const RACES_MAX: usize = 500;
 
-/// `None` where nobody knows where they would be.
+/// Returns the store of races. `None` if neither environment variable says where it is.
 fn store() -> Option<RaceStore> {
     let folder = limber_folder(std::env::var_os("LIMBER_HOME"), std::env::var_os("HOME"))?;
     Some(RaceStore::new(&folder))
 }
 
-/// The newest races first.
+/// Lists the races, newest first.
 ///
 /// # Errors
-/// `Io`: the folder is there and cannot be read.
+/// `Io`: the folder exists but cannot be read.
 pub fn list() -> Result<Value, StoreError> {
     let Some(store) = store() else { return Ok(json!({"races": []})) };
     let all = store.list(&RaceFilter::default())?;
@@ -38,10 +38,10 @@ pub fn list() -> Result<Value, StoreError> {
     Ok(json!({"races": races, "left_out": left_out}))
 }
 
-/// The race's report as `limber report` writes it.
+/// Returns the race's report as `limber report` writes it.
 ///
 /// # Errors
-/// `NotFound` and others of the store.
+/// `NotFound` and other errors of the store.
 pub fn report(race_id: &str) -> Result<String, StoreError> {
     let store = store().ok_or_else(|| StoreError::NotFound(race_id.to_owned()))?;
     Ok(report_page(&[Material::read(&store, race_id)?]))

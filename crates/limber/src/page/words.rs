@@ -1,11 +1,11 @@
-//! What the console proposes: the server's own tables of routes, queries, aggregations and keys.
+//! The words that the console proposes: the server's own tables of routes, queries, aggregations and keys.
 
 use serde_json::{Value, json};
 
-/// A route as the console needs it: its methods, its path, its parameters.
+/// A route as the console needs it: its methods, its path and its parameters.
 pub type RouteWords = (Vec<&'static str>, &'static str, &'static [&'static str]);
 
-/// All words; `common`: the parameters that every request may carry.
+/// Returns all words. `common` are the parameters that every request may carry.
 pub fn words(routes: impl Iterator<Item = RouteWords>, common: &[&str]) -> Value {
     let is_word = |name: &&&str| **name != "*";
     let routes: Vec<Value> = routes

@@ -1,4 +1,4 @@
-//! What the other server answers, read without trust: every size is bounded before it is believed.
+//! Responses of the other server, which are not trusted: every size is checked against a limit first.
 
 use std::borrow::Cow;
 
@@ -10,13 +10,13 @@ use serde::de::{DeserializeSeed, Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// Longest scroll id; it is sent back with every request. Elasticsearch's grow with the number of shards,
-/// some 80 bytes each.
+/// Maximum length of a scroll id, which is sent back with every request. Elasticsearch's grow by about 80
+/// bytes per shard.
 const SCROLL_ID_BYTES_MAX: usize = 1 << 20;
-/// Bytes of shard failures that become part of the answer.
+/// Maximum bytes of shard failures that are copied into the response.
 const FAILURES_BYTES_MAX: usize = 256 << 10;
 
-/// Which API the other server has.
+/// The version of the other server's API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Version {
     pub major: u32,
@@ -24,7 +24,7 @@ pub(super) struct Version {
 }
 
 impl Version {
-    /// From the body of `GET /`.
+    /// Parses the body of `GET /`.
     pub(super) fn parse(body: &[u8]) -> Result<Version> {
         #[derive(Deserialize)]
         struct Main {
@@ -43,7 +43,7 @@ impl Version {
             return Err(RequestError::internal("exception", reason));
         };
         match main.version.distribution.as_deref() {
-            // Begun from Elasticsearch 7.10.
+            // OpenSearch was forked from Elasticsearch 7.10.
             Some("opensearch") => Ok(Version { major: 7, minor: 10 }),
             _ if major < 6 => Err(RequestError::unsupported(format_args!(
                 "reindex from a remote of version [{major}.{minor}], before 6.0,"
@@ -53,7 +53,7 @@ impl Version {
     }
 }
 
-/// A page of the search.
+/// A page of search results.
 #[derive(Debug)]
 pub(super) struct Page {
     pub scroll_id: Option<String>,
@@ -103,7 +103,7 @@ struct RawHit<'a> {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Total {
-    /// Before 7.0.
+    /// The form before 7.0.
     Number(u64),
     Object {
         value: u64,
@@ -111,7 +111,7 @@ enum Total {
 }
 
 impl Page {
-    /// At most `hits_max` documents.
+    /// Parses a page with at most `hits_max` documents.
     pub(super) fn parse(body: &[u8], hits_max: usize) -> Result<Page> {
         let parse_error = |error: serde_json::Error| not_elasticsearch(&error);
         let page: RawPage<'_> = serde_json::from_slice(body).map_err(parse_error)?;
@@ -146,7 +146,7 @@ impl Page {
     }
 }
 
-/// The list of hits; a longer one than was asked for is refused before it takes memory.
+/// Deserializes the list of hits. A list longer than requested is refused before it takes memory.
 struct Hits {
     max: usize,
 }
@@ -191,7 +191,7 @@ impl<'de> Visitor<'de> for Hits {
     }
 }
 
-/// A shard that was not read, as it is shown among the failures.
+/// Converts a shard failure to the form shown among the failures of the response.
 fn shard_failure(failure: Value) -> ByQueryFailure {
     let status = failure["status"].as_u64().and_then(|status| u16::try_from(status).ok());
     let status = status.filter(|status| (400..600).contains(status)).unwrap_or(500);
@@ -201,9 +201,9 @@ fn shard_failure(failure: Value) -> ByQueryFailure {
     ByQueryFailure { class: ErrorClass::Remote(status), shown }
 }
 
-/// In Elasticsearch's words.
+/// Returns Elasticsearch's error for a response that is not Elasticsearch's.
 pub(super) fn not_elasticsearch(error: &serde_json::Error) -> RequestError {
-    // Where it is broken, not what stands there.
+    // The message says where the response is malformed, but does not quote it.
     let place = format!("{:?} at line {} column {}", error.classify(), error.line(), error.column());
     RequestError::internal(
         "exception",

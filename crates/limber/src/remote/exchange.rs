@@ -1,5 +1,5 @@
-//! One request to the other server: its time limits, the memory of its answer, when it is sent again, and its
-//! end when the task is cancelled.
+//! One request to the other server: its time limits, the memory of its response, retries, and cancellation
+//! with its task.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -16,41 +16,41 @@ use super::host::RemoteHost;
 use super::settings::RemoteSettings;
 use crate::http::refusal::circuit_breaking;
 
-/// Largest answer, as Elasticsearch's buffer for remote batches. Source: `HeapBufferedAsyncResponseConsumer`,
-/// 100 MB.
+/// Maximum size of a response, like Elasticsearch's buffer for remote batches. Source:
+/// `HeapBufferedAsyncResponseConsumer`, 100 MB.
 const ANSWER_BYTES_MAX: usize = 100 << 20;
-/// An answer that has not come to its end by now is not waited for: the search that it belongs to would be
-/// gone.
+/// Timeout of a whole response. After that its search context would have expired anyway.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(300);
-/// Bytes of a refusal's body that become part of the error.
+/// Characters of a refusal's body that are quoted in the error.
 const REFUSAL_CHARS_MAX: usize = 2_000;
-/// How often a request is sent again, and the first and the longest pause, which double in between. Source:
+/// Maximum number of retries, and the first and the longest pause; pauses double in between. Source:
 /// `AbstractBulkByScrollRequest`, `DEFAULT_MAX_RETRIES`.
 const RETRIES_MAX: u32 = 11;
 const RETRY_FIRST: Duration = Duration::from_millis(500);
 const RETRY_PAUSE_MAX: Duration = Duration::from_secs(30);
-/// Between two looks whether the task was cancelled.
+/// Interval at which cancellation of the task is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// What may be sent again, and after which failures.
+/// After which failures a request may be sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Repeats {
-    /// The first request: a server that is not there is told at once.
+    /// For the first request: if the server cannot be reached, the request fails at once.
     OnlyWhenRefused,
-    /// Changes nothing over there: again after every failure that may pass.
+    /// For a request that changes nothing on the other server: retried after every transient failure.
     Always,
-    /// Moves a scroll on: again only when it surely was not carried out, or a page would be lost in silence.
+    /// For a request that advances a scroll: retried only if it was certainly not carried out, because
+    /// otherwise a page would be lost silently.
     OnlyUnlessDone,
 }
 
-/// An answer of status 200.
+/// A response with status 200.
 pub(super) struct Answer {
     pub body: Vec<u8>,
-    /// The memory of the body.
+    /// The memory charge for the body.
     pub charge: Charge,
 }
 
-/// Asks one server.
+/// Sends requests to one server.
 #[derive(Debug, Clone)]
 pub(super) struct Exchange {
     agent: Agent,
@@ -58,7 +58,7 @@ pub(super) struct Exchange {
     pool: Arc<Pool>,
 }
 
-/// Why there is no answer.
+/// The reason why there is no response.
 #[derive(Debug)]
 struct Failure {
     error: RequestError,
@@ -69,11 +69,11 @@ struct Failure {
 enum FailureKind {
     /// The request did not reach the server.
     Unsent,
-    /// The server answered with this status.
+    /// The server responded with this status.
     Status(u16),
-    /// The connection broke while the answer was waited for.
+    /// The connection broke while waiting for the response.
     Broken,
-    /// Trying again would end alike.
+    /// A retry would fail too.
     Final,
 }
 
@@ -94,19 +94,18 @@ impl Repeats {
 }
 
 impl Exchange {
-    /// `pool`: what answers are charged to.
+    /// `pool` is the pool to which responses are charged.
     pub(super) fn new(host: Arc<RemoteHost>, settings: &RemoteSettings, pool: Arc<Pool>) -> Exchange {
         let agent = Agent::config_builder()
             .http_status_as_error(false)
-            // A scroll is ended by DELETE with a body.
+            // A scroll is closed by a DELETE request with a body.
             .allow_non_standard_methods(true)
             .tls_config(settings.tls())
-            // Whom this server talks to is decided by the list alone.
+            // Only the list of allowed hosts decides which servers this one connects to.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .proxy(None)
-            // A connection that the other side closed meanwhile could not be told from a request that was
-            // lost.
+            // With a reused connection, one that the other side has closed would look like a lost request.
             .max_idle_connections(0)
             .timeout_resolve(Some(host.connect_timeout))
             .timeout_connect(Some(host.connect_timeout))
@@ -119,10 +118,10 @@ impl Exchange {
         Exchange { agent, host, pool }
     }
 
-    /// Sends a request until it is answered; `None`: the task was cancelled first.
+    /// Sends a request until it is answered. `None` if the task is cancelled first.
     ///
     /// # Errors
-    /// As Elasticsearch words them; without secrets.
+    /// Elasticsearch's errors, without secrets.
     pub(super) fn ask(
         &self,
         method: Method,
@@ -156,7 +155,7 @@ impl Exchange {
         unreachable!("the last attempt answers or fails")
     }
 
-    /// Sends a request whose outcome nobody needs, and waits for it as long as anything else.
+    /// Sends a request whose outcome is only logged, and waits for it no longer than usual.
     pub(super) fn tell(&self, method: Method, path: &str, body: &str) {
         if let Err(failure) = self.exchange(method, path, Some(body)) {
             tracing::debug!(
@@ -167,8 +166,8 @@ impl Exchange {
         }
     }
 
-    /// One attempt on a thread of its own, which is left alone when the task is cancelled; its time limits
-    /// end it.
+    /// Makes one attempt on a separate thread. If the task is cancelled, the thread is abandoned; its
+    /// timeouts end it.
     fn attempt(
         &self,
         method: Method,
@@ -249,13 +248,14 @@ impl Exchange {
                     kind: FailureKind::Final,
                 });
             }
-            // A list that grows has up to twice the room that it needs.
+            // A growing vector has up to twice the capacity that it needs.
             charge.grow(2 * count as u64, "<reindex_from_remote>").map_err(|error| refused_memory(&error))?;
             body.extend_from_slice(&chunk[..count]);
         }
     }
 
-    /// Source: `RemoteScrollableHitSource#wrapExceptionToPreserveStatus`.
+    /// Converts a refusal to an error with the same status. Source:
+    /// `RemoteScrollableHitSource#wrapExceptionToPreserveStatus`.
     fn refusal(&self, status: u16, body: &[u8]) -> Failure {
         let text: String =
             String::from_utf8_lossy(&body[..body.len().min(4 * REFUSAL_CHARS_MAX)]).into_owned();
@@ -299,7 +299,7 @@ impl Exchange {
             Error::Rustls(_) | Error::Tls(_) | Error::Pem(_) => {
                 fail(FailureKind::Final, "s_s_l_handshake_exception", format!("[{address}]: {error}"))
             }
-            // How the answer is formed, or what ureq has no name for.
+            // A malformed response, or an error that ureq has no name for.
             other => {
                 let reason = self.host.without_secrets(&format!("[{address}]: {other}"));
                 fail(FailureKind::Broken, "i_o_exception", reason)

@@ -1,4 +1,4 @@
-//! `source.remote` of a `_reindex`: whom to ask, as whom, and how patiently.
+//! `source.remote` of a `_reindex`: the server, the credentials, and the timeouts.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use serde_json::{Map, Value};
 use super::settings::RemoteSettings;
 use crate::http::request::parse_time_ms;
 
-/// Source: `RemoteInfo#DEFAULT_SOCKET_TIMEOUT`, `DEFAULT_CONNECT_TIMEOUT`.
+/// The default timeout. Source: `RemoteInfo#DEFAULT_SOCKET_TIMEOUT`, `DEFAULT_CONNECT_TIMEOUT`.
 const TIMEOUT_MS: u64 = 30_000;
-/// Whoever asks for more has waited long enough.
+/// Maximum timeout; longer ones are cut to this.
 const TIMEOUT_MAX_MS: u64 = 24 * 3_600_000;
-/// Headers that say how a request is framed or whom it is for; those are not the caller's.
+/// Headers that control how a request is framed or addressed; the caller may not set them.
 const OWN_HEADERS: &[&str] = &[
     "host",
     "connection",
@@ -30,28 +30,31 @@ const OWN_HEADERS: &[&str] = &[
     "upgrade",
 ];
 
-/// A server that may be asked.
+/// A remote server.
 #[derive(Clone)]
 pub struct RemoteHost {
     /// `http` or `https`.
     scheme: String,
-    /// As in the URL, an IPv6 address in brackets.
+    /// As in the URL, with an IPv6 address in brackets.
     host: String,
     port: u16,
-    /// Empty, or from a slash on.
+    /// Empty, or begins with a slash.
     path_prefix: String,
     username: Option<String>,
     has_password: bool,
     headers: Vec<(HeaderName, HeaderValue)>,
     pub(super) socket_timeout: Duration,
     pub(super) connect_timeout: Duration,
-    /// What must not be shown.
+    /// Strings that must not be shown.
     secrets: Vec<String>,
 }
 
 impl RemoteHost {
+    /// Parses the object `remote`.
+    ///
     /// # Errors
-    /// Elasticsearch's for what is missing, of another form or unknown. None of them repeats a secret.
+    /// Elasticsearch's errors for members that are missing, malformed or unknown. None of them contains a
+    /// secret.
     pub fn parse(remote: Value) -> Result<RemoteHost> {
         let Value::Object(mut members) = remote else {
             return Err(RequestError::illegal_argument("Expected [remote] to be an object"));
@@ -85,7 +88,7 @@ impl RemoteHost {
         } else if let Some(password) = password {
             host.secrets.push(password);
         }
-        // The longest first, so that no part of one is left.
+        // The longest first, so that no part of a secret remains.
         host.secrets.retain(|secret| !secret.is_empty());
         host.secrets.sort_unstable_by_key(|secret| std::cmp::Reverse(secret.len()));
         host.username = username;
@@ -93,12 +96,12 @@ impl RemoteHost {
     }
 
     /// # Errors
-    /// 400 where the settings do not list it.
+    /// 400 if the settings do not list the server.
     pub fn check_allowed(&self, settings: &RemoteSettings) -> Result<()> {
         settings.check(&self.host, self.port)
     }
 
-    /// Where a path of the API is; `path` begins with a slash.
+    /// Returns the URL of an API path, which begins with a slash.
     pub(super) fn url(&self, path: &str) -> String {
         format!("{}://{}:{}{}{path}", self.scheme, self.host, self.port, self.path_prefix)
     }
@@ -107,18 +110,18 @@ impl RemoteHost {
         &self.headers
     }
 
-    /// `host:port`, for messages.
+    /// Returns `host:port`, for messages.
     pub(super) fn address(&self) -> String {
         format!("{}:{}", self.host, self.port)
     }
 
-    /// A text of the other server without what this one must not show.
+    /// Removes the secrets from a string of the other server.
     pub(super) fn without_secrets(&self, text: &str) -> String {
         self.secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), "<<>>"))
     }
 }
 
-/// As Elasticsearch's `RemoteInfo#toString` without the query.
+/// Like Elasticsearch's `RemoteInfo#toString`, without the query.
 impl fmt::Display for RemoteHost {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.scheme != "http" {
@@ -138,7 +141,7 @@ impl fmt::Display for RemoteHost {
     }
 }
 
-/// Without secrets, whoever prints it.
+/// Omits the secrets.
 impl fmt::Debug for RemoteHost {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "RemoteHost({self})")
@@ -147,7 +150,7 @@ impl fmt::Debug for RemoteHost {
 
 fn parse_url(given: &str) -> Result<RemoteHost> {
     let wrong = || {
-        // Credentials in a URL are no part of its form, but people write them.
+        // Credentials are not allowed in the URL, but users write them anyway.
         let shown = match (given.find("://"), given.rfind('@')) {
             (Some(scheme), Some(at)) if scheme + 3 <= at => {
                 format!("{}<<>>{}", &given[..scheme + 3], &given[at..])
@@ -202,7 +205,7 @@ fn take_text(members: &mut Map<String, Value>, name: &str) -> Result<Option<Stri
     match members.shift_remove(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        // What was given is not repeated: it may be a password.
+        // The given value is not quoted, because it may be a password.
         Some(_) => Err(RequestError::illegal_argument(format!("Expected [{name}] to be a string"))),
     }
 }

@@ -1,12 +1,12 @@
-//! Another server as the source of `_reindex`: "which documents does that search find over there?"
+//! Another server as the source of `_reindex`: "which documents does that search find there?"
 //!
-//! Reading order: [`settings`] says which servers may be asked and whom TLS trusts, [`host`] reads the
-//! request's `remote`, [`scroll`] is the conversation in the words of the remote's version, [`exchange`] one
-//! request of it with its time limits and retries, [`answer`] what came back.
+//! Reading order: [`settings`] says which servers are allowed and which certificates TLS trusts, [`host`]
+//! parses the request's `remote`, [`scroll`] runs the scroll in the API of the remote's version, [`exchange`]
+//! sends one request with its timeouts and retries, [`answer`] parses the responses.
 //!
-//! A request decides whom this server talks to, so that nothing but listed hosts is ever connected to: no
-//! redirect is followed, no proxy is asked. Secrets of a request are shown nowhere: not in tasks, logs, or
-//! errors, also where the other server repeats them.
+//! A request chooses the server to connect to, so only listed hosts are ever connected to: redirects are not
+//! followed, and no proxy is used. Secrets of a request are shown nowhere: neither in tasks, logs or errors,
+//! nor where the other server repeats them.
 //!
 //! Source: Elasticsearch's `Reindexer`, `RemoteInfo`, `RemoteRequestBuilders`, `RemoteScrollableHitSource`.
 

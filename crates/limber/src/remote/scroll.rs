@@ -1,4 +1,4 @@
-//! The conversation: the remote's version, its search, the pages of its scroll, and the end of it.
+//! The scroll: the remote's version, its search, the pages, and the end of the scroll.
 //!
 //! Source: `RemoteRequestBuilders`.
 
@@ -16,32 +16,32 @@ use super::exchange::{Exchange, Repeats};
 use super::host::RemoteHost;
 use super::settings::RemoteSettings;
 
-/// In a path or a query: what stays as it is.
+/// Percent-encodes everything in a path or a query except these characters.
 const ENCODED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'*').remove(b',');
-/// Longest query in a task's description.
+/// Maximum length of a query in a task's description.
 const SHOWN_CHARS_MAX: usize = 1_000;
-/// How long the remote keeps the search while a batch is written. Source: `AbstractBulkByScrollRequest`,
-/// `DEFAULT_SCROLL_TIMEOUT`.
+/// How long the remote keeps the search context while a batch is written. Source:
+/// `AbstractBulkByScrollRequest`, `DEFAULT_SCROLL_TIMEOUT`.
 const KEEP_ALIVE_MS: u64 = 300_000;
-/// The longest that Elasticsearch grants, `search.max_keep_alive`.
+/// Elasticsearch's default of `search.max_keep_alive`.
 const KEEP_ALIVE_MAX_MS: u64 = 24 * 3_600_000;
 
-/// What is searched for on the other server.
+/// The search on the other server.
 #[derive(Debug, Clone)]
 pub struct RemoteSearch {
-    /// Names with commas, as the remote resolves them.
+    /// Comma-separated names, which the remote resolves.
     pub indices: String,
-    /// Sent as it is.
+    /// Sent unchanged.
     pub query: Value,
     /// `_source` of the request.
     pub source: Option<Value>,
-    /// `field:order`, with commas.
+    /// Comma-separated `field:order`.
     pub sort: Option<String>,
     pub keep_alive_ms: Option<u64>,
 }
 
-/// Documents of another server.
+/// The documents of another server.
 #[derive(Debug)]
 pub struct RemoteSource {
     host: Arc<RemoteHost>,
@@ -50,7 +50,7 @@ pub struct RemoteSource {
 }
 
 impl RemoteSource {
-    /// `pool`: what batches are charged to.
+    /// `pool` is the pool to which batches are charged.
     ///
     /// # Errors
     /// 400 for a server that the settings do not list.
@@ -72,8 +72,8 @@ impl RemoteSource {
         let sort = utf8_percent_encode(sort, ENCODED);
         let mut path =
             format!("/{indices}/_search?scroll={keep_alive_ms}ms&size={size}&version=true&sort={sort}");
-        // A part of the documents is not what was asked for; before 6.3 shards that fail are among the
-        // answer's failures.
+        // An incomplete result must be an error. Before 6.3, failed shards are listed among the failures in
+        // the response.
         if version >= (Version { major: 6, minor: 3 }) {
             path.push_str("&allow_partial_search_results=false");
         }
@@ -89,7 +89,8 @@ impl RemoteSource {
     }
 }
 
-/// The keep-alive of a page whose `size` documents are written no faster than the request may be.
+/// Returns the keep-alive of a page: the time to write `size` documents at the request's maximum rate is
+/// added.
 fn keep_alive_ms(asked_ms: Option<u64>, size: u32, progress: &Progress) -> u64 {
     let pause_ms = 1000.0 * f64::from(size) / f64::from(progress.requests_per_second());
     asked_ms.unwrap_or(KEEP_ALIVE_MS).saturating_add(pause_ms as u64).min(KEEP_ALIVE_MAX_MS)
@@ -120,19 +121,19 @@ impl BatchSource for RemoteSource {
     }
 }
 
-/// A scroll over there; let go of when this one is dropped.
+/// A scroll on the other server, closed when this is dropped.
 struct Scroll {
     exchange: Exchange,
     id: Option<String>,
     size: u32,
-    /// The answer of the search itself, until it is asked for.
+    /// The first page, which the search itself returned, until it is requested.
     first: Option<SourceBatch>,
-    /// As it was asked for, without the pauses of a slow request.
+    /// As requested, without the pauses of a throttled request.
     keep_alive_ms: Option<u64>,
 }
 
 impl Scroll {
-    /// `None`: the task was cancelled.
+    /// Requests a page. `None` if the task was cancelled.
     fn page(
         &mut self,
         path: &str,
@@ -143,7 +144,7 @@ impl Scroll {
         let Some(mut answer) = self.exchange.ask(Method::POST, path, Some(body), repeats, progress)? else {
             return Ok(None);
         };
-        // The documents are copied out of the answer, each with what is known of it.
+        // The documents are copied out of the response, each with its metadata.
         let bytes = answer.body.len() as u64;
         let own_bytes = bytes + u64::from(self.size) * size_of::<limber_search::SearchHit>() as u64;
         answer
@@ -186,7 +187,7 @@ impl Drop for Scroll {
         let Some(id) = self.id.take() else { return };
         let exchange = self.exchange.clone();
         let body = json!({"scroll_id": [id]}).to_string();
-        // Nobody waits for it: without it the search goes when its keep-alive is over.
+        // Nobody waits for this. If it fails, the search context expires with its keep-alive.
         let told = move || exchange.tell(Method::DELETE, "/_search/scroll", &body);
         if let Err(error) = std::thread::Builder::new().name("remote-end".to_owned()).spawn(told) {
             tracing::debug!(%error, "a scroll on a remote is left to its keep-alive");

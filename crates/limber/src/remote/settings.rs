@@ -1,4 +1,5 @@
-//! `reindex.remote.whitelist` and `reindex.ssl.*`: which servers may be asked, and whom TLS trusts.
+//! `reindex.remote.whitelist` and `reindex.ssl.*`: which servers are allowed, and which certificates TLS
+//! trusts.
 
 use std::path::{Path, PathBuf};
 
@@ -6,15 +7,15 @@ use anyhow::{Context, Result, bail};
 use limber_mapping::RequestError;
 use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
 
-/// What the configuration says of remote servers.
+/// The configuration for remote servers.
 #[derive(Clone, Default)]
 pub struct RemoteSettings {
-    /// `host:port`, with `*` for any characters.
+    /// `host:port`, where `*` stands for any characters.
     allowed: Vec<String>,
     tls: TlsConfig,
 }
 
-/// Without keys.
+/// Omits the keys.
 impl std::fmt::Debug for RemoteSettings {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("RemoteSettings").field("allowed", &self.allowed).finish_non_exhaustive()
@@ -24,18 +25,20 @@ impl std::fmt::Debug for RemoteSettings {
 /// `reindex.ssl.*` as given.
 #[derive(Debug, Clone, Default)]
 pub struct TlsSettings {
-    /// Files of certificates (PEM) that are trusted instead of Mozilla's authorities.
+    /// Certificate files (PEM) that are trusted instead of Mozilla's authorities.
     pub certificate_authorities: Vec<PathBuf>,
     /// `full` (the default) or `none`.
     pub verification_mode: Option<String>,
-    /// Files (PEM) by which this server shows who it is.
+    /// Files (PEM) with the certificate that this server presents.
     pub certificate: Option<PathBuf>,
     pub key: Option<PathBuf>,
 }
 
 impl RemoteSettings {
+    /// Checks the list and reads the files.
+    ///
     /// # Errors
-    /// A list that lets every address in, as Elasticsearch refuses it; files that cannot be read.
+    /// As in Elasticsearch, a list that allows every address is refused. A file cannot be read.
     pub fn new(allowed: Vec<String>, tls: &TlsSettings) -> Result<RemoteSettings> {
         if allowed.iter().any(|pattern| !pattern.is_empty() && pattern.bytes().all(|byte| byte == b'*')) {
             bail!(
@@ -47,7 +50,7 @@ impl RemoteSettings {
         Ok(RemoteSettings { allowed, tls: tls_config(tls)? })
     }
 
-    /// Whom TLS trusts, and as whom this program shows itself.
+    /// Returns the TLS configuration: the trusted certificates and the one that this server presents.
     pub fn tls(&self) -> TlsConfig {
         self.tls.clone()
     }
@@ -63,10 +66,10 @@ impl RemoteSettings {
     }
 }
 
-/// Whether `*` in the pattern can stand for what is in the text.
+/// Whether the pattern, in which `*` stands for any bytes, matches the whole string.
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut seen) = (0, 0);
-    // Where the last star was, and up to where it stands for the text.
+    // The position after the last star, and the position in the string up to which that star matches.
     let mut star: Option<(usize, usize)> = None;
     while seen < text.len() {
         match pattern.get(at) {

@@ -1,5 +1,5 @@
-//! Endpoints that Elasticsearch has and Limber lacks: refused by name, so that nobody looks for a typing
-//! error.
+//! Endpoints that Elasticsearch has and Limber lacks. They are refused by name, so that nobody looks for a
+//! typo.
 
 use limber_engine::Result;
 use limber_mapping::RequestError;
@@ -16,12 +16,12 @@ const fn absent(path: &'static str) -> Route {
     Route { methods: EVERY, path, parameters: &[ANY_PARAMETER], pool: PoolName::Management, handler: refuse }
 }
 
-/// Whether a route stands here.
+/// Whether this module refuses the route.
 pub fn refuses(route: &Route) -> bool {
     ROUTES.iter().chain(FAMILIES).any(|absent| absent.path == route.path)
 }
 
-/// Endpoints of Elasticsearch that Limber does not have, each refused by its name. Listed in
+/// Elasticsearch's endpoints that Limber does not have, each refused by its name. Part of
 /// [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     absent("/_cat/ml/{what}"),
@@ -74,7 +74,7 @@ pub const ROUTES: &[Route] = &[
     absent("/_streams/logs/{what}"),
 ];
 
-/// The areas of whole families: whatever stands below them is refused.
+/// The prefixes of whole endpoint families; every path below them is refused.
 pub const FAMILIES: &[Route] = &[
     absent("/_security/{a}"),
     absent("/_security/{a}/{b}"),
@@ -148,7 +148,7 @@ pub const FAMILIES: &[Route] = &[
     absent("/_security/{a}/{b}/{c}/{d}/{e}/{f}/{g}"),
 ];
 
-/// Whether a route only refuses.
+/// Whether the route does nothing but refuse requests.
 pub fn is_refusal(route: &Route) -> bool {
     route.parameters == [ANY_PARAMETER]
         && std::ptr::fn_addr_eq(route.handler, refuse as super::router::Handler)

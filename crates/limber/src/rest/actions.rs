@@ -1,8 +1,8 @@
-//! Which action each route carries out: "what must somebody be allowed to do, to ask for this?"
+//! The action that each route carries out: "which privilege does this request need?"
 //!
-//! Names are Elasticsearch's. An action of the cluster (`cluster:...`, templates) is allowed or not as a
-//! whole; one on indices is checked again for every name, where names are looked up in the engine. A route
-//! without an action fails a test, and is nobody's but for superusers.
+//! Names are Elasticsearch's. An action on the cluster (`cluster:...`, templates) is allowed or denied as a
+//! whole. An action on indices is checked again for every name, when the engine resolves names. A route
+//! without an action fails a test and is open to superusers only.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -10,11 +10,11 @@ use std::sync::OnceLock;
 use super::Route;
 use crate::http::request::Method;
 
-/// For what everybody may ask who is known.
+/// For requests that every authenticated user may send.
 const KNOWN: &str = "cluster:admin/xpack/security/user/authenticate";
 /// For routes that are refused by name, whoever asks.
 const ABSENT: &str = KNOWN;
-/// Nobody's but for superusers.
+/// For superusers only.
 const UNNAMED: &str = "cluster:unnamed";
 
 /// Methods, path and action.
@@ -26,14 +26,14 @@ const SECURITY: &[Row] = &[
     ("GET", "/_security/user/{username}", "cluster:admin/xpack/security/user/get"),
     ("PUT POST", "/_security/user/{username}", "cluster:admin/xpack/security/user/put"),
     ("DELETE", "/_security/user/{username}", "cluster:admin/xpack/security/user/delete"),
-    // All users may change their own: the handler looks whose it is.
+    // All users may change their own password; the handler checks whose it is.
     ("PUT POST", "/_security/user/_password", KNOWN),
     ("PUT POST", "/_security/user/{username}/_password", KNOWN),
     ("PUT POST", "/_security/user/{username}/_enable", "cluster:admin/xpack/security/user/set_enabled"),
     ("PUT POST", "/_security/user/{username}/_disable", "cluster:admin/xpack/security/user/set_enabled"),
     ("GET", "/_security/user/_privileges", "cluster:admin/xpack/security/user/list_privileges"),
     ("GET POST", "/_security/user/_has_privileges", "cluster:admin/xpack/security/user/has_privileges"),
-    // To ask about another user takes more: the handler looks whose privileges are asked for.
+    // Asking about another user needs more; the handler checks whose privileges are asked for.
     (
         "GET POST",
         "/_security/user/{username}/_has_privileges",
@@ -321,7 +321,8 @@ const CLUSTER: &[Row] = &[
     ("POST", "/_cluster/voting_config_exclusions", "cluster:admin/voting_config/add_exclusions"),
     ("DELETE", "/_cluster/voting_config_exclusions", "cluster:admin/voting_config/clear_exclusions"),
     ("GET", "/_prometheus/metrics", "cluster:monitor/nodes/stats"),
-    // The page for browsers. Slow requests are shown with their bodies, as tasks are with their descriptions.
+    // The page for browsers. Slow requests need the same privilege as the list of tasks, because both show
+    // what users sent.
     ("GET", "/_page/words", KNOWN),
     ("GET", "/_page/slow_requests", "cluster:monitor/tasks/lists"),
     ("GET", "/_page/races", "cluster:monitor/races/get"),
@@ -477,7 +478,7 @@ const CAT: &[Row] = &[
 
 const TABLES: [&[Row]; 6] = [SECURITY, DOCUMENTS, SEARCHES, INDICES, CLUSTER, CAT];
 
-/// The action of a route; `None`: the table has none, which a test finds.
+/// Returns the action of a route. `None` if it is missing from the table, which a test would find.
 fn named(path: &str, method: Method) -> Option<&'static str> {
     static BY_PATH: OnceLock<HashMap<&'static str, Vec<(&'static str, &'static str)>>> = OnceLock::new();
     let by_path = BY_PATH.get_or_init(|| {
@@ -495,7 +496,7 @@ fn named(path: &str, method: Method) -> Option<&'static str> {
     found.map(|(_, action)| *action)
 }
 
-/// What somebody must be allowed to do who asks for this.
+/// Returns the action that the caller needs a privilege for.
 pub fn action_of(route: &Route, method: Method) -> &'static str {
     let is_absent = || super::absent::refuses(route);
     named(route.path, method).unwrap_or_else(|| if is_absent() { ABSENT } else { UNNAMED })

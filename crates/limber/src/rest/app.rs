@@ -15,23 +15,23 @@ use crate::http::slow::SlowRequests;
 use crate::remote::RemoteSettings;
 use crate::security::Guard;
 
-/// What `GET /` and `_nodes` tell about this server beside the engine's own facts.
+/// The facts in `GET /` and `_nodes` that do not come from the engine.
 #[derive(Debug, Clone)]
 pub struct AppConfig {
     /// `compat.version`: the Elasticsearch version claimed.
     pub compat_version: String,
-    /// `host:port` the server listens on.
+    /// The `host:port` that the server listens on.
     pub http_address: String,
     pub max_content_bytes: usize,
     /// `node.attr.*`.
     pub node_attributes: Vec<(String, String)>,
     pub cores: usize,
     pub remote: RemoteSettings,
-    /// `page.enabled`: browsers get a page.
+    /// `page.enabled`: browsers get a page at `/`.
     pub is_page_enabled: bool,
 }
 
-/// What handlers work with: the node, and everything about requests that is not the node's.
+/// What handlers work with: the node, and all request handling that lies outside it.
 pub struct App {
     pub node: Arc<Node>,
     pub pools: Pools,
@@ -42,12 +42,12 @@ pub struct App {
     pub usage: Usage,
     pub search_usage: SearchUsage,
     pub config: AppConfig,
-    /// `None`: security is off.
+    /// `None` if security is off.
     pub guard: Option<Guard>,
 }
 
 impl App {
-    /// Starts the pools for a node that is open. An error if the system gives no threads.
+    /// Starts the pools for an open node. Fails if the system cannot start threads.
     pub fn new(
         node: Arc<Node>,
         connections: Arc<Connections>,

@@ -1,15 +1,15 @@
-//! Which requests may have a body: "was something sent that nobody is going to read?"
+//! Which requests may have a body: "was something sent that no handler is going to read?"
 //!
 //! Elasticsearch refuses a body that a handler has not read (`BaseRestHandler`), before it carries the
-//! request out. Here what is only read (`GET`, `HEAD`), or deleted, takes none; the tables say what differs
-//! from that.
+//! request out. By default, reads (`GET`, `HEAD`) and deletions take no body here. The tables list the
+//! exceptions.
 
 use limber_mapping::RequestError;
 
 use super::{Route, absent};
 use crate::http::request::{Method, Request};
 
-/// What deletes something that a body names.
+/// Deletions whose body names what to delete.
 const DELETED_BY_BODY: &[&str] = &[
     "/_pit",
     "/_search/point_in_time",
@@ -19,8 +19,8 @@ const DELETED_BY_BODY: &[&str] = &[
     "/_security/role",
 ];
 
-/// What changes something, or may be asked by `POST` too, without a body. Sorted: every bulk and every search
-/// is looked up here.
+/// Requests by `POST` or `PUT` that take no body. Sorted, because every bulk and every search is looked up
+/// here.
 const WITHOUT_BODY: &[&str] = &[
     "/_cache/clear",
     "/_close",
@@ -90,8 +90,8 @@ fn takes_body(route: &Route, method: Method) -> bool {
     }
 }
 
-/// Refuses a body that the route does not read. An API that is not there says so, whatever comes with the
-/// request.
+/// Refuses a body that the route does not read. An API that Limber lacks is refused as such, with or without
+/// a body.
 pub fn check_body(route: &Route, method: Method, request: &Request) -> Result<(), RequestError> {
     if !request.has_body() || takes_body(route, method) || absent::refuses(route) {
         return Ok(());

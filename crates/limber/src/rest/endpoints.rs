@@ -1,5 +1,5 @@
-//! Is `docs/endpoints.md` true? Each row of the page is an endpoint of Elasticsearch's REST specification;
-//! its state is what the table of routes says.
+//! Is `docs/endpoints.md` true? Each row of the page is an endpoint of Elasticsearch's REST specification.
+//! Its state must agree with the table of routes.
 
 use super::router::Routes;
 use super::{ROUTES, Route, absent};
@@ -9,7 +9,7 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/endpoints.md
 
 const METHODS: [Method; 5] = [Method::Get, Method::Head, Method::Post, Method::Put, Method::Delete];
 
-/// What Limber does with a request: `yes`, `refused by name` or `no`.
+/// Returns how Limber handles a request: `yes`, `refused by name` or `no`.
 fn state(routes: &Routes, method: Method, path: &str) -> &'static str {
     let segments: Vec<String> = path
         .split('/')
@@ -24,18 +24,18 @@ fn state(routes: &Routes, method: Method, path: &str) -> &'static str {
     }
 }
 
-/// Whether a word such as `_query` would be taken for an index.
+/// Whether the route would take a word such as `_query` for an index name.
 fn is_index_of_that_name(route: &Route, path: &str) -> bool {
     path.starts_with("/_") && route.path.starts_with("/{")
 }
 
-/// A row with its true state, and that state; nothing for other lines.
+/// Returns the row with its true state, and that state. `None` for other lines.
 fn true_row(routes: &Routes, line: &str) -> Option<(String, &'static str)> {
     let mut cells = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ");
     let (api, request, _) = (cells.next()?, cells.next()?, cells.next()?);
     let words: Vec<&str> = request.strip_prefix('`')?.strip_suffix('`')?.split(' ').collect();
     let (path, methods) = words.split_last()?;
-    // The least of its methods counts.
+    // The worst state of its methods counts.
     let of_method = |name: &&str| {
         let method = METHODS.into_iter().find(|method| method.name() == *name).expect("a method");
         state(routes, method, path)

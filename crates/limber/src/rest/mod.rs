@@ -1,7 +1,7 @@
-//! Elasticsearch's REST API: one file an endpoint family, each with its own table of routes; [`ROUTES`] lists
-//! the tables.
+//! Elasticsearch's REST API: one file per endpoint family, each with its own table of routes. [`ROUTES`]
+//! lists the tables.
 //!
-//! Question answered: "which engine call is this request, and how does Elasticsearch word the answer?"
+//! Question answered: "which engine call is this request, and how does Elasticsearch phrase the response?"
 
 mod absent;
 mod actions;
@@ -27,7 +27,7 @@ pub use router::{Resolved, Route};
 pub use server::info::build_hash;
 pub use server::page::words_of_routes;
 
-/// Every route of the server.
+/// All routes of the server.
 pub const ROUTES: &[&[Route]] = &[
     server::info::ROUTES,
     server::page::ROUTES,

@@ -5,7 +5,7 @@ use limber_work as work;
 
 use crate::http::request::Request;
 
-/// Names of the parameters that [`indices_options`] reads.
+/// The parameters that [`indices_options`] reads, followed by further ones.
 macro_rules! with_indices_options {
     ($($more:literal),* $(,)?) => {
         &["ignore_unavailable", "allow_no_indices", "expand_wildcards", "ignore_throttled", $($more),*]
@@ -13,7 +13,7 @@ macro_rules! with_indices_options {
 }
 pub(super) use with_indices_options;
 
-/// Parameters of a search in a URL, and more.
+/// The parameters of a search in a URL, followed by further ones.
 macro_rules! with_search_options {
     ($($more:literal),* $(,)?) => {
         $crate::rest::options::with_indices_options![
@@ -57,7 +57,7 @@ macro_rules! with_search_options {
 }
 pub(super) use with_search_options;
 
-/// `default` changed by `ignore_unavailable`, `allow_no_indices` and `expand_wildcards`.
+/// Returns `default` as changed by `ignore_unavailable`, `allow_no_indices` and `expand_wildcards`.
 pub fn indices_options(request: &Request, default: IndicesOptions) -> Result<IndicesOptions> {
     if request.param("ignore_throttled").is_some() {
         work::warn(
@@ -73,17 +73,18 @@ pub fn indices_options(request: &Request, default: IndicesOptions) -> Result<Ind
     )
 }
 
-/// The parameter `refresh`; nothing is refreshed without it.
+/// Reads the parameter `refresh`. Without it nothing is refreshed.
 pub fn refresh_policy(request: &Request) -> Result<RefreshPolicy> {
     request.param("refresh").map_or(Ok(RefreshPolicy::None), RefreshPolicy::parse)
 }
 
-/// The parameter `version_type`; `internal` without it.
+/// Reads the parameter `version_type`. The default is `internal`.
 pub fn version_type(request: &Request) -> Result<VersionType> {
     request.param("version_type").map_or(Ok(VersionType::Internal), VersionType::parse)
 }
 
-/// The parameter `local` of what answers from the node's own state anyway; `requests` are what asks for it.
+/// Reads the parameter `local` of requests that use the node's own state anyway, and warns that it has no
+/// effect. `requests` names them in the warning.
 pub fn warn_of_local(request: &Request, requests: &str) -> Result<()> {
     if let Some(local) = request.flag("local")? {
         work::warn(format!(

@@ -1,8 +1,8 @@
-//! Method and path to route: "who answers this request, and with which parameters?"
+//! Maps method and path to a route: "which handler takes this request, and with which parameters?"
 //!
-//! A trie over path segments; a literal segment wins over a placeholder. Errors are Elasticsearch's: an
-//! unknown path is a 400, a known path with another method a 405, an unknown query parameter a 400 that names
-//! it.
+//! A trie over path segments, in which a literal segment wins over a placeholder. Errors are Elasticsearch's:
+//! 400 for an unknown path, 405 for a known path with another method, and 400 for an unknown query parameter,
+//! which the message names.
 
 use std::collections::HashMap;
 
@@ -14,22 +14,22 @@ use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request, parse_flag, parse_time_ms};
 use crate::http::response::{BARE, Response};
 
-/// Answers one request.
+/// Handles one request.
 pub type Handler = fn(&App, &Request) -> Result<Response, RequestError>;
 
 /// One line of an endpoint's table.
 #[derive(Debug)]
 pub struct Route {
     pub methods: &'static [Method],
-    /// `/{index}/_doc/{id}`.
+    /// Such as `/{index}/_doc/{id}`.
     pub path: &'static str,
-    /// Query parameters that the handler reads, beside the common ones.
+    /// Query parameters that the handler reads, besides the common ones.
     pub parameters: &'static [&'static str],
     pub pool: PoolName,
     pub handler: Handler,
 }
 
-/// A route of the pool for management.
+/// Makes a route that runs on the management pool.
 pub const fn management(
     methods: &'static [Method],
     path: &'static str,
@@ -39,12 +39,12 @@ pub const fn management(
     Route { methods, path, parameters, pool: PoolName::Management, handler }
 }
 
-/// A `GET` route of the pool for management.
+/// Makes a `GET` route that runs on the management pool.
 pub const fn get(path: &'static str, parameters: &'static [&'static str], handler: Handler) -> Route {
     management(&[Method::Get], path, parameters, handler)
 }
 
-/// A route that may take long: it opens or closes shards.
+/// Makes a route that may take long because it opens or closes shards.
 pub const fn generic(
     methods: &'static [Method],
     path: &'static str,
@@ -58,7 +58,7 @@ pub const fn generic(
 pub const COMMON_PARAMETERS: [&str; 7] =
     ["pretty", "human", "error_trace", "filter_path", "format", "source", "source_content_type"];
 
-/// The one parameter of routes that read none and mind none.
+/// The only parameter of routes that read none and accept any.
 pub const ANY_PARAMETER: &str = "*";
 
 /// A matched route with the values of its placeholders.
@@ -71,7 +71,8 @@ pub struct Resolved {
 struct Node {
     literals: HashMap<&'static str, Node>,
     placeholder: Option<Box<Node>>,
-    /// With the placeholders' names of this very path.
+    /// Each route with the names of its placeholders, which may differ between routes with the same path
+    /// shape.
     routes: Vec<(&'static Route, Vec<&'static str>)>,
 }
 
@@ -81,7 +82,7 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// The routes of all tables.
+    /// Builds the tree from all tables.
     pub fn new(tables: &[&'static [Route]]) -> Routes {
         let mut root = Node::default();
         for route in tables.iter().flat_map(|table| table.iter()) {
@@ -101,15 +102,15 @@ impl Routes {
         Routes { root }
     }
 
-    /// The methods that a path has; empty: there is no such path.
+    /// Returns the methods that a path allows; none if the path does not exist.
     pub fn allowed(&self, segments: &[String]) -> Vec<Method> {
         let mut candidates = Vec::new();
         find(&self.root, segments, true, &mut Vec::new(), &mut candidates);
         methods_of(&candidates)
     }
 
-    /// Finds the route of a request. Errors, in Elasticsearch's words: an unknown path, a method that the
-    /// path does not have (405), a parameter that the route does not read.
+    /// Finds the route of a request. Fails, with Elasticsearch's messages, on an unknown path (400), a method
+    /// that the path does not have (405), and a parameter that the route does not read (400).
     pub fn resolve(
         &self,
         method: Method,
@@ -138,7 +139,7 @@ impl Routes {
     }
 }
 
-/// All nodes that match, the most literal first.
+/// Finds all matching nodes, the most literal first.
 fn find<'n, 's>(
     node: &'n Node,
     segments: &'s [String],
@@ -155,8 +156,8 @@ fn find<'n, 's>(
     if let Some(next) = node.literals.get(first.as_str()) {
         find(next, rest, false, values, found);
     }
-    // A reserved word such as `_search` never stands for an index, but `PUT /_x` is refused as an index name,
-    // as is any word before what an index has (`GET /_x/_search`).
+    // A known word such as `_search` is never an index name. But `PUT /_x` is refused as a wrong index name,
+    // as is any unknown word followed by a path of an index (`GET /_x/_search`).
     let is_word = || node.literals.contains_key(first.as_str());
     let is_reserved = first_segment && first.starts_with('_') && first != "_all" && is_word();
     let is_endpoint = || node.literals.get(first.as_str()).is_some_and(|next| !next.routes.is_empty());
@@ -169,7 +170,7 @@ fn find<'n, 's>(
     }
 }
 
-/// The methods of nodes, in Elasticsearch's order.
+/// Returns the methods of nodes, in Elasticsearch's order.
 fn methods_of(candidates: &[(&Node, Vec<&str>)]) -> Vec<Method> {
     const ORDER: [Method; 6] =
         [Method::Get, Method::Post, Method::Put, Method::Delete, Method::Options, Method::Head];
@@ -198,18 +199,19 @@ fn no_handler(method: Method, uri: &str, candidates: &[(&Node, Vec<&str>)]) -> R
     )
 }
 
-/// Parameters that are true or false wherever they are read.
+/// Parameters that are boolean wherever they are read.
 const FLAGS: [&str; 7] =
     ["flat_settings", "help", "include_defaults", "local", "rest_total_hits_as_int", "v", "verbose"];
 
-/// Whether an endpoint has a parameter; OpenSearch calls masters otherwise.
+/// Whether an endpoint reads a parameter, also under OpenSearch's name for the master parameters.
 fn reads(route: &Route, name: &str) -> bool {
     let has = |name: &str| route.parameters.contains(&name);
     has(name) || (name == "cluster_manager_timeout" && has("master_timeout"))
 }
 
-/// Refuses values of parameters that every endpoint reads alike, whether this one makes use of them or not:
-/// one node has no other master to wait for, but what is no time is no time.
+/// Refuses malformed values of parameters that every endpoint parses alike, even if this one ignores them.
+/// For example, one node has no other master to wait for, but a master timeout that is no time is still an
+/// error.
 fn check_values(route: &Route, query: &[(String, String)]) -> Result<(), RequestError> {
     if route.parameters == [ANY_PARAMETER] {
         return Ok(());
@@ -269,7 +271,7 @@ fn check_parameters(
     )))
 }
 
-/// The parameter that differs from `name` by at most two edits.
+/// Returns the parameter closest to `name`, if it differs by at most two edits.
 pub fn closest(name: &str, parameters: &[&'static str]) -> Option<&'static str> {
     parameters
         .iter()

@@ -1,8 +1,8 @@
-//! `xpack.security.audit.enabled`: who asked for what, and was it allowed. One line of JSON an event in
-//! `audit.json` beside the data.
+//! `xpack.security.audit.enabled`: which user made which request, and was it allowed? Each event is a line of
+//! JSON in `audit.json` in the data folder.
 //!
-//! Bodies, passwords, keys and query strings are never written. Source: `LoggingAuditTrail`, whose names the
-//! fields have.
+//! Bodies, passwords, keys and query strings are never logged. Source: `LoggingAuditTrail`, whose field names
+//! are used.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -18,14 +18,14 @@ use serde_json::{Value, json};
 
 use super::authenticator::now_ms;
 
-/// The file in the data folder.
+/// The name of the file in the data folder.
 const FILE: &str = "audit.json";
 
 /// Where events are written.
 #[derive(Debug)]
 pub(super) struct Audit(Mutex<File>);
 
-/// What a request is, as far as it is written down.
+/// The part of a request that is logged.
 pub(super) struct Asked<'a> {
     pub peer: SocketAddr,
     pub method: &'a str,
@@ -34,6 +34,8 @@ pub(super) struct Asked<'a> {
 }
 
 impl Audit {
+    /// Opens the audit log.
+    ///
     /// # Errors
     /// The file cannot be opened.
     pub(super) fn open(data: &Path) -> Result<Audit> {

@@ -1,8 +1,8 @@
-//! Credentials to somebody: "are they right, and whose are they?"
+//! Authentication: "are these credentials valid, and whose are they?"
 //!
-//! Passwords take long to verify, by design, and memory. So few are verified at a time, the others wait in a
-//! bounded queue, and what was right is remembered: not the credentials, but a keyed hash of them whose key
-//! lives as long as the process.
+//! Verifying a password is slow and uses much memory, by design. So only a few are verified at a time, other
+//! requests wait in a bounded queue, and valid credentials are remembered: not the credentials themselves,
+//! but a keyed hash of them whose key only exists within this process.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,28 +19,28 @@ use tokio::sync::Semaphore;
 use super::credentials::Credentials;
 use super::settings::Anonymous;
 
-/// Credentials that are remembered; forgotten all at once when there are more.
+/// Maximum number of remembered credentials. Beyond it all are forgotten.
 const REMEMBERED_MAX: usize = 10_000;
-/// Requests that wait for a password to be verified; others are turned away.
+/// Maximum number of requests that wait for the verification of a password; more are rejected.
 const WAITING_MAX: usize = 128;
-/// What verifying a password takes for a moment.
+/// Memory that the verification of a password uses.
 const HASH_BYTES: u64 = 20 << 20;
 
-/// An authenticated user and what the user may do.
+/// An authenticated user and the user's privileges.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     pub identity: Arc<Identity>,
     pub rights: Arc<Rights>,
 }
 
-/// What was right, and as of when.
+/// Valid credentials, and the version of the store at which they were checked.
 #[derive(Clone)]
 struct Remembered {
     known: Known,
     store_version: u64,
-    /// The hash or digest that it was right for.
+    /// The hash or digest against which they were verified.
     proof: String,
-    /// For API keys: when they end.
+    /// The expiration time of an API key.
     expires_ms: Option<u64>,
 }
 
@@ -48,16 +48,16 @@ pub(super) struct Authenticator {
     anonymous: Option<Anonymous>,
     key: SecretKey,
     remembered: Mutex<HashMap<[u8; 32], Remembered>>,
-    /// What those may do that act as others, and the anonymous one.
+    /// Privileges of impersonated users and of the anonymous user.
     others: Mutex<HashMap<String, (u64, Known)>>,
     verifying: Semaphore,
     waiting: AtomicUsize,
 }
 
-/// Why nobody is let in.
+/// Why a request is not authenticated.
 pub(super) enum Refusal {
     Missing,
-    /// With the name, as far as there is one.
+    /// With the user name, if there is one.
     Wrong {
         username: String,
     },
@@ -85,7 +85,7 @@ impl Authenticator {
         }
     }
 
-    /// Who shows these credentials.
+    /// Authenticates the request by its header `Authorization`.
     pub(super) async fn identify(&self, node: &Node, header: Option<&str>) -> Result<Known, Refusal> {
         let store = node.security();
         let Some(header) = header else {
@@ -121,7 +121,7 @@ impl Authenticator {
         Ok(known)
     }
 
-    /// `proof`: the hash for which this very password was right before.
+    /// Verifies a password. `proof` is the hash against which this same password was verified before.
     async fn by_password(
         &self,
         node: &Node,
@@ -194,7 +194,7 @@ impl Authenticator {
         Ok(Some(self.other("anonymous".into(), store, identity)?))
     }
 
-    /// The user `name` as whom `by` acts; `None`: there is no such user, or the user was disabled.
+    /// Returns the user `name` whom `by` impersonates. `None` if that user does not exist or is disabled.
     pub(super) fn acting_as(
         &self,
         store: &Store,
@@ -230,7 +230,7 @@ impl Authenticator {
     }
 }
 
-/// A request that waits for its password.
+/// Counts a request that waits for the verification of its password.
 struct Waiting<'w>(&'w AtomicUsize);
 
 impl Waiting<'_> {
@@ -291,7 +291,7 @@ fn by_service_token(store: &Store, name: &str, secret: &str) -> Result<Remembere
     })
 }
 
-/// Milliseconds since 1970.
+/// Returns the wall clock in milliseconds since 1970.
 pub(crate) fn now_ms() -> u64 {
     std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)

@@ -1,4 +1,4 @@
-//! `limber serve --secure`: certificates and a password where there are none yet.
+//! `limber serve --secure`: creates certificates and a password if there are none yet.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -14,21 +14,21 @@ use rustls::pki_types::pem::PemObject as _;
 
 use super::settings::{ClientAuthentication, ServerTls};
 
-/// The folder in the data folder that holds what is made.
+/// The folder within the data folder that holds the created files.
 pub const SECURE_FOLDER: &str = "certs";
 
-/// The certificates of a server, new or there before.
+/// The certificates of a server, new or existing.
 #[derive(Debug)]
 pub struct ServerCertificates {
     pub tls: ServerTls,
-    /// The certificate that clients are to believe.
+    /// The certificate authority that clients must trust.
     pub authority: PathBuf,
-    /// Whether they were made just now.
+    /// Whether they were created just now.
     pub is_new: bool,
 }
 
-/// Makes a certificate authority and a certificate for `host`, this machine's name and its loopback
-/// addresses, unless they are there.
+/// Creates a certificate authority and a certificate for `host`, this machine's name and its loopback
+/// addresses, unless they exist.
 ///
 /// # Errors
 /// The files cannot be written.
@@ -109,7 +109,7 @@ fn write(path: &Path, text: &str, mode: u32) -> Result<()> {
     file.sync_all().with_context(named)
 }
 
-/// SHA-256 of a certificate as hexadecimal digits, as `ca_fingerprint` of clients wants it.
+/// Returns the SHA-256 of a certificate as hexadecimal digits, as clients expect it in `ca_fingerprint`.
 ///
 /// # Errors
 /// The file cannot be read.

@@ -1,9 +1,9 @@
-//! `Authorization`: "which credentials are these?"
+//! `Authorization`: parses the credentials of a request.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// What a request shows.
+/// The credentials of a request.
 #[derive(PartialEq, Eq)]
 pub(super) enum Credentials {
     Basic {
@@ -19,13 +19,13 @@ pub(super) enum Credentials {
         name: String,
         secret: String,
     },
-    /// A scheme that is known, with what cannot be read, or an unknown scheme.
+    /// An unknown scheme, or a known one with a malformed value.
     Unreadable {
         scheme: String,
     },
 }
 
-/// Marks tokens of service accounts.
+/// The prefix of service account tokens.
 const SERVICE_TOKEN: [u8; 4] = [0, 1, 0, 1];
 
 impl Credentials {
@@ -41,7 +41,7 @@ impl Credentials {
     }
 }
 
-/// `base64(name:secret)`.
+/// Decodes `base64(name:secret)`.
 fn pair(value: &str) -> Option<(String, String)> {
     let text = String::from_utf8(STANDARD.decode(value.trim()).ok()?).ok()?;
     let (name, secret) = text.split_once(':')?;
@@ -55,7 +55,7 @@ fn service_token(value: &str) -> Option<Credentials> {
     Some(Credentials::ServiceToken { name: name.to_owned(), secret: secret.to_owned() })
 }
 
-/// The bearer token of a service account's token `namespace/service/name`.
+/// Returns the bearer token of the service account token `namespace/service/name`.
 pub(crate) fn service_token_value(name: &str, secret: &str) -> String {
     let mut bytes = SERVICE_TOKEN.to_vec();
     bytes.extend_from_slice(format!("{name}:{secret}").as_bytes());

@@ -1,4 +1,5 @@
-//! The one place where a request is let in: credentials to somebody, somebody and an action to an [`Access`].
+//! The only place that lets a request in: it authenticates the caller, authorizes the action and returns an
+//! [`Access`].
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -16,30 +17,30 @@ use super::authenticator::{Authenticator, Known, Refusal};
 use super::settings::SecuritySettings;
 use crate::http::response::CHALLENGES;
 
-/// As whom a request wants to act.
+/// The header that names the user to impersonate.
 const RUN_AS: &str = "es-security-runas-user";
 
-/// Lets requests in, or not.
+/// Authenticates and authorizes requests.
 pub struct Guard {
     authenticator: Authenticator,
-    /// Whether 401 answers what an anonymous request may not do.
+    /// Whether anonymous requests get 401 for actions that they may not carry out.
     hides_anonymous_denials: bool,
     audit: Option<Audit>,
 }
 
-/// An authenticated caller, and what the request asks for.
+/// An authenticated caller, and the user to impersonate.
 pub struct Caller {
     known: Known,
-    /// The user to act as.
+    /// The user to impersonate.
     run_as: Option<String>,
 }
 
-/// What of a request the guard looks at.
+/// The part of a request that the guard looks at.
 #[derive(Clone, Copy)]
 pub struct Knock<'a> {
     pub peer: SocketAddr,
     pub method: &'a str,
-    /// As it was sent.
+    /// As sent.
     pub uri: &'a str,
     pub headers: &'a HeaderMap,
 }
@@ -60,6 +61,8 @@ impl<'a> Knock<'a> {
 }
 
 impl Guard {
+    /// Opens the audit log if it is enabled.
+    ///
     /// # Errors
     /// The audit log cannot be written.
     pub fn new(settings: &SecuritySettings, data: &Path, cores: usize) -> Result<Guard> {
@@ -71,10 +74,10 @@ impl Guard {
         })
     }
 
-    /// Who is at the door.
+    /// Authenticates the caller.
     ///
     /// # Errors
-    /// 401; 429 where too many passwords are waiting.
+    /// 401; 429 if too many passwords are waiting to be verified.
     pub async fn identify(&self, node: &Node, knock: Knock<'_>) -> Result<Caller, RequestError> {
         let header = knock.header("authorization");
         match self.authenticator.identify(node, header).await {
@@ -90,7 +93,7 @@ impl Guard {
         }
     }
 
-    /// Lets the caller carry out an action. `named` are the indices that the path names.
+    /// Authorizes the caller's action. `named` are the indices in the path.
     ///
     /// # Errors
     /// 403.
@@ -135,7 +138,7 @@ impl Guard {
         }
     }
 
-    /// Writes down that names were denied to a request that had been let in.
+    /// Logs that access to an index was denied after the request as a whole had been let in.
     pub fn note_denial(&self, access: &Access, knock: Knock<'_>) {
         let known = Known { identity: access.identity.clone(), rights: access.rights.clone() };
         self.note("access_denied", knock, Some(&known), Some(access.action()));
@@ -148,7 +151,7 @@ impl Guard {
     }
 }
 
-/// 401 in Elasticsearch's words.
+/// Returns the error 401 with Elasticsearch's message.
 ///
 /// Source: `DefaultAuthenticationFailureHandler`.
 fn unauthenticated(refusal: Refusal, uri: &str) -> RequestError {

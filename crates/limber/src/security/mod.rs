@@ -1,4 +1,4 @@
-//! Who is at the door: settings, credentials, what becomes of them, and what is written down about it.
+//! Authentication and authorization of requests: settings, credentials, decisions, and the audit log.
 //!
 //! Question answered: "whose request is this, and may it carry out that action?"
 

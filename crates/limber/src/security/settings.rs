@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use serde_json::{Map, Value};
 
-/// What clients must show of themselves when they connect (`client_authentication`).
+/// Whether clients must present a certificate when they connect (`client_authentication`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ClientAuthentication {
     #[default]
@@ -21,22 +21,22 @@ pub struct ServerTls {
     pub key: PathBuf,
     pub certificate_authorities: Vec<PathBuf>,
     pub client_authentication: ClientAuthentication,
-    /// `TLSv1.3`, `TLSv1.2`.
+    /// Whether `TLSv1.3` is enabled; below, `TLSv1.2`.
     pub with_tls13: bool,
     pub with_tls12: bool,
 }
 
-/// Who requests without credentials are.
+/// The identity of requests without credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Anonymous {
     pub username: String,
     pub roles: Vec<String>,
-    /// Whether anonymous callers get 403 for what they may not do; otherwise they get 401, which makes
+    /// Whether anonymous callers get 403 for what they may not do. Otherwise they get 401, which makes
     /// browsers ask for credentials.
     pub authz_exception: bool,
 }
 
-/// All of it.
+/// All security settings.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SecuritySettings {
     /// `xpack.security.enabled`.
@@ -47,14 +47,14 @@ pub struct SecuritySettings {
     pub audit: bool,
 }
 
-/// Both names of the settings of the listener's TLS; the first is Elasticsearch's.
+/// Both prefixes of the listener's TLS settings; the first is Elasticsearch's.
 const TLS_PREFIXES: [&str; 2] = ["xpack.security.http.ssl.", "http.ssl."];
 
 impl SecuritySettings {
-    /// Takes its settings out of those of the node.
+    /// Removes its settings from those of the node.
     ///
     /// # Errors
-    /// A value that does not parse, or TLS without certificate or key; the error names the setting.
+    /// A value does not parse, or TLS has no certificate or key. The message names the setting.
     pub fn take(settings: &mut Map<String, Value>) -> Result<SecuritySettings> {
         let enabled = flag(settings, "xpack.security.enabled")?.unwrap_or(false);
         let audit = flag(settings, "xpack.security.audit.enabled")?.unwrap_or(false);

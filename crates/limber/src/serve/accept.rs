@@ -1,4 +1,4 @@
-//! Sockets: "a client connects; is there room for it, and who serves it until when?"
+//! Sockets: "a client connects; is there capacity for it, and which limits end its connection?"
 
 use std::io;
 use std::net::SocketAddr;
@@ -25,21 +25,21 @@ use crate::http::watched::Watched;
 use crate::machine;
 use crate::rest::App;
 
-/// A client must finish its headers within this time; slow ones do not hold a socket forever.
+/// A client must finish its headers within this time, so that a slow one does not hold a socket forever.
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
-/// A client must have begun with TLS within this time.
+/// A client must finish the TLS handshake within this time.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time between two looks at the descriptors that the process holds. Shards that open meanwhile take from the
-/// reserve.
+/// Interval at which the open file descriptors of the process are counted. Shards that open in between use
+/// the reserve.
 const MEASURE_EVERY: Duration = Duration::from_millis(200);
-/// A connection that is to close and has no request under way has this long to end by itself.
+/// How long a connection that was asked to close, and has no request in flight, may take to end by itself.
 const CLOSING_TIME: Duration = Duration::from_millis(100);
-/// Between two looks whether connections that were asked to close are gone.
+/// Interval at which a new connection checks whether idle ones have closed.
 const LATER: Duration = Duration::from_millis(2);
-/// What a server that stops waits for the requests under way.
+/// How long a stopping server waits for requests in flight.
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
-/// Refused clients that are told why at a time, and for how long they may take to hear it; others are cut
-/// off.
+/// How many refused clients at a time are told the reason, and how long each may take to receive it. Others
+/// are disconnected without a response.
 const REFUSALS_MAX: usize = 16;
 const REFUSAL_TIME: Duration = Duration::from_secs(1);
 
@@ -89,16 +89,16 @@ pub async fn serve(
                             tls.clone(),
                         ));
                     }
-                    // Who speaks TLS would understand nothing.
+                    // A client that speaks TLS would not understand a plain response.
                     None if tls.is_some() => drop(stream),
                     None => refuse(stream, app.connections.stats().allowed, &refusals),
                 }
             }
-            // The client gave up before it was its turn.
+            // The client gave up before it was accepted.
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(error) => {
-                // Out of file descriptors, most likely: idle connections make room, and it is tried again
-                // after a pause.
+                // Most likely the process is out of file descriptors. Idle connections are closed, and the
+                // server accepts again after a pause.
                 app.connections.note_accept_failure();
                 tokio::time::sleep(pauses.next(&error)).await;
             }
@@ -106,7 +106,7 @@ pub async fn serve(
     }
 }
 
-/// Lets requests under way end, within bounds; connections close after them.
+/// Waits for requests in flight, up to a limit. Their connections close after them.
 async fn drain(connections: &Connections) {
     let until = Instant::now() + DRAIN_TIME_MAX;
     connections.ask_all_to_close();
@@ -124,7 +124,8 @@ async fn drain(connections: &Connections) {
     }
 }
 
-/// How long to wait after a failure to accept: longer each time, and told in the log now and then.
+/// How long to wait after a failure to accept. Each pause is longer than the previous one, and some of them
+/// are logged.
 #[derive(Debug, Default)]
 struct Pauses {
     last: Duration,
@@ -150,7 +151,8 @@ impl Pauses {
     }
 }
 
-/// Waits for idle connections to be gone where that is all that a new one needs; `None`: it is refused.
+/// Waits while idle connections are closing, if a new one only needs their slots. `None` if the new
+/// connection is refused.
 async fn verdict(connections: &Arc<Connections>) -> Option<Admission> {
     loop {
         match connections.admit() {
@@ -161,7 +163,7 @@ async fn verdict(connections: &Arc<Connections>) -> Option<Admission> {
     }
 }
 
-/// Shakes hands where there is TLS, then serves.
+/// Performs the TLS handshake if TLS is on, and then serves the connection.
 async fn take_in(
     stream: TcpStream,
     peer: SocketAddr,
@@ -176,7 +178,7 @@ async fn take_in(
     let connection = admission.connection.clone();
     let shaken = tokio::select! {
         shaken = tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.acceptor().accept(stream)) => shaken,
-        // Others need its place.
+        // The slot is needed for another connection.
         () = connection.asked_to_close() => return,
     };
     match shaken {
@@ -218,9 +220,9 @@ async fn serve_connection(
             serving.as_mut().graceful_shutdown();
             match tokio::time::timeout(CLOSING_TIME, serving.as_mut()).await {
                 Ok(served) => served,
-                // A request came in between: it is answered, and the connection closes after it.
+                // A request arrived in between: it is answered, and then the connection closes.
                 Err(_) if connection.is_busy() => serving.await,
-                // The beginning of a request, of which nothing more came.
+                // Only the beginning of a request has arrived.
                 Err(_) => Ok(()),
             }
         }
@@ -230,7 +232,8 @@ async fn serve_connection(
     }
 }
 
-/// Closes a connection that has no room, after telling its client why, unless many are told already.
+/// Tells the client of a refused connection the reason, and closes it. If too many clients are being told
+/// already, closes it at once.
 fn refuse(stream: TcpStream, allowed: usize, refusals: &Arc<AtomicUsize>) {
     let refusals = refusals.clone();
     if refusals.fetch_add(1, Ordering::Relaxed) >= REFUSALS_MAX {
@@ -244,8 +247,8 @@ fn refuse(stream: TcpStream, allowed: usize, refusals: &Arc<AtomicUsize>) {
     });
 }
 
-/// What the client sends meanwhile is read, because a socket that is closed over unread bytes takes the
-/// answer with it.
+/// Sends the reason. Reads what the client sends meanwhile, because closing a socket with unread bytes would
+/// discard the response.
 async fn tell_refusal(mut stream: TcpStream, allowed: usize) -> io::Result<()> {
     let reason = format!(
         "rejected execution of request: [{allowed}] HTTP connections are open, which is as many as there may be now (see [http.max_connections] \

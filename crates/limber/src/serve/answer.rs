@@ -1,7 +1,7 @@
-//! Sockets: accept, read one request within its limits, run it on its pool, write the answer.
+//! Requests: reads each within its limits, runs it on its pool and returns the response.
 //!
-//! The only asynchronous code of the server. Handlers are plain functions on the bounded
-//! [`crate::http::pools`].
+//! This and [`super::accept`] are the only asynchronous code of the server. Handlers are plain functions that
+//! run on the bounded [`crate::http::pools`].
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -40,25 +40,26 @@ use crate::page::document;
 use crate::rest::{App, Resolved, Route, action_of, build_hash, check_body};
 use crate::security::Knock;
 
-/// Largest accepted header section, as Elasticsearch's `http.max_header_size` (16 KiB).
+/// Largest accepted header section, like Elasticsearch's `http.max_header_size` (16 KiB).
 const HEADER_BYTES_MAX: usize = 16 << 10;
-/// Longest accepted request line, as Elasticsearch's `http.max_initial_line_length` (4 KiB).
+/// Longest accepted request line, like Elasticsearch's `http.max_initial_line_length` (4 KiB).
 const LINE_BYTES_MAX: usize = 4 << 10;
-/// A client that sends no body byte for this long is cut off.
+/// A client that sends no byte of the body for this long is disconnected.
 const BODY_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
-/// A body must be here within this time, and a second more for each [`BODY_BYTES_PER_SECOND`] that came.
+/// A body must arrive within this time, plus one second for each [`BODY_BYTES_PER_SECOND`] that arrived.
 const BODY_TIMEOUT: Duration = Duration::from_secs(60);
-/// Slower clients hold memory for longer than it is worth.
+/// Minimum speed of a body. Slower clients would hold memory for too long.
 const BODY_BYTES_PER_SECOND: u64 = 64 << 10;
-/// What a body may have without being charged: it is part of what a connection may take.
+/// Bytes of a body that may arrive before anything is charged: the memory limit of a connection includes
+/// them.
 const FREE_BODY_BYTES: usize = 8 << 10;
-/// The rest of a body that is refused is read, so that the client can read the answer, up to this many bytes
-/// and this long.
+/// The rest of a refused body is read, so that the client can read the response: up to this many bytes and
+/// for this long.
 const DRAINED_BYTES_MAX: usize = 256 << 20;
 const DRAIN_TIME: Duration = Duration::from_secs(5);
-/// The charge for the part of a body that has arrived.
+/// The buffer of a body may be this many times as large as the part that has arrived.
 const ROOM_FACTOR: usize = 8;
-/// Largest body that is read without being charged.
+/// Maximum size of a body that is read without being charged.
 const UNCHARGED_BYTES_MAX: usize = 1 << 20;
 
 pub(super) async fn answer(
@@ -86,9 +87,9 @@ pub(super) async fn answer(
     let (parts, mut body) = request.into_parts();
     let is_preflight = Cors::is_preflight(parts.method.as_str(), &parts.headers);
     let origin = config.cors.as_ref().map_or(Origin::Same, |cors| cors.judge(&parts.headers));
-    // An answer that could not be written in an acceptable form must not have had effects.
+    // A request must not have effects if its response could not be sent in a form that the client accepts.
     let outcome = if origin == Origin::Forbidden || config.cors.is_some() && is_preflight {
-        // What a browser asks beforehand is no request yet.
+        // A preflight request of a browser is never carried out.
         Ok(shape.render_allowed(if origin == Origin::Forbidden && !is_preflight { 403 } else { 200 }, &[]))
     } else if let Err(error) = shape.choose_media(accept.as_deref()) {
         Err(error)
@@ -121,12 +122,12 @@ pub(super) async fn answer(
     Ok(answer)
 }
 
-/// The methods of a path.
+/// Returns the methods that a path allows.
 fn allowed(app: &App, path: &str) -> Vec<Method> {
     Request::parse_uri(path).map_or_else(|_| Vec::new(), |(segments, _)| app.routes.allowed(&segments))
 }
 
-/// Reads what is left of a body within bounds; whether that is all of it.
+/// Reads the rest of a body, within limits. Returns whether the end was reached.
 async fn drain(body: &mut Incoming) -> bool {
     let reading = async {
         let mut left = DRAINED_BYTES_MAX;
@@ -182,7 +183,8 @@ async fn handle(
         }
     };
     let length_hint = header("content-length").and_then(|v| v.parse::<usize>().ok());
-    // The breakers' own settings must pass whatever the breakers say, or nobody could put a wrong one right.
+    // Requests to change the breakers' own settings must pass whatever the breakers say, so that a wrong
+    // limit can be corrected.
     let is_charged = route.path != "/_cluster/settings";
     let pending = (route.pool == PoolName::Write).then(|| app.node.indexing_pressure().begin());
     let mut room = Room { charge: None, pending, is_charged };
@@ -191,13 +193,13 @@ async fn handle(
 
     let (started, request_bytes) = (Instant::now(), body.len() as u64);
     let cancelled = Arc::new(AtomicBool::new(false));
-    // Only searches are shown: other bodies hold documents, or secrets.
+    // Only the bodies of searches are recorded: others contain documents or secrets.
     let shown_body = if route.pool == PoolName::Search && !gzip { &body[..] } else { &[] };
     let begun = Begun::new(method, &uri, shown_body, header("x-opaque-id"));
     let prefers_html = document::is_preferred(header("accept").as_deref().unwrap_or_default())
         && query.iter().all(|(name, _)| name != "format");
     let mut request = Request { uri, query, path_values, body, prefers_html, cancelled: cancelled.clone() };
-    // Dropped with this future when the client hangs up.
+    // Dropped together with this future when the client disconnects.
     let mut on_hang_up = CancelOnDrop { cancelled, armed: true };
     let (sender, receiver) = oneshot::channel();
     let (job_app, shown) = (app.clone(), shape.clone());
@@ -214,7 +216,7 @@ async fn handle(
         opaque_id: header("x-opaque-id").map(Arc::from),
     };
     let job = Box::new(move || {
-        // Nobody waits for it any more: what waits for a thread after it goes first.
+        // The client has disconnected, so requests that are still wanted run first.
         if route.pool == PoolName::Search && work.cancelled.load(Ordering::Relaxed) {
             return;
         }
@@ -243,7 +245,7 @@ async fn handle(
             }
             check_body(route, method, &request)?;
             let response = (route.handler)(&job_app, &request)?;
-            // What was refused to code that could not say so made the answer wrong.
+            // If code that cannot return errors was refused memory, the response is wrong.
             entered.refusal().map_or(Ok(()), Err)?;
             shape.render(response, &job_app.node.ledger().request)
         }));
@@ -271,7 +273,7 @@ async fn handle(
         let (method, uri) = (parts.method.as_str(), parts.uri.path());
         guard.note_denial(access, Knock { peer, method, uri, headers: &parts.headers });
     }
-    // The body was read whole: an error needs no more care than an answer.
+    // The body was read completely, so an error needs no special handling of the connection.
     let mut answer = outcome.unwrap_or_else(|error| shown.render_error(&error));
     add_warnings(&mut answer, &warnings.take(), &app.config.compat_version);
     let response_bytes = answer.body().size_hint().exact().unwrap_or(0);
@@ -280,16 +282,17 @@ async fn handle(
     Ok(answer)
 }
 
-/// What a request asks for, and with which right.
+/// The route of a request, its parameters, and the caller's access.
 struct Wanted {
     route: &'static Route,
     path_values: Vec<(&'static str, String)>,
     query: Parameters,
-    /// `None`: security is off.
+    /// `None` if security is off.
     access: Option<Arc<Access>>,
 }
 
-/// Finds the route and lets the client in. Who is not known learns nothing, not even which paths there are.
+/// Finds the route and authorizes the caller. A caller that is not authenticated learns nothing, not even
+/// which paths exist.
 async fn wanted(app: &App, method: Method, knock: Knock<'_>) -> Result<Wanted, RequestError> {
     let caller = match &app.guard {
         Some(guard) => Some((guard, guard.identify(&app.node, knock).await?)),
@@ -298,7 +301,7 @@ async fn wanted(app: &App, method: Method, knock: Knock<'_>) -> Result<Wanted, R
     let (segments, query) = Request::parse_uri(knock.uri)?;
     let Resolved { route, path_values } = app.routes.resolve(method, &segments, &query, knock.uri)?;
     if app.guard.is_none() && route.path.starts_with("/_security/") {
-        // As Elasticsearch, which has these paths while security is on.
+        // As in Elasticsearch, these paths exist only while security is on.
         let reason = format!("no handler found for uri [{}] and method [{}]", knock.uri, method.name());
         return Err(RequestError::bad_request(BARE, reason));
     }
@@ -309,8 +312,8 @@ async fn wanted(app: &App, method: Method, knock: Knock<'_>) -> Result<Wanted, R
     Ok(Wanted { route, path_values, query, access })
 }
 
-/// A header for each warning, as Elasticsearch writes it (`HeaderWarning#formatWarning`): quoted, what is not
-/// plain text in percents.
+/// Adds a header for each warning, as Elasticsearch formats it (`HeaderWarning#formatWarning`): quoted, with
+/// characters outside plain text percent-encoded.
 fn add_warnings(answer: &mut HttpResponse, warnings: &[String], version: &str) {
     for text in warnings {
         let mut value = format!("299 Elasticsearch-{version}-{} \"", build_hash());
@@ -329,8 +332,8 @@ fn add_warnings(answer: &mut HttpResponse, warnings: &[String], version: &str) {
     }
 }
 
-/// Requests that take turns with others: of the same client, as far as it tells who it is, at the same
-/// endpoint of the same index.
+/// Returns the flow that a request belongs to: the same client, as far as it identifies itself, and the same
+/// endpoint and index. Flows take turns.
 fn flow_of(request: &Parts, peer: SocketAddr, route: &Route, index: Option<&str>) -> Flow {
     let header = |name: &str| request.headers.get(name).map(HeaderValue::as_bytes);
     let mut hasher = DefaultHasher::new();
@@ -338,7 +341,7 @@ fn flow_of(request: &Parts, peer: SocketAddr, route: &Route, index: Option<&str>
     Flow(hasher.finish())
 }
 
-/// There is no room in the pool's queue.
+/// Returns the error of a request that did not fit into the pool's queue.
 fn rejected(pool: &Pool) -> RequestError {
     let stats = pool.stats();
     let reason = format!(
@@ -348,19 +351,19 @@ fn rejected(pool: &Pool) -> RequestError {
     RequestError::new(ErrorClass::TooManyRequests, "es_rejected_execution_exception", reason)
 }
 
-/// The request waited, and was dropped before it ran.
+/// Returns the error of a request that was dropped from the queue before it ran.
 fn not_run(pool: &Pool) -> RequestError {
     match pool.is_closed() {
         true => RequestError::unavailable(
             "node_closed_exception",
             "the node closed before the request was answered",
         ),
-        // Its place was given to a client with fewer requests.
+        // Its position in the queue was given to a client with fewer requests.
         false => rejected(pool),
     }
 }
 
-/// The turn of the pool that a long job has given up.
+/// Holds the guard of a long job that has given up its turn in the pool.
 struct Slot(Cell<Option<limber_engine::GivenUp>>);
 
 struct CancelOnDrop {
@@ -376,16 +379,17 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// The room that a body has, given back when the request is answered.
-/// What is held of a body of metadata while it is carried out, beside its tree of `tree_bytes`: it is kept as
-/// settings, planned twice in a catalog, written as text, and checked. Measured: seven to ten trees of lists
-/// of short words. Little bodies are not asked about.
+/// Returns how many bytes of copies are held while a metadata request is carried out, besides the tree of its
+/// body (`tree_bytes`): the body is stored as settings, planned twice in a catalog, serialized and checked.
+/// Measured: seven to ten times the tree for lists of short words. `None` for small bodies, which are not
+/// charged for copies.
 fn copies_of(route: &Route, tree_bytes: u64) -> Option<u64> {
     const COPIES: u64 = 7;
     const LITTLE_BYTES: u64 = 1 << 20;
     (route.pool == PoolName::Management && tree_bytes > LITTLE_BYTES).then_some(tree_bytes * COPIES)
 }
 
+/// The memory that a body uses, released when the request is answered.
 struct Room {
     charge: Option<limber_store::Charge>,
     /// The bytes of a write, counted until it is answered.
@@ -410,8 +414,8 @@ impl Room {
     }
 }
 
-/// Reads a whole body within `max_content_bytes`, charged as it arrives: what is promised and never sent must
-/// not keep others out.
+/// Reads a whole body of at most `max_content_bytes`. It is charged as it arrives, so that a body which is
+/// announced and never sent does not take memory from others.
 async fn read_body(
     body: &mut Incoming,
     length_hint: Option<usize>,
@@ -435,12 +439,12 @@ async fn read_body(
             return Err(too_large(max_bytes));
         }
         if needed > charged_bytes {
-            // With some of it there is room for several times as much, so that hardly anything is copied
-            // again; it is charged as it fills.
+            // The buffer is reserved for several times the part that has arrived, so that hardly anything is
+            // copied again. It is charged as it fills.
             let room_bytes = needed.max((charged_bytes * 2).min(expected));
             room.grow(app, room_bytes - charged_bytes)?;
             charged_bytes = room_bytes;
-            // Without a promised length, or room for it, it grows as any list does.
+            // If the length is unknown, or too large to reserve, the vector grows as usual.
             if needed > whole.capacity() {
                 let _ =
                     whole.try_reserve_exact(expected.min(needed * ROOM_FACTOR).saturating_sub(whole.len()));
@@ -454,7 +458,8 @@ async fn read_body(
     Ok(Bytes::from(whole))
 }
 
-/// The next part of a body that began to come at `started` and has `length` bytes already; `None` at its end.
+/// Returns the next part of a body that started to arrive at `started` and has `length` bytes so far. `None`
+/// at its end.
 async fn next_frame(
     body: &mut Incoming,
     started: Instant,
@@ -477,8 +482,8 @@ async fn next_frame(
     })
 }
 
-/// Undoes gzip within `max_bytes`, charged before it is held. Runs on a pool: a small body may be a lot of
-/// work.
+/// Decompresses gzip to at most `max_bytes`, which are charged before they are held. Runs on a pool, because
+/// even a small body may take long.
 fn decompress(packed: &[u8], max_bytes: usize, app: &App, room: &mut Room) -> Result<Bytes, RequestError> {
     let mut plain = Vec::new();
     let mut decoder = flate2::read::MultiGzDecoder::new(packed);

@@ -1,6 +1,7 @@
-//! The running server: "a client connects and asks; who answers it, and what ends when the server ends?"
+//! The running server: "how does a client's request reach its handler, and how does the server start and
+//! stop?"
 //!
-//! Reading order: [`server`] is node, pools and listener as one, [`accept`] takes clients in, [`answer`]
+//! Reading order: [`server`] combines node, pools and listener, [`accept`] accepts connections, [`answer`]
 //! reads their requests, finds the handler and runs it.
 
 mod accept;

@@ -1,6 +1,6 @@
-//! A running server: node, pools and listener, started and stopped as one.
+//! A running server: node, pools and listener, started and stopped together.
 //!
-//! Used by `limber serve` (until a signal) and by `limber race` (for the length of a race, on a free port).
+//! Used by `limber serve` (until a signal) and by `limber race` (for the duration of a race, on a free port).
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -23,17 +23,18 @@ use crate::machine::{self, FreedMemory, MappedMemory};
 use crate::rest::{App, AppConfig};
 use crate::security::{Guard, SecuritySettings};
 
-/// Between two looks at the memory of the process: a pool that fills at a GB a second fills 50 MB meanwhile.
+/// Interval between measurements of the process's memory. A pool that fills at 1 GB/s grows by 50 MB in
+/// between.
 const MEASURE_EVERY: Duration = Duration::from_millis(50);
-/// The same while more than half of `memory.limit` is held.
+/// The interval while more than half of `memory.limit` is in use.
 const MEASURE_FILLING_EVERY: Duration = Duration::from_millis(10);
 
-/// Who lets requests in; `None`: everybody is let in.
+/// Creates the guard that authorizes requests. `None` if security is off, so that every request is let in.
 fn guard(settings: &SecuritySettings, config: &Config, cores: usize) -> Result<Option<Guard>> {
     settings.enabled.then(|| Guard::new(settings, &config.data_path, cores)).transpose()
 }
 
-/// A server that answers. Dropping it leaves it running; call [`Server::stop`].
+/// A running server. Dropping it leaves it running; call [`Server::stop`].
 pub struct Server {
     pub address: SocketAddr,
     node: Arc<Node>,
@@ -42,7 +43,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the data folder, recovers, listens. Returns when requests are answered.
+    /// Opens the data folder, recovers and listens. Returns when the server answers requests.
     pub fn start(config: &Config) -> Result<Server> {
         let descriptors =
             machine::raise_descriptor_limit().context("cannot read the limit of file descriptors")?;
@@ -68,8 +69,8 @@ impl Server {
             background_threads: true,
             search_processors: cores,
         })
-        // What the user wrote wrongly is not the folder's fault, and Elasticsearch's name of the error says
-        // nothing here.
+        // A mistake in the settings is not the folder's fault, and the error's Elasticsearch name would not
+        // help here.
         .map_err(|error| match error.class.is_refusal() {
             true => anyhow::Error::msg(error.reason),
             false => anyhow::Error::msg(error.reason)
@@ -148,17 +149,17 @@ impl Server {
         Ok(Server { address, node, stop, network: Some(network) })
     }
 
-    /// The node, for what is set up before anybody asks.
+    /// Returns the node, for setting it up before the first request.
     pub fn node(&self) -> &Node {
         &self.node
     }
 
-    /// Loggers with a level of their own, as the cluster's settings have them.
+    /// Returns the loggers whose level is set in the cluster settings.
     pub fn loggers(&self) -> Vec<(String, String)> {
         self.node.loggers()
     }
 
-    /// Stops listening, then closes the node (flush, release of the folder).
+    /// Stops listening, then closes the node (flushes it and releases the folder).
     pub fn stop(mut self) {
         self.stop.notify_one();
         if let Some(network) = self.network.take() {

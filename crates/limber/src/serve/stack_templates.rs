@@ -1,18 +1,18 @@
-//! The templates that Elasticsearch has from the start, and that agents build on: `logs-*-*`, `metrics-*-*`
-//! and `synthetics-*-*` are data streams, their mappings those of the Elastic Common Schema.
+//! The templates that Elasticsearch installs by default, and that agents build on: `logs-*-*`, `metrics-*-*`
+//! and `synthetics-*-*` are data streams with mappings of the Elastic Common Schema.
 //!
-//! They are put into an empty node, so that whoever changes or deletes one has it changed or deleted.
+//! They are only installed into an empty node, so changes and deletions by users persist.
 //! `stack.templates.enabled: false` leaves them out. Names, patterns and priorities are Elasticsearch's
 //! (`StackTemplateRegistry`, 8.14).
 
 use limber_engine::{Node, Result, Stack};
 use serde_json::{Value, json};
 
-/// Elasticsearch's own are below those of users, and above those that take everything.
+/// As in Elasticsearch, below the templates of users and above catch-all templates.
 const PRIORITY: u32 = 100;
 const VERSION: u32 = 1;
 
-/// Puts them into a node that is empty.
+/// Installs the templates into an empty node.
 pub fn install(node: &Node) {
     if !node.is_empty() {
         return;
@@ -60,7 +60,7 @@ fn templates() -> Vec<(&'static str, Value)> {
     let template = |kind: &'static str, parts: &[&str]| {
         let own = [format!("{kind}@custom")];
         let mut composed: Vec<String> = parts.iter().map(|part| (*part).to_owned()).collect();
-        // What users add comes before what goes by names alone.
+        // The users' mappings come before the dynamic templates that match field names.
         let at = composed.iter().position(|part| part == "ecs@mappings").unwrap_or(composed.len());
         composed.insert(at, own[0].clone());
         let body = json!({
@@ -94,7 +94,7 @@ fn settings(policy: &str, pipeline: Option<&str>) -> Value {
     json!({ "settings": settings })
 }
 
-/// The three parts of a data stream's name, and when something was.
+/// Returns a mapping with the timestamp and the three parts of a data stream's name.
 fn typed(kind: &str) -> Value {
     json!({"mappings": {
         "date_detection": false,
@@ -125,7 +125,7 @@ fn data_stream_mappings() -> Value {
     }})
 }
 
-/// One dynamic template for the names of fields that the schema gives one type.
+/// Returns a dynamic template for the field names to which the schema gives the same type.
 fn named(name: &str, how: &str, names: &[&str], values: Option<&str>, mapping: Value) -> Value {
     let mut body = json!({ how: names, "mapping": mapping });
     match values {
@@ -135,7 +135,7 @@ fn named(name: &str, how: &str, names: &[&str], values: Option<&str>, mapping: V
     json!({ name: body })
 }
 
-/// Source: the field reference of the Elastic Common Schema.
+/// Returns the mappings of the Elastic Common Schema. Source: its field reference.
 fn ecs_mappings() -> Value {
     let with_text = |kind: &str| json!({"type": kind, "fields": {"text": {"type": "match_only_text"}}});
     let unsearched = json!({"type": "keyword", "index": false, "doc_values": false});
@@ -198,7 +198,7 @@ fn ecs_mappings() -> Value {
     ]}})
 }
 
-/// A document of a data stream has a time: that of its arrival, if it brings none.
+/// Returns a pipeline that sets the timestamp of a document without one to its time of arrival.
 fn default_pipeline() -> Value {
     json!({
         "description": "gives logs that bring no time that of their arrival",
@@ -224,7 +224,7 @@ fn json_pipeline() -> Value {
     })
 }
 
-/// A new index each 30 days or 50 GB; nothing is deleted.
+/// Returns a policy that rolls over every 30 days or at 50 GB, and deletes nothing.
 fn policy() -> Value {
     json!({"policy": {
         "phases": {"hot": {"actions": {"rollover": {"max_age": "30d", "max_primary_shard_size": "50gb"}}}},

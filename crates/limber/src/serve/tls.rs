@@ -1,7 +1,8 @@
-//! TLS of the listener: "with which certificate, and whom do we believe?"
+//! TLS of the listener: "which certificate is used, and which clients are trusted?"
 //!
-//! The files are read again when they change, so that a certificate is renewed without a restart. Files that
-//! cannot be used refuse the start; later the ones before stay in use, and the log says why.
+//! The files are read again when they change, so that a certificate can be renewed without a restart. If they
+//! cannot be used at startup, the server does not start; later the previous ones stay in use, and the log
+//! says why.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,10 +18,10 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::security::{ClientAuthentication, ServerTls};
 
-/// Between two looks at the files, as Elasticsearch's `resource.reload.interval.high`.
+/// Interval at which the files are checked, like Elasticsearch's `resource.reload.interval.high`.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// What connections are taken in with.
+/// The current TLS configuration of the listener.
 pub struct Tls {
     settings: ServerTls,
     current: Mutex<Current>,
@@ -32,15 +33,17 @@ struct Current {
 }
 
 impl Tls {
+    /// Reads the files.
+    ///
     /// # Errors
-    /// A file that cannot be read or used; it is named, with its setting.
+    /// A file cannot be read or used. The message names the file and its setting.
     pub fn open(settings: ServerTls) -> Result<Tls> {
         let stamps = stamps(&settings);
         let acceptor = acceptor(&settings)?;
         Ok(Tls { settings, current: Mutex::new(Current { acceptor, stamps }) })
     }
 
-    /// For the next connection.
+    /// Returns the acceptor for the next connection.
     pub fn acceptor(&self) -> TlsAcceptor {
         self.current.lock().acceptor.clone()
     }
@@ -58,13 +61,13 @@ impl Tls {
                 tracing::info!(%certificate, "the certificate was read again");
             }
             Err(error) => {
-                // Half of the files are new, most likely: the next look sees whether that changed.
+                // Most likely only some of the files have been replaced; the next check tries again.
                 tracing::warn!(error = format!("{error:#}"), "the certificate before stays in use");
             }
         }
     }
 
-    /// Looks at the files again and again, as long as somebody has this.
+    /// Checks the files periodically until the last reference to this is dropped.
     pub async fn watch(self: Arc<Self>) {
         let watched = Arc::downgrade(&self);
         drop(self);

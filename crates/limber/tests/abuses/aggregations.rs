@@ -1,4 +1,4 @@
-//! Buckets without end.
+//! Unbounded numbers of buckets.
 
 use serde_json::{Value, json};
 
@@ -72,7 +72,7 @@ fn trees() {
     victim.bad("POST", "/i/_search", r#"{"aggs":{"a[b>":{"max":{"field":"n"}}}}"#);
 }
 
-/// What each bucket repeats of the request is charged as the answer grows.
+/// Names in the request that each bucket repeats are charged as the response grows.
 #[test]
 fn names_in_every_bucket() {
     let mut victim = Victim::with_documents(10_000);
@@ -89,19 +89,19 @@ fn names_in_every_bucket() {
         json!({"m": {"max": {"field": "d", "format": format!("yyyy'{long}'")}}}),
         json!({"p": {"percentiles": {"field": "n", "percents": percents}}}),
     ] {
-        // By one of the shards, or when their answers are joined and shown; a pattern of dates is too long by
-        // itself.
+        // Refused by a shard, or when the shards' results are reduced and rendered. A date pattern of this
+        // length is refused anyway.
         let kind = victim.refused(&[400, 429], "POST", "/i/_search", below(subs));
         assert!(
             matches!(&*kind, "circuit_breaking_exception" | "search_phase_execution_exception"),
             "{kind}"
         );
     }
-    // What it held is given back.
+    // The memory has been released.
     victim.ok("POST", "/i/_search", below(json!({"m": {"max": {"field": "n"}, "meta": {"m": 1}}})));
 }
 
-/// The largest date there is has a bucket, too, and an end.
+/// The largest possible date has a bucket too, and the histogram ends.
 #[test]
 fn the_end_of_time() {
     let mut victim = Victim::with_documents(1);

@@ -1,10 +1,10 @@
-//! Patterns and replacements of analyzers, which are quadratic in a text at worst.
+//! Patterns and replacements of analyzers whose worst case is quadratic in the length of the text.
 
 use serde_json::json;
 
 use super::Victim;
 
-/// Each `a` starts a match that looks for `x` to the end of the text.
+/// Each `a` starts a match that searches for `x` up to the end of the text.
 const QUADRATIC: &str = ".*?x|.";
 
 #[test]

@@ -1,4 +1,4 @@
-//! Bodies: compressed, of other formats, of garbage lines, of very many values.
+//! Bodies that are compressed, in other formats, made of garbage lines, or with very many values.
 
 use std::io::Write;
 

@@ -43,7 +43,7 @@ fn of_streams_and_rollovers() {
     let many =
         list(2_000, |n| format!("{{\"add_backing_index\":{{\"data_stream\":\"s\",\"index\":\"i{n}\"}}}}"));
     victim.bad("POST", "/_data_stream/_modify", format!("{{\"actions\":[{many}]}}"));
-    // As many rollovers as there is room for shards.
+    // Rolls over until the shard limit is reached.
     victim.ok(
         "PUT",
         "/_cluster/settings",

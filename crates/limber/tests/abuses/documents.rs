@@ -31,7 +31,8 @@ fn depth_and_width() {
     victim.bad("PUT", "/s", format!("{{\"settings\":{}}}", nested("{\"a\":", "1", "}", 100)));
 }
 
-/// What a script makes of each document is written in parts: a batch of them would be 200 times the limit.
+/// The copies that a script makes of each document are written in parts: a whole batch of them would be 200
+/// times the limit.
 #[test]
 fn copies_that_grow() {
     let mut victim = Victim::with_documents(300);
@@ -84,7 +85,7 @@ fn malformed_values() {
     }
     victim.bad("PUT", "/i/_doc/1", b"{\"a\":\"\xff\xfe\"}");
     victim.bad("PUT", "/i/_doc/1", b"\xef\xbf{\"a\":1}");
-    // Taken and given back as they came, or refused.
+    // Accepted and returned unchanged, or refused.
     for fine in [r#"{"lone":"\ud800"}"#, r#"{"nul\u0000":"\u0000"}"#, r#"{"f":1e-99999999999}"#] {
         let status = victim.send("PUT", "/i/_doc/1", fine).status;
         assert!(matches!(status, 200 | 201 | 400), "{fine}: {status}");

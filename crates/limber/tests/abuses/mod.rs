@@ -1,4 +1,4 @@
-//! The node under abuse, and what is expected of it after each one.
+//! The node under abuse, and the checks after each abuse.
 
 mod aggregations;
 mod analysis;
@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use crate::support::{Answer, Client, ServerProcess};
 
-/// `--memory-limit` of the servers under test plus what is granted beside the ledger.
+/// `--memory-limit` of the servers under test, plus an allowance for memory outside of the ledger.
 const MEMORY_MIB_MAX: u64 = 512 + 256;
 
 /// A server, its folder and a client.
@@ -37,8 +37,8 @@ impl Victim {
         Victim { server, client, _folder: folder }
     }
 
-    /// A server with the index `i`: `count` documents of a text, a keyword, a long and a date four days
-    /// apart.
+    /// Starts a server with the index `i` of `count` documents, each with a text, a keyword, a long and a
+    /// date; the dates are four days apart.
     pub fn with_documents(count: u64) -> Victim {
         let mut victim = Victim::start();
         let mapping = json!({"settings": {"number_of_shards": 1, "number_of_replicas": 0},
@@ -53,7 +53,7 @@ impl Victim {
         victim
     }
 
-    /// Sends and checks that the node is what it was: alive, answering, within its memory.
+    /// Sends a request and checks that the node is alive, responds and stays within its memory.
     pub fn send(&mut self, method: &str, path: &str, body: impl AsRef<[u8]>) -> Answer {
         self.send_with(method, path, &[], body)
     }
@@ -66,7 +66,7 @@ impl Victim {
         body: impl AsRef<[u8]>,
     ) -> Answer {
         let shown: String = format!("{method} {path}").chars().take(100).collect();
-        // A connection may have been closed over the abuse before this one.
+        // The server may have closed the connection because of the previous abuse.
         let answer = match self.client.try_send(method, path, headers, body.as_ref()) {
             Ok(answer) => answer,
             Err(_) => {
@@ -92,7 +92,7 @@ impl Victim {
         answer.body
     }
 
-    /// Expects a refusal with one of these statuses, shaped as Elasticsearch's; its `error.type`.
+    /// Expects a refusal with one of these statuses in Elasticsearch's shape. Returns its `error.type`.
     pub fn refused(&mut self, statuses: &[u16], method: &str, path: &str, body: impl AsRef<[u8]>) -> String {
         let answer = self.send(method, path, body);
         check_refusal(&answer, statuses, &format!("{method} {path}"))
@@ -112,7 +112,7 @@ impl Victim {
         );
     }
 
-    /// Resident memory now, and the most there ever was.
+    /// Returns the current and the maximum resident memory.
     fn memory_mib(&self) -> (u64, u64) {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.server.process_id()))
             .expect("the process has a status");
@@ -124,7 +124,7 @@ impl Victim {
     }
 }
 
-/// An error in Elasticsearch's shape with one of `statuses`; its type.
+/// Checks that the response is an error in Elasticsearch's shape with one of `statuses`. Returns its type.
 pub fn check_refusal(answer: &Answer, statuses: &[u16], what: &str) -> String {
     let what: String = what.chars().take(100).collect();
     let body: String = String::from_utf8_lossy(&answer.body).chars().take(500).collect();
@@ -132,7 +132,7 @@ pub fn check_refusal(answer: &Answer, statuses: &[u16], what: &str) -> String {
     let error = answer.json();
     assert_eq!(error["status"], answer.status, "{what}: {body}");
     assert!(error["error"]["reason"].is_string(), "{what}: {body}");
-    // A failure while shards' answers are joined has no root, as in Elasticsearch, but a cause.
+    // As in Elasticsearch, a failure while shard results are reduced has no root cause, but a cause.
     let error_body = &error["error"];
     let (roots, cause) = (&error_body["root_cause"], &error_body["caused_by"]);
     assert!(
@@ -142,12 +142,12 @@ pub fn check_refusal(answer: &Answer, statuses: &[u16], what: &str) -> String {
     error["error"]["type"].as_str().unwrap_or_else(|| panic!("{what}: {body}")).to_owned()
 }
 
-/// `open` and `close` repeated around `middle`.
+/// Returns `open` and `close` repeated around `middle`.
 pub fn nested(open: &str, middle: &str, close: &str, depth: usize) -> String {
     format!("{}{middle}{}", open.repeat(depth), close.repeat(depth))
 }
 
-/// `count` elements made by `element`, joined by commas.
+/// Returns `count` elements made by `element`, joined by commas.
 pub fn list(count: usize, element: impl Fn(usize) -> String) -> String {
     (0..count).map(element).collect::<Vec<_>>().join(",")
 }

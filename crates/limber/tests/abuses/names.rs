@@ -1,4 +1,4 @@
-//! Names that mean something to a file system, a URL or a list.
+//! Names that have a meaning for a file system, a URL or a list.
 
 use super::Victim;
 
@@ -40,8 +40,8 @@ fn of_indices_aliases_and_templates() {
         victim.bad("PUT", &format!("/i/_alias/{name}"), "");
         victim.refused(&[400, 404], "PUT", &format!("/{name}/_doc/1"), "{}");
         victim.refused(&[400, 404], "DELETE", &format!("/{name}"), "");
-        // Templates are entries of a catalog, not files: some of these are names like any other, here as
-        // there.
+        // Templates are entries of a catalog, not files, so some of these names are allowed, as in
+        // Elasticsearch.
         for kind in ["_index_template", "_template"] {
             let status =
                 victim.send("PUT", &format!("/{kind}/{name}"), r#"{"index_patterns":["never*"]}"#).status;
@@ -57,7 +57,8 @@ fn of_indices_aliases_and_templates() {
     }
 }
 
-/// Whatever an expression is padded with, "everything" is not deleted without saying so.
+/// An expression that means "everything", however it is padded, deletes nothing unless that is stated
+/// explicitly.
 #[test]
 fn of_everything() {
     let mut victim = Victim::with_documents(1);

@@ -1,4 +1,4 @@
-//! Nested documents beyond measure.
+//! Excessive numbers of nested documents.
 
 use serde_json::json;
 

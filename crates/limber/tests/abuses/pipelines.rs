@@ -1,4 +1,4 @@
-//! Pipelines that call themselves, double what they get, or match forever.
+//! Pipelines that call themselves, double their input, or match forever.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Points and shapes that ask for too much.
+//! Geo points and shapes that ask for too much.
 
 use serde_json::json;
 

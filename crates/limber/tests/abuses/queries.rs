@@ -1,4 +1,4 @@
-//! Searches that ask for too much, and scrolls that nobody gave.
+//! Searches that ask for too much, and invented scroll ids.
 
 use serde_json::{Value, json};
 

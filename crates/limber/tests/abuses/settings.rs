@@ -32,14 +32,14 @@ fn of_an_index() {
         victim.bad("PUT", "/s", json!({"settings": {name: value}}).to_string());
     }
     victim.bad("PUT", "/s", format!("{{\"settings\":{{{}}}}}", list(50_000, |n| format!("\"x{n}\":1"))));
-    // Limits set out of the way: what is asked for is still bounded.
+    // Even with the limits raised out of the way, requests are bounded.
     victim.ok("PUT", "/s", json!({"settings": {"max_result_window": i32::MAX, "mapping.depth.limit": 1_000_000, "mapping.total_fields.limit": i32::MAX}}).to_string());
     victim.ok("PUT", "/s/_doc/1?refresh=true", r#"{"n":1}"#);
     victim.ok("POST", "/s/_search", json!({"size": i32::MAX, "sort": ["n"]}).to_string());
     victim.bad("PUT", "/s/_doc/2", super::nested("{\"a\":", "1", "}", 900));
 }
 
-/// A breaker set too low must not keep its own setting from being put right.
+/// A breaker limit that is too low must not prevent its own correction.
 #[test]
 fn of_the_breakers() {
     let mut victim = Victim::start();

@@ -1,4 +1,4 @@
-//! Raw bytes on sockets: lengths that lie, headers without end, connections that do nothing.
+//! Raw bytes on sockets: wrong lengths, endless headers, connections that do nothing.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -12,10 +12,10 @@ fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// Sends `bytes`, reads until the server closes or is silent; the answer's text.
+/// Sends `bytes` and reads until the server closes the connection or is silent. Returns the response's text.
 fn exchange(address: SocketAddr, bytes: &[u8], half_close: bool) -> String {
     let mut stream = connect(address);
-    // The server may refuse and close before everything is sent.
+    // The server may refuse and close before everything has been sent.
     let _ = stream.write_all(bytes);
     if half_close {
         let _ = stream.shutdown(Shutdown::Write);
@@ -86,8 +86,8 @@ fn lengths_headers_and_methods() {
     check("a version", b"GET / HTTP/9.9\r\n\r\n", &["400"]);
 }
 
-/// Requests whose end two readers could see in different places are refused, and so is whatever follows them
-/// on the connection.
+/// Requests whose end two readers could see at different positions are refused, and so is whatever follows
+/// them on the connection.
 #[test]
 fn smuggled_requests() {
     let mut victim = Victim::start();
@@ -134,8 +134,8 @@ fn smuggled_requests() {
     victim.ok("GET", "/", "");
 }
 
-/// The answer to a refused request arrives although its body is still on its way, and the connection serves
-/// the next one.
+/// The response to a refused request arrives although its body is still being sent, and the connection serves
+/// the next request.
 #[test]
 fn bodies_of_refused_requests_are_read() {
     let mut victim = Victim::start();
@@ -174,7 +174,7 @@ fn connections_that_do_nothing() {
     }
     victim.ok("GET", "/_cluster/health", "");
     drop(held);
-    // What is promised and not sent takes no memory from others.
+    // Bodies that are announced and not sent take no memory from others.
     let mut promised = Vec::new();
     for _ in 0..500 {
         let mut stream = connect(address);

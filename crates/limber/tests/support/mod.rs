@@ -9,32 +9,32 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// The program under test: `$LIMBER` if set (such as a release build), else the one that cargo built for the
-/// tests.
+/// Returns the program under test: `$LIMBER` if set (such as a release build), else the one that cargo built
+/// for the tests.
 pub fn program() -> PathBuf {
     std::env::var_os("LIMBER").map_or_else(|| env!("CARGO_BIN_EXE_limber").into(), PathBuf::from)
 }
 
-/// A `limber serve` of its own; killed on drop.
+/// A separate `limber serve` process, killed on drop.
 pub struct ServerProcess {
     child: Child,
     pub address: SocketAddr,
 }
 
 impl ServerProcess {
-    /// Starts on a free port over `data` and waits until it answers.
+    /// Starts on a free port with the data folder `data` and waits until it listens.
     pub fn start(data: &Path, extra: &[&str]) -> ServerProcess {
         ServerProcess::start_as(Command::new(program()), data, extra)
     }
 
-    /// As [`ServerProcess::start`], after `ulimit` with these arguments, such as `-n 128`.
+    /// Like [`ServerProcess::start`], after `ulimit` with these arguments, such as `-n 128`.
     pub fn start_with_limit(ulimit: &str, data: &Path, extra: &[&str]) -> ServerProcess {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("ulimit {ulimit} && exec \"$0\" \"$@\"")]).arg(program());
         ServerProcess::start_as(command, data, extra)
     }
 
-    /// As [`ServerProcess::start`], with all log lines in the file `log`.
+    /// Like [`ServerProcess::start`], with all log lines in the file `log`.
     pub fn start_logging(log: &Path, data: &Path, extra: &[&str]) -> ServerProcess {
         let mut command = Command::new(program());
         command.env("LIMBER_LOG", "trace");
@@ -50,7 +50,7 @@ impl ServerProcess {
         let child = command
             .args(["serve", "--http", "127.0.0.1:0", "--memory-limit", "512mb", "--data"])
             .arg(data)
-            // How full the machine's own disk is decides no test.
+            // The free space on the machine's own disk must not affect tests.
             .args(["-E", "cluster.routing.allocation.disk.threshold_enabled=false"])
             .args(extra)
             .stdout(Stdio::piped())
@@ -60,7 +60,7 @@ impl ServerProcess {
         ServerProcess::listening(child)
     }
 
-    /// Waits until it says where it listens.
+    /// Waits until the process prints the address on which it listens.
     fn listening(mut child: Child) -> ServerProcess {
         let mut line = String::new();
         let mut stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
@@ -73,7 +73,7 @@ impl ServerProcess {
         ServerProcess { child, address }
     }
 
-    /// `kill -9`.
+    /// Kills the process with SIGKILL.
     pub fn kill(&mut self) {
         self.child.kill().expect("the process can be killed");
         self.child.wait().expect("the process ends");
@@ -99,7 +99,7 @@ impl Drop for ServerProcess {
     }
 }
 
-/// An answer: status, headers (lower-case names) and body.
+/// A response: status, headers (with lower-case names) and body.
 pub struct Answer {
     pub status: u16,
     pub headers: Vec<(String, String)>,
@@ -135,7 +135,8 @@ impl Client {
         Client { stream: BufReader::new(stream) }
     }
 
-    /// Sends and waits; an I/O error (the server died) is returned.
+    /// Sends a request and waits for the response. Returns the I/O error if the connection breaks because the
+    /// server died.
     pub fn try_send(
         &mut self,
         method: &str,
@@ -209,7 +210,7 @@ impl Client {
             .unwrap_or_else(|error| panic!("{method} {path}: {error}"))
     }
 
-    /// Sends JSON and expects `status`; the answer's JSON.
+    /// Sends JSON and expects `status`. Returns the response's JSON.
     pub fn expect(&mut self, status: u16, method: &str, path: &str, body: Value) -> Value {
         let bytes = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
         let answer = self.send(method, path, bytes);

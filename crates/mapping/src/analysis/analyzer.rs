@@ -11,30 +11,30 @@ use super::token::{Analyzed, AnalyzedToken, Token, TokenBuf, UNSETTLED};
 use super::tokenizer::{Tokenizer, lower_and_pad, pieces};
 use super::{lowercase_into, uax29};
 
-/// An analyzer: filters of the whole text, a tokenizer, and the filters that its tokens pass, in order.
+/// An analyzer: character filters, a tokenizer, and token filters that are applied in order.
 #[derive(Debug)]
 pub struct Analyzer {
-    /// As fields and requests name it.
+    /// The name that fields and requests use.
     pub name: String,
     pub(super) char_filters: Vec<CharFilter>,
     pub(super) tokenizer: Arc<dyn Tokenizer>,
     pub(super) filters: Vec<Filter>,
-    /// The standard tokenizer and lower case, nothing else: the path that indexing takes most. The longest
-    /// token in UTF-16 units; longer ones are cut into pieces.
+    /// Set if it consists of the standard tokenizer and lower case only, which is the most common path of
+    /// indexing. The value is the maximum length of a token in UTF-16 units; longer ones are split.
     standard: Option<usize>,
-    /// Positions between two values of a document, where the field does not say.
+    /// Number of positions between two values of a document, unless the field sets it.
     pub position_increment_gap: u32,
 }
 
-/// Positions between two values of a document (Elasticsearch's default, against Lucene's 0).
+/// Number of positions between two values of a document (Elasticsearch's default; Lucene's is 0).
 pub const POSITION_INCREMENT_GAP: u32 = 100;
 
-/// Buffers of a thread, so that no token allocates.
+/// Buffers of a thread, so that tokens need no allocation.
 #[derive(Default)]
 struct Buffers {
     /// The whole value with its ASCII letters in lower case.
     lower: String,
-    /// One token on its way through the filters, and where a filter puts its answer.
+    /// The token that is passed through the filters, and a scratch buffer.
     token: TokenBuf,
     room: String,
 }
@@ -43,7 +43,7 @@ thread_local! {
     static BUFFERS: RefCell<Buffers> = RefCell::default();
 }
 
-/// What a token was made of, for who asks.
+/// Receives the full token and its position.
 type Seen<'a> = &'a mut dyn FnMut(&TokenBuf, u32) -> bool;
 
 impl Analyzer {
@@ -58,7 +58,7 @@ impl Analyzer {
         }
     }
 
-    /// The standard tokenizer with lower case alone.
+    /// Creates an analyzer that consists of the standard tokenizer and lower case only.
     pub(super) fn standard(name: &str, tokenizer: Arc<dyn Tokenizer>, lowercase: Filter) -> Analyzer {
         let standard = tokenizer.standard_length_max();
         Analyzer { standard, ..Analyzer::new(name, tokenizer, vec![lowercase]) }
@@ -73,33 +73,33 @@ impl Analyzer {
         Analyzer { char_filters, standard, ..self }
     }
 
-    /// Whether it is for searching alone, and read anew on request.
+    /// Whether it can be reloaded, and is therefore for searching only.
     pub fn is_updateable(&self) -> bool {
         self.filters.iter().any(|filter| filter.is_updateable)
     }
 
-    /// Names of the filters that are for searching alone.
+    /// Returns the names of the filters that can be reloaded.
     pub fn updateable_filters(&self) -> Vec<&str> {
         self.filters.iter().filter_map(|filter| filter.updateable_name.as_deref()).collect()
     }
 
-    /// Whether what is read anew for it comes from the set of synonyms or the file of this name.
+    /// Whether one of its reloadable filters reads the synonym set or file with this name.
     pub fn reads(&self, resource: &str) -> bool {
         self.filters.iter().any(|filter| filter.is_updateable && filter.resource.as_deref() == Some(resource))
     }
 
-    /// The text as the tokenizer gets it.
+    /// Returns the text that the tokenizer gets.
     pub fn filtered_text(&self, text: &str) -> String {
         self.rewritten(text).pop().map_or_else(|| text.to_owned(), |last| last.text)
     }
 
-    /// A text that stays one term, through those of the filters that change characters alone: as a prefix or
-    /// a pattern is looked for.
+    /// Applies only those filters that change single characters to a string that stays one term: used for
+    /// prefixes and patterns of queries.
     pub fn normalize(&self, text: &str) -> String {
         normalized(&self.char_filters, &self.filters, text)
     }
 
-    /// The text after each of the character filters.
+    /// Returns the text after each of the character filters.
     fn rewritten(&self, text: &str) -> Vec<Rewritten> {
         let mut stages: Vec<Rewritten> = Vec::with_capacity(self.char_filters.len());
         for filter in &self.char_filters {
@@ -109,10 +109,10 @@ impl Analyzer {
         stages
     }
 
-    /// A beginning of `text` that has all of its tokens that start at or before the byte `start_max`, as they
-    /// are there.
+    /// Returns a prefix of `text` that yields the same tokens as the whole text, for all tokens that start at
+    /// or before byte `start_max`.
     ///
-    /// It ends at white space, which no token spans; where tokens may be made of more than their own letters,
+    /// It ends at white space, which no token spans. If tokens may depend on more than their own characters,
     /// it is the whole text.
     pub fn prefix<'t>(&self, text: &'t str, start_max: usize) -> &'t str {
         let is_by_token = self.filters.iter().all(|filter| matches!(filter.step, Step::Each(_)));
@@ -126,12 +126,13 @@ impl Analyzer {
         }
     }
 
-    /// Emits the tokens of `text` in order; returns the positions of removed tokens after the last one. No
-    /// allocation beyond a thread's reused buffers where all filters look at one token alone.
+    /// Emits the tokens of `text` in order. Returns the positions of removed tokens after the last one. If
+    /// all filters look at one token at a time, it only uses a thread's reused buffers and allocates nothing
+    /// else.
     #[inline]
     pub fn tokens(&self, text: &str, mut emit: impl FnMut(Token<'_>)) -> u32 {
         if let Some(length_max) = self.standard {
-            // Taken out, so that an `emit` that analyses in turn finds the cell free.
+            // Taken out of the cell, so that an `emit` which analyzes another text can use the cell.
             let mut buffers = BUFFERS.take();
             standard(text, length_max, &mut buffers, &mut emit);
             BUFFERS.set(buffers);
@@ -148,7 +149,7 @@ impl Analyzer {
         })
     }
 
-    /// Calls `seen` with every token and its position. `with_kinds`: types are wanted.
+    /// Calls `seen` with every token and its position. `with_kinds` says whether types are needed.
     #[inline(never)]
     fn each_token(&self, text: &str, with_kinds: bool, seen: Seen<'_>) -> u32 {
         let stages = self.rewritten(text);
@@ -178,7 +179,8 @@ impl Analyzer {
         let mut position = -1i64;
         let mut sink = |token: &mut TokenBuf| {
             position += i64::from(token.increment);
-            // Filters count bytes within a token as if it still had its own.
+            // Filters compute byte offsets within a token as if its text were unchanged, so they are moved to
+            // character boundaries.
             let char_start = |at: u32| floor_char_boundary(text, at as usize) as u32;
             (token.start, token.end) = (char_start(token.start), char_start(token.end));
             seen(token, position.max(0) as u32)
@@ -191,7 +193,7 @@ impl Analyzer {
         trailing
     }
 
-    /// The tokens as `_analyze` shows them.
+    /// Returns the tokens as `_analyze` shows them.
     pub fn analyze(&self, text: &str) -> Analyzed {
         let mut found = Vec::new();
         let mut units = Units::of(text);
@@ -219,7 +221,7 @@ impl Analyzer {
     }
 }
 
-/// Filters without state, in a loop.
+/// Applies filters without state in a loop.
 fn by_token(filters: &[Filter], room: &mut String, source: &mut dyn FnMut(Emit<'_>), sink: Emit<'_>) -> u32 {
     let mut skipped = 0;
     source(&mut |token| {
@@ -237,7 +239,7 @@ fn by_token(filters: &[Filter], room: &mut String, source: &mut dyn FnMut(Emit<'
     skipped
 }
 
-/// A text through what changes characters alone.
+/// Applies only the components that change single characters.
 pub(super) fn normalized(char_filters: &[CharFilter], filters: &[Filter], text: &str) -> String {
     let mut token = TokenBuf { text: text.to_owned(), ..TokenBuf::default() };
     for filter in char_filters.iter().filter(|filter| filter.is_normalizing) {
@@ -280,7 +282,7 @@ fn standard(text: &str, length_max: usize, buffers: &mut Buffers, emit: &mut imp
     });
 }
 
-/// UTF-16 units before places of a text. Offsets mostly ascend, so they are counted on from the last one.
+/// Converts byte offsets to UTF-16 units. Offsets mostly ascend, so counting continues from the last one.
 struct Units<'t> {
     text: &'t str,
     bytes: usize,

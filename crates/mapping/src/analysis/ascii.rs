@@ -1,4 +1,4 @@
-//! Words of UAX #29 where the text is ASCII, 64 bytes at a time as bit masks; anything else is left to
+//! Finds the words of UAX #29 in ASCII text, 64 bytes at a time as bit masks; anything else is left to
 //! [`super::uax29`].
 //!
 //! Source: Unicode Standard Annex #29 (rules WB5 to WB13b) as Lucene's `StandardTokenizer` applies it.
@@ -6,24 +6,24 @@
 use super::letters::{self, Kind};
 use super::uax29;
 
-/// Bytes of zero that must follow the text in the buffer given to [`words`].
+/// Number of zero bytes that must follow the text in the buffer given to [`words`].
 pub(super) const PADDING: usize = 64;
 
-/// One bit a byte of a window.
+/// One bit per byte of a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Masks {
     /// `a` to `z` and digits.
     content: u64,
-    /// Those, `_`, which joins everything and is no word alone, and what joins the letters or digits on both
-    /// its sides (as far as the window shows).
+    /// Those, `_` (which joins everything and is no word by itself), and characters that join the letters or
+    /// digits on both sides, as far as the window shows.
     word: u64,
-    /// `: . ' , ;`, which may join what stands on both sides.
+    /// The characters `: . ' , ;`, which may join what is on both sides.
     mid: u64,
-    /// Not ASCII.
+    /// Bytes that are not ASCII.
     beyond: u64,
 }
 
-/// Calls `word(start, end, is_ascii)` for every word, in order; offsets in bytes.
+/// Calls `word(start, end, is_ascii)` for every word, in order; offsets are in bytes.
 ///
 /// `lower` is `text` with its ASCII letters in lower case, followed by at least [`PADDING`] zero bytes.
 #[inline(always)]
@@ -42,11 +42,11 @@ pub(super) fn words(text: &str, lower: &[u8], mut word: impl FnMut(usize, usize,
             // The window does not show what a mid character at its end joins.
             let touches_end = end >= 64 || end == 63 && masks.mid >> 63 == 1;
             if touches_end && start > 0 {
-                // The word goes on after the window: look again from its start.
+                // The word continues after the window: search again from its start.
                 at += start;
                 continue 'window;
             }
-            // A mid character in front of one that is not ASCII may join the two.
+            // A mid character before a non-ASCII character may join the two.
             let meets_beyond = end < 64 && (masks.beyond | masks.mid & masks.beyond >> 1) >> end & 1 == 1;
             if touches_end || meets_beyond {
                 at = joined(text, at + start, &mut word);
@@ -64,7 +64,7 @@ pub(super) fn words(text: &str, lower: &[u8], mut word: impl FnMut(usize, usize,
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn masks(window: &[u8; 64]) -> Masks {
-    // SAFETY: every x86-64 processor has SSE2.
+    // SAFETY: every x86-64 CPU has SSE2.
     unsafe { masks_sse2(window) }
 }
 
@@ -79,7 +79,7 @@ fn masks_sse2(window: &[u8; 64]) -> Masks {
         let part: &[u8; 16] = window[place * 16..].first_chunk().expect("four parts of 16 bytes");
         let value = u128::from_le_bytes(*part);
         let bytes = _mm_set_epi64x((value >> 64) as i64, value as i64);
-        // Unsigned `byte - low <= width`, which SSE2 has only as `min(x, width) == x`.
+        // Unsigned `byte - low <= width`; SSE2 can only express it as `min(x, width) == x`.
         let within = |low: u8, width: u8| {
             let moved = _mm_sub_epi8(bytes, _mm_set1_epi8(low as i8));
             _mm_cmpeq_epi8(_mm_min_epu8(moved, _mm_set1_epi8(width as i8)), moved)
@@ -172,7 +172,7 @@ fn class(byte: u8) -> Class {
     }
 }
 
-/// One word that starts at `start` and may hold more than word bytes; returns where to go on.
+/// Finds a word that starts at `start` and may contain more than word bytes. Returns where to continue.
 #[inline(never)]
 fn joined(text: &str, start: usize, word: &mut impl FnMut(usize, usize, bool)) -> usize {
     let bytes = text.as_bytes();
@@ -212,9 +212,9 @@ fn joined(text: &str, start: usize, word: &mut impl FnMut(usize, usize, bool)) -
     at
 }
 
-/// A word from `start` on that may not be ASCII from `at` on, the byte before being of class `before`;
-/// returns where to go on. No word passes an ASCII blank, so where letters do not tell its end, the full
-/// rules apply from its start to the next blank.
+/// Finds a word that starts at `start` and may be non-ASCII from `at` on; `before` is the class of the byte
+/// before `at`. Returns where to continue. No word contains an ASCII blank, so if letters do not determine
+/// its end, the full rules are applied from its start to the next blank.
 fn beyond(
     text: &str,
     start: usize,
@@ -232,13 +232,14 @@ fn beyond(
     end
 }
 
-/// Where the word ends that starts at `start` and goes on at `at`, if it is of nothing but letters, digits,
-/// marks on them and `_`, or one ideograph. `before`: class of the byte before `at`, [`Class::Letter`] being
-/// known for a letter.
+/// Returns the end of the word that starts at `start` and continues at `at`, if it consists only of letters,
+/// digits, marks on them and `_`, or of one ideograph. `before` is the class of the byte before `at`;
+/// [`Class::Letter`] means that it is known to be a letter.
 fn end_of_letters(text: &str, start: usize, at: usize, before: Class) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut at, mut before) = (at, before);
-    // Whether a word ends before what starts at a byte that is no mark, whatever that is beside.
+    // Whether a word ends before the character that starts at a byte, which is not a mark, whatever is next
+    // to it.
     let starts_anew = |at: usize| match bytes.get(at) {
         Some(0x80..) => matches!(char_at(text, at).map(letters::kind), Some(Kind::Letter | Kind::Ideograph)),
         _ => true,
@@ -260,7 +261,7 @@ fn end_of_letters(text: &str, start: usize, at: usize, before: Class) -> Option<
                 at += c.len_utf8();
             }
             Class::Other if starts_anew(at + 1) => break,
-            // These join no letters; the others may.
+            // These do not join letters; the others may.
             Class::MidDigit if before == Class::Letter && starts_anew(at + 1) => break,
             here @ (Class::Letter | Class::Digit | Class::Extend) => {
                 before = here;
@@ -292,7 +293,7 @@ mod tests {
             prop_assert_eq!(masks(&window), masks_by_byte(&window));
         }
 
-        /// Against the full rules, blank by blank; no marks on punctuation.
+        /// Compares with the full rules, blank by blank. There are no marks on punctuation.
         #[test]
         fn words_are_those_of_the_full_rules(
             text in "([a-c1éЖжωלאلحहन한林文𠀀𐐀\u{fa6e}\u{2a6e0}カひไท١😀🇩🇪ℹ][\u{301}\u{93f}\u{200d}]?|[_.:,;'\"  ·ʼ-]|[éЖжل]{1,4}|[,.:] ?){0,24}"
@@ -310,7 +311,7 @@ mod tests {
             prop_assert_eq!(found, expected);
         }
 
-        /// Windows and runs against one pass over the whole text.
+        /// Compares windows and runs with one pass over the whole text.
         #[test]
         fn words_do_not_depend_on_windows(text in "([a-c1_.:,;' é日-]{0,9}|[a-z_]{50,80})([a-c1_.:,;' é日-]{0,40}|[a-z.]{0,150}){0,4}") {
             let mut lower = text.to_ascii_lowercase().into_bytes();

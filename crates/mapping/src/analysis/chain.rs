@@ -1,10 +1,10 @@
-//! Filters one after the other: "what becomes of the tokens that a tokenizer cuts?"
+//! Chains of filters: "what happens to the tokens of a tokenizer?"
 //!
-//! Tokens are pushed: each filter gets one, changes it, and hands it on, none or several times. Most look at
-//! one token alone ([`Each`]) and are run in a loop without state; those that look at neighbours or make more
-//! tokens keep state for one text ([`Stage`]).
+//! Tokens are pushed: each filter gets a token, changes it, and passes it on, never, once or several times.
+//! Most filters look at one token at a time ([`Each`]) and run in a loop without state. Filters that look at
+//! neighbouring tokens or add tokens keep state for one text ([`Stage`]).
 //!
-//! **Invariant**: a filter that takes a token away gives its positions to the next one, so that holes stay.
+//! **Invariant**: a filter that removes a token adds its positions to the next one, so that gaps are kept.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -13,22 +13,22 @@ use limber_work as work;
 
 use super::token::TokenBuf;
 
-/// Where tokens go; false: nobody wants more of them.
+/// Receives tokens. Returns false if no more are wanted.
 pub(super) type Emit<'a> = &'a mut dyn FnMut(&mut TokenBuf) -> bool;
 
-/// A filter that looks at one token alone.
+/// A filter that looks at one token at a time.
 pub(super) trait Each: Debug + Send + Sync {
-    /// Changes the token in place; false when it is removed. `room` is room to write in.
+    /// Changes the token in place. Returns false if the token is removed. `room` is a scratch buffer.
     fn change(&self, token: &mut TokenBuf, room: &mut String) -> bool;
 }
 
-/// A filter that looks at more than one token, or makes more of them.
+/// A filter that looks at several tokens, or adds tokens.
 pub(super) trait Stream: Debug + Send + Sync {
-    /// Its state for one text.
+    /// Creates its state for one text.
     fn start(&self) -> Box<dyn Stage + '_>;
 }
 
-/// What is known when there are no more tokens.
+/// What is known at the end of the tokens.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct End {
     /// Positions of tokens that were removed after the last one.
@@ -39,25 +39,25 @@ pub(super) struct End {
 
 /// The state of a [`Stream`] over one text.
 pub(super) trait Stage {
-    /// Takes a token; false: no more are wanted.
+    /// Takes a token. Returns false if no more are wanted.
     fn push(&mut self, token: &mut TokenBuf, emit: Emit<'_>) -> bool;
 
-    /// There are no more. Returns the positions of removed tokens after what this stage emits.
+    /// Ends the text. Returns the positions of removed tokens after the last one that this stage emits.
     fn end(&mut self, End { trailing, .. }: End, emit: Emit<'_>) -> u32 {
         let _ = emit;
         trailing
     }
 }
 
-/// What synonyms are read with in the place of a filter before them.
+/// How a filter is applied to the rules of synonyms that come after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Parsing {
-    /// The filter itself.
+    /// The filter is applied.
     #[default]
     Itself,
-    /// Nothing: the filter makes several tokens of one.
+    /// The filter is left out, because it makes several tokens of one.
     Skipped,
-    /// Such a filter may not stand before synonyms.
+    /// The filter must not precede synonyms.
     Refused,
 }
 
@@ -67,36 +67,36 @@ pub(super) enum Step {
     Stream(Arc<dyn Stream>),
 }
 
-/// A token filter, and what the house asks about it.
+/// A token filter and its properties.
 #[derive(Debug, Clone)]
 pub(super) struct Filter {
     pub step: Step,
-    /// Whether it changes characters alone, so that a normalizer may have it.
+    /// Whether it only changes characters, so that a normalizer may contain it.
     pub is_normalizing: bool,
     pub parsing: Parsing,
-    /// What a normalizer has in its place.
+    /// The filter that replaces it in a normalizer.
     pub normal: Option<Arc<dyn Each>>,
-    /// Whether it asks which tokens are keywords.
+    /// Whether it uses the keyword mark of tokens.
     pub knows_keywords: bool,
-    /// Whether it gives payloads.
+    /// Whether it sets payloads.
     pub knows_payloads: bool,
-    /// Whether it asks for the types of tokens.
+    /// Whether it uses the types of tokens.
     pub reads_kinds: bool,
-    /// Whether an analyzer with it is for searching alone, and read anew on request.
+    /// Whether it can be reloaded on request. An analyzer with such a filter is for searching only.
     pub is_updateable: bool,
-    /// Its name, if it is such a filter.
+    /// The name of the filter if it can be reloaded.
     pub updateable_name: Option<Arc<str>>,
-    /// The set of synonyms or the file that it is read from.
+    /// The synonym set or the file from which it was read.
     pub resource: Option<Arc<str>>,
 }
 
 impl Filter {
-    /// A filter that looks at one token at a time.
+    /// Wraps a filter that looks at one token at a time.
     pub fn each(filter: impl Each + 'static) -> Filter {
         Filter::of(Step::Each(Arc::new(filter)))
     }
 
-    /// A filter that looks at several tokens, or adds some.
+    /// Wraps a filter that looks at several tokens, or adds tokens.
     pub fn stream(filter: impl Stream + 'static) -> Filter {
         Filter::of(Step::Stream(Arc::new(filter)))
     }
@@ -116,33 +116,33 @@ impl Filter {
         }
     }
 
-    /// The same filter, which a normalizer may have.
+    /// Returns the filter, allowed in normalizers.
     pub fn normalizing(self) -> Filter {
         Filter { is_normalizing: true, ..self }
     }
 
-    /// The same filter, which a normalizer may have; `normal` stands in its place there.
+    /// Returns the filter, allowed in normalizers, where `normal` replaces it.
     pub fn normalizing_by(self, normal: impl Each + 'static) -> Filter {
         Filter { normal: Some(Arc::new(normal)), ..self.normalizing() }
     }
 
-    /// The same filter, which asks whether tokens are keywords.
+    /// Returns the filter, marked as using the keyword mark of tokens.
     pub fn knowing_keywords(self) -> Filter {
         Filter { knows_keywords: true, ..self }
     }
 
-    /// The same filter, with what becomes of it where synonyms are read.
+    /// Returns the filter, with how it is applied to the rules of synonyms.
     pub fn parsing(self, parsing: Parsing) -> Filter {
         Filter { parsing, ..self }
     }
 
-    /// The same filter, which asks for the types of tokens.
+    /// Returns the filter, marked as using the types of tokens.
     pub fn reading_kinds(self) -> Filter {
         Filter { reads_kinds: true, ..self }
     }
 }
 
-/// Neighbouring filters without state, as one stage.
+/// Consecutive filters without state, as one stage.
 struct Group<'f> {
     filters: Vec<&'f dyn Each>,
     room: String,
@@ -167,8 +167,8 @@ impl Stage for Group<'_> {
     }
 }
 
-/// Hands what `source` emits through `filters` to `sink`; returns the positions of removed tokens after the
-/// last one. `end`: the byte offset of the end of the text.
+/// Passes what `source` emits through `filters` to `sink`. Returns the positions of removed tokens after the
+/// last one. `end` is the byte offset of the end of the text.
 pub(super) fn run(filters: &[Filter], end: u32, source: &mut dyn FnMut(Emit<'_>), sink: Emit<'_>) -> u32 {
     let mut stages: Vec<Box<dyn Stage + '_>> = Vec::new();
     let mut rest = filters;
@@ -192,8 +192,8 @@ pub(super) fn run(filters: &[Filter], end: u32, source: &mut dyn FnMut(Emit<'_>)
     finish(&mut stages, End { trailing: 0, offset: end }, sink)
 }
 
-/// Bytes of a token beyond which the request is told of it between two filters, which may keep it, or join it
-/// with others.
+/// Length from which a token is charged to the request between two filters, because a filter may keep it or
+/// join it with others.
 const LONG_TOKEN_BYTES: usize = 1 << 10;
 
 fn push(stages: &mut [Box<dyn Stage + '_>], token: &mut TokenBuf, sink: Emit<'_>) -> bool {

@@ -1,5 +1,5 @@
-//! What a part of an analyzer is made in: the parts that it may name, the limits of the index, and what
-//! stands before it.
+//! The context in which a component of an analyzer is built: the components that it may name, the limits of
+//! the index, and the preceding components.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::settings::{Settings, text};
 use super::tokenizer::{TOKENIZERS, Tokenizer};
 use crate::RequestError;
 
-/// Limits of an index on what its analyzers may do.
+/// An index's limits for its analyzers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AnalysisLimits {
     /// `index.max_ngram_diff`.
@@ -28,7 +28,7 @@ impl Default for AnalysisLimits {
     }
 }
 
-/// What stands before a filter in its analyzer: synonyms are read with it.
+/// The components before a filter in its analyzer; the rules of synonyms are analyzed with them.
 #[derive(Clone, Copy)]
 pub(super) struct Before<'a> {
     pub char_filters: &'a [CharFilter],
@@ -36,7 +36,7 @@ pub(super) struct Before<'a> {
     pub filters: &'a [Filter],
 }
 
-/// Tokenizers and filters of `settings.analysis`, and where they are asked for.
+/// The tokenizers and filters of `settings.analysis`, and the position at which they are used.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub tokenizers: &'a Map<String, Value>,
@@ -44,16 +44,16 @@ pub(super) struct Context<'a> {
     pub char_filters: &'a Map<String, Value>,
     pub limits: AnalysisLimits,
     pub resources: &'a Arc<dyn AnalysisResources>,
-    /// None where a filter is looked at alone.
+    /// `None` if a filter is built outside of an analyzer.
     pub before: Option<Before<'a>>,
-    /// Filters that name others which this one is within.
+    /// Number of filters that contain this one.
     pub depth: usize,
 }
 
-/// Filters may name filters; more levels than this are a circle.
+/// Filters may name filters; more levels than this mean a cycle.
 const DEPTH_MAX: usize = 8;
 
-/// Types that Elasticsearch or its plugins have and that are not here yet.
+/// Types of Elasticsearch and its plugins that are not supported yet.
 const MISSING_TOKENIZERS: &[&str] =
     &["icu_tokenizer", "kuromoji_tokenizer", "ml_standard", "nori_tokenizer", "smartcn_tokenizer"];
 const MISSING_CHAR_FILTERS: &[&str] = &["kuromoji_iteration_mark", "first_non_blank_line"];
@@ -72,7 +72,7 @@ const MISSING_FILTERS: &[&str] = &[
     "smartcn_stop",
 ];
 
-/// The type and settings of a part that is declared by this name.
+/// Returns the type and the settings of the component that is declared with this name.
 fn declared<'a>(
     section: &'a Map<String, Value>,
     what: &str,
@@ -101,7 +101,7 @@ fn unknown(what: &str, kind: &str, name: &str, missing: &[&str]) -> RequestError
 }
 
 impl<'a> Context<'a> {
-    /// `None`: nobody knows the name.
+    /// Returns the tokenizer with this name; `None` if it is unknown.
     pub fn tokenizer(&self, name: &str) -> Result<Option<Arc<dyn Tokenizer>>, RequestError> {
         let find = |kind: &str| TOKENIZERS.iter().find(|known| known.name == kind);
         if let Some((kind, settings)) = declared(self.tokenizers, "tokenizer", name)? {
@@ -115,7 +115,7 @@ impl<'a> Context<'a> {
         find(name).map(|found| (found.make)(&Settings { name, body: &body }, self)).transpose()
     }
 
-    /// `None`: nobody knows the name.
+    /// Returns the filter with this name; `None` if it is unknown.
     pub fn filter(&self, name: &str) -> Result<Option<Filter>, RequestError> {
         let inner = Context { depth: self.depth + 1, ..*self };
         if inner.depth > DEPTH_MAX {
@@ -136,7 +136,7 @@ impl<'a> Context<'a> {
         found.map(|found| (found.make)(&Settings { name, body: &body }, &inner)).transpose()
     }
 
-    /// `None`: nobody knows the name.
+    /// Returns the character filter with this name; `None` if it is unknown.
     pub fn char_filter(&self, name: &str) -> Result<Option<CharFilter>, RequestError> {
         let find = |kind: &str| CHAR_FILTERS.iter().find(|known| known.name == kind);
         if let Some((kind, settings)) = declared(self.char_filters, "char_filter", name)? {
@@ -152,13 +152,13 @@ impl<'a> Context<'a> {
         found.map(|found| (found.make)(&Settings { name, body: &body }, self)).transpose()
     }
 
-    /// The text of the file that a setting names.
+    /// Returns the text of the file that a setting names.
     pub fn file(&self, path: &str, setting: &str) -> Result<String, RequestError> {
         text_of(&**self.resources, path, setting)
     }
 
-    /// A list that stands under `key`, or in the file under `{key}_path`, a line an entry and without
-    /// comments; `None`: neither is there.
+    /// Returns the list under `key`, or the lines of the file under `{key}_path` without comments; `None` if
+    /// neither is set.
     pub fn list(&self, settings: &Settings<'_>, key: &str) -> Result<Option<Vec<String>>, RequestError> {
         let setting = format!("{key}_path");
         let Some(path) = settings.text(&setting) else { return Ok(settings.list(key)) };
@@ -167,7 +167,7 @@ impl<'a> Context<'a> {
         Ok(Some(lines.filter(|line| !line.is_empty()).collect()))
     }
 
-    /// The filters of these names in order, each made in the place where it stands.
+    /// Returns the filters with these names in order, each built for its position in the chain.
     pub fn filters(
         &self,
         names: &[String],

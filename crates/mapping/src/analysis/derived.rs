@@ -1,4 +1,4 @@
-//! Analyzers made of others: the terms that a field has beside those of its own analyzer.
+//! Analyzers derived from others: for the additional terms of a field.
 
 use super::Analyzer;
 use super::chain::Filter;
@@ -12,19 +12,18 @@ impl Analyzer {
             .with_gap(self.position_increment_gap)
     }
 
-    /// So many neighbouring tokens of this one as one. `filler`: what stands in the place of a token that was
-    /// removed.
+    /// Joins `size` adjacent tokens of this analyzer into one. `filler` replaces a removed token.
     pub(crate) fn shingled(&self, size: usize, filler: &'static str) -> Analyzer {
         self.followed_by([shingles_of(size, filler, false)])
     }
 
-    /// The beginnings, of so many characters, of `size` neighbouring tokens, and of fewer at the end; they
-    /// themselves, too, where they are longer.
+    /// Returns the prefixes of `least` to `most` characters of `size` joined adjacent tokens, or fewer at the
+    /// end of the text. Joined tokens that are longer than `most` are also returned whole.
     pub(crate) fn shingle_prefixes(&self, size: usize, least: usize, most: usize) -> Analyzer {
         self.followed_by([shingles_of(size, "", true), edges_of(least, most, true)])
     }
 
-    /// The beginnings of this one's tokens that have so many characters.
+    /// Returns the prefixes of `least` to `most` characters of this analyzer's tokens.
     pub(crate) fn prefixes(&self, least: usize, most: usize) -> Analyzer {
         self.followed_by([edges_of(least, most, false)])
     }

@@ -1,8 +1,7 @@
-//! Forms of Unicode as ICU makes them: normalization, case folding, and the folding of accents, widths and
-//! digits.
+//! Unicode forms as in ICU: normalization, case folding, and the folding of accents, widths and digits.
 //!
-//! What becomes of single characters under `nfkc_cf` and `icu_folding` is recorded from ICU4J 74 with
-//! Lucene's folding rules; the canonical forms are those of the crate `icu_normalizer`.
+//! The mappings of single characters under `nfkc_cf` and `icu_folding` were recorded from ICU4J 74 with
+//! Lucene's folding rules. The canonical forms are those of the crate `icu_normalizer`.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -14,7 +13,7 @@ use regex_syntax::hir::{Class, ClassUnicode, HirKind};
 use super::settings::Settings;
 use crate::RequestError;
 
-/// What becomes of a character under `nfkc_cf`, and under `icu_folding`.
+/// The replacements of a character under `nfkc_cf` and under `icu_folding`.
 type Mapped = (&'static str, &'static str);
 
 static MAPPINGS: LazyLock<HashMap<char, Mapped>> = LazyLock::new(|| {
@@ -33,7 +32,7 @@ static MAPPINGS: LazyLock<HashMap<char, Mapped>> = LazyLock::new(|| {
     lines.filter_map(row).collect()
 });
 
-/// A text of the table; blanks are written as numbers there.
+/// Decodes a string of the table, in which blanks are written as numbers.
 fn unescaped(text: &'static str) -> &'static str {
     if !text.contains("\\u{") {
         return text;
@@ -47,7 +46,7 @@ fn unescaped(text: &'static str) -> &'static str {
         rest = after;
     }
     out.push_str(rest);
-    // A few short texts, made once.
+    // Only a few short strings are leaked, once.
     Box::leak(out.into_boxed_str())
 }
 
@@ -59,17 +58,17 @@ enum Kind {
     Folded,
 }
 
-/// A form of text.
+/// A Unicode form.
 #[derive(Debug, Clone)]
 pub(super) struct Form {
     kind: Kind,
     composes: bool,
-    /// Characters that alone are changed; `None`: all.
+    /// If set, only these characters are changed.
     only: Option<ClassUnicode>,
 }
 
 impl Form {
-    /// That of `icu_normalizer`.
+    /// Returns the form of `icu_normalizer`.
     pub fn normalizer(settings: &Settings<'_>) -> Result<Form, RequestError> {
         let kind = match settings.text_or("name", "nfkc_cf").as_str() {
             "nfc" => Kind::Canonical,
@@ -86,12 +85,12 @@ impl Form {
         Ok(Form { kind, composes, only: only(settings)? })
     }
 
-    /// That of `icu_folding`.
+    /// Returns the form of `icu_folding`.
     pub fn folding(settings: &Settings<'_>) -> Result<Form, RequestError> {
         Ok(Form { kind: Kind::Folded, composes: true, only: only(settings)? })
     }
 
-    /// The text in this form.
+    /// Converts a text to this form.
     pub fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let is_plain =
             |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase() && !matches!(byte, b'^' | b'`');
@@ -118,7 +117,7 @@ impl Form {
         let mapped = match self.kind {
             Kind::Canonical | Kind::Compatible => Cow::Borrowed(text),
             Kind::CaseFolded | Kind::Folded => {
-                // Marks stand in order before characters are looked at one by one.
+                // Combining marks are sorted before characters are mapped one by one.
                 let source = ComposingNormalizerBorrowed::new_nfc().normalize(text);
                 let mut out = String::with_capacity(source.len());
                 for c in source.chars() {
@@ -140,7 +139,8 @@ impl Form {
     }
 }
 
-/// The setting `unicode_set_filter`: a set of characters, as far as it is written as in a regular expression.
+/// Reads the setting `unicode_set_filter`: a set of characters, as far as it uses the syntax of regular
+/// expressions.
 fn only(settings: &Settings<'_>) -> Result<Option<ClassUnicode>, RequestError> {
     let set = settings.text("unicode_set_filter").or(settings.text("unicodeSetFilter"));
     let Some(set) = set else { return Ok(None) };
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(form.unwrap().apply(text), expected);
     }
 
-    /// As ICU4J 74 and Lucene 9.12.3 answer.
+    /// The results are those of ICU4J 74 and Lucene 9.12.3.
     #[test]
     fn forms_are_icus() {
         check(json!({}), false, "Straße ﬁ Ⅷ ＡＢＣ １２ é\u{ad} Ω", "strasse fi viii abc 12 é ω");

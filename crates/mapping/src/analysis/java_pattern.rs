@@ -1,4 +1,4 @@
-//! Java's regular expressions with the flags that Elasticsearch names.
+//! Java's regular expressions, with the flags that Elasticsearch accepts.
 
 use std::time::Instant;
 
@@ -7,11 +7,10 @@ use limber_work as work;
 
 use crate::RequestError;
 
-/// What is stated to be made by a text that a pattern cannot be run over: nothing has room for it, so that
-/// its document is refused.
+/// Charged for a text to which a pattern cannot be applied. It exceeds any limit, so the document is refused.
 const REFUSED_BYTES: usize = 1 << 40;
 
-/// A pattern with flags between bars.
+/// Parses a pattern with flags that are separated by `|`.
 pub(super) fn parse(source: &str, flags: Option<&str>) -> Result<Pattern, RequestError> {
     let mut inline = String::new();
     let mut is_literal = false;
@@ -22,7 +21,7 @@ pub(super) fn parse(source: &str, flags: Option<&str>) -> Result<Pattern, Reques
             "DOTALL" => inline.push('s'),
             "COMMENTS" | "COMMENT" => inline.push('x'),
             "LITERAL" => is_literal = true,
-            // So it is in any case.
+            // This is always the case.
             "UNICODE_CASE" | "UNICODE_CHAR_CLASS" | "UNICODE_CHARACTER_CLASS" => {}
             "CANON_EQ" | "UNIX_LINES" => {
                 return Err(RequestError::unsupported(format!("flag [{flag}] of a pattern")));
@@ -36,14 +35,14 @@ pub(super) fn parse(source: &str, flags: Option<&str>) -> Result<Pattern, Reques
     Pattern::parse(&whole).map_err(|reason| RequestError::bad_request("pattern_syntax_exception", reason))
 }
 
-/// Refuses the document that the text is of; always false: nothing goes on.
+/// Refuses the document to which the text belongs. Returns false, so that analysis stops.
 pub(super) fn refuse() -> bool {
     work::makes(REFUSED_BYTES);
     false
 }
 
-/// Calls `found` with the groups of every match that Java's `Matcher.find` would give, until it says that no
-/// more are wanted: false. A text that the pattern cannot be run over, or takes too long for, is refused.
+/// Calls `found` with the groups of every match that Java's `Matcher.find` would return, until it returns
+/// false. A text to which the pattern cannot be applied, or that takes too long, is refused.
 pub(super) fn each(pattern: &Pattern, text: &str, mut found: impl FnMut(&Groups) -> bool) -> bool {
     let (mut from, mut since) = (Some(0), Instant::now());
     while let Some(at) = from {
@@ -64,7 +63,7 @@ pub(super) fn each(pattern: &Pattern, text: &str, mut found: impl FnMut(&Groups)
     true
 }
 
-/// Whether the pattern is found in the text.
+/// Whether the pattern matches anywhere in the text.
 pub(super) fn finds(pattern: &Pattern, text: &str) -> bool {
     let mut found = false;
     each(pattern, text, |_| {

@@ -1,4 +1,4 @@
-//! The analyzers that come with the server: those of a language, and those that take no parts.
+//! The built-in analyzers: those of languages, and those without configurable components.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::RequestError;
 struct Language {
     name: &'static str,
     tokenizer: &'static str,
-    /// Filters by name; `stop`, `exclusion`, `elision` and `stem:...` are the language's.
+    /// Filters by name; `stop`, `exclusion`, `elision` and `stem:...` are those of the language.
     filters: &'static [&'static str],
 }
 
@@ -26,7 +26,7 @@ const fn language(name: &'static str, filters: &'static [&'static str]) -> Langu
     Language { name, tokenizer: "standard", filters }
 }
 
-/// Source: Lucene's analyzers by language, in the order of their filters.
+/// Source: Lucene's analyzers by language, with their filters in order.
 const LANGUAGES: &[Language] = &[
     language(
         "arabic",
@@ -101,13 +101,13 @@ const LANGUAGES: &[Language] = &[
     Language { name: "thai", tokenizer: "thai", filters: &["lowercase", "decimal_digit", "stop"] },
 ];
 
-/// Names of all analyzers that come with the server.
+/// Returns the names of all built-in analyzers.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     let others = ["standard", "simple", "whitespace", "keyword", "pattern", "fingerprint", "snowball"];
     LANGUAGES.iter().map(|language| language.name).chain(others)
 }
 
-/// The analyzer of this type; `None`: there is none.
+/// Returns the analyzer with this type; `None` if it does not exist.
 pub(super) fn analyzer(
     kind: &str,
     settings: &Settings<'_>,
@@ -219,7 +219,7 @@ fn lowercase_of(language: &str, context: &Context<'_>) -> Result<Filter, Request
     filter_of(&body, context)
 }
 
-/// Source: Lucene's `DutchAnalyzer.DEFAULT_STEM_DICT`.
+/// Overrides the stems of some Dutch words. Source: Lucene's `DutchAnalyzer.DEFAULT_STEM_DICT`.
 fn dutch_override(context: &Context<'_>) -> Result<Filter, RequestError> {
     let rules = ["fiets => fiets", "bromfiets => bromfiets", "ei => eier", "kind => kinder"];
     filter_of(&serde_json::json!({"l": {"type": "stemmer_override", "rules": rules}}), context)
@@ -231,7 +231,7 @@ fn filter_of(declared: &serde_json::Value, context: &Context<'_>) -> Result<Filt
     ready("l", &Context { filters, ..*context })
 }
 
-/// The filter of this name as it is without being declared, whatever the index calls so.
+/// Returns the built-in filter with this name, whatever the index declares under the name.
 fn ready(name: &str, context: &Context<'_>) -> Result<Filter, RequestError> {
     let empty = Map::new();
     let filters = if name == "l" { context.filters } else { &empty };
@@ -244,7 +244,7 @@ fn tokenizer_of(
     settings: &Settings<'_>,
     context: &Context<'_>,
 ) -> Result<Arc<dyn Tokenizer>, RequestError> {
-    // `max_token_length` of the analyzer is its tokenizer's.
+    // `max_token_length` of the analyzer is passed to its tokenizer.
     let mut body = Map::new();
     if let Some(length) = settings.value("max_token_length").filter(|_| name == "standard") {
         body.insert("max_token_length".into(), length.clone());

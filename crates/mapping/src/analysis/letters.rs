@@ -1,9 +1,9 @@
-//! What the characters of most scripts do in a word, and their lower case: "may this word go on without
-//! asking all rules?"
+//! The behaviour of the characters of most scripts within a word, and their lower case: "does this word
+//! continue, without applying all rules?"
 //!
-//! The rules of [`super::uax29`] look every character up by search in several tables. Nearly all text beyond
-//! ASCII is of letters that behave like `a`, of marks on them, and of ideographs; what a character is found
-//! to be is kept in one table.
+//! The rules of [`super::uax29`] search several tables for every character. Nearly all non-ASCII text
+//! consists of letters that behave like `a`, of marks on them, and of ideographs. The kind of each character
+//! is computed once and kept in one table.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -14,17 +14,17 @@ use super::uax29;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum Kind {
-    /// Anything that only the full rules know.
+    /// Needs the full rules.
     Other = 1,
-    /// It joins letters and digits on both sides, and a mid character may join it to the next letter.
+    /// Joins letters and digits on both sides; a mid character may join it to the next letter.
     Letter,
-    /// It belongs to the character before (rule WB4).
+    /// Belongs to the character before it (rule WB4).
     Mark,
-    /// A word alone.
+    /// Is a word by itself.
     Ideograph,
 }
 
-/// For each character of the basic plane its [`Kind`], above 21 bits of its lower case; 0 means not asked
+/// For each character of the basic plane its [`Kind`], above 21 bits for its lower case; 0 means not computed
 /// yet.
 static KNOWN: [AtomicU32; 0x1_0000] = [const { AtomicU32::new(0) }; 0x1_0000];
 const LOWER_BITS: u32 = 21;
@@ -32,7 +32,7 @@ const LOWER_BITS: u32 = 21;
 #[inline]
 fn known(c: char) -> u32 {
     let Some(entry) = KNOWN.get(c as usize) else {
-        // Beyond the plane nothing is kept: what would cost the segmenter is left to the full rules.
+        // Nothing is kept beyond the basic plane; complex characters there are left to the full rules.
         return packed(if is_lone_ideograph(c) { Kind::Ideograph } else { Kind::Other }, c);
     };
     match entry.load(Relaxed) {
@@ -46,7 +46,7 @@ fn known(c: char) -> u32 {
 }
 
 fn packed(kind: Kind, c: char) -> u32 {
-    // Only the dotted capital I has two: its first, a plain i, is Java's answer.
+    // Only the dotted capital I has two lower-case characters. The first, a plain i, is Java's result.
     let lower = c.to_lowercase().next().unwrap_or(c);
     (kind as u32) << LOWER_BITS | lower as u32
 }
@@ -66,8 +66,8 @@ pub(super) fn lower(c: char) -> char {
     char::from_u32(known(c) & ((1 << LOWER_BITS) - 1)).unwrap_or(c)
 }
 
-/// Appends `text` in lower case, character by character as Java's `Character.toLowerCase` does: one character
-/// stays one character, and a sigma is the same everywhere in a word.
+/// Appends `text` in lower case, character by character, like Java's `Character.toLowerCase`: one character
+/// stays one character, and sigma does not depend on its position in a word.
 pub(crate) fn lowercase_into(text: &str, out: &mut String) {
     for c in text.chars() {
         if c.is_ascii() {
@@ -78,13 +78,13 @@ pub(crate) fn lowercase_into(text: &str, out: &mut String) {
     }
 }
 
-/// An ideograph that is one in the standard library's version of Unicode too, without which the full rules
-/// see no word.
+/// Whether a character is an ideograph in the standard library's version of Unicode too; otherwise the full
+/// rules would not find a word.
 fn is_lone_ideograph(c: char) -> bool {
     uax29::is_ideographic(c) && c.is_alphanumeric()
 }
 
-/// By what the segmenter does with the character beside others.
+/// Determines the kind from the segmenter's results for the character next to others.
 #[cold]
 fn kind_by_rules(c: char) -> Kind {
     let is_one = |parts: [&str; 3]| {
@@ -96,7 +96,7 @@ fn kind_by_rules(c: char) -> Kind {
     let joins_behind = is_one([" ", this, ""]);
     if joins_behind {
         let is_mark = !is_one([this, "a", ""]) && is_one(["a", this, "b"]) && is_one(["1", this, "2"]);
-        // Not the joiner of emoji, nor what a word of its own could be made of.
+        // Excludes the zero width joiner of emoji, and characters that could form words of their own.
         return if is_mark && c != '\u{200d}' { Kind::Mark } else { Kind::Other };
     }
     if is_lone_ideograph(c) {

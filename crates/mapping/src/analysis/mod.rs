@@ -1,12 +1,12 @@
-//! Text to tokens: "which terms, at which positions, does this text hold under this analyzer?"
+//! Splits text into tokens: "which terms, at which positions, does this text contain under this analyzer?"
 //!
-//! A text passes [`char_filter`]s, is cut by a [`tokenizer`], and its tokens pass [`filter`]s ([`chain`]).
-//! Each of these folders has a table of types, a file for each: its settings are read strictly there, as
-//! Elasticsearch reads them. [`registry`] puts the analyzers of an index together from them, [`language`]
-//! those that come with the server.
+//! A text passes through [`char_filter`]s, is split by a [`tokenizer`], and its tokens pass through
+//! [`filter`]s ([`chain`]). Each of these folders has a table of types, with one file for each type, which
+//! parses its settings as strictly as Elasticsearch. [`registry`] combines them to the analyzers of an index,
+//! [`language`] to the built-in analyzers.
 //!
-//! **Invariant**: whatever a part makes more of than the text has is told to the request as it grows
-//! ([`produced`]).
+//! **Invariant**: a component that produces more than the length of the text charges it to the request as it
+//! grows ([`produced`]).
 
 mod analyzer;
 mod ascii;

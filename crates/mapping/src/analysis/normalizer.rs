@@ -1,4 +1,4 @@
-//! Normalizers: a whole text in the form in which a keyword is indexed and looked for.
+//! Normalizers: they convert a whole string to the form in which a keyword is indexed and searched.
 
 use std::borrow::Cow;
 
@@ -7,14 +7,14 @@ use super::chain::Filter;
 use super::char_filter::CharFilter;
 use super::token::{Analyzed, AnalyzedToken, WORD};
 
-/// Character filters, then token filters, over a text that stays one term.
+/// Character filters followed by token filters, applied to a string that stays one term.
 #[derive(Debug)]
 pub struct Normalizer {
-    /// As fields and requests name it.
+    /// The name that fields and requests use.
     pub name: String,
     char_filters: Vec<CharFilter>,
     filters: Vec<Filter>,
-    /// Lower case, nothing else.
+    /// Whether it only converts to lower case.
     is_lowercase: bool,
 }
 
@@ -23,12 +23,12 @@ impl Normalizer {
         Normalizer { name: name.to_owned(), char_filters, filters, is_lowercase: false }
     }
 
-    /// Lower case.
+    /// Creates a normalizer that only converts to lower case.
     pub(super) fn lowercase(name: &str, filter: Filter) -> Normalizer {
         Normalizer { is_lowercase: true, ..Normalizer::new(name, Vec::new(), vec![filter]) }
     }
 
-    /// The one token that `_analyze` shows.
+    /// Returns the single token, as `_analyze` shows it.
     pub fn analyze(&self, text: &str) -> Analyzed {
         let token = AnalyzedToken {
             token: self.normalize(text).into_owned(),
@@ -44,7 +44,7 @@ impl Normalizer {
         Analyzed { tokens: vec![token], trailing: 0 }
     }
 
-    /// The text in normal form.
+    /// Returns the string in normal form.
     pub fn normalize<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let is_lower = || text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
         if self.is_lowercase && is_lower() {

@@ -1,8 +1,8 @@
-//! What analysis makes of a text, told to the request as it grows.
+//! Charges the output of analysis to the request as it grows.
 
 use limber_work as work;
 
-/// Bytes of the tokens of one text, of which the request is told as far as they are more than the text.
+/// Counts the bytes of the tokens of one text, and charges the part that exceeds the length of the text.
 pub(super) struct Produced {
     bytes: usize,
     told: usize,
@@ -10,31 +10,31 @@ pub(super) struct Produced {
 }
 
 impl Produced {
-    /// A token's place and number beside its bytes.
+    /// Bytes of a token's position and ordinal, besides its text.
     const TOKEN_BYTES: usize = 4;
-    /// The same as `_analyze` keeps and shows it.
+    /// The same for a token as `_analyze` stores and shows it.
     const SHOWN_TOKEN_BYTES: usize = 400;
-    /// The request is told in steps of this.
+    /// The output is charged in steps of this size.
     const STEP: usize = 16 << 10;
 
-    /// Nothing is told before the tokens are four times the size of `text`.
+    /// Creates a counter. Nothing is charged before the tokens are four times the size of `text`.
     pub fn of(text: &str) -> Produced {
         Produced { bytes: 0, told: 4 * text.len(), is_full: false }
     }
 
-    /// Counts a token as an index keeps it, as often as its term counts; `false` when the request has no
+    /// Counts a token as an index stores it, once per occurrence. Returns `false` if the request has no
     /// memory for more.
     #[inline]
     pub fn has_room_for(&mut self, token: &str, frequency: u32) -> bool {
         self.has_room(token.len() + Self::TOKEN_BYTES * frequency as usize)
     }
 
-    /// Counts a token as `_analyze` shows it; `false` when the request has no memory for more.
+    /// Counts a token as `_analyze` shows it. Returns `false` if the request has no memory for more.
     pub fn has_room_for_shown(&mut self, token: &str) -> bool {
         self.has_room(2 * token.len() + Self::SHOWN_TOKEN_BYTES)
     }
 
-    /// Counts bytes; `false` when the request has no memory for more.
+    /// Counts bytes. Returns `false` if the request has no memory for more.
     #[inline]
     pub fn has_room(&mut self, bytes: usize) -> bool {
         self.bytes += bytes;

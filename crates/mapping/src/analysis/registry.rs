@@ -16,7 +16,7 @@ use super::settings::{Settings, strings, text};
 use super::tokenizer::TOKENIZERS;
 use crate::RequestError;
 
-/// Built-in analyzers plus those of `settings.analysis`.
+/// The built-in analyzers plus those of `settings.analysis`.
 #[derive(Debug, Clone)]
 pub struct Analyzers {
     by_name: HashMap<String, Arc<Analyzer>>,
@@ -24,14 +24,14 @@ pub struct Analyzers {
     /// The body of `settings.analysis`.
     declared: Value,
     limits: AnalysisLimits,
-    /// The node that they are of.
+    /// The node's resources for these analyzers.
     resources: Arc<dyn AnalysisResources>,
 }
 
-/// The names of an analyzer's parts, and what those mean that nobody else declares.
+/// The names of an analyzer's components, and the definitions of those that only this analyzer uses.
 #[derive(Debug, Clone, Default)]
 pub struct AnalyzerParts {
-    /// As `settings.analysis`.
+    /// In the form of `settings.analysis`.
     pub declared: Map<String, Value>,
     /// Names of the character filters, in order.
     pub char_filters: Vec<String>,
@@ -39,15 +39,15 @@ pub struct AnalyzerParts {
     pub tokenizer: String,
     /// Names of the token filters, in order.
     pub filters: Vec<String>,
-    /// Filters that a normalizer may have, alone: the request names no tokenizer.
+    /// Only filters that a normalizer may contain are allowed, because the request names no tokenizer.
     pub is_normalizer: bool,
 }
 
 impl AnalyzerParts {
-    /// The parts that a request names or defines.
+    /// Returns the components that a request names or defines.
     ///
     /// # Errors
-    /// Something in it is neither a name nor a definition with a type.
+    /// A component is neither a name nor a definition with a type.
     pub fn of_request(custom: &Map<String, Value>) -> Result<AnalyzerParts, RequestError> {
         let is_normalizer = !custom.contains_key("tokenizer");
         let mut parts =
@@ -86,10 +86,10 @@ impl AnalyzerParts {
     }
 }
 
-/// A text of an `_analyze` request, or of what is analysed as by one.
+/// Reads a string of an `_analyze` request, or of something that is analyzed like one.
 ///
 /// # Errors
-/// It is no text.
+/// It is not a string.
 pub fn text_of_request(name: &str, value: &Value) -> Result<String, RequestError> {
     value.as_str().map(str::to_owned).ok_or_else(|| unsupported_value(name))
 }
@@ -99,7 +99,7 @@ fn unsupported_value(name: &str) -> RequestError {
     RequestError::bad_request("x_content_parse_exception", reason)
 }
 
-/// Names of the types of each kind that are here.
+/// Returns the names of the supported types of each kind.
 pub fn type_names() -> Vec<(&'static str, Vec<&'static str>)> {
     let analyzers = BUILT_IN.by_name.keys();
     let analyzers = language::names().filter(|name| analyzers.clone().any(|known| known == name)).collect();
@@ -113,7 +113,7 @@ pub fn type_names() -> Vec<(&'static str, Vec<&'static str>)> {
 
 static NOTHING: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 
-/// Where nothing is declared.
+/// Creates a context without declarations.
 fn bare(limits: AnalysisLimits, resources: &Arc<dyn AnalysisResources>) -> Context<'_> {
     Context {
         tokenizers: &NOTHING,
@@ -126,18 +126,18 @@ fn bare(limits: AnalysisLimits, resources: &Arc<dyn AnalysisResources>) -> Conte
     }
 }
 
-/// Nothing declared, of no node.
+/// Creates a context without declarations and without a node.
 #[cfg(test)]
 pub(super) fn bare_context() -> Context<'static> {
     bare(AnalysisLimits::default(), nothing())
 }
 
-/// Those that come with the server, made once.
+/// The built-in analyzers, created once.
 static BUILT_IN: LazyLock<Analyzers> = LazyLock::new(|| {
     let context = bare(AnalysisLimits::default(), nothing());
     let mut by_name = HashMap::new();
     for name in language::names() {
-        // Analyzers whose parts are not here yet are none.
+        // Analyzers whose components are not supported yet are left out.
         if let Ok(Some(analyzer)) = language::analyzer(name, &Settings { name, body: &NOTHING }, &context) {
             by_name.insert(name.to_owned(), Arc::new(analyzer));
         }
@@ -155,20 +155,20 @@ static BUILT_IN: LazyLock<Analyzers> = LazyLock::new(|| {
 });
 
 impl Analyzers {
-    /// Those that come with the server.
+    /// Returns the built-in analyzers.
     pub fn built_in() -> Analyzers {
         BUILT_IN.clone()
     }
 
-    /// The same, which find files, sets of synonyms and scripts at this node.
+    /// Returns the built-in analyzers, with this node as the source of files, synonym sets and scripts.
     pub fn built_in_of(resources: &Arc<dyn AnalysisResources>) -> Analyzers {
         Analyzers { resources: resources.clone(), ..BUILT_IN.clone() }
     }
 
-    /// The built-in analyzers and those of the body of `settings.analysis`.
+    /// Returns the built-in analyzers and those in the body of `settings.analysis`.
     ///
-    /// Error: `illegal_argument_exception` naming the analyzer, tokenizer, filter or parameter that is not
-    /// there.
+    /// Error: `illegal_argument_exception` that names the analyzer, tokenizer, filter or parameter that does
+    /// not exist.
     pub fn parse(
         analysis: &Value,
         limits: AnalysisLimits,
@@ -233,8 +233,8 @@ impl Analyzers {
         Ok(analyzers)
     }
 
-    /// An analyzer put together for one `_analyze` request from what the index declares, and what comes with
-    /// it everywhere.
+    /// Builds an analyzer for one `_analyze` request from the index's declarations and the built-in
+    /// components.
     pub fn ad_hoc(&self, parts: &AnalyzerParts) -> Result<Analyzer, RequestError> {
         let sections = |name: &str| {
             let mut section = self.declared.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
@@ -273,8 +273,8 @@ impl Analyzers {
         Ok(Analyzer::new("_custom_", tokenizer, chain).with_char_filters(whole))
     }
 
-    /// What the custom analyzer of this name is put together from; `None`: it is none of those that the index
-    /// declares.
+    /// Returns the components of the index's custom analyzer with this name; `None` if the index does not
+    /// declare it.
     pub fn parts(&self, name: &str) -> Option<AnalyzerParts> {
         let body = self.declared.get("analyzer")?.get(name)?;
         let tokenizer = body.get("tokenizer").map(text)?;
@@ -288,8 +288,8 @@ impl Analyzers {
         })
     }
 
-    /// What the custom normalizer of this name is put together from; `None`: it is none of those that the
-    /// index declares.
+    /// Returns the components of the index's custom normalizer with this name; `None` if the index does not
+    /// declare it.
     pub fn normalizer_parts(&self, name: &str) -> Option<AnalyzerParts> {
         let body = self.declared.get("normalizer")?.get(name)?;
         let is_custom = body.get("type").is_none_or(|kind| kind == "custom");
@@ -302,8 +302,8 @@ impl Analyzers {
         })
     }
 
-    /// Names of the index's own analyzers that are read anew on request, those alone that read `resource`
-    /// where one is named.
+    /// Returns the names of the index's own analyzers that can be reloaded, or only those that read
+    /// `resource` if it is given.
     pub fn reloadable(&self, resource: Option<&str>) -> Vec<&str> {
         let is_meant = |analyzer: &Analyzer| {
             analyzer.is_updateable() && resource.is_none_or(|resource| analyzer.reads(resource))
@@ -313,27 +313,27 @@ impl Analyzers {
         names.filter(|name| self.get(name).is_some_and(|analyzer| is_meant(analyzer))).collect()
     }
 
-    /// The node that they are of.
+    /// Returns the node's resources for these analyzers.
     pub fn resources(&self) -> &Arc<dyn AnalysisResources> {
         &self.resources
     }
 
-    /// The index's own analyzer of this name, or the built-in one.
+    /// Returns the index's own analyzer with this name, or the built-in one.
     pub fn get(&self, name: &str) -> Option<&Arc<Analyzer>> {
         self.by_name.get(name)
     }
 
-    /// A normalizer of keywords: `lowercase`, or one that the index declares.
+    /// Returns a normalizer of keywords: `lowercase`, or one that the index declares.
     pub fn normalizer(&self, name: &str) -> Option<&Arc<Normalizer>> {
         self.normalizers.get(name)
     }
 
-    /// The analyzer of a text field that names none: the index's `default`, else `standard`.
+    /// Returns the analyzer of a text field that names none: the index's `default`, else `standard`.
     pub fn default_index(&self) -> Arc<Analyzer> {
         self.get("default").or_else(|| self.get("standard")).expect("standard is built in").clone()
     }
 
-    /// The analyzer of query text for such a field: `default_search`, else the above.
+    /// Returns the analyzer of query texts for such a field: `default_search`, else the above.
     pub fn default_search(&self) -> Arc<Analyzer> {
         self.get("default_search").cloned().unwrap_or_else(|| self.default_index())
     }
@@ -359,7 +359,7 @@ fn analyzer(context: &Context<'_>, settings: &Settings<'_>) -> Result<Analyzer, 
     })
 }
 
-/// Analyzers of Elasticsearch's plugins that are not here.
+/// Analyzers of Elasticsearch's plugins that are not supported.
 const MISSING: &[&str] = &["chinese", "icu_analyzer", "kuromoji", "nori", "polish", "smartcn", "ukrainian"];
 
 fn custom(context: &Context<'_>, settings: &Settings<'_>) -> Result<Analyzer, RequestError> {
@@ -391,7 +391,7 @@ fn custom(context: &Context<'_>, settings: &Settings<'_>) -> Result<Analyzer, Re
     }
 }
 
-/// Whether there is such a filter, which has nothing to do without settings.
+/// Whether the filter exists but must be declared, because it does nothing without settings.
 fn needs_settings(name: &str) -> bool {
     FILTERS.iter().any(|known| known.name == name && !known.is_ready)
 }
@@ -405,7 +405,7 @@ fn char_filters(
     names.iter().map(|name| context.char_filter(name)?.ok_or_else(|| missing(name))).collect()
 }
 
-/// Source: `CustomNormalizerProvider`.
+/// Builds a custom normalizer. Source: `CustomNormalizerProvider`.
 fn normalizer(context: &Context<'_>, settings: &Settings<'_>) -> Result<Normalizer, RequestError> {
     let name = settings.name;
     match settings.text("type").as_deref() {

@@ -1,4 +1,4 @@
-//! What analysis needs of the node: files of the user's configuration folder, sets of synonyms, scripts over
+//! What analysis needs of the node: files in the user's configuration folder, synonym sets, scripts over
 //! tokens.
 
 use std::cell::RefCell;
@@ -9,24 +9,24 @@ use serde_json::Value;
 
 use crate::RequestError;
 
-/// The node, as analyzers see it.
+/// The interface of the node to analyzers.
 pub trait AnalysisResources: Debug + Send + Sync {
-    /// The bytes of a file; `path` is below the configuration folder, its parts between slashes.
+    /// Returns the bytes of a file. `path` is relative to the configuration folder, with slashes.
     ///
     /// # Errors
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     fn read(&self, path: &str) -> Result<Vec<u8>, FileFault>;
 
-    /// Names of the files in a folder below the configuration folder; none where it is not there.
+    /// Returns the names of the files in a folder below the configuration folder; empty if it does not exist.
     fn files(&self, folder: &str) -> Vec<String>;
 
-    /// The rules of a set of synonyms; `None`: there is no such set.
+    /// Returns the rules of a synonym set; `None` if it does not exist.
     fn synonyms(&self, set: &str) -> Option<Vec<String>>;
 
-    /// Compiles a script that decides which tokens a filter is for.
+    /// Compiles a script that decides to which tokens a filter applies.
     ///
     /// # Errors
-    /// Why it does not compile.
+    /// It does not compile.
     fn predicate(&self, script: &Value) -> Result<Arc<dyn TokenPredicate>, RequestError>;
 }
 
@@ -35,45 +35,45 @@ pub trait AnalysisResources: Debug + Send + Sync {
 pub enum FileFault {
     /// There is no such file.
     Missing,
-    /// The path leads to a folder.
+    /// The path is a folder.
     IsFolder,
-    /// It has more bytes than a file of analysis may have.
+    /// It is longer than analysis allows.
     TooLong,
-    /// The system refused, for this reason.
+    /// The system returned this error.
     Failed(String),
 }
 
-/// A token as scripts see it.
+/// A token from the point of view of scripts.
 #[derive(Debug, Clone, Copy)]
 pub struct SeenToken<'a> {
     /// Its text.
     pub term: &'a str,
     /// Its type, such as `<ALPHANUM>`.
     pub kind: &'a str,
-    /// From 0, holes counted.
+    /// From 0, counting gaps.
     pub position: u32,
-    /// Positions from the token before.
+    /// Number of positions since the previous token.
     pub position_increment: u32,
-    /// Positions that it spans.
+    /// Number of positions that it spans.
     pub position_length: u32,
     /// Byte offset of its start in the value.
     pub start_offset: u32,
     /// Byte offset of its end.
     pub end_offset: u32,
-    /// Whether stemmers leave it as it is.
+    /// Whether stemmers leave it unchanged.
     pub is_keyword: bool,
 }
 
-/// Decides which tokens a filter is for.
+/// Decides to which tokens a filter applies.
 pub trait TokenPredicate: Debug + Send + Sync {
-    /// Whether the filter is for this token.
+    /// Whether the filter applies to this token.
     ///
     /// # Errors
-    /// What the script failed with.
+    /// The script failed.
     fn accepts(&self, token: SeenToken<'_>) -> Result<bool, RequestError>;
 }
 
-/// Where there is no node: no files, no sets, no scripts.
+/// Used if there is no node: no files, no synonym sets, no scripts.
 #[derive(Debug)]
 struct Nothing;
 
@@ -97,7 +97,7 @@ impl AnalysisResources for Nothing {
 
 static NOTHING: LazyLock<Arc<dyn AnalysisResources>> = LazyLock::new(|| Arc::new(Nothing));
 
-/// Those of no node.
+/// Returns resources without a node.
 pub(super) fn nothing() -> &'static Arc<dyn AnalysisResources> {
     &NOTHING
 }
@@ -106,8 +106,8 @@ thread_local! {
     static FAILURE: RefCell<Option<RequestError>> = const { RefCell::new(None) };
 }
 
-/// Remembers what a part of an analyzer failed with, until whoever asked for the tokens [takes](take_failure)
-/// it; always false: nothing goes on.
+/// Stores the error of a component until the caller of the analysis [takes](take_failure) it. Returns false,
+/// so that analysis stops.
 pub(super) fn fail(error: RequestError) -> bool {
     FAILURE.with_borrow_mut(|failure| {
         failure.get_or_insert(error);
@@ -115,12 +115,12 @@ pub(super) fn fail(error: RequestError) -> bool {
     false
 }
 
-/// What an analyzer failed with on this thread since the last time.
+/// Returns the error of an analyzer on this thread since the last call.
 pub fn take_failure() -> Option<RequestError> {
     FAILURE.take()
 }
 
-/// The parts of a path below the configuration folder; `None`: it leads out of it.
+/// Normalizes a path below the configuration folder; `None` if it leads out of it.
 fn inside(path: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     if path.starts_with('/') || path.contains(['\\', '\0']) {
@@ -129,7 +129,7 @@ fn inside(path: &str) -> Option<String> {
     for part in path.split('/') {
         match part {
             "" | "." => {}
-            // A part that leads up is refused even where what is meant lies inside.
+            // A part that leads upwards is refused even if the target is inside.
             ".." => return None,
             part => parts.push(part),
         }
@@ -137,7 +137,7 @@ fn inside(path: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// The bytes of a file that a setting names.
+/// Returns the bytes of a file that a setting names.
 pub(super) fn bytes_of(
     resources: &dyn AnalysisResources,
     path: &str,
@@ -159,7 +159,7 @@ pub(super) fn bytes_of(
     })
 }
 
-/// The text of a file that a setting names.
+/// Returns the text of a file that a setting names.
 pub(super) fn text_of(
     resources: &dyn AnalysisResources,
     path: &str,

@@ -1,10 +1,10 @@
-//! The settings of one tokenizer, filter or analyzer, read as Elasticsearch reads them.
+//! The settings of a tokenizer, filter or analyzer, parsed like Elasticsearch does.
 
 use serde_json::{Map, Value};
 
 use crate::RequestError;
 
-/// Settings are strings as often as not.
+/// Returns a setting as a string, which it often is already.
 pub(super) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -12,12 +12,12 @@ pub(super) fn text(value: &Value) -> String {
     }
 }
 
-/// A list, or its parts between commas.
+/// Returns the items of a list, or of a comma-separated string.
 pub(super) fn strings(value: Option<&Value>) -> Vec<String> {
     match value {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(list)) => list.iter().map(text).collect(),
-        // A list as flat settings have it.
+        // A list in the form of flat settings.
         Some(Value::Object(numbered)) => numbered.values().map(text).collect(),
         Some(one) => {
             text(one).split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
@@ -25,7 +25,7 @@ pub(super) fn strings(value: Option<&Value>) -> Vec<String> {
     }
 }
 
-/// The settings that a part was declared with.
+/// The settings with which a component was declared.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Settings<'a> {
     pub name: &'a str,
@@ -33,27 +33,27 @@ pub(super) struct Settings<'a> {
 }
 
 impl<'a> Settings<'a> {
-    /// The setting as it was given; `None` when it is absent or null.
+    /// Returns the setting as given; `None` if it is absent or null.
     pub fn value(&self, key: &str) -> Option<&'a Value> {
         self.body.get(key).filter(|value| !value.is_null())
     }
 
-    /// The setting as text.
+    /// Returns the setting as a string.
     pub fn text(&self, key: &str) -> Option<String> {
         self.value(key).map(text)
     }
 
-    /// The setting as text, or `default`.
+    /// Returns the setting as a string, or `default`.
     pub fn text_or(&self, key: &str, default: &str) -> String {
         self.text(key).unwrap_or_else(|| default.to_owned())
     }
 
-    /// `None`: the setting is not there.
+    /// Returns the setting as a list; `None` if it is absent.
     pub fn list(&self, key: &str) -> Option<Vec<String>> {
         self.value(key).map(|value| strings(Some(value)))
     }
 
-    /// The setting as `true` or `false`; anything else is an error.
+    /// Returns the setting as a boolean; anything else is an error.
     pub fn bool(&self, key: &str, default: bool) -> Result<bool, RequestError> {
         match self.text(key).as_deref() {
             None => Ok(default),
@@ -65,7 +65,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// The setting as a whole number; anything else is an error.
+    /// Returns the setting as an integer; anything else is an error.
     pub fn int(&self, key: &str, default: i32) -> Result<i32, RequestError> {
         match self.text(key) {
             None => Ok(default),
@@ -73,7 +73,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// A number from 0 on; `refusal` is the reason for one below `least`.
+    /// Returns a non-negative number; `refusal` gives the error for one below `least`.
     pub fn count(
         &self,
         key: &str,
@@ -88,13 +88,14 @@ impl<'a> Settings<'a> {
         Ok(usize::try_from(found).unwrap_or(0))
     }
 
-    /// Whether a part was declared with these, and is not meant by its name alone.
+    /// Whether the component was declared with these settings, instead of being used by its name only.
     pub fn is_declared(&self) -> bool {
         self.body.contains_key("type")
     }
 }
 
-/// As Elasticsearch refuses a number: a `settings_exception` that is the server's fault.
+/// Returns Elasticsearch's error about a malformed number: a `settings_exception`, which counts as the
+/// server's fault.
 fn not_a_number(kind: &str, key: &str, text: &str) -> RequestError {
     let reason = format!("Failed to parse {kind} setting [{key}] with value [{text}]");
     let cause = format!("For input string: \"{text}\"");

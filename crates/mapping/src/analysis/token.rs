@@ -1,21 +1,23 @@
-//! A token: as an analyzer emits it, as `_analyze` shows it, and on its way through the filters.
+//! A token in three forms: as an analyzer emits it, as `_analyze` shows it, and as it passes through the
+//! filters.
 
 use std::sync::Arc;
 
-/// One token. `text` lives only for the call that emits it.
+/// One token. `text` is only valid during the call that emits it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token<'a> {
     /// The term.
     pub text: &'a str,
-    /// Position within this value, from 0; removed stop words leave holes.
+    /// Position within this value, from 0; removed stop words leave gaps.
     pub position: u32,
-    /// Positions that it spans: more than 1 where a graph has shorter ways beside it.
+    /// Number of positions that it spans; more than 1 if a graph has parallel paths with more tokens.
     pub position_length: u32,
     /// Byte offset of its start in the value.
     pub start: u32,
     /// Byte offset of its end.
     pub end: u32,
-    /// How often its term counts, 1 unless a filter says otherwise; 0: a filter read no such number.
+    /// How often its term is counted; 1 unless a filter sets it. 0 means that a filter could not parse the
+    /// number.
     pub frequency: u32,
 }
 
@@ -24,7 +26,7 @@ pub struct Token<'a> {
 pub struct AnalyzedToken {
     /// The term.
     pub token: String,
-    /// Offsets in UTF-16 units, as Elasticsearch counts.
+    /// Offset of its start in UTF-16 units, as in Elasticsearch.
     pub start_offset: u32,
     /// Offset of its end, in the same units.
     pub end_offset: u32,
@@ -32,44 +34,44 @@ pub struct AnalyzedToken {
     pub kind: &'static str,
     /// Position within the text, from 0.
     pub position: u32,
-    /// Positions that it spans.
+    /// Number of positions that it spans.
     pub position_length: u32,
-    /// Whether stemmers pass it over; `None`: no filter asks.
+    /// Whether stemmers skip it; `None` if no filter uses the mark.
     pub is_keyword: Option<bool>,
-    /// `None`: no filter gives any.
+    /// `None` if no filter sets payloads.
     pub payload: Option<Option<Arc<[u8]>>>,
-    /// As [`Token::frequency`].
+    /// See [`Token::frequency`].
     pub frequency: u32,
 }
 
-/// The tokens of one text, and the holes after the last one.
+/// The tokens of one text, and the gap after the last one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Analyzed {
     /// In the order in which the analyzer emits them.
     pub tokens: Vec<AnalyzedToken>,
-    /// Positions of removed tokens after the last one that stayed.
+    /// Positions of removed tokens after the last remaining one.
     pub trailing: u32,
 }
 
-/// The type of tokens whose tokenizer knows none.
+/// The type of tokens from a tokenizer without types.
 pub(super) const WORD: &str = "word";
-/// In the place of a type: the one that UAX #29 gives the text, which is looked up only where somebody asks.
+/// Placeholder for the type that UAX #29 gives the text, which is determined only if it is needed.
 pub(super) const UNSETTLED: &str = "";
 
-/// A token on its way through the filters.
+/// A token as it passes through the filters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TokenBuf {
     pub text: String,
     /// Byte offsets into the value.
     pub start: u32,
     pub end: u32,
-    /// Positions from the token before.
+    /// Number of positions since the previous token.
     pub increment: u32,
     pub length: u32,
     pub kind: &'static str,
     pub is_keyword: bool,
     pub payload: Option<Arc<[u8]>>,
-    /// As [`Token::frequency`].
+    /// See [`Token::frequency`].
     pub frequency: u32,
 }
 
@@ -90,7 +92,7 @@ impl Default for TokenBuf {
 }
 
 impl TokenBuf {
-    /// Becomes the token that stands in the text at `start..end`, one position after the one before.
+    /// Becomes the token at `start..end` of the text, one position after the previous token.
     #[inline]
     pub fn cut(&mut self, text: &str, start: usize, end: usize, kind: &'static str) {
         self.text.clear();
@@ -98,7 +100,7 @@ impl TokenBuf {
         self.place(start, end, kind);
     }
 
-    /// Everything but the text.
+    /// Sets everything except the text.
     #[inline]
     pub fn place(&mut self, start: usize, end: usize, kind: &'static str) {
         (self.start, self.end) = (start as u32, end as u32);
@@ -106,18 +108,18 @@ impl TokenBuf {
         (self.is_keyword, self.payload, self.frequency) = (false, None, 1);
     }
 
-    /// Another token with everything but the text as here.
+    /// Returns another token that equals this one except for the text.
     pub fn like(&self, text: String) -> TokenBuf {
         TokenBuf { text, payload: self.payload.clone(), ..*self }
     }
 
-    /// Replaces the text alone.
+    /// Replaces only the text.
     pub fn set(&mut self, text: &str) {
         self.text.clear();
         self.text.push_str(text);
     }
 
-    /// Length in UTF-16 units, as Lucene counts.
+    /// Returns the length in UTF-16 units, as in Lucene.
     pub fn units(&self) -> usize {
         if self.text.is_ascii() { self.text.len() } else { self.text.encode_utf16().count() }
     }

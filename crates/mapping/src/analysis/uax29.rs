@@ -1,14 +1,15 @@
-//! Words of any script, and the type that Lucene's `StandardTokenizer` gives each.
+//! Splits text of any script into words, and determines the type that Lucene's `StandardTokenizer` gives
+//! each.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::unicode;
 
-/// Calls `word(start, end)` for every word of a text, by the full rules. As in Lucene, ideographs and
-/// hiragana stand alone, a run of a script that is written without blanks (Thai, Lao, Khmer, Burmese) is one
-/// word, and so is an emoji.
+/// Calls `word(start, end)` for every word of a text, by the full rules. As in Lucene, each ideograph and
+/// each hiragana is a word. A run of a script that is written without blanks (Thai, Lao, Khmer, Burmese) is
+/// one word, and so is an emoji.
 pub(super) fn words(text: &str, mut word: impl FnMut(usize, usize)) {
-    // A word that may go on: its range, and what would continue it.
+    // A word that may continue: its range, and what would continue it.
     let mut open: Option<(usize, usize, Joint)> = None;
     let mut segments = text.split_word_bound_indices().peekable();
     while let Some((start, segment)) = segments.next() {
@@ -54,7 +55,7 @@ enum Joint {
     Colon,
     /// A word that nothing continues.
     Alone,
-    /// Blanks, punctuation.
+    /// Not a word: blanks or punctuation.
     None,
 }
 
@@ -73,7 +74,7 @@ impl Joint {
             let is_letter = last.is_alphabetic() && !stands_apart(last);
             return if is_letter { Joint::Letter } else { Joint::Alone };
         }
-        // A lone prolonged sound mark belongs to katakana.
+        // A prolonged sound mark by itself belongs to katakana.
         if is_emoji(first) || is_katakana(first) { Joint::Alone } else { Joint::None }
     }
 
@@ -82,8 +83,8 @@ impl Joint {
     }
 }
 
-/// Whether a word can be made of it: letters, letter numbers and decimal digits, but neither marks nor
-/// fractions and the like.
+/// Whether a word can consist of the character: letters, letter numbers and decimal digits, but neither marks
+/// nor fractions and the like.
 fn makes_words(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_alphanumeric();
@@ -91,7 +92,7 @@ fn makes_words(c: char) -> bool {
     c.is_alphabetic() && !unicode::is_mark(c) || unicode::is_digit(c)
 }
 
-/// The type of a token by its text.
+/// Determines the type of a token from its text.
 pub(super) fn kind(token: &str) -> &'static str {
     let first = token.chars().find(|c| *c != '_').unwrap_or('_');
     if is_southeast_asian(first) {
@@ -116,7 +117,8 @@ pub(super) fn kind(token: &str) -> &'static str {
     if is_number { "<NUM>" } else { "<ALPHANUM>" }
 }
 
-/// Letters that are words alone or only beside their like, those of Southeast Asia left out.
+/// Whether a letter is a word by itself, or is only joined with letters of its script. Scripts of Southeast
+/// Asia are not included.
 pub(super) fn stands_apart(c: char) -> bool {
     is_ideographic(c) || is_hiragana(c) || is_katakana(c)
 }
@@ -144,7 +146,7 @@ fn is_hangul(c: char) -> bool {
     matches!(c as u32, 0x1100..=0x11ff | 0x3131..=0x318e | 0xa960..=0xa97c | 0xac00..=0xd7fb | 0xffa0..=0xffdc)
 }
 
-/// Unicode's `Extended_Pictographic`, and the halves of flags.
+/// Whether the character is in Unicode's `Extended_Pictographic`, or is half of a flag.
 fn is_emoji(c: char) -> bool {
     matches!(c as u32, 0xa9 | 0xae | 0x203c | 0x2049 | 0x2122 | 0x2139 | 0x2194..=0x2199 | 0x21a9..=0x21aa | 0x231a..=0x231b
         | 0x2328 | 0x2388 | 0x23cf | 0x23e9..=0x23f3 | 0x23f8..=0x23fa | 0x24c2 | 0x25aa..=0x25ab | 0x25b6 | 0x25c0

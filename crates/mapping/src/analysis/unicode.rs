@@ -1,4 +1,4 @@
-//! General categories of characters, as Java's `Character.getType` tells them.
+//! General categories of characters, like Java's `Character.getType`.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use regex_syntax::hir::{Class, HirKind};
 struct Set(Vec<(char, char)>);
 
 impl Set {
-    /// The characters that a class of a regular expression takes.
+    /// Returns the characters that a class of a regular expression matches.
     fn of(class: &str) -> Set {
         let hir = regex_syntax::parse(class).expect("a class that is written here");
         match hir.kind() {
@@ -47,7 +47,7 @@ category!(is_old_digit, OLD_DIGITS, r"[\p{Nd}&&\p{age:3.0}]", "A decimal digit t
 category!(is_upper, UPPERS, r"\p{Lu}", "A capital letter.");
 category!(is_lower, LOWERS, r"\p{Ll}", "A small letter.");
 
-/// The value of a decimal digit of any script.
+/// Returns the value of a decimal digit of any script.
 pub(super) fn digit_value(c: char) -> Option<u32> {
     if c.is_ascii() {
         return c.to_digit(10);
@@ -55,6 +55,6 @@ pub(super) fn digit_value(c: char) -> Option<u32> {
     let set = &DIGITS.0;
     let after = set.partition_point(|(start, _)| *start <= c);
     let (start, end) = after.checked_sub(1).map(|at| set[at])?;
-    // Ten digits of a script follow one another, some scripts' one another's.
+    // A script's ten digits are consecutive, and some scripts' digits directly follow another's.
     (c <= end).then(|| (c as u32 - start as u32) % 10)
 }

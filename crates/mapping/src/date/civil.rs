@@ -1,9 +1,10 @@
 //! The proleptic Gregorian calendar in plain integers.
 
-/// Milliseconds of a day without leap seconds.
+/// Milliseconds in a day, without leap seconds.
 pub const MILLIS_PER_DAY: i64 = 86_400_000;
 
-/// Days since 1970-01-01 of a date; `month` from 1, `day` from 1 (a day beyond the month's end counts on).
+/// Returns the days from 1970-01-01 to a date. `month` and `day` count from 1; a day beyond the end of the
+/// month continues into the next one.
 ///
 /// Source: the usual era arithmetic on years that start in March; exact for every `i32` year.
 #[inline]
@@ -17,7 +18,7 @@ pub fn days_from_civil(year: i64, month: u32, day: u32) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
-/// [`days_from_civil`] of a year from 1 to 9999, in a third of the instructions.
+/// Like [`days_from_civil`] for the years 1 to 9999, in a third of the instructions.
 #[inline(always)]
 pub(super) fn days_from_common_era(year: u32, month: u32, day: u32) -> i64 {
     let (year, month_from_march) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
@@ -25,7 +26,7 @@ pub(super) fn days_from_common_era(year: u32, month: u32, day: u32) -> i64 {
     i64::from(year * 365 + year / 4 - year / 100 + year / 400 + day_of_year) - 719_468
 }
 
-/// Inverse of [`days_from_civil`]: (year, month, day).
+/// Inverse of [`days_from_civil`]: returns (year, month, day).
 pub fn civil_from_days(days: i64) -> (i64, u32, u32) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
@@ -42,7 +43,7 @@ pub(crate) fn is_leap(year: i64) -> bool {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
 }
 
-/// Days of a month (from 1).
+/// Returns the number of days in a month, which counts from 1.
 #[inline]
 pub(crate) fn days_in_month(year: i64, month: u32) -> u32 {
     match month {
@@ -73,7 +74,7 @@ pub struct Civil {
 }
 
 impl Civil {
-    /// The date and time `millis` after 1970-01-01T00:00 on the same clock.
+    /// Returns the date and time `millis` after 1970-01-01T00:00 on the same clock.
     pub fn from_millis(millis: i64) -> Civil {
         let (year, month, day) = civil_from_days(millis.div_euclid(MILLIS_PER_DAY));
         let of_day = millis.rem_euclid(MILLIS_PER_DAY) as u32;
@@ -88,14 +89,14 @@ impl Civil {
         }
     }
 
-    /// Milliseconds since 1970-01-01T00:00 on the same clock; None outside of `i64`.
+    /// Returns the milliseconds since 1970-01-01T00:00 on the same clock; `None` outside of `i64`.
     pub fn to_millis(self) -> Option<i64> {
         let of_day = ((self.hour as i64 * 60 + self.minute as i64) * 60 + self.second as i64) * 1000
             + self.millisecond as i64;
         days_from_civil(self.year, self.month, self.day).checked_mul(MILLIS_PER_DAY)?.checked_add(of_day)
     }
 
-    /// The same day `months` later, pulled back to the end of a shorter month (`java.time`'s `plusMonths`).
+    /// Returns the same day `months` later, or the last day of a shorter month (`java.time`'s `plusMonths`).
     pub fn plus_months(self, months: i64) -> Option<Civil> {
         let total = self.year.checked_mul(12)?.checked_add(self.month as i64 - 1)?.checked_add(months)?;
         let (year, month) = (total.div_euclid(12), total.rem_euclid(12) as u32 + 1);

@@ -1,4 +1,4 @@
-//! The formats of date fields that name none.
+//! The default formats of date fields.
 
 use std::sync::{Arc, LazyLock};
 
@@ -10,12 +10,12 @@ static DEFAULT_FORMAT: LazyLock<Arc<DateFormat>> =
 static DEFAULT_NANOS_FORMAT: LazyLock<Arc<DateFormat>> =
     LazyLock::new(|| Arc::new(DateFormat::parse_list(NANOS_FORMAT).expect("a built-in format")));
 
-/// `strict_date_optional_time||epoch_millis`, the default of date fields.
+/// Returns `strict_date_optional_time||epoch_millis`, the default of `date` fields.
 pub fn default_format() -> Arc<DateFormat> {
     DEFAULT_FORMAT.clone()
 }
 
-/// `strict_date_optional_time_nanos||epoch_millis`, the default of `date_nanos` fields.
+/// Returns `strict_date_optional_time_nanos||epoch_millis`, the default of `date_nanos` fields.
 pub fn default_nanos_format() -> Arc<DateFormat> {
     DEFAULT_NANOS_FORMAT.clone()
 }

@@ -15,7 +15,7 @@ use super::zone::Zone;
 use crate::RequestError;
 
 thread_local! {
-    /// The list that this thread read last: many fields of a mapping have the same.
+    /// The list that this thread parsed last, because many fields of a mapping use the same one.
     static READ_LAST: RefCell<Weak<DateFormat>> = const { RefCell::new(Weak::new()) };
 }
 
@@ -25,12 +25,13 @@ pub struct DateFormat {
     /// The list as written.
     pub pattern: String,
     alternatives: Vec<Alternative>,
-    /// Separators of the layout `yyyy?MM?dd?HH?mm?ss`, when the first alternative is exactly that, without a
-    /// zone.
+    /// The separators of the layout `yyyy?MM?dd?HH?mm?ss`, if the first alternative is exactly that, without
+    /// a zone.
     plain: Option<[u8; 5]>,
-    /// An alternative takes `yyyy-MM-ddTHH:mm:ssZ` with or without milliseconds, and none before it can.
+    /// Whether an alternative accepts `yyyy-MM-ddTHH:mm:ssZ` with or without milliseconds, and no earlier one
+    /// does.
     takes_iso: bool,
-    /// What an integer of at least this many digits counts.
+    /// The unit of integers, and the number of digits from which integers are read that way.
     integers: Option<(Epoch, usize)>,
 }
 
@@ -47,7 +48,8 @@ enum Alternative {
 }
 
 impl DateFormat {
-    /// As [`DateFormat::parse_list`]; the same again while the last one is in use.
+    /// Like [`DateFormat::parse_list`], but returns the previous result if it is still in use and has the
+    /// same list.
     ///
     /// # Errors
     /// Those of [`DateFormat::parse_list`].
@@ -92,12 +94,12 @@ impl DateFormat {
             let name = name.strip_prefix("strict_").unwrap_or(name);
             matches!(name, "date_optional_time" | "iso8601" | "date_optional_time_nanos")
         };
-        // An epoch never takes a text with dashes, whichever comes first.
+        // An epoch never accepts a text with dashes, so it does not matter whether it comes first.
         let before = names.iter().take_while(|name| name.starts_with("epoch_")).count();
         self.takes_iso = names.get(before).is_some_and(|name| is_iso(name));
         for (place, alternative) in self.alternatives.iter().enumerate() {
             if let Alternative::Epoch(epoch) = alternative {
-                // A strict ISO date takes the four digits of a year, and no other integer.
+                // A strict ISO date accepts integers of four digits as years, and no others.
                 let shortest = if place == 0 { 1 } else { 5 };
                 self.integers = Some((*epoch, shortest));
                 break;
@@ -111,7 +113,7 @@ impl DateFormat {
         }
     }
 
-    /// The instant of a text, in milliseconds since 1970-01-01T00:00Z; a text without a zone is in UTC.
+    /// Parses a date to milliseconds since 1970-01-01T00:00Z. A date without a zone is in UTC.
     ///
     /// Error: `date_time_parse_exception`.
     #[inline]
@@ -122,7 +124,7 @@ impl DateFormat {
         }
     }
 
-    /// The instant of a text to the nanosecond; a text without a zone is in UTC.
+    /// Parses a date to nanosecond precision. A date without a zone is in UTC.
     ///
     /// Error: `date_time_parse_exception`.
     #[inline]
@@ -142,17 +144,18 @@ impl DateFormat {
         }
     }
 
-    /// As [`DateFormat::parse_instant`]; a text without a zone is in `zone`.
+    /// Like [`DateFormat::parse_instant`], but a date without a zone is in `zone`.
     pub fn parse_instant_in(&self, text: &str, zone: &Zone) -> Result<Instant, RequestError> {
         self.parse_slowly(text, false, zone)
     }
 
-    /// Whether Elasticsearch has a format of this name, which is no pattern then.
+    /// Whether Elasticsearch has a built-in format with this name, which is not a pattern then.
     pub fn is_built_in(name: &str) -> bool {
         matches!(name, "epoch_millis" | "epoch_second") || names::find(name).is_some()
     }
 
-    /// The layouts that need no interpreter; None says nothing.
+    /// Parses common layouts without interpreting the pattern. `None` means that the general path must be
+    /// taken.
     #[inline(always)]
     pub(crate) fn parse_quickly(&self, text: &str) -> Option<i64> {
         if self.takes_iso
@@ -163,7 +166,7 @@ impl DateFormat {
         plain(text.as_bytes(), self.plain.as_ref()?)
     }
 
-    /// The instant of a JSON integer, whose text is `text`.
+    /// Converts a JSON integer, whose text is `text`, to an instant.
     #[inline]
     pub fn parse_integer(&self, value: i64, text: &str) -> Result<i64, RequestError> {
         match self.parse_integer_quickly(value, text) {
@@ -197,8 +200,8 @@ impl DateFormat {
         Err(unparsable(text, self.alternatives.len(), stopped_at, &self.alternatives[0]))
     }
 
-    /// Query side: date math (`now-1d/d`, `2020-01-01||+1M/d`), an upper bound rounding up to the last
-    /// millisecond (`round_up`), texts without a zone read in `zone`.
+    /// Parses a date of a query: date math (`now-1d/d`, `2020-01-01||+1M/d`) is applied, an upper bound is
+    /// rounded up to the last millisecond (`round_up`), and a date without a zone is in `zone`.
     ///
     /// Error: `parse_exception` "failed to parse date field [...] with format [...]".
     pub fn parse_with_math(
@@ -211,8 +214,8 @@ impl DateFormat {
         self.parse_instant_with_math(text, now_millis, round_up, zone).map(|instant| instant.millis)
     }
 
-    /// [`DateFormat::parse_with_math`] to the nanosecond: what is not said rounds up to the last one, date
-    /// math to the beginning of the last millisecond, as in Elasticsearch.
+    /// Like [`DateFormat::parse_with_math`], to nanosecond precision. As in Elasticsearch, missing parts are
+    /// rounded up to the last nanosecond, but date math only to the beginning of the last millisecond.
     pub fn parse_instant_with_math(
         &self,
         text: &str,
@@ -237,18 +240,18 @@ impl DateFormat {
         }
     }
 
-    /// The instant in the list's first format, in UTC.
+    /// Formats an instant in the list's first format, in UTC.
     pub fn format_millis(&self, millis: i64) -> String {
         self.format_millis_in(millis, &Zone::Utc)
     }
 
-    /// The instant in the list's first format, on the clock of `zone`.
+    /// Formats an instant in the list's first format, in the time zone `zone`.
     pub fn format_millis_in(&self, millis: i64, zone: &Zone) -> String {
         self.format_instant(Instant::of_millis(millis), zone)
     }
 
-    /// The instant in the list's first format, on the clock of `zone`, with nanoseconds where the format has
-    /// room for them.
+    /// Formats an instant in the list's first format, in the time zone `zone`, with nanoseconds if the format
+    /// has them.
     pub fn format_instant(&self, instant: Instant, zone: &Zone) -> String {
         let mut out = String::new();
         match &self.alternatives[0] {
@@ -290,10 +293,10 @@ impl Alternative {
         Ok(Alternative::Items { read: items, written, is_lenient: name == "strict_date" })
     }
 
-    /// Error: the index where reading stopped.
+    /// Parses a date. The error is the index at which parsing stopped.
     fn read(&self, text: &str, round_up: bool, zone: &Zone) -> Result<Instant, usize> {
         match self {
-            // As in Elasticsearch, a query's zone moves even an epoch.
+            // As in Elasticsearch, a query's zone even shifts an epoch.
             Alternative::Epoch(epoch) => {
                 let instant = read_epoch(text, *epoch, round_up).ok_or(0usize)?;
                 Ok(Instant { millis: zone.to_utc(instant.millis), ..instant })
@@ -305,7 +308,7 @@ impl Alternative {
         }
     }
 
-    /// The separators of a pattern that is `yyyy?MM?dd?HH?mm?ss`.
+    /// Returns the separators if the pattern is `yyyy?MM?dd?HH?mm?ss`.
     fn plain(&self) -> Option<[u8; 5]> {
         let Alternative::Items { read, .. } = self else { return None };
         let units = [Unit::Month, Unit::Day, Unit::Hour, Unit::Minute, Unit::Second];
@@ -333,7 +336,7 @@ impl Alternative {
     }
 }
 
-/// Digits with an optional sign and fraction, of seconds or milliseconds.
+/// Parses digits with an optional sign and fraction, in seconds or milliseconds.
 fn read_epoch(text: &str, epoch: Epoch, round_up: bool) -> Option<Instant> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -354,7 +357,7 @@ fn read_epoch(text: &str, epoch: Epoch, round_up: bool) -> Option<Instant> {
     for place in 0..9 {
         nanos = nanos * 10 + fraction.as_bytes().get(place).map_or(0, |byte| (byte - b'0') as i64);
     }
-    // A fraction of the unit, in billionths.
+    // `nanos` is now the fraction of the unit in billionths.
     let is_open = round_up && !digits.contains('.');
     let (per_unit, last) = match epoch {
         Epoch::Millis => (1, i128::from(NANOS_PER_MILLI) - 1),
@@ -365,7 +368,7 @@ fn read_epoch(text: &str, epoch: Epoch, round_up: bool) -> Option<Instant> {
         Epoch::Seconds => i128::from(nanos),
     };
     let whole = i128::from(whole) * per_unit * i128::from(NANOS_PER_MILLI);
-    // Towards the past, unless the last instant of the unit is asked for.
+    // Away from zero into the past, unless the last instant of the unit is wanted.
     let total = match (negative, is_open) {
         (true, true) => -whole + last,
         (true, false) => -whole - fraction,
@@ -378,7 +381,7 @@ fn read_epoch(text: &str, epoch: Epoch, round_up: bool) -> Option<Instant> {
     })
 }
 
-/// Seconds or milliseconds, with what is beyond them after a point.
+/// Writes seconds or milliseconds, with the fraction after a point.
 fn write_epoch(instant: Instant, epoch: Epoch, out: &mut String) {
     let (per_unit, width) = match epoch {
         Epoch::Millis => (NANOS_PER_MILLI, 6),
@@ -395,27 +398,27 @@ fn write_epoch(instant: Instant, epoch: Epoch, out: &mut String) {
     }
 }
 
-/// Two digits at `at`, or a number above 99 when they are not digits.
+/// Reads two digits at `at`. Returns a number above 99 if they are not digits.
 #[inline(always)]
 fn two(bytes: &[u8], at: usize) -> u32 {
     let (tens, ones) = (bytes[at].wrapping_sub(b'0') as u32, bytes[at + 1].wrapping_sub(b'0') as u32);
     if tens > 9 || ones > 9 { 1000 } else { tens * 10 + ones }
 }
 
-/// In byte `i` the number that the digits `i` and `i + 1` make; `None` when a byte where `digits` has ones is
-/// no digit.
+/// Computes for each byte `i` the number that the digits `i` and `i + 1` form. `None` if a byte that `digits`
+/// masks is not a digit.
 #[inline(always)]
 fn pairs(bytes: [u8; 8], digits: u64) -> Option<[u8; 8]> {
     const EACH: u64 = 0x0101_0101_0101_0101;
     let values = (u64::from_le_bytes(bytes) ^ (EACH * u64::from(b'0'))) & digits;
-    // 118 more and a value above 9 has its high bit set, if it had not before.
+    // Adding 118 to a value above 9 sets its high bit, unless it was set before.
     if (values | values.wrapping_add(EACH * 118)) & (EACH * 0x80) != 0 {
         return None;
     }
     Some((values * 10 + (values >> 8)).to_le_bytes())
 }
 
-/// The 19 bytes `yyyy?MM?dd?HH?mm?ss`, whatever the separators, as local milliseconds.
+/// Converts the 19 bytes `yyyy?MM?dd?HH?mm?ss`, whatever the separators, to local milliseconds.
 #[inline(always)]
 fn date_and_time(bytes: &[u8]) -> Option<i64> {
     let (words, seconds) = bytes.as_chunks::<8>();
@@ -425,7 +428,7 @@ fn date_and_time(bytes: &[u8]) -> Option<i64> {
     let (year, month) = (year_and_month[0] * 100 + year_and_month[2], year_and_month[5]);
     let (day, hour, minute) = (day_to_minute[0], day_to_minute[3], day_to_minute[6]);
     let second = two(seconds, 1);
-    // Year zero is left to the slow path, which knows who takes it.
+    // Year zero is left to the slow path, which knows which formats accept it.
     if year == 0 || !(1..=12).contains(&month) || day == 0 || hour > 23 || minute > 59 || second > 59 {
         return None;
     }
@@ -436,7 +439,7 @@ fn date_and_time(bytes: &[u8]) -> Option<i64> {
     Some(days_from_common_era(year, month, day) * MILLIS_PER_DAY + of_day)
 }
 
-/// `yyyy-MM-ddTHH:mm:ssZ` or `yyyy-MM-ddTHH:mm:ss.SSSZ`.
+/// Parses `yyyy-MM-ddTHH:mm:ssZ` or `yyyy-MM-ddTHH:mm:ss.SSSZ`.
 #[inline(always)]
 fn iso_utc(bytes: &[u8]) -> Option<i64> {
     let head: &[u8; 20] = bytes.first_chunk()?;
@@ -456,7 +459,7 @@ fn iso_utc(bytes: &[u8]) -> Option<i64> {
     }
 }
 
-/// `yyyy-MM-ddTHH:mm:ss.SSSSSSSSSZ` with one to nine digits after the point.
+/// Parses `yyyy-MM-ddTHH:mm:ss.SSSSSSSSSZ` with one to nine digits after the point.
 #[inline(always)]
 fn iso_utc_nanos(bytes: &[u8]) -> Option<Instant> {
     let head: &[u8; 20] = bytes.first_chunk()?;

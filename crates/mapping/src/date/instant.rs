@@ -1,35 +1,35 @@
-//! Instants finer than a millisecond, and what a stored date counts.
+//! Instants finer than a millisecond, and the units of stored dates.
 
 use super::civil::{Civil, MILLIS_PER_DAY};
 use crate::RequestError;
 
-/// Nanoseconds of a millisecond.
+/// Nanoseconds in a millisecond.
 pub const NANOS_PER_MILLI: i64 = 1_000_000;
 
 /// An instant, ordered by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant {
-    /// Since 1970-01-01T00:00Z, rounded down.
+    /// Milliseconds since 1970-01-01T00:00Z, rounded down.
     pub millis: i64,
-    /// Nanoseconds beyond them, 0 to 999,999.
+    /// Additional nanoseconds, 0 to 999,999.
     pub nanos: u32,
 }
 
 impl Instant {
-    /// The instant this many milliseconds after 1970-01-01T00:00Z.
+    /// Returns the instant this many milliseconds after 1970-01-01T00:00Z.
     pub const fn of_millis(millis: i64) -> Instant {
         Instant { millis, nanos: 0 }
     }
 
-    /// The instant this many nanoseconds after 1970-01-01T00:00Z.
+    /// Returns the instant this many nanoseconds after 1970-01-01T00:00Z.
     pub const fn of_nanos(nanos: i64) -> Instant {
         Instant { millis: nanos.div_euclid(NANOS_PER_MILLI), nanos: nanos.rem_euclid(NANOS_PER_MILLI) as u32 }
     }
 
-    /// Nanoseconds since 1970-01-01T00:00Z.
+    /// Returns the nanoseconds since 1970-01-01T00:00Z.
     ///
     /// # Errors
-    /// Before 1970 and after what 64 bits count.
+    /// The instant is before 1970, or too late for 64 bits.
     pub fn to_nanos(self) -> Result<i64, RequestError> {
         if self.millis < 0 {
             return Err(RequestError::illegal_argument(format!(
@@ -47,7 +47,8 @@ impl Instant {
         })
     }
 
-    /// `java.time.Instant#toString`: as many groups of three digits after the point as there are.
+    /// Formats the instant like `java.time.Instant#toString`: with as many groups of three digits after the
+    /// point as necessary.
     pub fn to_iso(self) -> String {
         let civil = Civil::from_millis(self.millis);
         let sign = if civil.year > 9999 { "+" } else { "" };
@@ -68,7 +69,7 @@ pub fn is_beyond_nanos(error: &RequestError) -> bool {
     error.reason.starts_with("date[") && error.reason.ends_with("cannot be stored in nanosecond resolution")
 }
 
-/// A second's nanoseconds as `.123`, `.123456`, `.123456789` or nothing.
+/// Formats the nanoseconds within a second as `.123`, `.123456`, `.123456789` or nothing.
 pub fn fraction_by_threes(nanos: i64) -> String {
     match nanos {
         0 => String::new(),
@@ -78,7 +79,7 @@ pub fn fraction_by_threes(nanos: i64) -> String {
     }
 }
 
-/// What the number of a stored date counts.
+/// The unit of a stored date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Resolution {
     /// `date`.
@@ -89,10 +90,10 @@ pub enum Resolution {
 }
 
 impl Resolution {
-    /// An instant as it is stored.
+    /// Converts an instant to a stored date.
     ///
     /// # Errors
-    /// Nanoseconds do not reach the instant: it is before 1970 or after 2262.
+    /// The instant is out of the range of nanoseconds: before 1970 or after 2262.
     #[inline]
     pub fn stored(self, instant: Instant) -> Result<i64, RequestError> {
         match self {
@@ -101,7 +102,7 @@ impl Resolution {
         }
     }
 
-    /// The instant that a stored date means.
+    /// Converts a stored date to an instant.
     #[inline]
     pub fn instant(self, stored: i64) -> Instant {
         match self {
@@ -110,7 +111,7 @@ impl Resolution {
         }
     }
 
-    /// A stored date in whole milliseconds, which is what aggregations and functions see.
+    /// Converts a stored date to whole milliseconds, which aggregations and functions use.
     #[inline]
     pub fn millis(self, stored: i64) -> i64 {
         match self {
@@ -119,7 +120,7 @@ impl Resolution {
         }
     }
 
-    /// How many of its units a millisecond has.
+    /// Returns the number of units in a millisecond.
     pub const fn per_milli(self) -> i64 {
         match self {
             Resolution::Millis => 1,
@@ -128,7 +129,7 @@ impl Resolution {
     }
 }
 
-/// Nanoseconds of a day.
+/// Nanoseconds in a day.
 pub(super) const NANOS_PER_DAY: i64 = MILLIS_PER_DAY * NANOS_PER_MILLI;
 
 #[cfg(test)]

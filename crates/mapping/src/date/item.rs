@@ -12,7 +12,7 @@ pub(super) enum Unit {
     WeekYear,
     Week,
     WeekDay,
-    /// Read, and without effect on the date, as in Elasticsearch.
+    /// Parsed but ignored, as in Elasticsearch.
     Quarter,
     HalfDay,
     Hour,
@@ -31,7 +31,7 @@ pub(super) enum Unit {
 
 pub(super) const UNIT_COUNT: usize = Unit::NanoOfDay as usize + 1;
 
-/// Which signs a number takes (`java.time.format.SignStyle` under strict parsing).
+/// The signs that a number accepts (`java.time.format.SignStyle` under strict parsing).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Sign {
     /// Digits only.
@@ -47,17 +47,17 @@ pub(super) struct Digits {
     pub min: usize,
     pub max: usize,
     pub sign: Sign,
-    /// Digits that belong to the fixed-width numbers right after.
+    /// Number of digits that belong to the fixed-width numbers directly after it.
     pub reserve: usize,
 }
 
-/// How an offset is written.
+/// How an offset is formatted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Offset {
     pub colon: bool,
     pub minutes: Part,
     pub seconds: Part,
-    /// The text of offset zero.
+    /// The text for offset zero.
     pub zero: &'static str,
 }
 
@@ -68,14 +68,14 @@ pub(super) enum Part {
     Always,
 }
 
-/// How a zone is read and written.
+/// How a zone is parsed and formatted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum ZoneText {
-    /// An offset or an id; written as an offset.
+    /// An offset or an id; formatted as an offset.
     Any,
     /// An id.
     Id,
-    /// An id or an abbreviation such as `PST`; written as an id.
+    /// An id or an abbreviation such as `PST`; formatted as an id.
     Name,
 }
 
@@ -88,9 +88,9 @@ pub(super) enum Item {
     },
     /// The last two digits of a year from 2000 to 2099.
     ShortYear,
-    /// A fraction of a second, after one of the bytes of `points` (written: a point), or after nothing.
-    /// Widths that are not fixed are written as milliseconds, or, from three digits on, as many digits as it
-    /// takes.
+    /// A fraction of a second. When parsed, it follows one of the bytes of `points`, or nothing if that is
+    /// empty; a point is written. If the width is not fixed, milliseconds are written if they suffice, or
+    /// else as many digits as necessary.
     Fraction {
         min: usize,
         max: usize,
@@ -123,7 +123,7 @@ pub(super) const MONTHS: [&str; 12] = [
 pub(super) const WEEKDAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
-/// The English names of a unit's values, and the value of the first.
+/// Returns the English names of a unit's values, and the value of the first.
 pub(super) fn names(unit: Unit, full: bool) -> (i64, Vec<&'static str>) {
     let short =
         |names: &[&'static str]| names.iter().map(|name| if full { name } else { &name[..3] }).collect();

@@ -11,7 +11,7 @@ fn parse_exception(reason: String) -> RequestError {
     RequestError::bad_request("parse_exception", reason)
 }
 
-/// Applies `+1d`, `-2h`, `/M` ... to an instant, on the clock of `zone`. Rounding goes down to the unit's
+/// Applies `+1d`, `-2h`, `/M` ... to an instant, in the time zone `zone`. Rounding goes down to the unit's
 /// first millisecond, or up to the beginning of its last.
 pub(super) fn apply(
     math: &str,
@@ -66,7 +66,7 @@ pub(super) fn apply(
             Some(step) if sign == 0 => step.floor(local).and_then(|floor| {
                 if round_up { step.add(floor, 1).and_then(|next| next.checked_sub(1)) } else { Some(floor) }
             }),
-            // An amount of hours or less passes on the clock of UTC, of days or more on the local one.
+            // Hours and smaller units are added in UTC, days and larger units in local time.
             Some(step) => match step {
                 Step::Millis(length) => {
                     zone.to_utc(local).checked_add(sign * count * length).map(|utc| zone.to_local(utc))
@@ -76,7 +76,7 @@ pub(super) fn apply(
         };
         local = moved.ok_or_else(|| parse_exception(format!("date math out of range [{math}]")))?;
         if sign == 0 || unit != 'h' {
-            // A local time that does not exist moves on before the next operator.
+            // A local time that does not exist is shifted before the next operator.
             local = zone.to_local(zone.to_utc(local));
         }
     }
@@ -115,7 +115,7 @@ impl Step {
         }
     }
 
-    /// The first millisecond of the unit that holds `local`; weeks start on Monday.
+    /// Returns the first millisecond of the unit that contains `local`; weeks start on Monday.
     fn floor(&self, local: i64) -> Option<i64> {
         let days = local.div_euclid(MILLIS_PER_DAY);
         match self {

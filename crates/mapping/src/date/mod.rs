@@ -1,4 +1,4 @@
-//! Dates: "which instant is this text, and how is this instant written?"
+//! Dates: "which instant does this text mean, and how is an instant formatted?"
 
 mod civil;
 mod defaults;
@@ -18,7 +18,7 @@ pub use format::DateFormat;
 pub use instant::{Instant, NANOS_PER_MILLI, Resolution, fraction_by_threes, is_beyond_nanos};
 pub use zone::Zone;
 
-/// The format of a `date` that declares none.
+/// The default format of `date`.
 pub const MILLIS_FORMAT: &str = "strict_date_optional_time||epoch_millis";
-/// The format of a `date_nanos` that declares none.
+/// The default format of `date_nanos`.
 pub const NANOS_FORMAT: &str = "strict_date_optional_time_nanos||epoch_millis";

@@ -1,11 +1,11 @@
 //! The table of Elasticsearch's built-in date formats.
 //!
-//! Source: `DateFormatters`; what each takes and prints was compared with a running 8.19 (see
+//! Source: `DateFormatters`. What each accepts and prints was compared with a running 8.19 (see
 //! `tests/date_formats.tsv`).
 
 use super::pattern::Dialect;
 
-/// A built-in format. An empty `lenient` or `strict` pattern means that there is no format of that name.
+/// A built-in format. An empty `lenient` or `strict` pattern means that this variant does not exist.
 pub(super) struct Named {
     name: &'static str,
     lenient: &'static str,
@@ -16,7 +16,7 @@ const fn named(name: &'static str, lenient: &'static str, strict: &'static str) 
     Named { name, lenient, strict }
 }
 
-/// Signs beside Java's are explained at [`super::pattern::compile`].
+/// Signs that are not Java's are explained at [`super::pattern::compile`].
 static NAMED: &[Named] = &[
     named(
         "date_optional_time",
@@ -68,7 +68,7 @@ static NAMED: &[Named] = &[
     named("year_month_day", "uuuu-MM-dd", "~[-MM[-dd]]"),
 ];
 
-/// The pattern of a built-in name.
+/// Returns the pattern of a built-in format.
 pub(super) fn find(name: &str) -> Option<(&'static str, Dialect)> {
     if name == "iso8601" {
         return find("strict_date_optional_time");
@@ -79,12 +79,13 @@ pub(super) fn find(name: &str) -> Option<(&'static str, Dialect)> {
     };
     let found = NAMED.iter().find(|named| named.name == bare)?;
     let pattern = if is_strict { found.strict } else { found.lenient };
-    // The basic formats have full widths although they are not called strict.
+    // The basic formats have full widths although their names do not say strict.
     let dialect = if is_strict || bare.starts_with("basic_") { Dialect::Strict } else { Dialect::Lenient };
     (!pattern.is_empty()).then_some((pattern, dialect))
 }
 
-/// What a built-in format prints, where that is not its own pattern with every optional section.
+/// Returns the pattern that a built-in format prints, if it is not its own pattern with every optional
+/// section.
 pub(super) fn printed(name: &str) -> Option<&'static str> {
     Some(match name {
         "iso8601" | "date_optional_time" | "strict_date_optional_time" => "uuuu-MM-dd'T'HH:mm:ss{#",

@@ -1,31 +1,31 @@
-//! A pattern's text to its items: Java's pattern letters, and the few signs of our own that built-in formats
-//! need.
+//! Compiles a pattern's text to items: Java's pattern letters, and a few additional signs for built-in
+//! formats.
 //!
 //! Source: `java.time.format.DateTimeFormatterBuilder#appendPattern`.
 
 use super::item::{Digits, Item, Offset, Part, Sign, Unit, ZoneText};
 use crate::RequestError;
 
-/// How widths are read.
+/// How widths are interpreted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Dialect {
     /// A user's pattern, by Java's rules.
     Java,
     /// A built-in `strict_` format: numbers have their full width.
     Strict,
-    /// A built-in format: one digit is enough, years may be long.
+    /// A built-in format: one digit is enough, and years may be long.
     Lenient,
 }
 
-/// Nested optional sections that a pattern may have.
+/// Maximum nesting depth of optional sections.
 const DEPTH_MAX: usize = 32;
-/// Bytes that a pattern may have.
+/// Maximum length of a pattern in bytes.
 const LENGTH_MAX: usize = 512;
 
-/// Compiles a pattern. Signs beside Java's, for [`Dialect::Strict`] and [`Dialect::Lenient`] only: `#` any
-/// zone or offset, `{` a fraction of one to nine digits after a point, `$` the same where it is written to
-/// the nanosecond, `^` after a point or a comma, `}` one of at most three digits, `~` a year of four digits,
-/// `!` a day of one or two digits.
+/// Compiles a pattern. Additional signs, for [`Dialect::Strict`] and [`Dialect::Lenient`] only: `#` is any
+/// zone or offset, `{` a fraction of one to nine digits after a point, `$` the same but printed to the
+/// nanosecond, `^` the same after a point or a comma, `}` a fraction of at most three digits, `~` a year of
+/// four digits, `!` a day of one or two digits.
 pub(super) fn compile(pattern: &str, dialect: Dialect) -> Result<Vec<Item>, RequestError> {
     if pattern.len() > LENGTH_MAX {
         return Err(RequestError::illegal_argument(format!(
@@ -112,7 +112,7 @@ impl Compiler<'_> {
         Ok(items)
     }
 
-    /// Text in quotes; two quotes stand for one.
+    /// Reads text in quotes, in which two quotes mean one.
     fn quoted(&mut self) -> Result<String, String> {
         let mut text = String::new();
         self.at += 1;
@@ -133,14 +133,15 @@ impl Compiler<'_> {
                 None => return Err("Pattern ends with an incomplete string literal".to_owned()),
             }
         }
-        // `''` on its own is a quote.
+        // `''` alone is a quote.
         Ok(if text.is_empty() { "'".to_owned() } else { text })
     }
 
     fn letter(&self, letter: char, count: usize) -> Result<Item, String> {
         let too_many = || Err(format!("Too many pattern letters: {letter}"));
         let java = self.dialect == Dialect::Java;
-        // One letter: any width; two: exactly two digits, or up to two where the format is lenient.
+        // One letter means any width. Two letters mean exactly two digits, or at most two in a lenient
+        // format.
         let two = |unit: Unit| match count {
             1 => Ok(number(unit, 1, 19, Sign::Negative)),
             2 if self.dialect == Dialect::Lenient => Ok(number(unit, 1, 2, Sign::None)),
@@ -161,7 +162,7 @@ impl Compiler<'_> {
             _ => Err(format!("Too many pattern letters: {letter}")),
         };
         Ok(match letter {
-            // In a user's pattern these count weeks as a locale does, not as ISO 8601.
+            // In a user's pattern these weeks depend on the locale instead of ISO 8601.
             'Y' | 'w' | 'e' | 'c' if java => {
                 return Err(format!("pattern letter {letter} is not supported by Limber yet"));
             }
@@ -238,7 +239,8 @@ fn offset(letter: char, count: usize) -> Result<Offset, String> {
     Ok(Offset { colon, minutes, seconds, zero })
 }
 
-/// Lets a number of open width leave the digits of the fixed-width numbers right after it (`yyyyMMdd`).
+/// Makes a number of variable width leave the digits of the fixed-width numbers directly after it
+/// (`yyyyMMdd`).
 fn reserve(items: &mut [Item]) {
     let mut behind = 0;
     for item in items.iter_mut().rev() {

@@ -1,4 +1,4 @@
-//! Text to an instant under compiled items.
+//! Parses text to an instant with compiled items.
 //!
 //! Source: the parsers inside `java.time.format.DateTimeFormatterBuilder`, `java.time.format.Parsed`,
 //! Elasticsearch's `DateFormatters.from`.
@@ -8,7 +8,7 @@ use super::instant::{Instant, NANOS_PER_DAY, NANOS_PER_MILLI};
 use super::item::{Digits, Item, Offset, Part, Sign, UNIT_COUNT, Unit, ZoneText, names};
 use super::zone::Zone;
 
-/// What a text says.
+/// The fields found in a text.
 #[derive(Debug, Clone)]
 pub(super) struct Fields {
     values: [i64; UNIT_COUNT],
@@ -31,7 +31,7 @@ impl Fields {
     }
 }
 
-/// Reads the whole text. Error: the index of the byte where reading stopped.
+/// Parses the whole text. The error is the index of the byte at which parsing stopped.
 pub(super) fn read(items: &[Item], text: &str) -> Result<Fields, usize> {
     let mut fields = Fields::new();
     let end = read_items(items, text, 0, &mut fields)?;
@@ -90,7 +90,7 @@ fn read_items(items: &[Item], text: &str, mut at: usize, fields: &mut Fields) ->
     Ok(at)
 }
 
-/// A number by Java's strict rules: digits are taken as many as there are, less those reserved for what
+/// Parses a number by Java's strict rules: takes as many digits as there are, minus those reserved for what
 /// follows.
 fn number(text: &[u8], start: usize, digits: Digits) -> Result<(i64, usize), usize> {
     let (sign, at) = match text.get(start) {
@@ -102,7 +102,7 @@ fn number(text: &[u8], start: usize, digits: Digits) -> Result<(i64, usize), usi
     let available =
         text[at..].iter().take(digits.max + digits.reserve).take_while(|byte| byte.is_ascii_digit()).count();
     let count = if digits.reserve > 0 {
-        // Java reads on into the reserved digits, then gives them back.
+        // Java reads into the reserved digits, and then gives them back.
         available.saturating_sub(digits.reserve).max(digits.min).min(available)
     } else {
         available
@@ -182,7 +182,7 @@ fn read_offset(text: &[u8], start: usize, offset: Offset) -> Result<(i32, usize)
     Ok((sign * total, start + end))
 }
 
-/// Abbreviations that a zone's name may have, and the region that each stands for.
+/// Abbreviations of zone names, with the region that each means.
 const ABBREVIATIONS: [(&str, &str); 18] = [
     ("PST", "America/Los_Angeles"),
     ("PDT", "America/Los_Angeles"),
@@ -204,7 +204,7 @@ const ABBREVIATIONS: [(&str, &str); 18] = [
     ("JST", "Asia/Tokyo"),
 ];
 
-/// A zone's id or, where `is_name`, also its abbreviation: as many characters as one can have.
+/// Parses a zone's id or, with `is_name`, also an abbreviation: as many characters as possible.
 fn zone(text: &str, start: usize, is_name: bool) -> Result<(Zone, usize), usize> {
     let rest = &text[start..];
     let length = rest
@@ -214,7 +214,7 @@ fn zone(text: &str, start: usize, is_name: bool) -> Result<(Zone, usize), usize>
         })
         .count();
     let id = &rest[..length];
-    // Java has no one-digit hours here.
+    // Java does not accept one-digit hours here.
     let is_short_hour = matches!(id.as_bytes(), [b'+' | b'-', b'0'..=b'9']);
     let abbreviation = is_name.then(|| ABBREVIATIONS.iter().find(|(name, _)| *name == id)).flatten();
     let found = match abbreviation {
@@ -225,18 +225,18 @@ fn zone(text: &str, start: usize, is_name: bool) -> Result<(Zone, usize), usize>
     found.map(|zone| (zone, start + length)).ok_or(start)
 }
 
-/// How missing and odd fields are taken.
+/// How missing and out-of-range fields are interpreted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reading<'a> {
-    /// Missing times count as their last instant.
+    /// Missing time fields are set to their maximum.
     pub round_up: bool,
-    /// Months and days beyond their range count on (`strict_date` only).
+    /// Months and days beyond their range carry over (`strict_date` only).
     pub is_lenient: bool,
-    /// Zone of a text that names none.
+    /// The zone of a text without one.
     pub zone: &'a Zone,
 }
 
-/// The instant; None when a field is out of range.
+/// Computes the instant; `None` if a field is out of range.
 pub(super) fn resolve(fields: &Fields, how: Reading<'_>) -> Option<Instant> {
     let days = days(fields, how.is_lenient)?;
     let of_day = nano_of_day(fields, how.round_up)?;
@@ -279,7 +279,8 @@ fn days(fields: &Fields, is_lenient: bool) -> Option<i64> {
     Some(days_from_civil(year, month, day))
 }
 
-/// Days since 1970 of the Monday of a week-based year's first week (ISO 8601: the week of 4 January).
+/// Returns the days since 1970 of the Monday of a week-based year's first week (ISO 8601: the week of 4
+/// January).
 pub(super) fn first_monday(year: i64) -> i64 {
     let fourth = days_from_civil(year, 1, 4);
     fourth - (fourth + 3).rem_euclid(7)

@@ -1,4 +1,4 @@
-//! An instant to text under compiled items.
+//! Formats an instant with compiled items.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use super::item::{Item, Offset, Part, Sign, Unit, ZoneText, names};
 use super::read::first_monday;
 use super::zone::{Zone, write_offset};
 
-/// Appends the instant on the clock of `zone`.
+/// Appends the instant in the time zone `zone`.
 pub(super) fn write(items: &[Item], instant: Instant, zone: &Zone, out: &mut String) {
     let offset = zone.offset_seconds_at(instant.millis);
     let millis = instant.millis.saturating_add(offset as i64 * 1000);
@@ -20,7 +20,7 @@ pub(super) fn write(items: &[Item], instant: Instant, zone: &Zone, out: &mut Str
 struct Local<'a> {
     civil: Civil,
     millis: i64,
-    /// Beyond the milliseconds.
+    /// Nanoseconds beyond the milliseconds.
     nanos: i64,
     offset: i32,
     zone: &'a Zone,
@@ -73,7 +73,7 @@ impl Local<'_> {
     }
 }
 
-// Writing to a String cannot fail, so the results of `write!` are dropped.
+// Appends the items. Writing to a `String` cannot fail, so the results of `write!` are ignored.
 fn write_items(items: &[Item], local: &Local<'_>, out: &mut String) {
     for item in items {
         match item {
@@ -86,7 +86,7 @@ fn write_items(items: &[Item], local: &Local<'_>, out: &mut String) {
                 } else if digits.sign == Sign::ExceedsPad && magnitude.to_string().len() > digits.min {
                     out.push('+');
                 }
-                // Lenient formats read short numbers and write full ones.
+                // Lenient formats accept short numbers but print full ones.
                 let width = match (unit, digits.min, digits.max) {
                     (Unit::WeekYear | Unit::Year, 1, 9) => 1,
                     (Unit::DayOfYear, 1, 3) => 3,

@@ -2,12 +2,12 @@
 
 use crate::RequestError;
 
-/// A time zone, as `java.time.ZoneId` takes it: `Z`, an offset, or a region of the tz database.
+/// A time zone, as `java.time.ZoneId` accepts it: `Z`, an offset, or a region of the tz database.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Zone {
     /// The offset 0.
     Utc,
-    /// The same offset always, in seconds east of Greenwich.
+    /// A fixed offset.
     Fixed {
         /// Seconds east of Greenwich.
         seconds: i32,
@@ -17,7 +17,7 @@ pub enum Zone {
 }
 
 impl Zone {
-    /// `Z`, `UTC`, `GMT`, `+01:00`, `-0530`, `+2`, `UTC+01:00`, `Europe/Berlin`.
+    /// Parses `Z`, `UTC`, `GMT`, `+01:00`, `-0530`, `+2`, `UTC+01:00`, `Europe/Berlin`.
     ///
     /// Error: `illegal_argument_exception` "Unknown time-zone ID: ...".
     pub fn parse(text: &str) -> Result<Zone, RequestError> {
@@ -40,17 +40,17 @@ impl Zone {
             return None;
         }
         let region = jiff::tz::TimeZone::get(text).ok()?;
-        // The database ignores case; Java does not.
+        // Unlike Java, the database ignores case.
         (region.iana_name() == Some(text)).then_some(Zone::Region(region))
     }
 
-    /// The zone with this offset in seconds east of Greenwich.
+    /// Returns the zone with this offset in seconds east of Greenwich.
     pub fn fixed(seconds: i32) -> Zone {
         if seconds == 0 { Zone::Utc } else { Zone::Fixed { seconds } }
     }
 
-    /// The time around an instant in which the offset does not change: its first instant, and the first one
-    /// after it.
+    /// Returns the period around an instant in which the offset does not change: its first instant, and the
+    /// first instant after it.
     pub fn season_at(&self, instant_millis: i64) -> Option<(i64, i64)> {
         let Zone::Region(region) = self else { return Some((i64::MIN, i64::MAX)) };
         let time = |millis: i64| jiff::Timestamp::from_millisecond(millis).ok();
@@ -62,7 +62,7 @@ impl Zone {
         Some((start, end))
     }
 
-    /// Seconds that the local clock is ahead of UTC at an instant.
+    /// Returns the seconds by which the local clock is ahead of UTC at an instant.
     pub fn offset_seconds_at(&self, utc_millis: i64) -> i32 {
         match self {
             Zone::Utc => 0,
@@ -78,20 +78,20 @@ impl Zone {
         }
     }
 
-    /// What the local clock shows at an instant, in milliseconds since its own 1970-01-01T00:00.
+    /// Returns the local time at an instant, in milliseconds since 1970-01-01T00:00 local time.
     pub fn to_local(&self, utc_millis: i64) -> i64 {
         utc_millis.saturating_add(self.offset_seconds_at(utc_millis) as i64 * 1000)
     }
 
-    /// The instant at which the local clock shows this. In a gap, as much later as the gap is long; in an
-    /// overlap, the earlier one (`java.time.ZonedDateTime.ofLocal`).
+    /// Returns the instant of a local time. A local time in a gap is shifted forward by the length of the
+    /// gap; in an overlap the earlier instant is returned (`java.time.ZonedDateTime.ofLocal`).
     pub fn to_utc(&self, local_millis: i64) -> i64 {
         match self {
             Zone::Utc => local_millis,
             Zone::Fixed { seconds } => local_millis.saturating_sub(*seconds as i64 * 1000),
             Zone::Region(_) => {
                 const DAY: i64 = super::MILLIS_PER_DAY;
-                // Offsets on both sides of any change that could matter here.
+                // The offsets before and after any change that could matter here.
                 let before = self.offset_seconds_at(local_millis.saturating_sub(DAY)) as i64 * 1000;
                 let after = self.offset_seconds_at(local_millis.saturating_add(DAY)) as i64 * 1000;
                 for offset in [before, after] {
@@ -105,14 +105,14 @@ impl Zone {
         }
     }
 
-    /// The next instant after `utc_millis` at which the offset changes, and None when it never does again.
+    /// Returns the next instant after `utc_millis` at which the offset changes; `None` if it never does.
     pub fn next_transition(&self, utc_millis: i64) -> Option<i64> {
         let Zone::Region(region) = self else { return None };
         let instant = jiff::Timestamp::from_millisecond(utc_millis).ok()?;
         region.following(instant).next().map(|transition| transition.timestamp().as_millisecond())
     }
 
-    /// `Z`, `+01:00` or the region's name.
+    /// Returns `Z`, `+01:00` or the region's name.
     pub fn id(&self) -> String {
         match self {
             Zone::Utc => "Z".to_owned(),
@@ -126,7 +126,7 @@ impl Zone {
     }
 }
 
-/// `+h`, `+hh`, `+hhmm`, `+hh:mm`, `+hhmmss`, `+hh:mm:ss`, at most 18 hours.
+/// Parses `+h`, `+hh`, `+hhmm`, `+hh:mm`, `+hhmmss`, `+hh:mm:ss`, at most 18 hours.
 fn offset_seconds(text: &str) -> Option<i32> {
     let sign = match text.as_bytes().first()? {
         b'+' => 1,
@@ -160,13 +160,13 @@ fn offset_seconds(text: &str) -> Option<i32> {
     (minutes < 60 && seconds < 60 && total <= 18 * 3600).then_some(sign * total)
 }
 
-/// `+01:00` or `+0100`; seconds only where there are any, or where `with_seconds` asks for them.
+/// Appends `+01:00` or `+0100`. Seconds are only written if they are not zero, or if `with_seconds` is set.
 pub(crate) fn write_offset(out: &mut String, seconds: i32, colon: bool, with_seconds: bool) {
     use std::fmt::Write;
     let sign = if seconds < 0 { '-' } else { '+' };
     let magnitude = seconds.unsigned_abs();
     let separator = if colon { ":" } else { "" };
-    // Writing to a String cannot fail.
+    // Writing to a `String` cannot fail.
     let _ = write!(out, "{sign}{:02}{separator}{:02}", magnitude / 3600, magnitude / 60 % 60);
     if with_seconds || !magnitude.is_multiple_of(60) {
         let _ = write!(out, "{separator}{:02}", magnitude % 60);
@@ -203,9 +203,9 @@ mod tests {
     fn gaps_and_overlaps() {
         let berlin = Zone::from_id("Europe/Berlin").unwrap();
         let check = |local: i64, utc: i64| assert_eq!(berlin.to_utc(local), utc);
-        // 2022-03-27T02:30 does not exist: 03:30+02:00.
+        // 2022-03-27T02:30 does not exist; it becomes 03:30+02:00.
         check(1_648_348_200_000, 1_648_344_600_000);
-        // 2022-10-30T02:30 exists twice: the first is +02:00.
+        // 2022-10-30T02:30 exists twice; the first is +02:00.
         check(1_667_097_000_000, 1_667_089_800_000);
         check(1_650_000_000_000, 1_649_992_800_000);
         assert_eq!(berlin.to_local(1_649_992_800_000), 1_650_000_000_000);

@@ -1,4 +1,4 @@
-//! One parameter's value in normal form: "may this field have this setting?"
+//! Checks a parameter's value and converts it to normal form: "may this field have this setting?"
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,8 @@ use crate::field::{Check, FieldType, Param};
 use crate::java::{boolean, java_text, mapper_parsing};
 use crate::settings::{Keep, MappingSettings};
 
-/// Checks a value and brings it into the form that a definition keeps; null for "as if it were not there".
+/// Checks a value and converts it to the form that a definition stores. Null means that the parameter counts
+/// as absent.
 pub(super) fn checked(
     param: &Param,
     value: &Value,
@@ -81,7 +82,7 @@ pub(super) fn checked(
         },
         Check::Analyzer => {
             let name = value.as_str().ok_or_else(|| conversion("an analyzer's name"))?;
-            // The index's default analyzer has this name even when it is not declared.
+            // The index's default analyzer has this name even if it is not declared.
             if name != "default" && settings.analyzers.get(name).is_none() {
                 return Err(mapper_parsing(format!("analyzer [{name}] has not been configured in mappings")));
             }
@@ -175,7 +176,7 @@ pub(super) fn checked(
     }
 }
 
-/// Source: Elasticsearch's `TextFieldMapper#parsePrefixConfig`.
+/// Checks `index_prefixes`. Source: Elasticsearch's `TextFieldMapper#parsePrefixConfig`.
 fn prefixes(value: &Value, field: &str) -> Result<Value, RequestError> {
     const CHARS_MAX: i64 = 20;
     let Value::Object(members) = value else {
@@ -209,7 +210,7 @@ fn prefixes(value: &Value, field: &str) -> Result<Value, RequestError> {
     Ok(json!({"min_chars": least, "max_chars": most}))
 }
 
-/// What `term_vector` may say.
+/// The values of `term_vector`.
 const TERM_VECTORS: [&str; 7] = [
     "no",
     "yes",
@@ -220,7 +221,7 @@ const TERM_VECTORS: [&str; 7] = [
     "with_positions_offsets_payloads",
 ];
 
-/// Month and weekday names are English.
+/// Whether the locale is English or neutral: month and weekday names are English.
 fn is_plain_locale(value: &Value) -> bool {
     matches!(value.as_str(), Some("" | "ROOT" | "root" | "en" | "EN" | "en_US" | "en-US" | "en_GB" | "en-GB"))
 }

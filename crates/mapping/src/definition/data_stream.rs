@@ -1,4 +1,4 @@
-//! What a data stream asks of its documents: exactly one `@timestamp`, of a date.
+//! What a data stream requires of its documents: exactly one date `@timestamp`.
 //!
 //! Source: Elasticsearch's `DataStreamTimestampFieldMapper`.
 
@@ -10,13 +10,13 @@ use crate::field::ValueKind;
 use crate::java::{boolean, mapper_parsing};
 use crate::settings::MappingSettings;
 
-/// The field that a data stream's documents must have.
+/// The field that every document of a data stream must have.
 pub(crate) const TIMESTAMP: &str = "@timestamp";
 
 /// Parameters of the field that a mapping may set.
 const ALLOWED: [&str; 4] = ["meta", "format", "locale", "ignore_malformed"];
 
-/// `_data_stream_timestamp` of a mapping: whether documents are held to it.
+/// Parses `_data_stream_timestamp` of a mapping: whether documents must have exactly one timestamp.
 pub(super) fn parse(value: &Value) -> Result<bool, RequestError> {
     let Value::Object(object) = value else {
         return Err(mapper_parsing("[_data_stream_timestamp] config must be an object"));
@@ -35,9 +35,9 @@ pub(super) fn parse(value: &Value) -> Result<bool, RequestError> {
     Ok(is_enabled)
 }
 
-/// The members that a data stream puts into the mapping of its indices: `_data_stream_timestamp`, and a date
-/// `@timestamp` where `mappings` says nothing of it; one that is malformed is never passed over, also where
-/// the index's setting says so.
+/// Adds the members that a data stream puts into the mapping of its indices: `_data_stream_timestamp`, and a
+/// date `@timestamp` if `mappings` does not define it. A malformed `@timestamp` is never ignored, even if the
+/// index's setting would ignore malformed values.
 pub fn add_timestamp(mappings: &mut Map<String, Value>, ignores_malformed: bool) {
     mappings.insert("_data_stream_timestamp".into(), serde_json::json!({"enabled": true}));
     let properties = mappings.entry("properties").or_insert_with(|| Value::Object(Map::new()));
@@ -49,10 +49,10 @@ pub fn add_timestamp(mappings: &mut Map<String, Value>, ignores_malformed: bool)
     }
 }
 
-/// Whether `@timestamp` can be what a data stream is ordered by.
+/// Checks that `@timestamp` can be the timestamp of a data stream.
 ///
 /// # Errors
-/// `illegal_argument_exception` in Elasticsearch's words.
+/// `illegal_argument_exception` with Elasticsearch's message.
 pub(crate) fn check(root: &Root, settings: &MappingSettings) -> Result<(), RequestError> {
     if root.data_stream_timestamp != Some(true) {
         return Ok(());

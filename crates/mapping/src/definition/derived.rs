@@ -1,14 +1,15 @@
-//! OpenSearch's derived fields: runtime fields by another name, in a section `derived` of mappings and
+//! OpenSearch's derived fields: runtime fields under another name, in a section `derived` of mappings and
 //! searches.
 //!
-//! Source: OpenSearch's `DerivedFieldMapper` and `DerivedFieldType`; words as recorded from OpenSearch 3.8.
+//! Source: OpenSearch's `DerivedFieldMapper` and `DerivedFieldType`; messages as recorded from OpenSearch
+//! 3.8.
 
 use serde_json::{Map, Value, json};
 
 use crate::RequestError;
 use crate::java::{java_class, java_text, mapper_parsing};
 
-/// Types, and the runtime types that make the same values.
+/// Types of derived fields, each with the runtime type that has the same values.
 const KINDS: [(&str, &str); 8] = [
     ("boolean", "boolean"),
     ("date", "date"),
@@ -20,19 +21,19 @@ const KINDS: [(&str, &str); 8] = [
     ("long", "long"),
 ];
 
-/// Types that OpenSearch has and Limber has not.
+/// OpenSearch's types that Limber does not have.
 const KINDS_MISSING: [&str; 3] = ["object", "text", "match_only_text"];
 
-/// Parameters that OpenSearch has and Limber has not.
+/// OpenSearch's parameters that Limber does not have.
 const PARAMETERS_MISSING: [&str; 3] = ["ignore_malformed", "prefilter_field", "properties"];
 
-/// A derived field: its name, its type as it is declared, and the runtime field that it is.
+/// A derived field: its name, its declared type, and the equivalent runtime field.
 pub(super) type Derived = (String, &'static str, Map<String, Value>);
 
-/// The fields of a section `derived`.
+/// Converts the fields of a section `derived` to runtime fields.
 ///
 /// # Errors
-/// In OpenSearch's words; what Limber has not is refused by name.
+/// OpenSearch's errors. What Limber does not have is refused by name.
 pub(super) fn as_runtime(section: &Value) -> Result<Vec<Derived>, RequestError> {
     let Value::Object(members) = section else {
         return Err(mapper_parsing("derived must be a map type"));
@@ -40,10 +41,10 @@ pub(super) fn as_runtime(section: &Value) -> Result<Vec<Derived>, RequestError> 
     members.iter().map(|(name, body)| field(name, body)).collect()
 }
 
-/// The section `derived` of a search as its `runtime_mappings`.
+/// Converts the section `derived` of a search to `runtime_mappings`.
 ///
 /// # Errors
-/// As those of a mapping.
+/// As for those of a mapping.
 pub fn runtime_of_derived(section: &Value) -> Result<Map<String, Value>, RequestError> {
     let fields = as_runtime(section)?.into_iter();
     Ok(fields.map(|(name, _, body)| (name, Value::Object(body))).collect())

@@ -1,4 +1,4 @@
-//! An update into a definition: "what does `PUT _mapping` change, and what may it not?"
+//! Merges an update into a definition: "what does `PUT _mapping` change, and what can it not change?"
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,8 @@ use crate::RequestError;
 use crate::field::{Leaf, Update};
 use crate::java::java_text;
 
-/// `present` with `update` merged in. Conflicts are `illegal_argument_exception` in Elasticsearch's words.
+/// Returns `present` with `update` merged in. Conflicts are `illegal_argument_exception` with Elasticsearch's
+/// message.
 ///
 /// Source: `RootObjectMapper#merge`, `ObjectMapper#merge`, `FieldMapper#merge`.
 pub(crate) fn merge(present: &Root, update: &Root) -> Result<Root, RequestError> {
@@ -48,7 +49,7 @@ pub(crate) fn merge(present: &Root, update: &Root) -> Result<Root, RequestError>
     };
     let dynamic_templates = match (&present.dynamic_templates, &update.dynamic_templates) {
         (Some(present), Some(update)) => {
-            // A template of the same name is replaced in its place, new ones go to the end.
+            // A template with an existing name replaces that one at its position; new ones are appended.
             let mut merged = present.clone();
             for template in update {
                 match merged.iter_mut().find(|old| old.name == template.name) {
@@ -145,8 +146,8 @@ fn objects(present: &Object, update: &Object, path: &str) -> Result<Object, Requ
     })
 }
 
-/// An update states the whole field: a parameter it leaves out goes back to its default, which is a conflict
-/// where the parameter cannot change.
+/// Merges two declarations of a field. An update declares the whole field: a parameter that it omits is reset
+/// to its default, which is a conflict if the parameter cannot change.
 fn leaves(present: &Leaf, update: &Leaf, path: &str) -> Result<Leaf, RequestError> {
     if present.kind.name() != update.kind.name() {
         return Err(RequestError::illegal_argument(format!(

@@ -1,6 +1,6 @@
 //! The mapping as written: "what did the user declare, and may this update change it?"
 //!
-//! A definition is the tree that `PUT _mapping` sends and `GET _mapping` answers, validated and without
+//! A definition is the tree that `PUT _mapping` sends and `GET _mapping` returns, validated and without
 //! defaults. [`crate::Mapping`] is compiled from it.
 
 mod check;

@@ -1,4 +1,4 @@
-//! JSON to a definition: "is this body a mapping?"
+//! Parses JSON to a definition: "is this body a mapping?"
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ pub(crate) fn parse(body: &Value, settings: &MappingSettings) -> Result<Root, Re
     root(body, settings).map_err(wrapped)
 }
 
-/// Whether a body declares no more fields than `limit`: looked at before anything is built of it.
+/// Whether a body declares at most `limit` fields. Checked before anything is built from it.
 fn has_at_most(body: &Map<String, Value>, limit: usize) -> bool {
     fn count(body: &Map<String, Value>, left: &mut usize) -> bool {
         for section in ["properties", "fields"] {
@@ -63,7 +63,7 @@ fn has_at_most(body: &Map<String, Value>, limit: usize) -> bool {
 }
 
 pub(crate) fn wrapped(cause: RequestError) -> RequestError {
-    // Limits and conflicts speak for themselves.
+    // Errors about limits and conflicts are not wrapped.
     if cause.kind != "mapper_parsing_exception"
         && ["Limit of", "[copy_to] may not"].iter().any(|start| cause.reason.starts_with(start))
     {
@@ -166,7 +166,7 @@ fn unknown_parameter(name: &str, field: &str, kind: &str) -> RequestError {
     mapper_parsing(format!("unknown parameter [{name}] on mapper [{field}] of type [{kind}]"))
 }
 
-/// `properties` of the object at `path` ("" for the root) on level `depth`.
+/// Parses `properties` of the object at `path` ("" for the root), at level `depth`.
 fn properties(
     value: &Value,
     path: &str,
@@ -175,7 +175,7 @@ fn properties(
 ) -> Result<BTreeMap<String, Node>, RequestError> {
     let fields = match value {
         Value::Object(fields) => fields,
-        // Elasticsearch takes an empty list for "no properties".
+        // Elasticsearch accepts an empty list as "no properties".
         Value::Array(list) if list.is_empty() => return Ok(BTreeMap::new()),
         _ => return Err(mapper_parsing("properties must be a map type")),
     };
@@ -205,7 +205,7 @@ pub(crate) fn depth_exceeded(path: &str, settings: &MappingSettings) -> RequestE
     ))
 }
 
-/// Adds one property; a dotted name opens the objects on its way.
+/// Adds one property; a dotted name creates the objects on its path.
 fn add(
     nodes: &mut BTreeMap<String, Node>,
     name: &str,
@@ -299,7 +299,7 @@ fn node(value: &Value, path: &str, depth: usize, settings: &MappingSettings) -> 
     leaf(body, kind, path, settings, false).map(Node::Leaf)
 }
 
-/// The path that an alias stands for. Source: `FieldAliasMapper`.
+/// Returns the path to which an alias refers. Source: `FieldAliasMapper`.
 fn alias(body: &Map<String, Value>, path: &str) -> Result<String, RequestError> {
     let last = path.rsplit('.').next().unwrap_or(path);
     let target = match body.get("path") {
@@ -329,7 +329,7 @@ fn unknown_type(kind: &str, path: &str) -> RequestError {
     ))
 }
 
-/// `nested`: given for an object of that type.
+/// Parses an object. `nested` is set if its type is `nested`.
 fn object(
     body: &Map<String, Value>,
     nested: Option<Includes>,
@@ -368,7 +368,7 @@ fn object(
     Ok(object)
 }
 
-/// `include_in_parent` or `include_in_root`.
+/// Parses `include_in_parent` or `include_in_root`.
 fn include(name: &str, value: &Value, path: &str) -> Result<bool, RequestError> {
     boolean(value).map_err(|cause| {
         let last = path.rsplit('.').next().unwrap_or(path);
@@ -377,7 +377,7 @@ fn include(name: &str, value: &Value, path: &str) -> Result<bool, RequestError> 
     })
 }
 
-/// The type of this name, or why there is none.
+/// Returns the type with this name, or the error that says why there is none.
 pub(super) fn kind_of(name: &str, path: &str) -> Result<&'static dyn FieldType, RequestError> {
     if let Some(kind) = field_type::find(name) {
         return Ok(kind);
@@ -444,7 +444,7 @@ fn leaf(
                 )));
             }
             "copy_to" => leaf.copy_to = copy_to(value)?,
-            // Accepted without effect by Elasticsearch for old indices and refused for new ones.
+            // Elasticsearch ignores it in old indices and refuses it in new ones.
             "boost" => return Err(unknown_parameter("boost", last, kind.name())),
             _ => {
                 let Some(param) = kind.param(name) else {

@@ -1,4 +1,4 @@
-//! A definition to JSON: the body of `GET _mapping`.
+//! Renders a definition to JSON: the body of `GET _mapping`.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use super::source::SourceSection;
 use super::tree::{Node, Object, Root};
 use crate::field::Leaf;
 
-/// Members in Elasticsearch's order; defaults are left out, properties sorted by name.
+/// Renders the members in Elasticsearch's order, without defaults, and with properties sorted by name.
 pub(crate) fn render(root: &Root) -> Value {
     let mut body = Map::new();
     head(&root.object, &mut body);

@@ -1,7 +1,7 @@
-//! Runtime fields: "which fields are made while a search runs, and how?"
+//! Runtime fields: "which fields are computed during a search, and how?"
 //!
 //! Source: Elasticsearch's `RuntimeField`, `AbstractScriptFieldType.Builder` and `CompositeRuntimeField`;
-//! errors as 9.4.3 worded them.
+//! error messages are those of 9.4.3.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,19 +21,19 @@ pub(crate) struct RuntimeField {
     meta: Option<Value>,
     format: Option<String>,
     locale: Option<String>,
-    /// As `{"source", "lang", "params"}`; `None`: the value in the source.
+    /// `{"source", "lang", "params"}`; `None` if the value comes from the source.
     script: Option<Value>,
     continues_on_error: Option<bool>,
-    /// `composite`: its parts.
+    /// For `composite`: its subfields.
     fields: BTreeMap<String, RuntimeField>,
-    /// The type that the field has in the section `derived`, if it comes from there.
+    /// The type of the field in the section `derived`, if it comes from there.
     derived: Option<&'static str>,
 }
 
-/// Its script makes several fields.
+/// The type whose script computes several fields.
 const COMPOSITE: &str = "composite";
 
-/// A type of this name, and the parameters it takes beside `meta` and `script`.
+/// Returns the type with this name, and its parameters besides `meta` and `script`.
 fn kind_of(name: &str) -> Option<(&'static str, &'static [&'static str])> {
     if name == COMPOSITE {
         return Some((COMPOSITE, &["fields"]));
@@ -42,13 +42,13 @@ fn kind_of(name: &str) -> Option<(&'static str, &'static [&'static str])> {
     Some((kind.name(), kind.runtime_params()?))
 }
 
-/// Types that Elasticsearch has and Limber has not.
+/// Elasticsearch's types that Limber does not have.
 const KINDS_MISSING: &[&str] = &["lookup", "geo_shape"];
 
-/// The fields of a section `runtime`; `None` takes one away.
+/// The fields of a section `runtime`; `None` removes a field.
 pub(crate) type RuntimeFields = BTreeMap<String, Option<RuntimeField>>;
 
-/// Reads the section; `is_update` lets `null` take fields away.
+/// Parses the section. With `is_update`, `null` removes a field.
 pub(crate) fn parse(value: &Value, is_update: bool) -> Result<RuntimeFields, RequestError> {
     let Value::Object(members) = value else {
         return Err(RequestError::bad_request("parse_exception", "runtime must be a map type"));
@@ -75,7 +75,7 @@ pub(crate) fn parse(value: &Value, is_update: bool) -> Result<RuntimeFields, Req
     Ok(fields)
 }
 
-/// Reads the section `derived`, which takes no fields away.
+/// Parses the section `derived`, which removes no fields.
 pub(super) fn parse_derived(value: &Value) -> Result<RuntimeFields, RequestError> {
     let mut fields = RuntimeFields::new();
     for (name, shown, body) in super::derived::as_runtime(value)? {
@@ -196,7 +196,7 @@ fn parts(name: &str, value: &Value) -> Result<BTreeMap<String, RuntimeField>, Re
     Ok(found)
 }
 
-/// A script in its long form.
+/// Returns a script in its long form.
 fn script(name: &str, value: &Value) -> Result<Value, RequestError> {
     let members = match value {
         Value::String(source) => return Ok(json!({"source": source, "lang": "painless"})),
@@ -234,7 +234,7 @@ fn script(name: &str, value: &Value) -> Result<Value, RequestError> {
     Ok(Value::Object(long))
 }
 
-/// The section with what an update says.
+/// Returns the section with an update merged in.
 pub(super) fn merge(present: &RuntimeFields, update: &RuntimeFields) -> RuntimeFields {
     let mut merged = present.clone();
     for (name, field) in update {
@@ -246,14 +246,14 @@ pub(super) fn merge(present: &RuntimeFields, update: &RuntimeFields) -> RuntimeF
     merged
 }
 
-/// The fields of the section `derived`, or those of `runtime`.
+/// Renders the fields of the section `derived`, or those of `runtime`.
 pub(super) fn render(fields: &RuntimeFields, is_derived: bool) -> Map<String, Value> {
     let fields = fields.iter().filter_map(|(name, field)| Some((name, field.as_ref()?)));
     let fields = fields.filter(|(_, field)| field.derived.is_some() == is_derived);
     fields.map(|(name, field)| (name.clone(), field.to_json())).collect()
 }
 
-/// The fields that a section makes, by path.
+/// Compiles the fields of a section, by path.
 pub(crate) fn compile(fields: &RuntimeFields) -> Result<Vec<Arc<Field>>, RequestError> {
     let mut compiled = Vec::new();
     for (name, field) in fields {

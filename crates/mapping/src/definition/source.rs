@@ -1,4 +1,4 @@
-//! `_source` of a mapping: "what is kept of a document's JSON?"
+//! `_source` of a mapping: "what is stored of a document's JSON?"
 //!
 //! Source: Elasticsearch's `SourceFieldMapper`.
 
@@ -8,7 +8,7 @@ use crate::RequestError;
 use crate::java::{boolean, java_text, mapper_parsing};
 use crate::settings::{MappingSettings, SourceMode};
 
-/// The section as it was given.
+/// The section as given.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct SourceSection {
     pub enabled: Option<bool>,
@@ -17,31 +17,31 @@ pub(crate) struct SourceSection {
     pub excludes: Vec<String>,
 }
 
-/// What an index keeps of its documents' JSON.
+/// What an index stores of its documents' JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceRule {
     /// Whether a source is stored, rebuilt, or neither.
     pub mode: SourceMode,
-    /// Patterns of paths that are kept; none means all.
+    /// Patterns of the paths that are stored; empty means all.
     pub includes: Vec<String>,
-    /// Patterns of paths that are left out of those.
+    /// Patterns of paths that are excluded from those.
     pub excludes: Vec<String>,
 }
 
 impl SourceRule {
-    /// Whether documents are kept as they come.
+    /// Whether documents are stored unchanged.
     pub fn keeps_everything(&self) -> bool {
         self.mode == SourceMode::Stored && !self.filters()
     }
 
-    /// Whether only a part is kept.
+    /// Whether only a part is stored.
     pub fn filters(&self) -> bool {
         !(self.includes.is_empty() && self.excludes.is_empty())
     }
 }
 
 impl SourceSection {
-    /// Reads the section `_source`; a member that is unknown or of another type is an error.
+    /// Parses the section `_source`. A member that is unknown or has the wrong type is an error.
     pub fn parse(value: &Value) -> Result<SourceSection, RequestError> {
         let Value::Object(object) = value else {
             return Err(mapper_parsing("[_source] config must be an object"));
@@ -66,7 +66,7 @@ impl SourceSection {
         Ok(section)
     }
 
-    /// The rule under the index's settings.
+    /// Returns the effective rule under the index's settings.
     pub fn rule(&self, settings: &MappingSettings) -> Result<SourceRule, RequestError> {
         let mode = match (self.mode, self.enabled) {
             (Some(mode), _) => mode,
@@ -81,7 +81,7 @@ impl SourceSection {
         Ok(rule)
     }
 
-    /// Refuses an update that says something else.
+    /// Refuses an update that changes the section.
     pub fn check_update(&self, update: &SourceSection) -> Result<(), RequestError> {
         let enabled = |section: &SourceSection| section.enabled.unwrap_or(true).to_string();
         let mode = |section: &SourceSection| section.mode.map_or("null", SourceMode::name).to_owned();
@@ -103,7 +103,7 @@ impl SourceSection {
         }
     }
 
-    /// As `GET _mapping` shows it; `None` where nothing differs from the defaults.
+    /// Returns the section as `GET _mapping` shows it; `None` if everything is at its default.
     pub fn to_json(&self) -> Option<Value> {
         let mut body = Map::new();
         if self.enabled == Some(false) {

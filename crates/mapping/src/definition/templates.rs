@@ -8,7 +8,8 @@ use crate::java::{java_text, mapper_parsing};
 
 /// One entry of `dynamic_templates`.
 ///
-/// Source: `DynamicTemplate`. Conditions are lists: any of them must fit; every kind of condition must hold.
+/// Source: `DynamicTemplate`. Each kind of condition is a list. All kinds must match, and a list matches if
+/// any of its elements does.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Template {
     pub name: String,
@@ -26,8 +27,7 @@ pub(crate) struct Template {
 const TYPES: [&str; 8] = ["object", "string", "long", "double", "boolean", "date", "binary", "*"];
 
 impl Template {
-    /// Reads `dynamic_templates`, a list of objects with one member each; an entry that does not parse is an
-    /// error.
+    /// Parses `dynamic_templates`, a list of objects with one member each. An invalid entry is an error.
     pub fn parse_list(value: &Value) -> Result<Vec<Template>, RequestError> {
         let Value::Array(list) = value else {
             return Err(mapper_parsing(
@@ -116,15 +116,15 @@ impl Template {
         Ok(template)
     }
 
-    /// The entry as it was given.
+    /// Returns the entry as given.
     pub fn to_json(&self) -> Value {
         let mut outer = Map::new();
         outer.insert(self.name.clone(), Value::Object(self.body.clone()));
         Value::Object(outer)
     }
 
-    /// Whether a field of this name, path and JSON type (`string`, `long`, `double`, `boolean`, `date`,
-    /// `object`) fits.
+    /// Whether the template matches a field with this name, path and JSON type (`string`, `long`, `double`,
+    /// `boolean`, `date`, `object`).
     pub fn fits(&self, name: &str, path: &str, json_type: &str) -> bool {
         let by_name = |pattern: &String| {
             if self.is_regex {
@@ -145,8 +145,8 @@ impl Template {
             && !self.types_not.iter().any(by_type)
     }
 
-    /// The mapping for a field of this name, `{name}` and `{dynamic_type}` filled in; `default_type` when it
-    /// has no `type`.
+    /// Returns the mapping for a field with this name, with `{name}` and `{dynamic_type}` replaced. The type
+    /// is `default_type` if the template has no `type`.
     pub fn mapping_for(&self, name: &str, default_type: &str) -> Map<String, Value> {
         let mut mapping = fill(&Value::Object(self.mapping.clone()), name, default_type)
             .as_object()

@@ -1,4 +1,4 @@
-//! Fields of time series: "may this one say who a document is about, or what is measured?"
+//! Time series fields: "may this field be a dimension or a metric?"
 //!
 //! Source: Elasticsearch's `TimeSeriesParams`, `KeywordFieldMapper`, `NumberFieldMapper`, `IpFieldMapper`.
 
@@ -8,10 +8,10 @@ use crate::RequestError;
 use crate::field::{Dimension, FieldType, Leaf};
 use crate::java::{boolean, java_text};
 
-/// Checks what goes with `time_series_dimension: true` and with `time_series_metric`.
+/// Checks the other parameters of a field with `time_series_dimension: true` or `time_series_metric`.
 ///
 /// # Errors
-/// `illegal_argument_exception` in Elasticsearch's words.
+/// `illegal_argument_exception` with Elasticsearch's message.
 pub(super) fn check(leaf: &Leaf, is_multi_field: bool, path: &str) -> Result<(), RequestError> {
     let refused = |why: String| Err(RequestError::illegal_argument(why));
     let is_metric = leaf.params.contains_key("time_series_metric");
@@ -45,7 +45,7 @@ pub(super) fn check(leaf: &Leaf, is_multi_field: bool, path: &str) -> Result<(),
     Ok(())
 }
 
-/// The parameter's value in normal form: `true` only where the type can be a dimension.
+/// Converts `time_series_dimension` to normal form: `true` only if the type can be a dimension.
 pub(super) fn dimension(value: &Value, kind: &dyn FieldType) -> Result<Value, RequestError> {
     if !boolean(value)? {
         return Ok(Value::Null);
@@ -64,7 +64,8 @@ pub(super) fn dimension(value: &Value, kind: &dyn FieldType) -> Result<Value, Re
     }
 }
 
-/// `time_series_metric` in normal form: what it changes for a `gauge` is what `_field_caps` tells.
+/// Converts `time_series_metric` to normal form. Only `gauge` is supported, which has no effect except in
+/// `_field_caps`.
 pub(super) fn metric(
     value: &Value,
     field: &str,

@@ -10,21 +10,21 @@ use super::templates::Template;
 use crate::field::Leaf;
 use crate::settings::Keep;
 
-/// `dynamic`: what to do with a field that the mapping does not know.
+/// `dynamic`: how unmapped fields are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dynamic {
-    /// Add it to the mapping.
+    /// They are added to the mapping.
     True,
-    /// Keep it in `_source` only.
+    /// They are only kept in `_source`.
     False,
-    /// Refuse the document.
+    /// The document is refused.
     Strict,
-    /// Add it to the section `runtime`.
+    /// They are added to the section `runtime`.
     Runtime,
 }
 
 impl Dynamic {
-    /// As `GET _mapping` shows it.
+    /// Returns the name that `GET _mapping` shows.
     pub fn name(self) -> &'static str {
         match self {
             Dynamic::True => "true",
@@ -37,7 +37,7 @@ impl Dynamic {
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Object {
-    /// Of an object of type `nested`.
+    /// Set for an object of type `nested`.
     pub nested: Option<Includes>,
     pub dynamic: Option<Dynamic>,
     pub enabled: Option<bool>,
@@ -46,18 +46,18 @@ pub(crate) struct Object {
     pub properties: BTreeMap<String, Node>,
 }
 
-/// Which documents around a nested object get its values as well.
+/// The enclosing documents that also get the values of a nested object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Includes {
-    /// `include_in_parent`: to the document around.
+    /// `include_in_parent`: the enclosing document.
     pub parent: bool,
-    /// `include_in_root`: to the document that holds everything.
+    /// `include_in_root`: the top-level document.
     pub root: bool,
 }
 
 impl Object {
-    /// Drops `include_in_root` from the nested objects below whose values come to the root through their
-    /// parents anyway. `is_included`: those of this object do.
+    /// Removes `include_in_root` from the nested objects below whose values reach the root through their
+    /// parents anyway. `is_included` says whether those of this object do.
     ///
     /// Source: `NestedObjectMapper`, `RootObjectMapper#fixRedundantIncludes`.
     pub fn settle_includes(&mut self, is_included: bool) {
@@ -78,7 +78,7 @@ impl Object {
 pub(crate) enum Node {
     Object(Object),
     Leaf(Leaf),
-    /// Another name for the field of this full path (type `alias`).
+    /// An alias for the field with this full path (type `alias`).
     Alias(String),
 }
 

@@ -1,4 +1,4 @@
-//! The value of a field of type `completion`: texts, each a term for each of its contexts.
+//! The value of a field of type `completion`: strings, each of which becomes a term for each of its contexts.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::field::{FieldSink, Scalar};
 use crate::tree::{Leaf, TERM_BYTES_MAX};
 
 impl<'a, S: FieldSink> Walk<'a, S> {
-    /// The object at `at`; returns the offset after it.
+    /// Reads the object at `at`. Returns the offset after it.
     #[inline(never)]
     pub(super) fn completion(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
         let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;
@@ -71,8 +71,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(())
     }
 
-    /// Multi-fields get an object's input: completions all of it, others its text. Those of a text have it
-    /// from the walk.
+    /// Feeds the input of an object to the multi-fields: all of it to completions, and only its string to
+    /// others. If the value is a string, the walk has already fed them.
     ///
     /// Source: `CompletionFieldMapper#parse`.
     fn feed_parts(
@@ -109,10 +109,10 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(())
     }
 
-    /// Values of contexts that the input does not name, from the fields that they are read from.
+    /// Adds values for contexts that the input does not give, from the fields named by their paths.
     ///
     /// # Errors
-    /// One of them cannot be read, or there is no context at all.
+    /// One of them cannot be read, or there are no contexts at all.
     fn add_contexts(
         &self,
         path: &str,
@@ -140,8 +140,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     }
 }
 
-/// The values at a dotted path, whatever dots mean on the way. The depth of JSON that was let in bounds the
-/// recursion.
+/// Collects the values at a dotted path, however the objects on it are written. The limit on the depth of
+/// JSON bounds the recursion.
 fn gather<'v>(value: &'v Value, path: &str, found: &mut Vec<&'v Value>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| gather(item, path, found)),

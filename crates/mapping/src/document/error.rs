@@ -1,4 +1,4 @@
-//! Why a document is refused, in Elasticsearch's words, with line and column.
+//! The reasons why a document is refused, in Elasticsearch's wording, with line and column.
 //!
 //! Source: `DocumentParser`, `DocumentParsingException`, `FieldMapper#rethrowAsDocumentParsingException`,
 //! Jackson's messages.
@@ -10,10 +10,10 @@ use crate::RequestError;
 use crate::java::java_text;
 use crate::tree::TERM_BYTES_MAX;
 
-/// Bytes of the source that Jackson quotes at most.
+/// Maximum number of bytes of the source that Jackson quotes.
 const SOURCE_BYTES_MAX: usize = 500;
 
-/// `line:column` of a byte, both from 1, the column in bytes.
+/// Returns line and column of a byte, both from 1; the column is in bytes.
 fn place(source: &[u8], offset: usize) -> (usize, usize) {
     let before = &source[..offset.min(source.len())];
     let line = memchr::memchr_iter(b'\n', before).count() + 1;
@@ -21,7 +21,7 @@ fn place(source: &[u8], offset: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// `line:column`.
+/// Returns `line:column`.
 pub(super) fn position(source: &[u8], offset: usize) -> String {
     let (line, column) = place(source, offset);
     format!("{line}:{column}")
@@ -31,13 +31,13 @@ fn at(source: &[u8], offset: usize) -> String {
     format!("[{}]", position(source, offset))
 }
 
-/// `document_parsing_exception` about the token at `offset`.
+/// Creates a `document_parsing_exception` about the token at `offset`.
 #[cold]
 pub(super) fn document(source: &[u8], offset: usize, reason: impl std::fmt::Display) -> RequestError {
     RequestError::bad_request("document_parsing_exception", format!("{} {reason}", at(source, offset)))
 }
 
-/// A value that its field cannot take.
+/// Returns the error about a value that its field cannot accept.
 #[cold]
 pub(super) fn field(
     source: &[u8],
@@ -58,7 +58,7 @@ pub(super) fn field(
     .caused_by(cause)
 }
 
-/// A term that is longer than [`TERM_BYTES_MAX`].
+/// Returns the error about a term longer than [`TERM_BYTES_MAX`].
 #[cold]
 pub(super) fn immense(path: &str, value: &[u8]) -> RequestError {
     let prefix: Vec<String> = value.iter().take(30).map(|&byte| (byte as i8).to_string()).collect();
@@ -70,7 +70,7 @@ pub(super) fn immense(path: &str, value: &[u8]) -> RequestError {
     ))
 }
 
-/// An unmapped field under `dynamic: strict`.
+/// Returns the error about an unmapped field under `dynamic: strict`.
 #[cold]
 pub(super) fn strict(source: &[u8], offset: usize, name: &str, object: &str) -> RequestError {
     let object = if object.is_empty() { "_doc" } else { object };
@@ -83,19 +83,19 @@ pub(super) fn strict(source: &[u8], offset: usize, name: &str, object: &str) -> 
     )
 }
 
-/// "failed to parse: <cause>" about the token at `offset`.
+/// Returns "failed to parse: <cause>" about the token at `offset`.
 #[cold]
 pub(super) fn wrapped(source: &[u8], offset: usize, cause: RequestError) -> RequestError {
     document(source, offset, format_args!("failed to parse: {}", cause.reason)).caused_by(cause)
 }
 
-/// Bytes that are not JSON; `token` is where the last good token started.
+/// Returns the error about bytes that are not JSON; `token` is the start of the last valid token.
 #[cold]
 pub(super) fn syntax(source: &[u8], token: usize, error: &JsonError) -> RequestError {
     wrapped(source, token, syntax_cause(source, error))
 }
 
-/// What the JSON parser says of bytes that are not JSON.
+/// Returns the JSON parser's error about bytes that are not JSON.
 #[cold]
 pub(super) fn syntax_cause(source: &[u8], error: &JsonError) -> RequestError {
     let (line, column) = place(source, error.offset);
@@ -162,13 +162,13 @@ fn quote(source: &[u8]) -> String {
     }
 }
 
-/// The value's JSON as Java prints it, for "Preview of field's value".
+/// Formats the value's JSON as Java prints it, for "Preview of field's value".
 #[cold]
 pub(super) fn preview(raw: &str) -> String {
     serde_json::from_str::<Value>(raw).map_or_else(|_| raw.to_owned(), |value| java_text(&value))
 }
 
-/// An object where the field takes a scalar; its `{` is at `offset`.
+/// Returns the error about an object where the field takes a scalar; its `{` is at `offset`.
 #[cold]
 pub(super) fn object_for_scalar(source: &[u8], offset: usize, kind: &str) -> RequestError {
     let (line, column) = place(source, offset);

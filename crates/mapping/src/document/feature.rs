@@ -1,4 +1,4 @@
-//! The values of `rank_feature` and `rank_features`: a number, and an object of numbers by name.
+//! The values of `rank_feature` (a number) and `rank_features` (an object of numbers by name).
 
 use serde_json::Value;
 
@@ -12,14 +12,14 @@ use crate::java::java_text;
 use crate::number::double_from_text;
 use crate::tree::{Leaf, TERM_BYTES_MAX};
 
-/// The field of an index of Elasticsearch that holds all fields of one number.
+/// The Lucene field in which Elasticsearch stores all `rank_feature` fields.
 const SHARED_FIELD: &str = "_feature";
 
 fn kind_of(field: &Field) -> RankFeature {
     field.feature.unwrap_or(RankFeature { is_named: false, is_positive: true })
 }
 
-/// A number as Elasticsearch reads a float.
+/// Reads a number like Elasticsearch reads a float.
 fn number(value: &Value) -> Result<f32, RequestError> {
     match value {
         Value::Number(number) => Ok(number.as_f64().unwrap_or(f64::NAN) as f32),
@@ -32,7 +32,7 @@ fn number(value: &Value) -> Result<f32, RequestError> {
 }
 
 impl<'a, S: FieldSink> Walk<'a, S> {
-    /// The number of a `rank_feature`, of which a document has one.
+    /// Feeds the number of a `rank_feature`, of which a document may have only one.
     pub(super) fn put_feature(
         &mut self,
         node: &'a Leaf,
@@ -69,7 +69,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(())
     }
 
-    /// The object of a `rank_features`; returns the offset after it.
+    /// Reads the object of a `rank_features`. Returns the offset after it.
     #[inline(never)]
     pub(super) fn features(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
         let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;
@@ -127,7 +127,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(())
     }
 
-    /// What is no object where named features belong.
+    /// Returns the error about a value that is not an object of features.
     #[cold]
     pub(super) fn not_features(&self, scalar: Scalar<'_>, at: usize) -> Stop {
         let token = match scalar {

@@ -1,5 +1,5 @@
-//! The object of a field of type `flattened`: every scalar in it becomes a term, once alone and once with its
-//! key. Source: Elasticsearch's `FlattenedFieldParser`.
+//! The object of a field of type `flattened`: every scalar in it becomes two terms, one alone and one with
+//! its key. Source: Elasticsearch's `FlattenedFieldParser`.
 
 use super::error;
 use super::json;
@@ -9,8 +9,7 @@ use crate::RequestError;
 use crate::field::{FieldSink, Flattened, KEY_END, Scalar};
 use crate::tree::{Leaf, TERM_BYTES_MAX};
 
-/// Where the walk is: the keys from the field on, with dots between them, and how many objects they go
-/// through.
+/// The walker's position: the keys below the field, joined by dots, and the number of enclosing objects.
 struct Way {
     key: String,
     depth: u32,
@@ -18,7 +17,7 @@ struct Way {
 }
 
 impl<'a, S: FieldSink> Walk<'a, S> {
-    /// The object at `at`; returns the offset after it.
+    /// Reads the object at `at`. Returns the offset after it.
     #[inline(never)]
     pub(super) fn flattened(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
         let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;
@@ -27,14 +26,14 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(end)
     }
 
-    /// The value at `at` of a key given as a dotted name, as in `{"labels.priority": "low"}`; its grammar is
-    /// checked.
+    /// Reads the value at `at` of a key given as a dotted name, as in `{"labels.priority": "low"}`. Its
+    /// grammar has been checked.
     pub(super) fn flattened_below(&mut self, leaf: u32, key: String, at: usize) -> Result<(), Stop> {
         let Some((node, mut way)) = self.begin_flattened(leaf, key) else { return Ok(()) };
         self.flattened_value(node, &mut way, at).map(drop)
     }
 
-    /// `None`: the field wants no values.
+    /// Starts a flattened value. `None` if the sink needs no values of the field.
     fn begin_flattened(&mut self, leaf: u32, key: String) -> Option<(&'a Leaf, Way)> {
         let tree = self.tree;
         let node = &tree.leaves[leaf as usize];
@@ -46,8 +45,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         node.is_fed.then_some((node, Way { key, depth, depth_max }))
     }
 
-    /// The members of an object, whose grammar is checked. The depth of JSON that was let in bounds the
-    /// recursion.
+    /// Reads the members of an object whose grammar has been checked. The limit on the depth of JSON bounds
+    /// the recursion.
     fn flattened_object(&mut self, node: &'a Leaf, way: &mut Way, at: usize) -> Result<usize, Stop> {
         let mut at = skip_space(self.bytes, at + 1);
         let outer = way.key.len();
@@ -164,7 +163,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         self.flattened_refused(node, at, &error::preview(&self.text[at..end]), cause)
     }
 
-    /// A scalar where an object should be.
+    /// Returns the error about a scalar in place of an object.
     #[cold]
     pub(super) fn not_flattened(&self, node: &Leaf, scalar: Scalar<'_>, at: usize) -> Stop {
         let token = match scalar {

@@ -1,5 +1,4 @@
-//! The mapping that a document asks for: "which types would dynamic mapping give to the fields it does not
-//! know?"
+//! The mapping that a document needs: "which types does dynamic mapping give to its unmapped fields?"
 //!
 //! Source: `DocumentParser`, `DynamicFieldsBuilder`, `DynamicTemplate`.
 
@@ -15,11 +14,11 @@ use crate::mapping::Mapping;
 use crate::tree::{Copy, Target};
 use limber_work as work;
 
-/// A body for [`Mapping::merge`] that adds every unmapped field of `source` that `dynamic: true` lets in:
-/// strings become `text` with a `keyword` multi-field (dates and numbers where detection says so), integers
-/// `long`, fractions `float`.
+/// Returns a body for [`Mapping::merge`] that adds every unmapped field of `source` that `dynamic: true`
+/// allows: strings become `text` with a `keyword` multi-field (or dates and numbers if detection is on),
+/// integers `long`, fractions `float`.
 ///
-/// Called after [`super::parse`] answered `NeedsMapping`. Errors are those of the walk.
+/// Called after [`super::parse`] returned `NeedsMapping`. Errors are those of the walk.
 pub fn infer(mapping: &Mapping, source: &[u8]) -> Result<Value, RequestError> {
     let text = match std::str::from_utf8(source) {
         Ok(text) => text,
@@ -47,14 +46,14 @@ struct Inference<'a> {
     mapping: &'a Mapping,
     text: &'a str,
     bytes: &'a [u8],
-    /// Full path to mapping, in the order met.
+    /// New fields: full path to mapping, in document order.
     found: Map<String, Value>,
     /// New runtime fields: full path to definition.
     runtime: Map<String, Value>,
     token: usize,
 }
 
-/// An object of the document: mapped, or new.
+/// An object of the document, either mapped or new.
 #[derive(Clone, Copy)]
 struct Place {
     object: Option<u32>,
@@ -62,8 +61,8 @@ struct Place {
 }
 
 impl Inference<'_> {
-    /// Names the nested objects around what was found as they are: a dotted name alone would stand for plain
-    /// ones.
+    /// Adds the declarations of the nested objects that enclose the new fields, because a dotted name alone
+    /// would declare plain objects.
     fn name_nested(&mut self) {
         let mut around: Map<String, Value> = Map::new();
         for path in self.found.keys() {
@@ -76,7 +75,7 @@ impl Inference<'_> {
         self.found.extend(around);
     }
 
-    /// Notes a new field, as long as there may be more.
+    /// Adds a new field, unless there would be too many.
     fn find(&mut self, path: &str, body: Value) -> Result<(), RequestError> {
         let limit = self.mapping.settings().limits.total_fields;
         if self.found.len() >= limit && !self.found.contains_key(path) {
@@ -96,8 +95,8 @@ impl Inference<'_> {
             .map_err(|found| self.syntax(found))
     }
 
-    /// The object whose `{` is at `at`; returns the offset after it. `level` counts mapped levels, the root
-    /// being 1.
+    /// Reads the object whose `{` is at `at`. Returns the offset after it. `level` counts mapped levels; the
+    /// root is 1.
     fn object(&mut self, place: Place, path: &str, at: usize, level: usize) -> Result<usize, RequestError> {
         if level > self.mapping.settings().limits.object_levels() {
             return Err(definition::depth_exceeded(path, self.mapping.settings()));
@@ -114,7 +113,7 @@ impl Inference<'_> {
             let mut key = String::new();
             tokens::unescape(&self.text[at + 1..key_end], &mut key);
             at = skip_space(self.bytes, self.member(place, path, &key, value, level)?);
-            // A document of very many keys is refused before they are all made into a mapping.
+            // A document with very many keys is refused before all of them are converted to a mapping.
             if self.found.len() > total_fields {
                 return Err(definition::total_fields_exceeded(total_fields));
             }
@@ -139,7 +138,7 @@ impl Inference<'_> {
         let mut segments = key.trim_end_matches('.').split('.').peekable();
         while let Some(segment) = segments.next() {
             if segment.trim().is_empty() {
-                // The walk words the error.
+                // The walk reports the error.
                 return self.skip(at);
             }
             let target = place.object.and_then(|object| {
@@ -178,7 +177,7 @@ impl Inference<'_> {
                     }
                     return self.skip(at);
                 }
-                // The walk refuses it.
+                // The walk refuses a value for an alias.
                 None if tree.aliases.contains_key(full.as_str()) => return self.skip(at),
                 None if place.dynamic == Dynamic::Runtime => {
                     let rest = segments.fold(full, |path, segment| format!("{path}.{segment}"));
@@ -200,7 +199,7 @@ impl Inference<'_> {
         self.skip(at)
     }
 
-    /// The value of a mapped object: an object, or arrays of them.
+    /// Reads the value of a mapped object: an object, or arrays of objects.
     fn objects(&mut self, place: Place, path: &str, at: usize, level: usize) -> Result<usize, RequestError> {
         match self.bytes.get(at) {
             Some(b'{') => self.object(place, path, at, level),
@@ -209,7 +208,7 @@ impl Inference<'_> {
         }
     }
 
-    /// The value of a `constant_keyword` whose value is not known yet.
+    /// Reads the value of a `constant_keyword` whose value is not known yet.
     fn constant(&mut self, path: &str, at: usize) -> Result<usize, RequestError> {
         match self.bytes.get(at) {
             Some(b'[') => self.array(at, &mut |this, at| this.constant(path, at)),
@@ -234,13 +233,13 @@ impl Inference<'_> {
         }
     }
 
-    /// Calls `element` for each element of the array at `at` that is not an array, however deep.
+    /// Calls `element` for each element of the array at `at` that is not itself an array, at any depth.
     fn array(
         &mut self,
         at: usize,
         element: &mut dyn FnMut(&mut Self, usize) -> Result<usize, RequestError>,
     ) -> Result<usize, RequestError> {
-        // Walking twice keeps this simple: the first pass checks the grammar and the depth.
+        // Walking twice keeps this simple: the first pass checks grammar and depth.
         let end = self.skip(at)?;
         let mut at = at;
         while at < end {
@@ -252,7 +251,7 @@ impl Inference<'_> {
         Ok(end)
     }
 
-    /// Records a new object; None when its contents are not to be looked at.
+    /// Adds a new object. Returns `None` if its contents are not to be read.
     fn new_object(&mut self, path: &str) -> Option<Dynamic> {
         let name = path.rsplit('.').next().unwrap_or(path);
         if !self.found.contains_key(path) {
@@ -280,7 +279,7 @@ impl Inference<'_> {
         })
     }
 
-    /// The value of a path that nothing maps.
+    /// Reads the value of an unmapped path.
     fn unknown(&mut self, path: &str, at: usize, level: usize) -> Result<usize, RequestError> {
         let name = path.rsplit('.').next().unwrap_or(path).to_owned();
         match self.bytes.get(at) {
@@ -307,8 +306,8 @@ impl Inference<'_> {
         }
     }
 
-    /// The value of a path that nothing maps, in an object whose new fields are runtime fields. Objects leave
-    /// no trace.
+    /// Reads the value of an unmapped path in an object whose new fields are runtime fields. Objects
+    /// themselves are not added.
     fn runtime(&mut self, path: &str, at: usize, level: usize) -> Result<usize, RequestError> {
         if level > self.mapping.settings().limits.object_levels() {
             return Err(definition::depth_exceeded(path, self.mapping.settings()));
@@ -340,8 +339,8 @@ impl Inference<'_> {
         }
     }
 
-    /// The JSON type of a scalar as dynamic mapping sees it, the type that a mapped field gets, and the
-    /// format of a date where the type's default does not cover it; `None` for null.
+    /// Returns the JSON type of a scalar as dynamic mapping sees it, the type that a mapped field gets, and
+    /// the format of a date if the type's default does not cover it; `None` for null.
     fn scalar(
         &self,
         first: u8,
@@ -393,7 +392,7 @@ impl Inference<'_> {
             }
         };
         let is_of = |name: &str| body.get("type").is_some_and(|kind| kind == name);
-        // The default of detected dates, which is not that of `date_nanos`.
+        // The default format of detected dates, which differs from that of `date_nanos`.
         let format = format.or_else(|| (json_type == "date" && is_of("date_nanos")).then_some(MILLIS_FORMAT));
         if let Some(format) = format
             && (is_of("date") || is_of("date_nanos"))

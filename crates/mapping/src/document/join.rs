@@ -1,4 +1,4 @@
-//! The value of a field of type `join`: a relation's name, and for children the id of the parent.
+//! The value of a field of type `join`: the name of a relation, and for children the parent's id.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::field::{FieldSink, Scalar};
 use crate::tree::Leaf;
 
 impl<'a, S: FieldSink> Walk<'a, S> {
-    /// The object at `at`; returns the offset after it.
+    /// Reads the object at `at`. Returns the offset after it.
     #[inline(never)]
     pub(super) fn join(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
         let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;
@@ -82,7 +82,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(())
     }
 
-    /// The id of the parent of a relation.
+    /// Feeds the parent's id to the field of its relation.
     fn put_parent(&mut self, node: &'a Leaf, parent: &str, id: &str) {
         let tree = self.tree;
         let found = node.parents.iter().find(|(name, _)| **name == *parent);

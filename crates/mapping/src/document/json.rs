@@ -1,4 +1,4 @@
-//! JSON tokens in place: numbers, strings with escapes, and whole values to be passed over.
+//! Reads JSON tokens in place: numbers, strings with escapes, and whole values that are skipped.
 
 use super::scan::{skip_space, string_stop};
 
@@ -13,7 +13,7 @@ pub(super) struct JsonError {
 pub(super) enum JsonErrorKind {
     /// The document ends within a value.
     EndOfInput,
-    /// Another character was due; says which.
+    /// Another character was expected; says which.
     Unexpected(&'static str),
     LeadingZero,
     /// A character below 0x20 within a string.
@@ -30,7 +30,7 @@ pub(super) fn error(offset: usize, kind: JsonErrorKind) -> JsonError {
     JsonError { offset, kind }
 }
 
-/// The error for a character that does not fit, or for the end.
+/// Returns the error about an unexpected character or end.
 #[cold]
 pub(super) fn unexpected(bytes: &[u8], offset: usize, expected: &'static str) -> JsonError {
     if offset >= bytes.len() {
@@ -43,8 +43,8 @@ pub(super) fn unexpected(bytes: &[u8], offset: usize, expected: &'static str) ->
     error(offset, JsonErrorKind::Unexpected(if is_end { "expected a value" } else { expected }))
 }
 
-/// The error for a word that is not a literal; its place is after the word and the byte that ends it, as
-/// Jackson counts.
+/// Returns the error about a word that is not a literal. As in Jackson, its offset is after the word and the
+/// byte that ends it.
 #[cold]
 fn bad_token(bytes: &[u8], start: usize) -> JsonError {
     let rest = String::from_utf8_lossy(&bytes[start..bytes.len().min(start + 256)]);
@@ -60,16 +60,16 @@ pub(super) const COMMA_IN_ARRAY: &str = "was expecting comma to separate Array e
 pub(super) const COLON: &str = "was expecting a colon to separate field name and value";
 pub(super) const FIELD_NAME: &str = "was expecting double-quote to start field name";
 
-/// A number that starts at some offset.
+/// A number that starts at a given offset.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct NumberToken {
     pub end: usize,
-    /// Its value, when it has neither fraction nor exponent and fits.
+    /// Its value, if it has neither fraction nor exponent and fits.
     pub integer: Option<i64>,
     pub is_integer: bool,
 }
 
-/// Reads the number at `start` (a digit or `-`), by JSON's grammar.
+/// Reads the number at `start` (a digit or `-`) by JSON's grammar.
 #[inline(always)]
 pub(super) fn number(bytes: &[u8], start: usize) -> Result<NumberToken, JsonError> {
     let negative = bytes[start] == b'-';
@@ -128,8 +128,8 @@ fn fraction(bytes: &[u8], mut at: usize) -> Result<NumberToken, JsonError> {
     Ok(NumberToken { end: at, integer: None, is_integer: false })
 }
 
-/// The closing quote of the string whose contents start at `at`, passing over escapes, and whether there are
-/// any.
+/// Returns the offset of the closing quote of the string whose contents start at `at`, and whether the string
+/// contains escapes.
 #[inline]
 pub(super) fn string_end(bytes: &[u8], mut at: usize) -> Result<(usize, bool), JsonError> {
     let mut has_escapes = false;
@@ -161,8 +161,8 @@ pub(super) fn string_end(bytes: &[u8], mut at: usize) -> Result<(usize, bool), J
     }
 }
 
-/// Appends the contents of a string that [`string_end`] has accepted. Half of a surrogate pair becomes
-/// U+FFFD, as when Lucene encodes it.
+/// Appends the contents of a string that [`string_end`] has accepted. An unpaired surrogate becomes U+FFFD,
+/// as in Lucene's encoding.
 pub(super) fn unescape(raw: &str, out: &mut String) {
     let mut rest = raw;
     while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
@@ -201,7 +201,7 @@ fn hex(bytes: &[u8], at: usize) -> u32 {
     bytes[at..at + 4].iter().fold(0, |value, &byte| value << 4 | (byte as char).to_digit(16).unwrap_or(0))
 }
 
-/// The literal `true`, `false` or `null` at `at`: its end.
+/// Checks for the literal `true`, `false` or `null` at `at`. Returns its end.
 #[inline]
 pub(super) fn literal(bytes: &[u8], at: usize, word: &'static [u8]) -> Result<usize, JsonError> {
     let end = at + word.len();
@@ -211,7 +211,7 @@ pub(super) fn literal(bytes: &[u8], at: usize, word: &'static [u8]) -> Result<us
     Err(bad_token(bytes, at))
 }
 
-/// The end of the scalar at `at`; None when an object or an array starts there.
+/// Returns the end of the scalar at `at`; `None` if an object or an array starts there.
 pub(super) fn scalar_end(bytes: &[u8], at: usize) -> Result<Option<usize>, JsonError> {
     Ok(Some(match bytes.get(at) {
         Some(b'"') => string_end(bytes, at + 1)?.0 + 1,
@@ -224,25 +224,26 @@ pub(super) fn scalar_end(bytes: &[u8], at: usize) -> Result<Option<usize>, JsonE
     }))
 }
 
-/// Levels of nesting that [`skip_value`] can count at most.
+/// Maximum number of nesting levels that [`skip_value`] can track.
 const DEPTH_MAX: usize = 4096;
 
-/// The end of the value at `at`, checked by JSON's grammar (duplicate keys are not looked for). Takes no
-/// stack however deep the value is; `depth` is the level it stands on, `limit` the deepest allowed.
+/// Returns the end of the value at `at`, checked by JSON's grammar (except for duplicate keys). Does not use
+/// recursion, however deep the value is. `depth` is the level of the value, `limit` the deepest level
+/// allowed.
 pub(super) fn skip_value(
     bytes: &[u8],
     mut at: usize,
     depth: usize,
     limit: usize,
 ) -> Result<usize, JsonError> {
-    // Bit set: the level is an object.
+    // A set bit means that the level is an object.
     let mut levels = [0u64; DEPTH_MAX / 64];
     let limit = limit.min(depth + DEPTH_MAX - 1);
     let mut level = depth;
     let is_object =
         |levels: &[u64], level: usize| levels[(level - depth) / 64] >> ((level - depth) % 64) & 1 == 1;
     loop {
-        // A value is due at `at`.
+        // A value is expected at `at`.
         match scalar_end(bytes, at)? {
             Some(end) => at = end,
             None => {
@@ -295,7 +296,7 @@ pub(super) fn skip_value(
     }
 }
 
-/// From the quote of a key to the start of its value.
+/// Skips a key from its opening quote. Returns the start of its value.
 pub(super) fn key(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
     if bytes.get(at) != Some(&b'"') {
         return Err(unexpected(bytes, at, FIELD_NAME));
@@ -304,7 +305,7 @@ pub(super) fn key(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
     colon(bytes, end + 1)
 }
 
-/// From after a key to the start of its value.
+/// Skips the colon after a key. Returns the start of the value.
 #[inline(always)]
 pub(super) fn colon(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
     let at = skip_space(bytes, at);

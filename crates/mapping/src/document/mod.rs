@@ -1,7 +1,7 @@
-//! Document bytes to typed values: "what does this document say under this mapping?"
+//! Converts the bytes of a document to typed values: "what does this document say under this mapping?"
 //!
-//! The walker builds no document object: it reads the JSON once, from left to right, and hands every value to
-//! the sink.
+//! The walker builds no tree of the document: it reads the JSON once, from left to right, and passes every
+//! value to the sink.
 
 mod completion;
 mod error;

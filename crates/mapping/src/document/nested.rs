@@ -5,12 +5,12 @@ use super::walk::{Stop, Walk};
 use crate::field::{FieldSink, SpaceId};
 use crate::tree::{Leaf, NestedNode};
 
-/// A nested document's own entries.
+/// Estimated bytes of a nested document's own entries.
 const NESTED_BYTES: usize = 8;
 
 impl<'a, S: FieldSink> Walk<'a, S> {
-    /// Reads an object by `walk` as a document of its own, and once more for each document around that
-    /// includes its values. `at`: where the object starts.
+    /// Reads an object with `walk` as a separate document, and once more for each enclosing document that
+    /// includes its values. `at` is the start of the object.
     #[inline(never)]
     pub(super) fn nested_object(
         &mut self,
@@ -40,7 +40,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(end)
     }
 
-    /// Reads a nested object for a document around it. `from`: where values go now.
+    /// Reads a nested object again for an enclosing document. `from` is the space that receives values at the
+    /// moment.
     fn include(
         &mut self,
         from: SpaceId,
@@ -56,7 +57,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(())
     }
 
-    /// Runs `put`, which copies a value of `from` to `to`, on the document that `to` belongs to.
+    /// Runs `put`, which copies a value of `from` to `to`, in the document to which `to` belongs.
     pub(super) fn copy(
         &mut self,
         from: &Leaf,
@@ -66,7 +67,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         if from.space == to.space {
             return put(self);
         }
-        // The first reading has copied it.
+        // The first pass has copied it.
         if self.including {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! One scalar to the sink: the common values quickly, the others as their type reads them.
+//! Passes one scalar to the sink: common values on a fast path, others as their type reads them.
 
 use super::error;
 use super::json;
@@ -12,11 +12,11 @@ use crate::reserved;
 use crate::tree::{Copy, Leaf, Once, TERM_BYTES_MAX};
 use limber_work as work;
 
-/// A value's place in a field's log, beside its bytes.
+/// Estimated bytes of a value's entry in a field's log, besides the value's own bytes.
 const VALUE_BYTES: usize = 8;
 
 impl<'a, S: FieldSink> Walk<'a, S> {
-    /// Hands a scalar to a leaf, its multi-fields and its copies.
+    /// Feeds a scalar to a leaf, its multi-fields and its copies.
     #[inline(always)]
     pub(super) fn feed(
         &mut self,
@@ -35,7 +35,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         if node.is_plain { Ok(()) } else { self.feed_others(node, leaf, scalar, at) }
     }
 
-    /// The common value of each type; false leaves everything to [`Walk::put`].
+    /// Feeds the common value of each type. Returns false, without doing anything, if [`Walk::put`] must
+    /// handle it.
     #[inline(always)]
     fn put_quickly(&mut self, node: &'a Leaf, scalar: Scalar<'_>) -> bool {
         let field = &*node.field;
@@ -83,7 +84,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         let target_count = node.multi_fields.len() + node.copies.len();
         self.check_room(target_count * (scalar.text().len() + VALUE_BYTES))?;
         let tree = self.tree;
-        // Those of a point have it as a geohash by now.
+        // The multi-fields of a point have already been fed with its geohash.
         let multi_fields = if node.reads == Reads::Points { &[][..] } else { &node.multi_fields };
         for &number in multi_fields {
             let sub = &tree.leaves[number as usize];
@@ -122,7 +123,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(())
     }
 
-    /// Whether the document may become `bytes` more than its source says.
+    /// Checks that the document may produce `bytes` more than the length of its source.
     #[inline]
     pub(super) fn check_room(&self, bytes: usize) -> Result<(), Stop> {
         if bytes == 0 || self.is_acknowledged || work::makes(bytes) {
@@ -131,7 +132,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(work::end_document().map_err(RequestError::from)?)
     }
 
-    /// Notes a value of a field that may have one alone.
+    /// Counts a value of a field that may have only one.
     pub(super) fn once(&mut self, node: &Leaf, leaf: u32, at: usize) -> Result<(), Stop> {
         match node.once {
             Once::No => {}
@@ -241,7 +242,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(())
     }
 
-    /// A value, shown as `preview`, for a field whose values a script makes.
+    /// Returns the error about a value, shown as `preview`, for a field whose values are computed by a
+    /// script.
     #[cold]
     pub(super) fn refuse_scripted(&self, node: &Leaf, preview: &str, at: usize) -> Stop {
         let cause = RequestError::illegal_argument(
@@ -255,7 +257,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         error::field(self.bytes, at, path_and_kind, &self.scratch.id, preview, cause).into()
     }
 
-    /// Refuses any value but the one of all documents, which the first document tells.
+    /// Refuses any value except the constant, which the first document sets.
     #[cold]
     #[inline(never)]
     fn check_constant(
@@ -281,7 +283,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
     }
 
-    /// An empty string that a number takes for null.
+    /// Handles an empty string that a number takes as null.
     #[cold]
     #[inline(never)]
     fn put_null(&mut self, node: &'a Leaf, leaf: u32, at: usize) -> Result<(), Stop> {
@@ -305,7 +307,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             self.note_ignored(leaf);
             return Ok(());
         }
-        // Fractions are shown as Java's double, integers as they stand.
+        // Fractions are shown as Java's double, integers unchanged.
         let preview = match scalar {
             Scalar::Number(text) if text.contains(['.', 'e', 'E']) => {
                 text.parse().map_or_else(|_| text.to_owned(), crate::number::java_double)
@@ -336,7 +338,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         {
             let field = self.mapping.field_by_id(reserved::IGNORED);
             let node = &tree.leaves[leaf as usize];
-            // Told of the whole document, whichever nested one it is in.
+            // `_ignored` belongs to the top-level document, whichever nested document contains the value.
             let is_nested = node.space != SpaceId::ROOT;
             if is_nested {
                 self.sink.turn_to(SpaceId::ROOT);
@@ -361,7 +363,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
 }
 
 pub(super) fn utf16_length(utf8: &[u8]) -> usize {
-    // One unit a character, two for those of four bytes.
+    // One unit per character, two for characters of four bytes.
     utf8.iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
         + utf8.iter().filter(|&&byte| byte >= 0xf0).count()
 }

@@ -11,7 +11,7 @@ use crate::field::{Ends, FieldSink, RangeKind, RangeReader, Scalar, block_of};
 use crate::tree::Leaf;
 
 impl<'a, S: FieldSink> Walk<'a, S> {
-    /// The object at `at`; returns the offset after it.
+    /// Reads the object at `at`. Returns the offset after it.
     #[inline(never)]
     pub(super) fn range(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
         let json_depth = self.mapping.settings().limits.json_depth;
@@ -22,7 +22,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             unreachable!("ranges are read for fields of ranges")
         };
         let mut reader = RangeReader::new(&node.field, kind);
-        // The grammar is checked: members follow one another up to the brace.
+        // The grammar has been checked: members follow one another up to the brace.
         let mut next = skip_space(self.bytes, at + 1);
         while self.bytes[next] == b'"' {
             let (key_end, _) = json::string_end(self.bytes, next + 1)?;
@@ -34,7 +34,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             let text = &self.text[start..stop];
             let is_whole = matches!(self.bytes[start], b'{' | b'[');
             let offset = if is_whole { stop - 1 } else { start };
-            // Fails only where serde_json is stricter (numbers beyond a double).
+            // Fails only if serde_json is stricter (numbers beyond a double).
             let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
             match reader.take(&name, &value) {
                 Ok(true) => {}
@@ -63,7 +63,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
     }
 
-    /// A scalar: of addresses, a block such as `10.0.0.0/8`.
+    /// Reads a scalar, which for addresses is a block such as `10.0.0.0/8`.
     pub(super) fn put_range_of_scalar(
         &mut self,
         node: &'a Leaf,
@@ -115,8 +115,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Err(error::document(self.bytes, at, reason).into())
     }
 
-    /// A multi-field that is given an object: where Elasticsearch's parser stands by then, there is nothing
-    /// left of it.
+    /// Returns the error about a multi-field of a range object. Elasticsearch's parser has already consumed
+    /// the object when it reaches the multi-field.
     #[cold]
     fn no_text(&self, node: &Leaf, at: usize) -> Stop {
         let place = error::position(self.bytes, at);

@@ -1,52 +1,54 @@
-//! What one thread keeps between documents, so that the next one costs no allocation.
+//! State that a thread keeps between documents, so that parsing does not allocate for each.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::mapping::Mapping;
 
-/// Buffers and predictions of one thread. Bound to a mapping by its first use; another mapping resets it.
+/// Buffers and predictions of one thread. The first use binds it to a mapping; another mapping resets it.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// Identity of the mapping that `next` and `seen` speak of.
+    /// The identity of the mapping to which `next` and `seen` refer.
     pub(super) mapping_identity: u64,
-    /// The entry that followed last time: `[entry_count + object_count]`, an object's own slot standing for
-    /// its start.
+    /// The entry that followed last time: `[entry_count + object_count]`. An object's own slot stands for its
+    /// start.
     pub(super) next: Vec<u32>,
-    /// Number of the object instance an entry was last met in, against duplicate keys: `[entry_count]`.
+    /// The number of the object instance in which an entry was last seen, to detect duplicate keys:
+    /// `[entry_count]`.
     pub(super) seen: Vec<u32>,
     pub(super) instance: u32,
-    /// Number of the document a leaf was last named in `_field_names` or `_ignored`: `[leaf_count]`.
+    /// The number of the document for which a leaf was last listed in `_field_names` or `_ignored`:
+    /// `[leaf_count]`.
     pub(super) named: Vec<u32>,
     pub(super) ignored: Vec<u32>,
     pub(super) document: u32,
-    /// As `named`, for fields that a document has once.
+    /// Like `named`, for fields that a document may have only once.
     pub(super) single: Vec<u32>,
-    /// The named features of the document, by leaf.
+    /// The named features of the current document, by leaf.
     features: (u32, HashMap<u32, HashSet<String>>),
-    /// Values of `@timestamp` in the document of a data stream.
+    /// Number of `@timestamp` values in the current document of a data stream.
     pub(super) timestamps: u32,
-    /// Numbers given so far: nested documents have numbers of their own.
+    /// The last document number that was assigned; nested documents have their own numbers.
     pub(super) last_document: u32,
-    /// Nested documents of the document in work.
+    /// Number of nested documents in the current document.
     pub(super) nested_objects: usize,
-    /// Unescaped strings.
+    /// Buffer for unescaped strings.
     pub(super) unescaped: String,
-    /// Unmapped keys of the objects that are open, with their instance, against duplicates.
+    /// Unmapped keys of the open objects, with their instance, to detect duplicates.
     pub(super) unmapped_keys: Vec<(u32, std::ops::Range<usize>)>,
     /// `_id` of the document, for error messages only.
     pub(super) id: String,
-    /// Whether the document came with a routing, which children of others need.
+    /// Whether the document was sent with a routing, which children in a join need.
     pub(super) has_routing: bool,
 }
 
 impl Scratch {
-    /// Scratch space that holds nothing yet; it grows with the documents that are parsed and is used again.
+    /// Creates empty scratch space, which grows with the documents that are parsed and is reused.
     pub fn new() -> Scratch {
         Scratch::default()
     }
 
-    /// Names the next document, so that its errors say "in document with id '...'"; forgotten after that
-    /// document.
+    /// Sets the id of the next document, so that its errors say "in document with id '...'". It is forgotten
+    /// after that document.
     pub fn for_document(&mut self, id: &str) -> &mut Scratch {
         self.id.clear();
         self.id.push_str(id);
@@ -54,7 +56,7 @@ impl Scratch {
         self
     }
 
-    /// The next document came with a routing, or without.
+    /// Sets whether the next document was sent with a routing.
     pub fn routed(&mut self, has_routing: bool) -> &mut Scratch {
         self.has_routing = has_routing;
         self
@@ -74,7 +76,7 @@ impl Scratch {
         self.unmapped_keys.clear();
     }
 
-    /// The names of the features that a leaf has had in the document.
+    /// Returns the names of the features that a leaf has had in the current document.
     pub(super) fn features_of(&mut self, leaf: u32) -> &mut HashSet<String> {
         let (document, by_leaf) = &mut self.features;
         if *document != self.document {
@@ -84,7 +86,7 @@ impl Scratch {
         by_leaf.entry(leaf).or_default()
     }
 
-    /// Another document's values follow.
+    /// Starts the next document.
     #[inline]
     pub(super) fn next_document(&mut self) {
         self.last_document += 1;

@@ -1,4 +1,4 @@
-//! Values that a script has computed for a document: "what becomes of them in their field?"
+//! Values that a script has computed for a document: "how are they fed to their field?"
 
 use super::error;
 use super::put::utf16_length;
@@ -13,15 +13,15 @@ use crate::tree::TERM_BYTES_MAX;
 pub enum ScriptedValue {
     /// A number as the field's column stores it.
     Number(i64),
-    /// UTF-8 of a keyword that is not normalized yet; the bytes of an address.
+    /// The UTF-8 of a keyword before normalization, or the bytes of an address.
     Term(Vec<u8>),
 }
 
-/// Hands the values of a field with a script to the sink, as values of the document are: what is longer than
-/// `ignore_above` is left out, and the document says so in `_ignored`.
+/// Feeds the computed values of a field to the sink, like values in the document: a value longer than
+/// `ignore_above` is left out, and the field is listed in `_ignored`.
 ///
 /// # Errors
-/// A term that is too long for an index.
+/// A term is too long for the index.
 pub fn put_scripted<S: FieldSink>(
     mapping: &Mapping,
     field: &Field,
@@ -65,7 +65,7 @@ fn put_term<S: FieldSink>(field: &Field, term: &[u8], sink: &mut S) -> Result<()
     Ok(())
 }
 
-/// Names a field in `_ignored`. Called once a document and field.
+/// Lists a field in `_ignored`. Called once per document and field.
 pub fn put_ignored<S: FieldSink>(mapping: &Mapping, field: &Field, sink: &mut S) {
     sink.term(mapping.field_by_id(reserved::IGNORED), field.path.as_bytes());
 }

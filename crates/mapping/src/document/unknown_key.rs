@@ -1,4 +1,4 @@
-//! Keys that their object does not know: dotted names, unmapped fields, names that no field may have.
+//! Keys that are not entries of their object: dotted names, unmapped fields, and invalid field names.
 
 use super::error;
 use super::json;
@@ -9,21 +9,21 @@ use crate::field::FieldSink;
 use crate::mapping::Mapping;
 use crate::tree::{ObjectNode, Target};
 
-/// Where a key that is not an entry of its object leads.
+/// What a key that is not an entry of its object refers to.
 enum UnknownKey {
     Unmapped {
         dynamic: Dynamic,
         object: String,
         name: String,
     },
-    /// Within an object whose contents are not looked at.
+    /// A field within an object whose contents are not read.
     Disabled,
-    /// Another name of a field, or a name below it.
+    /// An alias, or a name below it.
     Alias {
         path: String,
         is_below: bool,
     },
-    /// Below a leaf, as in `{"a.b": 1}` where `a` is a number.
+    /// A name below a leaf, as in `{"a.b": 1}` where `a` is a number.
     BelowLeaf {
         leaf: u32,
         rest: String,
@@ -31,7 +31,7 @@ enum UnknownKey {
 }
 
 impl<S: FieldSink> Walk<'_, S> {
-    /// The value at `at` of a key that its object does not know; returns the offset after the value.
+    /// Reads the value at `at` of a key that its object does not know. Returns the offset after the value.
     #[cold]
     #[inline(never)]
     pub(super) fn unknown_key(
@@ -57,7 +57,7 @@ impl<S: FieldSink> Walk<'_, S> {
                 NameError::Plain(reason) => error::document(self.bytes, quote, reason).into(),
             });
         }
-        // Java's `split` drops empty parts at the end: `a.` is `a`.
+        // Java's `split` drops trailing empty parts: `a.` is `a`.
         let key = key.trim_end_matches('.').to_owned();
         if let Some(entry) = tree.find(node, key.as_bytes()) {
             return match tree.entries[entry as usize].target {
@@ -69,7 +69,7 @@ impl<S: FieldSink> Walk<'_, S> {
             return self.dotted(object, rest, quote, at, depth);
         }
         let end = json::skip_value(self.bytes, at, depth, self.mapping.settings().limits.json_depth)?;
-        // Where the parser's last token starts.
+        // The start of the parser's last token.
         let last = if matches!(self.bytes[at], b'{' | b'[') { end - 1 } else { at };
         self.token = last;
         if node.path.is_empty() && METADATA_FIELDS.contains(&key.as_str()) && !self.is_acknowledged {
@@ -88,7 +88,7 @@ impl<S: FieldSink> Walk<'_, S> {
         self.unresolved(node, &key, quote, at, end)
     }
 
-    /// What becomes of the value from `at` to `end` of a key that leads to no field of `node`.
+    /// Handles the value from `at` to `end` of a key that refers to no field of `node`.
     fn unresolved(
         &mut self,
         node: &ObjectNode,
@@ -154,7 +154,7 @@ impl<S: FieldSink> Walk<'_, S> {
         }
     }
 
-    /// The first nested object that a dotted name leads into, and what is left of the name.
+    /// Returns the first nested object into which a dotted name leads, and the rest of the name.
     fn way_into_nested<'k>(&self, object: &ObjectNode, key: &'k str) -> Option<(u32, &'k str)> {
         let mut object = object;
         let mut rest = key;
@@ -173,7 +173,7 @@ impl<S: FieldSink> Walk<'_, S> {
         None
     }
 
-    /// `{"n.a": 1}` where `n` is nested: an object of `n` that holds nothing else.
+    /// Reads `{"n.a": 1}` where `n` is nested: an instance of `n` that contains nothing else.
     fn dotted(
         &mut self,
         object: u32,
@@ -206,7 +206,7 @@ impl<S: FieldSink> Walk<'_, S> {
         })
     }
 
-    /// Follows a dotted name as far as the mapping goes.
+    /// Follows a dotted name as far as it is mapped.
     fn resolve(&self, object: &ObjectNode, key: &str) -> UnknownKey {
         let mut object = object;
         let mut rest = key;
@@ -245,7 +245,7 @@ impl<S: FieldSink> Walk<'_, S> {
     }
 }
 
-/// Names that a document may not use at its root.
+/// Names that a document may not use at its top level.
 const METADATA_FIELDS: [&str; 14] = [
     "_id",
     "_index",
@@ -263,7 +263,7 @@ const METADATA_FIELDS: [&str; 14] = [
     "_feature",
 ];
 
-/// Whether each scalar below a path that nothing maps is a runtime field already.
+/// Whether each scalar below an unmapped path is already a runtime field.
 fn is_known_at_runtime(mapping: &Mapping, path: &str, value: &str) -> bool {
     fn walk(mapping: &Mapping, path: &str, value: &serde_json::Value) -> bool {
         match value {
@@ -275,11 +275,12 @@ fn is_known_at_runtime(mapping: &Mapping, path: &str, value: &str) -> bool {
             _ => mapping.field(path).is_some(),
         }
     }
-    // What serde does not read, such as numbers beyond all bounds, the inference words.
+    // Values that serde cannot read, such as numbers out of range, are left to the inference, which reports
+    // them.
     serde_json::from_str(value).is_ok_and(|value| walk(mapping, path, &value))
 }
 
-/// Whether a value that the grammar accepts holds any scalar other than null, or any object.
+/// Whether a syntactically valid value contains any scalar except null, or any object.
 fn holds_value(value: &[u8]) -> bool {
     let mut rest = value;
     while let [first, tail @ ..] = rest {
@@ -297,7 +298,7 @@ enum NameError {
     Wrapped(String),
 }
 
-/// Why a document's key cannot name a field.
+/// Returns why a document's key cannot be a field name.
 fn name_error(key: &str) -> Option<NameError> {
     let is_blank = |text: &str| text.chars().all(char::is_whitespace);
     if key.is_empty() {
@@ -309,7 +310,7 @@ fn name_error(key: &str) -> Option<NameError> {
     if key.bytes().all(|byte| byte == b'.') {
         return Some(NameError::Wrapped("field name cannot contain only dots".to_owned()));
     }
-    // As Java's `split`: empty parts at the end do not count.
+    // As in Java's `split`, trailing empty parts do not count.
     let trimmed = key.trim_end_matches('.');
     if trimmed.split('.').any(|part| !part.is_empty() && is_blank(part)) {
         return Some(NameError::Wrapped(format!(

@@ -1,7 +1,7 @@
-//! The walk over one document's bytes.
+//! The walk over the bytes of one document.
 //!
-//! Documents of an index repeat their keys in the same order, so the walker compares the bytes at hand with
-//! the key that came next last time, and hashes only when they differ. UTF-8 is checked once for the whole
+//! Documents of an index repeat their keys in the same order. So the walker compares the next bytes with the
+//! key that followed last time, and computes a hash only if they differ. UTF-8 is checked once for the whole
 //! document.
 
 use super::error;
@@ -15,22 +15,22 @@ use crate::mapping::Mapping;
 use crate::tree::{Copy, Leaf, Target, Tree};
 use limber_work as work;
 
-/// What became of a document.
+/// The result of parsing a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parsed {
     /// The sink has every value.
     Done,
-    /// A field that the mapping does not know, where `dynamic` is true. The caller rolls the sink back,
-    /// merges what [`super::infer`] proposes, and parses again.
+    /// The document has an unmapped field where `dynamic` is true. The caller rolls the sink back, merges
+    /// what [`super::infer`] proposes, and parses again.
     NeedsMapping,
 }
 
-/// Walks `source` (one JSON object, UTF-8) and hands every value of a mapped field to the sink, in document
+/// Walks `source` (one JSON object, UTF-8) and passes every value of a mapped field to the sink, in document
 /// order.
 ///
-/// On an error or on [`Parsed::NeedsMapping`] the sink has seen a part of the document and must be rolled
-/// back. Errors: `document_parsing_exception` and `strict_dynamic_mapping_exception` in Elasticsearch's
-/// words; name the document with [`Scratch::for_document`] for "in document with id".
+/// On an error or [`Parsed::NeedsMapping`] the sink has seen a part of the document and must be rolled back.
+/// Errors: Elasticsearch's `document_parsing_exception` and `strict_dynamic_mapping_exception`. Set the
+/// document's id with [`Scratch::for_document`] for "in document with id".
 pub fn parse<S: FieldSink>(
     mapping: &Mapping,
     source: &[u8],
@@ -38,10 +38,10 @@ pub fn parse<S: FieldSink>(
     sink: &mut S,
 ) -> Result<Parsed, RequestError> {
     work::begin_document(source.len());
-    // What nobody asked for is not this document's.
+    // Discards a failure that an earlier caller did not take.
     drop(take_failure());
     let parsed = walk_document(mapping, source, scratch, sink, false);
-    // What was refused on the way was not handed to the sink whole.
+    // If something was refused on the way, the sink did not get the whole document.
     work::end_document()?;
     if let Some(error) = take_failure() {
         return Err(error);
@@ -49,10 +49,10 @@ pub fn parse<S: FieldSink>(
     parsed
 }
 
-/// As [`parse`], for a document that was acknowledged under an earlier state of the mapping: a value that the
-/// mapping refuses today, or does not know, is left out, and the rest of the document is handed to the sink.
+/// Like [`parse`], for a document that was acknowledged under an earlier state of the mapping. A value that
+/// the mapping now refuses or does not know is left out, and the rest of the document is passed to the sink.
 ///
-/// Errors: the bytes are no JSON object. The sink must be rolled back then.
+/// Errors: the bytes are not a JSON object. The sink must be rolled back then.
 pub fn parse_acknowledged<S: FieldSink>(
     mapping: &Mapping,
     source: &[u8],
@@ -128,11 +128,11 @@ pub(super) struct Walk<'a, S> {
     pub(super) bytes: &'a [u8],
     pub(super) scratch: &'a mut Scratch,
     pub(super) sink: &'a mut S,
-    /// Start of the last token, for the location of syntax errors.
+    /// Start of the last token, for the position in syntax errors.
     pub(super) token: usize,
-    /// A nested object is read once more for the documents around it.
+    /// A nested object is being read again for the enclosing documents.
     pub(super) including: bool,
-    /// The document was acknowledged before: what the mapping refuses today is left out of the index.
+    /// The document was acknowledged earlier: values that the mapping now refuses are left out of the index.
     pub(super) is_acknowledged: bool,
 }
 
@@ -161,7 +161,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
     }
 
-    /// A data stream's document without a timestamp, or with several.
+    /// Returns the error about a data stream's document with no timestamp or several.
     #[cold]
     fn timestamps(&self, count: u32, at: usize) -> Stop {
         let what = if count == 0 { "is missing" } else { "encountered multiple values" };
@@ -207,14 +207,14 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
     }
 
-    /// Bytes before or after the document that are not JSON.
+    /// Returns the error about bytes before or after the document that are not JSON.
     #[cold]
     fn outside(&self, found: &JsonError) -> Stop {
         let cause = error::syntax_cause(self.bytes, found);
         error::document(self.bytes, found.offset, &cause.reason).caused_by(cause).into()
     }
 
-    /// Walks the object whose first byte after `{` is at `at`; returns the offset after its `}`.
+    /// Walks the object whose first byte after `{` is at `at`. Returns the offset after its `}`.
     pub(super) fn object(&mut self, number: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         if depth > self.mapping.settings().limits.json_depth {
             return Err(
@@ -269,7 +269,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
     }
 
-    /// The start of the next key, or the offset behind the object.
+    /// Returns the start of the next key, or the offset after the object.
     #[inline(always)]
     fn after_value(&self, at: usize) -> Result<(usize, bool), Stop> {
         let at = skip_space(self.bytes, at);
@@ -287,8 +287,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         json::error(key_end, JsonErrorKind::Duplicate(key)).into()
     }
 
-    /// The entry of the key whose contents start at `start` (None: the object does not know it), and the
-    /// offset after its closing quote. Remembers the answer as the successor of `slot`.
+    /// Returns the entry of the key whose contents start at `start` (`None` if the object does not know it),
+    /// and the offset after its closing quote. Remembers the entry as the successor of `slot`.
     #[inline(never)]
     fn look_up(
         &mut self,
@@ -316,7 +316,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 if self.scratch.unmapped_keys.iter().any(is_known) {
                     return Err(self.duplicate(start - 1, end + 1));
                 }
-                // Against quadratic time; beyond this, an unmapped duplicate is not refused.
+                // Avoids quadratic time: beyond this number, an unmapped duplicate is not refused.
                 if self.scratch.unmapped_keys.len() < 256 {
                     self.scratch.unmapped_keys.push((instance, start..end));
                 }
@@ -325,7 +325,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok((found, end + 1))
     }
 
-    /// The value of a key that leads to an object.
+    /// Reads the value of a key that refers to an object.
     pub(super) fn object_value(&mut self, number: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         let object = &self.tree.objects[number as usize];
         let json_depth = self.mapping.settings().limits.json_depth;
@@ -382,7 +382,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
     }
 
-    /// One object of a key: walked as it is, or as a document of its own.
+    /// Reads one object of a key, either in place or as a nested document.
     #[inline]
     fn instance(&mut self, number: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         match &self.tree.objects[number as usize].nested {
@@ -408,8 +408,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         .into()
     }
 
-    /// The value of a key that leads to a leaf. Of an acknowledged document, one that the leaf refuses is
-    /// skipped.
+    /// Reads the value of a key that refers to a leaf. In an acknowledged document, a value that the leaf
+    /// refuses is skipped.
     #[inline(always)]
     pub(super) fn leaf_value(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         match self.value(leaf, at, depth) {
@@ -418,13 +418,13 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
     }
 
-    /// The offset after a value that nobody looks at.
+    /// Returns the offset after a value that is not read.
     #[cold]
     pub(super) fn skip(&self, at: usize, depth: usize) -> Result<usize, Stop> {
         Ok(json::skip_value(self.bytes, at, depth, self.mapping.settings().limits.json_depth)?)
     }
 
-    /// A scalar, or an array of any depth.
+    /// Reads a scalar, or an array of any depth.
     #[inline(always)]
     fn value(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         if self.bytes.get(at) == Some(&b'[') { self.array(leaf, at, depth) } else { self.scalar(leaf, at) }
@@ -478,7 +478,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
     }
 
-    /// One scalar of a leaf; returns the offset after it.
+    /// Reads one scalar of a leaf. Returns the offset after it.
     #[inline(always)]
     fn scalar(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
         let tree = self.tree;
@@ -509,12 +509,12 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
     }
 
-    /// A string with escapes.
+    /// Reads a string with escapes.
     #[inline(never)]
     fn escaped(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
         let end = match json::string_end(self.bytes, at + 1) {
             Ok((end, _)) => end,
-            // Strings are read when the field asks for them, so the field is to blame.
+            // In Elasticsearch a string is read when the field asks for it, so the error names the field.
             Err(found) => {
                 let field = &self.tree.leaves[leaf as usize].field;
                 let cause = error::syntax_cause(self.bytes, &found);
@@ -575,7 +575,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
     }
 
-    /// An explicit null: every field that the value reaches puts its own `null_value` in its place.
+    /// Reads an explicit null: every field that the value reaches replaces it by its own `null_value`.
     fn null(&mut self, node: &'a Leaf, leaf: u32, at: usize) -> Result<(), Stop> {
         let tree = self.tree;
         if node.is_scripted {

@@ -1,4 +1,4 @@
-//! Values that are read as a whole instead of scalar by scalar: "which points, shapes or bytes stand here?"
+//! Values that are read as a whole instead of scalar by scalar: "which points, shapes or bytes are these?"
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -22,7 +22,7 @@ fn read_options(field: &Field) -> ReadOptions {
     ReadOptions { ignore_z: field.ignore_z, bring_back: field.ignore_malformed }
 }
 
-/// The shape that a document's value names, ready to be stored.
+/// Reads the shape in a document's value, ready to be stored.
 fn shape_of(field: &Field, value: &Value) -> Result<GridShape, RequestError> {
     let given = read_shape(value, &field.shape_options())?;
     let shape = GridShape::of(&given.geometry, given.is_clockwise)?;
@@ -30,8 +30,8 @@ fn shape_of(field: &Field, value: &Value) -> Result<GridShape, RequestError> {
     Ok(shape)
 }
 
-/// The common notation of a point, `[lon, lat]` within the map, and the offset after it; `None` leaves
-/// everything to the rules.
+/// Reads the common notation of a point, `[lon, lat]` within the map. Returns the point and the offset after
+/// it; `None` if the general rules must be applied.
 fn plain_position(text: &str, at: usize) -> Option<(GeoPoint, usize)> {
     let bytes = text.as_bytes();
     let (longitude, comma) = coordinate(text, at, b'[')?;
@@ -40,7 +40,7 @@ fn plain_position(text: &str, at: usize) -> Option<(GeoPoint, usize)> {
     (is_within && bytes.get(end) == Some(&b']')).then_some((GeoPoint { latitude, longitude }, end + 1))
 }
 
-/// The number after the byte `mark` at `at`, and the offset of what follows.
+/// Reads the number after the byte `mark` at `at`. Returns it with the offset of what follows.
 #[inline]
 fn coordinate(text: &str, at: usize, mark: u8) -> Option<(f64, usize)> {
     let bytes = text.as_bytes();
@@ -56,7 +56,7 @@ fn coordinate(text: &str, at: usize, mark: u8) -> Option<(f64, usize)> {
 }
 
 impl<'a, S: FieldSink> Walk<'a, S> {
-    /// The object or list of a `geo_shape`; returns the offset after it.
+    /// Reads the object or list of a `geo_shape`. Returns the offset after it.
     #[inline(never)]
     pub(super) fn shapes(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         let end = json::skip_value(self.bytes, at, depth, self.mapping.settings().limits.json_depth)?;
@@ -68,7 +68,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
 
     fn put_shapes(&mut self, node: &'a Leaf, leaf: u32, value: &Value, at: usize) -> Result<(), Stop> {
         match value {
-            // The depth of JSON that was let in bounds this recursion.
+            // The limit on the depth of JSON bounds this recursion.
             Value::Array(items) => items.iter().try_for_each(|item| self.put_shapes(node, leaf, item, at)),
             Value::Null => Ok(()),
             shape => self.put_shape(node, leaf, shape, at),
@@ -100,7 +100,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(())
     }
 
-    /// The object or list of a `geo_point`; returns the offset after it.
+    /// Reads the object or list of a `geo_point`. Returns the offset after it.
     #[inline(never)]
     pub(super) fn points(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         let json_depth = self.mapping.settings().limits.json_depth;
@@ -141,12 +141,14 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(end)
     }
 
-    /// The grammar is checked, so this fails only where serde_json is stricter (numbers beyond a double).
+    /// Parses a value whose grammar has been checked. This fails only if serde_json is stricter (numbers
+    /// beyond a double).
     pub(super) fn value_of(&self, at: usize, end: usize) -> Value {
         serde_json::from_str(&self.text[at..end]).unwrap_or(Value::Bool(false))
     }
 
-    /// `[lon, lat]` as the whole value of the field, of which Elasticsearch reads the numbers itself.
+    /// Feeds `[lon, lat]` as the whole value of the field; Elasticsearch reads the numbers itself in this
+    /// case.
     fn put_position(&mut self, node: &'a Leaf, leaf: u32, value: &Value, at: usize) -> Result<(), Stop> {
         let field = &*node.field;
         let items = value.as_array().map_or(&[][..], |items| items);
@@ -198,7 +200,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Err(error::wrapped(self.bytes, at, cause).into())
     }
 
-    /// A scalar under a type that is not a scalar's.
+    /// Feeds a scalar to a field whose type reads whole values.
     #[inline(never)]
     pub(super) fn put_whole(
         &mut self,
@@ -226,8 +228,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
     }
 
-    /// The query of a `percolator` field, which whoever writes the document reads; returns the offset after
-    /// it.
+    /// Skips the query of a `percolator` field, which is parsed by the code that writes the document. Returns
+    /// the offset after it.
     #[inline(never)]
     pub(super) fn query(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
         let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;
@@ -237,7 +239,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(end)
     }
 
-    /// One point in any notation; null stands for `null_value`.
+    /// Feeds one point in any notation; null stands for `null_value`.
     pub(super) fn put_point(
         &mut self,
         node: &'a Leaf,
@@ -261,7 +263,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
     }
 
-    /// Multi-fields get a point as its geohash, whatever notation it came in.
+    /// Feeds a point. Multi-fields get it as its geohash, whatever its notation.
     fn feed_point(&mut self, node: &'a Leaf, leaf: u32, point: GeoPoint, at: usize) -> Result<(), Stop> {
         if node.is_fed {
             self.sink.number(&node.field, point.encode());
@@ -285,7 +287,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         error::document(self.bytes, at, reason).caused_by(cause).into()
     }
 
-    /// Base64. Nothing reads it unless the field is stored or has doc values.
+    /// Feeds Base64, which is decoded only if the field is stored or has doc values.
     fn put_bytes(&mut self, node: &'a Leaf, leaf: u32, scalar: Scalar<'_>, at: usize) -> Result<(), Stop> {
         let field = &*node.field;
         if !field.doc_values && !field.store {

@@ -1,4 +1,4 @@
-//! A field as it was declared.
+//! The declaration of a field.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::described::FieldType;
 
-/// A leaf field: its type, and the parameters that differ from the defaults in their normal form.
+/// A leaf field: its type, and the parameters that differ from the defaults, in normal form.
 #[derive(Debug, Clone)]
 pub(crate) struct Leaf {
     pub kind: &'static dyn FieldType,
@@ -25,23 +25,23 @@ impl PartialEq for Leaf {
 }
 
 impl Leaf {
-    /// A field of this type, without parameters.
+    /// Creates a field of this type without parameters.
     pub fn of(kind: &'static dyn FieldType) -> Leaf {
         Leaf { kind, params: BTreeMap::new(), fields: BTreeMap::new(), copy_to: Vec::new() }
     }
 
-    /// The parameter as declared, else the type's default, else null.
+    /// Returns the parameter as declared, else the type's default, else null.
     pub fn param(&self, name: &str) -> Value {
         self.params.get(name).cloned().unwrap_or_else(|| self.kind.default_of(name))
     }
 
-    /// The terms beside its own that hold its keys.
+    /// Returns the additional field for the keyed terms of a flattened field.
     pub fn keyed(&self) -> Option<Leaf> {
         let kind = self.kind.keys()?;
         Some(Leaf { kind, params: self.params.clone(), fields: BTreeMap::new(), copy_to: Vec::new() })
     }
 
-    /// Its multi-fields, and the fields that its type has beside it, by the ends of their names.
+    /// Returns its multi-fields and the additional fields of its type, with the suffixes of their names.
     pub fn beside(&self) -> Vec<(String, Leaf)> {
         let declared = self.fields.iter().map(|(name, leaf)| (name.clone(), leaf.clone()));
         declared.chain(self.kind.parts(self)).collect()

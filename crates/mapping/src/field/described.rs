@@ -1,4 +1,4 @@
-//! How a field type describes itself: everything that depends on the type, and nothing that does not.
+//! How a field type describes itself: everything that depends on the type, and nothing else.
 
 use std::fmt::Debug;
 
@@ -15,38 +15,40 @@ use crate::RequestError;
 use crate::date::DateFormat;
 use crate::java::java_text;
 
-/// One type of Elasticsearch's mappings.
+/// One of Elasticsearch's field types.
 ///
-/// A type is one file of `field_type` and one line of its table. What it does not say is as in the type that
-/// it is like, or else as the defaults here have it. Hot paths do not come here: documents are read by
-/// [`FieldType::reads`], columns by the field's [`ValueKind`].
+/// A type is one file of `field_type` and one line of its table. Methods that it does not override behave as
+/// in the type that it is like, or else as the defaults here. Hot paths do not call these methods: documents
+/// are read by [`FieldType::reads`], columns by the field's [`ValueKind`].
 pub(crate) trait FieldType: Debug + Send + Sync {
-    /// Elasticsearch's name.
+    /// Returns Elasticsearch's name.
     fn name(&self) -> &'static str;
 
-    /// The name in errors, where that of the type whose searches it has stands for it.
+    /// Returns the name for error messages of searches, which may be that of another type with the same
+    /// searches.
     fn searched_as(&self) -> &'static str {
         self.name()
     }
 
-    /// The name under which `_field_caps` counts it together with types that are searched alike.
+    /// Returns the name under which `_field_caps` counts it together with types that are searched in the same
+    /// way.
     fn family(&self) -> &'static str {
         self.searched_as()
     }
 
-    /// The parameters, in the order in which `GET _mapping` prints them.
+    /// Returns the parameters, in the order in which `GET _mapping` prints them.
     fn params(&self) -> &'static [Param];
 
-    /// The type whose values it has: that one reads, searches and shows what this one says nothing of. Only a
-    /// type that is like none has to say all of it.
+    /// Returns the type with the same values: its methods for reading, searching and showing apply where this
+    /// type has none. A type that is like no other must implement all of them.
     fn like(&self) -> Option<&'static dyn FieldType> {
         None
     }
 
-    /// Which values a field has that is declared so.
+    /// Returns the kind of values that a field with this declaration has.
     ///
     /// # Errors
-    /// Formats of dates that are none.
+    /// A date format is invalid.
     fn values(&self, leaf: &Leaf) -> Result<ValueKind, RequestError> {
         match self.like() {
             Some(like) => like.values(leaf),
@@ -54,23 +56,23 @@ pub(crate) trait FieldType: Debug + Send + Sync {
         }
     }
 
-    /// Changes what is otherwise taken from the parameters of the usual names.
+    /// Changes the field after it has been built from the common parameters.
     fn finish(&self, _leaf: &Leaf, _field: &mut Field) {}
 
     // Declarations.
 
-    /// What a declaration must fulfil that no parameter tells alone.
+    /// Checks what depends on more than a single parameter.
     fn check(&self, _leaf: &Leaf, _place: &Place<'_>) -> Result<(), RequestError> {
         Ok(())
     }
 
-    /// Parameters that `GET _mapping` prints whether they were given or not.
+    /// Returns parameters that `GET _mapping` always prints, whether they were given or not.
     fn always_shown(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Why a parameter is refused that the type does not have, where there is more to say than that it is
-    /// unknown.
+    /// Returns why a parameter that the type does not have is refused, if there is more to say than that it
+    /// is unknown.
     fn refused_parameter(
         &self,
         _name: &str,
@@ -80,7 +82,7 @@ pub(crate) trait FieldType: Debug + Send + Sync {
         None
     }
 
-    /// A scalar `null_value` in normal form.
+    /// Converts a scalar `null_value` to normal form.
     fn null_value(&self, value: &Value) -> Result<Value, RequestError> {
         match self.like() {
             Some(like) => like.null_value(value),
@@ -88,48 +90,49 @@ pub(crate) trait FieldType: Debug + Send + Sync {
         }
     }
 
-    /// What documents say that say null; as a value would be said.
+    /// Converts `null_value` to the scalar that replaces a null in a document.
     fn null(&self, null: &Value) -> OwnedScalar {
         OwnedScalar::from_json(null)
     }
 
-    /// Whether a field may be a dimension of time series.
+    /// Whether a field may be a time series dimension.
     fn dimension(&self) -> Dimension {
         Dimension::Unsupported
     }
 
-    /// Whether a script may make its values when documents are written, given that the type has the
+    /// Whether a script may compute its values when documents are written, given that the type has the
     /// parameter.
     fn takes_script(&self) -> bool {
         true
     }
 
-    /// The parameters that it has as a runtime field; `None` where it cannot be one.
+    /// Returns its parameters as a runtime field; `None` if it cannot be one.
     fn runtime_params(&self) -> Option<&'static [&'static str]> {
         None
     }
 
-    /// The type of the keys beside its own values (`flattened`).
+    /// Returns the type of the keys that exist besides its own values (`flattened`).
     fn keys(&self) -> Option<&'static dyn FieldType> {
         None
     }
 
-    /// The fields that a field has beside itself, by the ends of their names, fed with the same values.
+    /// Returns the additional fields of a field, with the suffixes of their names. They are fed with the same
+    /// values.
     fn parts(&self, _leaf: &Leaf) -> Vec<(String, Leaf)> {
         Vec::new()
     }
 
     // Documents.
 
-    /// How its values are read from a document.
+    /// Returns how its values are read from a document.
     fn reads(&self) -> Reads {
         self.like().map_or(Reads::Scalar, |like| like.reads())
     }
 
-    /// What a scalar of a document is; asked where [`FieldType::reads`] knows no quick way.
+    /// Reads a scalar of a document. Called if [`FieldType::reads`] has no faster way.
     ///
     /// # Errors
-    /// The cause that the document's error is wrapped around.
+    /// The cause that the document's error wraps.
     fn read<'a>(
         &self,
         field: &Field,
@@ -142,12 +145,12 @@ pub(crate) trait FieldType: Debug + Send + Sync {
         }
     }
 
-    /// The type by which the ends of its ranges are read, where those are numbers.
+    /// Returns the type that reads the bounds of its ranges, if those are numbers.
     fn ends(&self) -> Option<&'static dyn FieldType> {
         None
     }
 
-    /// What gives values back where an index keeps no source.
+    /// Returns where values come from in an index with synthetic source.
     fn kept_in(&self, field: &Field) -> KeptIn {
         match self.like() {
             Some(like) => like.kept_in(field),
@@ -158,7 +161,7 @@ pub(crate) trait FieldType: Debug + Send + Sync {
 
     // Queries.
 
-    /// What a `term` query with this value selects.
+    /// Returns what a `term` query with this value selects.
     fn select_term(
         &self,
         field: &Field,
@@ -171,7 +174,7 @@ pub(crate) trait FieldType: Debug + Send + Sync {
         }
     }
 
-    /// What a `range` query with these ends selects; none of them is null.
+    /// Returns what a `range` query with these bounds selects; none of them is null.
     fn select_range(
         &self,
         field: &Field,
@@ -189,7 +192,7 @@ pub(crate) trait FieldType: Debug + Send + Sync {
         }
     }
 
-    /// The term of a whole text.
+    /// Returns the term of a whole string.
     fn encode_term(&self, text: &str) -> Result<Vec<u8>, RequestError> {
         match self.like() {
             Some(like) => like.encode_term(text),
@@ -197,7 +200,7 @@ pub(crate) trait FieldType: Debug + Send + Sync {
         }
     }
 
-    /// A term as text.
+    /// Returns a term as a string.
     fn decode_term(&self, term: &[u8]) -> String {
         match self.like() {
             Some(like) => like.decode_term(term),
@@ -205,17 +208,17 @@ pub(crate) trait FieldType: Debug + Send + Sync {
         }
     }
 
-    /// A source's value as `fields` shows it; `None` where it is passed over.
+    /// Returns a value of the source as `fields` shows it; `None` if it is skipped.
     fn show_source(&self, field: &Field, text: String, format: Option<&DateFormat>) -> Option<Value> {
         self.like()?.show_source(field, text, format)
     }
 
-    /// What `fields` shows for a null of the source.
+    /// Returns what `fields` shows for a null in the source.
     fn show_null(&self, field: &Field, null: &Value, format: Option<&DateFormat>) -> Option<Value> {
         self.show_source(field, scalar_text(null)?, format)
     }
 
-    /// What a `format` of `fields` and `docvalue_fields` means.
+    /// Parses a `format` of `fields` and `docvalue_fields`.
     fn shown_by(&self, field: &Field, pattern: &str) -> Result<DateFormat, RequestError> {
         match self.like() {
             Some(like) => like.shown_by(field, pattern),
@@ -223,29 +226,29 @@ pub(crate) trait FieldType: Debug + Send + Sync {
         }
     }
 
-    /// Refuses `exists` queries.
+    /// Refuses `exists` queries if the type does not support them.
     fn check_exists(&self, _field: &Field) -> Result<(), RequestError> {
         Ok(())
     }
 
     // Columns.
 
-    /// Refuses whatever asks for a column, where there is more to say than that there is none.
+    /// Refuses requests that need a column, if there is more to say than that it is absent.
     fn check_column(&self, _field: &Field) -> Result<(), RequestError> {
         Ok(())
     }
 
-    /// Refuses sorts (and aggregations by keys) over a column that has no order of its own.
+    /// Refuses sorting and aggregating by key over a column that has no order.
     fn check_sortable(&self, _field: &Field) -> Result<(), RequestError> {
         Ok(())
     }
 
-    /// Whether an index can be sorted by it (`index.sort.field`).
+    /// Whether an index can be sorted by the field (`index.sort.field`).
     fn sorts_indices(&self) -> bool {
         false
     }
 
-    /// Whether hits can be collapsed by it.
+    /// Whether hits can be collapsed by the field.
     fn collapses(&self) -> bool {
         false
     }
@@ -256,7 +259,7 @@ pub(crate) trait FieldType: Debug + Send + Sync {
         self.like().map_or(field.index || field.doc_values, |like| like.is_searchable(field))
     }
 
-    /// `has_fielddata`: the parameter `fielddata` is true.
+    /// Whether the field is aggregatable. `has_fielddata` is the parameter `fielddata`.
     fn is_aggregatable(&self, field: &Field, has_fielddata: bool) -> bool {
         self.like().map_or(field.doc_values, |like| like.is_aggregatable(field, has_fielddata))
     }
@@ -271,12 +274,12 @@ fn not_searchable(field: &Field) -> RequestError {
 }
 
 impl dyn FieldType + '_ {
-    /// The parameter of this name.
+    /// Returns the parameter with this name.
     pub(crate) fn param(&self, name: &str) -> Option<&'static Param> {
         self.params().iter().find(|param| param.name == name)
     }
 
-    /// The parameter's default, else null.
+    /// Returns the parameter's default, else null.
     pub(crate) fn default_of(&self, name: &str) -> Value {
         match self.param(name).map_or("", |param| param.default) {
             "" => Value::Null,
@@ -287,7 +290,7 @@ impl dyn FieldType + '_ {
     }
 }
 
-/// Where a declaration stands.
+/// Where a declaration is in the mapping.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {
     /// Full dotted path.
@@ -296,12 +299,12 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The last name of the path.
+    /// Returns the last name of the path.
     pub fn name(&self) -> &str {
         self.path.rsplit('.').next().unwrap_or(self.path)
     }
 
-    /// Refuses the multi-fields and copies of a type whose values are no texts.
+    /// Refuses multi-fields and copies for a type that does not support them.
     pub fn refuse_copies(&self, leaf: &Leaf) -> Result<(), RequestError> {
         match leaf.fields.is_empty() && leaf.copy_to.is_empty() {
             true => Ok(()),
@@ -314,7 +317,7 @@ impl Place<'_> {
     }
 }
 
-/// Whether a type can be a dimension of time series.
+/// Whether a type can be a time series dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dimension {
     Allowed,
@@ -323,70 +326,70 @@ pub(crate) enum Dimension {
     Unsupported,
 }
 
-/// What gives a field's values back where an index keeps no source.
+/// Where a field's values come from in an index with synthetic source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeptIn {
     /// Its own column.
     Column,
     /// The column of a keyword among its multi-fields.
     Keyword,
-    /// Nothing, but values come back sorted and without repeats, as from a column of bytes.
+    /// A stored copy, but values are returned sorted and without duplicates, as if from a column of bytes.
     Sorted,
     Nothing,
 }
 
-/// The questions that others ask of a field's type.
+/// Methods of a field that depend on its type.
 impl Field {
-    /// Elasticsearch's name of its type, as searches call it.
+    /// Returns Elasticsearch's name of its type, as searches use it.
     pub fn type_name(&self) -> &'static str {
         self.of.searched_as()
     }
 
-    /// The name under which `_field_caps` counts its type.
+    /// Returns the name under which `_field_caps` counts its type.
     pub fn family_name(&self) -> &'static str {
         self.of.family()
     }
 
-    /// Refuses whatever asks for a column of a type that never has one.
+    /// Refuses requests that need a column, if the type never has one.
     ///
     /// # Errors
-    /// In Elasticsearch's words.
+    /// Elasticsearch's errors.
     pub fn check_column(&self) -> Result<(), RequestError> {
         self.of.check_column(self)
     }
 
-    /// Refuses `exists` queries.
+    /// Refuses `exists` queries if the type does not support them.
     ///
     /// # Errors
-    /// In Elasticsearch's words.
+    /// Elasticsearch's errors.
     pub fn check_exists(&self) -> Result<(), RequestError> {
         self.of.check_exists(self)
     }
 
-    /// Refuses sorts and aggregations by key over fields whose column has no order of its own.
+    /// Refuses sorting and aggregating by key over fields whose column has no order.
     ///
     /// # Errors
-    /// In Elasticsearch's words.
+    /// Elasticsearch's errors.
     pub fn check_sortable(&self) -> Result<(), RequestError> {
         self.of.check_sortable(self)
     }
 
-    /// Whether an index can be sorted by it (`index.sort.field`).
+    /// Whether an index can be sorted by the field (`index.sort.field`).
     pub fn sorts_indices(&self) -> bool {
         self.of.sorts_indices()
     }
 
-    /// Whether hits can be collapsed by it.
+    /// Whether hits can be collapsed by the field.
     pub fn collapses(&self) -> bool {
         self.of.collapses()
     }
 
-    /// What `_field_caps` says of searches.
+    /// Whether `_field_caps` shows the field as searchable.
     pub fn is_searchable(&self) -> bool {
         self.of.is_searchable(self)
     }
 
-    /// What `_field_caps` says of aggregations. `has_fielddata`: the parameter `fielddata` is true.
+    /// Whether `_field_caps` shows the field as aggregatable. `has_fielddata` is the parameter `fielddata`.
     pub fn is_aggregatable(&self, has_fielddata: bool) -> bool {
         self.of.is_aggregatable(self, has_fielddata)
     }

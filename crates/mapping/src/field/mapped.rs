@@ -1,4 +1,4 @@
-//! One mapped leaf field as data.
+//! A leaf field of a mapping.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,192 +11,193 @@ use crate::feature::RankFeature;
 use crate::join::Relations;
 use crate::similarity::Similarity;
 
-/// Number of a leaf field within one index's mapping: dense, stable while the index is open, never reused.
+/// Identifies a leaf field within one index's mapping: dense, stable while the index is open, never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FieldId(pub u32);
 
-/// What a field's values become in a segment.
+/// The form of a field's values in a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Representation {
-    /// Analysed tokens with positions and norms.
+    /// Analyzed tokens with positions and norms.
     Text,
-    /// Whole terms: keyword as UTF-8, ip as 16 bytes big-endian (IPv4 mapped into IPv6), ranges as both ends.
-    /// Column = ordinals over the terms.
+    /// Whole terms: keyword as UTF-8, ip as 16 bytes big-endian (IPv4 mapped into IPv6), ranges as both
+    /// bounds. The column has ordinals of the terms.
     Terms,
-    /// `i64` that sorts like the value: integers and dates (milliseconds, or nanoseconds) as they are,
-    /// booleans 0/1, doubles by [`crate::number::sortable_from_f64`], floats and half floats as their value
-    /// widened to f64, scaled floats as `round(value * scaling_factor)`. Index = points, column = numbers.
+    /// An `i64` that sorts like the value: integers and dates (milliseconds or nanoseconds) unchanged,
+    /// booleans as 0/1, doubles by [`crate::number::sortable_from_f64`], floats and half floats widened to
+    /// f64, scaled floats as `round(value * scaling_factor)`. The index has points, the column has numbers.
     Number,
-    /// Bytes of shapes ([`crate::geo::GridShape::encode`]), always kept when there is an index or a column.
-    /// Index = points, numbers of cells ([`crate::geo::ShapeCell`]).
+    /// Bytes of shapes ([`crate::geo::GridShape::encode`]), which are stored if there is an index or a
+    /// column. The index has points: numbers of cells ([`crate::geo::ShapeCell`]).
     Shape,
 }
 
-/// One leaf field as mapped. Immutable; shared by `Arc`.
+/// A leaf field as mapped. Immutable; shared by `Arc`.
 #[derive(Debug)]
 pub struct Field {
-    /// No identity for the keys of a flattened field, which all have that of its keyed terms, nor for runtime
-    /// fields: compare paths.
+    /// Not unique for the keys of a flattened field, which all have the id of its keyed terms, nor for
+    /// runtime fields: compare paths instead.
     pub id: FieldId,
-    /// Full dotted path, multi-field suffix included (`request.raw`).
+    /// Full dotted path, including a multi-field's suffix (`request.raw`).
     pub path: Arc<str>,
-    /// Its type, which answers what depends on the type alone.
+    /// Its type, which answers everything that depends only on the type.
     pub(crate) of: &'static dyn FieldType,
-    /// What its values are.
+    /// The kind of its values.
     pub values: ValueKind,
     /// `index`: searchable by postings or points.
     pub index: bool,
     /// `doc_values`: has a column.
     pub doc_values: bool,
-    /// `store` (kept for `GET _mapping`; stored fields are read from `_source`).
+    /// `store` (only for `GET _mapping`; stored fields are read from `_source`).
     pub store: bool,
-    /// `match_only_text`: matches score alike, and phrases are looked for in the source.
+    /// `match_only_text`: all matches have the same score, and phrases are verified with the source.
     pub match_only: bool,
-    /// `wildcard`: a keyword whose matches score alike.
+    /// `wildcard`: a keyword whose matches all have the same score.
     pub is_wildcard: bool,
     /// Text and keyword: whether norms are written.
     pub norms: bool,
     /// Text and keyword: how matches are scored.
     pub similarity: Similarity,
-    /// Text: whether positions are written (`index_options: positions`, the default for text). Counts of
-    /// tokens: whether removed tokens count (`enable_position_increments`).
+    /// Text: whether positions are written (`index_options: positions`, the default for text). Token count:
+    /// whether removed tokens are counted (`enable_position_increments`).
     pub positions: bool,
-    /// Text: whether an index of Elasticsearch would have offsets of its terms. Here they are made anew where
-    /// they are needed.
+    /// Text: whether an index of Elasticsearch would store offsets of its terms. Here they are recomputed
+    /// when they are needed.
     pub has_offsets: bool,
-    /// Text: whether it would have them by document (`term_vector`).
+    /// Text: whether Elasticsearch would store offsets per document (`term_vector`).
     pub has_vector_offsets: bool,
     /// Text and keyword: whether frequencies are written.
     pub frequencies: bool,
-    /// Text and completion: the analyzer of values.
+    /// Text and completion: the analyzer of documents' values.
     pub analyzer: Option<Arc<Analyzer>>,
-    /// Text and completion: the analyzer of what is looked for.
+    /// Text and completion: the analyzer of query texts.
     pub search_analyzer: Option<Arc<Analyzer>>,
-    /// Text: the analyzer of phrases that are looked for, where it is not the `search_analyzer`.
+    /// Text: the analyzer of phrases in queries, if it differs from `search_analyzer`.
     pub search_quote_analyzer: Option<Arc<Analyzer>>,
-    /// Keyword: values and what is looked for are brought into its form.
+    /// Keyword: normalizes values and query texts.
     pub normalizer: Option<Arc<Normalizer>>,
-    /// Keyword: whether a text that is looked for is cut at white space (`split_queries_on_whitespace`).
+    /// Keyword: whether query texts are split at white space (`split_queries_on_whitespace`).
     pub splits_queries: bool,
-    /// Text: positions left free between two values of one document (default 100).
+    /// Text: number of positions left free between two values of a document (default 100).
     pub position_increment_gap: u32,
     /// Keyword: values longer than this many UTF-16 units are not indexed.
     pub ignore_above: Option<u32>,
     /// `null_value` in the field's own JSON form.
     pub null_value: Option<serde_json::Value>,
-    /// Numbers, ranges and shapes: whether values of a wrong form are converted instead of refused
+    /// Numbers, ranges and shapes: whether values of another form are converted instead of refused
     /// (`coerce`).
     pub coerce: bool,
-    /// Whether a value that cannot be read is left out instead of refused (`ignore_malformed`).
+    /// Whether an invalid value is left out instead of refused (`ignore_malformed`).
     pub ignore_malformed: bool,
-    /// Points: whether third coordinates are passed over instead of refused.
+    /// Points: whether a third coordinate is ignored instead of refused.
     pub ignore_z: bool,
     /// Paths this field's values are copied to.
     pub copy_to: Vec<Arc<str>>,
     /// Multi-fields (`fields`), fed with the same values.
     pub multi_fields: Vec<FieldId>,
-    /// Text: where the terms are that it has beside its own.
+    /// Text: the fields with its additional terms.
     pub parts: TextParts,
-    /// Text: whether it holds terms that another text has beside its own.
+    /// Text: whether it contains additional terms of another text.
     pub is_part: bool,
-    /// Whether it is hidden: no name and no pattern finds it.
+    /// Whether it is hidden: no name or pattern matches it.
     pub is_hidden: bool,
-    /// Which documents belong to which others: of a field of type `join`.
+    /// For type `join`: the parent and child relations.
     pub relations: Option<Arc<Relations>>,
-    /// What inputs there are, and under which contexts: of a field of type `completion`.
+    /// For type `completion`: its parameters and contexts.
     pub completion: Option<Arc<Completion>>,
-    /// What its terms say of features: of the types `rank_feature` and `rank_features`.
+    /// For types `rank_feature` and `rank_features`: how terms encode features.
     pub feature: Option<RankFeature>,
-    /// Part of a field of type `flattened`.
+    /// Which part of a field of type `flattened` it is.
     pub flattened: Option<Flattened>,
-    /// A field that no segment holds: its values are made while a search runs. Its id means nothing.
+    /// For a field that no segment contains: its values are computed during a search. Its id has no meaning.
     pub runtime: Option<RuntimeScript>,
-    /// Makes the values that a segment holds, when a document is written. Documents have none of their own.
+    /// Computes the values that a segment contains when a document is written. Documents have no values of
+    /// their own.
     pub script: Option<RuntimeScript>,
 }
 
-/// The terms that a text has beside its own, each kind in a field of its own.
+/// The additional terms of a text; each kind is in a separate field.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TextParts {
-    /// The beginnings of terms.
+    /// Prefixes of terms.
     pub prefixes: Option<TextPrefixes>,
-    /// Neighbouring terms as one; the shortest first.
+    /// Adjacent terms joined into one; the shortest first.
     pub shingles: Vec<TextShingles>,
 }
 
-/// Beginnings of terms.
+/// Prefixes of terms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextPrefixes {
-    /// Path of the field that holds them.
+    /// Path of the field that contains them.
     pub path: Arc<str>,
-    /// Whether they are those of neighbouring terms, too (`search_as_you_type`).
+    /// Whether they include prefixes of joined adjacent terms (`search_as_you_type`).
     pub of_shingles: bool,
-    /// Smallest number of characters that they have.
+    /// Minimum length in characters.
     pub least: usize,
-    /// Largest number of characters that they have.
+    /// Maximum length in characters.
     pub most: usize,
 }
 
 impl TextPrefixes {
-    /// Whether they hold every term that begins with `prefix`.
+    /// Whether every term that begins with `prefix` can be found by that prefix as a term.
     pub fn hold(&self, prefix: &str) -> bool {
         (self.least..=self.most).contains(&prefix.chars().count())
     }
 }
 
-/// Neighbouring terms as one.
+/// Adjacent terms joined into one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextShingles {
-    /// Path of the field that holds them.
+    /// Path of the field that contains them.
     pub path: Arc<str>,
     /// Number of terms in a shingle.
     pub size: usize,
 }
 
-/// Which part of a field of type `flattened` a field is. All are keywords.
+/// The part of a field of type `flattened` that a field is. All parts are keywords.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flattened {
-    /// The field itself: the values of all keys. Objects in its objects are at most `depth_max` deep, itself
-    /// counted.
+    /// The field itself: the values of all keys. Objects may be nested at most `depth_max` levels deep,
+    /// counting the field itself.
     Root {
-        /// The limit on depth.
+        /// The maximum depth.
         depth_max: u32,
     },
-    /// The terms key, [`KEY_END`], value of all keys, at [`keyed_path`]. No name and no pattern finds it.
+    /// For all keys the terms key, [`KEY_END`], value, at [`keyed_path`]. No name or pattern matches it.
     Keyed,
-    /// One key. No document feeds it: a segment shows it as the part of the keyed terms that begin with the
-    /// key. Its id is theirs.
+    /// One key. No document feeds it: a segment exposes it as the range of keyed terms that begin with the
+    /// key. Its id is that of the keyed terms.
     Key,
 }
 
-/// Ends the key in the terms of [`Flattened::Keyed`].
+/// Follows the key in the terms of [`Flattened::Keyed`].
 pub const KEY_END: u8 = 0;
 
-/// What is behind a flattened field's path in that of its keyed terms. The empty part makes it a path that no
-/// mapping has, [`KEY_END`] one that no key has.
+/// The suffix of a flattened field's path in the path of its keyed terms. Its empty part occurs in no path of
+/// a mapping, and [`KEY_END`] occurs in no key.
 pub const KEYED_PATH_END: &str = "..\0";
 
-/// Where the keyed terms of the flattened field at `root` are.
+/// Returns the path of the keyed terms of the flattened field at `root`.
 pub fn keyed_path(root: &str) -> String {
     format!("{root}{KEYED_PATH_END}")
 }
 
-/// What makes the values of a runtime field, or of one that is made when documents are written.
+/// Computes the values of a runtime field, or of a field that is computed when documents are written.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RuntimeScript {
-    /// `{"source", "lang", "params"}`; `None`: the values in `_source`.
+    /// `{"source", "lang", "params"}`; `None` if the values come from `_source`.
     pub script: Option<serde_json::Value>,
-    /// `on_script_error: continue`: a document on which the script fails has no value.
+    /// `on_script_error: continue`: if the script fails, the document has no value.
     pub continues_on_error: bool,
     /// The name under which a `composite` script emits this field.
     pub part: Option<Arc<str>>,
-    /// `constant_keyword`: the value of every document, as soon as it is known.
+    /// `constant_keyword`: the value of all documents; the inner `None` if it is not known yet.
     pub constant: Option<Option<Arc<str>>>,
 }
 
 impl Field {
-    /// A field of this type and these values with everything else off or absent, to be filled in by struct
-    /// update.
+    /// Creates a field with this type and these values and everything else off or absent, to be completed by
+    /// struct update syntax.
     pub(crate) fn bare(id: FieldId, path: Arc<str>, of: &'static dyn FieldType, values: ValueKind) -> Field {
         Field {
             id,
@@ -239,13 +240,13 @@ impl Field {
         }
     }
 
-    /// The value that all documents have, or, `Some(None)`, that the first one will tell.
+    /// Returns the value that all documents have, or `Some(None)` if the first document will set it.
     pub fn constant(&self) -> Option<Option<&str>> {
         let constant = self.runtime.as_ref()?.constant.as_ref()?;
         Some(constant.as_deref())
     }
 
-    /// The same field as one that a script makes while a search runs.
+    /// Returns the same field as one that is computed during a search.
     pub fn made_at_search(&self, script: Option<RuntimeScript>) -> Field {
         Field {
             doc_values: true,
@@ -257,7 +258,7 @@ impl Field {
         }
     }
 
-    /// A text as the field has it: in the form of its normalizer.
+    /// Applies the field's normalizer to a string.
     pub fn normalize<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match &self.normalizer {
             Some(normalizer) => normalizer.normalize(text),
@@ -265,7 +266,7 @@ impl Field {
         }
     }
 
-    /// Whether documents name it in `_field_names`: nothing else tells which have it.
+    /// Whether documents list it in `_field_names`, because nothing else shows which documents have it.
     pub fn is_named(&self) -> bool {
         let has_norms = self.norms && self.has_texts();
         let is_prefixes = self.is_part && !self.norms;

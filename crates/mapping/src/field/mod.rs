@@ -1,8 +1,8 @@
-//! One mapped leaf field: "what are its values, and what can be done with it?"
+//! A mapped leaf field: "what are its values, and what can be done with it?"
 //!
-//! A [`Field`] has a type, which is asked through `FieldType` (files of `field_type`), and a [`ValueKind`],
-//! which says what its values are to whoever reads them. Types are open: adding one changes nothing here.
-//! Kinds of values are closed.
+//! A [`Field`] has a type, which answers through `FieldType` (files of `field_type`), and a [`ValueKind`],
+//! which describes its values to the code that reads them. The set of types is open: adding one changes
+//! nothing here. The set of value kinds is closed.
 
 mod declaration;
 mod described;

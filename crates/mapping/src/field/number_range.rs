@@ -1,12 +1,12 @@
-//! Ranges of numbers: ends as stored numbers, both included.
+//! Ranges of numbers, with inclusive bounds in stored form.
 
 use super::query::{RangeEnd, Selection, text_of};
 use crate::RequestError;
 
-/// The least and the greatest number that a column can hold.
+/// The smallest and the largest number that a column can contain.
 pub(crate) type Limits = (i64, i64);
 
-/// The numbers from `lower` to `upper`.
+/// Selects the numbers from `lower` to `upper`.
 pub(crate) fn numbers(lower: i128, upper: i128) -> Selection {
     let lower = lower.max(i64::MIN.into());
     let upper = upper.min(i64::MAX.into());
@@ -19,8 +19,8 @@ pub(crate) fn numbers(lower: i128, upper: i128) -> Selection {
     Selection::Numbers { lower: lower as i64, upper: upper as i64 }
 }
 
-/// The numbers between two ends. `least` and `most` give the first and the last stored number that lies
-/// within an end, from its text.
+/// Selects the numbers between two bounds. `least` and `most` return the first and the last stored number
+/// within a bound, given as a string.
 pub(crate) fn number_range(
     (lower, upper): (Option<RangeEnd<'_>>, Option<RangeEnd<'_>>),
     (low, high): Limits,

@@ -4,13 +4,13 @@
 //! `NumberFieldMapper`, `DateFieldMapper`, `BooleanFieldMapper`, `IpFieldMapper`, `ScaledFloatFieldMapper`;
 //! `GET _mapping` prints in this order.
 
-/// How a parameter's value is checked and brought into normal form.
+/// How a parameter's value is checked and converted to normal form.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Check {
     Bool,
-    /// Printed whenever it was given, even when equal to the default.
+    /// Printed whenever it was given, even if it equals the default.
     ExplicitBool,
-    /// An integer that is not negative.
+    /// A non-negative integer.
     Count,
     Number,
     /// `no`, `yes`, `with_positions`, ...
@@ -25,32 +25,32 @@ pub(crate) enum Check {
     DateFormat,
     /// A scalar that the type itself must be able to read.
     NullValue,
-    /// A point in any notation, kept as `{"lat", "lon"}`.
+    /// A point in any notation, stored as `{"lat", "lon"}`.
     NullPoint,
-    /// How outer rings run, kept as `RIGHT` or `LEFT`.
+    /// The orientation of outer rings, stored as `RIGHT` or `LEFT`.
     Orientation,
     Meta,
     /// `none`, `arrays` or `all`.
     Keep,
-    /// A text or number, kept as a text.
+    /// A string or number, stored as a string.
     Constant,
-    /// A flag that not every type can have.
+    /// A boolean that not every type supports.
     Dimension,
-    /// What is measured.
+    /// A time series metric.
     Metric,
-    /// What is measured, of places.
+    /// A time series metric of geo points.
     PositionMetric,
-    /// A script, kept in its long form.
+    /// A script, stored in its long form.
     Script,
     /// `fail` or `continue`.
     ScriptError,
-    /// Contexts of a completion, kept as they are shown.
+    /// Contexts of a completion, stored as they are shown.
     Contexts,
-    /// Relations of a join, kept as they are shown.
+    /// Relations of a join, stored as they are shown.
     Relations,
-    /// Least and most characters of prefixes, kept with their defaults.
+    /// Minimum and maximum length of prefixes, stored with their defaults.
     Prefixes,
-    /// Known to Elasticsearch; here only its default may be given.
+    /// A parameter of Elasticsearch for which only the default is accepted here.
     OnlyDefault,
 }
 
@@ -61,7 +61,7 @@ pub(crate) enum Update {
     Always,
     /// From true to false only (`norms`).
     Off,
-    /// Once it is given it stays (`value`).
+    /// Once given, it cannot change (`value`).
     Once,
 }
 
@@ -70,11 +70,11 @@ pub(crate) struct Param {
     pub name: &'static str,
     pub check: Check,
     pub update: Update,
-    /// JSON text of the default; empty for none.
+    /// The default as JSON; empty for none.
     pub default: &'static str,
 }
 
-/// A parameter of a type.
+/// Creates a parameter of a type.
 pub(crate) const fn param(name: &'static str, check: Check, update: Update, default: &'static str) -> Param {
     Param { name, check, update, default }
 }
@@ -93,7 +93,7 @@ pub(crate) const DIMENSION: Param = param("time_series_dimension", Check::Dimens
 pub(crate) const METRIC: Param = param("time_series_metric", Check::Metric, Update::Never, "null");
 pub(crate) const KEEP: Param = param("synthetic_source_keep", Check::Keep, Update::Always, "");
 pub(crate) const SIMILARITY: Param = param("similarity", Check::Similarity, Update::Never, "\"BM25\"");
-/// When ordinals are built is not observable: here they are written at flush, so both values mean the same.
+/// Both values mean the same: ordinals are written at flush, and when they are built is not observable.
 pub(crate) const EAGER_ORDINALS: Param = param("eager_global_ordinals", Check::Bool, Update::Always, "false");
 pub(crate) const IGNORE_ABOVE: Param = param("ignore_above", Check::Count, Update::Always, "2147483647");
 pub(crate) const KEYWORD_INDEX_OPTIONS: Param =

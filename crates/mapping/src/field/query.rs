@@ -1,4 +1,4 @@
-//! Query side of a field: "which terms or numbers does this JSON value select?"
+//! Queries on a field: "which terms or numbers does this JSON value select?"
 //!
 //! Source: `termQuery` and `rangeQuery` of Elasticsearch's field types.
 
@@ -23,45 +23,46 @@ pub enum Selection {
     Term(Vec<u8>),
     /// Terms in byte order between two bounds.
     Terms {
-        /// The first term, or what lies before it.
+        /// The lower bound.
         lower: Bound<Vec<u8>>,
-        /// The last term, or what lies after it.
+        /// The upper bound.
         upper: Bound<Vec<u8>>,
     },
     /// Documents whose stored number is this one.
     Number(i64),
-    /// Documents whose stored number lies between two, both included.
+    /// Documents whose stored number lies between two numbers, both inclusive.
     Numbers {
         /// The smallest stored number.
         lower: i64,
         /// The largest stored number.
         upper: i64,
     },
-    /// Documents with a range whose ends lie where this says.
+    /// Documents with a range whose bounds lie within these limits.
     Ranges(RangesWanted),
 }
 
-/// How dates in a query are read.
+/// How dates in a query are parsed.
 #[derive(Debug, Clone, Copy)]
 pub struct DateContext<'a> {
-    /// The instant that `now` means, in milliseconds since 1970-01-01T00:00Z.
+    /// The instant of `now`, in milliseconds since 1970-01-01T00:00Z.
     pub now_millis: i64,
-    /// Zone of dates that name none (`time_zone`).
+    /// The time zone of dates without one (`time_zone`).
     pub zone: &'a Zone,
     /// The query's own `format`, instead of the field's.
     pub format: Option<&'a DateFormat>,
 }
 
 impl DateContext<'_> {
-    /// Dates in UTC and in the field's own format, with `now` at this instant.
+    /// Creates a context for dates in UTC and in the field's own format, with `now` at this instant.
     pub fn at(now_millis: i64) -> DateContext<'static> {
         DateContext { now_millis, zone: &Zone::Utc, format: None }
     }
 }
 
 impl<'a> DateContext<'a> {
-    /// Numbers are milliseconds whatever the field's format says, and so is the other end of their range; the
-    /// query's own format wins. Source: Elasticsearch's `DateFieldType.rangeQuery`.
+    /// Returns the context for a query with a number: numbers are milliseconds whatever the field's format,
+    /// and so is the other bound of the range. The query's own format takes precedence. Source:
+    /// Elasticsearch's `DateFieldType.rangeQuery`.
     pub(crate) fn for_numbers(&self, has_number: bool) -> DateContext<'a> {
         static EPOCH_MILLIS: LazyLock<DateFormat> =
             LazyLock::new(|| DateFormat::parse_list("epoch_millis").expect("a format of the table"));
@@ -72,7 +73,7 @@ impl<'a> DateContext<'a> {
     }
 }
 
-/// One end of a range query.
+/// One bound of a range query.
 #[derive(Debug, Clone, Copy)]
 pub struct RangeEnd<'a> {
     /// The bound as the query gives it.
@@ -81,7 +82,7 @@ pub struct RangeEnd<'a> {
     pub inclusive: bool,
 }
 
-/// The text of a JSON scalar as a query means it.
+/// Returns the string that a JSON scalar means in a query.
 pub(crate) fn text_of(value: &Value) -> Result<Cow<'_, str>, RequestError> {
     match value {
         Value::String(text) => Ok(text.into()),
@@ -93,19 +94,19 @@ pub(crate) fn text_of(value: &Value) -> Result<Cow<'_, str>, RequestError> {
     }
 }
 
-/// `number_format_exception`: a text that is not a number.
+/// Creates a `number_format_exception`: the string is not a number.
 pub(crate) fn for_input_string(text: &str) -> RequestError {
     let reason =
         if text.is_empty() { "empty String".to_owned() } else { format!("For input string: \"{text}\"") };
     RequestError::bad_request("number_format_exception", reason)
 }
 
-/// A double that a query writes.
+/// Parses a double of a query.
 pub(crate) fn double_of(text: &str) -> Result<f64, RequestError> {
     double_from_text(text).ok_or_else(|| for_input_string(text))
 }
 
-/// The value of a `term` query, and its text.
+/// The value of a `term` query, and its string.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted<'a> {
     pub value: &'a Value,
@@ -113,20 +114,20 @@ pub(crate) struct Wanted<'a> {
 }
 
 impl Field {
-    /// The term of a whole text under a field of terms (UTF-8, or the 16 bytes of an address), or of one
-    /// token of a text field.
+    /// Returns the term of a whole string in a field of terms (UTF-8, or the 16 bytes of an address), or of
+    /// one token of a text field.
     pub fn encode_term(&self, text: &str) -> Result<Vec<u8>, RequestError> {
         self.of.encode_term(text)
     }
 
-    /// What a `term` query with this value selects. A date selects all it may stand for (`2020-01-01` the
-    /// whole day), an address with a prefix length its block.
+    /// Returns what a `term` query with this value selects. A date selects everything it may mean
+    /// (`2020-01-01` the whole day), an address with a prefix length its block.
     pub fn select_term(&self, value: &Value, context: &DateContext<'_>) -> Result<Selection, RequestError> {
         let text = text_of(value)?;
         self.of.select_term(self, &Wanted { value, text: &text }, context)
     }
 
-    /// What a `range` query with these ends selects; an end that is None or null is open.
+    /// Returns what a `range` query with these bounds selects. A bound that is `None` or null is open.
     pub fn select_range(
         &self,
         lower: Option<RangeEnd<'_>>,
@@ -138,7 +139,7 @@ impl Field {
         self.of.select_range(self, lower, upper, context)
     }
 
-    /// Terms in byte order between two texts, each in the form of the field's normalizer.
+    /// Selects terms in byte order between two strings, to which the field's normalizer is applied.
     pub(crate) fn select_texts(
         &self,
         lower: Option<RangeEnd<'_>>,

@@ -1,10 +1,10 @@
-//! Ranges as values (`integer_range` and its kin): "which two ends does this JSON name, and which bytes stand
-//! for them?"
+//! Ranges as values (`integer_range` and similar types): "which two bounds does this JSON name, and how are
+//! they encoded?"
 //!
-//! Both ends are included: an end that is not is moved by the smallest step of its type. Each becomes a whole
-//! number that sorts like it, and a range the bytes of its lower end followed by those of its upper end,
-//! big-endian, 8 or (addresses) 16 each. As terms of a field ranges sort by their lower ends, so that a walk
-//! over the dictionary passes over those that begin too late.
+//! Both stored bounds are inclusive: an exclusive one is moved by the smallest step of its type. Each bound
+//! becomes an unsigned integer that sorts like it. A range is encoded as the bytes of its lower bound
+//! followed by those of its upper bound, big-endian, 8 bytes each, or 16 for addresses. As terms, ranges sort
+//! by their lower bounds, so that a scan of the dictionary can stop before ranges that begin too late.
 //!
 //! Source: Elasticsearch's `RangeFieldMapper` and `RangeType`.
 
@@ -23,39 +23,39 @@ use crate::number::{
     double_from_text, f64_from_sortable, integer_from_text, java_double, java_float, sortable_from_f64,
 };
 
-/// What the ends of a range are.
+/// The type of a range's bounds.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RangeKind {
-    /// 32-bit whole numbers.
+    /// 32-bit integers.
     Integer,
-    /// 64-bit whole numbers.
+    /// 64-bit integers.
     Long,
     /// 32-bit floating point numbers.
     Float,
     /// 64-bit floating point numbers.
     Double,
-    /// Dates, in milliseconds, read by `format`.
+    /// Dates in milliseconds, parsed by `format`.
     Date {
-        /// How texts are read and ends are shown.
+        /// How dates are parsed and printed.
         format: Arc<DateFormat>,
     },
-    /// Addresses, in the form of IPv6.
+    /// Addresses in the form of IPv6.
     Ip,
 }
 
-/// Both ends included, each as a number that sorts like it.
+/// Both bounds, inclusive, each as a number that sorts like it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ends {
-    /// The lower end.
+    /// The lower bound.
     pub lower: u128,
-    /// The upper end.
+    /// The upper bound.
     pub upper: u128,
 }
 
-/// How a document's range must lie to the one of a query (`relation`).
+/// The relation that a document's range must have to a query's range (`relation`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RangeRelation {
-    /// They have something in common.
+    /// They intersect.
     #[default]
     Intersects,
     /// The document's range lies inside the query's.
@@ -64,30 +64,30 @@ pub enum RangeRelation {
     Contains,
 }
 
-/// Selects ranges by where their ends lie; both bounds of each end are included.
+/// Selects ranges by limits for each of their bounds, all inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RangesWanted {
-    /// Smallest and largest lower end.
+    /// Smallest and largest lower bound.
     pub lower: (u128, u128),
-    /// Smallest and largest upper end.
+    /// Smallest and largest upper bound.
     pub upper: (u128, u128),
-    /// Bytes of an end in a term.
+    /// Number of bytes of a bound in a term.
     pub width: usize,
 }
 
 impl RangesWanted {
-    /// Whether both ends lie within their bounds.
+    /// Whether both bounds lie within their limits.
     pub fn accepts(&self, ends: Ends) -> bool {
         (self.lower.0..=self.lower.1).contains(&ends.lower)
             && (self.upper.0..=self.upper.1).contains(&ends.upper)
     }
 
-    /// The ends that `term` stands for.
+    /// Decodes the bounds in `term`.
     pub fn decode(&self, term: &[u8]) -> Option<Ends> {
         decode(term, self.width)
     }
 
-    /// The bytes of a range.
+    /// Encodes a range.
     pub fn encode(&self, ends: Ends) -> Vec<u8> {
         encode(ends, self.width)
     }
@@ -108,7 +108,7 @@ fn decode(term: &[u8], width: usize) -> Option<Ends> {
     Some(Ends { lower: number(&term[..width]), upper: number(&term[width..]) })
 }
 
-/// A number of a column as an end.
+/// Converts a column's number to a bound.
 fn end_of(sortable: i64) -> u128 {
     u128::from(sortable as u64 ^ 1 << 63)
 }
@@ -118,7 +118,7 @@ fn sortable_of(end: u128) -> i64 {
 }
 
 impl RangeKind {
-    /// `integer_range` and so on.
+    /// Returns the name of the type, such as `integer_range`.
     pub fn name(&self) -> &'static str {
         match self {
             RangeKind::Integer => "integer_range",
@@ -134,7 +134,7 @@ impl RangeKind {
         if *self == RangeKind::Ip { 16 } else { 8 }
     }
 
-    /// The ends of a range that is open on both sides.
+    /// Returns the range that is open on both sides.
     fn all(&self) -> Ends {
         let (lower, upper) = match self {
             RangeKind::Integer => (end_of(i32::MIN.into()), end_of(i32::MAX.into())),
@@ -147,7 +147,7 @@ impl RangeKind {
         Ends { lower, upper }
     }
 
-    /// The end one step above, or below; beyond the type's last one nothing is.
+    /// Returns the bound one step higher or lower; `None` beyond the type's limits.
     fn step(&self, end: u128, is_up: bool) -> Option<u128> {
         if *self == RangeKind::Float {
             let value = f64_from_sortable(sortable_of(end)) as f32;
@@ -164,7 +164,7 @@ impl RangeKind {
         next.filter(|next| (all.lower..=all.upper).contains(next))
     }
 
-    /// An end as Java prints it.
+    /// Formats a bound as Java prints it.
     fn shown(&self, end: u128) -> String {
         match self {
             RangeKind::Float => java_float(f64_from_sortable(sortable_of(end)) as f32),
@@ -174,17 +174,17 @@ impl RangeKind {
         }
     }
 
-    /// The ends of a stored range.
+    /// Decodes the bounds of a stored range.
     pub fn decode(&self, term: &[u8]) -> Option<Ends> {
         decode(term, self.width())
     }
 
-    /// The bytes that are stored for a range.
+    /// Encodes a range for storage.
     pub fn encode(&self, ends: Ends) -> Vec<u8> {
         encode(ends, self.width())
     }
 
-    /// The ends of a stored range as doubles; `None` for addresses.
+    /// Returns the bounds of a stored range as doubles; `None` for addresses.
     pub fn numbers(&self, term: &[u8]) -> Option<(f64, f64)> {
         let ends = self.decode(term)?;
         let number = |end: u128| match self {
@@ -194,34 +194,34 @@ impl RangeKind {
         (*self != RangeKind::Ip).then(|| (number(ends.lower), number(ends.upper)))
     }
 
-    /// The ends of a stored range of dates in milliseconds.
+    /// Returns the bounds of a stored range of dates in milliseconds.
     pub fn millis(&self, term: &[u8]) -> Option<(i64, i64)> {
         let ends = self.decode(term)?;
         matches!(self, RangeKind::Date { .. }).then(|| (sortable_of(ends.lower), sortable_of(ends.upper)))
     }
 }
 
-/// The range of a document while its members are read.
+/// A document's range while its members are being read.
 #[derive(Debug)]
 pub(crate) struct RangeReader<'f> {
     field: &'f Field,
     kind: &'f RangeKind,
-    /// Each end as given, and whether it belongs to the range.
+    /// Each bound as given, and whether it is inclusive.
     lower: (u128, bool),
     upper: (u128, bool),
 }
 
 impl<'f> RangeReader<'f> {
-    /// A range that has everything until its members are read.
+    /// Creates a range that is open until its members are read.
     pub fn new(field: &'f Field, kind: &'f RangeKind) -> RangeReader<'f> {
         let all = kind.all();
         RangeReader { field, kind, lower: (all.lower, true), upper: (all.upper, true) }
     }
 
-    /// Takes one member; false when a range has no such member.
+    /// Reads one member. Returns false if ranges have no such member.
     ///
     /// # Errors
-    /// As a field of the ends' type would refuse the value.
+    /// As a field of the bounds' type would refuse the value.
     pub fn take(&mut self, name: &str, value: &Value) -> Result<bool, RequestError> {
         let (is_lower, is_included) = match name {
             "gte" => (true, true),
@@ -232,11 +232,10 @@ impl<'f> RangeReader<'f> {
         };
         let all = self.kind.all();
         let end = match value {
-            // The type's last value, which `gt` and `lt` leave out.
+            // An open bound: the type's limit, which `gt` and `lt` exclude.
             Value::Null if is_lower => all.lower,
             Value::Null => all.upper,
-            // A date that is cut short is the first moment of what it names, or the last where that belongs
-            // to the range, or where it must not.
+            // A date without its smaller units is rounded: down for `gte` and `lt`, up for `gt` and `lte`.
             value => self.end(value, is_lower != is_included)?,
         };
         *(if is_lower { &mut self.lower } else { &mut self.upper }) = (end, is_included);
@@ -277,10 +276,10 @@ impl<'f> RangeReader<'f> {
         }
     }
 
-    /// The range that was read.
+    /// Returns the range that was read.
     ///
     /// # Errors
-    /// When its ends are the wrong way round.
+    /// The lower bound is greater than the upper one.
     pub fn finish(self) -> Result<Ends, RequestError> {
         let included = |(end, is_included): (u128, bool), is_up: bool| match is_included {
             true => Some(end),
@@ -302,7 +301,7 @@ impl<'f> RangeReader<'f> {
     }
 }
 
-/// The block of addresses that a prefix such as `10.0.0.0/8` names.
+/// Returns the block of addresses that a prefix such as `10.0.0.0/8` means.
 pub(crate) fn block_of(text: &str) -> Result<Ends, RequestError> {
     if let Some((first, last)) = ip::parse_cidr(text) {
         return Ok(Ends { lower: u128::from_be_bytes(first), upper: u128::from_be_bytes(last) });
@@ -327,11 +326,11 @@ fn address(text: &str) -> Result<u128, RequestError> {
 }
 
 impl Field {
-    /// The ranges of a field that have `relation` to the one with these ends, open where there is none;
-    /// `None` when there can be none.
+    /// Selects the ranges of a field that have `relation` to the range with these bounds; a missing bound is
+    /// open. `None` if nothing can match.
     ///
     /// # Errors
-    /// Ends that the type cannot read, or the wrong way round.
+    /// The type cannot read a bound, or the lower bound is greater than the upper one.
     pub fn select_ranges(
         &self,
         lower: Option<RangeEnd<'_>>,
@@ -382,7 +381,7 @@ impl Field {
     }
 }
 
-/// An end as a query gives it. Source: the `parse` methods of `RangeType`, `NumberFieldMapper.NumberType` and
+/// Reads a bound of a query. Source: the `parse` methods of `RangeType`, `NumberFieldMapper.NumberType` and
 /// `DateFieldType`.
 fn query_end(
     kind: &RangeKind,

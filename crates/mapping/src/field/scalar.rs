@@ -1,4 +1,4 @@
-//! One JSON scalar on its way to a field: "what stands there, what may become of it, and why not?"
+//! A JSON scalar on its way to a field: "what is it, what does it become, and why may it be refused?"
 
 use serde_json::Value;
 
@@ -6,11 +6,11 @@ use super::mapped::Field;
 use super::value_kind::IntegerWidth;
 use crate::RequestError;
 
-/// A scalar as it stands in JSON.
+/// A scalar as it occurs in JSON.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Scalar<'a> {
     Text(&'a str),
-    /// A number without fraction or exponent that fits.
+    /// A number without fraction or exponent that fits into `i64`.
     Integer {
         text: &'a str,
         value: i64,
@@ -18,11 +18,11 @@ pub(crate) enum Scalar<'a> {
     /// Any other number.
     Number(&'a str),
     Bool(bool),
-    /// What a column holds: a `null_value` of a type whose values are read otherwise.
+    /// A stored number: a `null_value` of a type whose values are not scalars.
     Stored(i64),
 }
 
-/// A scalar that owns its text.
+/// A scalar that owns its string.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum OwnedScalar {
     Text(String),
@@ -33,7 +33,7 @@ pub(crate) enum OwnedScalar {
 }
 
 impl OwnedScalar {
-    /// Takes a JSON scalar; objects and lists become their text.
+    /// Converts a JSON scalar; objects and lists become their JSON text.
     pub fn from_json(value: &Value) -> OwnedScalar {
         match value {
             Value::String(text) => OwnedScalar::Text(text.clone()),
@@ -46,7 +46,7 @@ impl OwnedScalar {
         }
     }
 
-    /// The scalar that documents are read with.
+    /// Returns the borrowed form, with which documents are read.
     pub fn borrow(&self) -> Scalar<'_> {
         match self {
             OwnedScalar::Text(text) => Scalar::Text(text),
@@ -59,7 +59,7 @@ impl OwnedScalar {
 }
 
 impl<'a> Scalar<'a> {
-    /// The text of the token, as Jackson's `text()` gives it.
+    /// Returns the text of the token, like Jackson's `text()`.
     pub fn text(self) -> &'a str {
         match self {
             Scalar::Text(text) | Scalar::Integer { text, .. } | Scalar::Number(text) => text,
@@ -70,14 +70,14 @@ impl<'a> Scalar<'a> {
     }
 }
 
-/// How the walker reads the values of a field. Types of scalars are asked by [`super::FieldType::read`];
-/// those that are read most have an arm of their own beside it, which the compiler puts into the walker.
+/// How the walker reads the values of a field. Scalar types are read by [`super::FieldType::read`]. The most
+/// common ones have variants of their own, so that the compiler can inline them into the walker.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Reads {
     Scalar,
-    /// A text as it is.
+    /// A string, unchanged.
     Text,
-    /// The bytes of a text as a term.
+    /// The bytes of a string as a term.
     Keyword,
     Integer(IntegerWidth),
     Ip,
@@ -86,26 +86,26 @@ pub(crate) enum Reads {
     Points,
     /// Shapes in any notation.
     Shapes,
-    /// The object of a range.
+    /// An object with the bounds of a range.
     Ranges,
     /// Base64.
     Bytes,
-    /// Texts with weights and contexts.
+    /// Strings with weights and contexts of a completion.
     Inputs,
-    /// A relation, and the parent's id.
+    /// A relation and the parent's id.
     Relation,
     /// A number that becomes a term.
     Feature,
-    /// An object of such numbers by name.
+    /// An object with such numbers by name.
     Features,
-    /// The object of a query.
+    /// A query object.
     Query,
     /// An object whose keys are not mapped.
     Flattened,
 }
 
 impl Reads {
-    /// Whether a value is read as a whole, whatever it consists of.
+    /// Whether a value is read as a whole, whatever its structure.
     pub fn is_whole(self) -> bool {
         matches!(
             self,
@@ -126,16 +126,16 @@ impl Reads {
 /// What the sink gets.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Typed<'a> {
-    /// The value counts for null (an empty string for a number).
+    /// The value counts as null (an empty string for a number).
     Nothing,
     Number(i64),
     Term(&'a [u8]),
-    /// A term that the type made.
+    /// A term that the type encoded.
     Coded(Vec<u8>),
     Text(&'a str),
 }
 
-/// Why a value cannot be read; becomes the `caused_by` of the document's error.
+/// Why a value cannot be read. Becomes the `caused_by` of the document's error.
 pub(crate) type Cause = Box<RequestError>;
 
 #[cold]
@@ -143,7 +143,7 @@ pub(crate) fn cause(reason: String) -> Cause {
     Box::new(RequestError::illegal_argument(reason))
 }
 
-/// A text where `coerce` is off.
+/// Returns the error about a string with `coerce` off.
 #[cold]
 pub(crate) fn passed_as_string(name: &str) -> Cause {
     let mut shown = name.to_owned();
@@ -151,7 +151,7 @@ pub(crate) fn passed_as_string(name: &str) -> Cause {
     cause(format!("{shown} value passed as String"))
 }
 
-/// A truth value where a number belongs.
+/// Returns the error about a boolean in place of a number.
 #[cold]
 pub(crate) fn not_numeric(flag: bool) -> Cause {
     let token = if flag { "VALUE_TRUE" } else { "VALUE_FALSE" };

@@ -1,4 +1,4 @@
-//! Values back to JSON: "how is what a segment holds, or what a source says, shown?"
+//! Converts values back to JSON: "how are the values of a segment or of a source shown?"
 
 use serde_json::{Number, Value};
 
@@ -10,19 +10,19 @@ use crate::date::{DateFormat, Resolution, Zone};
 use crate::geo::GeoPoint;
 use crate::number::{f64_from_sortable, u64_from_sortable};
 
-/// Shows the terms of a field, long after the field is out of reach.
+/// Decodes the terms of a field without a reference to the field.
 #[derive(Debug, Clone, Copy)]
 pub struct TermCodec(&'static dyn FieldType);
 
 impl TermCodec {
-    /// The text that a term stands for.
+    /// Returns the string that a term represents.
     pub fn decode(self, term: &[u8]) -> String {
         self.0.decode_term(term)
     }
 }
 
 impl Field {
-    /// A column's value as a JSON number: what `sort` answers. Dates as they are stored, booleans 0 or 1.
+    /// Returns a column's value as the JSON number in a hit's `sort`: dates as stored, booleans as 0 or 1.
     pub fn decode_number(&self, stored: i64) -> Value {
         match self.values {
             ValueKind::Double(Precision::Double) => double(f64_from_sortable(stored)),
@@ -33,7 +33,7 @@ impl Field {
         }
     }
 
-    /// A column's value for arithmetic (aggregations): floats widened, dates in milliseconds.
+    /// Returns a column's value for arithmetic in aggregations: floats widened, dates in milliseconds.
     #[inline]
     pub fn decode_f64(&self, stored: i64) -> f64 {
         match self.values {
@@ -45,8 +45,8 @@ impl Field {
         }
     }
 
-    /// A column's value as `key_as_string` shows it: dates in the field's format (in UTC), booleans as `true`
-    /// or `false`, numbers as numbers.
+    /// Returns a column's value as `key_as_string` shows it: dates in the field's format (in UTC), booleans
+    /// as `true` or `false`, numbers as numbers.
     pub fn format_number(&self, stored: i64) -> Value {
         match &self.values {
             ValueKind::Date { format, resolution } => {
@@ -58,19 +58,19 @@ impl Field {
         }
     }
 
-    /// A column's value as `docvalue_fields` shows it, dates by `format` where it is given.
+    /// Returns a column's value as `docvalue_fields` shows it. Dates use `format` if it is given.
     pub fn show_number(&self, stored: i64, format: Option<&DateFormat>) -> Value {
         match (format, &self.values) {
-            // What Elasticsearch takes for the key of a missing value.
+            // Elasticsearch uses this value as the sort key of missing values.
             (_, ValueKind::Date { resolution: Resolution::Nanos, .. }) if stored == i64::MAX => Value::Null,
             (Some(format), _) => format.format_instant(self.resolution().instant(stored), &Zone::Utc).into(),
-            // Columns hold floats widened, and show them so.
+            // Columns contain floats widened to doubles, and they are shown that way.
             (None, ValueKind::Double(Precision::Float | Precision::Half)) => f64_from_sortable(stored).into(),
             (None, _) => self.format_number(stored),
         }
     }
 
-    /// A column's value as a document would say it, where the source is made of columns.
+    /// Returns a column's value as it would be written in a document, for synthetic source.
     pub fn source_number(&self, stored: i64) -> Value {
         if self.is_point() {
             let point = GeoPoint::decode(stored);
@@ -79,36 +79,37 @@ impl Field {
         self.format_number(stored)
     }
 
-    /// A term as text: addresses in their notation, everything else as UTF-8.
+    /// Returns a term as a string: addresses in their notation, everything else as UTF-8.
     pub fn decode_term(&self, term: &[u8]) -> String {
         self.of.decode_term(term)
     }
 
-    /// What shows its terms, where they are not the texts that they stand for.
+    /// Returns the decoder of its terms, if the terms are not plain strings.
     pub fn term_codec(&self) -> Option<TermCodec> {
         matches!(self.values, ValueKind::Coded | ValueKind::Ip).then_some(TermCodec(self.of))
     }
 
-    /// What `fields` shows for a null of the source.
+    /// Returns what `fields` shows for a null in the source.
     pub fn show_null(&self, format: Option<&DateFormat>) -> Option<Value> {
         self.of.show_null(self, self.null_value.as_ref()?, format)
     }
 
-    /// A source's value as `fields` shows it; `None` where it does not parse (such values are passed over).
+    /// Returns a value of the source as `fields` shows it; `None` if it does not parse (such values are
+    /// skipped).
     pub fn show_source(&self, value: &Value, format: Option<&DateFormat>) -> Option<Value> {
         self.of.show_source(self, scalar_text(value)?, format)
     }
 
-    /// What a `format` of `fields` and `docvalue_fields` means for the field.
+    /// Parses a `format` of `fields` and `docvalue_fields` for the field.
     ///
     /// # Errors
-    /// Patterns that are none, and fields that know no formats.
+    /// The pattern is invalid, or the field does not support formats.
     pub fn shown_by(&self, pattern: &str) -> Result<DateFormat, RequestError> {
         self.of.shown_by(self, pattern)
     }
 }
 
-/// The text of a scalar.
+/// Returns the string of a scalar.
 pub(crate) fn scalar_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -118,12 +119,12 @@ pub(crate) fn scalar_text(value: &Value) -> Option<String> {
     }
 }
 
-/// A double as JSON; null where JSON has no such number.
+/// Converts a double to JSON; null if JSON has no such number.
 fn double(value: f64) -> Value {
     Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
-/// A float with the fewest digits that name it (`0.1`, not `0.10000000149011612`).
+/// Converts a float with the fewest digits that identify it (`0.1`, not `0.10000000149011612`).
 pub(crate) fn float(value: f32) -> Value {
     double(value.to_string().parse().unwrap_or(f64::from(value)))
 }

@@ -1,8 +1,8 @@
-//! What the values of a field are: "how are they kept, and what may be asked of them?"
+//! The kind of a field's values: "how are they stored, and what may be done with them?"
 //!
-//! Field types are many and open (`field_type`); kinds of values are few and closed, so that searches,
-//! aggregations and scripts can have a kernel for each. **Invariant**: nobody outside of `field_type` knows
-//! which type a field has.
+//! Field types are many and the set is open (`field_type`). Kinds of values are few and the set is closed, so
+//! that searches, aggregations and scripts can have a kernel for each. **Invariant**: no code outside of
+//! `field_type` knows which type a field has.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use crate::date::{DateFormat, Resolution};
 use crate::geo::ShapeOptions;
 use crate::number::round_to_half;
 
-/// What one value of a field is.
+/// The kind of a field's values.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ValueKind {
-    /// Text that an analyzer cuts into terms.
+    /// Text that an analyzer splits into terms.
     Text,
-    /// A whole text, which is its own term.
+    /// A whole string, which is its own term.
     Keyword,
-    /// A text whose term is a form of it that sorts as its values do; the type reads and shows it.
+    /// A string that is encoded as a term which sorts like its value; the type encodes and decodes it.
     Coded,
     /// A term of 16 bytes.
     Ip,
-    /// A whole number, stored as it is.
+    /// An integer, stored unchanged.
     Long(IntegerWidth),
     /// 0 to 2^64 - 1; stored by [`crate::number::sortable_from_u64`].
     UnsignedLong,
@@ -33,30 +33,31 @@ pub enum ValueKind {
     Scaled(f64),
     /// `true` and `false`, stored as 1 and 0.
     Bool,
-    /// Milliseconds, or nanoseconds, since 1970.
+    /// Milliseconds or nanoseconds since 1970.
     Date {
-        /// How texts are read and values are shown.
+        /// How dates are parsed and printed.
         format: Arc<DateFormat>,
-        /// Unit of the stored number.
+        /// The unit of the stored number.
         resolution: Resolution,
     },
-    /// A place on the map; number column of [`crate::geo::GeoPoint::encode`], points in Z order.
+    /// A geo point. The column has numbers ([`crate::geo::GeoPoint::encode`]), the index has points in Z
+    /// order.
     Point,
-    /// Shapes on the grid ([`crate::geo::GridShape`]); cells that they touch as points.
+    /// Shapes on the grid ([`crate::geo::GridShape`]). The index has the cells that they touch as points.
     Shape {
-        /// `orientation`: how outer rings run.
+        /// `orientation`: the direction of outer rings.
         is_clockwise: bool,
     },
-    /// Terms of two ends ([`RangeKind::encode`]).
+    /// Terms with two bounds ([`RangeKind::encode`]).
     Range(RangeKind),
-    /// Bytes in the column alone; nothing searches them.
+    /// Bytes in a column; not searchable.
     Bytes,
-    /// A query: what finds it (`limber_search::percolator`) and its JSON as terms, which whoever writes a
-    /// document adds.
+    /// A query: its JSON and the terms by which it is found (`limber_search::percolator`). The terms are
+    /// added by the code that writes the document.
     Query,
 }
 
-/// How large a whole number can be.
+/// The size of an integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IntegerWidth {
     /// 64 bits.
@@ -70,7 +71,7 @@ pub enum IntegerWidth {
 }
 
 impl IntegerWidth {
-    /// The least and the greatest number.
+    /// Returns the smallest and the largest number.
     #[inline]
     pub const fn limits(self) -> (i64, i64) {
         match self {
@@ -82,7 +83,7 @@ impl IntegerWidth {
     }
 }
 
-/// How exact a double is.
+/// The precision of a floating point number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precision {
     /// 64 bits.
@@ -93,24 +94,24 @@ pub enum Precision {
     Half,
 }
 
-/// How a column's numbers are read as numbers.
+/// How the stored numbers of a column are interpreted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum NumberForm {
-    /// As they are: whole numbers, dates in their resolution, truth values as 0 and 1.
+    /// Unchanged: integers, dates in their resolution, booleans as 0 and 1.
     Whole,
     /// By [`crate::number::u64_from_sortable`]: 0 to 2^64 - 1.
     Unsigned,
     /// By [`crate::number::f64_from_sortable`].
     Double,
-    /// As doubles, which are shown with the digits of a float.
+    /// Like doubles, but shown with the digits of a float.
     Float,
     /// Divided by this factor.
     Scaled(f64),
 }
 
-/// The questions that searches ask of a field.
+/// Methods of a field that depend on the kind of its values.
 impl Field {
-    /// What the field's values become in a segment.
+    /// Returns the form of the field's values in a segment.
     pub fn representation(&self) -> Representation {
         match self.values {
             ValueKind::Text => Representation::Text,
@@ -125,8 +126,8 @@ impl Field {
         }
     }
 
-    /// How a column's numbers are read; `None` where it holds none that can be reckoned with, as places
-    /// cannot.
+    /// Returns how a column's numbers are interpreted; `None` if it has none to calculate with, as for geo
+    /// points.
     #[inline]
     pub fn number_form(&self) -> Option<NumberForm> {
         Some(match self.values {
@@ -139,7 +140,7 @@ impl Field {
         })
     }
 
-    /// Whether values are numbers in a column, places included.
+    /// Whether values are numbers in a column, including geo points.
     pub fn is_numeric(&self) -> bool {
         self.representation() == Representation::Number
     }
@@ -149,12 +150,12 @@ impl Field {
         matches!(self.values, ValueKind::Double(_) | ValueKind::Scaled(_))
     }
 
-    /// Whether values are numbers of something: neither dates nor truth values.
+    /// Whether values are quantities: numbers that are neither dates nor booleans.
     pub fn is_quantity(&self) -> bool {
         self.number_form().is_some() && !self.is_bool() && self.date().is_none()
     }
 
-    /// Whether values have at most 32 bits, so that the extremes of a sort are those of 32 bits.
+    /// Whether values have at most 32 bits, so that missing values sort at the limits of 32 bits.
     pub fn is_narrow(&self) -> bool {
         matches!(self.values, ValueKind::Long(width) if width != IntegerWidth::Long)
     }
@@ -169,7 +170,7 @@ impl Field {
         self.values == ValueKind::Ip
     }
 
-    /// Whether values are places (`geo_point`).
+    /// Whether values are geo points (`geo_point`).
     pub fn is_point(&self) -> bool {
         self.values == ValueKind::Point
     }
@@ -179,44 +180,44 @@ impl Field {
         matches!(self.values, ValueKind::Shape { .. })
     }
 
-    /// Whether values are queries, which a `percolate` query asks for.
+    /// Whether values are queries, which a `percolate` query matches.
     pub fn has_queries(&self) -> bool {
         self.values == ValueKind::Query
     }
 
-    /// Whether an analyzer cuts its values into terms.
+    /// Whether an analyzer splits its values into terms.
     pub fn is_analyzed(&self) -> bool {
         self.values == ValueKind::Text
     }
 
-    /// Whether terms are texts, so that queries of texts and patterns work on them as they are.
+    /// Whether terms are strings, so that string queries and patterns can be applied directly.
     pub fn has_texts(&self) -> bool {
         matches!(self.values, ValueKind::Text | ValueKind::Keyword)
     }
 
-    /// Whether patterns (`prefix`, `wildcard`, `regexp`) are held against its terms, or against what those
-    /// stand for.
+    /// Whether patterns (`prefix`, `wildcard`, `regexp`) can be matched with its terms or with their decoded
+    /// form.
     pub fn has_patterns(&self) -> bool {
         self.has_texts() || self.values == ValueKind::Coded
     }
 
-    /// Whether a pattern is held against what a term stands for ([`Field::decode_term`]) and not against the
-    /// term.
+    /// Whether a pattern is matched with the decoded form of a term ([`Field::decode_term`]) instead of the
+    /// term itself.
     pub fn has_coded_terms(&self) -> bool {
         self.values == ValueKind::Coded
     }
 
-    /// Whether terms are single keys that people read: texts and addresses.
+    /// Whether terms are human-readable keys: strings and addresses.
     pub fn has_keys(&self) -> bool {
         self.has_texts() || self.is_ip()
     }
 
-    /// Whether a segment counts the texts' terms, so that a match is scored by how rare it is.
+    /// Whether a segment has term statistics, so that a match is scored by how rare the term is.
     pub fn scores_by_frequency(&self) -> bool {
         self.has_texts() && !self.is_wildcard && self.flattened.is_none() && self.runtime.is_none()
     }
 
-    /// Format and resolution of a date.
+    /// Returns the format and the resolution of a date field.
     pub fn date(&self) -> Option<(&Arc<DateFormat>, Resolution)> {
         match &self.values {
             ValueKind::Date { format, resolution } => Some((format, *resolution)),
@@ -224,12 +225,12 @@ impl Field {
         }
     }
 
-    /// What its stored dates count; milliseconds where it is not a date.
+    /// Returns the unit of stored dates; milliseconds if the field is not a date.
     pub fn resolution(&self) -> Resolution {
         self.date().map_or(Resolution::Millis, |(_, resolution)| resolution)
     }
 
-    /// What the ends of a field's ranges are.
+    /// Returns the type of a range field's bounds.
     pub fn range_kind(&self) -> Option<&RangeKind> {
         match &self.values {
             ValueKind::Range(kind) => Some(kind),
@@ -237,12 +238,12 @@ impl Field {
         }
     }
 
-    /// Whether a segment writes its points by place instead of by value.
+    /// Whether a segment orders its points by location instead of by value.
     pub fn is_spatial(&self) -> bool {
         self.index && self.is_point()
     }
 
-    /// How its shapes are read. Circles have no radius: no field takes them.
+    /// Returns how its shapes are parsed. Circles get radius 0, because no field accepts them.
     pub fn shape_options(&self) -> ShapeOptions<'static> {
         ShapeOptions {
             coerce: self.coerce,
@@ -252,7 +253,7 @@ impl Field {
         }
     }
 
-    /// A number as the field would hold it.
+    /// Rounds a number to the field's precision.
     pub fn round(&self, value: f64) -> f64 {
         match self.values {
             ValueKind::Double(Precision::Float) => f64::from(value as f32),

@@ -85,7 +85,7 @@ impl FieldType for Boolean {
     }
 }
 
-/// A truth value that a query writes.
+/// Parses a boolean of a query.
 fn flag(text: &str) -> Result<bool, RequestError> {
     match text {
         "true" => Ok(true),

@@ -1,5 +1,4 @@
-//! `completion`: texts that a suggester finds by how they begin. Source: Elasticsearch's
-//! `CompletionFieldMapper`.
+//! `completion`: strings that a suggester finds by prefix. Source: Elasticsearch's `CompletionFieldMapper`.
 
 use std::sync::Arc;
 
@@ -39,7 +38,7 @@ impl FieldType for Completion {
             preserve_separators: leaf.flag("preserve_separators"),
             preserve_position_increments: leaf.flag("preserve_position_increments"),
             input_length_max: leaf.param("max_input_length").as_u64().unwrap_or(50) as usize,
-            // They were checked with the parameter.
+            // The parameter has been validated.
             contexts: Completions::parse_contexts(&leaf.param("contexts")).unwrap_or_default(),
         }));
     }

@@ -1,5 +1,5 @@
-//! `constant_keyword`: one value of all documents, which the mapping or the first document tells. Source:
-//! Elasticsearch's `ConstantKeywordFieldMapper`.
+//! `constant_keyword`: all documents have the same value, which is set by the mapping or by the first
+//! document. Source: Elasticsearch's `ConstantKeywordFieldMapper`.
 
 use super::keyword::Keyword;
 use crate::RequestError;

@@ -1,4 +1,4 @@
-//! `date`, and, to the nanosecond, `date_nanos`. Source: Elasticsearch's `DateFieldMapper`.
+//! `date` and, with nanosecond resolution, `date_nanos`. Source: Elasticsearch's `DateFieldMapper`.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ static MILLIS: &[Param] = &params("\"strict_date_optional_time||epoch_millis\"")
 
 static NANOS: &[Param] = &params("\"strict_date_optional_time_nanos||epoch_millis\"");
 
-/// Parameters of the types of dates; `format` is the default where the mapping gives none.
+/// Returns the parameters of the date types. `format` is the default format.
 const fn params(format: &'static str) -> [Param; 11] {
     [
         INDEX,
@@ -125,7 +125,7 @@ impl FieldType for Dated {
     }
 }
 
-/// The format that a declaration names, or the type's own.
+/// Returns the format in the declaration, or the type's default.
 pub(super) fn format_of(leaf: &Leaf) -> Result<Arc<DateFormat>, RequestError> {
     match leaf.param("format").as_str() {
         None | Some(MILLIS_FORMAT) => Ok(crate::date::default_format()),
@@ -139,15 +139,15 @@ fn own_format(field: &Field) -> &DateFormat {
     format
 }
 
-/// A date of a query as it is stored.
+/// Parses a date in a query to the stored number.
 fn stored(field: &Field, text: &str, round_up: bool, context: &DateContext<'_>) -> Result<i64, RequestError> {
     let format = context.format.unwrap_or(own_format(field));
     let instant = format.parse_instant_with_math(text, context.now_millis, round_up, context.zone)?;
     field.resolution().stored(instant)
 }
 
-/// An integer in nanoseconds. What is too large for them is the last one under the default format, as in
-/// Elasticsearch.
+/// Converts an integer to nanoseconds. As in Elasticsearch, a value that is too large becomes the maximum
+/// under the default format.
 #[cold]
 fn nanos_of_integer(format: &DateFormat, value: i64, text: &str) -> Result<i64, Cause> {
     let instant = match format.parse_integer_quickly(value, text) {

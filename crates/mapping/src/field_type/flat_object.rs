@@ -1,13 +1,13 @@
-//! `flat_object`: OpenSearch's name of an object whose keys are not mapped. It is [`Flattened`] without
-//! parameters, and has no column of its own: its keys are sorted by and aggregated over. Source: OpenSearch's
-//! `FlatObjectFieldMapper`; words as recorded from OpenSearch 3.8.
+//! `flat_object`: OpenSearch's name for an object whose keys are not mapped. It is [`Flattened`] without
+//! parameters and without a column of its own; only its keys can be sorted by and aggregated over. Source:
+//! OpenSearch's `FlatObjectFieldMapper`; messages as recorded from OpenSearch 3.8.
 
 use super::flattened::Flattened;
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::field::{self, Field, FieldType, Leaf, Param, Place};
 
-/// Objects inside of one another, as in `flattened`; OpenSearch has the limit of documents alone.
+/// Maximum nesting depth of objects, as in `flattened`. OpenSearch only limits the depth of documents.
 const DEPTH_MAX: u32 = 20;
 
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl FieldType for FlatObject {
     }
 }
 
-/// The pairs of key and value, and single keys. No mapping names this type.
+/// The pairs of key and value, and single keys. Mappings cannot name this type.
 #[derive(Debug)]
 pub(super) struct FlatObjectKeys;
 

@@ -1,4 +1,4 @@
-//! `flattened`: an object whose keys are not mapped. Its values are one field, the pairs of key and value
+//! `flattened`: an object whose keys are not mapped. Its values are one field; its pairs of key and value are
 //! another. Source: Elasticsearch's `FlattenedFieldMapper`.
 
 use super::keyword::Keyword;
@@ -20,7 +20,7 @@ static PARAMS: &[Param] = &[
     NULL_VALUE,
     EAGER_ORDINALS,
     IGNORE_ABOVE,
-    // Frequencies are never written, as in Elasticsearch.
+    // As in Elasticsearch, frequencies are never written.
     KEYWORD_INDEX_OPTIONS,
     SIMILARITY,
     SPLITS_QUERIES,
@@ -80,7 +80,7 @@ impl FieldType for Flattened {
     }
 }
 
-/// The pairs of key and value, and single keys. No mapping names this type.
+/// The pairs of key and value, and single keys. Mappings cannot name this type.
 #[derive(Debug)]
 pub(super) struct FlattenedKeys;
 

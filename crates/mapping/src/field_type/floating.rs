@@ -87,7 +87,7 @@ impl FieldType for Floating {
         upper: Option<RangeEnd<'_>>,
         _: &DateContext<'_>,
     ) -> Result<Selection, RequestError> {
-        // Ends are rounded to a float but not to a half float, and may be infinite.
+        // Bounds are rounded to a float but not to a half float, and may be infinite.
         let stored = |text: &str| -> Result<i128, RequestError> {
             let value = double_of(text)?;
             let value = if self.0 == Precision::Double { value } else { f64::from(value as f32) };
@@ -127,14 +127,14 @@ impl Floating {
     }
 }
 
-/// A `null_value` that is a number.
+/// Reads a numeric `null_value`.
 pub(super) fn null_double(value: &Value) -> Result<Value, RequestError> {
     let text = java_text(value);
     let for_input = || RequestError::illegal_argument(format!("For input string: \"{text}\""));
     double_from_text(&text).map(Value::from).ok_or_else(for_input)
 }
 
-/// A number up to `limit`; `None` where an empty text counts for null.
+/// Reads a number up to `limit`. `None` if it is an empty string, which counts as null.
 #[inline]
 pub(super) fn read_double(
     field: &Field,

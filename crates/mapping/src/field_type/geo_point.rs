@@ -1,4 +1,4 @@
-//! `geo_point`: a place on the map. Source: Elasticsearch's `GeoPointFieldMapper`.
+//! `geo_point`: a point given by latitude and longitude. Source: Elasticsearch's `GeoPointFieldMapper`.
 
 use crate::RequestError;
 use crate::date::DateFormat;

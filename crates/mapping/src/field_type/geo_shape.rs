@@ -1,4 +1,5 @@
-//! `geo_shape`: shapes on the map. Source: Elasticsearch's `GeoShapeWithDocValuesFieldMapper`.
+//! `geo_shape`: shapes such as lines and polygons. Source: Elasticsearch's
+//! `GeoShapeWithDocValuesFieldMapper`.
 
 use serde_json::{Map, Value};
 
@@ -24,7 +25,7 @@ static PARAMS: &[Param] = &[
     KEEP,
 ];
 
-/// Parameters of shapes as prefix trees, which Elasticsearch has refused for new indices since 8.0.
+/// Parameters of shapes as prefix trees, which Elasticsearch refuses for new indices since 8.0.
 static PREFIX_TREE_PARAMS: &[&str] =
     &["strategy", "tree", "tree_levels", "precision", "distance_error_pct", "points_only"];
 

@@ -1,4 +1,5 @@
-//! `ip`: an address as a term of 16 bytes, IPv4 mapped into IPv6. Source: Elasticsearch's `IpFieldMapper`.
+//! `ip`: an address as a term of 16 bytes; IPv4 addresses are mapped into IPv6. Source: Elasticsearch's
+//! `IpFieldMapper`.
 
 use std::ops::Bound;
 

@@ -1,4 +1,4 @@
-//! `join`: which document belongs to which other. Source: Elasticsearch's `ParentJoinFieldMapper`.
+//! `join`: parent and child documents. Source: Elasticsearch's `ParentJoinFieldMapper`.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ impl FieldType for Join {
 
     fn finish(&self, leaf: &Leaf, field: &mut Field) {
         (field.index, field.doc_values) = (true, true);
-        // They were checked with the parameter.
+        // The parameter has been validated.
         field.relations = Some(Arc::new(Relations::parse(&leaf.param("relations")).unwrap_or_default()));
     }
 

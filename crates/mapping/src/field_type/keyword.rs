@@ -1,4 +1,4 @@
-//! `keyword`: a whole text as one term. Source: Elasticsearch's `KeywordFieldMapper`.
+//! `keyword`: a whole string as one term. Source: Elasticsearch's `KeywordFieldMapper`.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! `match_only_text`: text whose matches score alike, and whose phrases are looked for in the source. Source:
-//! Elasticsearch's `MatchOnlyTextFieldMapper`.
+//! `match_only_text`: text whose matches all have the same score, and whose phrases are verified with the
+//! source. Source: Elasticsearch's `MatchOnlyTextFieldMapper`.
 
 use super::text::Text;
 use crate::field::{Field, FieldType, KEEP, Leaf, META, Param};

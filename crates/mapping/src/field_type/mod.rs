@@ -1,8 +1,8 @@
-//! Field types: "what does a field of this type take, keep and answer?"
+//! Field types: "what does a field of this type accept, store and return?"
 //!
-//! One file a type (or a family that differs in one number), one line of [`FIELD_TYPES`], one test in the
-//! type's file. `CONTRIBUTING.md` adds one step by step. Nobody else knows types: a document's values are
-//! read by [`crate::field::Reads`], everything else asks the field.
+//! One file per type (or per family of types that differ in one number), one line in [`FIELD_TYPES`], one
+//! test in the type's file. `CONTRIBUTING.md` shows step by step how to add one. No other code knows types:
+//! [`crate::field::Reads`] determines how a document's values are read, and everything else asks the field.
 
 mod binary;
 mod boolean;

@@ -1,4 +1,5 @@
-//! `percolator`: queries that are looked for by documents. Source: Elasticsearch's `PercolatorFieldMapper`.
+//! `percolator`: stored queries that are searched with documents. Source: Elasticsearch's
+//! `PercolatorFieldMapper`.
 
 use crate::RequestError;
 use crate::field::{

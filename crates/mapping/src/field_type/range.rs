@@ -12,7 +12,7 @@ use crate::field::{
     ValueKind, Wanted, param,
 };
 
-/// What the ends of a range are.
+/// The type of a range's bounds.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum RangeType {
     Integer,
@@ -81,7 +81,7 @@ impl FieldType for Ranges {
         }
     }
 
-    /// A column has both ends as part of the range, whichever way they were given.
+    /// A column stores both bounds as inclusive, however they were given.
     fn kept_in(&self, _: &Field) -> KeptIn {
         KeptIn::Nothing
     }

@@ -1,4 +1,4 @@
-//! `rank_feature` and `rank_features`: numbers that scores rise by. Source: Elasticsearch's
+//! `rank_feature` and `rank_features`: numbers that raise scores. Source: Elasticsearch's
 //! `RankFeatureFieldMapper` and `RankFeaturesFieldMapper`.
 
 use serde_json::Value;
@@ -12,11 +12,11 @@ use crate::field::{
     Precision, Reads, Selection, Update, ValueKind, Wanted, param,
 };
 
-/// One number.
+/// The type with one number.
 #[derive(Debug)]
 pub(super) struct RankFeature;
 
-/// Numbers by name.
+/// The type with several named numbers.
 #[derive(Debug)]
 pub(super) struct RankFeatures;
 
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(names.iter().filter(|name| !name.starts_with('_')).count(), 6, "{fed:?}");
     }
 
-    /// Causes as Elasticsearch 7.17.15 words them.
+    /// The causes are those of Elasticsearch 7.17.15.
     #[test]
     fn refusals_are_worded_as_elasticsearch_words_them() {
         for (document, cause) in [

@@ -103,14 +103,14 @@ fn factor(field: &Field) -> f64 {
     factor
 }
 
-/// `Math.round(value * factor)`: half way goes up, saturating at the ends of `i64`.
+/// Computes `Math.round(value * factor)`: rounds half up, and saturates at the limits of `i64`.
 fn scaled(value: f64, factor: f64) -> i64 {
     let product = value * factor;
     let floor = floor(product);
     (if product - floor >= 0.5 { floor + 1.0 } else { floor }) as i64
 }
 
-/// `value.floor()`, which without SSE 4.1 is a call of a function.
+/// Computes `value.floor()`, which without SSE 4.1 would be a function call.
 #[inline]
 fn floor(value: f64) -> f64 {
     // Numbers beyond 2^52 have no fraction.

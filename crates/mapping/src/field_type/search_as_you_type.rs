@@ -1,5 +1,5 @@
-//! `search_as_you_type`: a text, and beside it what finds it while it is typed. Source: Elasticsearch's
-//! `SearchAsYouTypeFieldMapper`.
+//! `search_as_you_type`: a text with additional fields that match while the user types. Source:
+//! Elasticsearch's `SearchAsYouTypeFieldMapper`.
 
 use super::text::Text;
 use super::text_part::{no_fielddata, shingle_prefixes, shingle_prefixes_at, shingles, shingles_name};
@@ -29,10 +29,10 @@ static PARAMS: &[Param] = &[
     KEEP,
 ];
 
-/// Terms of a shingle (Elasticsearch's `MAX_SHINGLE_SIZE_LOWER_BOUND` and `..._UPPER_BOUND`).
+/// Number of terms in a shingle (Elasticsearch's `MAX_SHINGLE_SIZE_LOWER_BOUND` and `..._UPPER_BOUND`).
 const SIZES: std::ops::RangeInclusive<u64> = 2..=4;
 
-/// Terms of the longest shingles.
+/// Returns the number of terms in the longest shingles.
 fn size_max(leaf: &Leaf) -> usize {
     leaf.param("max_shingle_size").as_u64().unwrap_or(3) as usize
 }
@@ -125,7 +125,7 @@ mod tests {
         );
     }
 
-    /// As Elasticsearch 7.17.15 shows it.
+    /// The defaults are those that Elasticsearch 7.17.15 shows.
     #[test]
     fn defaults_are_shown() {
         let declared = json!({"properties": {"t": {"type": "search_as_you_type"}}});

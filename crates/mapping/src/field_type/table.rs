@@ -28,7 +28,7 @@ use super::wildcard::Wildcard;
 use crate::date::Resolution;
 use crate::field::{FieldType, IntegerWidth, Precision};
 
-/// Every leaf type there is.
+/// All leaf types.
 pub(crate) static FIELD_TYPES: &[&dyn FieldType] = &[
     &Text,
     &MatchOnlyText,
@@ -69,7 +69,7 @@ pub(crate) static FIELD_TYPES: &[&dyn FieldType] = &[
     &Version,
 ];
 
-/// Types of Elasticsearch that are not here yet: refused by name, unlike a type nobody knows.
+/// Elasticsearch's types that Limber does not have yet. They are refused by name, unlike unknown types.
 pub(crate) static MISSING: &[&str] = &[
     "aggregate_metric_double",
     "alias",
@@ -87,12 +87,12 @@ pub(crate) static MISSING: &[&str] = &[
     "sparse_vector",
 ];
 
-/// The type of this name.
+/// Returns the type with this name.
 pub(crate) fn find(name: &str) -> Option<&'static dyn FieldType> {
     FIELD_TYPES.iter().copied().find(|kind| kind.name() == name)
 }
 
-/// A field of ranges, with everything else off.
+/// Creates a range field with everything else off.
 #[cfg(test)]
 pub(crate) fn bare_range(
     id: crate::FieldId,

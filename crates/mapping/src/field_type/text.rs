@@ -19,7 +19,8 @@ static PARAMS: &[Param] = &[
     STORE,
     param("index_options", Check::TextIndexOptions, Update::Never, "\"positions\""),
     param("norms", Check::Bool, Update::Off, "true"),
-    // Terms are made anew for `_termvectors`: it tells which fields are shown unasked, and what of them.
+    // Vectors are not stored, because `_termvectors` analyzes the text again. The parameter determines which
+    // fields are shown by default, and with which details.
     param("term_vector", Check::TermVector, Update::Never, "\"no\""),
     param("analyzer", Check::Analyzer, Update::Never, ""),
     param("search_analyzer", Check::Analyzer, Update::Always, ""),
@@ -27,7 +28,7 @@ static PARAMS: &[Param] = &[
     SIMILARITY,
     param("position_increment_gap", Check::Count, Update::Never, "100"),
     EAGER_ORDINALS,
-    // Kept and answered by `Mapping::parameter`; whoever aggregates over text must look at it.
+    // Stored and returned by `Mapping::parameter`. Code that aggregates over text must check it.
     param("fielddata", Check::Bool, Update::Always, "false"),
     param("fielddata_frequency_filter", Check::OnlyDefault, Update::Always, "null"),
     param("index_prefixes", Check::Prefixes, Update::Never, "null"),
@@ -95,7 +96,8 @@ impl FieldType for Text {
         Ok(Typed::Text(scalar.text()))
     }
 
-    /// A stored text is in the source alone, another one in the column of a keyword beside it.
+    /// A field with `store` only has its values in the source; others also have them in the column of a
+    /// keyword multi-field.
     fn kept_in(&self, field: &Field) -> KeptIn {
         if field.store { KeptIn::Nothing } else { KeptIn::Keyword }
     }
@@ -132,7 +134,7 @@ impl FieldType for Text {
     }
 }
 
-/// How many characters the beginnings of terms have that are indexed (`index_prefixes`).
+/// Returns the minimum and maximum length in characters of indexed prefixes (`index_prefixes`).
 fn prefix_chars(leaf: &Leaf) -> Option<(usize, usize)> {
     let given = leaf.params.get("index_prefixes")?;
     Some((given["min_chars"].as_u64()? as usize, given["max_chars"].as_u64()? as usize))

@@ -1,5 +1,6 @@
-//! Terms that a text has beside its own: beginnings of terms, and neighbouring terms as one. No mapping names
-//! these types: `index_prefixes`, `index_phrases` and `search_as_you_type` make fields of them.
+//! Additional terms of a text: prefixes of terms, and adjacent terms joined into one. Mappings cannot name
+//! these types; they are used for fields that `index_prefixes`, `index_phrases` and `search_as_you_type`
+//! create.
 //!
 //! Source: the `PrefixFieldMapper` and `PhraseFieldMapper` of Elasticsearch's `TextFieldMapper`, and the
 //! `PrefixFieldMapper` and `ShingleFieldMapper` of its `SearchAsYouTypeFieldMapper`.
@@ -13,29 +14,29 @@ use crate::RequestError;
 use crate::analysis::Analyzer;
 use crate::field::{Check, Field, FieldType, KeptIn, Leaf, Param, SIMILARITY, TextPrefixes, Update, param};
 
-/// Beginnings of terms, which no name and no pattern finds.
+/// Prefixes of terms, in a field that no name or pattern matches.
 #[derive(Debug)]
 pub(super) struct HiddenPrefixes;
 
-/// Two neighbouring terms as one, which no name and no pattern finds.
+/// Pairs of adjacent terms, in a field that no name or pattern matches.
 #[derive(Debug)]
 pub(super) struct HiddenPhrases;
 
-/// Neighbouring terms as one.
+/// Adjacent terms joined into one.
 #[derive(Debug)]
 pub(super) struct Shingles;
 
-/// The beginnings of neighbouring terms.
+/// The prefixes of joined adjacent terms.
 #[derive(Debug)]
 pub(super) struct ShinglePrefixes;
 
-/// What follows the path of the text.
+/// The suffix that is appended to the path of the text.
 pub(super) const PREFIXES: &str = "_index_prefix";
 pub(super) const PHRASES: &str = "_index_phrase";
 
-/// Terms of a phrase that are looked up as one.
+/// Number of terms of a phrase that are looked up as one.
 pub(super) const PHRASE_SIZE: usize = 2;
-/// Characters of the beginnings that `search_as_you_type` indexes.
+/// Minimum and maximum length in characters of the prefixes that `search_as_you_type` indexes.
 pub(super) const SHINGLE_PREFIX_CHARS: (usize, usize) = (1, 20);
 
 const SIZE: &str = "shingle_size";
@@ -51,7 +52,7 @@ static PARAMS: &[Param] = &[
     SIMILARITY,
 ];
 
-/// A part of `leaf`: it has what the text says of terms, and a number of its own.
+/// Creates a part of `leaf`: it has the text's parameters for terms, and numbers of its own.
 pub(super) fn part(kind: &'static dyn FieldType, leaf: &Leaf, own: &[(&'static str, usize)]) -> Leaf {
     let mut part = Leaf::of(kind);
     for param in PARAMS {
@@ -63,18 +64,18 @@ pub(super) fn part(kind: &'static dyn FieldType, leaf: &Leaf, own: &[(&'static s
     part
 }
 
-/// The hidden field for the prefixes of a text with `index_prefixes`: the end of its name, and its
+/// Returns the hidden field for the prefixes of a text with `index_prefixes`: the suffix of its name, and its
 /// declaration.
 pub(super) fn hidden_prefixes(leaf: &Leaf, least: usize, most: usize) -> (String, Leaf) {
     (PREFIXES.to_owned(), part(&HiddenPrefixes, leaf, &[(MIN_CHARS, least), (MAX_CHARS, most)]))
 }
 
-/// The hidden field for the pairs of terms of a text with `index_phrases`.
+/// Returns the hidden field for the pairs of terms of a text with `index_phrases`.
 pub(super) fn hidden_phrases(leaf: &Leaf) -> (String, Leaf) {
     (PHRASES.to_owned(), part(&HiddenPhrases, leaf, &[(SIZE, PHRASE_SIZE)]))
 }
 
-/// The part of a `search_as_you_type` for shingles of `size` terms.
+/// Returns the part of a `search_as_you_type` for shingles of `size` terms.
 pub(super) fn shingles(leaf: &Leaf, size: usize) -> (String, Leaf) {
     (shingles_name(size), part(&Shingles, leaf, &[(SIZE, size)]))
 }
@@ -83,7 +84,8 @@ pub(super) fn shingles_name(size: usize) -> String {
     format!("_{size}gram")
 }
 
-/// The part of a `search_as_you_type` for the prefixes of its longest shingles, which have `size` terms.
+/// Returns the part of a `search_as_you_type` for the prefixes of its longest shingles, which have `size`
+/// terms.
 pub(super) fn shingle_prefixes(leaf: &Leaf, size: usize) -> (String, Leaf) {
     (PREFIXES.to_owned(), part(&ShinglePrefixes, leaf, &[(SIZE, size)]))
 }
@@ -98,7 +100,7 @@ fn derive(analyzer: &mut Option<Arc<Analyzer>>, make: impl Fn(&Analyzer) -> Anal
     }
 }
 
-/// What all parts have in common.
+/// The methods that all parts have in common.
 macro_rules! like_text {
     ($name:literal) => {
         fn name(&self) -> &'static str {
@@ -127,7 +129,7 @@ macro_rules! like_text {
     };
 }
 
-/// The error for a field that has no columns and never will.
+/// Returns the error for a field that can never have a column.
 pub(super) fn no_fielddata(field: &Field) -> RequestError {
     RequestError::illegal_argument(format!(
         "Fielddata is not supported on field [{}] of type [{}]",
@@ -170,7 +172,7 @@ impl FieldType for Shingles {
     }
 }
 
-/// Where the beginnings of the `search_as_you_type` at `root` are.
+/// Returns the location of the prefixes of the `search_as_you_type` at `root`.
 pub(super) fn shingle_prefixes_at(root: &str) -> TextPrefixes {
     let (least, most) = SHINGLE_PREFIX_CHARS;
     TextPrefixes { path: format!("{root}.{PREFIXES}").into(), of_shingles: true, least, most }

@@ -1,5 +1,5 @@
-//! `token_count`: how many tokens an analyzer makes of a text, as an integer. Source: Elasticsearch's
-//! `TokenCountFieldMapper`.
+//! `token_count`: the number of tokens that an analyzer makes of a text, as an integer. Source:
+//! Elasticsearch's `TokenCountFieldMapper`.
 
 use serde_json::Value;
 
@@ -84,7 +84,7 @@ impl FieldType for TokenCount {
         }))
     }
 
-    /// A column tells how many tokens there were, not which.
+    /// A column has the number of tokens, not the tokens themselves.
     fn kept_in(&self, _: &Field) -> KeptIn {
         KeptIn::Nothing
     }
@@ -106,8 +106,8 @@ fn count(field: &Field, text: &str) -> i64 {
     field.analyzer.as_ref().map_or(0, |analyzer| tokens_of(analyzer, text, field.positions))
 }
 
-/// The tokens of a text, those at the same position counted once. `with_removed`: so are those that a filter
-/// took out.
+/// Returns the number of tokens of a text, counting tokens at the same position once. With `with_removed`,
+/// tokens that a filter removed are counted too.
 fn tokens_of(analyzer: &Analyzer, text: &str, with_removed: bool) -> i64 {
     let (mut last, mut count) = (None, 0);
     let trailing = analyzer.tokens(text, |token| {
@@ -126,7 +126,7 @@ mod tests {
 
     use crate::testing::fed;
 
-    /// Counts as OpenSearch 3.8 answered.
+    /// The counts are those of OpenSearch 3.8.
     #[test]
     fn counts_are_of_tokens_and_of_the_gaps_between_them() {
         let mapping = json!({"properties": {

@@ -102,7 +102,7 @@ fn end(text: &str) -> Result<TextInteger, RequestError> {
     integer_from_text(text).ok_or_else(|| for_input_string(text))
 }
 
-/// A whole number as it is stored; beyond what that holds it stays beyond.
+/// Converts an integer to its stored form. Values that are out of range stay out of range.
 fn shifted(value: i128) -> i128 {
     value.saturating_sub(1 << 63)
 }

@@ -1,15 +1,15 @@
-//! `version`: version numbers, sorted as Semantic Versioning ranks them. Source: Elasticsearch's
+//! `version`: version numbers, sorted by the precedence of Semantic Versioning. Source: Elasticsearch's
 //! `VersionStringFieldMapper` and `VersionEncoder`.
 //!
-//! A term is the text with marks in it, by which bytes sort as versions do:
+//! A term is the string with inserted marks, so that its bytes sort like the version:
 //!
 //! | part | bytes |
 //! |---|---|
-//! | a number of the version, or a part of the pre-release that is all digits | 1, 128 + count of digits, the digits |
+//! | a number of the version, or a pre-release part of digits only | 1, 128 + digit count, the digits |
 //! | before the `-` of a pre-release | 2, so that it is ranked before the version without one |
 //! | at the end of a version without pre-release, before its build | 3 |
 //! | `.`, other parts of a pre-release, the build with its `+` | as they are |
-//! | a text that is no version | as it is, after all versions, whose first byte is 1; an empty one is the byte 3 |
+//! | a string that is no version | as it is, after all versions, which begin with 1; if empty, 3 |
 
 use std::ops::Bound;
 
@@ -25,13 +25,13 @@ use crate::field::{
 #[derive(Debug)]
 pub(super) struct Version;
 
-/// Begins a number.
+/// Precedes a number.
 const NUMBER: u8 = 1;
-/// Begins a pre-release.
+/// Precedes a pre-release.
 const PRE_RELEASE: u8 = 2;
-/// Stands where a version has no pre-release.
+/// Replaces an absent pre-release.
 const NO_PRE_RELEASE: u8 = 3;
-/// Marks the byte that counts the digits of a number.
+/// Marks the byte with the digit count of a number.
 const COUNT: u8 = 0x80;
 
 impl FieldType for Version {
@@ -103,7 +103,7 @@ fn encode(text: &str) -> Vec<u8> {
     }
 }
 
-/// `None`: the text is no version.
+/// Encodes a version. `None` if the text is not a version.
 fn encode_version(text: &str, term: &mut Vec<u8>) -> Option<()> {
     let (version, build) = match text.find('+') {
         Some(at) => (&text[..at], Some(&text[at + 1..])),
@@ -131,7 +131,7 @@ fn encode_version(text: &str, term: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// Adds the parts between dots, each by `add`.
+/// Encodes the parts between dots, each with `add`.
 fn each_part(parts: &str, term: &mut Vec<u8>, add: impl Fn(&str, &mut Vec<u8>) -> Option<()>) -> Option<()> {
     for (place, part) in parts.split('.').enumerate() {
         if place > 0 {
@@ -142,7 +142,7 @@ fn each_part(parts: &str, term: &mut Vec<u8>, add: impl Fn(&str, &mut Vec<u8>) -
     Some(())
 }
 
-/// Whether a part is a number without zeros before it, of as many digits as can be counted.
+/// Whether a part is a number without leading zeros whose digit count can be encoded.
 fn is_number(part: &str) -> bool {
     let is_plain = part == "0" || !part.starts_with('0');
     is_plain && (1..COUNT.into()).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())

@@ -1,4 +1,4 @@
-//! `long`, `integer`, `short` and `byte`: whole numbers. Source: Elasticsearch's `NumberFieldMapper`.
+//! `long`, `integer`, `short` and `byte`. Source: Elasticsearch's `NumberFieldMapper`.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::field::{
 use crate::java::java_text;
 use crate::number::{TextInteger, integer_from_text, java_double};
 
-/// The parameters of all numbers but `scaled_float` and `unsigned_long`.
+/// The parameters of all number types except `scaled_float` and `unsigned_long`.
 pub(super) static NUMBER: &[Param] = &[
     INDEX,
     DOC_VALUES,
@@ -129,7 +129,7 @@ impl FieldType for Whole {
     }
 }
 
-/// The first whole number from an end on; up to the next one where the end has a fraction.
+/// Returns the smallest integer within a lower bound. A bound with a fraction is rounded up.
 pub(super) fn first_from(found: TextInteger, text: &str, end: RangeEnd<'_>) -> i128 {
     let beyond = match found.has_fraction {
         true => !text.starts_with('-'),
@@ -138,7 +138,7 @@ pub(super) fn first_from(found: TextInteger, text: &str, end: RangeEnd<'_>) -> i
     found.value.saturating_add(beyond.into())
 }
 
-/// The last whole number up to an end.
+/// Returns the largest integer within an upper bound. A bound with a fraction is rounded down.
 pub(super) fn last_to(found: TextInteger, text: &str, end: RangeEnd<'_>) -> i128 {
     let before = match found.has_fraction {
         true => text.starts_with('-'),
@@ -162,7 +162,7 @@ impl Whole {
         }
     }
 
-    /// An end of a range, which must lie within 64 bits for a long and 32 for narrower fields.
+    /// Reads a bound of a range, which must fit into 64 bits for a long and 32 bits for narrower fields.
     fn end(&self, text: &str, value: &Value) -> Result<TextInteger, RequestError> {
         let found = integer_from_text(text).ok_or_else(|| for_input_string(text))?;
         let (name, (low, high)) = match self.0 {
@@ -189,7 +189,7 @@ impl Whole {
             other => other.text(),
         };
         let Some(found) = integer_from_text(text) else {
-            // Elasticsearch reads `long` as a decimal, the narrower types through a double.
+            // Elasticsearch parses `long` as a decimal, and the narrower types through a double.
             return Err(match self.0 {
                 IntegerWidth::Long => cause(format!("For input string: \"{text}\"")),
                 _ => Box::new(RequestError::number_format(text)),

@@ -1,4 +1,5 @@
-//! `wildcard`: a keyword whose matches score alike. Source: Elasticsearch's `WildcardFieldMapper`.
+//! `wildcard`: a keyword whose matches all have the same score. Source: Elasticsearch's
+//! `WildcardFieldMapper`.
 
 use super::keyword::Keyword;
 use crate::field::{Field, FieldType, IGNORE_ABOVE, KEEP, Leaf, META, NULL_VALUE, Param};

@@ -1,31 +1,31 @@
-//! Great-circle distances, digit for digit as Lucene's `SloppyMath` computes them.
+//! Great-circle distances, computed exactly like Lucene's `SloppyMath`.
 //!
-//! Cosines and arc sines come out of tables of values with a Taylor series around the nearest one (the method
-//! of the JAFAMA library): cosines to 1e-15, arc sines to about 1e-7 near the antipodes.
+//! Cosines and arc sines are computed from tables of values with a Taylor series around the nearest one (the
+//! method of the JAFAMA library): cosines to 1e-15, arc sines to about 1e-7 near the antipodes.
 
 use std::f64::consts::PI;
 use std::sync::LazyLock;
 
-/// Meters (IUGG's mean radius).
+/// In metres (IUGG's mean radius).
 pub const EARTH_RADIUS_METERS: f64 = 6_371_008.771_4;
 
 const COSINE_STEPS: usize = 1 << 10;
-/// First 33 bits of half a turn's half, and the rest.
+/// The first 33 bits of π/2, and the rest.
 const HALF_PI_HIGH: f64 = f64::from_bits(0x3ff9_21fb_5440_0000);
 const HALF_PI_LOW: f64 = f64::from_bits(0x3dd0_b461_1a62_6331);
 const COSINE_STEP_HIGH: f64 = 4.0 * HALF_PI_HIGH / COSINE_STEPS as f64;
 const COSINE_STEP_LOW: f64 = 4.0 * HALF_PI_LOW / COSINE_STEPS as f64;
 const COSINE_STEPS_A_RADIAN: f64 = 1.0 / (COSINE_STEP_HIGH + COSINE_STEP_LOW);
 const SINE_STEPS: usize = 1 << 13;
-/// What least distances stay below for the rounding of others: more than the 1e-7 of an arc sine near the
-/// antipodes.
+/// Lower bounds of distances are reduced by this much to stay below rounded distances: more than the error of
+/// 1e-7 of an arc sine near the antipodes.
 const LEAST_SHARE: f64 = 1.0 - 1e-6;
 const LEAST_SLACK_METERS: f64 = 0.5;
 
 struct Tables {
-    /// Cosine and sine of each step of a turn.
+    /// Cosine and sine of each step of a full turn.
     turn: Vec<(f64, f64)>,
-    /// Arc sine of each step up to `sine_max`, and the factors of its series.
+    /// Arc sine of each step up to `sine_max`, and the coefficients of its series.
     arc_sines: Vec<[f64; 5]>,
     sine_max: f64,
     sine_step: f64,
@@ -40,7 +40,7 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
         })
         .collect::<Vec<_>>();
     let mut turn = turn;
-    // The quarters are exact.
+    // The values at quarter turns are exact.
     for (quarter, exact) in [(1, (0.0, 1.0)), (2, (-1.0, 0.0)), (3, (0.0, -1.0)), (4, (1.0, 0.0))] {
         turn[quarter * COSINE_STEPS / 4] = exact;
     }
@@ -63,7 +63,7 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     Tables { turn, arc_sines, sine_max, sine_step }
 });
 
-/// Cosine of an angle in radians, of at most a few turns.
+/// Returns the cosine of an angle in radians, of at most a few turns.
 #[inline]
 fn cosine(tables: &Tables, radians: f64) -> f64 {
     let radians = radians.abs();
@@ -73,7 +73,7 @@ fn cosine(tables: &Tables, radians: f64) -> f64 {
     cosine + delta * (-sine + delta * (-cosine / 2.0 + delta * (sine / 6.0 + delta * cosine / 24.0)))
 }
 
-/// Arc sine of 0 to 1.
+/// Returns the arc sine of a number from 0 to 1.
 fn arc_sine(tables: &Tables, sine: f64) -> f64 {
     if sine > tables.sine_max {
         return sine.min(1.0).asin();
@@ -89,12 +89,12 @@ fn radians(degrees: f64) -> f64 {
     degrees * 0.017_453_292_519_943_295
 }
 
-/// Meters of a key of [`ArcFrom::key`].
+/// Converts a key of [`ArcFrom::key`] to metres.
 fn meters_of(tables: &Tables, key: f64) -> f64 {
     EARTH_RADIUS_METERS * 2.0 * arc_sine(tables, (key * 0.5).sqrt().min(1.0))
 }
 
-/// Distances from one point.
+/// Computes distances from one point.
 #[derive(Debug, Clone, Copy)]
 pub struct ArcFrom {
     latitude: f64,
@@ -104,15 +104,15 @@ pub struct ArcFrom {
 }
 
 impl ArcFrom {
-    /// Degrees.
+    /// Creates the starting point from degrees.
     pub fn new(latitude: f64, longitude: f64) -> ArcFrom {
         let latitude_radians = radians(latitude);
         let latitude_cosine = cosine(&TABLES, latitude_radians);
         ArcFrom { latitude, longitude, latitude_radians, latitude_cosine }
     }
 
-    /// A number that grows with the distance: twice the haversine, without its lowest three bits, so that
-    /// rounding makes no ties.
+    /// Returns a sort key that grows with the distance: twice the haversine, without its lowest three bits,
+    /// so that distances that differ only by rounding are equal.
     #[inline]
     pub fn key(&self, latitude: f64, longitude: f64) -> f64 {
         let tables = &*TABLES;
@@ -123,23 +123,23 @@ impl ArcFrom {
         f64::from_bits(key.to_bits() & !7)
     }
 
-    /// Meters along the great circle to a place in degrees.
+    /// Returns the distance in metres along the great circle to a point in degrees.
     #[inline]
     pub fn meters(&self, latitude: f64, longitude: f64) -> f64 {
         meters_of(&TABLES, self.key(latitude, longitude))
     }
 
-    /// No place between these degrees, ends included, is nearer.
+    /// Returns a lower bound for the distance of any point within these degrees, limits included.
     pub fn least_meters(&self, latitudes: (f64, f64), longitudes: (f64, f64)) -> f64 {
         let radius = EARTH_RADIUS_METERS * LEAST_SHARE;
-        // Along the meridian, as if the place were on the same one.
+        // The distance along the meridian, as if the points were on the same one.
         let off = self.latitude - self.latitude.clamp(latitudes.0, latitudes.1);
         let north_south = off.abs().to_radians() * radius;
         if longitudes.0 <= self.longitude && self.longitude <= longitudes.1 {
             return (north_south - LEAST_SLACK_METERS).max(0.0);
         }
-        // Whatever way is taken crosses one of the two meridians: the nearest point of its whole great
-        // circle.
+        // Every path crosses one of the two meridians, so the distance is at least that to the meridian's
+        // whole great circle.
         let to_meridian = |longitude: f64| {
             let apart = (longitude - self.longitude).to_radians();
             (apart.sin().abs() * self.latitude_radians.cos()).clamp(0.0, 1.0).asin() * radius
@@ -148,19 +148,19 @@ impl ArcFrom {
         (north_south.max(east_west) - LEAST_SLACK_METERS).max(0.0)
     }
 
-    /// In degrees.
+    /// The latitude in degrees.
     pub fn latitude(&self) -> f64 {
         self.latitude
     }
 
-    /// In degrees.
+    /// The longitude in degrees.
     pub fn longitude(&self) -> f64 {
         self.longitude
     }
 }
 
-/// The largest key whose distance is at most `meters`, or the next one when none is exactly that
-/// (`GeoUtils.distanceQuerySortKey`).
+/// Returns the largest key whose distance is at most `meters`, or the next larger key if none has exactly
+/// that distance (`GeoUtils.distanceQuerySortKey`).
 pub fn key_of_meters(meters: f64) -> f64 {
     let tables = &*TABLES;
     let largest = meters_of(tables, f64::MAX);

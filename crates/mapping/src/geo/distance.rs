@@ -1,18 +1,19 @@
-//! Distances as requests write them: `200km`, `12 mi`, 5 with a unit beside it; and how they are measured.
+//! Distances in requests: `200km`, `12 mi`, or a number with a separate unit; and methods of computing
+//! distances.
 //!
 //! Source: Elasticsearch's `DistanceUnit`, `GeoDistance`.
 
 use super::arc::{ArcFrom, EARTH_RADIUS_METERS};
 use crate::error::RequestError;
 
-/// A unit by its length in meters.
+/// A unit, defined by its length in metres.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unit {
-    /// Meters that the unit has.
+    /// The length of the unit in metres.
     pub meters: f64,
 }
 
-/// Names by unit, in the order in which a text's end is compared with them.
+/// Names of units, in the order in which they are compared with the end of a text.
 const UNITS: &[(f64, &[&str])] = &[
     (0.0254, &["in", "inch"]),
     (0.9144, &["yd", "yards"]),
@@ -26,10 +27,10 @@ const UNITS: &[(f64, &[&str])] = &[
 ];
 
 impl Unit {
-    /// The unit of distances that name none.
+    /// The unit of distances without one.
     pub const METERS: Unit = Unit { meters: 1.0 };
 
-    /// The unit of this name or abbreviation.
+    /// Returns the unit with this name or abbreviation.
     ///
     /// # Errors
     /// `No distance unit match [name]`.
@@ -42,7 +43,7 @@ impl Unit {
     }
 }
 
-/// Meters of a text such as `200km`; `default` counts when it names no unit.
+/// Parses a distance such as `200km` to metres. `default` is the unit if the text has none.
 pub fn parse_distance(text: &str, default: Unit) -> Result<f64, RequestError> {
     let found = UNITS.iter().find_map(|(meters, names)| {
         names.iter().find_map(|name| text.strip_suffix(name)).map(|number| (number, *meters))
@@ -63,13 +64,13 @@ pub enum DistanceKind {
     /// Along the great circle.
     #[default]
     Arc,
-    /// On a plane that touches the earth between the points: faster, wrong over long distances and near the
-    /// poles.
+    /// On a plane that touches the earth between the points: faster, but wrong over long distances and near
+    /// the poles.
     Plane,
 }
 
 impl DistanceKind {
-    /// Reads `arc` or `plane`, in any case; another name is an error.
+    /// Parses `arc` or `plane`, ignoring case; another name is an error.
     pub fn parse(name: &str) -> Result<DistanceKind, RequestError> {
         match name.to_lowercase().as_str() {
             "arc" => Ok(DistanceKind::Arc),
@@ -78,7 +79,7 @@ impl DistanceKind {
         }
     }
 
-    /// Meters from `from` to a point in degrees.
+    /// Returns the distance in metres from `from` to a point in degrees.
     #[inline]
     pub fn meters(self, from: &ArcFrom, latitude: f64, longitude: f64) -> f64 {
         match self {

@@ -1,4 +1,4 @@
-//! Geohashes: a cell of the map as text, five bits a character, longitude first.
+//! Geohashes: cells of the map as strings, five bits per character, longitude first.
 //!
 //! Source: Elasticsearch's `Geohash`.
 
@@ -9,13 +9,13 @@ use super::point::{encode_latitude, encode_longitude};
 use crate::RequestError;
 
 const ALPHABET: &[u8; 32] = b"0123456789bcdefghjkmnpqrstuvwxyz";
-/// Characters of a geohash that say anything; longer ones are cut.
+/// Maximum number of significant characters; longer geohashes are cut.
 pub const GEOHASH_CHARS_MAX: usize = 12;
 
-/// The cell of a geohash.
+/// Returns the bounds of a geohash's cell.
 ///
 /// # Errors
-/// `illegal_argument_exception` for an empty text or a character that no geohash has.
+/// `illegal_argument_exception` for an empty string or an invalid character.
 pub fn geohash_bounds(text: &str) -> Result<Rectangle, RequestError> {
     if text.is_empty() {
         return Err(RequestError::illegal_argument("empty geohash"));
@@ -42,14 +42,14 @@ pub fn geohash_bounds(text: &str) -> Result<Rectangle, RequestError> {
     Ok(Rectangle { west: longitude.0, east: longitude.1, south: latitude.0, north: latitude.1 })
 }
 
-/// The geohash of the cell of a number in Z order (longitude first).
+/// Returns the geohash of the cell with a number in Z order (longitude first).
 pub fn geohash_text(order: u64, chars: usize) -> String {
     (0..chars.min(GEOHASH_CHARS_MAX))
         .map(|at| char::from(ALPHABET[(order >> (59 - 5 * at)) as usize & 31]))
         .collect()
 }
 
-/// The geohash of as many characters as there may be of the cell that a place is in.
+/// Returns the longest possible geohash of the cell that contains a point.
 pub fn geohash_at(latitude: f64, longitude: f64) -> String {
     let shifted = |encoded: i32| encoded as u32 ^ 1 << 31;
     let order = interleave(shifted(encode_longitude(longitude)), shifted(encode_latitude(latitude)));

@@ -8,32 +8,32 @@ use super::geometry::{Geometry, Position};
 use super::wkt::{WktOptions, check_z, geometry_from_wkt, rectangle, ring};
 use crate::{RequestError, token};
 
-/// Collections in collections: a level takes stack.
+/// Maximum nesting depth of collections, because each level uses stack space.
 const DEPTH_MAX: usize = 100;
 
-/// A shape as a query or document gives it.
+/// A shape as given in a query or document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GivenShape {
     /// The shape.
     pub geometry: Geometry,
-    /// `orientation`: outer rings run clockwise.
+    /// `orientation`: whether outer rings are clockwise.
     pub is_clockwise: bool,
 }
 
-/// How a shape is read. Positions may lie outside of the map.
+/// How a shape is parsed. Positions may lie outside of the map.
 #[derive(Clone, Copy)]
 pub struct ShapeOptions<'f> {
-    /// Open rings are closed, otherwise refused.
+    /// Open rings are closed; otherwise they are refused.
     pub coerce: bool,
-    /// Third coordinates are passed over, otherwise refused.
+    /// Third coordinates are ignored; otherwise they are refused.
     pub ignore_z: bool,
-    /// Where a shape does not tell its `orientation`.
+    /// The default for a shape without `orientation`.
     pub is_clockwise: bool,
-    /// Reads the radius of a circle, in meters.
+    /// Parses the radius of a circle to metres.
     pub parse_length: &'f dyn Fn(&str) -> Result<f64, RequestError>,
 }
 
-/// Whether outer rings of this orientation run clockwise.
+/// Parses an orientation: whether outer rings are clockwise.
 ///
 /// # Errors
 /// `Unknown orientation [name]`.
@@ -48,7 +48,7 @@ pub fn parse_orientation(name: &str) -> Result<bool, RequestError> {
 /// Reads a shape, given as GeoJSON or WKT.
 ///
 /// # Errors
-/// In Elasticsearch's words and types.
+/// Elasticsearch's errors, with its types.
 pub fn read_shape(value: &Value, options: &ShapeOptions<'_>) -> Result<GivenShape, RequestError> {
     match value {
         Value::String(text) => {
@@ -71,7 +71,7 @@ fn refused(reason: impl Into<String>) -> RequestError {
     RequestError::bad_request("parse_exception", reason)
 }
 
-/// What Elasticsearch's object parser makes of an error inside of the object.
+/// Wraps an error from inside the object, like Elasticsearch's object parser.
 fn failed(cause: RequestError) -> RequestError {
     RequestError::bad_request(
         "x_content_parse_exception",

@@ -1,9 +1,9 @@
-//! A shape as JSON and WKT name them.
+//! A shape as JSON and WKT describe it.
 
 /// Longitude and latitude in degrees.
 pub type Position = (f64, f64);
 
-/// Degrees; `west` is larger than `east` when the date line goes through.
+/// A rectangle in degrees; `west` is larger than `east` if it crosses the date line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rectangle {
     /// Longitude of the left side.
@@ -19,25 +19,25 @@ pub struct Rectangle {
 /// A shape of GeoJSON or WKT, with Elasticsearch's `envelope` and `circle`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Geometry {
-    /// One place.
+    /// One point.
     Point(Position),
-    /// Places.
+    /// Several points.
     MultiPoint(Vec<Position>),
-    /// The line through these places, at least two.
+    /// The line through these points, at least two.
     Line(Vec<Position>),
     /// Lines.
     MultiLine(Vec<Vec<Position>>),
-    /// Rings; the first is the outer one, the others are holes. Each ends where it starts.
+    /// Rings; the first is the outer one, the others are holes. Each ends at its first point.
     Polygon(Vec<Vec<Position>>),
     /// Polygons, each as in `Polygon`.
     MultiPolygon(Vec<Vec<Vec<Position>>>),
     /// A rectangle.
     Envelope(Rectangle),
-    /// The places within a distance.
+    /// The area within a distance of a point.
     Circle {
-        /// The place in its middle.
+        /// The centre.
         center: Position,
-        /// The distance.
+        /// The distance in metres.
         radius_meters: f64,
     },
     /// Several shapes of any kind.
@@ -45,7 +45,7 @@ pub enum Geometry {
 }
 
 impl Geometry {
-    /// Elasticsearch's name of the type.
+    /// Returns Elasticsearch's name of the type.
     pub fn name(&self) -> &'static str {
         match self {
             Geometry::Point(_) => "POINT",

@@ -1,8 +1,8 @@
-//! Cells that a shape touches: "under which numbers is this shape found?"
+//! The cells that a shape touches: "under which numbers is this shape indexed?"
 //!
-//! The map is halved both ways again and again. A cell's number holds its bits in Z order with a mark after
-//! them, so that the numbers of all cells within it are one range (the scheme of Google's S2). Lucene's
-//! `LatLonShape` indexes triangles by their bounds instead.
+//! The map is repeatedly halved in both directions. A cell's number consists of its bits in Z order with a
+//! mark after them, so that the numbers of all cells within it are one range (the scheme of Google's S2).
+//! Lucene's `LatLonShape` indexes the bounds of triangles instead.
 
 use std::collections::VecDeque;
 
@@ -15,17 +15,17 @@ const SIGN: u32 = 1 << 31;
 const SIGNS: u64 = 1 << 63;
 /// Half the map, in grid steps.
 const HALF_TURN: i64 = GRID_TURN / 2;
-/// Cells of a shape of few edges; more make a finer picture and a larger index.
+/// Maximum number of cells of a shape with few edges. More cells are more exact, but the index is larger.
 const CELLS_LEAST: usize = 16;
-/// Cells of any shape.
+/// Maximum number of cells of any shape.
 const CELLS_MAX: usize = 128;
-/// Edges for each cell more.
+/// Number of edges for which one more cell is allowed.
 const EDGES_A_CELL: usize = 2;
 
-/// A quarter of a quarter of a quarter … of the map.
+/// A cell: the map, or a quarter of another cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShapeCell {
-    /// The bits that all its places share, in Z order, 0 after them.
+    /// The bits that all its points share, in Z order, followed by zeros.
     prefix: u64,
     level: u32,
 }
@@ -33,10 +33,10 @@ pub struct ShapeCell {
 impl ShapeCell {
     /// The whole map.
     pub const MAP: ShapeCell = ShapeCell { prefix: 0, level: 0 };
-    /// The finest: two grid steps a side.
+    /// The finest level: cells are two grid steps wide.
     pub const LEVEL_MAX: u32 = 31;
 
-    /// How often the map was quartered, 0 to [`ShapeCell::LEVEL_MAX`].
+    /// Returns how often the map was quartered, 0 to [`ShapeCell::LEVEL_MAX`].
     pub fn level(self) -> u32 {
         self.level
     }
@@ -45,12 +45,13 @@ impl ShapeCell {
         1 << (63 - 2 * self.level)
     }
 
-    /// Its number: above those of the first half of the cells within it, below those of the other half.
+    /// Returns its number: above those of the first half of the cells within it, below those of the other
+    /// half.
     pub fn number(self) -> i64 {
         ((self.prefix | self.mark()) ^ SIGNS) as i64
     }
 
-    /// Inverse of [`Self::number`]; `None` for a number that no cell has.
+    /// Inverse of [`Self::number`]; `None` if no cell has the number.
     pub fn of_number(number: i64) -> Option<ShapeCell> {
         let bits = number as u64 ^ SIGNS;
         let place = bits.trailing_zeros();
@@ -58,19 +59,20 @@ impl ShapeCell {
             .then(|| ShapeCell { prefix: bits & (bits - 1), level: (63 - place) / 2 })
     }
 
-    /// Smallest and largest number of the cells within it, itself included.
+    /// Returns the smallest and the largest number of the cells within it, including itself.
     pub fn numbers_within(self) -> (i64, i64) {
         let last = self.prefix | (self.mark() << 1).wrapping_sub(1);
         (((self.prefix + 1) ^ SIGNS) as i64, (last ^ SIGNS) as i64)
     }
 
-    /// Its quarters, by their numbers.
+    /// Returns its quarters, sorted by number.
     pub fn quarters(self) -> [ShapeCell; 4] {
         let level = self.level + 1;
         [0, 1, 2, 3].map(|quarter| ShapeCell { prefix: self.prefix | quarter << (64 - 2 * level), level })
     }
 
-    /// Its places, up to the first ones of its neighbours, so that no line goes through between two cells.
+    /// Returns its bounds, up to and including the first points of its neighbours, so that no line can pass
+    /// between two cells.
     pub fn bounds(self) -> GridBounds {
         let (left, bottom) = deinterleave(self.prefix);
         let side = 1i64 << (32 - self.level);
@@ -78,7 +80,7 @@ impl ShapeCell {
         GridBounds { x: (left, left + side), y: (bottom, bottom + side) }
     }
 
-    /// The smallest one that holds a rectangle of the map.
+    /// Returns the smallest cell that contains a rectangle of the map.
     fn around(bounds: &GridBounds) -> ShapeCell {
         let number = |x: i64, y: i64| interleave(x as u32 ^ SIGN, y as u32 ^ SIGN);
         let (first, last) = (number(bounds.x.0, bounds.y.0), number(bounds.x.1, bounds.y.1));
@@ -88,7 +90,8 @@ impl ShapeCell {
     }
 }
 
-/// Numbers of cells that together hold the shape, ascending; each touches it, and none lies in another.
+/// Returns the numbers of cells that together cover the shape, ascending. Each touches the shape, and none is
+/// within another.
 pub fn cells_of(shape: &GridShape) -> Vec<i64> {
     let edges = edges_of(shape);
     let polygons: Vec<GridEdges> = (shape.parts.iter())
@@ -98,7 +101,7 @@ pub fn cells_of(shape: &GridShape) -> Vec<i64> {
     let bounds = shape.bounds();
     let map = GridBounds { x: (-HALF_TURN, HALF_TURN - 1), y: (-HALF_TURN, HALF_TURN - 1) };
     let mut found = Vec::new();
-    // A shape beyond the map is on it a turn away.
+    // Parts of a shape that lie beyond the map are on the map after a shift by full turns.
     let first = (bounds.x.0 + HALF_TURN).div_euclid(GRID_TURN);
     let last = (bounds.x.1 + HALF_TURN).div_euclid(GRID_TURN);
     for turn in first..=last {
@@ -133,12 +136,12 @@ fn edges_of(shape: &GridShape) -> Vec<(GridPoint, GridPoint)> {
 struct Descent<'s> {
     edges: &'s [(GridPoint, GridPoint)],
     polygons: &'s [GridEdges],
-    /// Where the map's west is on the shape's plane, less where it is on the map.
+    /// The offset from x coordinates on the map to those of the shape.
     shift: i64,
 }
 
 impl Descent<'_> {
-    /// Splits the coarsest cell that an edge goes through as long as there may be more cells.
+    /// Repeatedly splits the coarsest cell that an edge crosses, while more cells are allowed.
     fn cover(&self, bounds: &GridBounds, found: &mut Vec<i64>) {
         let cells_max = (CELLS_LEAST + self.edges.len() / EDGES_A_CELL).min(CELLS_MAX);
         let mut done = Vec::new();
@@ -167,13 +170,13 @@ impl Descent<'_> {
     fn touches(&self, edge: u32, bounds: &GridBounds) -> bool {
         let (a, b) = self.edges[edge as usize];
         if a == b {
-            // A point is in one cell, not in its neighbours.
+            // A point belongs to one cell only, not to its neighbours.
             return bounds.holds(a) && a.0 < bounds.x.1 && a.1 < bounds.y.1;
         }
         touches_bounds(a, b, bounds)
     }
 
-    /// Whether a rectangle that no edge touches is in a polygon.
+    /// Whether a rectangle that no edge touches is inside a polygon.
     fn is_inside(&self, bounds: &GridBounds) -> bool {
         let corner = (bounds.x.0, bounds.y.0);
         self.polygons.iter().any(|polygon| polygon.side_of(corner) != Side::Outside)

@@ -1,17 +1,17 @@
-//! Lines between points of the grid, exactly: "does this one touch that one, and is this point inside of
-//! those?"
+//! Exact predicates on lines between grid points: "do these lines touch, and is this point inside these
+//! rings?"
 //!
-//! Coordinates are whole numbers, so that no answer depends on rounding.
+//! Coordinates are integers, so no result depends on rounding.
 
 use limber_work as work;
 
 use super::grid_tree::GridTree;
 
-/// A place on the grid of 2^32 steps a full turn ([`super::encode_longitude`], [`super::encode_latitude`]).
-/// `x` goes on beyond the map where a shape crosses the date line.
+/// A point on the grid with 2^32 steps per full turn ([`super::encode_longitude`],
+/// [`super::encode_latitude`]). `x` continues beyond the map if a shape crosses the date line.
 pub type GridPoint = (i64, i64);
 
-/// A rectangle of the grid, ends included.
+/// A rectangle on the grid, limits included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GridBounds {
     /// West and east.
@@ -21,10 +21,10 @@ pub struct GridBounds {
 }
 
 impl GridBounds {
-    /// Holds nothing; grows by [`Self::add`].
+    /// Contains nothing; grows by [`Self::add`].
     pub const NOTHING: GridBounds = GridBounds { x: (i64::MAX, i64::MIN), y: (i64::MAX, i64::MIN) };
 
-    /// The smallest rectangle around the points.
+    /// Returns the smallest rectangle around the points.
     pub fn of<'p>(points: impl IntoIterator<Item = &'p GridPoint>) -> GridBounds {
         points.into_iter().fold(GridBounds::NOTHING, |bounds, point| bounds.add(*point))
     }
@@ -33,7 +33,7 @@ impl GridBounds {
         GridBounds { x: (self.x.0.min(x), self.x.1.max(x)), y: (self.y.0.min(y), self.y.1.max(y)) }
     }
 
-    /// The smallest rectangle around both.
+    /// Returns the smallest rectangle around both.
     #[must_use]
     pub fn with(self, other: &GridBounds) -> GridBounds {
         self.add((other.x.0, other.y.0)).add((other.x.1, other.y.1))
@@ -51,17 +51,17 @@ impl GridBounds {
         self.x.0 <= x && x <= self.x.1 && self.y.0 <= y && y <= self.y.1
     }
 
-    /// The rectangle moved by `x` steps to the east.
+    /// Returns the rectangle moved by `x` steps to the east.
     pub fn shifted(self, x: i64) -> GridBounds {
         GridBounds { x: (self.x.0.saturating_add(x), self.x.1.saturating_add(x)), y: self.y }
     }
 }
 
-/// On which side of the line from `a` to `b` the point `c` lies: positive on the left, 0 on it.
+/// Returns on which side of the line from `a` to `b` the point `c` lies: positive on the left, 0 on the line.
 #[inline]
 pub fn turn(a: GridPoint, b: GridPoint, c: GridPoint) -> i32 {
     let (abx, aby, acx, acy) = (b.0 - a.0, b.1 - a.1, c.0 - a.0, c.1 - a.1);
-    // Products of 31 bits and their difference fit 64.
+    // Products of 31-bit numbers and their difference fit into 64 bits.
     let widest = (abx.abs() | aby.abs() | acx.abs() | acy.abs()).leading_zeros();
     if widest > 33 {
         return (abx * acy - aby * acx).signum() as i32;
@@ -81,18 +81,18 @@ pub fn is_on(a: GridPoint, b: GridPoint, c: GridPoint) -> bool {
     is_between(a, b, c) && turn(a, b, c) == 0
 }
 
-/// How two lines meet.
+/// How two line segments meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meeting {
     /// They have no point in common.
     Apart,
-    /// An end of one is on the other.
+    /// An end of one lies on the other.
     Touching,
-    /// They share one inner point of both, and go on to the other side.
+    /// They cross at one inner point of both.
     Crossing,
 }
 
-/// How the line from `a` to `b` meets that from `c` to `d`.
+/// Returns how the line from `a` to `b` meets the line from `c` to `d`.
 #[inline]
 pub fn meeting(a: GridPoint, b: GridPoint, c: GridPoint, d: GridPoint) -> Meeting {
     if a.0.max(b.0) < c.0.min(d.0)
@@ -127,24 +127,24 @@ pub fn touches_bounds(a: GridPoint, b: GridPoint, bounds: &GridBounds) -> bool {
     if a == b {
         return true;
     }
-    // All corners on one side: the line passes by.
+    // If all corners are on one side, the line does not touch the rectangle.
     let turns = [(x.0, y.0), (x.1, y.0), (x.0, y.1), (x.1, y.1)].map(|corner| turn(a, b, corner));
     !(turns.iter().all(|turn| *turn > 0) || turns.iter().all(|turn| *turn < 0))
 }
 
-/// Where a point lies to rings.
+/// The position of a point relative to rings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// In none of the rings, or in a hole.
     Outside,
-    /// On a line.
+    /// On an edge.
     On,
     /// In the area that the rings enclose.
     Inside,
 }
 
-/// Lines below a tree of rectangles, so that a question looks at few of them. Edges of lines and rings are
-/// near to those before them, and those of a run wholly to the east of a place need only its ends.
+/// Edges with a tree of bounding rectangles, so that a query examines few of them. Consecutive edges of lines
+/// and rings are close together, and for a run that is wholly to the east of a point only its ends matter.
 #[derive(Debug)]
 pub struct GridEdges {
     edges: Vec<(GridPoint, GridPoint)>,
@@ -152,23 +152,23 @@ pub struct GridEdges {
     bounds: GridBounds,
 }
 
-/// Edges that follow one another.
+/// Consecutive edges.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     bounds: GridBounds,
-    /// Whether each starts where the one before ends.
+    /// Whether each edge starts where the previous one ends.
     is_chain: bool,
 }
 
-/// Edges that one question looks at between two looks at whether the request may go on.
+/// Number of edges that a query examines between two checks for cancellation.
 const EDGES_BETWEEN_CHECKS: u32 = 1 << 16;
 
-/// A question of edges that was given up, because too many of them are near one another.
+/// A query was given up because too many edges are close to one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooManyPairs;
 
-/// The edges of a line or a ring; where it is but one place, a line of no length, and otherwise none of
-/// those.
+/// Returns the edges of a line or a ring, without edges of length zero. A line whose points are all equal is
+/// one edge of length zero.
 pub fn edges_of_line(line: &[GridPoint]) -> impl Iterator<Item = (GridPoint, GridPoint)> {
     let is_place = line.first().is_some_and(|first| line.iter().all(|point| point == first));
     let place = line.first().filter(|_| is_place).map(|only| (*only, *only));
@@ -176,7 +176,7 @@ pub fn edges_of_line(line: &[GridPoint]) -> impl Iterator<Item = (GridPoint, Gri
 }
 
 impl GridEdges {
-    /// The edges of lines or rings; those of one point are lines of no length.
+    /// Builds the tree for the edges of lines or rings.
     pub fn new<'l>(lines: impl IntoIterator<Item = &'l [GridPoint]>) -> GridEdges {
         let edges: Vec<_> = lines.into_iter().flat_map(edges_of_line).collect();
         let bounds = GridBounds::of(edges.iter().flat_map(|(a, b)| [a, b]));
@@ -193,23 +193,23 @@ impl GridEdges {
         GridEdges { edges, tree, bounds }
     }
 
-    /// The smallest rectangle around all lines.
+    /// Returns the smallest rectangle around all edges.
     pub fn bounds(&self) -> &GridBounds {
         &self.bounds
     }
 
-    /// All lines in the order in which they were given.
+    /// Returns all edges in the order in which they were given.
     pub fn edges(&self) -> &[(GridPoint, GridPoint)] {
         &self.edges
     }
 
-    /// Where the first line begins; `None` without lines.
+    /// Returns the start of the first edge; `None` if there are none.
     pub fn first_point(&self) -> Option<GridPoint> {
         self.edges.first().map(|(start, _)| *start)
     }
 
-    /// Calls `is_found` for the edges of runs that `may_hold` does not pass over, until it says so.
-    /// `may_hold` is given where the run starts and ends, too.
+    /// Calls `is_found` for the edges of all runs that `may_hold` accepts, until it returns true. `may_hold`
+    /// also gets the start and the end of the run.
     fn any(
         &self,
         mut may_hold: impl FnMut(&Run, GridPoint, GridPoint) -> bool,
@@ -222,12 +222,13 @@ impl GridEdges {
         )
     }
 
-    /// Where a point lies to the rings that the edges make: inside of an odd number of them is inside.
+    /// Returns the position of a point relative to the rings formed by the edges. A point within an odd
+    /// number of rings is inside.
     pub fn side_of(&self, at: GridPoint) -> Side {
         if !self.bounds.holds(at) {
             return Side::Outside;
         }
-        // Counts how often edges cross the line that runs from the point to the east.
+        // Counts how many edges cross the ray from the point to the east.
         let crossings = std::cell::Cell::new(0u32);
         let crosses = |a: GridPoint, b: GridPoint| (a.1 > at.1) != (b.1 > at.1);
         let may_hold = |run: &Run, start: GridPoint, end: GridPoint| {
@@ -256,8 +257,8 @@ impl GridEdges {
         self.any(|run, _, _| run.bounds.holds(at), |a, b| is_on(a, b, at))
     }
 
-    /// Whether any edge meets the line between two points at least as closely as `wanted`. What it says after
-    /// the request has to end is not used: whoever asks for it ends, too.
+    /// Whether any edge meets the line between two points at least as closely as `wanted`. After a
+    /// cancellation the result is meaningless, but then the caller ends too.
     pub fn meets(&self, a: GridPoint, b: GridPoint, wanted: Meeting) -> bool {
         let line = GridBounds::of([&a, &b]);
         let mut looked_at = 0u32;
@@ -279,7 +280,8 @@ impl GridEdges {
         is_met
     }
 
-    /// An edge that crosses the line between two points. `pairs_left`: how many edges may still be looked at.
+    /// Returns an edge that crosses the line between two points. `pairs_left` is the number of edges that may
+    /// still be examined.
     ///
     /// # Errors
     /// None are left.
@@ -353,8 +355,8 @@ mod tests {
         );
     }
 
-    /// Points, lines and rectangles around rings of many runs, one of them open, against all edges one by
-    /// one.
+    /// Compares points, lines and rectangles around rings with many runs, one of them open, with a check of
+    /// all edges one by one.
     #[test]
     fn runs_answer_as_all_edges_do() {
         let mut seed = 7u64;

@@ -1,14 +1,15 @@
-//! A shape on the grid, as it is indexed and as queries ask about it: "which points, lines and rings is it
-//! made of?"
+//! A shape on the grid, for the index and for queries: "of which points, lines and rings does it consist?"
 //!
-//! As Lucene's `LatLonShape` and Elasticsearch's `GeometryNormalizer`, but a shape that crosses the date line
-//! is not cut: its coordinates go on beyond the map.
+//! Like Lucene's `LatLonShape` and Elasticsearch's `GeometryNormalizer`, but a shape that crosses the date
+//! line is not cut: its coordinates continue beyond the map.
 //!
 //! ```text
 //! bytes    zigzag varint west, varint width, zigzag varint south, varint height (grid steps)
 //!          varint part_count, then per part:
-//!             u8 kind (0 points, 1 line, 2 polygon), varint list_count, then per list (a ring without its last point):
-//!                varint point_count, then per point: zigzag varint x, y less those of the point before (the first: less west, south)
+//!             u8 kind (0 points, 1 line, 2 polygon), varint list_count
+//!             then per list (a ring without its last point):
+//!                varint point_count
+//!                per point: zigzag varint x, y relative to the previous point (the first: to west, south)
 //! ```
 
 use limber_codec::{Corrupt, Reader, varint};
@@ -22,21 +23,21 @@ use crate::number::java_double;
 /// Steps of the grid in a full turn.
 pub const GRID_TURN: i64 = 1 << 32;
 
-/// What a part of a shape is.
+/// The kind of a part of a shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartKind {
-    /// One list, of points that are each by itself.
+    /// One list of separate points.
     Points,
-    /// One list.
+    /// One list with the points of the line.
     Line,
-    /// Rings that end where they start: the outer one, then holes.
+    /// Rings that end at their first point: the outer ring, then holes.
     Polygon,
 }
 
 /// One part of a [`GridShape`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// What the lists mean.
+    /// The kind, which determines the meaning of the lists.
     pub kind: PartKind,
     /// Points, one list for each line or ring.
     pub lists: Vec<Vec<GridPoint>>,
@@ -45,34 +46,34 @@ pub struct Part {
 /// Points, lines and polygons on the grid.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GridShape {
-    /// Everything that the shape is made of.
+    /// The parts of the shape.
     pub parts: Vec<Part>,
 }
 
 impl GridShape {
-    /// The shape of a geometry. `is_clockwise`: how outer rings run, which tells on which side of a wide one
-    /// its inside is.
+    /// Converts a geometry. `is_clockwise` is the direction of outer rings, which determines on which side of
+    /// a wide ring its inside is.
     ///
     /// # Errors
     /// `illegal_argument_exception` for circles, and for lines and polygons that reach beyond a pole or far
-    /// from the map.
+    /// beyond the map.
     pub fn of(geometry: &Geometry, is_clockwise: bool) -> Result<GridShape, RequestError> {
         let mut shape = GridShape::default();
         shape.add(geometry, is_clockwise)?;
         Ok(shape)
     }
 
-    /// Whether there is no part.
+    /// Whether the shape has no parts.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// All points, of rings their ends twice.
+    /// Iterates over all points; the first point of a ring occurs twice.
     pub fn points(&self) -> impl Iterator<Item = &GridPoint> {
         self.parts.iter().flat_map(|part| part.lists.iter().flatten())
     }
 
-    /// The smallest rectangle around all points.
+    /// Returns the smallest rectangle around all points.
     pub fn bounds(&self) -> GridBounds {
         GridBounds::of(self.points())
     }
@@ -115,8 +116,8 @@ impl GridShape {
         self.push(PartKind::Polygon, vec![ring]);
     }
 
-    /// A line goes over the date line where that is shorter. One that winds around the earth is cut, so that
-    /// coordinates stay small.
+    /// Adds a line. A line crosses the date line if that is shorter. A line that winds around the earth is
+    /// cut, so that coordinates stay small.
     fn add_line(&mut self, line: &[Position]) -> Result<(), RequestError> {
         let mut list: Vec<GridPoint> = Vec::with_capacity(line.len());
         for position in line {
@@ -150,7 +151,7 @@ impl GridShape {
         Ok(())
     }
 
-    /// Appends the shape's bytes.
+    /// Appends the encoded shape.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let GridBounds { x, y } = self.bounds();
         varint::write_u64(out, varint::zigzag(x.0));
@@ -177,7 +178,7 @@ impl GridShape {
         }
     }
 
-    /// The bounds of a shape's bytes.
+    /// Decodes the bounds of an encoded shape.
     pub fn decode_bounds(bytes: &[u8]) -> Result<GridBounds, Corrupt> {
         read_bounds(&mut Reader::new(bytes))
     }
@@ -208,7 +209,7 @@ impl GridShape {
     }
 }
 
-/// Coordinates stay far from where arithmetic on them could overflow.
+/// Maximum coordinate, far below values at which arithmetic could overflow.
 const COORDINATE_MAX: i64 = 1 << 40;
 
 fn read_bounds(reader: &mut Reader<'_>) -> Result<GridBounds, Corrupt> {
@@ -238,7 +239,8 @@ fn read_list(reader: &mut Reader<'_>, bounds: &GridBounds, is_ring: bool) -> Res
     Ok(list)
 }
 
-/// Degrees beyond which no longitude of a line or polygon may lie: a turn either way from the map.
+/// Maximum longitude, in degrees, of a position in a line or polygon: one turn beyond the map in either
+/// direction.
 const LONGITUDE_MAX: f64 = 540.0;
 
 fn refused(what: &str, value: f64, end: &str) -> RequestError {
@@ -246,7 +248,7 @@ fn refused(what: &str, value: f64, end: &str) -> RequestError {
     RequestError::illegal_argument(format!("invalid {what} {value}; must be between -{end} and {end}"))
 }
 
-/// A position of a line or polygon.
+/// Checks a position of a line or polygon.
 fn checked(position: Position) -> Result<Position, RequestError> {
     let (longitude, latitude) = position;
     if !(-90.0..=90.0).contains(&latitude) {
@@ -258,7 +260,7 @@ fn checked(position: Position) -> Result<Position, RequestError> {
     Ok(position)
 }
 
-/// A point on the map, wherever it was given.
+/// Converts a point to one on the map, even if it was given outside of it.
 fn on_grid((longitude, latitude): Position) -> Result<GridPoint, RequestError> {
     if !latitude.is_finite() {
         return Err(refused("latitude", latitude, "90.0"));
@@ -270,7 +272,7 @@ fn on_grid((longitude, latitude): Position) -> Result<GridPoint, RequestError> {
     Ok(encoded((point.longitude, point.latitude)))
 }
 
-/// A position whose longitude may lie beyond the map.
+/// Converts a position whose longitude may lie beyond the map.
 fn encoded((longitude, latitude): Position) -> GridPoint {
     let turns = match (-180.0..=180.0).contains(&longitude) {
         true => 0.0,
@@ -280,8 +282,8 @@ fn encoded((longitude, latitude): Position) -> GridPoint {
     (x, i64::from(encode_latitude(latitude)))
 }
 
-/// A ring wider than half a turn that runs against the wanted direction goes over the date line
-/// (`GeoPolygonDecomposer`).
+/// Whether a ring crosses the date line: it is wider than half a turn, and its direction is not the expected
+/// one (`GeoPolygonDecomposer`).
 pub(super) fn goes_over_date_line(outer: &[Position], is_clockwise: bool) -> bool {
     let longitudes = || outer.iter().map(|position| position.0);
     let width = longitudes().fold(f64::MIN, f64::max) - longitudes().fold(f64::MAX, f64::min);
@@ -314,7 +316,7 @@ mod tests {
         check("LINESTRING (-170 0, 170 0)", false, -190.0, -170.0);
         check("POINT (190 0)", false, -170.0, -170.0);
         check("BBOX (170, -170, 10, 0)", false, 170.0, 190.0);
-        // Wide and against the wanted direction: the short way around.
+        // Wide and against the expected direction: the short way around.
         check("POLYGON ((-170 0, -170 10, 170 10, 170 0, -170 0))", false, 170.0, 190.0);
         check("POLYGON ((-170 0, 170 0, 170 10, -170 10, -170 0))", false, -170.0, 170.0);
         check("POLYGON ((-170 0, 170 0, 170 10, -170 10, -170 0))", true, 170.0, 190.0);

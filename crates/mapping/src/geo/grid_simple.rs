@@ -1,6 +1,6 @@
-//! "Can this shape be indexed?"
+//! Validates polygons: "can this shape be indexed?"
 //!
-//! Asked of the positions as they were given: on the grid the edges of a narrow polygon may cross.
+//! The original positions are checked, because on the grid the edges of a narrow polygon may cross.
 
 use super::geometry::{Geometry, Position};
 use super::grid_edges::{GridEdges, GridPoint, Side, TooManyPairs};
@@ -8,16 +8,16 @@ use super::grid_shape::goes_over_date_line;
 use crate::RequestError;
 use crate::number::java_double;
 
-/// Steps of a degree here: fractions of a micrometre, and a world of them fits 53 bits.
+/// Steps per degree in this file: fractions of a micrometre, with coordinates of up to 53 bits.
 const DEGREE_STEPS: f64 = (1u64 << 44) as f64;
-/// Further from the map than any sensible position; keeps arithmetic within its bounds.
+/// Beyond any sensible position; keeps the arithmetic from overflowing.
 const STEPS_MAX: f64 = (1u64 << 60) as f64;
 
-/// Refuses polygons whose edges cross, that have no area, or whose holes lie outside of them. `is_clockwise`:
-/// how outer rings run.
+/// Refuses polygons whose edges cross, that have no area, or whose holes lie outside. `is_clockwise` is the
+/// direction of outer rings.
 ///
 /// # Errors
-/// Worded as Lucene's `Tessellator` and Elasticsearch's `GeoPolygonDecomposer` do.
+/// The messages of Lucene's `Tessellator` and Elasticsearch's `GeoPolygonDecomposer`.
 pub fn check_simple(geometry: &Geometry, is_clockwise: bool) -> Result<(), RequestError> {
     match geometry {
         Geometry::Polygon(rings) => check_polygon(rings, is_clockwise),
@@ -66,8 +66,8 @@ fn check_polygon(rings: &[Vec<Position>], is_clockwise: bool) -> Result<(), Requ
     Ok(())
 }
 
-/// Pairs of edges of one polygon that are compared: a coast of a million points needs some ten million, half
-/// a second.
+/// Maximum number of pairs of edges of one polygon that are compared. A coastline with a million points needs
+/// about ten million, which takes half a second.
 const PAIRS_MAX: u64 = 50_000_000;
 
 #[cold]
@@ -87,7 +87,7 @@ fn has_area(ring: &[GridPoint]) -> bool {
     doubled.sum::<i128>() != 0
 }
 
-/// Degrees.
+/// Returns the intersection in degrees.
 fn intersection(a: GridPoint, b: GridPoint, c: GridPoint, d: GridPoint) -> (f64, f64) {
     let (abx, aby) = ((b.0 - a.0) as f64, (b.1 - a.1) as f64);
     let (cdx, cdy) = ((d.0 - c.0) as f64, (d.1 - c.1) as f64);

@@ -1,4 +1,4 @@
-//! Things below a tree of what is known of runs of them: "which of a million may that rectangle touch?"
+//! A tree of summaries over runs of items: "which of a million items may touch that rectangle?"
 
 use std::ops::Range;
 
@@ -6,21 +6,21 @@ use limber_codec::z_order::interleave;
 
 use super::grid_edges::GridBounds;
 
-/// Things of a run, and runs of a run.
+/// Number of items in a run, and of runs in a run of the next level.
 const FAN: usize = 8;
 
-/// Runs of [`FAN`] things as they follow one another, runs of so many runs, and so on. `N` is what is known
-/// of a run, such as the rectangle around it.
+/// Runs of [`FAN`] consecutive items, runs of [`FAN`] such runs, and so on. `N` is the summary of a run, such
+/// as its bounding rectangle.
 #[derive(Debug)]
 pub struct GridTree<N> {
     count: usize,
-    /// Runs of things first, then runs of those below; the last level has at most [`FAN`].
+    /// The runs of items first, then the runs of each higher level; the last level has at most [`FAN`].
     levels: Vec<Vec<N>>,
 }
 
 impl<N> GridTree<N> {
-    /// A tree over `count` things. `of_things` says what is known of a run of them, `of_runs` of runs that
-    /// follow one another, the second of which begins at `joint`.
+    /// Builds a tree over `count` items. `of_things` summarizes a run of items; `of_runs` combines the
+    /// summaries of two consecutive runs, the second of which begins at item `joint`.
     pub fn new(
         count: usize,
         of_things: impl Fn(Range<usize>) -> N,
@@ -46,8 +46,7 @@ impl<N> GridTree<N> {
         GridTree { count, levels }
     }
 
-    /// Calls `is_found` for the things of runs that `may_hold` does not pass over, in their order, until it
-    /// says so.
+    /// Calls `is_found` for the items of all runs that `may_hold` accepts, in order, until it returns true.
     pub fn any(
         &self,
         mut may_hold: impl FnMut(&N, Range<usize>) -> bool,
@@ -84,20 +83,20 @@ impl<N> GridTree<N> {
 }
 
 impl GridTree<GridBounds> {
-    /// A tree over things in rectangles.
+    /// Builds a tree over items with these bounding rectangles.
     pub fn around(bounds: &[GridBounds]) -> GridTree<GridBounds> {
         let of_things =
             |run: Range<usize>| bounds[run].iter().fold(GridBounds::NOTHING, |all, one| all.with(one));
         GridTree::new(bounds.len(), of_things, |all, run, _| all.with(run))
     }
 
-    /// Calls `is_found` for things that may touch a rectangle, until it says so.
+    /// Calls `is_found` for items that may touch a rectangle, until it returns true.
     pub fn any_near(&self, bounds: &GridBounds, is_found: impl FnMut(usize) -> bool) -> bool {
         self.any(|run, _| run.touches(bounds), is_found)
     }
 }
 
-/// Sorts things so that those near to one another follow one another, as a [`GridTree`] wants them.
+/// Sorts items so that those close to one another are consecutive, as a [`GridTree`] needs.
 pub fn sort_by_place<T>(things: &mut [T], bounds_of: impl Fn(&T) -> GridBounds) {
     let all = things.iter().fold(GridBounds::NOTHING, |all, thing| all.with(&bounds_of(thing)));
     let share = |at: i64, (low, high): (i64, i64)| {

@@ -1,4 +1,4 @@
-//! Places and shapes on the earth: "what does this JSON value name, and which number holds it?"
+//! Points and shapes on the earth: "what does this JSON value mean, and how is it encoded?"
 
 mod arc;
 mod distance;

@@ -1,6 +1,6 @@
-//! A point and the number that a column holds of it.
+//! A point, and the number that a column stores for it.
 //!
-//! A column holds a point as one `i64`: the latitude's 32 bits above the longitude's (Lucene's
+//! A column stores a point as one `i64`: the 32 bits of the latitude above those of the longitude (Lucene's
 //! `LatLonDocValuesField`, `GeoEncodingUtils`). Sources: Elasticsearch's `GeoUtils`.
 
 use std::fmt::Display;
@@ -15,23 +15,23 @@ use crate::number::java_double;
 const LATITUDE_STEP: f64 = 180.0 / 4_294_967_296.0;
 const LONGITUDE_STEP: f64 = 360.0 / 4_294_967_296.0;
 
-/// A place in degrees.
+/// A point in degrees.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GeoPoint {
-    /// -90 to 90, to the north.
+    /// From -90 to 90, positive to the north.
     pub latitude: f64,
-    /// -180 to 180, to the east.
+    /// From -180 to 180, positive to the east.
     pub longitude: f64,
 }
 
 impl GeoPoint {
-    /// Rounds down to the grid of 2^32 steps a full turn.
+    /// Encodes the point, rounded down to the grid with 2^32 steps per full turn.
     pub fn encode(self) -> i64 {
         let (latitude, longitude) = (encode_latitude(self.latitude), encode_longitude(self.longitude));
         i64::from(latitude) << 32 | i64::from(longitude as u32)
     }
 
-    /// The place that [`GeoPoint::encode`] has stored: the south-west corner of its square of the grid.
+    /// Decodes a point that [`GeoPoint::encode`] has stored: the south-west corner of its grid cell.
     #[inline]
     pub fn decode(stored: i64) -> GeoPoint {
         GeoPoint {
@@ -40,22 +40,23 @@ impl GeoPoint {
         }
     }
 
-    /// As `fields` shows it: GeoJSON.
+    /// Formats the point as `fields` shows it: GeoJSON.
     pub fn to_geojson(self) -> Value {
         json!({"coordinates": [self.longitude, self.latitude], "type": "Point"})
     }
 
-    /// As `docvalue_fields` shows it: `lat, lon`.
+    /// Formats the point as `docvalue_fields` shows it: `lat, lon`.
     pub fn to_text(self) -> String {
         format!("{}, {}", java_double(self.latitude), java_double(self.longitude))
     }
 
-    /// As WKT: `POINT (longitude latitude)`.
+    /// Formats the point as WKT: `POINT (longitude latitude)`.
     pub fn to_wkt(self) -> String {
         format!("POINT ({} {})", java_double(self.longitude), java_double(self.latitude))
     }
 
-    /// Well-known binary in base64: byte order (little-endian), kind 1, longitude, latitude.
+    /// Formats the point as well-known binary in Base64: byte order (little-endian), kind 1, longitude,
+    /// latitude.
     pub fn to_wkb(self) -> String {
         let mut bytes = vec![1, 1, 0, 0, 0];
         bytes.extend_from_slice(&self.longitude.to_le_bytes());
@@ -63,7 +64,7 @@ impl GeoPoint {
         BASE64.encode(bytes)
     }
 
-    /// Refuses what lies outside of the map; `of` names the field or is empty.
+    /// Refuses a point outside of the map; `of` names the field or is empty.
     pub fn checked(self, of: impl Display) -> Result<GeoPoint, RequestError> {
         let refuse = |what: &str, value: f64| {
             Err(RequestError::illegal_argument(format!("illegal {what} value [{}]{of}", java_double(value))))
@@ -77,7 +78,7 @@ impl GeoPoint {
         Ok(self)
     }
 
-    /// Walks over the poles and around the date line. Source: `GeoUtils#normalizePoint`.
+    /// Normalizes the point, across the poles and around the date line. Source: `GeoUtils#normalizePoint`.
     pub fn normalized(self) -> GeoPoint {
         let GeoPoint { mut latitude, mut longitude } = self;
         if !(-90.0..=90.0).contains(&latitude) {
@@ -97,7 +98,7 @@ impl GeoPoint {
     }
 }
 
-/// `value` modulo `period`, between minus and plus half of it.
+/// Returns `value` modulo `period`, between minus and plus half a period.
 fn centered(value: f64, period: f64) -> f64 {
     let rest = value.rem_euclid(period);
     if rest > period / 2.0 { rest - period } else { rest }
@@ -108,23 +109,23 @@ fn encode(value: f64, end: f64, step: f64) -> i32 {
     (value / step).floor() as i32
 }
 
-/// The step of the grid at or below a latitude.
+/// Returns the grid step at or below a latitude.
 pub fn encode_latitude(latitude: f64) -> i32 {
     encode(latitude, 90.0, LATITUDE_STEP)
 }
 
-/// The step of the grid at or west of a longitude.
+/// Returns the grid step at or west of a longitude.
 pub fn encode_longitude(longitude: f64) -> i32 {
     encode(longitude, 180.0, LONGITUDE_STEP)
 }
 
-/// The latitude of a step of the grid, in degrees.
+/// Returns the latitude of a grid step, in degrees.
 #[inline]
 pub fn decode_latitude(stored: i32) -> f64 {
     f64::from(stored) * LATITUDE_STEP
 }
 
-/// The longitude of a step of the grid, in degrees.
+/// Returns the longitude of a grid step, in degrees.
 #[inline]
 pub fn decode_longitude(stored: i32) -> f64 {
     f64::from(stored) * LONGITUDE_STEP
@@ -142,7 +143,7 @@ mod tests {
         }
     }
 
-    /// Recorded from Elasticsearch 9.4.3.
+    /// The values were recorded from Elasticsearch 9.4.3.
     #[test]
     fn docvalue_fields_show_the_grid() {
         let shown = GeoPoint::decode(GeoPoint { latitude: 2.0, longitude: 1.0 }.encode()).to_text();

@@ -1,4 +1,4 @@
-//! Every notation of a `geo_point`: "which points does this JSON value name?"
+//! All notations of a `geo_point`: "which points does this JSON value mean?"
 //!
 //! Sources: Elasticsearch's `GeoPointFieldMapper`, `GeometryParserFormat`, `GenericPointParser`, `GeoPoint`.
 
@@ -11,12 +11,12 @@ use super::wkt::{WktOptions, geometry_from_wkt};
 use crate::RequestError;
 use crate::number::java_double;
 
-/// How a field wants its points read.
+/// How a field's points are parsed.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadOptions {
-    /// Third coordinates are passed over, otherwise refused.
+    /// Third coordinates are ignored; otherwise they are refused.
     pub ignore_z: bool,
-    /// Points outside of the map are brought back onto it, otherwise refused.
+    /// Points outside of the map are normalized; otherwise they are refused.
     pub bring_back: bool,
 }
 
@@ -24,7 +24,7 @@ pub(super) fn refused(reason: impl Into<String>) -> RequestError {
     RequestError::bad_request("parse_exception", reason)
 }
 
-/// All points of a field's value as `fields` shows them: those that can be read.
+/// Returns all valid points of a field's value, as `fields` shows them.
 pub fn parse_points(value: &Value, path: &str, options: ReadOptions) -> Vec<GeoPoint> {
     let one = |value: &Value| read(value, path, options).ok();
     match value {
@@ -35,7 +35,7 @@ pub fn parse_points(value: &Value, path: &str, options: ReadOptions) -> Vec<GeoP
     }
 }
 
-/// One point of a document's field.
+/// Reads one point of a document's field.
 pub fn read(value: &Value, path: &str, options: ReadOptions) -> Result<GeoPoint, RequestError> {
     let point = parse_point(value, options.ignore_z)?;
     if point.latitude.is_nan() || point.longitude.is_nan() {
@@ -49,8 +49,8 @@ pub fn read(value: &Value, path: &str, options: ReadOptions) -> Result<GeoPoint,
     point.checked(format_args!(" for {path}"))
 }
 
-/// One point: `[lon, lat]`, `{"lat", "lon"}`, GeoJSON, `"lat,lon"`, `"POINT (lon lat)"` or a geohash. It may
-/// lie outside of the map.
+/// Parses one point: `[lon, lat]`, `{"lat", "lon"}`, GeoJSON, `"lat,lon"`, `"POINT (lon lat)"` or a geohash.
+/// It may lie outside of the map.
 pub fn parse_point(value: &Value, ignore_z: bool) -> Result<GeoPoint, RequestError> {
     match value {
         Value::Array(items) => match items.as_slice() {
@@ -129,7 +129,7 @@ fn from_object(members: &Map<String, Value>, ignore_z: bool) -> Result<GeoPoint,
     }
 }
 
-/// `None` for a number that is none.
+/// Reads a number; `None` if it is NaN.
 fn number(value: &Value, what: &str) -> Result<Option<f64>, RequestError> {
     let number = match value {
         Value::Number(number) => number.as_f64(),
@@ -171,10 +171,10 @@ fn from_text(text: &str, ignore_z: bool) -> Result<GeoPoint, RequestError> {
     }
     if !text.contains(',') {
         let cell = geohash_bounds(text).map_err(|cause| refused(cause.reason.clone()).caused_by(cause))?;
-        // The lower left corner, as Elasticsearch indexes it.
+        // The lower left corner, as in Elasticsearch.
         return Ok(GeoPoint { latitude: cell.south, longitude: cell.west });
     }
-    // Java drops what is empty at the end.
+    // Java's `split` drops trailing empty parts.
     let parts: Vec<&str> = text.trim_end_matches(',').split(',').map(str::trim).collect();
     let parts = if parts == [""] { &[] } else { &parts[..] };
     if parts.len() > 3 {
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(parse_points(&json!(["1,2", [5, 6], null, {"lat": 1}]), "p", STRICT).len(), 2);
     }
 
-    /// Words recorded from Elasticsearch 9.4.3.
+    /// The messages were recorded from Elasticsearch 9.4.3.
     #[test]
     fn malformed_points_are_named() {
         let check = |value: Value, reason: &str| {

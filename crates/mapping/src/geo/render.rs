@@ -1,4 +1,4 @@
-//! A shape as `fields` shows it: GeoJSON, well-known text or well-known binary.
+//! Renders a shape as `fields` shows it: GeoJSON, well-known text or well-known binary.
 //!
 //! Source: Elasticsearch's `GeoJson#toMap`, `WellKnownText#toWKT`, `WellKnownBinary#toWKB`.
 
@@ -10,7 +10,7 @@ use super::geometry::{Geometry, Position, Rectangle};
 use crate::number::java_double;
 
 impl Geometry {
-    /// The shape as GeoJSON, with Elasticsearch's `Envelope` and `Circle`.
+    /// Renders the shape as GeoJSON, with Elasticsearch's `Envelope` and `Circle`.
     pub fn to_geojson(&self) -> Value {
         let (name, coordinates) = match self {
             Geometry::Point(point) => ("Point", json!(point)),
@@ -34,7 +34,7 @@ impl Geometry {
         json!({"coordinates": coordinates, "type": name})
     }
 
-    /// The shape as well-known text.
+    /// Renders the shape as well-known text.
     pub fn to_wkt(&self) -> String {
         let listed = |parts: Vec<String>, comma: &str| match parts.is_empty() {
             true => "EMPTY".to_owned(),
@@ -67,7 +67,7 @@ impl Geometry {
         }
     }
 
-    /// In base64, little-endian. An envelope is a polygon.
+    /// Renders the shape as well-known binary in Base64, little-endian. An envelope becomes a polygon.
     pub fn to_wkb(&self) -> String {
         let mut bytes = Vec::new();
         self.write_wkb(&mut bytes);

@@ -1,29 +1,30 @@
-//! Well-known text: "which shape does this text name?"
+//! Well-known text: "which shape does this text describe?"
 //!
-//! Grammar and wording of Elasticsearch's `WellKnownText`, whose `BBOX` and `CIRCLE` no crate reads.
+//! Implements the grammar and the messages of Elasticsearch's `WellKnownText`, whose `BBOX` and `CIRCLE` no
+//! crate supports.
 
 use super::geometry::{Geometry, Position, Rectangle};
 use crate::RequestError;
 use crate::number::java_double;
 
-/// Collections in collections: a level takes stack. Elasticsearch stops at 1,000.
+/// Maximum nesting depth of collections, because each level uses stack space. Elasticsearch stops at 1,000.
 const DEPTH_MAX: usize = 100;
 
-/// What is made of coordinates that Elasticsearch is strict about here and lenient about there.
+/// How coordinates are treated where Elasticsearch is strict in some cases and lenient in others.
 #[derive(Debug, Clone, Copy)]
 pub struct WktOptions {
-    /// Third coordinates are passed over, otherwise refused.
+    /// Third coordinates are ignored; otherwise they are refused.
     pub allow_z: bool,
-    /// Open rings are closed, otherwise refused.
+    /// Open rings are closed; otherwise they are refused.
     pub coerce: bool,
-    /// Positions outside of the map are left as they are, otherwise refused.
+    /// Positions outside of the map are accepted unchanged; otherwise they are refused.
     pub off_map: bool,
 }
 
-/// Reads a shape. What comes after it is not looked at, as Elasticsearch does not.
+/// Parses a shape. As in Elasticsearch, anything after it is ignored.
 ///
 /// # Errors
-/// `parse_exception` or `illegal_argument_exception`, without the text that was read.
+/// `parse_exception` or `illegal_argument_exception`, without the text that was parsed.
 pub fn geometry_from_wkt(text: &str, options: WktOptions) -> Result<Geometry, RequestError> {
     Reader { rest: text, options }.geometry(0)
 }
@@ -38,7 +39,7 @@ fn refused(reason: String) -> RequestError {
 }
 
 impl<'t> Reader<'t> {
-    /// A word, number or one of `(`, `)` and `,`; empty at the end.
+    /// Returns the next word, number, or one of `(`, `)` and `,`; empty at the end.
     fn peek(&self) -> &'t str {
         let text = self.rest.trim_start();
         match text.chars().next() {
@@ -62,7 +63,7 @@ impl<'t> Reader<'t> {
         refused(format!("expected {wanted} but found: {found}"))
     }
 
-    /// The word that starts a shape's coordinates; whether it was `EMPTY`.
+    /// Reads the word that starts a shape's coordinates. Returns whether it was `EMPTY`.
     fn is_empty(&mut self) -> Result<bool, RequestError> {
         match self.take() {
             "(" => Ok(false),
@@ -85,7 +86,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Whether another item follows (`,`) or the list ends (`)`).
+    /// Whether another item follows (`,`), or the list ends (`)`).
     fn goes_on(&mut self) -> Result<bool, RequestError> {
         match self.take() {
             "," => Ok(true),
@@ -109,7 +110,7 @@ impl<'t> Reader<'t> {
         !matches!(self.peek(), "" | "(" | ")" | ",")
     }
 
-    /// A third coordinate, if there is one.
+    /// Skips a third coordinate, if there is one.
     fn pass_z(&mut self) -> Result<(), RequestError> {
         if self.is_number_next() {
             check_z(self.number()?, self.options.allow_z)?;
@@ -123,7 +124,7 @@ impl<'t> Reader<'t> {
         if self.options.off_map { Ok(position) } else { checked(position) }
     }
 
-    /// Positions up to the `)`.
+    /// Reads positions up to the `)`.
     fn positions(&mut self) -> Result<Vec<Position>, RequestError> {
         let mut found = vec![self.position()?];
         while self.goes_on()? {
@@ -132,7 +133,7 @@ impl<'t> Reader<'t> {
         Ok(found)
     }
 
-    /// `(…), (…))`, the first `(` read before.
+    /// Reads `(…), (…))`, after the first `(`.
     fn lists<T>(
         &mut self,
         one: impl Fn(&mut Self) -> Result<T, RequestError>,
@@ -242,7 +243,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Refuses a third coordinate that is not passed over.
+/// Refuses a third coordinate unless it is to be ignored.
 pub(super) fn check_z(z: f64, allow_z: bool) -> Result<(), RequestError> {
     if allow_z {
         return Ok(());
@@ -279,7 +280,7 @@ pub(super) fn rectangle(west: f64, east: f64, south: f64, north: f64) -> Result<
     Ok(Geometry::Envelope(Rectangle { west, east, south, north }))
 }
 
-/// A ring of at least four positions that ends where it starts; `coerce` closes an open one.
+/// Checks that a ring has at least four positions and ends at its first; `coerce` closes an open one.
 pub(super) fn ring(mut ring: Vec<Position>, coerce: bool) -> Result<Vec<Position>, RequestError> {
     if coerce && ring.first() != ring.last() {
         ring.push(ring[0]);

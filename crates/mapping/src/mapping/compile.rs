@@ -1,4 +1,4 @@
-//! A definition to the fields of an index, each under the id that it had before.
+//! Compiles a definition to the fields of an index. Fields keep their previous ids.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -17,7 +17,8 @@ use crate::settings::{MappingSettings, SourceMode};
 use crate::synthetic::SyntheticPlan;
 use crate::tree::{Intern, Tree};
 
-/// The fields of an index. Immutable: an update makes a new one, in which every field keeps its [`FieldId`].
+/// The mapping of an index. Immutable: an update creates a new one, in which every field keeps its
+/// [`FieldId`].
 #[derive(Debug, Clone)]
 pub struct Mapping {
     pub(super) settings: MappingSettings,
@@ -25,29 +26,29 @@ pub struct Mapping {
     /// By id; ids are never reused.
     pub(super) fields: Vec<Arc<Field>>,
     pub(super) ids: HashMap<Arc<str>, FieldId>,
-    /// By space, from the first on; never reused.
+    /// By space, starting with the first nested one; never reused.
     pub(super) nested: Vec<Arc<Nested>>,
-    /// Runtime fields by path; they stand before mapped ones of the same path.
+    /// Runtime fields by path; they take precedence over mapped fields with the same path.
     pub(super) runtime: BTreeMap<Arc<str>, Arc<Field>>,
-    /// `_index`, as soon as the name of the index is known. No pattern finds it.
+    /// `_index`, once the name of the index is known. No pattern matches it.
     pub(super) index_field: Option<Arc<Field>>,
     pub(super) tree: Arc<Tree>,
     pub(super) date_formats: Vec<Arc<DateFormat>>,
-    /// Fields of queries.
+    /// Fields of type `percolator`.
     pub(super) queries: Vec<Arc<Field>>,
     /// Fields with a script, by path.
     pub(super) scripted: Vec<Arc<Field>>,
-    /// As their scripts see it.
+    /// This mapping as the scripts of those fields see it.
     pub(super) seen_by_scripts: Option<Arc<Mapping>>,
     pub(super) source: SourceRule,
-    /// What is kept for stored fields beside the source.
+    /// Paths that are stored for stored fields besides the source.
     pub(super) stored: Arc<[String]>,
-    /// How a source is rebuilt; `Some` where the index has synthetic source.
+    /// How the source is rebuilt; `Some` if the index has synthetic source.
     pub(super) synthetic: Option<Arc<SyntheticPlan>>,
-    /// Whether each document has exactly one `@timestamp`, as in a data stream.
+    /// Whether each document must have exactly one `@timestamp`, as in a data stream.
     pub(super) has_timestamp: bool,
     pub(super) identity: u64,
-    /// What may be seen; `Some` for somebody who may not see all fields.
+    /// Which fields are visible; `Some` for a user who may not see all fields.
     pub(super) visible: Option<Visible>,
     /// See [`Mapping::longest_root`].
     pub(super) root_bytes_max: usize,
@@ -59,21 +60,20 @@ const DYNAMIC_DATE_FORMATS: [&str; 2] =
     ["strict_date_optional_time", "yyyy/MM/dd HH:mm:ss||yyyy/MM/dd||epoch_millis"];
 
 impl Mapping {
-    /// The mapping of an index created without one: everything is dynamic.
+    /// Returns the mapping of an index that was created without one: everything is dynamic.
     pub fn empty(settings: &MappingSettings) -> Mapping {
         Mapping::compile(Root::default(), settings, None).expect("an empty definition exceeds no limit")
     }
 
     /// Parses the body of `mappings`.
     ///
-    /// Errors: `mapper_parsing_exception`, or `illegal_argument_exception` for limits, in Elasticsearch's
-    /// words.
+    /// Errors: Elasticsearch's `mapper_parsing_exception`, or `illegal_argument_exception` for limits.
     pub fn parse(body: &Value, settings: &MappingSettings) -> Result<Mapping, RequestError> {
         Mapping::compile(definition::parse(body, settings)?, settings, None)
     }
 
-    /// As [`Mapping::parse`], of a body that was accepted before: limits that were lowered since bind what is
-    /// added to it, not what it holds.
+    /// Like [`Mapping::parse`], for a body that was accepted earlier. Limits that have been lowered since
+    /// apply to additions, not to its present content.
     ///
     /// Source: Elasticsearch, `MapperService.MergeReason#MAPPING_RECOVERY`.
     pub fn restore(body: &Value, settings: &MappingSettings) -> Result<Mapping, RequestError> {
@@ -85,33 +85,35 @@ impl Mapping {
         Mapping::parse(body, &unlimited)?.with_settings(settings)
     }
 
-    /// This mapping with the body of a `PUT _mapping` (or what [`crate::document::infer`] proposed) merged
-    /// in.
+    /// Returns this mapping with the body of a `PUT _mapping` (or what [`crate::document::infer`] proposed)
+    /// merged in.
     pub fn merge(&self, body: &Value) -> Result<Mapping, RequestError> {
         let update = definition::parse(body, &self.settings)?;
         let root = definition::merge(&self.root, &update)?;
         Mapping::compile(root, &self.settings, Some(self))
     }
 
-    /// The same definition under changed index settings (limits, `coerce`, `ignore_malformed`).
+    /// Returns the same definition under changed index settings (limits, `coerce`, `ignore_malformed`).
     pub fn with_settings(&self, settings: &MappingSettings) -> Result<Mapping, RequestError> {
         Mapping::compile(Root::clone(&self.root), settings, Some(self))
     }
 
-    /// This mapping as that of the index of this name, in which the field `_index` can be asked for.
+    /// Returns this mapping for the index with this name, so that the field `_index` can be queried.
     pub fn of_index(mut self, index: &str) -> Mapping {
         self.index_field = Some(reserved::index_field(index));
         self
     }
 
-    /// The body of `GET _mapping`: only what differs from the defaults, properties sorted by name.
+    /// Returns the body of `GET _mapping`: only what differs from the defaults, with properties sorted by
+    /// name.
     pub fn to_json(&self) -> Value {
         definition::render(&self.root)
     }
 
-    /// This mapping with the runtime fields of a request (`runtime_mappings`) before its own.
+    /// Returns this mapping with the runtime fields of a request (`runtime_mappings`), which take precedence
+    /// over its own.
     ///
-    /// Errors: `mapper_parsing_exception` and `illegal_argument_exception` in Elasticsearch's words.
+    /// Errors: Elasticsearch's `mapper_parsing_exception` and `illegal_argument_exception`.
     pub fn with_runtime(&self, section: &Value) -> Result<Mapping, RequestError> {
         let mut mapping = self.clone();
         let fields = definition::runtime::parse(section, false)?;
@@ -126,7 +128,7 @@ impl Mapping {
         Ok(())
     }
 
-    /// Source: `FieldAliasMapper#validate`.
+    /// Checks the targets of aliases. Source: `FieldAliasMapper#validate`.
     fn check_aliases(&self) -> Result<(), RequestError> {
         for (name, path) in &self.tree.aliases {
             let invalid =
@@ -163,14 +165,14 @@ impl Mapping {
         Ok(())
     }
 
-    /// What of documents is kept for stored fields (`store: true`) where the source is not kept whole: the
-    /// paths of their values.
+    /// Returns the paths of values that must be stored for stored fields (`store: true`), if the whole source
+    /// is not stored.
     fn find_stored(&self) -> Arc<[String]> {
         let lacks_source = self.source.mode == SourceMode::Disabled || self.source.filters();
         let own = self.fields.iter().skip(reserved::COUNT);
         let stored = own.filter(|field| lacks_source && field.store);
         let path = |field: &Arc<Field>| match field.path.rsplit_once('.') {
-            // A multi-field has the values of the field that it belongs to.
+            // A multi-field has the values of its parent field.
             Some((parent, _))
                 if self
                     .mapped_field(parent)
@@ -183,7 +185,7 @@ impl Mapping {
         stored.map(path).collect()
     }
 
-    /// Source: `ParentJoinFieldMapper.TypeParser#checkIndexCompatibility`.
+    /// Checks `join` fields. Source: `ParentJoinFieldMapper.TypeParser#checkIndexCompatibility`.
     fn check_joins(&self) -> Result<(), RequestError> {
         let joins = self.tree.leaves.iter().filter(|leaf| leaf.field.relations.is_some());
         let paths: Vec<&str> = joins.map(|leaf| &*leaf.field.path).collect();
@@ -208,7 +210,7 @@ impl Mapping {
         }
     }
 
-    /// Scripts see the whole document, and no runtime fields.
+    /// Finds the fields with a script. Their scripts see the whole document and no runtime fields.
     fn find_scripted(&mut self) -> Result<(), RequestError> {
         let mut scripted: Vec<Arc<Field>> = self
             .tree
@@ -303,7 +305,8 @@ impl Mapping {
         Ok(mapping)
     }
 
-    /// Bytes of the longest name that a flattened field or an alias has; 0 where no field has keys.
+    /// Returns the length in bytes of the longest name of a flattened field or an alias; 0 if no flattened
+    /// field exists.
     fn longest_root(&self) -> usize {
         let is_root = |field: &&Arc<Field>| matches!(field.flattened, Some(Flattened::Root { .. }));
         let roots = self.fields.iter().filter(is_root).map(|field| field.path.len());
@@ -313,7 +316,7 @@ impl Mapping {
         }
     }
 
-    /// Counts may be above their limits where they were before.
+    /// Checks the limits. A count may exceed its limit if it did so before.
     fn check_limits(&self, previous: Option<&Mapping>) -> Result<(), RequestError> {
         let limits = &self.settings.limits;
         let (field_count, nested_count) = (self.total_fields(), self.nested.len());
@@ -330,7 +333,7 @@ impl Mapping {
         Ok(())
     }
 
-    /// The field of a leaf under its old id, or under the next one.
+    /// Assigns a leaf its previous id, or the next free one.
     fn intern(
         &mut self,
         leaf: &Leaf,
@@ -341,7 +344,7 @@ impl Mapping {
         let mut field = build(leaf, id, path, settings)?;
         for (name, sub) in &leaf.beside() {
             let sub_path = format!("{path}.{name}");
-            // The parent takes its id first, so that a field's number is below its multi-fields'.
+            // The parent gets its id first, so that it is lower than its multi-fields' ids.
             if !self.ids.contains_key(path) {
                 self.ids.insert(field.path.clone(), id);
                 self.fields.push(Arc::new(build(leaf, id, path, settings)?));

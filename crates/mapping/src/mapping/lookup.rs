@@ -1,4 +1,4 @@
-//! What a mapping answers: fields by path, by pattern and by id, objects, parameters.
+//! Look-ups in a mapping: fields by path, by pattern and by id, objects, parameters.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::synthetic::SyntheticPlan;
 use crate::tree::{ObjectNode, Tree};
 
 impl Mapping {
-    /// The runtime fields, by path.
+    /// Returns the runtime fields, by path.
     pub fn runtime_fields(&self) -> impl Iterator<Item = &Arc<Field>> {
         self.runtime.values()
     }
 
-    /// The field (runtime fields, multi-fields and reserved ones included) at this full path, or that an
-    /// alias of this name stands for.
+    /// Returns the field at this full path (including runtime fields, multi-fields and reserved fields), or
+    /// the target of an alias with this name.
     pub fn field(&self, path: &str) -> Option<Arc<Field>> {
         let own = self.own_field(path).or_else(|| self.own_field(self.alias(path)?));
         let own = own.filter(|field| !is_hidden(field));
@@ -30,13 +30,13 @@ impl Mapping {
         own.cloned().or_else(|| self.key(path))
     }
 
-    /// The key of a flattened field, or of an alias of one, that has this full path.
+    /// Returns the key of a flattened field, or of an alias of one, with this full path.
     fn key(&self, path: &str) -> Option<Arc<Field>> {
         if path.as_bytes().contains(&KEY_END) {
             return None;
         }
-        // A name may have as many dots as bytes, and each part of it is hashed anew: those that are longer
-        // than any root are not looked up.
+        // A name may consist of dots, and each of its prefixes is hashed separately. Prefixes that are longer
+        // than any flattened field's name are not looked up.
         let parents = path.match_indices('.').map(|(dot, _)| (&path[..dot], &path[dot + 1..]));
         let mut parents = parents.take_while(|(parent, _)| parent.len() <= self.root_bytes_max);
         parents.find_map(|(parent, key)| {
@@ -56,84 +56,87 @@ impl Mapping {
         })
     }
 
-    /// As [`Mapping::field`], without aliases, `_index` and keys of flattened fields.
+    /// Like [`Mapping::field`], without aliases, `_index` and keys of flattened fields.
     pub(super) fn own_field(&self, path: &str) -> Option<&Arc<Field>> {
         self.runtime.get(path).or_else(|| self.mapped_field(path))
     }
 
-    /// The path that an alias of this name stands for.
+    /// Returns the path to which an alias with this name refers.
     pub fn alias(&self, name: &str) -> Option<&Arc<str>> {
         self.tree.aliases.get(name)
     }
 
-    /// The aliases by name, and the fields that they stand for.
+    /// Returns the aliases by name, with their fields.
     pub fn aliases(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<Field>)> {
         self.tree.aliases.iter().filter_map(|(name, path)| Some((name, self.own_field(path)?)))
     }
 
-    /// The leaf field that documents feed (multi-fields and reserved ones included) at this full path.
+    /// Returns the leaf field at this full path that documents feed (including multi-fields and reserved
+    /// fields).
     pub fn mapped_field(&self, path: &str) -> Option<&Arc<Field>> {
         self.ids.get(path).map(|id| &self.fields[id.0 as usize])
     }
 
-    /// Panics when the id is of another index.
+    /// Returns the field with this id. Panics if the id belongs to another index.
     pub fn field_by_id(&self, id: FieldId) -> &Arc<Field> {
         &self.fields[id.0 as usize]
     }
 
-    /// All fields, by id; the first [`reserved::COUNT`] are the reserved ones.
+    /// Returns all fields, by id; the first [`reserved::COUNT`] are the reserved ones.
     pub fn fields(&self) -> &[Arc<Field>] {
         &self.fields
     }
 
-    /// What is kept of documents' JSON.
+    /// Returns what is stored of documents' JSON.
     pub fn source(&self) -> &SourceRule {
         &self.source
     }
 
-    /// The paths whose values are kept for stored fields (`store: true`), where the source is not kept whole.
+    /// Returns the paths whose values are stored for stored fields (`store: true`), if the whole source is
+    /// not stored.
     pub fn stored_beside_source(&self) -> &[String] {
         &self.stored
     }
 
-    /// How documents' JSON is made again; `None` where it is kept or not.
+    /// Returns how documents' JSON is rebuilt; `None` unless the source is synthetic.
     pub fn synthetic(&self) -> Option<&Arc<SyntheticPlan>> {
         self.synthetic.as_ref()
     }
 
-    /// The fields of type `percolator`: whoever writes a document adds what finds their queries.
+    /// Returns the fields of type `percolator`. The code that writes a document adds the terms by which their
+    /// queries are found.
     pub fn queries(&self) -> &[Arc<Field>] {
         &self.queries
     }
 
-    /// The fields with a script, by path: whoever writes a document adds their values.
+    /// Returns the fields with a script, by path. The code that writes a document adds their values.
     pub fn scripted(&self) -> &[Arc<Field>] {
         &self.scripted
     }
 
-    /// This mapping as the scripts of [`Mapping::scripted`] see it: without them, without runtime fields,
-    /// with whole sources. `None` where there are no such scripts.
+    /// Returns this mapping as the scripts of [`Mapping::scripted`] see it: without those fields, without
+    /// runtime fields, with the whole source. `None` if there are no such scripts.
     pub fn seen_by_scripts(&self) -> Option<&Arc<Mapping>> {
         self.seen_by_scripts.as_ref()
     }
 
-    /// The object at this full path; "" is the root.
+    /// Returns the object at this full path; "" is the root.
     pub fn object(&self, path: &str) -> Option<&ObjectNode> {
         self.tree.objects.iter().find(|object| &*object.path == path)
     }
 
-    /// All nested objects; that of [`crate::SpaceId`] `n` is at `n - 1`.
+    /// Returns all nested objects; that of [`crate::SpaceId`] `n` is at `n - 1`.
     pub fn nested_objects(&self) -> &[Arc<Nested>] {
         &self.nested
     }
 
-    /// The nested object at this full path.
+    /// Returns the nested object at this full path.
     pub fn nested(&self, path: &str) -> Option<&Arc<Nested>> {
         self.nested.iter().find(|nested| &*nested.path == path)
     }
 
-    /// The nested objects whose documents hold what lies at this path (of a field or an object); `None` for
-    /// the root's own.
+    /// Returns the nested objects whose documents contain the field or object at this path; `None` if it is
+    /// in the top-level document.
     pub fn nested_around(&self, path: &str) -> Option<&Arc<Nested>> {
         let is_around = |nested: &&Arc<Nested>| {
             path.strip_prefix(&*nested.path).is_some_and(|rest| rest.starts_with('.'))
@@ -141,7 +144,7 @@ impl Mapping {
         self.nested.iter().filter(is_around).max_by_key(|nested| nested.path.len())
     }
 
-    /// A nested object as an update has to name it.
+    /// Returns the declaration of a nested object for use in an update.
     pub(crate) fn nested_declaration(&self, path: &str) -> Value {
         let mut object = &self.root.object;
         for segment in path.split('.') {
@@ -156,8 +159,8 @@ impl Mapping {
         })
     }
 
-    /// The user's fields whose path fits a pattern with `*`: mapped ones by id, then runtime fields by path.
-    /// Without a `*`, the field of that path (reserved ones included).
+    /// Returns the user's fields whose path matches a pattern with `*`: mapped fields by id, then runtime
+    /// fields by path. Without a `*`, returns the field at that path (including reserved ones).
     pub fn matching<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = Arc<Field>> {
         let is_pattern = pattern.contains('*');
         let exact = if is_pattern { None } else { self.field(pattern) };
@@ -169,7 +172,7 @@ impl Mapping {
         exact.into_iter().chain(mapped.chain(runtime).filter(fits).cloned())
     }
 
-    /// As [`Mapping::matching`], with aliases, each under the name that it was asked for by.
+    /// Like [`Mapping::matching`], including aliases, each with the name under which it matched.
     pub fn matching_names<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = (Arc<str>, Arc<Field>)> {
         let is_pattern = pattern.contains('*');
         let named =
@@ -181,7 +184,7 @@ impl Mapping {
             .chain(aliases.filter(fits).map(|(name, field)| (name.clone(), field.clone())))
     }
 
-    /// As [`Mapping::matching_names`], each field once, however many aliases of it fit.
+    /// Like [`Mapping::matching_names`], but returns each field once, however many aliases of it match.
     pub fn matching_distinct<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = Arc<Field>> {
         let mut seen = HashSet::new();
         self.matching_names(pattern)
@@ -189,8 +192,8 @@ impl Mapping {
             .filter(move |field| seen.insert(field.path.clone()))
     }
 
-    /// A declared parameter, or its default, of the field at `path` (`fielddata`, `format`, `meta`, ...);
-    /// None when the field or the parameter does not exist.
+    /// Returns a declared parameter, or its default, of the field at `path` (`fielddata`, `format`, `meta`,
+    /// ...); `None` if the field or the parameter does not exist.
     pub fn parameter(&self, path: &str, name: &str) -> Option<Value> {
         let leaf = self.definition_of(path)?;
         leaf.kind.param(name)?;
@@ -216,27 +219,27 @@ impl Mapping {
         None
     }
 
-    /// `_routing.required`.
+    /// Returns `_routing.required`.
     pub fn routing_required(&self) -> bool {
         self.root.routing_required == Some(true)
     }
 
-    /// Each document has exactly one `@timestamp` (`_data_stream_timestamp`).
+    /// Whether each document must have exactly one `@timestamp` (`_data_stream_timestamp`).
     pub fn has_timestamp(&self) -> bool {
         self.has_timestamp
     }
 
-    /// `_meta`.
+    /// Returns `_meta`.
     pub fn meta(&self) -> Option<&Value> {
         self.root.meta.as_ref()
     }
 
-    /// The index settings that the mapping was parsed under.
+    /// Returns the index settings under which the mapping was parsed.
     pub fn settings(&self) -> &MappingSettings {
         &self.settings
     }
 
-    /// A number that no other mapping of this process has.
+    /// Returns a number that is unique among all mappings of this process.
     pub(crate) fn identity(&self) -> u64 {
         self.identity
     }
@@ -261,7 +264,8 @@ impl Mapping {
         self.root.dynamic_templates.as_deref().unwrap_or_default()
     }
 
-    /// Leaf fields, multi-fields and objects together, as `index.mapping.total_fields.limit` counts them.
+    /// Returns the number of leaf fields, multi-fields and objects, as `index.mapping.total_fields.limit`
+    /// counts them.
     pub(crate) fn total_fields(&self) -> usize {
         let tree = &self.tree;
         let keyed = tree.leaves.iter().filter(|leaf| leaf.keyed.is_some()).count();
@@ -271,7 +275,7 @@ impl Mapping {
     }
 }
 
-/// Whether no name finds a field.
+/// Whether no name or pattern matches the field.
 fn is_hidden(field: &Field) -> bool {
     field.is_hidden || field.flattened == Some(Flattened::Keyed)
 }

@@ -1,4 +1,4 @@
-//! One index's mapping, compiled: "which field is this path, and what becomes of its values?"
+//! The compiled mapping of one index: "which field has this path, and how are its values treated?"
 
 mod compile;
 mod lookup;

@@ -1,4 +1,4 @@
-//! What synthetic source does about every path of a mapping: found once, when the mapping is compiled.
+//! Determines how synthetic source treats each path of a mapping, once when the mapping is compiled.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -44,7 +44,8 @@ impl SyntheticPlan {
         }
     }
 
-    /// `is_target`: other fields are copied to it, so that its column tells more than the document does.
+    /// Plans a leaf. `is_target` means that other fields are copied to it, so that its column contains more
+    /// than the document's own values.
     fn leaf(&mut self, field: &Arc<Field>, keep: Keep, is_target: bool, mapping: &Mapping) {
         let space = mapping.nested_around(&field.path).map_or(SpaceId::ROOT, |nested| nested.space);
         let how = how(field, mapping);
@@ -53,8 +54,8 @@ impl SyntheticPlan {
             How::Keyword(column) => Some((column.clone(), true)),
             How::Binary | How::Kept => None,
         };
-        // Fields that are kept are rebuilt as well: documents from before an update that asks for it have
-        // their column alone.
+        // Fields that are stored as given are rebuilt too, because documents that are older than the update
+        // which set this have only the column.
         if let Some((column, is_text)) = column.filter(|_| !is_target) {
             self.rebuilt.push(Rebuilt { path: field.path.clone(), column, is_text, space });
         }
@@ -65,7 +66,7 @@ impl SyntheticPlan {
 }
 
 fn how(field: &Arc<Field>, mapping: &Mapping) -> How {
-    // Scripts make their values again.
+    // Scripts compute their values again.
     if field.runtime.is_some() || field.script.is_some() {
         return How::Kept;
     }

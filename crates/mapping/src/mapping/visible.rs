@@ -1,8 +1,8 @@
-//! A mapping as seen by somebody who may not see all fields: "which of them exist for this user, and which
-//! part of a source?"
+//! A mapping as seen by a user who may not see all fields: "which fields exist for this user, and which part
+//! of a source is visible?"
 //!
-//! What is hidden is as if it had never been mapped, so that queries, sorts, aggregations, highlights and
-//! scripts find nothing.
+//! Hidden fields are treated as if they had never been mapped, so that queries, sorts, aggregations,
+//! highlights and scripts do not find them.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::Mapping;
 use crate::RequestError;
 
-/// Which fields may be seen, by full path.
+/// Which fields are visible, by full path.
 #[derive(Clone)]
 pub(super) struct Visible(Arc<dyn Fn(&str) -> bool + Send + Sync>);
 
@@ -22,7 +22,7 @@ impl std::fmt::Debug for Visible {
 }
 
 impl Mapping {
-    /// This mapping without the fields that `is_visible` does not let through.
+    /// Returns this mapping without the fields that `is_visible` rejects.
     ///
     /// # Errors
     /// It returns no error that the mapping itself did not return.
@@ -38,19 +38,19 @@ impl Mapping {
         Ok(mapping)
     }
 
-    /// Whether there are fields that may not be seen.
+    /// Whether there are hidden fields.
     pub fn hides_fields(&self) -> bool {
         self.visible.is_some()
     }
 
-    /// What of a source may be seen; `None`: all of it.
+    /// Returns the visible part of a source; `None` if all of it is visible.
     pub fn shown_source(&self, source: &Value) -> Option<Value> {
         let visible = self.visible.as_ref()?;
         Some(shown(source, "", &*visible.0).unwrap_or_else(|| Value::Object(Map::new())))
     }
 }
 
-/// The body of a mapping without the fields that may not be seen.
+/// Returns the body of a mapping without hidden fields.
 pub fn shown_mapping(body: &Value, is_visible: &dyn Fn(&str) -> bool) -> Value {
     let mut shown = body.clone();
     if let Some(properties) = shown.get_mut("properties").and_then(Value::as_object_mut) {
@@ -73,7 +73,8 @@ fn keep_fields(fields: &mut Map<String, Value>, prefix: &str, is_visible: &dyn F
             if let Some(properties) = field.get_mut("properties").and_then(Value::as_object_mut) {
                 let had_some = !properties.is_empty();
                 keep_fields(properties, &format!("{path}."), is_visible);
-                // What is left of an object of hidden fields would tell that they are there.
+                // An object whose fields are all hidden is removed too, because it would reveal that they
+                // exist.
                 return !had_some || !properties.is_empty() || is_visible(&path);
             }
             return is_visible(&path);
@@ -89,8 +90,8 @@ fn keep_fields(fields: &mut Map<String, Value>, prefix: &str, is_visible: &dyn F
     });
 }
 
-/// Source: Lucene's and Elasticsearch's `FieldSubsetReader#filter`: values whose full path may be seen, in
-/// the objects around them.
+/// Returns the values whose full path is visible, within their enclosing objects. Source: Lucene's and
+/// Elasticsearch's `FieldSubsetReader#filter`.
 fn shown(value: &Value, path: &str, is_visible: &dyn Fn(&str) -> bool) -> Option<Value> {
     match value {
         Value::Object(members) => {

@@ -1,9 +1,10 @@
-//! Synthetic source: "which parts of a document can columns give back, and what has to be kept beside them?"
+//! Synthetic source: "which parts of a document can be rebuilt from columns, and what must be stored
+//! besides?"
 //!
-//! What is rebuilt differs from what came: leaves are gathered under their paths, arrays of keywords are
-//! sorted and lose repeats, numbers are sorted, dates have the field's own form.
+//! The rebuilt document differs from the original: leaves are grouped under their paths, arrays of keywords
+//! are sorted and deduplicated, numbers are sorted, and dates have the field's own format.
 //!
-//! Source: Elasticsearch's documentation of `synthetic _source`, and the answers of 9.4.3.
+//! Source: Elasticsearch's documentation of `synthetic _source`, and the responses of 9.4.3.
 
 mod plan;
 mod residue;

@@ -1,4 +1,4 @@
-//! The mapping as synthetic source sees it.
+//! The mapping from the point of view of synthetic source.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -7,23 +7,23 @@ use crate::RequestError;
 use crate::field::{Field, SpaceId};
 use crate::settings::Keep;
 
-/// What to do about every path of a mapping.
+/// How each path of a mapping is treated.
 #[derive(Debug)]
 pub struct SyntheticPlan {
     pub(crate) nodes: HashMap<Arc<str>, PlanNode>,
     pub(crate) rebuilt: Vec<Rebuilt>,
 }
 
-/// A leaf whose values columns give back.
+/// A leaf whose values are rebuilt from a column.
 #[derive(Debug)]
 pub struct Rebuilt {
     /// Path of the leaf in the document.
     pub path: Arc<str>,
-    /// The field whose column has the values: the leaf's own, or that of a keyword beside a text.
+    /// The field whose column has the values: the leaf itself, or a keyword multi-field of a text.
     pub column: Arc<Field>,
-    /// Whether the leaf is a text, whose values come from a keyword beside it.
+    /// Whether the leaf is a text, whose values come from a keyword multi-field.
     pub is_text: bool,
-    /// The documents that have the values.
+    /// The space of the documents that have the values.
     pub space: SpaceId,
 }
 
@@ -35,23 +35,23 @@ pub(crate) enum PlanNode {
 
 #[derive(Debug)]
 pub(crate) enum How {
-    /// The field's own column, but for values that it refused.
+    /// From the field's own column, except for values that it refused.
     Column(Arc<Field>),
-    /// The column of a keyword beside the text, but for values too long for it.
+    /// From the column of the text's keyword multi-field, except for values that are too long for it.
     Keyword(Arc<Field>),
-    /// Sorted and without repeats, though not in a column.
+    /// From a stored copy: sorted and deduplicated, but not in a column.
     Binary,
-    /// As it came.
+    /// Stored unchanged.
     Kept,
 }
 
 impl SyntheticPlan {
-    /// The leaves that columns give back.
+    /// Returns the leaves that are rebuilt from columns.
     pub fn rebuilt(&self) -> &[Rebuilt] {
         &self.rebuilt
     }
 
-    /// Refuses an update after which columns no longer tell what documents had.
+    /// Refuses an update after which columns would no longer show what documents contained.
     pub(crate) fn check_update(&self, before: &SyntheticPlan) -> Result<(), RequestError> {
         let rebuilt: HashSet<&str> = self.rebuilt.iter().map(|leaf| &*leaf.path).collect();
         match before.rebuilt.iter().find(|leaf| !rebuilt.contains(&*leaf.path)) {

@@ -1,4 +1,4 @@
-//! What is kept of a document beside its columns.
+//! The parts of a document that are stored besides its columns.
 
 use std::collections::BTreeMap;
 
@@ -11,31 +11,31 @@ use crate::field::{Field, OwnedScalar, check_scalar};
 use crate::geo::{ReadOptions, parse_points};
 use crate::settings::Keep;
 
-/// The parts of a document, or of a nested object, that columns cannot give back. Paths are full ones.
+/// The parts of a document, or of a nested object, that columns cannot provide. Paths are full paths.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Residue {
-    /// Stand for everything at their path and below.
+    /// Each replaces everything at its path and below.
     pub kept: BTreeMap<String, Value>,
-    /// Values of a field beside those in its column.
+    /// Values of a field in addition to those in its column.
     pub added: BTreeMap<String, Vec<Value>>,
     /// By path: the residue of each nested object, in their order.
     pub nested: BTreeMap<String, Vec<Residue>>,
 }
 
 impl Residue {
-    /// The residue of a whole document.
+    /// Computes the residue of a whole document.
     pub fn of(plan: &SyntheticPlan, source: &Map<String, Value>) -> Residue {
         let mut residue = Residue::default();
         residue.walk(plan, source, "");
         residue
     }
 
-    /// As bytes; none where columns give everything back.
+    /// Encodes the residue; empty if columns provide everything.
     pub fn to_bytes(&self) -> Vec<u8> {
         if self.is_empty() { Vec::new() } else { self.to_json().to_string().into_bytes() }
     }
 
-    /// Inverse of [`Residue::to_bytes`]; `None` where the bytes are none of its.
+    /// Inverse of [`Residue::to_bytes`]; `None` if the bytes are not an encoded residue.
     pub fn from_bytes(bytes: &[u8]) -> Option<Residue> {
         if bytes.is_empty() {
             return Some(Residue::default());
@@ -177,7 +177,7 @@ impl Residue {
         }
     }
 
-    /// Keeps a value; what is at its path already stands before it, as in an array.
+    /// Stores a value. If its path already has one, both become an array, with the earlier value first.
     fn keep(&mut self, path: String, value: Value) {
         let Some(present) = self.kept.get_mut(&path) else {
             self.kept.insert(path, value);
@@ -197,7 +197,7 @@ fn gather_objects<'v>(value: &'v Value, out: &mut Vec<&'v Map<String, Value>>) {
     }
 }
 
-/// Every item of arrays in one another but nulls.
+/// Visits every item of nested arrays except nulls.
 fn each_item(value: &Value, each: &mut dyn FnMut(&Value)) {
     match value {
         Value::Null => {}
@@ -212,7 +212,7 @@ fn is_too_long(field: &Field, item: &Value) -> bool {
     text.borrow().text().encode_utf16().count() > limit as usize
 }
 
-/// Whether the column does not have the value: too long, or malformed.
+/// Whether the column does not contain the value, because it is too long or malformed.
 fn is_refused(field: &Field, item: &Value) -> bool {
     if is_too_long(field, item) {
         return true;

@@ -1,4 +1,4 @@
-//! Index lifecycle management: policies, how far indices have come in theirs, start and stop.
+//! Index lifecycle management: policies, the progress of indices in theirs, start and stop.
 
 use limber_engine::{ExplainFilter, IndicesOptions, Result};
 use serde_json::json;

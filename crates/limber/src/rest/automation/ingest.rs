@@ -1,4 +1,4 @@
-//! Ingest pipelines: put, get, delete, simulate; the grok patterns, the databases of places.
+//! Ingest pipelines (put, get, delete, simulate), the grok patterns, and the GeoIP databases.
 
 use limber_engine::Result;
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! Endpoints for what is put once and then runs by itself: pipelines, policies, transforms, scripts,
+//! Endpoints for what is configured once and then runs by itself: pipelines, policies, transforms, scripts,
 //! snapshots.
 
 pub(super) mod enrich;

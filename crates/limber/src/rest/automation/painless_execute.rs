@@ -1,8 +1,8 @@
-//! `_scripts/painless/_execute`: "what does this script give?"
+//! `_scripts/painless/_execute`: "what does this script return?"
 //!
 //! Source: Elasticsearch's `PainlessExecuteAction`. A script of a context with documents runs over the
-//! document of the request, as the only one of an index; it is part of a search then, so that it sees what it
-//! would see there.
+//! document in the request, as the only document of an index. It runs as part of a search, so it sees exactly
+//! what it would see in one.
 
 use limber_engine::Result;
 use limber_mapping::RequestError;
@@ -26,7 +26,7 @@ pub const ROUTES: &[Route] = &[Route {
     handler: execute,
 }];
 
-/// Contexts with a document: name, and the type of the runtime field that the script is of.
+/// Contexts of runtime fields: the context's name and the type of the field.
 const OF_FIELDS: &[(&str, &str)] = &[
     ("boolean_field", "boolean"),
     ("date_field", "date"),
@@ -38,10 +38,10 @@ const OF_FIELDS: &[(&str, &str)] = &[
 ];
 const MEMBERS: &[&str] = &["script", "context", "context_setup"];
 const SETUP_MEMBERS: &[&str] = &["index", "document", "query", "xcontent_type"];
-/// The runtime field that the script is given to.
+/// The name of the runtime field that runs the script.
 const FIELD: &str = "painless_execute";
 
-/// The document that a script is tried out on.
+/// The document on which a script is tried.
 struct Setup<'r> {
     index: &'r str,
     document: &'r Value,
@@ -103,10 +103,10 @@ fn execute(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(json!({ "result": result })))
 }
 
-/// A script that sees its parameters alone: its value as Java prints it.
+/// Runs a script that only sees its parameters, and returns its value as Java prints it.
 fn test(script: Script) -> Result<Response> {
     let script = DetachedScript::compile(script, ScriptContext::Test)?;
-    // Lists and maps live as long as the run.
+    // Lists and maps live until the run is dropped.
     let mut run = script.start();
     let text = run.run(&[])?.text();
     Ok(Response::ok(json!({ "result": text })))
@@ -122,7 +122,7 @@ fn search(app: &App, request: &Request, setup: &Setup<'_>, body: &Value) -> Resu
     }
 }
 
-/// What is wrong with the script itself, without the search around it.
+/// Extracts the error of the script itself from the error of the search around it.
 fn script_error(error: &limber_search::Error) -> RequestError {
     let whole = refused(error);
     let mut inner = Some(&whole);
@@ -140,7 +140,7 @@ fn score(app: &App, request: &Request, setup: &Setup<'_>, script: &Value) -> Res
     let body = json!({"query": {"script_score": {"query": query, "script": script}}, "size": 1});
     let found = search(app, request, setup, &body)?;
     let score = found.hits.first().and_then(|hit| hit.score).unwrap_or(0.0);
-    // The shortest decimal of the float, not of the double that it widens to.
+    // The shortest decimal of the `f32`, not of the `f64` that it widens to.
     Ok(json!(score.to_string().parse::<f64>().unwrap_or(f64::from(score))))
 }
 

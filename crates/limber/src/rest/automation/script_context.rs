@@ -1,6 +1,7 @@
-//! `_script_context` and `_script_language`: "where may scripts stand, and in which languages?"
+//! `_script_context` and `_script_language`: "in which contexts may scripts be used, and in which languages?"
 //!
-//! The words are Elasticsearch 9.4's; contexts that there are no scripts for here are left out.
+//! Names and signatures are those of Elasticsearch 9.4. Contexts in which Limber runs no scripts are left
+//! out.
 
 use limber_engine::Result;
 use serde_json::{Value, json};
@@ -16,16 +17,16 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_script_language", &[], languages),
 ];
 
-/// A place where scripts stand.
+/// A context in which scripts are used.
 struct Context {
     name: &'static str,
-    /// What a script gives.
+    /// The type that a script returns.
     gives: &'static str,
-    /// Types and names of what it is called with.
+    /// Types and names of the parameters of `execute`.
     takes: &'static [(&'static str, &'static str)],
-    /// What it can ask for, besides `params`, with its type.
+    /// Names and types of the getters, besides `params`.
     asks: &'static [(&'static str, &'static str)],
-    /// Whether expressions may stand there too.
+    /// Whether the language `expression` may be used too.
     takes_expressions: bool,
 }
 
@@ -46,7 +47,7 @@ const fn also_of_expressions(context: Context) -> Context {
     Context { takes_expressions: true, ..context }
 }
 
-/// By name.
+/// Sorted by name.
 const CONTEXTS: &[Context] = &[
     also_of_expressions(context("aggregation_selector", "boolean", &[])),
     also_of_expressions(context(
@@ -91,7 +92,7 @@ impl Context {
     fn to_json(&self) -> Value {
         let takes: Vec<Value> =
             self.takes.iter().map(|(kind, name)| json!({ "type": kind, "name": name })).collect();
-        // What is called with its parameters has no other way to them.
+        // A script that takes `params` as an argument needs no getter for it.
         let has_params = !self.takes.iter().any(|(_, name)| *name == "params");
         let params = has_params.then_some(("getParams", "java.util.Map"));
         let mut asks: Vec<(&str, &str)> = self.asks.iter().copied().chain(params).collect();

@@ -1,4 +1,4 @@
-//! Snapshots: taken, shown, deleted, cloned, restored.
+//! Snapshots: create, show, delete, clone, restore.
 
 use limber_engine::{Result, SnapshotQuery};
 use limber_mapping::RequestError;
@@ -55,7 +55,7 @@ fn get(app: &App, request: &Request) -> Result<Response> {
             return Err(RequestError::illegal_argument(format!("Unknown sort order [{other}]")));
         }
     };
-    // Elasticsearch takes -1 for all.
+    // In Elasticsearch, -1 means all.
     let size = match request.number::<i64>("size")? {
         None | Some(-1) => None,
         Some(size @ 1..) => Some(size as usize),

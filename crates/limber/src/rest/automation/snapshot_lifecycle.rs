@@ -1,4 +1,4 @@
-//! Snapshot lifecycle management: policies that take snapshots by themselves.
+//! Snapshot lifecycle management: policies that take snapshots automatically.
 
 use limber_engine::Result;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Repositories of snapshots: put, shown, verified, cleaned up, deleted.
+//! Snapshot repositories: put, get, verify, clean up, delete.
 
 use limber_engine::Result;
 
@@ -22,7 +22,7 @@ pub const ROUTES: &[Route] = &[
 ];
 
 fn get(app: &App, request: &Request) -> Result<Response> {
-    // Whether the master or this node answers is the same here.
+    // Parsed only: the master and this node are the same.
     request.flag("local")?;
     Ok(Response::ok(app.node.get_repositories(request.param("repository").unwrap_or(""))?))
 }

@@ -1,4 +1,4 @@
-//! `_transform`: pivots and newest documents of keys, kept as an index.
+//! `_transform`: pivots, and the latest document of each key, maintained as an index.
 
 use std::time::{Duration, Instant};
 
@@ -45,12 +45,12 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_transform/{id}/_stats", STATS, stats),
 ];
 
-/// Transforms that an answer has, unless asked for more.
+/// Number of transforms in a response, unless the request gives a size.
 const SIZE: usize = 100;
-/// How often somebody who waits for the end of a run looks.
+/// Polling interval of a request that waits for the end of a run.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Which part of a list is asked for: the first one's number and how many.
+/// Returns the requested part of a list: the position of its first entry, and the number of entries.
 pub(in crate::rest) fn page(request: &Request) -> Result<(usize, usize)> {
     let size = request.number("size")?.unwrap_or(SIZE);
     if size > 1_000 {

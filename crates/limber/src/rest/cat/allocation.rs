@@ -1,4 +1,4 @@
-//! `_cat/allocation`: what the shards of each node take of its disk.
+//! `_cat/allocation`: how much of each node's disk its shards use.
 //!
 //! Source: `org.elasticsearch.rest.action.cat.RestAllocationAction`.
 

@@ -27,7 +27,7 @@ pub fn count(app: &App, request: &Request) -> Result<Response> {
     table.render(request)
 }
 
-/// Seconds since 1970 and UTC time of day.
+/// Returns the seconds since 1970 and the UTC time of day.
 pub fn epoch_and_clock() -> (String, String) {
     let seconds = crate::rest::server::nodes::now_millis() / 1000;
     let of_day = seconds % 86_400;

@@ -1,4 +1,4 @@
-//! `_cat/fielddata`: always empty, as nothing is un-inverted into memory here.
+//! `_cat/fielddata`: always empty, because Limber keeps no field data in memory.
 
 use limber_engine::Result;
 

@@ -33,12 +33,12 @@ const LEADING: &[Column] = &[
 static COLUMNS: LazyLock<Vec<Column>> =
     LazyLock::new(|| LEADING.iter().copied().chain(statistics::columns_of_indices()).collect());
 
-/// The table without its rows.
+/// Returns the table without rows.
 pub fn empty() -> Table {
     Table::new(&COLUMNS)
 }
 
-/// Which indices are meant.
+/// Reads which indices are selected.
 pub fn options(request: &Request) -> Result<IndicesOptions> {
     indices_options(
         request,
@@ -55,7 +55,7 @@ pub fn indices(app: &App, request: &Request) -> Result<Response> {
     table(app, request, expression, options(request)?)?.render(request)
 }
 
-/// The table of the indices that are meant.
+/// Returns the table of the selected indices.
 pub fn table(app: &App, request: &Request, expression: &str, options: IndicesOptions) -> Result<Table> {
     let mut table = empty();
     let only_health = request

@@ -1,4 +1,4 @@
-//! `_list/indices` and `_list/shards`: OpenSearch's pages of `_cat/indices` and `_cat/shards`.
+//! `_list/indices` and `_list/shards`: OpenSearch's paginated forms of `_cat/indices` and `_cat/shards`.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,11 +13,11 @@ use super::{indices, shards};
 use crate::http::request::Request;
 use crate::http::response::Response;
 
-/// Source: `IndexPaginationStrategy`, `ShardPaginationStrategy`.
+/// Page sizes. Source: `IndexPaginationStrategy`, `ShardPaginationStrategy`.
 const INDICES: Sizes = Sizes { default: 500, min: 1, max: 5_000 };
 const SHARDS: Sizes = Sizes { default: 2_000, min: 2_000, max: 20_000 };
 
-/// The columns that hold the names of indices in the two tables.
+/// The positions of the columns with the index names in the two tables.
 const NAME_OF_INDICES: usize = 2;
 const NAME_OF_SHARDS: usize = 0;
 
@@ -49,14 +49,14 @@ pub fn list_indices(app: &App, request: &Request) -> Result<Response> {
     paged(table, request, "indices", next_token)
 }
 
-/// The shards of a page, and where the next begins.
+/// The shards of a page, and the token of the next page.
 struct ShardPage {
-    /// Names of indices and which of their shards, in the order of the page.
+    /// Index names and their shards on the page, in the page's order.
     shown: Vec<(String, Range<u32>)>,
     next_token: Option<String>,
 }
 
-/// A page of shards. All copies of a shard are on it, or none.
+/// Returns a page of shards. All copies of a shard are on the same page.
 fn shard_page(page: &Page, infos: &[IndexInfo]) -> ShardPage {
     let by_name: HashMap<&str, &IndexInfo> = infos.iter().map(|info| (&*info.name, info)).collect();
     let (mut shown, mut count): (Vec<(String, Range<u32>)>, usize) = (Vec::new(), 0);
@@ -109,7 +109,7 @@ pub fn list_shards(app: &App, request: &Request) -> Result<Response> {
     paged(table, request, "shards", next_token)
 }
 
-/// Puts the rows into the order of the indices' names; those of an index stay as they are.
+/// Sorts the rows by the order of the index names. Rows of the same index keep their order.
 fn in_order(table: &mut Table, names: &[String], column: usize) {
     let places: HashMap<&str, usize> = names.iter().zip(0..).map(|(name, place)| (&**name, place)).collect();
     table.rows.sort_by_key(|row| match &row[column] {

@@ -1,4 +1,4 @@
-//! `_cat`: statistics as aligned text, one file for each table. All share the parameters of [`table`].
+//! `_cat`: statistics as aligned text, one file per table. All tables share the parameters of [`table`].
 
 mod aliases;
 mod allocation;
@@ -36,14 +36,14 @@ use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::Method;
 
-/// Parameters of every table, beside its own.
+/// Parameters of every table, followed by a table's own.
 macro_rules! with_table_parameters {
     ($($more:literal),* $(,)?) => {
         &["v", "h", "s", "help", "bytes", "size", "time", "ts", "local", "master_timeout", "expand_wildcards", $($more),*]
     };
 }
 
-/// Parameters of every table that has pages.
+/// Parameters of every paginated table, followed by a table's own.
 macro_rules! with_page_parameters {
     ($($more:literal),*) => {
         with_table_parameters!["next_token", "sort", $($more),*]

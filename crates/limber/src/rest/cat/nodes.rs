@@ -79,7 +79,7 @@ pub fn nodes(app: &App, request: &Request) -> Result<Response> {
         Cell::from(app.config.compat_version.as_str()),
         Cell::from("tar"),
         Cell::from(crate::rest::server::info::build_hash()),
-        // There is none; `_nodes` says the same.
+        // There is no JDK; `_nodes` says the same.
         Cell::from("none"),
         Cell::Bytes(disk_total),
         Cell::Bytes(disk_used),

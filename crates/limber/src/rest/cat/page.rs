@@ -1,7 +1,8 @@
-//! `_list`: the tables of `_cat` by pages, as OpenSearch has them.
+//! `_list`: the tables of `_cat`, paginated as in OpenSearch.
 //!
-//! Indices come in the order of their creation. A page ends with a token that says after which index, or
-//! shard of one, the next begins; so pages go on where they were although indices come and go.
+//! Indices are sorted by their creation time. A page ends with a token that names the last index, or the last
+//! shard of an index, on the page. So paging continues at the right position even if indices are created or
+//! deleted in between.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,10 +12,10 @@ use serde_json::{Value, json};
 
 use crate::http::request::Request;
 
-/// An index by its place: when it was created, in milliseconds, and its name.
+/// The sort key of an index: its creation time in milliseconds since 1970, and its name.
 pub type Place = (u64, String);
 
-/// Bounds of the size of a page.
+/// Default and limits of the size of a page.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {
     pub default: usize,
@@ -22,7 +23,7 @@ pub struct Sizes {
     pub max: usize,
 }
 
-/// Which page a request asks for.
+/// The page that a request asks for.
 #[derive(Debug)]
 pub struct Page {
     pub size: usize,
@@ -54,12 +55,14 @@ impl Page {
         Ok(Page { size, is_descending, after })
     }
 
-    /// Whether the token says that all shards of this index were shown up to a number, this one included.
+    /// Returns the token's shard number if the token names this index: the shards up to that number were
+    /// shown.
     pub fn shown_shards(&self, place: &Place) -> Option<u32> {
         self.after.as_ref().filter(|(after, _)| after == place).map(|(_, shard)| *shard)
     }
 
-    /// The indices from the token on; `by_shard`: the token's own, too, as some of its shards may be left.
+    /// Returns the indices after the token. With `by_shard`, the token's own index is included, because some
+    /// of its shards may be left.
     pub fn rest(&self, infos: &[IndexInfo], by_shard: bool) -> Vec<Place> {
         let mut places: Vec<Place> =
             infos.iter().map(|info| (info.created_millis(), info.name.to_string())).collect();
@@ -78,7 +81,7 @@ impl Page {
     }
 }
 
-/// The token of a page that ends with this index, or this shard of it.
+/// Returns the token of a page that ends with this index, or with this shard of it.
 pub fn token((created, name): &Place, shard: Option<u32>) -> String {
     match shard {
         Some(shard) => STANDARD.encode(format!("{shard}|{created}|{name}")),
@@ -89,7 +92,7 @@ pub fn token((created, name): &Place, shard: Option<u32>) -> String {
 fn read_token(token: &str) -> Result<(Place, u32)> {
     let read = || {
         let text = String::from_utf8(STANDARD.decode(token).ok()?).ok()?;
-        // Names of indices hold no bar.
+        // Index names contain no `|`.
         let parts: Vec<&str> = text.split('|').collect();
         let (shard, created, name) = match parts[..] {
             [created, name] => ("0", created, name),
@@ -103,11 +106,11 @@ fn read_token(token: &str) -> Result<(Place, u32)> {
     read().ok_or_else(|| RequestError::bad_request("parse_exception", reason))
 }
 
-/// How a page is shown: as text with the token in the last line, as a value within an object.
+/// The representation of a page: as text, with the token in the last line, or as a member of an object.
 #[derive(Debug)]
 pub struct Paged<S> {
     pub rows: S,
-    /// `indices`, `shards`.
+    /// `indices` or `shards`.
     pub name: &'static str,
     pub next_token: Option<String>,
 }

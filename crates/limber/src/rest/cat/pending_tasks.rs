@@ -1,5 +1,5 @@
-//! `_cat/pending_tasks`: changes of the cluster's state that wait. Each is made by the request that asks for
-//! it, so none ever does.
+//! `_cat/pending_tasks`: queued changes of the cluster state. Always empty, because each request carries out
+//! its change itself.
 
 use limber_engine::Result;
 

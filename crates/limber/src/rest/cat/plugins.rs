@@ -1,5 +1,4 @@
-//! `_cat/plugins`: what is installed beside the server. What Limber can do is in the binary, so there are
-//! none.
+//! `_cat/plugins`: installed plugins. Always empty, because all of Limber is in the binary.
 
 use limber_engine::Result;
 

@@ -1,4 +1,4 @@
-//! `_cat/recovery`: how each shard came up.
+//! `_cat/recovery`: how each shard was recovered.
 //!
 //! Source: `org.elasticsearch.rest.action.cat.RestCatRecoveryAction`.
 

@@ -1,33 +1,33 @@
-//! Reading numbers out of statistics in Elasticsearch's JSON shape, for the tables.
+//! Reads numbers from statistics in Elasticsearch's JSON shape, for the tables.
 
 use serde_json::Value;
 
 use super::table::Cell;
 
-/// The member at a dotted path.
+/// Returns the member at a dotted path.
 pub fn member<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(value, |value, name| value.get(name))
 }
 
-/// The number at a dotted path; 0 where there is none.
+/// Returns the number at a dotted path, or 0 if it is absent.
 pub fn number(value: &Value, path: &str) -> u64 {
     member(value, path).and_then(Value::as_u64).unwrap_or(0)
 }
 
-/// What a statistics column reads and how it is shown.
+/// Where a statistics column gets its value, and how the value is shown.
 #[derive(Clone, Copy)]
 pub enum Source {
     Count(&'static str),
     Bytes(&'static str),
     Millis(&'static str),
     Text(&'static str),
-    /// All that is held in memory for the shards.
+    /// The sum of all memory held for the shards.
     Memory,
-    /// `false`: nothing of the kind is ever so here.
+    /// Always `false`: a state that Limber never has.
     Never,
 }
 
-/// What [`Source::Memory`] adds up. Source: `CommonStats#getTotalMemory`.
+/// The members that [`Source::Memory`] adds up. Source: `CommonStats#getTotalMemory`.
 const IN_MEMORY: &[&str] = &[
     "fielddata.memory_size_in_bytes",
     "query_cache.memory_size_in_bytes",
@@ -36,7 +36,7 @@ const IN_MEMORY: &[&str] = &[
 ];
 
 impl Source {
-    /// Null when the section is absent, as for closed indices.
+    /// Returns the cell; null if the section is absent, as for closed indices.
     pub fn read(self, value: &Value) -> Cell {
         let (path, cell): (_, fn(u64) -> Cell) = match self {
             Source::Count(path) => (path, Cell::Count),

@@ -1,4 +1,4 @@
-//! `_cat/segment_memory`: where the memory of the term index goes, a row an index and field.
+//! `_cat/segment_memory`: the memory used by the term index, one row per index and field.
 
 use limber_engine::{IndicesOptions, Result};
 

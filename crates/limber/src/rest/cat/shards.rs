@@ -34,12 +34,12 @@ const LEADING: &[Column] = &[
 static COLUMNS: LazyLock<Vec<Column>> =
     LazyLock::new(|| LEADING.iter().copied().chain(statistics::columns_of_shards()).collect());
 
-/// The table without its rows.
+/// Returns the table without rows.
 pub fn empty() -> Table {
     Table::new(&COLUMNS)
 }
 
-/// Which indices are meant.
+/// Reads which indices are selected.
 pub fn options(request: &Request) -> Result<IndicesOptions> {
     let all = IndicesOptions { expand_hidden: true, expand_closed: true, ..IndicesOptions::SEARCH };
     indices_options(request, IndicesOptions { forbid_closed_indices: false, ..all })
@@ -53,7 +53,7 @@ pub fn shards(app: &App, request: &Request) -> Result<Response> {
     table(app, request.param("index").unwrap_or("_all"), options(request)?)?.render(request)
 }
 
-/// The table of the shards of the indices that are meant.
+/// Returns the table of the shards of the selected indices.
 pub fn table(app: &App, expression: &str, options: IndicesOptions) -> Result<Table> {
     let mut table = empty();
     let open = IndicesOptions { expand_closed: false, ignore_unavailable: true, ..options };

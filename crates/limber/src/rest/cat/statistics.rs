@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::rows::Source::{self, *};
 use super::table::{Cell, Column, number};
 
-/// Tables that have a column, as bits.
+/// The tables that have a column, as bits.
 type Tables = u8;
-/// `_cat/indices`, which has each column once more for primaries (`pri.`).
+/// `_cat/indices`, which repeats each column for primaries (`pri.`).
 const INDICES: Tables = 1;
 /// `_cat/nodes`.
 const NODES: Tables = 2;
@@ -18,7 +18,7 @@ const NODES: Tables = 2;
 const SHARDS: Tables = 4;
 const EVERYWHERE: Tables = INDICES | NODES | SHARDS;
 
-/// A statistics column and where its number stands in a `_stats` section.
+/// A statistics column, and where its value is in a `_stats` section.
 struct Statistic {
     tables: Tables,
     column: Column,
@@ -39,17 +39,17 @@ fn of_table(table: Tables) -> impl Iterator<Item = &'static Statistic> {
     STATISTICS.iter().filter(move |statistic| statistic.tables & table != 0)
 }
 
-/// The columns of `_cat/nodes`.
+/// Returns the columns of `_cat/nodes`.
 pub fn columns_of_nodes() -> impl Iterator<Item = Column> {
     of_table(NODES).map(|statistic| statistic.column)
 }
 
-/// The columns of `_cat/shards`.
+/// Returns the columns of `_cat/shards`.
 pub fn columns_of_shards() -> impl Iterator<Item = Column> {
     of_table(SHARDS).map(|statistic| statistic.column)
 }
 
-/// The columns of `_cat/indices`, made once: those of all copies, each before that of primaries.
+/// Returns the columns of `_cat/indices`: each column for all copies, followed by the same for primaries.
 pub fn columns_of_indices() -> impl Iterator<Item = Column> {
     of_table(INDICES).flat_map(|statistic| {
         let column = statistic.column;
@@ -57,7 +57,7 @@ pub fn columns_of_indices() -> impl Iterator<Item = Column> {
             name: format!("pri.{}", column.name).leak(),
             aliases: "",
             description: match column.name {
-                // In Elasticsearch's words.
+                // Elasticsearch's wording.
                 "memory.total" => "total user memory",
                 _ => column.description,
             },
@@ -71,17 +71,17 @@ fn has_primaries(statistic: &Statistic) -> bool {
     !matches!(statistic.source, Never)
 }
 
-/// Cells of a row of `_cat/nodes`.
+/// Returns the cells of a row of `_cat/nodes`.
 pub fn cells_of_node(stats: &Value) -> impl Iterator<Item = Cell> {
     of_table(NODES).map(|statistic| statistic.source.read(stats))
 }
 
-/// Cells of a row of `_cat/shards`.
+/// Returns the cells of a row of `_cat/shards`.
 pub fn cells_of_shard(stats: &Value) -> impl Iterator<Item = Cell> {
     of_table(SHARDS).map(|statistic| statistic.source.read(stats))
 }
 
-/// Cells of a row of `_cat/indices`.
+/// Returns the cells of a row of `_cat/indices`.
 pub fn cells_of_index(total: &Value, primaries: &Value) -> impl Iterator<Item = Cell> {
     of_table(INDICES).flat_map(|statistic| {
         let of_primaries = has_primaries(statistic).then(|| statistic.source.read(primaries));

@@ -1,5 +1,5 @@
-//! A table of `_cat`: columns with aliases, chosen by `h`, sorted by `s`, printed aligned, as help or as
-//! `format=json|yaml`.
+//! A table of `_cat`: its columns have aliases, are selected by `h` and sorted by `s`. It is printed aligned,
+//! as help or as `format=json|yaml`.
 //!
 //! Source: `org.elasticsearch.rest.action.cat.RestTable`.
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::http::request::Request;
 use crate::http::response::{Response, Shown};
 
-/// A column: name, comma-separated aliases, description; `default` ones show without `h`.
+/// A column: name, comma-separated aliases, description. Columns with `default` are shown without `h`.
 #[derive(Debug, Clone, Copy)]
 pub struct Column {
     pub name: &'static str,
@@ -20,18 +20,18 @@ pub struct Column {
     pub default: bool,
 }
 
-/// A left-aligned column that shows by default.
+/// Makes a left-aligned column that is shown by default.
 pub const fn text(name: &'static str, aliases: &'static str, description: &'static str) -> Column {
     Column { name, aliases, description, right: false, default: true }
 }
 
-/// A right-aligned column that shows by default.
+/// Makes a right-aligned column that is shown by default.
 pub const fn number(name: &'static str, aliases: &'static str, description: &'static str) -> Column {
     Column { name, aliases, description, right: true, default: true }
 }
 
 impl Column {
-    /// The same column, which only shows when it is asked for.
+    /// Makes the column hidden unless a request asks for it.
     pub const fn hidden(mut self) -> Column {
         self.default = false;
         self
@@ -73,7 +73,7 @@ impl From<u32> for Cell {
     }
 }
 
-/// Rows have one cell per column, in the columns' order.
+/// A table. Rows have one cell per column, in the columns' order.
 #[derive(Debug)]
 pub struct Table {
     pub columns: &'static [Column],
@@ -81,12 +81,12 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table without rows.
+    /// Creates a table without rows.
     pub fn new(columns: &'static [Column]) -> Table {
         Table { columns, rows: Vec::new() }
     }
 
-    /// The answer to `request`. `help` never looks at the rows, so they may be empty then.
+    /// Renders the response to `request`. `help` does not look at the rows, so they may be empty.
     pub fn render(self, request: &Request) -> Result<Response> {
         if request.flag_or("help", false)? {
             return Ok(Response::text(help(self.columns)));
@@ -94,7 +94,7 @@ impl Table {
         Ok(Response::shown(self.chosen(request)?))
     }
 
-    /// The rows as `request` wants them sorted, with the columns that it asks for.
+    /// Sorts the rows and selects the columns, as `request` asks.
     pub fn chosen(mut self, request: &Request) -> Result<Chosen> {
         self.sort(request)?;
         let (chosen, units) = (self.choose(request), Units::of(request));
@@ -102,7 +102,7 @@ impl Table {
         Ok(Chosen { table: self, chosen, units, has_titles })
     }
 
-    /// Pairs of shown title and column number.
+    /// Returns pairs of title and column index.
     fn choose(&self, request: &Request) -> Vec<(String, usize)> {
         let wanted = request.list("h");
         if wanted.is_empty() {
@@ -194,11 +194,11 @@ impl Table {
     }
 }
 
-/// A sorted table with the columns that are asked for.
+/// A sorted table with the requested columns.
 #[derive(Debug)]
 pub struct Chosen {
     table: Table,
-    /// Titles and numbers of columns.
+    /// Pairs of title and column index.
     chosen: Vec<(String, usize)>,
     units: Units,
     has_titles: bool,
@@ -249,11 +249,11 @@ fn help(columns: &[Column]) -> String {
         .collect()
 }
 
-/// How bytes and times are printed: in a fixed unit, or human-readable.
+/// How sizes and times are printed: in a fixed unit, or human-readable.
 #[derive(Debug)]
 struct Units {
     bytes: Option<u64>,
-    /// Milliseconds a unit; fractions below.
+    /// Milliseconds per unit; below 1 for smaller units.
     time: Option<f64>,
 }
 
@@ -267,7 +267,7 @@ impl Units {
             Some("g" | "gb") => Some(1 << 30),
             Some("t" | "tb") => Some(1 << 40),
             Some("p" | "pb") => Some(1 << 50),
-            // As Elasticsearch shows what it has no unit for.
+            // Like Elasticsearch, ignores an unknown unit.
             Some(_) => None,
         };
         let time = match request.param("time") {
@@ -302,7 +302,7 @@ impl Units {
     }
 }
 
-/// `ByteSizeValue#toString`: one decimal, trailing zero dropped.
+/// Formats a size like `ByteSizeValue#toString`: one decimal, with a trailing zero dropped.
 pub fn human_bytes(bytes: u64) -> String {
     let units = [(50, "pb"), (40, "tb"), (30, "gb"), (20, "mb"), (10, "kb")];
     match units.iter().find(|(shift, _)| bytes >= 1 << shift) {
@@ -311,7 +311,7 @@ pub fn human_bytes(bytes: u64) -> String {
     }
 }
 
-/// `TimeValue#toString`.
+/// Formats a time like `TimeValue#toString`.
 pub fn human_millis(millis: u64) -> String {
     let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
     match units.iter().find(|(unit, _)| millis >= *unit) {

@@ -27,7 +27,7 @@ const COLUMNS: &[Column] = &[
     text("description", "desc", "task action"),
 ];
 
-/// Answers `GET _cat/tasks`. Descriptions are a column where `detailed` asks for them.
+/// Answers `GET _cat/tasks`. With `detailed` there is a column for descriptions.
 pub fn tasks(app: &App, request: &Request) -> Result<Response> {
     let columns = match request.flag_or("detailed", false)? {
         true => COLUMNS,

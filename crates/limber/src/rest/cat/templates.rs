@@ -1,4 +1,4 @@
-//! `_cat/templates`: legacy and composable ones.
+//! `_cat/templates`: legacy and composable templates.
 
 use limber_engine::Result;
 use serde_json::Value;

@@ -30,7 +30,7 @@ const COLUMNS: &[Column] = &[
     text("keep_alive", "ka", "thread keep alive time").hidden(),
 ];
 
-/// Pools of Elasticsearch for which one node has no work: nothing is fetched from other nodes.
+/// Elasticsearch's pools that have no work on a single node, because nothing is fetched from other nodes.
 const IDLE: &[&str] = &["fetch_shard_started", "fetch_shard_store"];
 
 /// Answers `GET _cat/thread_pool`.
@@ -52,7 +52,7 @@ pub fn thread_pool(app: &App, request: &Request) -> Result<Response> {
             Cell::from(port),
         ]
     };
-    // By name, like the columns after them.
+    // Sorted by name.
     for name in IDLE.iter().copied().filter(|name| is_wanted(name)) {
         let mut row = whose();
         row.extend([Cell::from(name), Cell::from("scaling")]);

@@ -71,7 +71,7 @@ pub fn transforms(app: &App, request: &Request) -> Result<Response> {
         let none = Vec::new();
         let stats = stats["transforms"].as_array().unwrap_or(&none);
         for config in configured["transforms"].as_array().unwrap_or(&none) {
-            // One that was deleted between both looks has no row.
+            // A transform that was deleted between the two calls has no row.
             if let Some(stats) = stats.iter().find(|stats| stats["id"] == config["id"]) {
                 table.rows.push(row(config, stats, &time));
             }

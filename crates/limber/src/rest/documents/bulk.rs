@@ -1,6 +1,7 @@
-//! `_bulk`: NDJSON lines to operations that borrow from the body, and the items back.
+//! `_bulk`: parses NDJSON lines into operations that borrow from the body, and renders the items of the
+//! response.
 //!
-//! Nothing of a document is parsed here. Action lines are parsed once; a line equal to the one before it (the
+//! Documents are not parsed here. Action lines are parsed once: a line that equals the previous one (the
 //! usual case without ids) is not parsed again. Source: `BulkRequestParser`, `BulkItemResponse`.
 
 use std::borrow::Cow;
@@ -82,18 +83,18 @@ fn bulk(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::raw(200, render(&response, filter.as_ref(), &filters)?))
 }
 
-/// What an item takes in the answer, beside the source of its document.
+/// Estimated bytes of an item in the response, besides its source.
 const ITEM_BYTES: usize = 1 << 10;
 const LABEL: &str = "<bulk_operations>";
-/// What an operation takes while it is carried out: as parsed, its step, its outcome and its item in the
-/// answer. Short ones take many times their own length.
+/// Estimated bytes that an operation needs while it is carried out: the parsed operation, its step, its
+/// outcome and its item in the response. For a short operation this is many times its own length.
 const OPERATION_BYTES: u64 = 1024;
-/// Operations that are charged together.
+/// Number of operations that are charged together.
 const CHARGED_OPERATIONS: usize = 64;
-/// Room for this many operations is taken before they are charged.
+/// Maximum capacity, in operations, that is allocated before the operations are charged.
 const ROOM_OPERATIONS_MAX: usize = 1 << 14;
 
-/// Request-level values for operations that name none.
+/// Request-level defaults for operations that do not set the value.
 #[derive(Default)]
 struct Defaults<'a> {
     index: Option<&'a str>,
@@ -103,11 +104,11 @@ struct Defaults<'a> {
     wants_source: bool,
 }
 
-/// What single updates want to see of their source, by position, ascending.
+/// The source filters of single updates, by position of the operation, ascending.
 type Filters = Vec<(usize, SourceFilter)>;
 
-/// Splits `body` into operations, charged as they are found. Line numbers in errors start at 1, as
-/// Elasticsearch's.
+/// Splits `body` into operations, and charges them as they are found. Line numbers in errors start at 1, as
+/// in Elasticsearch.
 fn parse_operations<'a>(
     body: &'a [u8],
     defaults: &Defaults<'a>,
@@ -117,7 +118,7 @@ fn parse_operations<'a>(
     if body.last() != Some(&b'\n') {
         return Err(RequestError::illegal_argument("The bulk request must be terminated by a newline [\\n]"));
     }
-    // Room for two lines of 128 bytes together without moving what is there.
+    // Avoids reallocation if an action line and its source together have at least 128 bytes on average.
     let mut operations: Vec<BulkOperation<'a>> =
         Vec::with_capacity((body.len() / 128 + 1).min(ROOM_OPERATIONS_MAX));
     let mut lines = memchr::memchr_iter(b'\n', body).scan(0, |start, end| {
@@ -170,7 +171,7 @@ fn parse_operations<'a>(
     Ok((operations, filters))
 }
 
-/// `_source` in the body of an update.
+/// Reads `_source` in the body of an update.
 pub fn source_member(body: &[u8]) -> Result<Option<SourceFilter>> {
     #[derive(Deserialize)]
     struct Member {
@@ -180,7 +181,7 @@ pub fn source_member(body: &[u8]) -> Result<Option<SourceFilter>> {
     if memchr::memmem::find(body, b"\"_source\"").is_none() {
         return Ok(None);
     }
-    // A body that is no object is refused where it is carried out.
+    // A body that is no object is refused when the update is carried out.
     let member = serde_json::from_slice::<Member>(body).ok().and_then(|member| member.source);
     member.map(|value| SourceFilter::parse(&value)).transpose()
 }
@@ -192,7 +193,7 @@ fn parse_action<'a>(
 ) -> Result<(BulkOperation<'a>, Option<SourceFilter>)> {
     let action: Action<'a> = serde_json::from_slice(line).map_err(|error| {
         let text = error.to_string();
-        // The visitor's own messages carry a leading marker; serde_json adds its position after them.
+        // Custom errors of the visitor start with a marker; serde_json appends its position to them.
         match text.strip_prefix(MARK) {
             Some(rest) => {
                 let rest = rest.rsplit_once(" at line ").map_or(rest, |(message, _)| message);
@@ -233,7 +234,7 @@ fn parse_action<'a>(
     operation.if_seq_no = if_seq_no;
     operation.if_primary_term = if_primary_term;
     operation.pipeline = action.metadata.pipeline;
-    // The default of the request is about what is written, and does not hold of deletes.
+    // The request's default only applies to operations that write documents, not to deletes.
     let by_default = defaults.require_alias && kind != OperationKind::Delete;
     operation.require_alias = action.metadata.require_alias.unwrap_or(by_default);
     operation.require_data_stream =
@@ -266,7 +267,7 @@ struct Metadata<'a> {
     source: Option<serde_json::Value>,
 }
 
-/// Marks messages that are Elasticsearch's wording already.
+/// Marks messages that already have Elasticsearch's wording.
 const MARK: &str = "\u{1}";
 
 impl<'de: 'a, 'a> Deserialize<'de> for Action<'a> {
@@ -361,7 +362,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Metadata<'a> {
     }
 }
 
-/// A string borrowed from the line unless it holds escapes.
+/// A string that is borrowed from the line unless it contains escapes.
 struct BorrowedStr<'a>(Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for BorrowedStr<'a> {
@@ -406,16 +407,16 @@ fn text<'de, M: MapAccess<'de>>(map: &mut M) -> std::result::Result<Option<Cow<'
     Ok(map.next_value::<Option<BorrowedStr<'de>>>()?.map(|value| value.0))
 }
 
-/// A number, also written as a string.
+/// Reads an integer, which may also be written as a string.
 fn number<'de, M: MapAccess<'de>>(map: &mut M) -> std::result::Result<u64, M::Error> {
     let BorrowedStr(text) = map.next_value()?;
     text.parse().map_err(|_| serde::de::Error::custom(format!("{MARK}For input string: \"{text}\"")))
 }
 
-/// `took` and `errors` stand before `items`: clients stop reading there.
+/// Renders the response. `took` and `errors` come before `items`, because clients stop reading after them.
 ///
 /// # Errors
-/// There is no room for the sources that updates want to see; everything is written then.
+/// There is not enough memory for the sources that updates return. Everything has been written by then.
 fn render(response: &BulkResponse<'_>, filter: Option<&SourceFilter>, filters: &Filters) -> Result<Vec<u8>> {
     let mut own = filters.iter().peekable();
     let mut model: Option<Model<'_>> = None;
@@ -446,22 +447,22 @@ fn render(response: &BulkResponse<'_>, filter: Option<&SourceFilter>, filters: &
     Ok(out)
 }
 
-/// A rendered item that the next one is likely to equal but for its id and sequence number: it is then copied
-/// and patched.
+/// A rendered item. The next item often differs only in its id and sequence number; it is then copied from
+/// this one and patched.
 struct Model<'r> {
     item: &'r BulkItem<'r>,
     outcome: &'r WriteOutcome,
-    /// Where it stands in the answer.
+    /// The item's byte range in the response.
     place: Range<usize>,
-    /// Where the bytes of its id begin: it has no escapes.
+    /// Position of the first byte of the id, which contains no escapes.
     id: usize,
-    /// Where the digits of its sequence number stand.
+    /// Byte range of the digits of the sequence number.
     seq_no: Range<usize>,
 }
 
 impl Model<'_> {
-    /// Appends `item` to the answer; `false`, and nothing appended, when it differs in more than can be
-    /// patched.
+    /// Appends `item` to the response by patching the model. Returns `false` and appends nothing if the items
+    /// differ in more than that.
     fn copy_as(&self, out: &mut Vec<u8>, item: &BulkItem<'_>) -> bool {
         let Ok(outcome) = &item.outcome else { return false };
         let same_for_all = |outcome: &WriteOutcome| {
@@ -489,7 +490,7 @@ impl Model<'_> {
     }
 }
 
-/// Whether an id is written as it is.
+/// Whether an id needs no escapes.
 fn is_plain(id: &ItemId<'_>) -> bool {
     match id {
         ItemId::Generated(_) => true,
@@ -497,7 +498,7 @@ fn is_plain(id: &ItemId<'_>) -> bool {
     }
 }
 
-/// Appends one item; answers it as a model for the next one when it may be one.
+/// Appends one item. Returns it as the model for the next one if it is suitable.
 fn render_item<'r>(
     out: &mut Vec<u8>,
     item: &'r BulkItem<'r>,
@@ -539,8 +540,8 @@ fn render_item<'r>(
     model.map(|model| Model { place: start..out.len(), ..model })
 }
 
-/// `,"_version":..,"result":..,"_shards":{..},"_seq_no":..,"_primary_term":..`: the common part of every
-/// write's answer. Answers where the digits of the sequence number stand.
+/// Appends `,"_version":..,"result":..,"_shards":{..},"_seq_no":..,"_primary_term":..`, which every write's
+/// response contains. Returns the byte range of the sequence number's digits.
 pub fn push_outcome(out: &mut Vec<u8>, outcome: &WriteOutcome) -> Range<usize> {
     push_field(out, ",\"_version\":", outcome.identity.version);
     out.extend_from_slice(b",\"result\":\"");
@@ -558,7 +559,7 @@ pub fn push_outcome(out: &mut Vec<u8>, outcome: &WriteOutcome) -> Range<usize> {
     seq_no
 }
 
-/// The `get` section of an update's answer.
+/// Appends the `get` section of an update's response.
 pub fn push_update_get(
     out: &mut Vec<u8>,
     outcome: &WriteOutcome,
@@ -582,12 +583,12 @@ fn push_field(out: &mut Vec<u8>, name: &str, number: u64) {
     write_digits(&mut out[start..], number);
 }
 
-/// In decimal.
+/// Returns the number of decimal digits.
 fn digit_count(number: u64) -> usize {
     number.checked_ilog10().map_or(1, |log| log as usize + 1)
 }
 
-/// `number` in as many digits as it has.
+/// Writes `number` as decimal digits that fill `digits`.
 fn write_digits(digits: &mut [u8], mut number: u64) {
     for digit in digits.iter_mut().rev() {
         *digit = b'0' + (number % 10) as u8;
@@ -595,7 +596,7 @@ fn write_digits(digits: &mut [u8], mut number: u64) {
     }
 }
 
-/// `text` quoted; escaped only when it has something to escape.
+/// Appends `text` in quotes, and escapes it only if necessary.
 pub fn push_json_string(out: &mut Vec<u8>, text: &str) {
     if !needs_escapes(text) {
         out.push(b'"');

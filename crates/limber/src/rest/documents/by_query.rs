@@ -1,5 +1,5 @@
-//! `_delete_by_query`, `_update_by_query` and `_rethrottle`: what requests by query share, and those that
-//! change documents in place.
+//! `_delete_by_query`, `_update_by_query` and `_rethrottle`: the common part of the by-query requests, and
+//! those that change documents in place.
 
 use limber_engine::{
     ByQueryFailure, ByQueryRequest, ByQueryResponse, Change, IndicesOptions, Result, Slices,
@@ -69,11 +69,11 @@ pub const ROUTES: &[Route] = &[
     rethrottle_route("/_reindex/{task}/_rethrottle"),
 ];
 
-/// Documents of a batch unless the request says otherwise. Source:
+/// Number of documents in a batch, unless the request says otherwise. Source:
 /// `AbstractBulkByScrollRequest#DEFAULT_SCROLL_SIZE`.
 pub(in crate::rest) const BATCH_SIZE: u32 = 1000;
 
-/// Parameters of a search's URL that mean something else here, or nothing.
+/// URL parameters of a search that have another meaning here, or none.
 const NOT_OF_THE_SEARCH: &[&str] = &["timeout", "size", "version", "scroll"];
 
 fn delete(app: &App, request: &Request) -> Result<Response> {
@@ -122,7 +122,7 @@ fn in_place(app: &App, request: &Request, change: Change) -> Result<Response> {
     run(app, request, by_query)
 }
 
-/// What all three take alike.
+/// What all three requests have in common.
 pub(in crate::rest) struct Shared {
     max_docs: Option<u64>,
     proceeds_on_conflicts: bool,
@@ -132,7 +132,7 @@ pub(in crate::rest) struct Shared {
 }
 
 impl Shared {
-    /// Reads the parameters that all three share.
+    /// Reads the shared parameters.
     pub fn from_url(request: &Request) -> Result<Shared> {
         let mut shared = Shared {
             max_docs: None,
@@ -141,8 +141,8 @@ impl Shared {
             requests_per_second: speed(request)?.unwrap_or(f32::INFINITY),
             slices: Slices::Number(1),
         };
-        // Their forms are checked; one node has one copy to wait for, and batches have no time limit of their
-        // own.
+        // Checks only the syntax of these: one node has one copy to wait for, and batches have no time limit
+        // of their own.
         request.time_ms("timeout")?;
         request.time_ms("scroll")?;
         if let Some(text) = request.param("conflicts") {
@@ -157,7 +157,7 @@ impl Shared {
         Ok(shared)
     }
 
-    /// Takes out of a body what is no part of its search.
+    /// Removes the members of a body that are not part of its search.
     pub fn take_from(&mut self, members: &mut serde_json::Map<String, Value>) -> Result<()> {
         if let Some(value) = members.remove("conflicts") {
             self.proceeds_on_conflicts = conflicts(value.as_str().unwrap_or_default())?;
@@ -178,7 +178,7 @@ impl Shared {
         Ok(())
     }
 
-    /// A request reads one slice, or is cut into several.
+    /// Checks that the request either reads one slice or is split into several.
     pub fn check_slicing(&self, search: &SearchRequest) -> Result<()> {
         if search.pit.is_some() {
             return Err(RequestError::unsupported("[pit] in a request by query"));
@@ -190,7 +190,7 @@ impl Shared {
         Ok(())
     }
 
-    /// The request without routing, script and pipeline.
+    /// Builds the request, without routing, script and pipeline.
     pub fn request(
         self,
         source: &str,
@@ -241,10 +241,10 @@ impl Shared {
     }
 }
 
-/// Runs it, or starts it with `wait_for_completion=false`.
+/// Runs the request, or starts it in the background with `wait_for_completion=false`.
 pub(in crate::rest) fn run(app: &App, request: &Request, mut by_query: ByQueryRequest) -> Result<Response> {
     Shared::check(&by_query)?;
-    // Buckets would be thrown away.
+    // Their results would be discarded.
     by_query.search.aggregations = None;
     if !request.flag_or("wait_for_completion", true)? {
         let task = app.node.start_by_query(by_query, |response| shown(response).1)?;
@@ -255,7 +255,7 @@ pub(in crate::rest) fn run(app: &App, request: &Request, mut by_query: ByQueryRe
     Ok(Response::json(status, body))
 }
 
-/// The gravest status among the failures, or 200; and what the API answers.
+/// Returns the highest status among the failures, or 200, and the body of the response.
 fn shown(response: ByQueryResponse) -> (u16, Value) {
     let ByQueryResponse { mut body, failures } = response;
     let gravest = failures.iter().map(|failure| status::of_error(failure.class)).max();
@@ -264,7 +264,7 @@ fn shown(response: ByQueryResponse) -> (u16, Value) {
     (gravest.unwrap_or(200), Value::Object(body))
 }
 
-/// A shard's status stands before its `reason`, a document's after its `cause`.
+/// Renders a failure. The status comes before `reason` for a shard, and after `cause` for a document.
 fn shown_failure(failure: ByQueryFailure) -> Value {
     let mut shown = failure.shown;
     if let Value::Object(members) = &mut shown {

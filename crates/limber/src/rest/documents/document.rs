@@ -82,7 +82,7 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Get, Method::Head], "/{index}/_source/{id}", GET, PoolName::Get, source),
 ];
 
-/// Only the primary exists here, so more than one active copy can never be had.
+/// Refuses to wait for more than one active copy, because there is only the primary.
 pub fn check_wait_for_active_shards(request: &Request) -> Result<()> {
     match request.param("wait_for_active_shards") {
         None | Some("0" | "1" | "all") => Ok(()),
@@ -119,7 +119,7 @@ fn require_body(request: &Request) -> Result<&[u8]> {
 
 fn index(app: &App, request: &Request) -> Result<Response> {
     let kind = match request.param("op_type") {
-        // Nothing can be there under an id that is still to be made.
+        // A generated id cannot exist yet.
         None if request.param("id").is_none() => OperationKind::Create,
         None | Some("index") => OperationKind::Index,
         Some("create") => OperationKind::Create,
@@ -164,7 +164,7 @@ fn delete(app: &App, request: &Request) -> Result<Response> {
 fn update(app: &App, request: &Request) -> Result<Response> {
     let filter = source_filter::from_request(request);
     let body = require_body(request)?;
-    // URL forms of two body members, as Elasticsearch's clients send them.
+    // Two body members that Elasticsearch's clients may also send in the URL.
     let mut rewritten = None;
     for name in ["doc_as_upsert", "detect_noop"] {
         if let Some(value) = request.flag(name)? {
@@ -212,7 +212,7 @@ fn written(response: &WriteResponse) -> Response {
     Response::raw(status::of_write(response.outcome.result), out)
 }
 
-/// The version that a read asks for, which must be one that a document may have.
+/// Reads the version that a read expects, which must be one that a document can have.
 fn read_version(request: &Request) -> Result<Option<u64>> {
     let Some(text) = request.param("version") else { return Ok(None) };
     let version: i64 = text.parse().map_err(|_| {
@@ -260,12 +260,13 @@ fn get(app: &App, request: &Request) -> Result<Response> {
 /// What `stored_fields` asks for of one document.
 pub struct StoredFields {
     fields: serde_json::Map<String, serde_json::Value>,
-    /// `_source` is among the names.
+    /// Whether `_source` is among the names.
     with_source: bool,
 }
 
 impl StoredFields {
-    /// `None` when `stored_fields` is not given. Metadata fields are shown anyway, whatever the names.
+    /// Loads the stored fields. Returns `None` if `stored_fields` is not given. Metadata fields are shown in
+    /// any case.
     pub fn of(app: &App, response: &GetResponse, names: Option<&[String]>) -> Result<Option<StoredFields>> {
         let Some(names) = names else { return Ok(None) };
         let mut stored = StoredFields {
@@ -285,7 +286,7 @@ impl StoredFields {
     }
 }
 
-/// One answer of get and mget.
+/// Appends one document of a get or mget response.
 pub fn push_get(
     out: &mut Vec<u8>,
     response: &GetResponse,
@@ -349,7 +350,7 @@ fn source(app: &App, request: &Request) -> Result<Response> {
     }
 }
 
-/// `{"found": false}` in the shape of get, for mget items that failed.
+/// Returns an mget item that failed, with `_index`, `_id` and the error.
 pub fn error_item(index: &str, id: &str, error: &RequestError) -> serde_json::Value {
     let mut body = error.to_json();
     if let Some(object) = body.as_object_mut() {

@@ -43,7 +43,7 @@ pub const ROUTES: &[Route] = &[
     },
 ];
 
-/// More documents than this in one request are refused: each holds its source until the answer is written.
+/// Maximum number of documents in one request: each holds its source until the response is written.
 const DOCUMENTS_MAX: usize = 100_000;
 
 struct Item {
@@ -94,7 +94,7 @@ fn mget(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::raw(200, out))
 }
 
-/// Of an item, beside its source.
+/// Estimated bytes of an item in the response, besides its source.
 const ITEM_BYTES: usize = 1 << 10;
 
 fn parse(request: &Request) -> Result<Vec<Item>> {
@@ -163,7 +163,7 @@ fn parse(request: &Request) -> Result<Vec<Item>> {
     Ok(items)
 }
 
-/// `stored_fields` of the URL, for documents that name none.
+/// Reads `stored_fields` of the URL, the default for documents that name none.
 fn default_stored_fields(request: &Request) -> Option<Vec<String>> {
     request.param("stored_fields").map(|_| request.list("stored_fields"))
 }

@@ -1,4 +1,4 @@
-//! Endpoints that write, read and copy documents: one, several, or those that a query finds.
+//! Endpoints that write, read and copy documents: one, several, or those that match a query.
 
 pub(super) mod bulk;
 pub(super) mod by_query;

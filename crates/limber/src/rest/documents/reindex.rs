@@ -81,7 +81,7 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
         problems.push("routing must be unset, [keep], [discard] or [=<some new value>]".to_owned());
     }
     if remote.is_some() && shared.slices != Slices::Number(1) {
-        // Elasticsearch's number for "auto" is 0.
+        // Elasticsearch encodes "auto" as 0.
         let asked = if let Slices::Number(number) = shared.slices { number } else { 0 };
         problems.push(format!("reindex from remote sources doesn't support slices > 1 but was [{asked}]"));
     }
@@ -114,7 +114,8 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
     run(app, request, by_query)
 }
 
-/// Takes out of `source` what another server is asked; what is left is read as of a search here.
+/// Removes the members of `source` that describe the remote server's search. The rest is parsed like a local
+/// search.
 fn parse_remote(
     remote: Value,
     source: &mut Map<String, Value>,
@@ -142,7 +143,8 @@ fn parse_remote(
     Ok((host, RemoteSearch { indices: indices.to_owned(), query, source: fields, sort, keep_alive_ms }))
 }
 
-/// A sort as the URL of a search has it; `None`: of nothing. Source: `RemoteRequestBuilders#sortToUri`.
+/// Converts a sort to the form in the URL of a search. `None` if it is empty. Source:
+/// `RemoteRequestBuilders#sortToUri`.
 fn sort_of_url(sort: &Value) -> Result<Option<String>> {
     let unsupported = || RequestError::illegal_argument(format!("Unsupported sort [{sort}]"));
     let one = |entry: &Value| -> Result<String> {
@@ -171,7 +173,7 @@ fn sort_of_url(sort: &Value) -> Result<Option<String>> {
     Ok((!parts.is_empty()).then(|| parts.join(",")))
 }
 
-/// A name, names with commas, or a list.
+/// Reads index names: one string, which may contain commas, or a list.
 fn parse_indices(value: Option<Value>) -> Result<String> {
     match value {
         None | Some(Value::Null) => Ok(String::new()),
@@ -191,7 +193,7 @@ struct Destination {
     index: String,
     kind: OperationKind,
     version_type: VersionType,
-    /// `None`: in no form that is known.
+    /// `None` if the routing has an unknown form.
     routing: Option<CopyRouting>,
     pipeline: Option<String>,
 }
@@ -248,7 +250,7 @@ fn in_source<T>(parsed: Result<T>) -> Result<T> {
     })
 }
 
-/// A member of `dest` with a wrong value.
+/// Returns the error about a member of `dest` with a wrong value.
 fn failed(name: &str, cause: Option<RequestError>) -> RequestError {
     let inner = RequestError::bad_request(
         "x_content_parse_exception",

@@ -1,4 +1,4 @@
-//! `_termvectors` and `_mtermvectors`: the terms of documents, with how common they are.
+//! `_termvectors` and `_mtermvectors`: the terms of documents, with their frequencies.
 
 use std::time::Instant;
 
@@ -31,7 +31,7 @@ const MANY_PARAMETERS: &[&str] = &[
     "version_type",
 ];
 
-/// All but `ids`.
+/// All parameters except `ids`.
 const PARAMETERS: &[&str] = MANY_PARAMETERS.split_at(1).1;
 
 const fn route(path: &'static str, parameters: &'static [&'static str], handler: Handler) -> Route {
@@ -46,7 +46,7 @@ pub const ROUTES: &[Route] = &[
     route("/{index}/_mtermvectors", MANY_PARAMETERS, many),
 ];
 
-/// Most documents in one request.
+/// Maximum number of documents in one request.
 const DOCUMENTS_MAX: usize = 10_000;
 
 fn one(app: &App, request: &Request) -> Result<Response> {
@@ -77,7 +77,7 @@ fn many(app: &App, request: &Request) -> Result<Response> {
             Err(error) if error.class == ErrorClass::TooManyRequests => return Err(error),
             Err(error) => error_item(index, wanted.id.as_deref().unwrap_or_default(), &error),
         };
-        // Four times the item's text stands for its tree and for the text of the answer.
+        // Four times the item's length is an estimate for its JSON tree and the string of the response.
         let bytes = item.to_string().len() as u64;
         charge.grow(bytes * 4, "<mtermvectors>").map_err(|error| circuit_breaking(&error))?;
         shown.push(item);
@@ -108,7 +108,7 @@ fn answer(
     Ok(out.into())
 }
 
-/// What the URL says about all documents.
+/// Reads what the URL says about all documents.
 fn from_url(request: &Request) -> Result<TermVectorsRequest> {
     let mut wanted = TermVectorsRequest::default();
     if request.param("fields").is_some() {

@@ -1,4 +1,4 @@
-//! Aliases: put, delete, get, exists, and many changes at once.
+//! Aliases: put, delete, get, exists, and several changes in one request.
 
 use limber_engine::{IndicesOptions, Result};
 use serde_json::{Map, Value, json};
@@ -16,7 +16,7 @@ const GET: &[&str] = with_indices_options!["local", "master_timeout"];
 pub const ROUTES: &[Route] = &[
     route(&[Method::Post], "/_aliases", CHANGE, update),
     route(&[Method::Put, Method::Post], "/{index}/_alias/{name}", CHANGE, put),
-    // The body names what the path does not.
+    // The body names what the path omits.
     route(&[Method::Put], "/_alias", CHANGE, put),
     route(&[Method::Put], "/_aliases", CHANGE, put),
     route(&[Method::Put, Method::Post], "/_alias/{name}", CHANGE, put),
@@ -32,7 +32,7 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Get, Method::Head], "/{index}/_alias/{name}", GET, get),
 ];
 
-/// The answer to a change: all of its actions were taken, or it was refused.
+/// Returns the response to a change, which is applied as a whole or refused.
 fn changed() -> Response {
     Response::ok(json!({"acknowledged": true, "errors": false}))
 }

@@ -1,4 +1,4 @@
-//! `_analyze`: the tokens of a text under an analyzer, or under a field's.
+//! `_analyze`: the tokens that an analyzer, or a field's analyzer, makes of a text.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub const ROUTES: &[Route] = &[
     },
 ];
 
-/// `index.analyze.max_token_count`.
+/// Default of `index.analyze.max_token_count`.
 const TOKENS_MAX: usize = 10_000;
 fn analyze(app: &App, request: &Request) -> Result<Response> {
     let body = request.json_required()?;
@@ -78,7 +78,7 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
     let analyzers = mapping.as_ref().map_or(&built_in, |mapping| &mapping.settings().analyzers);
     let mut shown = Shown { explains: explain, attributes, gap: POSITION_INCREMENT_GAP, tokens_max };
     if !custom.is_empty() {
-        // As Elasticsearch, which explains an analyzer of a request's own parts without a gap.
+        // As in Elasticsearch, `explain` shows a custom analyzer without a position gap.
         if explain {
             shown.gap = 0;
         }
@@ -101,7 +101,7 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
             .unwrap_or_else(|| analyzers.default_index()),
         (None, None) => analyzers.default_index(),
     };
-    // Analyzers that come with the server have no gap where no index asks for them.
+    // Built-in analyzers have no position gap unless an index is named.
     let named_gap = if mapping.is_some() { analyzer.position_increment_gap } else { 0 };
     shown.gap = own_gap.unwrap_or(named_gap);
     match analyzers.parts(&analyzer.name) {
@@ -117,7 +117,7 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
     }
 }
 
-/// The normalizer that is named, or that of the field.
+/// Returns the named normalizer, or that of the field.
 fn normalizer_of(
     name: Option<String>,
     field: Option<&str>,
@@ -133,7 +133,7 @@ fn normalizer_of(
     }
 }
 
-/// The answer of a normalizer: the one token of each text, or what becomes of the texts part by part.
+/// Renders the result of a normalizer: one token per text, or with `explain` the result of each component.
 fn answer_normalizer(
     normalizer: &Normalizer,
     mapping: Option<&Mapping>,
@@ -154,8 +154,8 @@ fn answer_normalizer(
     }))
 }
 
-/// The answer of an analyzer that has names for its parts: its tokens, or what becomes of the texts part by
-/// part.
+/// Renders the result of an analyzer with named components: its tokens, or with `explain` the result of each
+/// component.
 fn answer_parts(
     parts: &AnalyzerParts,
     analyzers: &Analyzers,
@@ -177,7 +177,7 @@ fn answer_parts(
     if !shown.explains {
         return Ok(Response::ok(json!({"tokens": tokens(parts.filters.len())?})));
     }
-    // Parts that the request defines have no name of their own.
+    // Components that the request defines have no name of their own.
     let name = |section: &str, name: &str| {
         let own = parts.declared.get(section).and_then(|section| section.get(name)?["type"].as_str());
         own.map_or_else(|| name.to_owned(), |kind| format!("__anonymous__{kind}"))
@@ -203,9 +203,9 @@ fn answer_parts(
 /// How tokens are shown.
 struct Shown {
     explains: bool,
-    /// Attributes that an explanation shows; `None`: all.
+    /// Attributes that an explanation shows; `None` means all.
     attributes: Option<Vec<String>>,
-    /// Positions between two texts.
+    /// Number of positions between two texts.
     gap: u32,
     /// `index.analyze.max_token_count`.
     tokens_max: usize,
@@ -249,7 +249,7 @@ impl Shown {
     }
 }
 
-/// The tokens of all texts, one after the other.
+/// Returns the tokens of all texts, one after the other.
 fn tokens_of(
     analyze: impl Fn(&str) -> Analyzed,
     texts: &[String],
@@ -289,7 +289,7 @@ fn tokens_of(
     Ok(tokens)
 }
 
-/// `index.analyze.max_token_count` of the index, if there is one.
+/// Returns `index.analyze.max_token_count` of the named index, or the default.
 fn tokens_max(app: &App, request: &Request) -> Result<usize> {
     match request.param("index") {
         Some(index) => app.node.tokens_max(index),

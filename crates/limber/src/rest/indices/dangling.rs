@@ -1,4 +1,4 @@
-//! `_dangling`: indices whose folders are there and that the node does not list.
+//! `_dangling`: indices whose folders exist although the node does not list them.
 
 use limber_engine::Result;
 use serde_json::json;
@@ -28,7 +28,7 @@ fn list(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(body))
 }
 
-/// Answered with 202, as in Elasticsearch.
+/// Imports the index. The status is 202, as in Elasticsearch.
 fn import(app: &App, request: &Request) -> Result<Response> {
     let accepts = request.flag_or("accept_data_loss", false)?;
     app.node.import_dangling_index(request.path("index_uuid"), accepts)?;

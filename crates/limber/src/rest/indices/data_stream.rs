@@ -1,4 +1,4 @@
-//! Data streams: create, get, delete, statistics, and changes of what they hold.
+//! Data streams: create, get, delete, statistics, and changes to their backing indices.
 
 use limber_engine::{IndicesOptions, Result};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! `_disk_usage`: what each field takes of the disk.
+//! `_disk_usage`: how much disk space each field uses.
 
 use limber_engine::{IndicesOptions, Result};
 use limber_mapping::RequestError;
@@ -19,8 +19,8 @@ pub const ROUTES: &[Route] = &[slow(
 )];
 
 fn disk_usage(app: &App, request: &Request) -> Result<Response> {
-    // The tables of the sections say it without reading anything, but requests must be worded as for
-    // Elasticsearch.
+    // The sizes come from the section tables and cost nothing, but the flag is required for compatibility
+    // with Elasticsearch.
     if !request.flag_or("run_expensive_tasks", false)? {
         return Err(RequestError::illegal_argument(
             "analyzing the disk usage of an index is expensive and resource intensive, the parameter [run_expensive_tasks] must be set to \

@@ -15,7 +15,7 @@ const GET: &[&str] =
     with_indices_options!["flat_settings", "include_defaults", "local", "master_timeout", "features"];
 const CHANGE: &[&str] = with_indices_options!["timeout", "master_timeout", "wait_for_active_shards"];
 
-/// What `GET /{index}` may be asked for.
+/// The features that `GET /{index}` can return.
 const FEATURES: [&str; 3] = ["aliases", "mappings", "settings"];
 
 /// The endpoints of this file (`/{index}`, `_open`, `_unfreeze`, `_close`, `_block`, `_resolve`), for
@@ -40,7 +40,7 @@ fn create(app: &App, request: &Request) -> Result<Response> {
     Ok(created(&app.node.create_index(request.path("index"), &body)?))
 }
 
-/// The answer to whoever made an index.
+/// Returns the response to the creation of an index.
 pub(in crate::rest) fn created(created: &CreateIndexResponse) -> Response {
     Response::ok(json!({
         "acknowledged": true,
@@ -68,7 +68,7 @@ fn get(app: &App, request: &Request) -> Result<Response> {
     let include_defaults = request.flag_or("include_defaults", false)?;
     let mut answer = Map::new();
     for info in app.node.get_index(request.path("index"), options)? {
-        // What is not wanted is shown as nothing.
+        // Features that were not requested are shown as empty objects.
         let mut body: Map<String, Value> =
             FEATURES.iter().map(|feature| ((*feature).to_owned(), json!({}))).collect();
         if wants("aliases") {
@@ -88,7 +88,7 @@ fn get(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(Value::Object(answer)))
 }
 
-/// `settings`, and `defaults` when asked for, nested unless `flat`.
+/// Inserts `settings`, and `defaults` if requested; nested unless `flat`.
 pub fn insert_settings(body: &mut Map<String, Value>, info: &IndexInfo, flat: bool, include_defaults: bool) {
     let shape = |settings: &Map<String, Value>| {
         if flat { Value::Object(settings.clone()) } else { limber_engine::settings::nest(settings) }
@@ -114,7 +114,7 @@ fn open(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(json!({"acknowledged": true, "shards_acknowledged": started})))
 }
 
-/// There are no frozen indices, so that an index which is there has been unfrozen.
+/// Reports success: there are no frozen indices, so every existing index is unfrozen.
 fn unfreeze(app: &App, request: &Request) -> Result<Response> {
     let options = indices_options(request, IndicesOptions::METADATA_OPEN_CLOSED)?;
     app.node.check_names(request.path("index"), options)?;

@@ -72,7 +72,7 @@ fn get_field(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::json(status, Value::Object(answer)))
 }
 
-/// Every leaf field with its definition, multi-fields included, in mapping order.
+/// Collects every leaf field with its definition, including multi-fields, in mapping order.
 fn collect_leaves(object: &Value, prefix: &str, leaves: &mut Vec<(String, Value)>) {
     for section in ["properties", "fields"] {
         let Some(members) = object.get(section).and_then(Value::as_object) else { continue };

@@ -1,5 +1,5 @@
-//! `_migration`: what a later version would no longer take. Limber reads what it wrote, so that nothing has
-//! to be upgraded.
+//! `_migration`: what a later version would no longer support. Limber reads what it wrote, so nothing has to
+//! be upgraded.
 
 use limber_engine::{IndicesOptions, Result};
 use serde_json::json;
@@ -18,7 +18,7 @@ pub const ROUTES: &[Route] = &[
     slow(&[Method::Put, Method::Post], "/_create_from/{source}/{dest}", &[], create_from),
 ];
 
-/// Settings and mappings that would be refused are refused now, so that there are no deprecations to list.
+/// Returns no deprecations: unsupported settings and mappings are already refused when they are set.
 fn deprecations(app: &App, request: &Request) -> Result<Response> {
     if let Some(expression) = request.param("index") {
         app.node.resolve(expression, IndicesOptions::METADATA_OPEN_CLOSED)?;
@@ -34,7 +34,7 @@ fn deprecations(app: &App, request: &Request) -> Result<Response> {
     })))
 }
 
-/// There are no system indices.
+/// Reports that there are no system indices to migrate.
 fn features(_: &App, _: &Request) -> Result<Response> {
     Ok(Response::ok(json!({ "features": [], "migration_status": "NO_MIGRATION_NEEDED" })))
 }

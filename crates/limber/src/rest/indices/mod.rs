@@ -1,5 +1,5 @@
-//! Endpoints that make, show, change and delete indices, aliases, templates and data streams, and what
-//! belongs to them.
+//! Endpoints that create, show, change and delete indices, aliases, templates and data streams, and related
+//! ones.
 
 pub(super) mod alias;
 pub(super) mod analyze;

@@ -1,6 +1,6 @@
-//! `_search_shards` and `_recovery`: where the shards are and how they came up.
+//! `_search_shards` and `_recovery`: where the shards are and how they were recovered.
 //!
-//! All shards live on this one node, and come up from its own disk.
+//! All shards are on this one node and are recovered from its own disk.
 
 use limber_engine::{IndicesOptions, RestoredIndex, Result};
 use limber_mapping::date::DateFormat;
@@ -27,7 +27,7 @@ pub const ROUTES: &[Route] = &[
 ];
 
 fn search_shards(app: &App, request: &Request) -> Result<Response> {
-    // Closed indices and names that lead nowhere have no shards to search.
+    // Closed and missing indices have no shards to search.
     let lenient = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::SEARCH };
     let options = indices_options(request, lenient)?;
     let expression = request.param("index").unwrap_or("_all");
@@ -70,8 +70,8 @@ fn search_shards(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(json!({"nodes": {app.node.node_id(): node}, "indices": indices, "shards": shards})))
 }
 
-/// An alias filter as Elasticsearch shows a parsed query: `{"term": {"f": {"value": v}}}`. Queries without
-/// a short form stay as they were given.
+/// Expands an alias filter the way Elasticsearch shows a parsed query: `{"term": {"f": {"value": v}}}`.
+/// Queries without a short form stay as they were given.
 fn spelled_out(filter: &Value) -> Value {
     let Some((name, Value::Object(body))) = filter.as_object().and_then(|object| object.iter().next()) else {
         return filter.clone();
@@ -97,7 +97,7 @@ fn recovery(app: &App, request: &Request) -> Result<Response> {
         IndicesOptions { expand_closed: true, forbid_closed_indices: false, ..IndicesOptions::BROADCAST },
     )?;
     let mut answer: Map<String, Value> = Map::new();
-    // Shards come up before a request can ask for them, so nothing is ever active.
+    // Shards are recovered before a request can ask about them, so no recovery is ever active.
     if active_only {
         return Ok(Response::ok(Value::Object(answer)));
     }
@@ -116,8 +116,8 @@ fn recovery(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(Value::Object(answer)))
 }
 
-/// How each shard of the indices came up, in the shape of `_recovery` with times for people, by the name of
-/// its index.
+/// Returns how each shard was recovered, in the shape of `_recovery` with human-readable times, together with
+/// the name of its index.
 pub fn recoveries(app: &App, expression: &str, options: IndicesOptions) -> Result<Vec<(String, Value)>> {
     let format = DateFormat::parse_list("strict_date_time")?;
     let mut all = Vec::new();
@@ -147,7 +147,7 @@ pub fn recoveries(app: &App, expression: &str, options: IndicesOptions) -> Resul
     Ok(all)
 }
 
-/// A shard that came up from the node's own disk.
+/// Renders the recovery of a shard from the node's own disk.
 fn came_up(app: &App, number: u32, kind: &str, started: u64) -> Value {
     json!({
         "id": number,
@@ -177,7 +177,7 @@ fn came_up(app: &App, number: u32, kind: &str, started: u64) -> Value {
     })
 }
 
-/// What was copied from a snapshot.
+/// Adds what was copied from a snapshot.
 fn add_restored(entry: &mut Value, restored: &RestoredIndex, number: usize) {
     let (files, bytes, start_ms, took_ms) = restored.shards.get(number).copied().unwrap_or_default();
     entry["type"] = "SNAPSHOT".into();

@@ -1,4 +1,4 @@
-//! `_rollover`: a new index in the place of the one that an alias or a data stream is written to.
+//! `_rollover`: creates a new write index for an alias or a data stream.
 
 use limber_engine::{Result, RolloverRequest};
 use limber_mapping::RequestError;

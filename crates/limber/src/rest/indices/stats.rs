@@ -1,4 +1,4 @@
-//! `_stats`, `_segments`, `_recovery`: what each shard has done and holds.
+//! `_stats`, `_segments`: what each shard has done and contains.
 
 use limber_engine::{IndicesOptions, Result, STATS_SECTIONS, StatsLevel, StatsRequest};
 use limber_mapping::RequestError;
@@ -31,8 +31,8 @@ pub const ROUTES: &[Route] = &[
     get("/{index}/_segments", with_indices_options!["verbose"], segments),
 ];
 
-/// Reads the shared parameters of `_stats` and `_nodes/stats/indices`; sections come from the placeholder
-/// `metric`.
+/// Reads the shared parameters of `_stats` and `_nodes/stats/indices`. The placeholder named `metric` holds
+/// the sections.
 pub fn parse_stats_request(request: &Request, metric: &str) -> Result<StatsRequest> {
     let sections = request.list(metric);
     if let Some(unknown) = sections.iter().find(|s| *s != "_all" && !STATS_SECTIONS.contains(&s.as_str())) {

@@ -1,4 +1,4 @@
-//! `_synonyms`, sets of synonyms and their rules; `_reload_search_analyzers`.
+//! `_synonyms`: synonym sets and their rules; `_reload_search_analyzers`.
 
 use limber_engine::{IndicesOptions, Result};
 use limber_mapping::RequestError;
@@ -26,7 +26,7 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Get, Method::Post], "/{index}/_reload_search_analyzers", RELOAD, reload),
 ];
 
-/// A whole number of the URL.
+/// Reads an integer parameter of the URL.
 pub(in crate::rest) fn number(request: &Request, name: &str, default: i64) -> Result<i64> {
     let Some(text) = request.param(name) else { return Ok(default) };
     text.parse::<i32>().map(i64::from).map_err(|_| {
@@ -49,7 +49,7 @@ fn get_rule(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(app.node.get_synonym_rule(request.path("set"), request.path("rule"))?))
 }
 
-/// The answer to a change, once the analyzers that read the set have the new rules.
+/// Returns the response to a change, after reloading the analyzers that use the set.
 fn changed(app: &App, request: &Request, result: &str) -> Result<Response> {
     let mut answer = json!({"result": result});
     if request.flag_or("refresh", true)? {

@@ -78,8 +78,8 @@ fn get(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(found))
 }
 
-/// Flattens the settings of the templates where `flat_settings` asks for it; `key` is where each of them
-/// stands.
+/// Flattens the settings of the templates if `flat_settings` is set. `key` is the member that holds each
+/// template.
 fn shape_settings(request: &Request, templates: Option<&mut Vec<Value>>, key: &str) -> Result<()> {
     if !request.flag_or("flat_settings", false)? {
         return Ok(());
@@ -118,7 +118,7 @@ fn get_component(app: &App, request: &Request) -> Result<Response> {
     let names = request.param("name").unwrap_or("");
     let mut found = app.node.get_component_templates(names)?;
     shape_settings(request, found["component_templates"].as_array_mut(), "component_template")?;
-    // A pattern that fits none is none that was found, unless all were asked for.
+    // A pattern without matches is a 404, unless it asks for all templates.
     let is_empty = found["component_templates"].as_array().is_some_and(Vec::is_empty);
     let is_missing = is_empty && !matches!(names, "" | "*" | "_all");
     Ok(Response::json(if is_missing { 404 } else { 200 }, found))

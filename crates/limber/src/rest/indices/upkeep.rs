@@ -1,4 +1,4 @@
-//! Upkeep of shards: refresh, flush, force merge, cache clearing.
+//! Maintenance of shards: refresh, flush, force merge, cache clearing.
 
 use limber_engine::{ForceMergeRequest, IndicesOptions, Result};
 use limber_mapping::RequestError;
@@ -82,7 +82,7 @@ fn clear_cache(app: &App, request: &Request) -> Result<Response> {
     let (queries, requests, fielddata) =
         (request.flag("query")?, request.flag("request")?, request.flag("fielddata")?);
     let names_one = [queries, requests, fielddata].contains(&Some(true)) || request.param("fields").is_some();
-    // Unless one is named, all are cleared. Of field data nothing is kept in memory.
+    // If no cache is named, all are cleared. No field data is kept in memory.
     let (queries, requests) = (queries.unwrap_or(!names_one), requests.unwrap_or(!names_one));
     let index = request.param("index").unwrap_or("_all");
     let shards = app.node.clear_cache(index, options, requests, queries)?;

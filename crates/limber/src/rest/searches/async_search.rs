@@ -1,6 +1,7 @@
-//! `_async_search`: searches whose answer is fetched later.
+//! `_async_search`: searches whose results are fetched later.
 //!
-//! No server at hand has this API (X-Pack); answers follow Elasticsearch's documentation of 8.14.
+//! Not compared with a running server, because this API is part of X-Pack. Responses follow Elasticsearch's
+//! documentation of 8.14.
 
 use limber_engine::{AsyncSearch, IndicesOptions, Result};
 use limber_mapping::RequestError;
@@ -50,7 +51,7 @@ pub const ROUTES: &[Route] = &[
     },
 ];
 
-/// Source: `SubmitAsyncSearchRequest`.
+/// Defaults. Source: `SubmitAsyncSearchRequest`.
 const WAIT_MS: u64 = 1_000;
 const KEEP_ALIVE_MS: u64 = 5 * 24 * 3_600_000;
 

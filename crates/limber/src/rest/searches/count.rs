@@ -52,7 +52,7 @@ fn count(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(response.to_json()))
 }
 
-/// All documents of the indices, for `_cat/count`.
+/// Counts all documents of the indices, for `_cat/count`.
 pub fn count_all(app: &App, expression: &str, options: IndicesOptions) -> Result<u64> {
     let cancelled = Arc::new(AtomicBool::new(false));
     let found =

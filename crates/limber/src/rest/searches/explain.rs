@@ -1,4 +1,4 @@
-//! `_explain`: does this document match, and how does its score come about?
+//! `_explain`: does this document match, and how is its score computed?
 
 use limber_engine::{GetRequest, IndicesOptions, Result};
 use limber_mapping::RequestError;
@@ -34,7 +34,7 @@ pub const ROUTES: &[Route] = &[Route {
     handler: explain,
 }];
 
-/// Parameters of the URL that shape the query, as the search reads them.
+/// URL parameters that define the query; the search parses them too.
 const QUERY_PARAMETERS: [&str; 6] =
     ["q", "df", "analyzer", "analyze_wildcard", "default_operator", "lenient"];
 

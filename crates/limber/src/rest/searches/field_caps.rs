@@ -50,16 +50,16 @@ const METADATA_FIELDS: &[(&str, bool, bool)] = &[
     ("_version", false, true),
 ];
 
-/// One field under one type, over the indices that map it so.
+/// One field of one type, over all indices that map it to that type.
 #[derive(Default)]
 struct Capability {
     is_metadata: bool,
     indices: Vec<String>,
     not_searchable: Vec<String>,
     not_aggregatable: Vec<String>,
-    /// Indices in which it is a dimension of time series, and those in which it is not.
+    /// Indices in which the field is a time series dimension; below, those in which it is not.
     dimension_of: Vec<String>,
-    /// What it measures, by index; null where it is no metric.
+    /// The time series metric of the field in each index; null where it is not a metric.
     metrics: Vec<Value>,
     not_dimension_of: Vec<String>,
     meta: BTreeMap<String, BTreeSet<String>>,
@@ -110,7 +110,7 @@ fn field_caps(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(json!({"indices": names, "fields": render(&found)})))
 }
 
-/// Which of the fields are wanted, beside their names: `filters` and `types`.
+/// Which fields are wanted besides the selection by name: `filters` and `types`.
 ///
 /// Source: `FieldCapabilitiesFetcher#buildFilter`.
 #[derive(Default)]
@@ -128,7 +128,7 @@ impl Narrowing {
         let mut narrowing = Narrowing { types: request.list("types"), ..Narrowing::default() };
         for filter in request.list("filters") {
             match filter.trim() {
-                // A plus in a URL is a blank, unless it is escaped.
+                // An unescaped plus in a URL is decoded to a space.
                 "+metadata" | "metadata" => narrowing.metadata_only = true,
                 "-metadata" => narrowing.without_metadata = true,
                 "-parent" => narrowing.without_parents = true,
@@ -148,7 +148,7 @@ impl Narrowing {
         self.types.is_empty() || self.types.iter().any(|wanted| wanted == kind)
     }
 
-    /// Whether a field that is mapped is wanted.
+    /// Whether a mapped field is wanted.
     fn takes(&self, mapping: &Mapping, path: &str, kind: &str) -> bool {
         let parents = || path.match_indices('.').map(|(end, _)| &path[..end]);
         if self.metadata_only || !self.has_type(kind) {
@@ -208,7 +208,7 @@ fn collect(
             let (searchable, aggregatable) = (field.is_searchable(), field.is_aggregatable(fielddata));
             add(name, field.family_name(), false, searchable, aggregatable);
         }
-        // The objects on the way.
+        // The field's parent objects.
         for (end, _) in name.match_indices('.') {
             let parent = &name[..end];
             let is_wanted = !narrowing.without_parents && !narrowing.metadata_only && wanted(parent);
@@ -266,7 +266,7 @@ fn render(found: &Capabilities) -> Map<String, Value> {
             if kinds.len() > 1 {
                 entry["indices"] = json!(capability.indices);
             }
-            // Named only where the indices disagree.
+            // The indices are listed only if they disagree.
             for (name, without) in [
                 ("non_searchable_indices", &capability.not_searchable),
                 ("non_aggregatable_indices", &capability.not_aggregatable),

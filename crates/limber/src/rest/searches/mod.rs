@@ -1,5 +1,5 @@
-//! Endpoints that search, and what belongs to searches: scrolls and points in time, templates, pipelines,
-//! explanations, query rules, ratings.
+//! Endpoints that search, and related ones: scrolls and points in time, templates, pipelines, explanations,
+//! query rules, ranking evaluation.
 
 pub(super) mod async_search;
 pub(super) mod count;

@@ -1,4 +1,4 @@
-//! `_msearch`: many searches in one NDJSON body; each fails alone.
+//! `_msearch`: many searches in one NDJSON body; the failure of one does not affect the others.
 
 use limber_engine::{IndicesOptions, Placement, Result};
 use limber_mapping::RequestError;
@@ -49,14 +49,14 @@ pub const ROUTES: &[Route] = &[
     },
 ];
 
-/// More searches than this in one request are refused.
+/// Maximum number of searches in one request; more are refused.
 const SEARCHES_MAX: usize = 10_000;
 
 fn msearch(app: &App, request: &Request) -> Result<Response> {
     run(app, request, parse_json)
 }
 
-/// The answers to searches whose bodies `read` makes of the lines.
+/// Runs the searches and returns their responses. `read` parses the body line of each search.
 pub fn run(app: &App, request: &Request, read: impl Fn(&[u8]) -> Result<Value>) -> Result<Response> {
     if !request.has_body() {
         return Err(RequestError::bad_request("parse_exception", "request body is required"));
@@ -100,7 +100,7 @@ pub fn run(app: &App, request: &Request, read: impl Fn(&[u8]) -> Result<Value>) 
     }
     let started = std::time::Instant::now();
     let mut out = Vec::new();
-    // All answers are held until the last is there.
+    // All responses are held until the last one is complete.
     let mut charge = app.node.ledger().request.charge(0, "<msearch>").map_err(|e| circuit_breaking(&e))?;
     for (header, body) in &parsed {
         let mut one = || -> Result<Vec<u8>> {
@@ -138,10 +138,10 @@ pub fn run(app: &App, request: &Request, read: impl Fn(&[u8]) -> Result<Value>) 
             }
             Err(error) => out.extend_from_slice(&crate::http::json::to_bytes(&error_body(&error), false)),
         }
-        // An error for each of ten thousand bodies is an answer too.
+        // Even ten thousand error responses take time to produce.
         check_work()?;
     }
-    // What is charged from here on is the whole answer.
+    // From here on the whole response is charged.
     drop(charge);
     let head = format!("{{\"took\":{},\"responses\":[", started.elapsed().as_millis());
     out.splice(..0, head.into_bytes());
@@ -149,7 +149,7 @@ pub fn run(app: &App, request: &Request, read: impl Fn(&[u8]) -> Result<Value>) 
     Ok(Response::raw(200, out))
 }
 
-/// Whether the request may go on.
+/// Fails if the request was stopped.
 fn check_work() -> Result<()> {
     work::check_beyond_deadline().map_err(stopped)
 }
@@ -169,7 +169,7 @@ struct Header {
 }
 
 impl Header {
-    /// The search of the body line under this header.
+    /// Builds the search from its body line and this header.
     fn search(&self, body: &Value, text: &[u8], request: &Request) -> Result<SearchRequest> {
         let mut url: Vec<(String, String)> = Vec::new();
         let search_type = self.search_type.as_deref().or(request.param("search_type"));

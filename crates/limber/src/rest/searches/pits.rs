@@ -1,4 +1,4 @@
-//! `_search/point_in_time`: OpenSearch's endpoints of points in time, which are those of `_pit`.
+//! `_search/point_in_time`: OpenSearch's endpoints for points in time, which do the same as `_pit`.
 
 use limber_engine::{IndicesOptions, OpenPointInTime, Result};
 use limber_mapping::RequestError;
@@ -49,7 +49,7 @@ fn open(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(json!({"pit_id": id, "_shards": shards.to_json(), "creation_time": creation_time})))
 }
 
-/// Ids in the member `pit_id` of the body, one or several.
+/// Returns the ids in the body's member `pit_id`: a string or a list.
 fn ids(request: &Request) -> Result<Vec<String>> {
     let body: Value = request.json_required()?;
     if let Some(other) = body.as_object().and_then(|members| members.keys().find(|key| *key != "pit_id")) {
@@ -81,7 +81,7 @@ fn close_all(app: &App, _: &Request) -> Result<Response> {
     closed(app, app.node.points_in_time().into_iter().map(|point| point.id).collect())
 }
 
-/// Closes points in time. One that is not there is as good as closed.
+/// Closes points in time. An unknown one counts as closed.
 fn closed(app: &App, ids: Vec<String>) -> Result<Response> {
     for id in &ids {
         app.node.close_point_in_time(id)?;

@@ -118,7 +118,8 @@ fn close(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::json(status, json!({"succeeded": freed > 0, "num_freed": freed})))
 }
 
-/// A point in time says what is searched: nothing else may. Source: `RestSearchAction#preparePointInTime`.
+/// Refuses indices, routing and the like together with a point in time, which already determines what is
+/// searched. Source: `RestSearchAction#preparePointInTime`.
 pub fn check_not_with_point_in_time(
     search: &SearchRequest,
     index: Option<&str>,

@@ -1,4 +1,4 @@
-//! `_query_rules`: sets of rules that pin documents or leave them out, and their rules.
+//! `_query_rules`: rulesets that pin or exclude documents, and their rules.
 
 use limber_engine::Result;
 use limber_mapping::{ObjectParser, RequestError};
@@ -21,7 +21,7 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Post], "/_query_rules/{set}/_test", &[], test),
 ];
 
-/// Sets of a list that does not say how many.
+/// Number of rulesets in a list, unless the request gives a size.
 const SIZE: i64 = 100;
 
 fn list(app: &App, request: &Request) -> Result<Response> {

@@ -1,4 +1,4 @@
-//! `_search/scroll`: the next page, and the end, of a scroll.
+//! `_search/scroll`: returns the next page of a scroll, or closes it.
 
 use limber_engine::Result;
 use limber_mapping::{RequestError, token};

@@ -14,7 +14,7 @@ use crate::http::response::Response;
 use crate::rest::options::{indices_options, with_search_options};
 use crate::rest::{App, Route};
 
-/// What a search may carry in its URL.
+/// URL parameters of a search.
 pub const PARAMETERS: &[&str] = with_search_options![
     "min_compatible_shard_node",
     "pre_filter_shard_size",
@@ -25,7 +25,7 @@ pub const PARAMETERS: &[&str] = with_search_options![
     "suggest_text",
 ];
 
-/// What a search by a template may carry in its URL.
+/// URL parameters of a search by template.
 pub const TEMPLATE_PARAMETERS: &[&str] =
     with_search_options!["min_compatible_shard_node", "pre_filter_shard_size", "profile", "scroll",];
 
@@ -49,11 +49,11 @@ pub const ROUTES: &[Route] = &[
     },
 ];
 
-/// Parameters that say how `q` is read, and what a suggester of the URL does.
+/// Parameters that only make sense with `q`, and those that only make sense with `suggest_field`.
 const OF_QUERY: [&str; 5] = ["analyze_wildcard", "analyzer", "default_operator", "df", "lenient"];
 const OF_SUGGESTER: [&str; 3] = ["suggest_mode", "suggest_size", "suggest_text"];
 
-/// Refuses parameters that say something about another one that is not there.
+/// Refuses parameters whose main parameter is missing.
 fn check_lonely_parameters(request: &Request) -> Result<()> {
     let path = request.uri.split('?').next().unwrap_or_default();
     let told = |names: &[&str], missing: &str| {
@@ -76,7 +76,7 @@ fn search(app: &App, request: &Request) -> Result<Response> {
     run(app, request, request.json()?.unwrap_or(Value::Null))
 }
 
-/// The answer of a search whose body is this.
+/// Runs the search with this body and renders the response.
 pub fn run(app: &App, request: &Request, body: Value) -> Result<Response> {
     let mut parsed = SearchRequest {
         text: Some(beginning(&request.body)),
@@ -110,41 +110,41 @@ pub fn run(app: &App, request: &Request, body: Value) -> Result<Response> {
     Ok(Response::raw(200, render(app, &found, ids, total_as_int)?))
 }
 
-/// A search that names no indices has none of their default pipelines, as in OpenSearch: it is of other
-/// indices, too.
+/// Disables default search pipelines for a search that names no indices, as in OpenSearch: it also covers
+/// indices without such a pipeline.
 pub fn without_default_pipeline(parsed: &mut SearchRequest, index: Option<&str>) {
     if index.is_none() && parsed.pipeline.is_none() {
         parsed.pipeline = Some("_none".into());
     }
 }
 
-/// The beginning of a body, for slow logs.
+/// Returns the beginning of a body, for slow logs.
 pub fn beginning(body: &[u8]) -> Arc<str> {
     const SHOWN_BYTES: usize = 1000;
     String::from_utf8_lossy(&body[..body.len().min(SHOWN_BYTES)]).into()
 }
 
-/// Which shards the URL asks for.
+/// Returns the routing and preference in the URL.
 pub fn placement(request: &Request) -> Placement<'_> {
     Placement { routing: request.param("routing"), preference: request.param("preference") }
 }
 
-/// A search's error with the root causes of its shards.
+/// Converts a search's error, including the root causes of its shards.
 pub fn refused(error: &limber_search::Error) -> RequestError {
     error.to_request_error().with("root_cause", error.root_causes())
 }
 
-/// What an answer names beside its hits.
+/// What a response names besides its hits.
 #[derive(Default)]
 pub struct ContextIds<'r> {
     pub scroll_id: Option<&'r str>,
     pub pit_id: Option<&'r str>,
 }
 
-/// The answer's text.
+/// Renders the response.
 ///
 /// # Errors
-/// There is no memory for it, or its client is gone.
+/// There is not enough memory for it, or the client has disconnected.
 pub fn render(
     app: &App,
     response: &SearchResponse,
@@ -167,10 +167,10 @@ pub fn render(
     Ok(out)
 }
 
-/// Checks what only the URL can say; whether totals are printed as plain numbers.
+/// Checks the parameters that can only be in the URL. Returns whether totals are printed as plain numbers.
 ///
-/// Hints for execution that cannot change an answer (batch sizes, concurrency, the choice among copies that
-/// do not exist here) are checked for their form and then have nothing to do.
+/// Hints for the execution that cannot change the result (batch sizes, concurrency, the choice of a shard
+/// copy) are only checked for their syntax.
 pub fn check_shared_parameters(request: &Request, parsed: &SearchRequest) -> Result<bool> {
     request.flag("typed_keys")?;
     for name in [
@@ -206,7 +206,8 @@ pub fn check_shared_parameters(request: &Request, parsed: &SearchRequest) -> Res
     Ok(total_as_int)
 }
 
-/// `rest_total_hits_as_int` needs exact totals. Source: `RestSearchAction#validateSearchRequest`.
+/// Checks that the total is exact, which `rest_total_hits_as_int` needs. Source:
+/// `RestSearchAction#validateSearchRequest`.
 pub fn check_total_as_int(parsed: &SearchRequest) -> Result<()> {
     if let limber_search::request::TrackTotalHits::UpTo(limit) = parsed.track_total_hits
         && parsed.track_total_hits != limber_search::request::TrackTotalHits::DEFAULT

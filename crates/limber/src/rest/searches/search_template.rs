@@ -31,7 +31,7 @@ pub const ROUTES: &[Route] = &[
     route("/{index}/_msearch/template", msearch::PARAMETERS, msearch_template),
 ];
 
-/// What a body says of a template.
+/// What a body says about a template.
 struct Given {
     source: Option<String>,
     id: Option<String>,
@@ -81,7 +81,7 @@ impl Given {
         Ok(given)
     }
 
-    /// The search that the template makes of its parameters.
+    /// Renders the template with its parameters and returns the search.
     fn search(&self, app: &App) -> Result<Value> {
         let source = match (&self.source, &self.id) {
             (Some(source), _) => source.clone(),
@@ -103,7 +103,7 @@ impl Given {
     }
 }
 
-/// The text of a stored template.
+/// Returns the source of a stored template.
 fn stored(app: &App, id: &str) -> Result<String> {
     match app.node.get_script(id) {
         Some(script) if script.language == "mustache" => Ok(script.source),
@@ -118,7 +118,7 @@ fn stored(app: &App, id: &str) -> Result<String> {
     }
 }
 
-/// The search of a body as `_search/template` takes it.
+/// Returns the search that a body of `_search/template` describes.
 pub fn search_of(app: &App, body: &Value) -> Result<Value> {
     Given::parse(body)?.search(app)
 }

@@ -1,7 +1,7 @@
-//! What searches ask for, by query, section, rescorer and retriever: `indices.search` of `_cluster/stats`.
+//! What searches use, by query, section, rescorer and retriever: `indices.search` of `_cluster/stats`.
 //!
-//! Source: Elasticsearch's `SearchUsage`. Each is counted once a search. Only searches that were understood
-//! are counted, so that the names are those that there are.
+//! Source: Elasticsearch's `SearchUsage`. A search counts each name once. Only searches that parsed are
+//! counted, so only existing names occur.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,10 +38,10 @@ const SECTIONS: &[&str] = &[
     "timeout",
     "track_total_hits",
 ];
-/// Levels of queries inside of one another that are looked at.
+/// Maximum nesting depth of the queries that are counted.
 const DEPTH_MAX: u32 = 60;
 
-/// Counts what searches use since the start.
+/// Counts what searches have used since the start.
 #[derive(Debug, Default)]
 pub struct SearchUsage(Mutex<Counts>);
 
@@ -55,7 +55,7 @@ struct Counts {
 }
 
 impl SearchUsage {
-    /// Counts a search that could be parsed.
+    /// Counts a search that was parsed successfully.
     pub fn note(&self, body: &Value) {
         let mut names = BTreeSet::new();
         for member in ["query", "post_filter"] {
@@ -88,7 +88,7 @@ impl SearchUsage {
         }
     }
 
-    /// As `_cluster/stats` shows it.
+    /// Returns the counts as `_cluster/stats` shows them.
     pub fn to_json(&self) -> Value {
         let counts = self.0.lock();
         json!({
@@ -101,7 +101,7 @@ impl SearchUsage {
     }
 }
 
-/// One value, or those of a list.
+/// Iterates over a list's values, or over the single value.
 fn list(value: &Value) -> impl Iterator<Item = &Value> {
     match value {
         Value::Array(items) => items.iter(),
@@ -109,7 +109,7 @@ fn list(value: &Value) -> impl Iterator<Item = &Value> {
     }
 }
 
-/// The name of a query and of those inside of it.
+/// Adds the name of a query and the names of its inner queries.
 fn add_queries<'v>(query: &'v Value, depth: u32, names: &mut BTreeSet<&'v str>) {
     let Some((name, body)) = query.as_object().and_then(|query| query.iter().next()) else { return };
     names.insert(name);

@@ -1,4 +1,4 @@
-//! `_terms_enum`: terms of a field that start like this, for completion while somebody types.
+//! `_terms_enum`: terms of a field that begin with a prefix, for completion while the user types.
 
 use limber_engine::{IndicesOptions, Result};
 use limber_mapping::RequestError;
@@ -22,8 +22,8 @@ pub const ROUTES: &[Route] = &[Route {
     handler: terms_enum,
 }];
 
-/// Source: `TermsEnumRequest`, `DEFAULT_SIZE` and the limit of `search.max_buckets`' former default on
-/// `size`.
+/// Default and maximum of `size`. Source: `TermsEnumRequest` (`DEFAULT_SIZE`) and the former default of
+/// `search.max_buckets`.
 const SIZE_DEFAULT: i64 = 10;
 const SIZE_MAX: i64 = 10_000;
 const TIMEOUT_MS: u64 = 1_000;

@@ -1,6 +1,7 @@
-//! `_validate/query`: can this query be parsed and bound, and how does it read?
+//! `_validate/query`: can this query be parsed and bound, and what does it look like then?
 //!
-//! Source: `TransportValidateQueryAction`; a query that cannot be parsed is an answer here, not an error.
+//! Source: `TransportValidateQueryAction`. A query that cannot be parsed is a normal response here, not an
+//! error.
 
 use limber_engine::{IndicesOptions, Result};
 use limber_mapping::RequestError;
@@ -80,7 +81,7 @@ fn validate(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(Value::Object(answer)))
 }
 
-/// The error and its causes as Java prints a chain of exceptions.
+/// Formats the error and its causes as Java prints a chain of exceptions.
 fn java_chain(error: &RequestError) -> String {
     let mut text = String::new();
     let mut link = Some(error);
@@ -96,7 +97,7 @@ fn java_chain(error: &RequestError) -> String {
     text
 }
 
-/// `query_shard_exception` to `org.elasticsearch.index.query.QueryShardException`.
+/// Converts `query_shard_exception` to `org.elasticsearch.index.query.QueryShardException`.
 fn java_class(kind: &str) -> String {
     let package = match kind {
         "illegal_argument_exception" | "number_format_exception" | "illegal_state_exception" => "java.lang",

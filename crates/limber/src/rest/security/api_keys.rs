@@ -1,4 +1,5 @@
-//! `_security/api_key`: keys that can do at most what their owner could when they were made or changed.
+//! `_security/api_key`: keys with at most the privileges that their owner had when they were created or last
+//! changed.
 
 use limber_access::{
     Access, ApiKey, ApiKeyDraft, AuthenticationType, Identity, NamePattern, NamedRoles, Store, new_secret,
@@ -21,7 +22,7 @@ pub(super) fn create(app: &App, request: &Request) -> Result<Response> {
     make(app, &access.identity, draft)
 }
 
-/// A key of `owner`, shown this once.
+/// Creates a key of `owner`. Its secret is only shown in this response.
 fn make(app: &App, owner: &Identity, draft: ApiKeyDraft) -> Result<Response> {
     let Some(name) = draft.name else { return Err(RequestError::validation(["api key name is required"])) };
     let roles = draft.roles.unwrap_or_default();
@@ -46,7 +47,7 @@ fn make(app: &App, owner: &Identity, draft: ApiKeyDraft) -> Result<Response> {
         digest: secret_digest(&secret),
     };
     app.node.change_security(|store| {
-        // The key is limited by the owner's roles as they are at this very moment.
+        // The owner's roles are taken under the lock, so that they are current.
         let key = ApiKey { limited_by: store.limiting_roles(owner)?, ..key };
         store.api_keys.insert(id.clone(), key);
         Ok(())
@@ -62,7 +63,7 @@ fn make(app: &App, owner: &Identity, draft: ApiKeyDraft) -> Result<Response> {
     Ok(Response::ok(body))
 }
 
-/// A key that a key makes may do nothing, as it would outlive the one that made it.
+/// Checks that a key created by an API key has no privileges, because it would outlive that key.
 fn check_derived(owner: &Identity, roles: &NamedRoles) -> Result<()> {
     let is_powerless = |roles: &NamedRoles| {
         !roles.is_empty()
@@ -87,7 +88,8 @@ fn expiration(text: Option<&str>) -> Result<Option<u64>> {
     Ok(Some(now_ms().saturating_add(ms)))
 }
 
-/// The user that a key is granted for: the caller knows the user's password, or may act as the user.
+/// Creates a key for another user: the caller must know the user's password or be allowed to impersonate the
+/// user.
 pub(super) fn grant(app: &App, request: &Request) -> Result<Response> {
     let access = caller()?;
     let body = request.json_required()?;
@@ -155,7 +157,7 @@ pub(super) fn update(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(json!({"updated": updated})))
 }
 
-/// Source: `RestBulkUpdateApiKeyAction`, `BulkUpdateApiKeyResponse`.
+/// Updates several keys. Source: `RestBulkUpdateApiKeyAction`, `BulkUpdateApiKeyResponse`.
 pub(super) fn bulk_update(app: &App, request: &Request) -> Result<Response> {
     let access = caller()?;
     let mut body = request.json_required()?;
@@ -189,8 +191,8 @@ pub(super) fn bulk_update(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(answer))
 }
 
-/// The ids of a list, or the one that stands alone; numbers and flags count as texts, as in Elasticsearch
-/// (`ObjectParser#declareStringArray`).
+/// Returns the ids in a list, or a single id. Numbers and booleans are accepted as strings, as in
+/// Elasticsearch (`ObjectParser#declareStringArray`).
 fn ids_of(value: Value) -> Result<Vec<String>> {
     let items = match value {
         Value::Array(items) => items,
@@ -226,7 +228,7 @@ fn check_may_update(access: &Access) -> Result<()> {
     }
 }
 
-/// Whether anything of the key changed.
+/// Updates a key. Returns whether anything of the key changed.
 fn update_one(
     store: &mut Store,
     access: &Access,
@@ -265,7 +267,7 @@ fn is_of(key: &ApiKey, owner: &Identity) -> bool {
     key.username == owner.username && key.realm == owner.realm.name
 }
 
-/// Which keys a request means.
+/// Which keys a request selects.
 #[derive(Default)]
 struct Chosen {
     ids: Vec<String>,
@@ -284,7 +286,7 @@ impl Chosen {
             && (!self.own || is_own(id, key, access))
     }
 
-    /// Refuses those who may look at their own keys alone and do not say so.
+    /// Refuses callers who may only see their own keys, unless the request is limited to those.
     fn check_own(&self, access: &Access) -> Result<()> {
         let names_own = self.own || self.username.as_deref() == Some(&access.identity.username);
         let is_itself = |id: &String| matches!(&access.identity.authentication, AuthenticationType::ApiKey { id: own, .. } if own == id);
@@ -298,7 +300,7 @@ impl Chosen {
     }
 }
 
-/// Whether the key is the caller's own: a user owns all keys that the user made, and a key itself.
+/// Whether the key is the caller's own: a user owns all keys that the user created, and a key owns itself.
 fn is_own(id: &str, key: &ApiKey, access: &Access) -> bool {
     match &access.identity.authentication {
         AuthenticationType::ApiKey { id: own, .. } => own == id,

@@ -1,5 +1,5 @@
-//! `_security/privilege`: privileges of applications, which Limber keeps and compares but knows nothing of;
-//! and the names of its own.
+//! `_security/privilege`: privileges of applications, which Limber stores and compares without knowing their
+//! meaning; and the list of the built-in privileges.
 
 use limber_access::{CLUSTER_PRIVILEGES, INDEX_PRIVILEGES};
 use limber_engine::Result;

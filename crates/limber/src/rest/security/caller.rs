@@ -1,4 +1,4 @@
-//! Whose request it is.
+//! The caller of a request.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use limber_access::{Access, ClusterVerdict};
 use limber_engine::Result;
 use limber_mapping::RequestError;
 
-/// The access of this request: there is one wherever security is on.
+/// Returns the access of this request, which is always set while security is on.
 pub(super) fn caller() -> Result<Arc<Access>> {
     limber_access::current().ok_or_else(|| RequestError::internal("exception", "the request has no access"))
 }
 
-/// Refuses what the route itself lets everybody do, but not to everything.
+/// Refuses an action that the route does not require, but that this request needs.
 ///
 /// # Errors
 /// 403.

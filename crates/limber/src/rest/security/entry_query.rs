@@ -1,8 +1,8 @@
-//! The queries of `_security/_query/*`: a small part of the query language, over what is shown of API keys,
-//! roles and users.
+//! The queries of `_security/_query/*`: a small part of the query language, over the rendered API keys, roles
+//! and users.
 //!
-//! Source: `ApiKeyBoolQueryBuilder`, `RoleBoolQueryBuilder` and `UserBoolQueryBuilder`, which allow these
-//! queries alone.
+//! Source: `ApiKeyBoolQueryBuilder`, `RoleBoolQueryBuilder` and `UserBoolQueryBuilder`, which allow only
+//! these queries.
 
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 const DEPTH_MAX: usize = 20;
 const SIZE_MAX: u64 = 10_000;
 
-/// What is asked for, and the fields that may be asked about.
+/// The kind of entry that is queried, and the fields that queries may use.
 #[derive(Debug)]
 pub(super) struct Subject {
     name: &'static str,
@@ -49,12 +49,12 @@ pub(super) const USER: Subject = Subject {
     has_metadata: false,
 };
 
-/// A query, and the part of the answer that is asked for.
+/// A query, its order, and the requested page.
 pub(super) struct Query {
     clause: Clause,
     from: usize,
     size: usize,
-    /// Fields, and whether each is descending.
+    /// Fields, each with whether its order is descending.
     sort: Vec<(String, bool)>,
 }
 
@@ -88,7 +88,7 @@ impl Query {
         Ok(query)
     }
 
-    /// The answer of all that match among `shown`, under the name `list`.
+    /// Returns the matching entries among `shown`, under the name `list`.
     ///
     /// # Errors
     /// The request is cancelled.
@@ -259,7 +259,7 @@ fn compare(left: Option<&Value>, right: Option<&Value>) -> Ordering {
             (Some(left), Some(right)) => left.total_cmp(&right),
             _ => left.to_string().cmp(&right.to_string()),
         },
-        // Missing ones come last.
+        // Missing values come last.
         (left, right) => right.is_some().cmp(&left.is_some()),
     }
 }
@@ -301,7 +301,7 @@ impl Clause {
     }
 }
 
-/// Whether the text, or one of several, is such.
+/// Whether the string, or one of a list, satisfies the predicate.
 fn has_text(own: Option<&Value>, is_such: impl Fn(&str) -> bool) -> bool {
     match own {
         Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).any(is_such),

@@ -10,14 +10,14 @@ use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::rest::App;
 
-/// Names of one request.
+/// Maximum number of names in one request.
 const NAMES_MAX: usize = 10_000;
 
 pub(super) fn authenticate(_: &App, _: &Request) -> Result<Response> {
     Ok(Response::ok(caller()?.identity.to_json()))
 }
 
-/// There are no caches that could be out of date: everything is made anew when it changes.
+/// Does nothing: there are no caches that could be stale.
 pub(super) fn clear_cache(app: &App, _: &Request) -> Result<Response> {
     let node = json!({app.node.node_id(): {"name": app.node.config().node_name}});
     Ok(Response::ok(json!({
@@ -53,7 +53,8 @@ pub(super) fn privileges(app: &App, _: &Request) -> Result<Response> {
     })))
 }
 
-/// As `GetUserPrivilegesResponse` shows it: rules and queries are lists, because several roles may have some.
+/// Renders an entry like `GetUserPrivilegesResponse`: field rules and queries are lists, because several
+/// roles may contribute to them.
 fn shown_entry(entry: &limber_access::IndexEntry) -> Value {
     let mut shown = json!({"names": entry.names, "privileges": entry.privileges});
     if let Some(rule) = &entry.fields {

@@ -1,6 +1,6 @@
-//! `_security`: users, roles, API keys, tokens, and what somebody may do.
+//! `_security`: users, roles, API keys, tokens, and what a user may do.
 //!
-//! Question answered: "who is there, and who may do what?" The endpoints exist only while
+//! Question answered: "which users are there, and what may they do?" The endpoints exist only while
 //! `xpack.security.enabled` is true.
 
 mod api_keys;

@@ -1,4 +1,4 @@
-//! `_security/oauth2/token`: short-lived tokens, which Limber has not.
+//! `_security/oauth2/token`: short-lived tokens, which Limber does not have.
 
 use limber_engine::Result;
 use limber_mapping::RequestError;

@@ -23,8 +23,8 @@ pub(super) fn get(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::json(status, Value::Object(shown)))
 }
 
-/// Refused once it is found valid: mappings give roles to users of other realms, such as LDAP or SAML, and
-/// there are none. What an earlier build kept is shown and can be deleted.
+/// Validates the mapping and then refuses it: mappings give roles to users of other realms, such as LDAP or
+/// SAML, and there are none. Mappings stored by an earlier build are shown and can be deleted.
 pub(super) fn put(_: &App, request: &Request) -> Result<Response> {
     RoleMapping::parse(request.path("name"), &request.json_required()?)?;
     let what = "[role_mapping]: it gives roles to users of other realms, and there is none but [native]; name the roles in the user";

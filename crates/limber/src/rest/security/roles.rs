@@ -39,7 +39,7 @@ pub(super) fn put(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(json!({"role": {"created": created}})))
 }
 
-/// Puts several: those that are invalid are listed as errors, the others are put in one step.
+/// Puts several roles. Invalid ones are listed as errors; all others are stored in one step.
 ///
 /// Source: `TransportBulkPutRolesAction`.
 pub(super) fn put_many(app: &App, request: &Request) -> Result<Response> {
@@ -79,7 +79,7 @@ pub(super) fn put_many(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(with_errors(outcomes, errors)))
 }
 
-/// Deletes several: those that are reserved are listed as errors.
+/// Deletes several roles. Reserved ones are listed as errors.
 ///
 /// Source: `TransportBulkDeleteRolesAction`.
 pub(super) fn delete_many(app: &App, request: &Request) -> Result<Response> {
@@ -123,7 +123,7 @@ fn with_errors(mut outcomes: Map<String, Value>, errors: Map<String, Value>) -> 
     Value::Object(outcomes)
 }
 
-/// Source: `TransportQueryRoleAction`, which leaves reserved roles out.
+/// Queries the roles, without reserved ones. Source: `TransportQueryRoleAction`.
 pub(super) fn query(app: &App, request: &Request) -> Result<Response> {
     let query = Query::parse(&request.json()?.unwrap_or_else(|| json!({})), &ROLE)?;
     let store = app.node.security();

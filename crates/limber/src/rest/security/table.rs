@@ -19,7 +19,7 @@ pub const ROUTES: &[Route] = &[
     route(GET, "/_security/_authenticate", &[], identity::authenticate),
     route(GET, "/_security/user", &["with_profile_uid"], users::get),
     route(GET, "/_security/user/{username}", &["with_profile_uid"], users::get),
-    // Passwords take long to hash.
+    // Hashing a password takes long.
     slow(WRITE, "/_security/user/{username}", REFRESH, users::put),
     route(DELETE, "/_security/user/{username}", REFRESH, users::delete),
     slow(WRITE, "/_security/user/_password", REFRESH, users::password),

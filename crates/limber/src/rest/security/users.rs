@@ -1,4 +1,4 @@
-//! `_security/user`: users, their passwords, whether they are let in.
+//! `_security/user`: users, their passwords, and whether they are enabled.
 
 use limber_access::{AuthenticationType, RESERVED_USERS, User, reserved_user};
 use limber_engine::Result;
@@ -32,7 +32,7 @@ pub(super) fn get(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::json(status, Value::Object(shown)))
 }
 
-/// Source: `TransportQueryUserAction`, which shows native users alone.
+/// Queries the native users. Source: `TransportQueryUserAction`.
 pub(super) fn query(app: &App, request: &Request) -> Result<Response> {
     if request.flag_or("with_profile_uid", false)? {
         return Err(RequestError::unsupported("parameter [with_profile_uid]"));
@@ -51,8 +51,8 @@ pub(super) fn put(app: &App, request: &Request) -> Result<Response> {
             "user [{name}] is reserved and only the password can be changed"
         )]));
     }
-    // The password is hashed before anything is locked. A user without one keeps the password that it has
-    // when it is stored.
+    // The password is hashed before the lock is taken. An existing user keeps its password if the body has
+    // none.
     let user = User::parse(name, &body)?;
     let created = app.node.change_security(|store| store.put_user(name, user))?;
     Ok(Response::ok(json!({"created": created})))
@@ -69,7 +69,7 @@ pub(super) fn delete(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::json(if found { 200 } else { 404 }, json!({"found": found})))
 }
 
-/// Changes the user's own password, or another user's where that is allowed.
+/// Changes the caller's own password, or another user's if that is allowed.
 pub(super) fn password(app: &App, request: &Request) -> Result<Response> {
     let access = caller()?;
     let own = &access.identity;
@@ -90,7 +90,7 @@ pub(super) fn password(app: &App, request: &Request) -> Result<Response> {
             "failed to parse change password request. unexpected field [{key}]"
         )));
     }
-    // Hashed before anything is locked.
+    // The password is hashed before the lock is taken.
     let mut hashed = (*app.node.security()).clone();
     hashed.set_password(&name, key, value)?;
     let hash = hashed.users.get(&name).and_then(|user| user.password_hash.clone()).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! `_cluster/allocation/explain`, `_cluster/reroute` and `_shard_stores`: why a shard is where it is, on one
 //! node.
 //!
-//! Primaries are on this node or, when they failed, nowhere; replicas have no node to go to. Nothing moves,
-//! and nothing is thrown away by a request: a damaged shard is mended by `limber check --repair`.
+//! Primaries are on this node or, if they failed, unassigned; replicas have no other node to go to. Requests
+//! neither move shards nor discard data: a damaged shard is repaired by `limber check --repair`.
 
 use limber_engine::{
     HealthRequest, HealthStatus, IndexHealth, IndexInfo, IndicesOptions, Result, ShardHealth,
@@ -39,7 +39,7 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/{index}/_shard_stores", STORES, shard_stores),
 ];
 
-/// The shard that is asked about.
+/// The shard that the request asks about.
 struct Asked {
     index: String,
     shard: u32,
@@ -85,7 +85,7 @@ impl Asked {
     }
 }
 
-/// The shard that the URL asks about.
+/// Returns the shard that the URL asks about, in the shape of a body.
 fn in_url(request: &Request) -> Result<Value> {
     let mut body = Map::new();
     for name in ["index", "current_node"] {
@@ -164,7 +164,7 @@ fn none_is_unassigned() -> RequestError {
     )
 }
 
-/// A primary that failed, else a replica.
+/// Returns an unassigned shard, and whether it is a primary: preferably a failed primary, else a replica.
 fn unassigned(indices: &[IndexHealth]) -> Option<(&IndexHealth, &ShardHealth, bool)> {
     let all = || indices.iter().flat_map(|index| index.shards.iter().map(move |shard| (index, shard)));
     let primary = all().find(|(_, shard)| !shard.primary_active);
@@ -174,7 +174,8 @@ fn unassigned(indices: &[IndexHealth]) -> Option<(&IndexHealth, &ShardHealth, bo
         .or_else(|| replica().map(|(index, shard)| (index, shard, false)))
 }
 
-/// `all_active`: no shard waits for a node, so that the cluster might be balanced.
+/// Explains why a started primary is on this node. `all_active` means that no shard is unassigned, so the
+/// cluster may be rebalanced.
 fn explain_started(app: &App, with_disk: bool, all_active: bool) -> Map<String, Value> {
     let node = json!({
         "id": app.node.node_id(),
@@ -210,7 +211,7 @@ fn explain_started(app: &App, with_disk: bool, all_active: bool) -> Map<String, 
     shown
 }
 
-/// What `include_disk_info` asks for. Source: `ClusterInfo#toXContent`.
+/// Returns the disk usage that `include_disk_info` asks for. Source: `ClusterInfo#toXContent`.
 fn disk_info(app: &App) -> Value {
     let fs = app.node.fs_stats();
     let (total, free) = (&fs["total"]["total_in_bytes"], &fs["total"]["available_in_bytes"]);
@@ -308,7 +309,7 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// Commands that Elasticsearch knows, and the members of each beside `index` and `shard`.
+/// Commands that Elasticsearch knows, with the members of each besides `index` and `shard`.
 const COMMANDS: &[(&str, &[&str])] = &[
     ("move", &["from_node", "to_node"]),
     ("cancel", &["node", "allow_primary"]),
@@ -351,7 +352,7 @@ fn reroute(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(answer))
 }
 
-/// What becomes of a command: it is refused, with the reason.
+/// Explains the outcome of a command: it is refused, with the reason.
 fn explained(command: &Value) -> Result<Value> {
     let (name, arguments) = match command
         .as_object()
@@ -439,7 +440,7 @@ fn shard_stores(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(json!({"indices": indices})))
 }
 
-/// The one copy of a shard.
+/// Renders the only copy of a shard.
 fn store(app: &App, index: &IndexHealth, shard: &ShardHealth) -> Value {
     let attributes: Map<String, Value> =
         app.config.node_attributes.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();

@@ -1,4 +1,4 @@
-//! The cluster of one: health, state, settings, pending tasks.
+//! The single-node cluster: health, state, settings, pending tasks.
 
 use limber_engine::{HealthRequest, HealthStatus, IndicesOptions, Result};
 use limber_mapping::RequestError;

@@ -1,4 +1,5 @@
-//! `_info`, `_capabilities` and `_resolve/cluster`: what tools ask before they ask for more.
+//! `_info`, `_capabilities` and `_resolve/cluster`: requests that tools send to find out what the cluster
+//! offers.
 
 use limber_engine::{IndicesOptions, Result};
 use limber_mapping::RequestError;
@@ -22,7 +23,7 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_resolve/cluster/{name}", RESOLVE, resolve_cluster),
 ];
 
-/// Sections of all nodes together; of one node they are the node's own.
+/// Sections of `_info`, which sum over all nodes. With one node they equal the node's own.
 const TARGETS: [&str; 4] = ["http", "ingest", "thread_pool", "script"];
 
 fn info(app: &App, request: &Request) -> Result<Response> {
@@ -51,7 +52,7 @@ fn info(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(Value::Object(answer)))
 }
 
-/// Whether a method of a path takes these parameters. No endpoint here names further capabilities.
+/// Checks whether a method and path take the given parameters. No endpoint here names further capabilities.
 fn capabilities(app: &App, request: &Request) -> Result<Response> {
     let name = request.param("method").unwrap_or("GET").to_ascii_uppercase();
     let path = request.param("path").unwrap_or("/");
@@ -75,11 +76,11 @@ fn capabilities(app: &App, request: &Request) -> Result<Response> {
     })))
 }
 
-/// The clusters of an expression: there are no others than this one.
+/// Resolves the clusters of an expression. There are no remote clusters.
 fn resolve_cluster(app: &App, request: &Request) -> Result<Response> {
     let Some(expression) = request.param("name") else { return Ok(Response::ok(json!({}))) };
     let remotes = || expression.split(',').filter_map(|part| part.split_once(':'));
-    // A pattern of clusters may match none.
+    // A pattern may match no cluster.
     if let Some((cluster, _)) = remotes().find(|(cluster, _)| !limber_text::wildcard::is_pattern(cluster)) {
         return Err(RequestError::not_found(
             "no_such_remote_cluster_exception",

@@ -1,4 +1,4 @@
-//! `_cluster/stats`: what all indices and nodes come to. Source: Elasticsearch's `ClusterStatsResponse`.
+//! `_cluster/stats`: totals over all indices and nodes. Source: Elasticsearch's `ClusterStatsResponse`.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ fn stats(app: &App, request: &Request) -> Result<Response> {
         },
         "repositories": {},
     });
-    // There are no other clusters, and no search went to any.
+    // There are no remote clusters, so no search went to any.
     let took = json!({"max": 0, "avg": 0, "p90": 0});
     answer["ccs"] = json!({"_search": {
         "total": 0, "success": 0, "skipped": 0, "took": took, "took_mrt_true": took, "took_mrt_false": took,
@@ -106,7 +106,7 @@ fn indices(app: &App) -> Result<Value> {
     }))
 }
 
-/// How many fields of a type there are, in how many indices, and how many of them have a script.
+/// How many fields have a type, in how many indices, and how many of them have a script.
 #[derive(Default)]
 struct TypeCount {
     count: u64,
@@ -183,7 +183,7 @@ fn add_fields(properties: &Value, index: usize, counts: &mut BTreeMap<String, Ty
     }
 }
 
-/// What the indices' own analyzers are made of.
+/// Returns which components the indices' own analyzers use.
 fn analysis(infos: &[IndexInfo]) -> Value {
     let kinds = ["char_filter", "tokenizer", "filter", "analyzer"];
     let mut types: [BTreeMap<String, TypeCount>; 4] = Default::default();
@@ -269,7 +269,7 @@ fn nodes(app: &App) -> Result<Value> {
     }))
 }
 
-/// What processors of a type did in all pipelines.
+/// Sums up the statistics of processors by type, over all pipelines.
 fn processors(ingest: &Value) -> Value {
     let mut by_type = Map::new();
     let pipelines = ingest["pipelines"].as_object().into_iter().flat_map(Map::values);

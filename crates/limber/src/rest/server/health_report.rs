@@ -1,6 +1,6 @@
-//! `_health_report`: is the node well, what suffers if not, and what is to be done?
+//! `_health_report`: is the node healthy, what is impaired if not, and what should be done?
 //!
-//! Source: `org.elasticsearch.health`, the indicators that one node without a quorum has.
+//! Source: `org.elasticsearch.health`, those indicators that apply to a single node.
 
 use limber_engine::{HealthRequest, HealthResponse, HealthStatus, Result};
 use limber_mapping::RequestError;
@@ -13,7 +13,7 @@ use crate::rest::{App, Route};
 
 const PARAMETERS: &[&str] = &["timeout", "verbose", "size"];
 
-/// The page that explains problems of a node.
+/// The documentation page for problems of a node.
 const HELP: &str = "https://www.elastic.co/docs/troubleshoot/elasticsearch/diagnose-unavailable-shards";
 
 /// The endpoints of this file (`_health_report`), for [`crate::rest::ROUTES`].
@@ -22,7 +22,7 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_health_report/{feature}", PARAMETERS, report),
 ];
 
-/// What is well, yellow or red, and why.
+/// The health status of one area, and the reason for it.
 struct Indicator {
     status: HealthStatus,
     symptom: String,
@@ -284,7 +284,7 @@ fn ilm(app: &App, _: &HealthResponse) -> Result<Indicator> {
     })
 }
 
-/// Members of a list of policies; none is an error of the endpoint that lists them.
+/// Returns the number of policies in a list, or 0 if listing them failed.
 fn count(policies: Result<Value>) -> usize {
     policies.ok().and_then(|policies| Some(policies.as_object()?.len())).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! `GET /`: who is this server? Clients check the product header and the version here.
+//! `GET /`: which server is this? Clients check the product header and the version here.
 
 use limber_engine::Result;
 use serde_json::json;
@@ -17,7 +17,8 @@ pub const ROUTES: &[Route] = &[Route {
     handler: info,
 }];
 
-/// Lucene's version in the Elasticsearch release that is claimed; clients only print it.
+/// Returns Lucene's version in the Elasticsearch release that this server claims to be. Clients only print
+/// it.
 fn lucene_version(compat_version: &str) -> &'static str {
     match compat_version.split('.').next() {
         Some("7") => "8.11.3",
@@ -50,8 +51,8 @@ fn info(app: &App, request: &Request) -> Result<Response> {
     })))
 }
 
-/// Stands for the commit of the build in Elasticsearch's shape (40 hexadecimal digits), made from Limber's
-/// version.
+/// Returns a stand-in for the commit of the build, in Elasticsearch's shape (40 hexadecimal digits). It is
+/// derived from Limber's version.
 pub fn build_hash() -> String {
     let mut digits = String::with_capacity(40);
     for byte in concat!("limber-", env!("CARGO_PKG_VERSION")).bytes().chain(std::iter::repeat(0)).take(20) {

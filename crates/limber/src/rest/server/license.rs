@@ -1,7 +1,7 @@
-//! `_license`, `_xpack`, `_features` and `_remote/info`: what clients and dashboards ask before they begin.
+//! `_license`, `_xpack`, `_features` and `_remote/info`: what clients and dashboards ask when they start.
 //!
-//! The answers are honest: everything that is there is free, and what is not there is neither available nor
-//! enabled.
+//! The responses are honest: every feature that exists is free; one that does not exist is neither available
+//! nor enabled.
 
 use limber_engine::Result;
 use serde_json::{Map, Value, json};
@@ -31,7 +31,7 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_remote/info", &[], remote_info),
 ];
 
-/// Features of Elasticsearch's default distribution by the names of `_xpack`, and whether they are there.
+/// Features of Elasticsearch's default distribution by their names in `_xpack`, and whether Limber has them.
 const FEATURES: &[(&str, bool)] = &[
     ("aggregate_metric", false),
     ("analytics", true),
@@ -87,7 +87,7 @@ fn trial_status(_: &App, _: &Request) -> Result<Response> {
     Ok(Response::ok(json!({"eligible_to_start_trial": false})))
 }
 
-/// The licence is that of Elasticsearch's free features, and stays so.
+/// Refuses to start a basic licence, because the licence is always basic.
 fn start_basic(_: &App, request: &Request) -> Result<Response> {
     request.flag_or("acknowledge", false)?;
     Ok(Response::json(
@@ -100,7 +100,7 @@ fn start_basic(_: &App, request: &Request) -> Result<Response> {
     ))
 }
 
-/// There is nothing to try for a while.
+/// Refuses to start a trial, because there is nothing to try.
 fn start_trial(_: &App, request: &Request) -> Result<Response> {
     request.flag_or("acknowledge", false)?;
     Ok(Response::json(
@@ -144,12 +144,12 @@ fn states() -> Value {
     Value::Object(FEATURES.iter().map(state).collect())
 }
 
-/// Features with indices of their own that a snapshot could hold: there are none.
+/// Lists the features whose own indices a snapshot could include. There are none.
 fn features(_: &App, _: &Request) -> Result<Response> {
     Ok(Response::ok(json!({"features": []})))
 }
 
-/// Other clusters that searches reach: there are none.
+/// Lists the remote clusters. There are none.
 fn remote_info(_: &App, _: &Request) -> Result<Response> {
     Ok(Response::ok(json!({})))
 }

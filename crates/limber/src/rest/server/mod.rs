@@ -1,5 +1,5 @@
-//! Endpoints for whoever operates the node and its cluster of one: health, statistics, tasks, licence,
-//! metrics, the page.
+//! Endpoints for operating the node and its single-node cluster: health, statistics, tasks, licence, metrics,
+//! the page.
 
 pub(super) mod allocation;
 pub(super) mod cluster;

@@ -1,4 +1,4 @@
-//! Sections of `_nodes/stats` about what one node does in a cluster of one: scripts, discovery, allocation,
+//! Sections of `_nodes/stats` about the internals of a single-node cluster: scripts, discovery, allocation,
 //! repositories.
 
 use limber_store::Ledger;
@@ -7,11 +7,11 @@ use serde_json::{Map, Value, json};
 use crate::rest::App;
 use crate::rest::cat::human_bytes;
 
-/// The sections here, by the names of the URL.
+/// The sections in this file, by their names in the URL.
 pub const NAMES: [&str; 6] =
     ["script", "script_cache", "discovery", "adaptive_selection", "repositories", "allocations"];
 
-/// A section; null: there is none of that name.
+/// Returns a section, or null if the name is not one of [`NAMES`].
 pub fn section(app: &App, name: &str) -> Value {
     match name {
         "script" => {
@@ -21,7 +21,7 @@ pub fn section(app: &App, name: &str) -> Value {
         }
         "script_cache" => json!({ "sum": compilations(app) }),
         "discovery" => discovery(),
-        // Searches of other nodes: there are none.
+        // There are no other nodes to search.
         "adaptive_selection" | "repositories" => json!({}),
         "allocations" => allocations(app),
         _ => Value::Null,
@@ -37,7 +37,7 @@ pub fn compilations(app: &App) -> Value {
     })
 }
 
-/// The section `discovery`: one node publishes nothing to others.
+/// Returns the section `discovery`. A single node publishes no cluster state to others.
 fn discovery() -> Value {
     let states = json!({"count": 0, "uncompressed_size_in_bytes": 0, "compressed_size_in_bytes": 0});
     let update = json!({
@@ -78,7 +78,7 @@ fn allocations(app: &App) -> Value {
     })
 }
 
-/// The breakers are the pools of the ledger.
+/// Returns the circuit breakers, which are the pools of the ledger.
 pub fn breakers(ledger: &Ledger) -> Value {
     let mut breakers = Map::new();
     let parent = &ledger.parent;

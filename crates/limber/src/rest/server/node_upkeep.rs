@@ -15,7 +15,7 @@ use crate::rest::{App, Route};
 
 const HOT_THREADS: &[&str] =
     &["threads", "interval", "snapshots", "ignore_idle_threads", "type", "sort", "timeout"];
-/// Longest time that a request may watch the threads.
+/// Longest interval over which a request may watch the threads.
 const INTERVAL_MS_MAX: u64 = 10_000;
 
 /// The endpoints of this file (`_nodes`), for [`crate::rest::ROUTES`].
@@ -26,8 +26,8 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Post], "/_nodes/{node}/reload_secure_settings", &["timeout"], reload),
 ];
 
-/// Which threads used the processors while the request watched. There are no stacks: the name of a thread
-/// says what it is for.
+/// Reports which threads used the CPU during the interval. It cannot show stacks; the name of a thread tells
+/// its purpose.
 fn hot_threads(app: &App, request: &Request) -> Result<Response> {
     if let Some(kind) = request.param("type").filter(|kind| *kind != "cpu") {
         return Err(match kind {
@@ -77,13 +77,14 @@ fn hot_threads(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::text(text))
 }
 
-/// Milliseconds since 1970, as people read them.
+/// Returns the wall clock in milliseconds since 1970.
 fn now_millis() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(0, |since| since.as_millis() as u64)
 }
 
-/// Secure settings stand in the configuration, which is read at the start alone, so a reload finds the same.
+/// Reports success without doing anything. Secure settings come from the configuration, which is only read at
+/// startup, so there is nothing to reload.
 fn reload(app: &App, request: &Request) -> Result<Response> {
     let body = request.json()?.unwrap_or_else(|| json!({}));
     if let Some(unknown) =

@@ -1,7 +1,7 @@
-//! `_nodes` and `_nodes/stats`: what this one node is, and what it is doing.
+//! `_nodes` and `_nodes/stats`: what this node is, and what it is doing.
 //!
-//! There is no JVM: the `jvm` section has what clients need to find (`mem`, `gc.collectors`) with honest
-//! zeros and no collectors. Limber's own numbers stand under `limber`.
+//! There is no JVM: the `jvm` section has the members that clients expect (`mem`, `gc.collectors`), with
+//! honest zeros and no collectors. Limber's own statistics are under `limber`.
 
 use limber_engine::{Result, StatsRequest};
 use limber_mapping::RequestError;
@@ -76,15 +76,15 @@ const STATS_METRICS: &[&str] = &[
     "limber",
 ];
 
-/// Roles of a node that does everything.
+/// The roles of a node that does everything.
 pub const ROLES: [&str; 4] = ["data", "ingest", "master", "remote_cluster_client"];
 
-/// `node.attr.*`.
+/// Returns the attributes `node.attr.*`.
 pub fn attributes(app: &App) -> Map<String, Value> {
     app.config.node_attributes.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect()
 }
 
-/// Whether the comma list `filter` selects this node.
+/// Whether the comma-separated list `filter` selects this node.
 pub fn selects(app: &App, filter: &str) -> bool {
     let config = app.node.config();
     filter.split(',').any(|word| {
@@ -96,13 +96,13 @@ pub fn selects(app: &App, filter: &str) -> bool {
     })
 }
 
-/// Whether `word` is the address, its host, or a pattern of one of them.
+/// Whether `word` is the address or its host, or a pattern that matches one of them.
 fn is_address(address: &str, word: &str) -> bool {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
     limber_text::wildcard::matches(word, address) || limber_text::wildcard::matches(word, host)
 }
 
-/// `_nodes`, the cluster's name, and the node if it was asked for.
+/// Wraps the node, if it was selected, into a response with `_nodes` and the cluster's name.
 pub fn envelope(app: &App, node: Option<Value>) -> Response {
     let count = u32::from(node.is_some());
     let nodes: Map<String, Value> =
@@ -114,7 +114,7 @@ pub fn envelope(app: &App, node: Option<Value>) -> Response {
     }))
 }
 
-/// The host that clients reach the node by.
+/// Returns the host under which clients reach the node.
 pub fn host(app: &App) -> &str {
     app.config.http_address.rsplit_once(':').map_or("127.0.0.1", |(host, _)| host)
 }
@@ -143,8 +143,8 @@ fn info(app: &App, request: &Request) -> Result<Response> {
         "host": host(app),
         "ip": host(app),
         "version": app.config.compat_version,
-        // Typed clients of Elasticsearch require these three. There is no transport, and so no version of it
-        // but one.
+        // Typed clients of Elasticsearch require these three. There is no transport protocol, so its version
+        // never changes.
         "transport_version": 1,
         "index_version": app.node.index_version().parse::<u64>().unwrap_or(0),
         "component_versions": {"transform_config_version": 10_000_099},
@@ -168,7 +168,7 @@ fn info(app: &App, request: &Request) -> Result<Response> {
         *repositories = json!([repositories.take()]);
     }
     settings.insert("cluster.election.strategy".into(), "supports_voting_only".into());
-    // Typed clients of Elasticsearch require both; its nodes have them without being told.
+    // Typed clients of Elasticsearch require both, and Elasticsearch's nodes have them by default.
     settings.insert("http.type.default".into(), "netty4".into());
     settings.insert("transport.type.default".into(), "netty4".into());
     settings.insert("cluster.name".into(), config.cluster_name.clone().into());
@@ -250,7 +250,7 @@ fn info(app: &App, request: &Request) -> Result<Response> {
         .map(|name| (name.to_owned(), json!({"types": aggregated_types(name)})))
         .collect();
     section("aggregations", Value::Object(aggregations));
-    // OpenSearch's; other clients are not told unasked.
+    // OpenSearch's section; shown only to clients that ask for it.
     if metrics.iter().any(|metric| metric == "search_pipelines") {
         let listed = |names: &[&str]| names.iter().map(|name| json!({"type": name})).collect::<Vec<Value>>();
         let (request, response) = limber_engine::search_pipeline_processors();
@@ -263,7 +263,7 @@ fn info(app: &App, request: &Request) -> Result<Response> {
     Ok(envelope(app, Some(node)))
 }
 
-/// The kinds of values an aggregation takes, in the words of Elasticsearch's registry.
+/// Returns the value types that an aggregation takes, under the names of Elasticsearch's registry.
 fn aggregated_types(name: &str) -> &'static [&'static str] {
     match name {
         "filter" | "filters" => &["other"],
@@ -305,7 +305,7 @@ fn stats(app: &App, request: &Request) -> Result<Response> {
     Ok(envelope(app, Some(node_stats(app, &wants, &indices)?)))
 }
 
-/// The sections that are wanted; `indices`: what of the section of that name.
+/// Renders the requested sections. `indices` selects what the section of that name contains.
 pub(in crate::rest) fn node_stats(
     app: &App,
     wants: &dyn Fn(&str) -> bool,
@@ -379,7 +379,7 @@ pub(in crate::rest) fn node_stats(
     Ok(node)
 }
 
-/// The wall clock, milliseconds since 1970.
+/// Returns the wall clock in milliseconds since 1970.
 pub fn now_millis() -> u64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64)
 }
@@ -457,8 +457,8 @@ fn thread_pool_section(app: &App) -> Value {
     )
 }
 
-/// Limber's own section: each pool of the ledger, what the process really holds, and the counters of the
-/// term-index cache.
+/// Returns Limber's own section: each pool of the ledger, the memory that the process really holds, and the
+/// counters of the term-index cache.
 fn pressure_section(app: &App) -> Value {
     let stats = app.node.indexing_pressure().stats();
     let bytes = |bytes: u64| {

@@ -1,5 +1,5 @@
-//! The page for browsers, and what it asks beside Elasticsearch's API: words of the console, slow requests,
-//! races of this machine.
+//! The page for browsers, and the data it needs besides Elasticsearch's API: words of the console, slow
+//! requests, races of this machine.
 
 use limber_engine::Result;
 use limber_mapping::{ErrorClass, RequestError};
@@ -19,7 +19,7 @@ pub const ROUTES: &[Route] = &[
     generic(&[Method::Get], "/_page/races/{race}/report", &[], race_report),
 ];
 
-/// The page itself, for `GET /` of a browser.
+/// Returns the page itself, for a browser's `GET /`.
 pub(in crate::rest) fn page() -> Response {
     html(document::html().to_owned(), document::headers())
 }
@@ -30,9 +30,9 @@ fn html(text: String, headers: Vec<(&'static str, String)>) -> Response {
     response
 }
 
-/// Words of the console as JSON, from the tables of this crate and of the search.
+/// Returns the words of the console as JSON, from the tables of this crate and of the search crate.
 pub fn words_of_routes() -> serde_json::Value {
-    // What Elasticsearch has and Limber lacks is no proposal.
+    // Endpoints that Limber lacks are not proposed.
     let is_there = |route: &&Route| !crate::rest::absent::is_refusal(route);
     let routes = ALL.iter().flat_map(|table| table.iter()).filter(is_there);
     let of_route = |route: &'static Route| {

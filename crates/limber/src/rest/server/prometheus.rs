@@ -1,8 +1,7 @@
-//! `_prometheus/metrics`: the numbers of `_nodes/stats` in the format that Prometheus reads.
+//! `_prometheus/metrics`: the metrics of `_nodes/stats` in the format that Prometheus reads.
 //!
-//! Names follow the exporters that people use with Elasticsearch where they have the number: `elasticsearch_`
-//! and the section; Limber's own begin with `limber_`. Source: Prometheus, "Exposition formats", text format
-//! 0.0.4.
+//! Metrics that common Elasticsearch exporters have use their names: `elasticsearch_` and the section.
+//! Limber's own begin with `limber_`. Source: Prometheus, "Exposition formats", text format 0.0.4.
 
 use std::fmt::Write as _;
 
@@ -18,7 +17,7 @@ use crate::rest::{App, Route};
 /// The endpoints of this file (`_prometheus`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[route(&[Method::Get], "/_prometheus/metrics", &[], metrics)];
 
-/// How a number moves.
+/// A gauge may go up and down; a counter only goes up.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Gauge,
@@ -27,16 +26,17 @@ enum Kind {
 
 use Kind::{Counter, Gauge};
 
-/// A number of `_nodes/stats`.
+/// A metric read from `_nodes/stats`.
 struct Metric {
     name: &'static str,
     kind: Kind,
     help: &'static str,
-    /// Members on the way to it. `*`: every member, whose name is the value of the label.
+    /// The member names on the path to the value. `*` stands for every member; its name becomes the value of
+    /// the label.
     path: &'static str,
-    /// The label of the `*`.
+    /// The name of the label for `*`.
     label: &'static str,
-    /// What the number is multiplied by, such as 0.001 for milliseconds.
+    /// The factor by which the value is multiplied, such as 0.001 for milliseconds.
     scale: f64,
 }
 
@@ -272,7 +272,7 @@ fn metrics(app: &App, _: &Request) -> Result<Response> {
     Ok(response)
 }
 
-/// A number that is not there is left out.
+/// Writes a metric, unless its value is absent.
 fn write_metric(out: &mut String, metric: &Metric, stats: &Value) {
     let mut found: Vec<(Option<&str>, f64)> = Vec::new();
     match metric.path.split_once(".*.") {

@@ -1,4 +1,4 @@
-//! `_tasks`: what is running, its end, and its cancellation.
+//! `_tasks`: lists running tasks, waits for them and cancels them.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::rest::{App, Route};
 const LIST: &[&str] =
     &["actions", "detailed", "group_by", "nodes", "parent_task_id", "timeout", "wait_for_completion"];
 
-/// The task of a list of tasks.
+/// The action of the list request itself.
 const LISTING: &str = "cluster:monitor/tasks/lists";
 
 /// The endpoints of this file (`_tasks`), for [`crate::rest::ROUTES`].
@@ -39,13 +39,14 @@ fn selected(actions: &[String], action: &str) -> bool {
     actions.is_empty() || actions.iter().any(|pattern| limber_text::wildcard::matches(pattern, action))
 }
 
-/// The tasks that a list shows: of this node, and of the actions that are asked for. The list itself is one
-/// of them, as in Elasticsearch. `wait_for_completion` waits until no other task is left or the time is up.
+/// Returns the tasks that a list shows: those of this node with one of the requested actions. The list
+/// request itself is included, as in Elasticsearch. `wait_for_completion` waits until no other task is left
+/// or the time is up.
 pub(in crate::rest) fn listed(app: &App, request: &Request) -> Result<Vec<Arc<Task>>> {
     let actions = request.list("actions");
     let is_here =
         request.param("nodes").is_none_or(|nodes| nodes.is_empty() || super::nodes::selects(app, nodes));
-    // No task here is a part of another one.
+    // No task here has a parent.
     let has_parent = match request.param("parent_task_id").filter(|parent| !parent.is_empty()) {
         Some(parent) => parse_task_id(app, parent).map(|_| true)?,
         None => false,
@@ -105,7 +106,7 @@ pub(in crate::rest) fn parse_task_id(app: &App, text: &str) -> Result<Option<u64
     let Some((node, id)) = text.rsplit_once(':') else {
         return Err(RequestError::illegal_argument(format!("malformed task id {text}")));
     };
-    // -1 is no task, as clients write that there is no parent.
+    // -1 is never a task: clients send it to say that there is no parent.
     let id: i64 =
         id.parse().map_err(|_| RequestError::illegal_argument(format!("malformed task id {text}")))?;
     Ok(u64::try_from(id).ok().filter(|_| node == app.node.node_id()))
@@ -118,7 +119,7 @@ pub(in crate::rest) fn missing(text: &str) -> RequestError {
     )
 }
 
-/// The answer about a task of a node that is not there.
+/// Returns the response about a task of an unknown node.
 fn of_another_node(task: &str) -> Response {
     let node = task.rsplit_once(':').map_or(task, |(node, _)| node);
     let cause = json!({"type": "no_such_node_exception", "reason": format!("No such node [{node}]"), "node_id": node});

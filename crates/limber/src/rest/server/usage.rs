@@ -1,7 +1,7 @@
-//! What was asked of each endpoint since the start: `_nodes/usage`, and `http.routes` of `_nodes/stats`.
+//! Usage of each endpoint since the start: `_nodes/usage`, and `http.routes` of `_nodes/stats`.
 //!
-//! Source: Elasticsearch's `RestUsageAction`, `HttpRouteStatsTracker`. Counters of an endpoint are made at
-//! its first request.
+//! Source: Elasticsearch's `RestUsageAction`, `HttpRouteStatsTracker`. The counters of an endpoint are
+//! created by its first request.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -28,12 +28,13 @@ pub const ROUTES: &[Route] = &[
 ];
 
 const METRICS: &[&str] = &["rest_actions", "aggregations"];
-/// Classes of sizes and times: below 1, below 2, below 4 and so on; the last has no end.
+/// Number of histogram buckets for sizes and times. The buckets are below 1, below 2, below 4 and so on; the
+/// last is unbounded.
 const SIZE_CLASSES: usize = 31;
 const TIME_CLASSES: usize = 18;
 const METHODS: usize = Method::ALL.len();
 
-/// How many values there were of each class.
+/// The number of values in each bucket.
 struct Histogram<const N: usize>([AtomicU64; N]);
 
 impl<const N: usize> Histogram<N> {
@@ -46,7 +47,7 @@ impl<const N: usize> Histogram<N> {
         self.0[class.min(N - 1)].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Classes from the first to the last that has any, with their bounds in `unit`.
+    /// Returns the buckets from the first to the last non-empty one, with their bounds in `unit`.
     fn to_json(&self, unit: &str) -> Value {
         let counts: Vec<u64> = self.0.iter().map(|count| count.load(Ordering::Relaxed)).collect();
         let first = counts.iter().position(|count| *count > 0).unwrap_or(N);
@@ -66,9 +67,9 @@ impl<const N: usize> Histogram<N> {
     }
 }
 
-/// Counters of one endpoint.
+/// The counters of one endpoint.
 struct Counters {
-    /// By method, in the order of its declaration.
+    /// By method, in the order of the enum's declaration.
     requests: [AtomicU64; METHODS],
     request_bytes: AtomicU64,
     response_bytes: AtomicU64,
@@ -118,12 +119,12 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Nothing was called yet.
+    /// Creates the counters, all at zero.
     pub fn new(paths: impl Iterator<Item = &'static str>) -> Usage {
         Usage { since_ms: now_millis(), by_path: paths.map(|path| (path, OnceLock::new())).collect() }
     }
 
-    /// Counts a request that was answered.
+    /// Counts a finished request.
     pub fn note(&self, path: &str, method: Method, request_bytes: u64, response_bytes: u64, took: Duration) {
         let Some(counters) = self.by_path.get(path) else { return };
         let counters = counters.get_or_init(|| Box::new(Counters::new()));
@@ -135,13 +136,13 @@ impl Usage {
         counters.times.add(took.as_millis() as u64);
     }
 
-    /// `http.routes` of `_nodes/stats`: endpoints that were asked, by path.
+    /// Returns `http.routes` of `_nodes/stats`: the endpoints that were called, by path.
     pub fn routes_json(&self) -> Value {
         let asked = self.by_path.iter().filter_map(|(path, counters)| Some((path, counters.get()?)));
         Value::Object(asked.map(|(path, counters)| ((*path).to_owned(), counters.to_json())).collect())
     }
 
-    /// Requests by Elasticsearch's name of the endpoint.
+    /// Returns the number of requests by Elasticsearch's name of the endpoint.
     fn rest_actions(&self) -> Value {
         let mut by_name: BTreeMap<&str, u64> = BTreeMap::new();
         for (path, counters) in &self.by_path {

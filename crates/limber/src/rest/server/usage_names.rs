@@ -1,10 +1,10 @@
-//! The names by which Elasticsearch counts its endpoints in `_nodes/usage`.
+//! The names under which Elasticsearch counts its endpoints in `_nodes/usage`.
 //!
 //! Source: `BaseRestHandler#getName` of each handler in 8.19.13.
 
 use crate::http::request::Method;
 
-/// Methods, path and name, by path.
+/// Methods, path and name, sorted by path.
 const NAMES: &[(&str, &str, &str)] = &[
     ("GET HEAD", "/", "main_action"),
     ("GET", "/_alias", "get_aliases_action"),
@@ -281,7 +281,7 @@ const NAMES: &[(&str, &str, &str)] = &[
     ("GET POST", "/{index}/_validate/query", "validate_query_action"),
 ];
 
-/// The name of an endpoint; `None`: it is Limber's own, or Elasticsearch does not count it.
+/// Returns the name of an endpoint. `None` if it is Limber's own, or if Elasticsearch does not count it.
 pub fn name_of(path: &str, method: Method) -> Option<&'static str> {
     let first = NAMES.partition_point(|(_, other, _)| *other < path);
     let mut rows = NAMES[first..].iter().take_while(|(_, other, _)| *other == path);

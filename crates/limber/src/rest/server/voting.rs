@@ -25,7 +25,7 @@ pub const ROUTES: &[Route] = &[
     ),
 ];
 
-/// Nodes that are not there have no vote as it is.
+/// Accepts exclusions of unknown nodes, which have no vote anyway.
 fn add(app: &App, request: &Request) -> Result<Response> {
     let (ids, names) = (request.list("node_ids"), request.list("node_names"));
     if ids.is_empty() == names.is_empty() {

@@ -1,5 +1,5 @@
-//! Names of characters in HTML 4, sorted, as `HTMLStripCharFilter` of Lucene knows them: `&nbsp;` is a plain
-//! space, six names may be upper case.
+//! The named characters of HTML 4, sorted, as Lucene's `HTMLStripCharFilter` has them: `&nbsp;` is a plain
+//! space, and six names may be in upper case.
 
 pub(super) const ENTITIES: &[(&str, char)] = &[
     ("AElig", '\u{C6}'),

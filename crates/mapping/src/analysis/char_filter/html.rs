@@ -1,28 +1,28 @@
-//! Text without its HTML: "what would a reader see?"
+//! Removes HTML from a text: "what would a reader see?"
 //!
-//! Source: Lucene's `HTMLStripCharFilter`, checked against the answers of Elasticsearch 9.4.3: tags of blocks
-//! become a line break, those inside of lines nothing, named and numbered characters what they stand for;
-//! comments, scripts and styles go.
+//! Source: Lucene's `HTMLStripCharFilter`, checked against the responses of Elasticsearch 9.4.3. Tags of
+//! block elements become a line break, tags of inline elements nothing, and character references the
+//! character they mean. Comments, scripts and styles are removed.
 
 use super::entities::ENTITIES;
 use super::rewrite::{Rewriter, Rewritten};
 
-/// Elements whose tags leave nothing behind.
+/// Inline elements, whose tags are removed without a replacement.
 const INLINE: [&str; 31] = [
     "a", "abbr", "acronym", "b", "basefont", "bdo", "big", "cite", "code", "dfn", "em", "font", "i", "img",
     "input", "kbd", "label", "q", "s", "samp", "select", "small", "span", "strike", "strong", "sub", "sup",
     "textarea", "tt", "u", "var",
 ];
 
-/// Longest name of a character, in bytes.
+/// Maximum length of an entity name in bytes.
 const ENTITY_BYTES_MAX: usize = 8;
 
-/// Takes the HTML out of a text.
+/// Removes the HTML from a text.
 pub fn strip_html(text: &str) -> String {
     without_html(text, &[]).text
 }
 
-/// The text without its HTML but for tags of these names.
+/// Removes the HTML from a text, except for tags with these names.
 pub(in crate::analysis) fn without_html(text: &str, escaped_tags: &[String]) -> Rewritten {
     let mut rewriter = Rewriter::new(text);
     let mut endless = Endless::default();
@@ -60,18 +60,20 @@ pub(in crate::analysis) fn without_html(text: &str, escaped_tags: &[String]) -> 
     rewriter.finish()
 }
 
-/// What lies between is text, whatever it looks like.
+/// Delimiters of a CDATA section, whose content is text in any case.
 const RAW_START: &str = "<![CDATA[";
 const RAW_END: &str = "]]>";
 
-/// What was looked for in vain up to the end of the text: it need not be looked for again.
+/// Constructs whose end was searched for in vain up to the end of the text, so that the search need not be
+/// repeated.
 #[derive(Default)]
 struct Endless {
     declaration: bool,
     instruction: bool,
 }
 
-/// What begins with `<`: writes what stands for it, and gives its length; `None`: it is no markup.
+/// Handles markup that begins with `<`: writes its replacement and returns its length. `None` if it is not
+/// markup.
 fn markup(text: &str, out: &mut String, endless: &mut Endless) -> Option<usize> {
     let inside = &text[1..];
     let up_to = |end: &str, is_endless: &mut bool| {
@@ -101,7 +103,7 @@ fn markup(text: &str, out: &mut String, endless: &mut Endless) -> Option<usize> 
     Some(length)
 }
 
-/// The name of a tag, whether it ends an element, and the length of it all.
+/// Returns the name of a tag, whether it is an end tag, and its total length.
 fn tag(text: &str) -> Option<(&str, bool, usize)> {
     let inside = text[1..].trim_start();
     let (inside, is_end) = match inside.strip_prefix('/') {
@@ -122,7 +124,7 @@ fn tag(text: &str) -> Option<(&str, bool, usize)> {
             b'<' => return None,
             b'=' => {
                 rest = rest[at + 1..].trim_start();
-                // A value between quotes may hold anything.
+                // A quoted value may contain any characters.
                 if let Some(quote @ (b'"' | b'\'')) = rest.as_bytes().first().copied()
                     && let Some(end) = rest[1..].find(quote as char)
                 {
@@ -134,7 +136,7 @@ fn tag(text: &str) -> Option<(&str, bool, usize)> {
     }
 }
 
-/// The length up to the end of a script or style, its own end tag included.
+/// Returns the length up to the end of a script or style, including its end tag.
 fn end_of_hidden(text: &str, name: &str) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = text[from..].find("</") {
@@ -149,12 +151,12 @@ fn end_of_hidden(text: &str, name: &str) -> Option<usize> {
     None
 }
 
-/// What begins with `&`: writes the character that it stands for, and gives its length.
+/// Handles a reference that begins with `&`: writes the character that it means and returns its length.
 fn character(text: &str, out: &mut String) -> Option<usize> {
     let bytes = text.as_bytes();
     if bytes.get(1) == Some(&b'#') {
         let (first, length) = number(text)?;
-        // Two halves of one character.
+        // A surrogate pair given as two references.
         if (0xD800..0xDC00).contains(&first)
             && let Some((second @ 0xDC00..0xE000, more)) = number(&text[length..])
         {
@@ -172,7 +174,7 @@ fn character(text: &str, out: &mut String) -> Option<usize> {
         bytes[1..].iter().take(ENTITY_BYTES_MAX + 1).take_while(|byte| byte.is_ascii_alphanumeric()).count();
     let name = &text[1..1 + length];
     let found = ENTITIES.binary_search_by_key(&name, |(known, _)| known).ok()?;
-    // The semicolon may be left out at the end of the text.
+    // The semicolon may be omitted at the end of the text.
     let end = match bytes.get(1 + length) {
         Some(b';') => 2 + length,
         None => 1 + length,
@@ -182,7 +184,7 @@ fn character(text: &str, out: &mut String) -> Option<usize> {
     Some(end)
 }
 
-/// The number of `&#65;` or `&#x41;`, and the length of it.
+/// Returns the number in `&#65;` or `&#x41;`, and the length of the reference.
 fn number(text: &str) -> Option<(u32, usize)> {
     let digits = text.strip_prefix("&#")?;
     let (digits, radix) = match digits.strip_prefix(['x', 'X']) {

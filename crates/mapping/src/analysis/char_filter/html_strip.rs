@@ -1,4 +1,4 @@
-//! `html_strip`: the text without its HTML.
+//! `html_strip`: removes HTML from a text.
 
 use super::html::without_html;
 use super::{CharFilter, Rewrite, Rewritten};
@@ -11,7 +11,7 @@ struct HtmlStrip {
     escaped_tags: Vec<String>,
 }
 
-/// Reads `escaped_tags`, the names of tags that stay; none by default.
+/// Reads `escaped_tags`, the names of tags that are kept; none by default.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<CharFilter, RequestError> {
     let escaped_tags = settings.list("escaped_tags").unwrap_or_default();
     Ok(CharFilter::new(HtmlStrip { escaped_tags }, false))

@@ -1,4 +1,4 @@
-//! `icu_normalizer`: brings a text into a normal form of Unicode before it is cut into tokens.
+//! `icu_normalizer`: converts a text to a Unicode normalization form before it is tokenized.
 
 use super::{CharFilter, Rewrite, Rewriter, Rewritten};
 use crate::RequestError;
@@ -10,12 +10,12 @@ use crate::analysis::unicode;
 #[derive(Debug)]
 struct IcuNormalizer(Form);
 
-/// Reads `name`, `mode` and `unicode_set_filter`; an unknown form is an error.
+/// Reads `name`, `mode` and `unicode_set_filter`. An unknown form is an error.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<CharFilter, RequestError> {
     Ok(CharFilter::new(IcuNormalizer(Form::normalizer(settings)?), true))
 }
 
-/// Whether a character may be put together with the one before it.
+/// Whether a character may combine with the one before it.
 fn joins(c: char) -> bool {
     !c.is_ascii() && (unicode::is_mark(c) || matches!(c, '\u{1160}'..='\u{11ff}' | '\u{ff9e}' | '\u{ff9f}'))
 }

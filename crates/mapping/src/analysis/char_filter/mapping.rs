@@ -1,4 +1,4 @@
-//! `mapping`: replaces some texts by others; where several fit, the longest one counts.
+//! `mapping`: replaces strings by others. If several match at a position, the longest one counts.
 
 use std::collections::HashSet;
 
@@ -10,10 +10,11 @@ use crate::RequestError;
 use crate::analysis::context::Context;
 use crate::analysis::settings::Settings;
 
-/// What a state of the automaton over mappings takes while it is made.
+/// Bytes per state of the automaton while it is built.
 const STATE_BYTES: u64 = 40;
 
-/// The longest of the texts that stand at a place is replaced by the one of the same number.
+/// The longest string of `from` that matches at a position is replaced by the string with the same index in
+/// `to`.
 #[derive(Debug)]
 struct Mapping {
     from: AhoCorasick,
@@ -22,7 +23,7 @@ struct Mapping {
 
 impl Mapping {
     fn new(from: &[String], to: Vec<String>) -> Result<Mapping, RequestError> {
-        // A state a byte at most.
+        // At most one state per byte.
         let states = from.iter().map(String::len).sum::<usize>() as u64;
         work::claim(states * STATE_BYTES)?;
         let from = AhoCorasick::builder()
@@ -34,7 +35,7 @@ impl Mapping {
     }
 }
 
-/// Reads the rules `a => b` of `mappings` or `mappings_path`, of which there must be one.
+/// Reads the rules `a => b` of `mappings` or `mappings_path`, one of which is required.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<CharFilter, RequestError> {
     let rules = context.list(settings, "mappings")?.unwrap_or_default();
     if rules.is_empty() {
@@ -60,7 +61,7 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<CharFilter
     Ok(CharFilter::new(Mapping::new(&from_texts, to_texts)?, true))
 }
 
-/// One text for another.
+/// Makes a filter that replaces one string by another.
 pub(in crate::analysis) fn of(from: &str, to: &str) -> Result<CharFilter, RequestError> {
     Ok(CharFilter::new(Mapping::new(&[from.to_owned()], vec![to.to_owned()])?, true))
 }
@@ -80,7 +81,7 @@ impl Rewrite for Mapping {
     }
 }
 
-/// One character with a backslash before it.
+/// Parses one character after a backslash.
 pub(in crate::analysis) fn unescaped_char(text: &str) -> Result<char, RequestError> {
     let invalid = || RequestError::illegal_argument(format!("Invalid escaped char in [{text}]"));
     let out = unescaped(text, text)?;
@@ -91,7 +92,7 @@ pub(in crate::analysis) fn unescaped_char(text: &str) -> Result<char, RequestErr
     }
 }
 
-/// Java's `\n`, `\t`, `\u00e9` and the like as the characters they stand for.
+/// Replaces Java's escapes such as `\n`, `\t`, `\u00e9` by the characters they mean.
 fn unescaped(side: &str, rule: &str) -> Result<String, RequestError> {
     let invalid = || RequestError::illegal_argument(format!("Invalid escaped char in [{rule}]"));
     let mut out = String::with_capacity(side.len());

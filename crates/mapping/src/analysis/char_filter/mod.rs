@@ -1,4 +1,4 @@
-//! Character filters: they change a whole text before anything else looks at it. One file each, one line of
+//! Character filters: they change a whole text before it is tokenized. One file per filter, one line in
 //! [`CHAR_FILTERS`].
 
 mod entities;
@@ -22,7 +22,7 @@ pub(super) use rewrite::{Rewriter, Rewritten};
 /// A type of character filter.
 pub(super) struct CharFilterType {
     pub name: &'static str,
-    /// Whether it is one by this name without being declared.
+    /// Whether it can be used by this name without being declared.
     pub is_ready: bool,
     pub make: fn(&Settings<'_>, &Context<'_>) -> Result<CharFilter, RequestError>,
 }

@@ -1,11 +1,11 @@
-//! A character filter as a part of an analyzer.
+//! A character filter as a component of an analyzer.
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::Rewritten;
 
-/// Rewrites a text, and knows the way back.
+/// Rewrites a text and keeps the mapping of offsets.
 pub(in crate::analysis) trait Rewrite: Debug + Send + Sync {
     fn apply(&self, text: &str) -> Rewritten;
 }
@@ -13,17 +13,17 @@ pub(in crate::analysis) trait Rewrite: Debug + Send + Sync {
 #[derive(Debug, Clone)]
 pub(in crate::analysis) struct CharFilter {
     rewrite: Arc<dyn Rewrite>,
-    /// Whether a normalizer may have it: it must not look at more than characters.
+    /// Whether a normalizer may contain it, which requires that it only changes single characters.
     pub is_normalizing: bool,
 }
 
 impl CharFilter {
-    /// Wraps a filter, and says whether a normalizer may have it.
+    /// Wraps a filter. `is_normalizing` says whether a normalizer may contain it.
     pub fn new(rewrite: impl Rewrite + 'static, is_normalizing: bool) -> CharFilter {
         CharFilter { rewrite: Arc::new(rewrite), is_normalizing }
     }
 
-    /// The text with every match replaced.
+    /// Returns the text with every match replaced.
     pub fn apply(&self, text: &str) -> Rewritten {
         self.rewrite.apply(text)
     }

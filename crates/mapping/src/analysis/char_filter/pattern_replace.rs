@@ -14,7 +14,7 @@ struct PatternReplace {
     replacement: Replacement,
 }
 
-/// Reads `pattern`, which must be there, `replacement` (nothing by default) and `flags`.
+/// Reads `pattern` (required), `replacement` (nothing by default) and `flags`.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<CharFilter, RequestError> {
     let Some(pattern) = settings.text("pattern").filter(|pattern| !pattern.is_empty()) else {
         return Err(RequestError::illegal_argument(format!(

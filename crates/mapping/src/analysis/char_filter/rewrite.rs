@@ -1,16 +1,16 @@
-//! A text with parts of it replaced, and the way back: "where did this stand before?"
+//! A text with parts of it replaced, and the mapping of offsets back to the original.
 
 use limber_work as work;
 
-/// Source: Lucene's `BaseCharFilter`, whose corrections come out the same.
+/// The result of a character filter. Offsets are corrected as in Lucene's `BaseCharFilter`.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(in crate::analysis) struct Rewritten {
     pub text: String,
-    /// In ascending order, none touching another's inside.
+    /// In ascending order, without overlaps.
     edits: Vec<Edit>,
 }
 
-/// A part of the text before, and what stands for it. Bytes.
+/// A replaced part of the original and its replacement, as byte ranges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Edit {
     before: (usize, usize),
@@ -18,9 +18,9 @@ struct Edit {
 }
 
 impl Rewritten {
-    /// The byte offset in `source`, the text before, of what is at byte `at` now. Within a replacement the
-    /// characters count on from where the replaced part began, at most to its end; after a replacement by
-    /// nothing it is that end.
+    /// Returns the byte offset in `source`, the original text, of byte `at` of the new text. Within a
+    /// replacement, offsets advance from the start of the replaced part at most to its end. After a deletion,
+    /// the offset is the end of the deleted part.
     pub fn source_offset(&self, source: &str, at: usize) -> usize {
         let number = self.edits.partition_point(|edit| edit.after.0 <= at);
         let Some(edit) = number.checked_sub(1).map(|last| self.edits[last]) else { return at };
@@ -38,41 +38,41 @@ impl Rewritten {
     }
 }
 
-/// Makes a [`Rewritten`] from the start of a text to its end.
+/// Builds a [`Rewritten`] from the start of a text to its end.
 pub(in crate::analysis) struct Rewriter<'a> {
     source: &'a str,
     read: usize,
     made: Rewritten,
-    /// Bytes of the new text and of the way back that the request was told of.
+    /// Bytes of the new text and of the edits that have been charged to the request.
     told: usize,
 }
 
 /// Bytes of an [`Edit`].
 const EDIT_BYTES: usize = std::mem::size_of::<Edit>();
-/// The request is told of what is made in steps of this.
+/// The output is charged to the request in steps of this size.
 const TOLD_STEP: usize = 16 << 10;
 
 impl<'a> Rewriter<'a> {
-    /// Nothing of `source` has been looked at.
+    /// Starts at the beginning of `source`.
     pub fn new(source: &'a str) -> Rewriter<'a> {
         let made = Rewritten { text: String::with_capacity(source.len()), edits: Vec::new() };
         Rewriter { source, read: 0, made, told: source.len() }
     }
 
-    /// The part that has not been looked at yet.
+    /// Returns the part that has not been processed yet.
     pub fn rest(&self) -> &'a str {
         &self.source[self.read..]
     }
 
-    /// Keeps the next `length` bytes.
+    /// Keeps the next `length` bytes unchanged.
     pub fn keep(&mut self, length: usize) {
         let length = length.min(self.rest().len());
         self.made.text.push_str(&self.rest()[..length]);
         self.read += length;
     }
 
-    /// The next `length` bytes become `replacement`; false: there is no room for more, the request is
-    /// refused, and nothing is left to look at.
+    /// Replaces the next `length` bytes by `replacement`. Returns false if there is not enough memory: the
+    /// request is refused then, and nothing is left to process.
     pub fn replace(&mut self, length: usize, replacement: &str) -> bool {
         let made = self.made.text.len() + replacement.len() + self.made.edits.len() * EDIT_BYTES;
         if made > self.told + TOLD_STEP {
@@ -89,7 +89,7 @@ impl<'a> Rewriter<'a> {
         true
     }
 
-    /// What was not looked at stays.
+    /// Keeps the rest unchanged and returns the result.
     pub fn finish(mut self) -> Rewritten {
         self.keep(self.rest().len());
         self.made

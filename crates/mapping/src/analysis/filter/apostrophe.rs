@@ -1,4 +1,4 @@
-//! `apostrophe`: removes an apostrophe and what comes after it.
+//! `apostrophe`: removes an apostrophe and everything after it.
 
 use super::{Context, Settings};
 use crate::RequestError;
@@ -8,7 +8,7 @@ use crate::analysis::token::TokenBuf;
 #[derive(Debug)]
 struct Apostrophe;
 
-/// `apostrophe`, which has no settings.
+/// Makes `apostrophe`, which has no settings.
 pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::each(Apostrophe))
 }

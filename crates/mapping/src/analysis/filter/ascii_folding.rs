@@ -1,4 +1,4 @@
-//! `asciifolding`: replaces characters by the ASCII ones that look like them.
+//! `asciifolding`: replaces characters by similar ASCII characters.
 
 use super::folding::fold_into;
 use super::{Context, Settings};
@@ -9,11 +9,11 @@ use crate::analysis::token::TokenBuf;
 #[derive(Debug)]
 struct AsciiFolding;
 
-/// Beside what it becomes, the token stays.
+/// Emits the original token in addition to the folded one.
 #[derive(Debug)]
 struct Both;
 
-/// Reads `preserve_original` (false): whether the token stays beside its folded form.
+/// Reads `preserve_original` (false): whether the original token is kept in addition to its folded form.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(match settings.bool("preserve_original", false)? {
         false => Filter::each(AsciiFolding).normalizing(),

@@ -15,7 +15,7 @@ enum Case {
     Upper,
 }
 
-/// `lowercase`: reads `language` (`greek`, `irish` or `turkish`); another one is an error.
+/// Makes `lowercase`. Reads `language` (`greek`, `irish` or `turkish`); another one is an error.
 pub fn make_lower(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let case = match settings.text("language").map(|name| name.to_lowercase()).as_deref() {
         None => Case::Lower,
@@ -30,7 +30,7 @@ pub fn make_lower(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, Re
     Ok(Filter::each(case).normalizing())
 }
 
-/// `uppercase`, which has no settings.
+/// Makes `uppercase`, which has no settings.
 pub fn make_upper(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::each(Case::Upper).normalizing())
 }
@@ -59,13 +59,13 @@ impl Each for Case {
 fn uppercase_into(text: &str, out: &mut String) {
     for c in text.chars() {
         let mut upper = c.to_uppercase();
-        // A character whose upper case is several characters stays, as in Java's simple mapping.
+        // As in Java's simple mapping, a character whose upper case is several characters is kept.
         out.push(if upper.len() == 1 { upper.next().unwrap_or(c) } else { c });
     }
 }
 
-/// Small letters without accents, and every sigma in the form that it has within a word. Source: Lucene's
-/// `GreekLowerCaseFilter`.
+/// Returns the lower case without accents, and every sigma in the form that it has within a word. Source:
+/// Lucene's `GreekLowerCaseFilter`.
 fn greek(c: char) -> char {
     match c {
         'ς' => 'σ',
@@ -81,7 +81,7 @@ fn greek(c: char) -> char {
     }
 }
 
-/// A `t` or `n` that is put before a capital vowel is set off by a hyphen. Source: Lucene's
+/// Appends the lower case. A `t` or `n` before a capital vowel is separated by a hyphen. Source: Lucene's
 /// `IrishLowerCaseFilter`.
 fn irish_into(text: &str, out: &mut String) {
     let mut chars = text.chars();
@@ -99,7 +99,8 @@ fn irish_into(text: &str, out: &mut String) {
     lowercase_into(rest, out);
 }
 
-/// Source: Lucene's `TurkishLowerCaseFilter`: an `I` is dotless unless a dot is put above it.
+/// Appends the lower case. An `I` becomes dotless unless it has a combining dot above. Source: Lucene's
+/// `TurkishLowerCaseFilter`.
 fn turkish_into(text: &str, out: &mut String) {
     let mut after_i = false;
     for (at, c) in text.char_indices() {

@@ -1,4 +1,4 @@
-//! `cjk_bigram`: joins neighbouring ideographs, kana and hangul in pairs.
+//! `cjk_bigram`: joins adjacent ideographs, kana and hangul to pairs.
 //!
 //! Source: Lucene's `CJKBigramFilter`.
 
@@ -7,7 +7,7 @@ use crate::RequestError;
 use crate::analysis::chain::{Emit, End, Filter, Parsing, Stage, Stream};
 use crate::analysis::token::TokenBuf;
 
-/// Types by the names of their scripts.
+/// Token types by the names of their scripts.
 const SCRIPTS: [(&str, &str); 4] = [
     ("han", "<IDEOGRAPHIC>"),
     ("hiragana", "<HIRAGANA>"),
@@ -21,7 +21,7 @@ struct CjkBigram {
     unigrams: bool,
 }
 
-/// Reads `ignored_scripts`, whose characters stay as they are, and `output_unigrams` (false).
+/// Reads `ignored_scripts`, whose characters are not joined, and `output_unigrams` (false).
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let ignored = settings.list("ignored_scripts").unwrap_or_default();
     let is_ignored = |script: &str| ignored.iter().any(|name| name.trim() == script);
@@ -32,7 +32,7 @@ pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestE
 
 struct Run<'a> {
     own: &'a CjkBigram,
-    /// The last character of a run that goes on, its offsets, and whether it was in a pair.
+    /// The last character of the current run, its offsets, and whether it has been part of a pair.
     last: Option<(char, u32, u32, bool)>,
 }
 

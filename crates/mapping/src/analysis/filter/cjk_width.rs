@@ -1,4 +1,4 @@
-//! `cjk_width`: turns full-width ASCII into ASCII and half-width katakana into katakana.
+//! `cjk_width`: converts full-width ASCII to ASCII and half-width katakana to katakana.
 //!
 //! Source: Lucene's `CJKWidthFilter`.
 
@@ -10,10 +10,10 @@ use crate::analysis::token::TokenBuf;
 #[derive(Debug)]
 struct CjkWidth;
 
-/// What the half width forms from U+FF65 on stand for.
+/// The full-width forms of the half-width characters from U+FF65 on.
 const KATAKANA: &str = "・ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン\u{3099}\u{309a}";
 
-/// `cjk_width`, which has no settings.
+/// Makes `cjk_width`, which has no settings.
 pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::each(CjkWidth).normalizing())
 }
@@ -39,7 +39,7 @@ impl Each for CjkWidth {
     }
 }
 
-/// Puts a voicing mark on the last character, if it may have one.
+/// Adds a voicing mark to the last character, if it may have one. Returns whether it did.
 fn voiced(text: &mut String, is_half: bool) -> bool {
     let Some(last) = text.pop() else { return false };
     let next = |by: u32| char::from_u32(last as u32 + by).unwrap_or(last);

@@ -7,7 +7,7 @@ use crate::RequestError;
 use crate::analysis::chain::{Emit, End, Filter, Parsing, Stage, Stream};
 use crate::analysis::token::TokenBuf;
 
-/// The type of a pair.
+/// The token type of a pair.
 const GRAM: &str = "gram";
 
 #[derive(Debug)]
@@ -16,7 +16,7 @@ struct CommonGrams {
     is_query: bool,
 }
 
-/// Reads `common_words` or `common_words_path`, of which there must be one, `ignore_case` and `query_mode`.
+/// Reads `common_words` or `common_words_path`, one of which is required, `ignore_case` and `query_mode`.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let words = Words::read(settings, context, "common_words", settings.bool("ignore_case", false)?)?;
     let words = words.filter(|words| !words.is_empty()).ok_or_else(|| {
@@ -28,7 +28,7 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
 
 struct Pairs<'a> {
     own: &'a CommonGrams,
-    /// The token before and whether it is common. For queries it was not emitted yet.
+    /// The previous token, and whether it is common. In query mode it has not been emitted yet.
     before: Option<(TokenBuf, bool)>,
     was_pair: bool,
     room: String,

@@ -1,5 +1,5 @@
-//! `condition` and `predicate_token_filter`: a script decides for each token whether other filters see it, or
-//! whether it stays.
+//! `condition` and `predicate_token_filter`: a script decides for each token whether other filters are
+//! applied to it, or whether it is kept.
 //!
 //! Source: Lucene's `ConditionalTokenFilter`, Elasticsearch's `ScriptedConditionTokenFilterFactory` and
 //! `PredicateTokenFilterScriptFactory`.
@@ -24,7 +24,8 @@ struct Condition {
 #[derive(Debug)]
 struct Predicate(Arc<dyn TokenPredicate>);
 
-/// `condition`: reads `script` and `filter`, the names of the filters, of which there must be one at least.
+/// Makes `condition`. Reads `script` and `filter`, the names of the filters, at least one of which is
+/// required.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let predicate = predicate(settings, context)?;
     let names = settings.list("filter").unwrap_or_default();
@@ -53,13 +54,13 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
     Ok(Filter { knows_keywords, knows_payloads, ..filter.knowing_keywords() })
 }
 
-/// `predicate_token_filter`: reads `script`, which decides whether a token stays.
+/// Makes `predicate_token_filter`. Reads `script`, which decides whether a token is kept.
 pub fn make_predicate(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let predicate = predicate(settings, context)?;
     Ok(Filter::stream(Predicate(predicate)).reading_kinds().knowing_keywords())
 }
 
-/// The script under `script`, in this request or index alone: stored ones may change.
+/// Compiles the script under `script`, which must be inline, because stored scripts may change.
 fn predicate(
     settings: &Settings<'_>,
     context: &Context<'_>,
@@ -86,7 +87,7 @@ fn predicate(
     context.resources.predicate(&script)
 }
 
-/// A predicate that counts positions as it goes.
+/// A predicate that keeps track of the position.
 struct Asking<'a> {
     predicate: &'a dyn TokenPredicate,
     position: i64,
@@ -97,7 +98,7 @@ impl<'a> Asking<'a> {
         Asking { predicate: &**predicate, position: -1 }
     }
 
-    /// `None`: the script failed.
+    /// Whether the script accepts the token; `None` if it failed.
     fn accepts(&mut self, token: &TokenBuf) -> Option<bool> {
         self.position += i64::from(token.increment);
         let kind = if token.kind == UNSETTLED { uax29::kind(&token.text) } else { token.kind };
@@ -155,9 +156,9 @@ impl Stage for Dropping<'_> {
 struct Choosing<'a> {
     own: &'a Condition,
     asking: Asking<'a>,
-    /// The tokens that the filters see next: those that follow one another.
+    /// Consecutive tokens to which the filters will be applied.
     chosen: Vec<TokenBuf>,
-    /// Positions that the filters took away.
+    /// Positions of tokens that the filters removed.
     skipped: u32,
 }
 
@@ -169,7 +170,7 @@ impl Stream for Condition {
 }
 
 impl Choosing<'_> {
-    /// Hands the chosen tokens through the filters.
+    /// Applies the filters to the collected tokens.
     fn flush(&mut self, emit: Emit<'_>) -> bool {
         if self.chosen.is_empty() {
             return true;
@@ -195,7 +196,7 @@ impl Choosing<'_> {
     }
 }
 
-/// Tokens that are gathered for the filters at most; more are handed on in pieces.
+/// Maximum number of tokens that are collected for the filters; longer runs are processed in pieces.
 const CHOSEN_MAX: usize = 4096;
 
 impl Stage for Choosing<'_> {

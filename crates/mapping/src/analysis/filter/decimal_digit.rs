@@ -9,7 +9,7 @@ use crate::analysis::unicode::digit_value;
 #[derive(Debug)]
 struct DecimalDigit;
 
-/// `decimal_digit`, which has no settings.
+/// Makes `decimal_digit`, which has no settings.
 pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::each(DecimalDigit).normalizing())
 }

@@ -1,4 +1,4 @@
-//! `delimited_payload`: takes what comes after a delimiter off the token and makes it the token's payload.
+//! `delimited_payload`: removes the text after a delimiter from the token and makes it the token's payload.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ struct DelimitedPayload {
     encoding: Encoding,
 }
 
-/// Reads `delimiter` (`|`) and `encoding` (`float`, `int` or `identity`; others count as `float`).
+/// Reads `delimiter` (`|`) and `encoding` (`float`, `int` or `identity`; others are treated as `float`).
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let delimiter = settings.text_or("delimiter", "|").chars().next().unwrap_or('|');
     let encoding = match settings.text_or("encoding", "float").as_str() {
@@ -35,7 +35,7 @@ impl Each for DelimitedPayload {
     fn change(&self, token: &mut TokenBuf, _: &mut String) -> bool {
         let Some((text, payload)) = token.text.split_once(self.delimiter) else { return true };
         let length = text.len();
-        // A number that is none gives no payload, where Elasticsearch refuses the document.
+        // A malformed number gives no payload; Elasticsearch refuses the document.
         token.payload = match self.encoding {
             Encoding::Float => payload.parse::<f32>().ok().map(|value| Arc::from(value.to_be_bytes())),
             Encoding::Int => payload.parse::<i32>().ok().map(|value| Arc::from(value.to_be_bytes())),

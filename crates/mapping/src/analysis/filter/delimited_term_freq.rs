@@ -1,4 +1,4 @@
-//! `delimited_term_freq`: takes a number that comes after a delimiter off the token and makes it the token's
+//! `delimited_term_freq`: removes a number after a delimiter from the token and makes it the token's
 //! frequency.
 //!
 //! Source: Lucene's `DelimitedTermFrequencyTokenFilter`.

@@ -16,12 +16,13 @@ struct Decompounder {
     only_longest: bool,
 }
 
-/// Characters of a part, however long the user wants it: each is looked at from every place of a token.
+/// Maximum length of a part in characters, whatever the settings say, because parts are looked up at every
+/// position of a token.
 const PART_MAX: usize = 100;
-/// Places of a token after which it is asked whether anybody still waits.
+/// Number of positions between two checks for cancellation.
 const PLACES_BEFORE_CHECK: usize = 1 << 12;
 
-/// Reads `word_list` or `word_list_path`, of which there must be one, `min_word_size` (5), `min_subword_size`
+/// Reads `word_list` or `word_list_path`, one of which is required, `min_word_size` (5), `min_subword_size`
 /// (2), `max_subword_size` (15) and `only_longest_match`.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let words = Words::read(settings, context, "word_list", false)?.ok_or_else(|| {

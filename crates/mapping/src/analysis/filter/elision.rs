@@ -1,11 +1,11 @@
-//! `elision`: removes articles that end in an apostrophe.
+//! `elision`: removes articles that are joined to a word by an apostrophe.
 
 use super::{Context, Settings, Words};
 use crate::RequestError;
 use crate::analysis::chain::{Each, Filter};
 use crate::analysis::token::TokenBuf;
 
-/// Lucene's `FrenchAnalyzer.DEFAULT_ARTICLES` and those of other languages.
+/// Lucene's `FrenchAnalyzer.DEFAULT_ARTICLES`, and those of other languages.
 const ARTICLES: &[(&str, &str)] = &[
     ("catalan", "d l m n s t"),
     ("french", "l m t qu n s j d c jusqu quoiqu lorsqu puisqu"),
@@ -16,7 +16,7 @@ const ARTICLES: &[(&str, &str)] = &[
 #[derive(Debug)]
 struct Elision(Words);
 
-/// Reads `articles` or `articles_path`, and `articles_case`. Without declaration the articles are French.
+/// Reads `articles` or `articles_path`, and `articles_case`. Without a declaration the articles are French.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let ignores_case = settings.bool("articles_case", false)?;
     Ok(match Words::read(settings, context, "articles", ignores_case)? {
@@ -30,7 +30,7 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
     })
 }
 
-/// The articles of a language.
+/// Makes a filter with the articles of a language.
 pub(in crate::analysis) fn articles(language: &str) -> Filter {
     let list = ARTICLES.iter().find(|(known, _)| *known == language).map_or("", |(_, list)| list);
     Filter::each(Elision(Words::new(list.split(' ').map(str::to_owned), true))).normalizing()

@@ -1,4 +1,4 @@
-//! `fingerprint`: makes one token of all different tokens, sorted.
+//! `fingerprint`: joins all distinct tokens, sorted, into one token.
 
 use std::collections::BTreeSet;
 
@@ -15,19 +15,19 @@ struct Fingerprint {
 
 struct Seen<'a> {
     own: &'a Fingerprint,
-    /// By UTF-16 units, as Java sorts.
+    /// Sorted by UTF-16 units, as in Java.
     words: BTreeSet<(Vec<u16>, String)>,
     units: usize,
     is_too_long: bool,
 }
 
-/// Reads `max_output_size` (255 UTF-16 units; a longer token is left out) and `separator`.
+/// Reads `max_output_size` (255 UTF-16 units; a longer token is dropped) and `separator`.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let units_max = settings.count("max_output_size", 255, 0, |_| "max_output_size".into())?;
     of(settings, units_max)
 }
 
-/// With the setting `separator`.
+/// Makes a filter that reads only the setting `separator`.
 pub(in crate::analysis) fn of(settings: &Settings<'_>, units_max: usize) -> Result<Filter, RequestError> {
     let text = settings.text_or("separator", " ");
     let mut chars = text.chars();
@@ -61,7 +61,7 @@ impl Stage for Seen<'_> {
 
     fn end(&mut self, End { trailing, offset }: End, emit: Emit<'_>) -> u32 {
         let words = std::mem::take(&mut self.words);
-        // As Lucene, which ends with the state of its last token, whether that came out or not.
+        // As in Lucene, the state at the end is that of the last token, whether it was emitted or not.
         if self.is_too_long {
             return 1;
         }

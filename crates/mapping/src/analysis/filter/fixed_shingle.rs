@@ -1,7 +1,7 @@
-//! Joins a fixed number of neighbouring tokens, never fewer: phrases are looked up by such shingles.
+//! Joins a fixed number of adjacent tokens, never fewer; such shingles are used to look up phrases.
 //!
-//! Source: Lucene's `FixedShingleFilter`, Elasticsearch's `TrailingShingleTokenFilter`. A hole is filled, but
-//! no shingle begins with one; where tokens stand at the same position, there is a shingle for each way
+//! Source: Lucene's `FixedShingleFilter`, Elasticsearch's `TrailingShingleTokenFilter`. A gap is filled, but
+//! no shingle begins with one. If there are several tokens at a position, there is a shingle for each path
 //! through them.
 
 use std::collections::VecDeque;
@@ -13,11 +13,12 @@ use crate::analysis::token::TokenBuf;
 struct FixedShingle {
     size: usize,
     filler: &'static str,
-    /// The last tokens are the beginnings of shingles whose rest is filled.
+    /// Whether the last tokens also begin shingles, whose rest is filled.
     reaches_beyond_end: bool,
 }
 
-/// `size`: tokens of a shingle. `beyond_end`: the last tokens begin shingles, too, whose rest is filled.
+/// Makes a filter. `size` is the number of tokens in a shingle. With `beyond_end` the last tokens also begin
+/// shingles, whose rest is filled.
 pub fn of(size: usize, filler: &'static str, beyond_end: bool) -> Filter {
     Filter::stream(FixedShingle { size, filler, reaches_beyond_end: beyond_end })
 }
@@ -30,21 +31,22 @@ impl Stream for FixedShingle {
 
 struct Window<'a> {
     own: &'a FixedShingle,
-    /// By position: the tokens there, none in a hole.
+    /// The tokens at each position; empty for a gap.
     places: VecDeque<Vec<TokenBuf>>,
-    /// Positions since the last shingle that had none of their own.
+    /// Positions without a shingle since the last one.
     skipped: u32,
 }
 
 impl Window<'_> {
     fn add_place(&mut self, tokens: Vec<TokenBuf>, emit: Emit<'_>) -> bool {
-        // The newest place may get more tokens, so a window is whole when another one follows it.
+        // More tokens may follow at the newest position, so a window is complete when the next position
+        // begins.
         let goes_on = self.places.len() < self.own.size || self.shift(emit);
         self.places.push_back(tokens);
         goes_on
     }
 
-    /// Emits the shingles that begin at the first place, and drops that.
+    /// Emits the shingles that begin at the first position, and removes that position.
     fn shift(&mut self, emit: Emit<'_>) -> bool {
         self.skipped += 1;
         let Some(firsts) = self.places.pop_front() else { return true };
@@ -84,7 +86,7 @@ impl Stage for Window<'_> {
             return true;
         }
         let holes = token.increment.saturating_sub(1) as usize;
-        // More holes in a row than a shingle has places change nothing but positions.
+        // More consecutive gaps than a shingle has positions only change positions.
         let filled = holes.min(self.own.size);
         for _ in 0..filled {
             if !self.add_place(Vec::new(), emit) {
@@ -129,7 +131,7 @@ mod tests {
         assert_eq!(json!(found), json!(expected));
     }
 
-    /// Tokens as Elasticsearch 7.17.15 shows them.
+    /// The tokens are those that Elasticsearch 7.17.15 shows.
     #[test]
     fn shingles_have_their_size_and_begin_with_a_token() {
         check("standard", 2, "quick brown fox", &["quick brown@0", "brown fox@1"]);

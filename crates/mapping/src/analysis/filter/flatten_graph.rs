@@ -1,5 +1,5 @@
-//! `flatten_graph`: turns a graph of tokens into a chain of positions, which is what an index can hold. Paths
-//! with more tokens than the shortest one are squeezed into its positions.
+//! `flatten_graph`: converts a graph of tokens to a linear sequence of positions, which an index can store.
+//! Paths with more tokens than the shortest one are squeezed into its positions.
 //!
 //! Source: Lucene's `FlattenGraphFilter`.
 
@@ -13,26 +13,26 @@ use crate::analysis::token::TokenBuf;
 #[derive(Debug)]
 struct FlattenGraph;
 
-/// `flatten_graph`, which has no settings.
+/// Makes `flatten_graph`, which has no settings.
 pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::stream(FlattenGraph))
 }
 
-/// A node of the graph that comes in.
+/// A node of the input graph.
 #[derive(Debug, Default)]
 struct Input {
     tokens: Vec<TokenBuf>,
     is_known: bool,
-    /// Where its tokens end, at the earliest and at the latest.
+    /// The nearest and the farthest node at which its tokens end.
     to_least: Option<i64>,
     to_most: i64,
-    /// The node that it becomes.
+    /// The output node that it becomes.
     output: Option<i64>,
-    /// Tokens that went out.
+    /// Number of tokens that have been emitted.
     sent: usize,
 }
 
-/// A node of the chain that goes out.
+/// A node of the output sequence.
 #[derive(Debug, Default)]
 struct Output {
     inputs: Vec<i64>,
@@ -45,7 +45,7 @@ struct Output {
 struct Walk {
     inputs: BTreeMap<i64, Input>,
     outputs: BTreeMap<i64, Output>,
-    /// The highest output that was asked for.
+    /// The highest output node that has been assigned.
     output_max: i64,
     input_from: i64,
     output_from: i64,
@@ -85,7 +85,7 @@ impl Walk {
         self.inputs.get(&input).and_then(|input| input.output)
     }
 
-    /// A node that nothing leads to, as tokens before it were removed.
+    /// Creates a node without a predecessor, because tokens before it were removed.
     fn recover(&mut self, start: u32, increment: i64) -> i64 {
         let from = self.input_from;
         let before = from - increment;
@@ -133,7 +133,7 @@ impl Walk {
         output.end = Some(output.end.map_or(token.end, |end| end.min(token.end)));
     }
 
-    /// The output of a node that something leads to.
+    /// Returns the output node of an input node that has a predecessor.
     fn known_source(&mut self, number: i64, start: u32, increment: i64) -> i64 {
         let from = self.input_from;
         let before = self.inputs.get(&(from - increment));
@@ -154,7 +154,7 @@ impl Walk {
         source
     }
 
-    /// Emits what nothing can change any more; false: no more is wanted.
+    /// Emits the tokens that can no longer change. Returns false if no more are wanted.
     fn release(&mut self, emit: Emit<'_>) -> bool {
         while self.output_from < self.output_max {
             let from = self.output_from;

@@ -1,12 +1,12 @@
-//! Characters to their nearest ASCII: "what does `é` look like without its accent?"
+//! Converts characters to similar ASCII characters: "what does `é` look like without its accent?"
 //!
-//! The table `folding.txt` is what Elasticsearch's filter `asciifolding` answers for every character of the
-//! basic plane that it changes (recorded from 9.4.3, `_analyze`): a line is the ASCII text, a blank, and the
-//! characters that become it.
+//! The table `folding.txt` was recorded from Elasticsearch's filter `asciifolding` (9.4.3, `_analyze`), for
+//! every character of the basic plane that it changes. A line is the ASCII text, a blank, and the characters
+//! that become it.
 
 use std::sync::LazyLock;
 
-/// Characters with what they become, ascending.
+/// Characters with their replacements, ascending.
 static TABLE: LazyLock<Vec<(char, &'static str)>> = LazyLock::new(|| {
     let lines = include_str!("folding.txt").lines().filter_map(|line| line.split_once(' '));
     let mut table: Vec<_> =

@@ -1,6 +1,6 @@
-//! `hunspell`: replaces a token by the words of a dictionary that it is a form of.
+//! `hunspell`: replaces a token by the words of a dictionary of which it is a form.
 //!
-//! Source: Lucene's `HunspellStemFilter`, Elasticsearch's `HunspellService`: a dictionary is a folder
+//! Source: Lucene's `HunspellStemFilter`, Elasticsearch's `HunspellService`. A dictionary is a folder
 //! `hunspell/{locale}` in the configuration folder, with one file `*.aff` and one or more files `*.dic`.
 
 use std::sync::Arc;
@@ -18,8 +18,8 @@ struct Hunspell {
     only_longest: bool,
 }
 
-/// Reads `locale` (or `language`, `lang`), which must be there, `dedup` (true) and `longest_only` (false). An
-/// error if the dictionary cannot be read.
+/// Reads `locale` (or `language`, `lang`; required), `dedup` (true) and `longest_only` (false). Fails if the
+/// dictionary cannot be read.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let locale = settings.text("locale").or(settings.text("language")).or(settings.text("lang"));
     let locale = locale.ok_or_else(|| {

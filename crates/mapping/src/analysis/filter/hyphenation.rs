@@ -1,4 +1,4 @@
-//! Where words are hyphenated: patterns in the form of FOP's XML files.
+//! Hyphenation of words, with patterns in the form of FOP's XML files.
 //!
 //! Source: Lucene's `HyphenationTree` and `PatternParser`, after F. Liang's algorithm.
 
@@ -6,20 +6,20 @@ use hashbrown::HashMap;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-/// Patterns, exceptions and letters of a language.
+/// The patterns, exceptions and letters of a language.
 #[derive(Debug, Default)]
 pub struct Hyphenation {
-    /// For each letter the one that patterns have for it.
+    /// Maps each letter to the one that patterns use for it.
     letters: HashMap<char, char>,
-    /// For each pattern a digit for each place from before its first letter on: odd ones are places for
-    /// hyphens.
+    /// For each pattern, a digit for each position from before its first letter on. Odd digits mark positions
+    /// for hyphens.
     patterns: HashMap<Vec<char>, Vec<u8>>,
     longest: usize,
-    /// Words whose parts are told.
+    /// Words with explicit hyphenation.
     exceptions: HashMap<Vec<char>, Vec<usize>>,
 }
 
-/// What an element of the file holds.
+/// The section of the file to which an element belongs.
 #[derive(Clone, Copy, PartialEq)]
 enum Section {
     None,
@@ -28,11 +28,11 @@ enum Section {
     Patterns,
 }
 
-/// Bytes that a pattern takes beyond its text.
+/// Bytes of a pattern's entry besides its text.
 const PATTERN_BYTES: u64 = 100;
 
 impl Hyphenation {
-    /// Reads a file; the reason why not.
+    /// Parses a file. Fails with the reason.
     pub fn parse(xml: &str) -> Result<Hyphenation, String> {
         let mut own = Hyphenation::default();
         let mut hyphen = '-';
@@ -50,7 +50,7 @@ impl Hyphenation {
                     b"classes" => section = Section::Classes,
                     b"patterns" => section = Section::Patterns,
                     b"exceptions" => section = Section::Exceptions,
-                    // A place for a hyphen between the letters of an exception.
+                    // A position for a hyphen between the letters of an exception.
                     b"hyphen" => words.push(hyphen),
                     _ => {}
                 },
@@ -106,13 +106,13 @@ impl Hyphenation {
         Ok(())
     }
 
-    /// Places where the word may be parted, its beginning and its end among them, in characters; `None`:
-    /// nowhere.
+    /// Returns the positions, in characters, at which the word may be split, including its beginning and its
+    /// end; `None` if it cannot be split.
     pub fn points(&self, word: &[char]) -> Option<Vec<usize>> {
         let is_letter = |c: &&char| self.letters.contains_key(*c);
         let before = word.iter().take_while(|c| !is_letter(c)).count();
         let letters: Vec<char> = word[before..].iter().map_while(|c| self.letters.get(c).copied()).collect();
-        // Letters after what is none: such a word is left alone.
+        // A word with letters after a non-letter is left alone.
         if word[before + letters.len()..].iter().any(|c| self.letters.contains_key(c)) || letters.len() < 2 {
             return None;
         }
@@ -131,7 +131,7 @@ impl Hyphenation {
         Some([0].into_iter().chain(inner).chain([length]).collect())
     }
 
-    /// The highest digit of all patterns at each place, from before the mark of the beginning on.
+    /// Returns the highest digit of all patterns at each position, starting before the mark of the beginning.
     fn values(&self, letters: &[char]) -> Vec<u8> {
         let word: Vec<char> = ['.'].iter().chain(letters).chain(&['.']).copied().collect();
         let mut values = vec![0u8; word.len() + 1];

@@ -1,4 +1,4 @@
-//! `hyphenation_decompounder`: adds the parts of a token between places for hyphens that are in a list, at
+//! `hyphenation_decompounder`: adds the parts of a token between hyphenation points that are in a list, at
 //! its position.
 //!
 //! Source: Lucene's `HyphenationCompoundWordTokenFilter`.
@@ -21,8 +21,8 @@ struct Decompounder {
     no_overlapping_matches: bool,
 }
 
-/// Reads `word_list` (or `word_list_path`) and `hyphenation_patterns_path`, which must be there, and the
-/// sizes that `dictionary_decompounder` reads too.
+/// Reads `word_list` (or `word_list_path`) and `hyphenation_patterns_path`, which are required, and the sizes
+/// that `dictionary_decompounder` reads too.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let words = Words::read(settings, context, "word_list", false)?.ok_or_else(|| {
         RequestError::illegal_argument(format!(
@@ -61,7 +61,8 @@ impl Stream for Decompounder {
     }
 }
 
-/// Characters of a word that is looked at: parts are counted by the square of places.
+/// Maximum length of a word in characters: the number of parts grows with the square of the number of
+/// hyphenation points.
 const WORD_MAX: usize = 1024;
 
 impl Decompounder {

@@ -1,4 +1,4 @@
-//! `icu_normalizer` and `icu_folding`: bring tokens into a normal form of Unicode.
+//! `icu_normalizer` and `icu_folding`: convert tokens to a Unicode form.
 //!
 //! Source: Elasticsearch's plugin `analysis-icu`.
 
@@ -11,12 +11,12 @@ use crate::analysis::token::TokenBuf;
 #[derive(Debug)]
 struct Icu(Form);
 
-/// `icu_normalizer`: reads `name` and `unicode_set_filter`; an unknown form is an error.
+/// Makes `icu_normalizer`. Reads `name` and `unicode_set_filter`; an unknown form is an error.
 pub fn make_normalizer(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::each(Icu(Form::normalizer(settings)?)).normalizing())
 }
 
-/// `icu_folding`: reads `unicode_set_filter`, the characters that it may change.
+/// Makes `icu_folding`. Reads `unicode_set_filter`, the characters that it may change.
 pub fn make_folding(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::each(Icu(Form::folding(settings)?)).normalizing())
 }

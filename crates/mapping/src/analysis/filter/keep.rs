@@ -1,4 +1,4 @@
-//! `keep` and `keep_types`: keep the tokens of a list of words, or of some types.
+//! `keep` and `keep_types`: only keep tokens that are in a list of words, or that have certain types.
 
 use super::{Context, Settings, Words};
 use crate::RequestError;
@@ -14,7 +14,7 @@ struct KeepTypes {
     excludes: bool,
 }
 
-/// `keep`: reads `keep_words` or `keep_words_path`, of which there must be one, and `keep_words_case`.
+/// Makes `keep`. Reads `keep_words` or `keep_words_path`, one of which is required, and `keep_words_case`.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let (words, path) = (settings.value("keep_words").is_some(), settings.value("keep_words_path").is_some());
     if words == path {
@@ -26,7 +26,7 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
     Ok(Filter::each(Keep(words.unwrap_or_else(|| Words::new([], false)))))
 }
 
-/// `keep_types`: reads `types`, which must not be empty, and `mode` (`include` or `exclude`).
+/// Makes `keep_types`. Reads `types`, which must not be empty, and `mode` (`include` or `exclude`).
 pub fn make_types(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let types = settings
         .list("types")

@@ -1,4 +1,4 @@
-//! `keyword_marker`: marks tokens that stemmers leave as they are.
+//! `keyword_marker`: marks tokens that stemmers leave unchanged.
 
 use limber_text::pattern::Pattern;
 
@@ -14,7 +14,7 @@ enum KeywordMarker {
     Pattern(Pattern),
 }
 
-/// Reads `keywords`, `keywords_path` or `keywords_pattern`, of which there must be one, and `ignore_case`.
+/// Reads `keywords`, `keywords_path` or `keywords_pattern`, one of which is required, and `ignore_case`.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     if let Some(pattern) = settings.text("keywords_pattern") {
         if settings.value("keywords").is_some() || settings.value("keywords_path").is_some() {
@@ -33,7 +33,7 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
     Ok(of(words))
 }
 
-/// The filter with these words.
+/// Makes a filter with these words.
 pub(in crate::analysis) fn of(words: Words) -> Filter {
     Filter::each(KeywordMarker::Words(words)).knowing_keywords()
 }

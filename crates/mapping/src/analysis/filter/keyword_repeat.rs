@@ -1,5 +1,5 @@
-//! `keyword_repeat`: gives every token twice at its position, first marked as one that stemmers leave as it
-//! is.
+//! `keyword_repeat`: emits every token twice at its position; the first one is marked as a keyword, which
+//! stemmers leave unchanged.
 
 use super::{Context, Settings};
 use crate::RequestError;
@@ -9,7 +9,7 @@ use crate::analysis::token::TokenBuf;
 #[derive(Debug)]
 struct KeywordRepeat;
 
-/// `keyword_repeat`, which has no settings.
+/// Makes `keyword_repeat`, which has no settings.
 pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::stream(KeywordRepeat).knowing_keywords())
 }

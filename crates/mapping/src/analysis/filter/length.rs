@@ -1,4 +1,4 @@
-//! `length`: keeps tokens whose length in UTF-16 units lies between two numbers, both included.
+//! `length`: keeps tokens whose length in UTF-16 units lies between two numbers, both inclusive.
 
 use super::{Context, Settings};
 use crate::RequestError;
@@ -11,7 +11,7 @@ struct Length {
     max: usize,
 }
 
-/// Reads `min` (0) and `max` (no limit); an error if `min` is larger.
+/// Reads `min` (0) and `max` (no limit). Fails if `min` is larger.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let min =
         settings.count("min", 0, 0, |_| "minimum length must be greater than or equal to zero".into())?;

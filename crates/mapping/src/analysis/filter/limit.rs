@@ -1,4 +1,4 @@
-//! `limit`: keeps the first tokens of a text, up to a number.
+//! `limit`: keeps a number of tokens at the beginning of a text.
 
 use super::{Context, Settings};
 use crate::RequestError;
@@ -16,7 +16,7 @@ struct Counted(usize);
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let count =
         settings.count("max_token_count", 1, 1, |_| "maxTokenCount must be greater than zero".into())?;
-    // Whether the rest is read all the same makes no difference to what comes out.
+    // The output does not depend on whether the rest is consumed.
     settings.bool("consume_all_tokens", false)?;
     Ok(Filter::stream(Limit { count }))
 }

@@ -1,4 +1,4 @@
-//! `min_hash`: replaces all tokens by their smallest hashes in each of several buckets; similar texts have
+//! `min_hash`: replaces all tokens by their smallest hashes in each of several buckets. Similar texts have
 //! many of them in common.
 //!
 //! Source: Lucene's `MinHashFilter`.
@@ -32,10 +32,10 @@ pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestE
     }))
 }
 
-/// A hash of 128 bits as Lucene compares two: the second half first.
+/// A hash of 128 bits, compared as in Lucene: the second half first.
 type Hash = (u64, u64);
 
-/// The least hashes of each bucket that has any, by the number of the hash function and of the bucket.
+/// The smallest hashes of each non-empty bucket, by the number of the hash function and of the bucket.
 type Buckets = BTreeMap<(u32, u32), BTreeSet<Hash>>;
 
 struct Gathering<'a> {
@@ -45,9 +45,9 @@ struct Gathering<'a> {
     hashes: usize,
 }
 
-/// Hashes after which it is asked whether anybody still waits.
+/// Number of hashes between two checks for cancellation.
 const HASHES_BEFORE_CHECK: usize = 1 << 12;
-/// Bytes of a hash in its bucket, of which the request is told.
+/// Bytes charged for a hash in its bucket.
 const HASH_BYTES: usize = 128;
 
 impl Stream for MinHash {
@@ -57,7 +57,7 @@ impl Stream for MinHash {
 }
 
 impl Gathering<'_> {
-    /// False: there is no room for it.
+    /// Adds a hash. Returns false if there is not enough memory.
     fn add(&mut self, function: u32, hash: Hash) -> bool {
         let bucket_size = (1u64 << 32).div_ceil(u64::from(self.own.bucket_count));
         let bucket = ((hash.0 >> 32) / bucket_size) as u32;
@@ -122,7 +122,7 @@ impl Stage for Gathering<'_> {
                 }
                 continue;
             }
-            // An empty bucket has the hash of the next one that has any, in a circle.
+            // An empty bucket gets the hash of the next non-empty one, cyclically.
             let full: Vec<(u32, Hash)> = of_function
                 .filter_map(|((_, bucket), hashes)| hashes.first().map(|hash| (*bucket, *hash)))
                 .collect();
@@ -142,7 +142,7 @@ impl Stage for Gathering<'_> {
     }
 }
 
-/// MurmurHash3 x64 of 128 bits with seed 0: its first and its second half.
+/// Computes MurmurHash3 x64 of 128 bits with seed 0. Returns its first and second half.
 fn murmur3(bytes: &[u8]) -> (u64, u64) {
     const C1: u64 = 0x87c3_7b91_1142_53d5;
     const C2: u64 = 0x4cf5_ad43_2745_937f;

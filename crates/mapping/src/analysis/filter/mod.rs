@@ -1,4 +1,4 @@
-//! Token filters: they change, add and remove tokens. One file each (or a family), one line of [`FILTERS`].
+//! Token filters: they change, add and remove tokens. One file each (or per family), one line in [`FILTERS`].
 
 mod apostrophe;
 mod ascii_folding;
@@ -68,17 +68,17 @@ pub(super) type Make = fn(&Settings<'_>, &Context<'_>) -> Result<Filter, Request
 /// A type of token filter.
 pub(super) struct FilterType {
     pub name: &'static str,
-    /// Whether it is one by this name without being declared.
+    /// Whether it can be used by this name without being declared.
     pub is_ready: bool,
     pub make: Make,
 }
 
-/// A filter that is there without being declared.
+/// A filter that can be used without being declared.
 const fn ready(name: &'static str, make: Make) -> FilterType {
     FilterType { name, is_ready: true, make }
 }
 
-/// A filter that must be declared, as it has nothing to do without settings.
+/// A filter that must be declared, because it does nothing without settings.
 const fn declared(name: &'static str, make: Make) -> FilterType {
     FilterType { name, is_ready: false, make }
 }

@@ -1,4 +1,4 @@
-//! `multiplexer`: sends each token through several chains of filters, side by side.
+//! `multiplexer`: passes each token through several parallel chains of filters.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ struct Multiplexer {
     chains: Vec<Vec<Filter>>,
 }
 
-/// Reads `filters`, a list of chains with commas between the names, and `preserve_original` (true). An
+/// Reads `filters`, a list of chains whose names are separated by commas, and `preserve_original` (true). An
 /// unknown name is an error.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let mut chains = Vec::new();
@@ -42,12 +42,12 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
 
 struct Side<'a> {
     own: &'a Multiplexer,
-    /// Chains that ran since the clock was looked at.
+    /// Number of chains run since the time was last checked.
     run_count: u32,
     since: Instant,
 }
 
-/// Between two looks at the clock.
+/// Number of chains between two checks of the time.
 const RUNS_A_LOOK: u32 = 4096;
 
 impl Side<'_> {
@@ -82,7 +82,7 @@ impl Stage for Side<'_> {
                 emit(&mut token.clone());
             };
             chain::run(filters, end, &mut source, &mut |made| {
-                // As `remove_duplicates`, which follows.
+                // Removes duplicates, like the filter `remove_duplicates` that Elasticsearch appends.
                 if seen.contains(&made.text) {
                     return true;
                 }

@@ -1,7 +1,7 @@
-//! `ngram` and `edge_ngram`: find the parts of a token that have a given number of characters.
+//! `ngram` and `edge_ngram`: emit the substrings of a token within a range of lengths.
 //!
-//! Source: Lucene's `NGramTokenFilter` and `EdgeNGramTokenFilter`: all parts have the token's position and
-//! offsets.
+//! Source: Lucene's `NGramTokenFilter` and `EdgeNGramTokenFilter`. All substrings have the token's position
+//! and offsets.
 
 use super::{Context, Settings};
 use crate::RequestError;
@@ -31,8 +31,8 @@ struct Grams<'a> {
     skipped: u32,
 }
 
-/// `ngram`: reads `min_gram` (1) and `max_gram` (2), whose difference `index.max_ngram_diff` limits, and
-/// `preserve_original`.
+/// Makes `ngram`. Reads `min_gram` (1) and `max_gram` (2), whose difference `index.max_ngram_diff` limits,
+/// and `preserve_original`.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let (min, max) = (settings.int("min_gram", 1)?, settings.int("max_gram", 2)?);
     let (diff, diff_max) = (max.saturating_sub(min), context.limits.ngram_diff);
@@ -44,7 +44,7 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
     of(settings, min, max, From::Everywhere)
 }
 
-/// `edge_ngram`: reads the same settings, and `side` (`front` or `back`).
+/// Makes `edge_ngram`. Reads the same settings, and `side` (`front` or `back`).
 pub fn make_edge(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     if settings.text("side").is_some() {
         work::warn(
@@ -56,7 +56,7 @@ pub fn make_edge(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, Req
         "back" => From::Back,
         other => return Err(RequestError::illegal_argument(format!("invalid side: {other}"))),
     };
-    // The filter that is there without being declared makes the first character alone.
+    // The built-in filter, which is not declared, emits only the first character.
     let max = settings.int("max_gram", if settings.is_declared() { 2 } else { 1 })?;
     of(settings, settings.int("min_gram", 1)?, max, from)
 }
@@ -67,8 +67,8 @@ fn of(settings: &Settings<'_>, min: i32, max: i32, from: From) -> Result<Filter,
     Ok(Filter::stream(NGram { min, max, from, keeps_original }).parsing(Parsing::Refused))
 }
 
-/// The beginnings of a token that have so many characters; `keeps_original`: a longer or shorter one itself,
-/// too.
+/// Makes a filter that emits the prefixes of a token within a range of lengths. With `keeps_original`, a
+/// longer or shorter token is emitted too.
 pub fn edges(min: usize, max: usize, keeps_original: bool) -> Filter {
     Filter::stream(NGram { min, max, from: From::Front, keeps_original })
 }
@@ -84,7 +84,7 @@ impl Stage for Grams<'_> {
         let NGram { min, max, from, keeps_original } = *self.own;
         self.skipped += token.increment;
         let text = std::mem::take(&mut token.text);
-        // Where characters begin, and the end.
+        // The byte offsets at which characters begin, and the end.
         let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
         let count = places.len() - 1;
         let mut one = |start: usize, end: usize| {

@@ -1,6 +1,6 @@
-//! The New York State Identification and Intelligence System's code of a name, of six letters.
+//! The code of a name by the New York State Identification and Intelligence System, with six letters.
 //!
-//! Source: Apache Commons Codec's `Nysiis`; letters beyond A to Z stay as they are.
+//! Source: Apache Commons Codec's `Nysiis`; letters other than A to Z are unchanged.
 
 use crate::analysis::unicode;
 
@@ -10,7 +10,7 @@ fn is_vowel(c: char) -> bool {
     matches!(c, 'A' | 'E' | 'I' | 'O' | 'U')
 }
 
-/// The code of a name.
+/// Returns the code of a name.
 pub fn nysiis(name: &str) -> String {
     let letters: String = name.chars().filter(|c| unicode::is_letter(*c)).collect();
     let mut name = letters.to_uppercase();
@@ -42,7 +42,7 @@ pub fn nysiis(name: &str) -> String {
     shortened(key)
 }
 
-/// What stands for a letter and those after it.
+/// Returns the replacement of a letter and those after it.
 fn transcoded(before: char, letter: char, next: char, after_next: char) -> String {
     let made = match (letter, next, after_next) {
         ('E', 'V', _) => "AF",

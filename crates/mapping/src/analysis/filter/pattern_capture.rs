@@ -16,7 +16,7 @@ struct PatternCapture {
     keeps_original: bool,
 }
 
-/// Reads `patterns`, which must be there, and `preserve_original` (true).
+/// Reads `patterns` (required) and `preserve_original` (true).
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let patterns = match settings.value("patterns") {
         Some(serde_json::Value::String(one)) => Some(vec![one.clone()]),
@@ -45,7 +45,7 @@ impl Stream for PatternCapture {
 
 impl Stage for Capture<'_> {
     fn push(&mut self, token: &mut TokenBuf, emit: Emit<'_>) -> bool {
-        // Start, end, and the pattern: in the order in which they come out.
+        // The start, the end and the pattern of each group, in the order in which they are emitted.
         let mut found: Vec<(usize, usize, usize, usize)> = Vec::new();
         for (number, pattern) in self.0.patterns.iter().enumerate() {
             java_pattern::each(pattern, &token.text, |groups| {

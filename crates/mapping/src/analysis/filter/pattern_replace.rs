@@ -16,8 +16,8 @@ struct PatternReplace {
     is_all: bool,
 }
 
-/// Reads `pattern`, which must be there, `flags`, `replacement` (nothing) and `all` (true: every match, not
-/// the first alone).
+/// Reads `pattern` (required), `flags`, `replacement` (nothing) and `all` (true: replaces every match, not
+/// only the first).
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let pattern = settings.text("pattern").ok_or_else(|| {
         RequestError::illegal_argument(format!(

@@ -1,7 +1,7 @@
-//! `phonetic`: replaces a word by a code of what it sounds like, or adds the code.
+//! `phonetic`: replaces a word by a code of its pronunciation, or adds the code.
 //!
-//! Source: Elasticsearch's plugin `analysis-phonetic`, Lucene's filters of the same names; the algorithms are
-//! Apache Commons Codec's.
+//! Source: Elasticsearch's plugin `analysis-phonetic`, and Lucene's filters with the same names. The
+//! algorithms are those of Apache Commons Codec.
 
 use std::fmt;
 
@@ -19,14 +19,14 @@ use crate::analysis::unicode;
 
 /// How a word is encoded.
 enum Coding {
-    /// By its letters in small, of which A to Z count.
+    /// Uses the letters in lower case, only a to z.
     Caverphone(Box<dyn Encoder + Send + Sync>),
     Cologne(Cologne),
-    /// By its letters in capitals, others than A to Z passed over.
+    /// Uses the letters in upper case, ignoring others than A to Z.
     Metaphone(Metaphone),
     DoubleMetaphone(DoubleMetaphone),
     Nysiis,
-    /// By its letters in capitals; words with others than A to Z are left alone.
+    /// Uses the letters in upper case; words with others than A to Z are left unchanged.
     Soundex(Soundex),
     RefinedSoundex(RefinedSoundex),
     DaitchMokotoff(DaitchMokotoffSoundex),
@@ -34,7 +34,7 @@ enum Coding {
 
 struct Phonetic {
     coding: Coding,
-    /// The word itself stays beside its codes.
+    /// Whether the word itself is kept in addition to its codes.
     keeps_word: bool,
 }
 
@@ -77,11 +77,11 @@ pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestE
     Ok(Filter::stream(Phonetic { coding, keeps_word }).parsing(Parsing::Refused))
 }
 
-/// Bytes of a word that is encoded; longer ones are no words, and stay.
+/// Maximum length of a word in bytes; longer ones are left unchanged.
 const WORD_MAX: usize = 512;
 
 impl Phonetic {
-    /// The codes of a word: none where it stays as it is.
+    /// Returns the codes of a word; empty if the word is left unchanged.
     fn codes(&self, word: &str) -> Vec<String> {
         let upper = || word.to_uppercase();
         match &self.coding {
@@ -94,7 +94,7 @@ impl Phonetic {
             Coding::Nysiis => vec![nysiis(word)],
             Coding::Soundex(encoder) => {
                 let code = encoder.encode(known(&upper()));
-                // Letters that it does not know are not reached once the code is whole.
+                // Once the code is complete, unknown letters after that do not matter.
                 let is_whole =
                     known(&upper()).len() == upper().len() || !code.ends_with('0') && code.len() == 4;
                 if is_whole { vec![code] } else { Vec::new() }
@@ -112,18 +112,18 @@ impl Phonetic {
         }
     }
 
-    /// Whether the codes come before the word, where it stays.
+    /// Whether the codes come before the word, if the word is kept.
     fn puts_codes_first(&self) -> bool {
         !matches!(self.coding, Coding::DoubleMetaphone(_) | Coding::DaitchMokotoff(_))
     }
 }
 
-/// The word with a mark for each letter that metaphone passes over: the library counts bytes.
+/// Returns the word with a mark for each letter that metaphone ignores, because the library works on bytes.
 fn ascii(word: &str) -> String {
     word.chars().map(|c| if c.is_ascii() { c } else { '*' }).collect()
 }
 
-/// The word up to the first letter that is none of A to Z.
+/// Returns the word up to the first letter other than A to Z.
 fn known(word: &str) -> &str {
     let foreign = word.find(|c: char| !c.is_ascii() && unicode::is_letter(c));
     foreign.map_or(word, |end| &word[..end])
@@ -195,7 +195,7 @@ mod tests {
         found
     }
 
-    /// What Apache Commons Codec 1.15 answered: encoder, word, code; `!` where it refuses the word.
+    /// Compares with Apache Commons Codec 1.15: encoder, word, code; `!` if it refuses the word.
     #[test]
     fn codes_are_those_of_commons_codec() {
         let mut wrong = Vec::new();

@@ -1,4 +1,4 @@
-//! `classic`, and the `'s` of English.
+//! `classic`, and the removal of the English `'s`.
 
 use super::{Context, Settings};
 use crate::RequestError;
@@ -11,12 +11,12 @@ struct Possessive;
 #[derive(Debug)]
 struct Classic;
 
-/// Lucene's `EnglishPossessiveFilter`.
+/// Makes a filter like Lucene's `EnglishPossessiveFilter`.
 pub(in crate::analysis) fn english() -> Filter {
     Filter::each(Possessive)
 }
 
-/// `classic`, which has no settings: takes `'s` off words and dots out of acronyms.
+/// Makes `classic`, which has no settings: it removes `'s` from words and dots from acronyms.
 pub fn make_classic(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::each(Classic).reading_kinds())
 }

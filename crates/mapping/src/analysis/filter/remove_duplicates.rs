@@ -1,4 +1,4 @@
-//! `remove_duplicates`: removes a token that occurs before at the same position.
+//! `remove_duplicates`: removes a token that has already occurred at the same position.
 
 use hashbrown::HashSet;
 
@@ -13,7 +13,7 @@ struct RemoveDuplicates;
 #[derive(Default)]
 struct Seen(HashSet<String>);
 
-/// `remove_duplicates`, which has no settings.
+/// Makes `remove_duplicates`, which has no settings.
 pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::stream(RemoveDuplicates))
 }

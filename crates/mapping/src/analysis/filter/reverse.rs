@@ -1,4 +1,4 @@
-//! `reverse`: turns the characters of each token round.
+//! `reverse`: reverses the characters of each token.
 
 use super::{Context, Settings};
 use crate::RequestError;
@@ -8,7 +8,7 @@ use crate::analysis::token::TokenBuf;
 #[derive(Debug)]
 struct Reverse;
 
-/// `reverse`, which has no settings.
+/// Makes `reverse`, which has no settings.
 pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::each(Reverse))
 }

@@ -1,6 +1,6 @@
-//! `shingle`: joins neighbouring tokens.
+//! `shingle`: joins adjacent tokens.
 //!
-//! Source: Lucene's `ShingleFilter`. A hole is filled by `filler_token`.
+//! Source: Lucene's `ShingleFilter`. A gap is filled by `filler_token`.
 
 use std::collections::VecDeque;
 
@@ -48,7 +48,7 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
 
 struct Window<'a> {
     own: &'a Shingle,
-    /// Tokens, and whether they fill holes.
+    /// The tokens of the window, and whether each fills a gap.
     tokens: VecDeque<(TokenBuf, bool)>,
     has_shingle: bool,
 }
@@ -65,7 +65,7 @@ impl Window<'_> {
         self.tokens.len() < self.own.max || self.shift(emit)
     }
 
-    /// Emits what starts with the first token, and drops that.
+    /// Emits the shingles that start with the first token, and removes that token.
     fn shift(&mut self, emit: Emit<'_>) -> bool {
         let Some((first, _)) = self.tokens.front() else { return true };
         let mut token = first.clone();

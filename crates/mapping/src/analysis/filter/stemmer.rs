@@ -1,5 +1,5 @@
-//! `stemmer`, `snowball` and the filters of one stemmer: replace words by their stems, except those that are
-//! marked as keywords.
+//! `stemmer`, `snowball` and filters with a fixed stemmer: replace words by their stems, except those that
+//! are marked as keywords.
 
 use super::{Context, Settings, possessive};
 use crate::RequestError;
@@ -13,7 +13,7 @@ enum Stemmer {
     German2(rust_stemmers::Stemmer),
     New(frostem::Stemmer),
     Own(fn(&mut Vec<char>)),
-    /// One over the whole text of a word.
+    /// A function on the word as a string.
     Text(fn(&mut String)),
 }
 
@@ -23,7 +23,7 @@ impl std::fmt::Debug for Stemmer {
     }
 }
 
-/// The stemmer of this name.
+/// Makes a filter with the stemmer of this name.
 pub(in crate::analysis) fn of(name: &str, is_snowball: bool) -> Result<Filter, RequestError> {
     let stemmer = match find(name, is_snowball) {
         Some(Stemming::Old(algorithm)) => Stemmer::Old(rust_stemmers::Stemmer::create(algorithm)),
@@ -47,7 +47,7 @@ pub(in crate::analysis) fn of(name: &str, is_snowball: bool) -> Result<Filter, R
     Ok(Filter::each(stemmer).knowing_keywords())
 }
 
-/// `stemmer`: reads `language` (or `name`), which is `porter` by default; an unknown one is an error.
+/// Makes `stemmer`. Reads `language` (or `name`), which is `porter` by default; an unknown one is an error.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let name = settings.text("language").or(settings.text("name")).unwrap_or_else(|| "porter".into());
     let deprecated = match &*name.replace('_', "").to_lowercase() {
@@ -63,7 +63,7 @@ pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestE
     of(&name, false)
 }
 
-/// `snowball`: reads `language` (or `name`), which is `English` by default; an unknown one is an error.
+/// Makes `snowball`. Reads `language` (or `name`), which is `English` by default; an unknown one is an error.
 pub fn make_snowball(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let name = settings.text("language").or(settings.text("name")).unwrap_or_else(|| "English".into());
     of(&name, true)
@@ -71,7 +71,7 @@ pub fn make_snowball(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter,
 
 macro_rules! filter {
     ($make:ident, $name:literal) => {
-        /// A filter of one stemmer, without settings.
+        /// Makes a filter with a fixed stemmer, without settings.
         pub fn $make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
             of($name, false)
         }
@@ -125,7 +125,7 @@ impl Each for Stemmer {
     }
 }
 
-/// `ae`, `oe` and `ue` become umlauts, the last not after `q` or a vowel.
+/// Replaces `ae`, `oe` and `ue` by umlauts; `ue` only if it does not follow `q` or a vowel.
 fn umlauts_into(text: &str, out: &mut String) {
     let mut chars = text.chars().peekable();
     let mut before = ' ';

@@ -1,4 +1,4 @@
-//! `stemmer_override`: replaces some words by others, which stemmers leave as they are.
+//! `stemmer_override`: replaces some words by others, which stemmers leave unchanged.
 
 use hashbrown::HashMap;
 
@@ -10,7 +10,7 @@ use crate::analysis::token::TokenBuf;
 #[derive(Debug)]
 struct StemmerOverride(HashMap<String, String>);
 
-/// Reads the rules `words => stem` of `rules` or `rules_path`, of which there must be one.
+/// Reads the rules `words => stem` of `rules` or `rules_path`, one of which is required.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let rules = context.list(settings, "rules")?.ok_or_else(|| {
         RequestError::illegal_argument(

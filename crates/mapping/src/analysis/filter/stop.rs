@@ -1,4 +1,4 @@
-//! `stop`: removes words that carry no meaning for search.
+//! `stop`: removes words that carry no meaning for searching.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use crate::analysis::chain::{Each, Emit, End, Filter, Stage, Stream};
 use crate::analysis::settings::strings;
 use crate::analysis::token::TokenBuf;
 
-/// Words by language: the lists of Lucene's analyzers, a language a line.
+/// Stop words by language: the lists of Lucene's analyzers, one line per language.
 static BY_LANGUAGE: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
     let lines = include_str!("../stopwords.txt").lines();
     let language = |line: &'static str| {
@@ -20,7 +20,7 @@ static BY_LANGUAGE: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLoc
     lines.map(language).collect()
 });
 
-/// The stop words of a language.
+/// Returns the stop words of a language.
 fn stop_words(language: &str) -> Option<&'static [&'static str]> {
     BY_LANGUAGE.get(language).map(Vec::as_slice)
 }
@@ -28,8 +28,8 @@ fn stop_words(language: &str) -> Option<&'static [&'static str]> {
 #[derive(Debug)]
 struct Stop(Words);
 
-/// With `remove_trailing: false`, which leaves a stop word that ends the text: somebody may still be typing
-/// it.
+/// The filter with `remove_trailing: false`, which keeps a stop word at the end of the text, because the user
+/// may still be typing it.
 #[derive(Debug)]
 struct SuggestStop(Words);
 
@@ -51,13 +51,13 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
     })
 }
 
-/// The filter with these words.
+/// Makes a filter with these words.
 pub(in crate::analysis) fn of(words: Words) -> Filter {
     Filter::each(Stop(words))
 }
 
-/// The setting `stopwords`: words, and lists of languages by their names (`_english_`); the list of
-/// `language` where there is none.
+/// Reads the setting `stopwords`: words, and names of language lists (`_english_`). The default is the list
+/// of `language`.
 pub(in crate::analysis) fn read_stopwords(
     settings: &Settings<'_>,
     context: &Context<'_>,
@@ -112,7 +112,7 @@ impl Stage for Waiting<'_> {
 
     fn end(&mut self, End { trailing, offset }: End, emit: Emit<'_>) -> u32 {
         match self.last.take() {
-            // A stop word that something follows was complete.
+            // A stop word that is followed by something was complete.
             Some(mut last) if last.end == offset => {
                 last.increment += std::mem::take(&mut self.skipped);
                 last.is_keyword = true;

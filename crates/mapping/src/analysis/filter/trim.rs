@@ -8,7 +8,7 @@ use crate::analysis::token::TokenBuf;
 #[derive(Debug)]
 struct Trim;
 
-/// `trim`, which has no settings.
+/// Makes `trim`, which has no settings.
 pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::each(Trim).normalizing())
 }

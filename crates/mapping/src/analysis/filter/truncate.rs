@@ -1,4 +1,4 @@
-//! `truncate`: cuts a token after a number of UTF-16 units.
+//! `truncate`: cuts tokens to a maximum number of UTF-16 units.
 
 use super::{Context, Settings};
 use crate::RequestError;
@@ -10,7 +10,7 @@ struct Truncate {
     length: usize,
 }
 
-/// Reads `length`, which a declared filter must have (10 for the one that is not declared).
+/// Reads `length`, which is required if the filter is declared. The built-in filter uses 10.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     if settings.is_declared() && settings.value("length").is_none() {
         return Err(RequestError::illegal_argument("length parameter must be provided"));

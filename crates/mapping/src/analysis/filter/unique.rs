@@ -1,4 +1,4 @@
-//! `unique`: removes tokens that occur before in the text, or at the same position.
+//! `unique`: removes tokens that have already occurred in the text, or at the same position.
 
 use hashbrown::HashSet;
 

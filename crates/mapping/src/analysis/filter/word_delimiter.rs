@@ -1,4 +1,4 @@
-//! `word_delimiter_graph` and `word_delimiter`: divide words into parts, and join the parts.
+//! `word_delimiter_graph` and `word_delimiter`: split words into parts, and join the parts.
 //!
 //! Source: Lucene's `WordDelimiterGraphFilter` and `WordDelimiterFilter`.
 
@@ -11,7 +11,7 @@ use crate::analysis::token::TokenBuf;
 #[derive(Debug)]
 struct WordDelimiter(Parting);
 
-/// `word_delimiter_graph`: reads the settings of [`Parting::read`].
+/// Makes `word_delimiter_graph`. Reads the settings of [`Parting::read`].
 pub fn make_graph(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::stream(WordDelimiter(Parting::read(settings, context)?))
         .parsing(Parsing::Refused)
@@ -20,14 +20,14 @@ pub fn make_graph(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filt
 
 struct Walk<'a> {
     own: &'a Parting,
-    /// Positions of tokens of which nothing came out.
+    /// Positions of tokens that yielded nothing.
     skipped: u32,
     last_start: u32,
     room: String,
 }
 
-/// What comes out: from and to which node of the token's own graph, from and to which byte; its text, where
-/// that is not what stands there.
+/// A part that is emitted: its first and last node in the token's own graph, its byte range, and its text if
+/// that differs from the bytes in the range.
 type Part = (u32, u32, usize, usize, Option<String>);
 
 impl Stream for WordDelimiter {
@@ -36,7 +36,7 @@ impl Stream for WordDelimiter {
     }
 }
 
-/// Parts that are put together.
+/// Parts that are joined.
 #[derive(Default)]
 struct Joined {
     text: String,

@@ -1,4 +1,4 @@
-//! `word_delimiter`: divides words into parts and joins the parts, without a graph.
+//! `word_delimiter`: splits words into parts and joins the parts, without a graph.
 //!
 //! Source: Lucene's `WordDelimiterFilter`.
 
@@ -11,7 +11,7 @@ use crate::analysis::token::TokenBuf;
 #[derive(Debug)]
 struct WordDelimiter(Parting);
 
-/// `word_delimiter`: reads the settings of [`Parting::read`]; `ignore_keywords` has no effect.
+/// Makes `word_delimiter`. Reads the settings of [`Parting::read`]; `ignore_keywords` has no effect.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let mut parting = Parting::read(settings, context)?;
     parting.ignores_keywords = false;
@@ -20,23 +20,23 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
 
 struct Walk<'a> {
     own: &'a Parting,
-    /// Whether nothing was emitted yet.
+    /// Whether nothing has been emitted yet.
     is_first: bool,
-    /// Positions of tokens that are not given yet.
+    /// Positions of tokens that have not been added to another token yet.
     skipped: u32,
     room: String,
 }
 
-/// A part that comes out.
+/// A part that is emitted.
 struct Part {
     increment: u32,
     start: usize,
     end: usize,
-    /// Its text, where that is not what stands there.
+    /// Its text, if that differs from the bytes in its range.
     joined: Option<String>,
 }
 
-/// Parts that are put together.
+/// Parts that are joined.
 #[derive(Default)]
 struct Joined {
     text: String,
@@ -57,11 +57,11 @@ impl Joined {
     }
 }
 
-/// Positions of the parts of one token.
+/// Assigns positions to the parts of one token.
 struct Positions {
     skipped: u32,
     has_output: bool,
-    /// The original stands at the position of the first part.
+    /// Whether the original has been emitted at the position of the first part.
     follows_original: bool,
 }
 

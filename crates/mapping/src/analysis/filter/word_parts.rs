@@ -1,4 +1,5 @@
-//! The parts of a word: where letters, digits and case change, and at what is neither.
+//! Splits words into parts: at changes of letters, digits and case, and at characters that are neither
+//! letters nor digits.
 //!
 //! Source: Lucene's `WordDelimiterIterator`.
 
@@ -20,7 +21,7 @@ pub const DELIMITER: u8 = 8;
 /// A part of letters.
 pub const ALPHA: u8 = LOWER | UPPER;
 
-/// How words are taken apart, and which parts come out.
+/// How words are split, and which parts are emitted.
 #[derive(Debug)]
 pub struct Parting {
     pub word_parts: bool,
@@ -39,8 +40,8 @@ pub struct Parting {
 }
 
 impl Parting {
-    /// Reads the settings that `word_delimiter` and `word_delimiter_graph` share. An error if a table of
-    /// types does not parse.
+    /// Reads the settings that `word_delimiter` and `word_delimiter_graph` share. Fails if a type table does
+    /// not parse.
     pub fn read(settings: &Settings<'_>, context: &Context<'_>) -> Result<Parting, RequestError> {
         let flag = |key: &str, default: bool| settings.bool(key, default);
         Ok(Parting {
@@ -72,7 +73,7 @@ impl Parting {
             _ if c.is_ascii() => DELIMITER,
             _ if unicode::is_upper(c) => UPPER,
             _ if unicode::is_lower(c) || matches!(c, 'ª' | 'º') => LOWER,
-            // Java sees the two halves of characters beyond the basic plane.
+            // Java sees the two surrogates of characters beyond the basic plane.
             '\u{10000}'.. => ALPHA | DIGIT,
             _ if unicode::is_letter(c) || unicode::is_mark(c) => ALPHA,
             _ if c > 'ÿ' && unicode::is_number(c) => DIGIT,
@@ -80,12 +81,12 @@ impl Parting {
         }
     }
 
-    /// Whether parts of this kind come out.
+    /// Whether parts of this kind are emitted.
     pub fn makes(&self, kind: u8) -> bool {
         self.word_parts && kind & ALPHA != 0 || self.number_parts && kind & DIGIT != 0
     }
 
-    /// Whether runs of parts of this kind are put together.
+    /// Whether runs of parts of this kind are joined.
     pub fn joins(&self, kind: u8) -> bool {
         self.catenate_words && kind & ALPHA != 0 || self.catenate_numbers && kind & DIGIT != 0
     }
@@ -99,8 +100,8 @@ impl Parting {
         !(!self.on_case && last_alpha && alpha || last & UPPER != 0 && alpha || !self.on_numerics && changes)
     }
 
-    /// Start and end in bytes of every part, and its kind; whether one part is all there is between
-    /// delimiters.
+    /// Returns the start, the end (in bytes) and the kind of every part, and whether there is only one part
+    /// between delimiters.
     pub fn parts(&self, text: &str) -> (Vec<(usize, usize, u8)>, bool) {
         let chars: Vec<(usize, char, u8)> =
             text.char_indices().map(|(at, c)| (at, c, self.kind(c))).collect();
@@ -144,7 +145,7 @@ impl Parting {
     }
 }
 
-/// The setting `type_table`: characters and what they are taken for.
+/// Reads the setting `type_table`: characters and their types.
 fn table(settings: &Settings<'_>, context: &Context<'_>) -> Result<HashMap<char, u8>, RequestError> {
     let mut table = HashMap::new();
     let rules = match settings.value("type_table") {

@@ -1,4 +1,4 @@
-//! A set of words, with or without regard to case.
+//! A set of words, compared with or without regard to case.
 
 use hashbrown::HashSet;
 
@@ -14,7 +14,7 @@ pub(in crate::analysis) struct Words {
 }
 
 impl Words {
-    /// A set of `words`; with `ignores_case` they are compared in lower case.
+    /// Creates a set of `words`. With `ignores_case` they are compared in lower case.
     pub fn new(words: impl IntoIterator<Item = String>, ignores_case: bool) -> Words {
         let words = words.into_iter().map(|word| match ignores_case {
             true => lower(&word),
@@ -23,7 +23,7 @@ impl Words {
         Words { words: words.collect(), ignores_case }
     }
 
-    /// The words under `key`; `None`: the setting is not there.
+    /// Reads the words under `key`; `None` if the setting is absent.
     pub fn read(
         settings: &Settings<'_>,
         context: &Context<'_>,
@@ -33,12 +33,12 @@ impl Words {
         Ok(context.list(settings, key)?.map(|words| Words::new(words, ignores_case)))
     }
 
-    /// Whether there is no word.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// Whether `word` is in the set. `room` is scratch space for its lower-case form.
+    /// Whether `word` is in the set. `room` is a scratch buffer for its lower-case form.
     #[inline]
     pub fn has(&self, word: &str, room: &mut String) -> bool {
         if !self.ignores_case || !word.bytes().any(|byte| byte >= 0x80 || byte.is_ascii_uppercase()) {

@@ -1,4 +1,4 @@
-//! The affix file: prefixes and suffixes, and what flags mean.
+//! The affix file: prefixes and suffixes, and the meaning of flags.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -9,16 +9,16 @@ use super::flags::FlagForm;
 #[derive(Debug)]
 pub struct Affix {
     pub flag: u32,
-    /// What the word has in its place.
+    /// The part of the word that the affix replaces.
     pub strip: Box<[char]>,
-    /// Flags that a word gets by it.
+    /// Flags that a word gets from it.
     pub appends: Box<[u32]>,
-    /// Whether a prefix and a suffix may stand at once.
+    /// Whether it can be combined with a prefix or suffix on the other side.
     pub crosses: bool,
     condition: Vec<Letter>,
 }
 
-/// What a letter of a condition must be.
+/// What a condition requires of a letter.
 #[derive(Debug, PartialEq)]
 enum Letter {
     Any,
@@ -37,7 +37,7 @@ impl Letter {
 }
 
 impl Affix {
-    /// Whether the word without the affix is one that it may be put to.
+    /// Whether the affix may be added to this word without it.
     pub fn fits(&self, word: &[char], is_prefix: bool) -> bool {
         let length = self.condition.len();
         let part = match is_prefix {
@@ -48,20 +48,20 @@ impl Affix {
     }
 }
 
-/// Numbers of affixes by their letters; those of suffixes are in the order of the word.
+/// Indices of affixes by their letters, in the order in which these occur in a word.
 type ByLetters = HashMap<Box<[char]>, Vec<usize>>;
 
-/// Everything that an affix file says.
+/// The contents of an affix file.
 #[derive(Debug, Default)]
 pub struct Affixes {
     pub list: Vec<Affix>,
     pub prefixes: ByLetters,
     pub suffixes: ByLetters,
-    /// Letters of the longest affix.
+    /// Number of letters of the longest affix.
     pub longest: usize,
     pub encoding: String,
     pub form: FlagForm,
-    /// Flags that a number of `AF` stands for, and morphology that one of `AM` stands for.
+    /// Flags to which the numbers of `AF` refer, and morphology to which those of `AM` refer.
     pub aliases: Vec<String>,
     pub morphology: Vec<String>,
     pub needs_affix: Option<u32>,
@@ -70,7 +70,7 @@ pub struct Affixes {
     pub complex_prefixes: bool,
     pub strips_fully: bool,
     pub checks_sharp_s: bool,
-    /// Turkish and Azerbaijani have an `i` with and one without a dot.
+    /// Whether the language is Turkish or Azerbaijani, which distinguish `i` with and without a dot.
     pub is_turkic: bool,
     ignored: HashSet<char>,
     inputs: Vec<(String, String)>,
@@ -79,14 +79,14 @@ pub struct Affixes {
     second_suffixes: HashSet<u32>,
 }
 
-/// Affixes and conversions of a file at most.
+/// Maximum number of affixes, and of conversions, in a file.
 const LINES_MAX: usize = 1 << 20;
 
 impl Affixes {
-    /// Reads the file; the reason why not.
+    /// Parses the file. Fails with the reason.
     pub fn parse(bytes: &[u8], ignores_case: bool) -> Result<Affixes, String> {
         let mut own = Affixes { encoding: "ISO8859-1".to_owned(), ..Affixes::default() };
-        // Both hold for the whole file.
+        // The encoding and the form of flags apply to the whole file.
         let latin: String = bytes.iter().map(|byte| char::from(*byte)).collect();
         for line in latin.lines() {
             match line.trim().split_once(char::is_whitespace) {
@@ -194,7 +194,7 @@ impl Affixes {
         Ok(())
     }
 
-    /// Flags as a word or an affix has them, or the number of some.
+    /// Parses the flags of a word or an affix, which may be the number of an alias.
     pub fn flags(&self, text: &str) -> Result<Box<[u32]>, String> {
         if self.aliases.is_empty() || text.is_empty() {
             return self.form.read(text);
@@ -204,31 +204,32 @@ impl Affixes {
         self.form.read(alias.ok_or_else(|| format!("Bad flag alias number:{text}"))?)
     }
 
-    /// Whether some prefix gives this flag to a word, so that an affix with the flag may be added to that
+    /// Whether some prefix adds this flag to a word, so that an affix with the flag may be added to that
     /// prefix.
     pub fn is_second_prefix(&self, flag: u32) -> bool {
         self.second_prefixes.contains(&flag)
     }
 
-    /// Whether some suffix gives this flag to a word, so that an affix with the flag may be added to that
+    /// Whether some suffix adds this flag to a word, so that an affix with the flag may be added to that
     /// suffix.
     pub fn is_second_suffix(&self, flag: u32) -> bool {
         self.second_suffixes.contains(&flag)
     }
 
-    /// A word as it is looked for: without ignored letters, converted, in lower case where that is asked for.
+    /// Returns a word in the form in which it is looked up: without ignored letters, converted, and in lower
+    /// case if requested.
     pub fn cleaned(&self, word: &str, ignores_case: bool) -> String {
         let kept: String = word.chars().filter(|c| !self.ignored.contains(c)).collect();
         let converted = convert(&self.inputs, kept);
         if ignores_case { converted.chars().map(|c| self.lower(c)).collect() } else { converted }
     }
 
-    /// A stem as it is shown.
+    /// Returns a stem in its output form.
     pub fn shown(&self, stem: String) -> String {
         convert(&self.outputs, stem)
     }
 
-    /// A letter in lower case, by the language.
+    /// Returns a letter in lower case, as the language requires.
     pub fn lower(&self, c: char) -> char {
         match c {
             'I' if self.is_turkic => 'ı',
@@ -248,7 +249,7 @@ fn longest_first(mut table: Vec<(String, String)>) -> Vec<(String, String)> {
     table
 }
 
-/// The text with the longest entry of the table at each place replaced.
+/// Replaces the longest matching entry of the table at each position.
 fn convert(table: &[(String, String)], text: String) -> String {
     if table.is_empty() {
         return text;
@@ -270,7 +271,7 @@ fn convert(table: &[(String, String)], text: String) -> String {
     out
 }
 
-/// A condition: letters, `.`, `[abc]` and `[^abc]`. A dot alone is none.
+/// Parses a condition: letters, `.`, `[abc]` and `[^abc]`. A single dot means no condition.
 fn condition(text: &str) -> Vec<Letter> {
     let mut letters = Vec::new();
     if text == "." {

@@ -1,4 +1,4 @@
-//! A dictionary as a whole, read once for all analyzers that have it.
+//! A complete dictionary, read once for all analyzers that use it.
 
 use std::sync::{Arc, LazyLock, Mutex, Weak};
 
@@ -15,12 +15,12 @@ pub(in crate::analysis) struct Dictionary {
     pub(super) ignores_case: bool,
 }
 
-/// Dictionaries that some analyzer has, by what they were read from.
+/// Dictionaries that are in use by an analyzer, by hashes of their contents.
 static KNOWN: LazyLock<Mutex<HashMap<Vec<u64>, Weak<Dictionary>>>> = LazyLock::new(Mutex::default);
 
 impl Dictionary {
-    /// Reads the bytes of an affix file and of files of words; the same dictionary again while somebody has
-    /// it. The reason why not.
+    /// Parses the bytes of an affix file and of word files, or returns the same dictionary if it is in use.
+    /// Fails with the reason.
     pub fn read(affixes: &[u8], words: &[Vec<u8>], ignores_case: bool) -> Result<Arc<Dictionary>, String> {
         let hash = |bytes: &[u8]| {
             use std::hash::BuildHasher;
@@ -45,7 +45,7 @@ impl Dictionary {
     }
 }
 
-/// The text of a file in the encoding that the affix file names.
+/// Decodes a file in the encoding that the affix file names.
 pub(super) fn decoded(bytes: &[u8], encoding: &str) -> Result<String, String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     match encoding.to_ascii_uppercase().replace('-', "").as_str() {

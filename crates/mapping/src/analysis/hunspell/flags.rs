@@ -1,4 +1,4 @@
-//! Flags: what affixes and words are marked with.
+//! Flags of affixes and words.
 
 /// How flags are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -8,12 +8,12 @@ pub enum FlagForm {
     Short,
     /// Two characters each.
     Long,
-    /// Numbers with commas between them.
+    /// Comma-separated numbers.
     Number,
 }
 
 impl FlagForm {
-    /// That of the line `FLAG`.
+    /// Parses the line `FLAG`.
     pub fn parse(name: &str) -> Result<FlagForm, String> {
         match name {
             "UTF-8" => Ok(FlagForm::Short),
@@ -23,7 +23,7 @@ impl FlagForm {
         }
     }
 
-    /// Flags in ascending order.
+    /// Parses flags and sorts them.
     pub fn read(self, text: &str) -> Result<Box<[u32]>, String> {
         let mut flags: Vec<u32> = match self {
             FlagForm::Short => text.chars().map(u32::from).collect(),
@@ -47,13 +47,13 @@ impl FlagForm {
         Ok(flags.into())
     }
 
-    /// The one flag of a line.
+    /// Parses a line with a single flag.
     pub fn one(self, text: &str) -> Result<u32, String> {
         self.read(text)?.first().copied().ok_or_else(|| format!("expected one flag, got: {text}"))
     }
 }
 
-/// Whether a flag is among these; one that the file does not name is nowhere.
+/// Whether a flag is among these; false if the file does not define the flag.
 pub fn has(flags: &[u32], flag: Option<u32>) -> bool {
     flag.is_some_and(|flag| flags.binary_search(&flag).is_ok())
 }

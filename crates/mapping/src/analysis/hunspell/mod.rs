@@ -1,7 +1,7 @@
-//! Dictionaries of Hunspell: "which words of the dictionary is this a form of?"
+//! Hunspell dictionaries: "of which words of the dictionary is this a form?"
 //!
-//! [`affix`] reads what may stand before and after words, [`words`] the words, [`stem`] takes a form apart.
-//! Source: Lucene's package `hunspell`; words that are made of several are not taken apart, as there.
+//! [`affix`] reads the prefixes and suffixes, [`words`] the words, [`stem`] finds the stems of a form.
+//! Source: Lucene's package `hunspell`. As there, compound words are not decomposed.
 
 mod affix;
 mod dictionary;

@@ -1,4 +1,4 @@
-//! Taking a form apart: affixes off, until a word of the dictionary is left that may have them.
+//! Finds the stems of a form: removes affixes until a word of the dictionary is left that may have them.
 //!
 //! Source: Lucene's `Stemmer`.
 
@@ -7,7 +7,7 @@ use super::dictionary::Dictionary;
 use super::flags::has;
 use super::words::Case;
 
-/// The affixes that were taken off so far, by number.
+/// The affixes that have been removed so far, by index.
 #[derive(Debug, Clone, Copy, Default)]
 struct Taken {
     outer_prefix: Option<usize>,
@@ -16,13 +16,13 @@ struct Taken {
     inner_suffix: Option<usize>,
 }
 
-/// Forms with `ß` for `ss` that are looked at.
+/// Maximum number of forms with `ß` for `ss` that are tried.
 const SHARP_S_MAX: usize = 5;
-/// Letters of a form that is taken apart; longer ones are no words.
+/// Maximum length of a form in letters; longer ones are not looked up.
 const FORM_MAX: usize = 256;
 
 impl Dictionary {
-    /// The stems of a form, each once; none: it is not known.
+    /// Returns the stems of a form, each once; empty if the form is unknown.
     pub fn stems(&self, form: &str) -> Vec<String> {
         let mut found = Vec::new();
         for stem in self.all_stems(form) {
@@ -37,7 +37,7 @@ impl Dictionary {
         found
     }
 
-    /// The same, as often as there are ways to them.
+    /// Returns the stems, each as often as there are ways to derive it.
     pub fn all_stems(&self, form: &str) -> Vec<String> {
         let word: Vec<char> = self.affixes.cleaned(form, self.ignores_case).chars().collect();
         let mut found = Vec::new();
@@ -55,7 +55,7 @@ impl Dictionary {
         found
     }
 
-    /// The form as it would stand within a sentence.
+    /// Tries the form as it would be written within a sentence.
     fn vary_case(&self, word: &[char], case: Case, found: &mut Vec<String>) {
         let lower = |c: &char| self.affixes.lower(*c);
         let mut title = word.to_vec();
@@ -81,7 +81,7 @@ impl Dictionary {
         }
     }
 
-    /// With `ß` for every choice of its `ss`.
+    /// Tries `ß` for every combination of its `ss`.
     fn vary_sharp_s(&self, word: &[char], found: &mut Vec<String>) {
         if !self.affixes.checks_sharp_s {
             return;
@@ -147,7 +147,7 @@ impl Dictionary {
         }
     }
 
-    /// Takes one affix off, if it may stand there; `rest` is the word without it.
+    /// Removes one affix, if that is allowed; `rest` is the word without it.
     fn remove(&self, number: usize, is_prefix: bool, rest: &[char], taken: Taken, found: &mut Vec<String>) {
         let same = if is_prefix { taken.outer_prefix } else { taken.outer_suffix };
         let affix = &self.affixes.list[number];

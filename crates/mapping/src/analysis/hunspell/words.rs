@@ -1,4 +1,4 @@
-//! The files of words: words with their flags.
+//! The word files: words with their flags.
 
 use hashbrown::HashMap;
 
@@ -9,7 +9,7 @@ use super::dictionary::decoded;
 #[derive(Debug)]
 pub struct Entry {
     pub flags: Box<[u32]>,
-    /// The stem that its morphology names (`st:`).
+    /// The stem given in its morphology (`st:`).
     pub stem: Option<Box<str>>,
 }
 
@@ -17,15 +17,15 @@ pub struct Entry {
 #[derive(Debug, Default)]
 pub struct Entries(HashMap<Box<[char]>, Vec<Entry>>);
 
-/// Bytes that a word takes beyond its text.
+/// Bytes of a word's entry besides its text.
 const WORD_BYTES: u64 = 120;
 
-/// How letters of a word are written.
+/// The case of a word's letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Case {
     /// All letters in upper case.
     Upper,
-    /// The first letter alone in upper case.
+    /// Only the first letter is in upper case.
     Title,
     /// All letters in lower case.
     Lower,
@@ -34,7 +34,7 @@ pub enum Case {
 }
 
 impl Case {
-    /// How this word is written.
+    /// Determines the case of a word.
     pub fn of(word: &[char]) -> Case {
         let Some((first, rest)) = word.split_first() else { return Case::Lower };
         let (has_upper, has_lower) =
@@ -49,15 +49,15 @@ impl Case {
 }
 
 impl Entries {
-    /// All entries of this word; none if it is unknown.
+    /// Returns all entries of a word; empty if it is unknown.
     pub fn get(&self, word: &[char]) -> &[Entry] {
         self.0.get(word).map_or(&[], Vec::as_slice)
     }
 
-    /// Adds the words of a file; the reason why not.
+    /// Adds the words of a file. Fails with the reason.
     pub fn add(&mut self, bytes: &[u8], affixes: &Affixes, ignores_case: bool) -> Result<(), String> {
         let text = decoded(bytes, &affixes.encoding)?;
-        // The first line is their number.
+        // The first line is the number of words.
         for line in text.lines().skip(1) {
             if line.is_empty() || line.starts_with(['#', '\t']) {
                 continue;
@@ -80,7 +80,7 @@ impl Entries {
         let stem = stem_of(morphology, affixes);
         let case = Case::of(&word);
         if case == Case::Mixed || case == Case::Upper && has_flags {
-            // Found where somebody writes it as the first word of a sentence.
+            // Also matches the word with a capital first letter, as at the beginning of a sentence.
             let rest = word[1..].iter().map(|c| affixes.lower(*c));
             let title: Box<[char]> = word[0].to_uppercase().take(1).chain(rest).collect();
             let entry = Entry { flags: flags.clone(), stem: stem.clone() };
@@ -91,7 +91,7 @@ impl Entries {
     }
 }
 
-/// Where morphology begins: at a tab, or at a blank before two letters and a colon.
+/// Returns where the morphology begins: at a tab, or at a blank before two letters and a colon.
 fn morphology_start(line: &str) -> usize {
     let bytes = line.as_bytes();
     let is_field = |at: usize| {
@@ -103,7 +103,7 @@ fn morphology_start(line: &str) -> usize {
     (0..bytes.len()).find(begins).unwrap_or(line.len())
 }
 
-/// The word, and its flags after a slash that no backslash stands before.
+/// Returns the word and its flags, which follow an unescaped slash.
 fn split_flags(head: &str) -> (String, Option<&str>) {
     let mut word = String::with_capacity(head.len());
     let mut chars = head.char_indices();

@@ -6,7 +6,7 @@ use super::suffix::{Suffix, Word};
 const ARABIC_PREFIXES: [&str; 7] = ["ال", "وال", "بال", "كال", "فال", "لل", "و"];
 const ARABIC_SUFFIXES: [&str; 10] = ["ها", "ان", "ات", "ون", "ين", "يه", "ية", "ه", "ة", "ي"];
 
-/// Lucene's `ArabicStemmer`.
+/// Stems a word like Lucene's `ArabicStemmer`.
 pub fn arabic(word: &mut Word) {
     let prefix = ARABIC_PREFIXES.iter().map(|prefix| prefix.chars().collect::<Word>()).find(|prefix| {
         let least = if prefix.len() == 1 { 4 } else { prefix.len() + 2 };
@@ -22,12 +22,12 @@ pub fn arabic(word: &mut Word) {
     }
 }
 
-/// Lucene's `HindiStemmer`.
+/// Stems a word like Lucene's `HindiStemmer`.
 pub fn hindi(word: &mut Word) {
     cut(word, HINDI);
 }
 
-/// Lucene's `BengaliStemmer`.
+/// Stems a word like Lucene's `BengaliStemmer`.
 pub fn bengali(word: &mut Word) {
     let length = word.len();
     let found = BENGALI
@@ -38,7 +38,7 @@ pub fn bengali(word: &mut Word) {
     }
 }
 
-/// Lucene's `SoraniStemmer`.
+/// Stems a word like Lucene's `SoraniStemmer`.
 pub fn sorani(word: &mut Word) {
     if word.len() > 5 && word.ends("دا") {
         word.cut(2);
@@ -62,7 +62,7 @@ pub fn sorani(word: &mut Word) {
     }
 }
 
-/// What was taken off: some endings stay after some beginnings.
+/// What has been removed, because some endings are kept after some prefixes.
 #[derive(Default)]
 struct Taken {
     ke: bool,
@@ -82,7 +82,8 @@ fn begins(word: &Word, prefix: &str) -> bool {
     prefix.chars().zip(word.iter()).filter(|(a, b)| a == *b).count() == prefix.len()
 }
 
-/// Takes a particle, a pronoun, beginnings and endings off while more than two syllables are left.
+/// Removes a particle, a pronoun, prefixes and suffixes while more than two syllables are left, like Lucene's
+/// `IndonesianStemmer`.
 pub fn indonesian(word: &mut Word) {
     let mut syllables = word.iter().filter(|c| is_vowel(Some(c))).count();
     let mut taken = Taken::default();
@@ -112,7 +113,7 @@ fn pronoun(word: &mut Word) -> bool {
 }
 
 fn first_prefix(word: &mut Word, taken: &mut Taken) -> bool {
-    // Beginning, how many characters go, and what the first one that stays becomes.
+    // Prefix, number of characters to remove, and what the first remaining one becomes.
     let (prefix, count, first) = match () {
         () if begins(word, "meng") => ("meng", 4, None),
         () if begins(word, "meny") && is_vowel(word.get(4)) => ("meng", 3, Some('s')),

@@ -1,9 +1,9 @@
-//! Portuguese of Brazil. Source: Lucene's `BrazilianStemmer`, after J. Porter's way of other Romance
+//! Brazilian Portuguese. Source: Lucene's `BrazilianStemmer`, after M. Porter's method for other Romance
 //! languages.
 
 use super::suffix::{Suffix, Word};
 
-/// Where in a word an ending must lie.
+/// The region of a word in which an ending must lie.
 #[derive(Clone, Copy)]
 enum Region {
     First,
@@ -13,8 +13,8 @@ enum Region {
 
 use Region::{First, Second, Verb};
 
-/// Endings of nouns and adjectives, where they must lie, and what they become. Those within `Verb` stand
-/// after an `e`.
+/// Endings of nouns and adjectives, the region in which they must lie, and their replacement. Those with
+/// `Verb` must follow an `e`.
 const NOUNS: &[(&str, Region, &str)] = &[
     ("uciones", Second, "u"),
     ("imentos", Second, ""),
@@ -60,7 +60,7 @@ const NOUNS: &[(&str, Region, &str)] = &[
     ("ira", Verb, "ir"),
 ];
 
-/// Endings of verbs. Lucene has a slip for `ira`, which it finds and leaves.
+/// Endings of verbs. Lucene has a mistake in `ira`, which is found but not removed.
 const VERBS: &[&str] = &[
     "issemos", "essemos", "assemos", "ariamos", "eriamos", "iriamos", "iremos", "eremos", "aremos", "avamos",
     "iramos", "eramos", "aramos", "asseis", "esseis", "isseis", "arieis", "erieis", "irieis", "irmos",
@@ -73,7 +73,7 @@ const VERBS: &[&str] = &[
     "ais", "eis", "ear", "ia", "ei", "am", "em", "ar", "er", "ir", "as", "es", "is", "eu", "iu", "ou",
 ];
 
-/// Lucene's `BrazilianStemmer`.
+/// Stems a word like Lucene's `BrazilianStemmer`.
 pub fn stem(word: &mut Word) {
     let mut made: Word = word.iter().map(|c| plain(*c)).collect();
     trim(&mut made);
@@ -120,7 +120,7 @@ fn plain(c: char) -> char {
     }
 }
 
-/// One mark at each end goes.
+/// Removes one mark at each end.
 fn trim(word: &mut Word) {
     let is_mark = |c: &char| matches!(c, '"' | '\'' | '-' | ',' | ';' | '.' | '?' | '!');
     if word.len() >= 2 && is_mark(&word[0]) {
@@ -131,7 +131,7 @@ fn trim(word: &mut Word) {
     }
 }
 
-/// Where the regions of a word begin.
+/// The positions at which the regions of a word begin.
 struct Regions {
     first: Option<usize>,
     second: Option<usize>,
@@ -153,7 +153,7 @@ fn is_vowel(c: char) -> bool {
     matches!(c, 'a' | 'e' | 'i' | 'o' | 'u')
 }
 
-/// After the first consonant that follows a vowel, from `start` on.
+/// Returns the position after the first consonant that follows a vowel, from `start` on.
 fn region(word: &Word, start: usize) -> Option<usize> {
     let last = word.len().checked_sub(1).filter(|last| *last > start)?;
     let vowel = (start..last).find(|at| is_vowel(word[*at]))?;

@@ -1,13 +1,13 @@
-//! Endings that light stemmers cut off: the first that fits, from the longest on.
+//! Endings that light stemmers remove: the first match counts, beginning with the longest.
 //!
 //! Source: Lucene's stemmers of these languages, after J. Savoy and others.
 
 use super::suffix::{Suffix, Word};
 
-/// Endings of one length, for words of more characters than the number.
+/// Endings of one length, for words longer than the number.
 type Steps = &'static [(usize, &'static [&'static str])];
 
-/// Cuts off the first ending that fits; false: none does.
+/// Removes the first matching ending. Returns false if there is none.
 pub fn cut(word: &mut Word, steps: Steps) -> bool {
     let length = word.len();
     let mut endings =
@@ -84,7 +84,7 @@ pub const HINDI: Steps = &[
     (2, &["ो", "े", "ू", "ु", "ी", "ि", "ा"]),
 ];
 
-/// Bengali: endings, and how many characters they take with them.
+/// Bengali: a minimum length, the number of characters to remove, and endings.
 pub const BENGALI: &[(usize, usize, &[&str])] = &[
     (9, 8, &["িয়াছিলাম", "িতেছিলাম", "িতেছিলেন", "ইতেছিলেন", "িয়াছিলেন", "ইয়াছিলেন"]),
     (8, 7, &["িতেছিলি", "িতেছিলে", "িয়াছিলা", "িয়াছিলে", "িতেছিলা", "িয়াছিলি", "য়েদেরকে"]),

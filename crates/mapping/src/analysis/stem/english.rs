@@ -2,7 +2,7 @@
 
 use super::suffix::{Suffix, Word};
 
-/// Lucene's `EnglishMinimalStemmer`: plurals become singulars.
+/// Replaces plurals by singulars, like Lucene's `EnglishMinimalStemmer`.
 pub fn minimal(word: &mut Word) {
     if word.len() < 3 || word.back(1) != 's' {
         return;

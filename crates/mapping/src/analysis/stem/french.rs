@@ -3,7 +3,7 @@
 use super::suffix::{Suffix, Word};
 use crate::analysis::tokenizer::is_letter;
 
-/// Least length, suffix, and what it becomes: the first that fits ends the work.
+/// Minimum length, suffix, and its replacement. The first match ends the stemming.
 const SUFFIXES: &[(usize, &str, &str)] = &[
     (5, "ième", ""),
     (7, "teuse", "ter"),
@@ -20,7 +20,7 @@ const SUFFIXES: &[(usize, &str, &str)] = &[
 const LATE: &[(usize, &str, &str)] =
     &[(8, "esse", "e"), (7, "inage", "in"), (9, "isateur", ""), (8, "ation", ""), (8, "ition", "")];
 
-/// The same, before the others.
+/// The same, tried before the others.
 const EARLY: &[(usize, &str, &str)] = &[
     (11, "ficatrice", "fier"),
     (10, "ficateur", "fier"),
@@ -41,7 +41,7 @@ fn replace(word: &mut Word, rules: &[(usize, &str, &str)]) -> bool {
     true
 }
 
-/// Lucene's `FrenchLightStemmer`.
+/// Stems a word like Lucene's `FrenchLightStemmer`.
 pub fn light(word: &mut Word) {
     if word.len() > 5 && word.back(1) == 'x' {
         if word.back(3) == 'a' && word.back(2) == 'u' && word.back(4) != 'e' {
@@ -118,7 +118,7 @@ fn normal(word: &mut Word) {
     }
 }
 
-/// Lucene's `FrenchMinimalStemmer`.
+/// Stems a word like Lucene's `FrenchMinimalStemmer`.
 pub fn minimal(word: &mut Word) {
     if word.len() < 6 {
         return;

@@ -6,7 +6,7 @@ fn allows_s(c: char) -> bool {
     matches!(c, 'b' | 'd' | 'f' | 'g' | 'h' | 'k' | 'l' | 'm' | 'n' | 't')
 }
 
-/// Lucene's `GermanLightStemmer`.
+/// Stems a word like Lucene's `GermanLightStemmer`.
 pub fn light(word: &mut Word) {
     for c in word.iter_mut() {
         *c = match *c {
@@ -34,7 +34,7 @@ pub fn light(word: &mut Word) {
     }
 }
 
-/// Lucene's `GermanMinimalStemmer`.
+/// Stems a word like Lucene's `GermanMinimalStemmer`.
 pub fn minimal(word: &mut Word) {
     if word.len() < 5 {
         return;

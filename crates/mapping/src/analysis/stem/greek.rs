@@ -2,20 +2,22 @@
 
 use super::suffix::{Suffix, Word};
 
-/// For words of more characters than the first number: so many go where one of these is the end.
+/// For words longer than the first number: how many characters are removed if the word ends with one of these
+/// strings.
 type Cut = (usize, usize, &'static [&'static str]);
 
-/// Endings, and after which beginnings a part of them comes back.
+/// Endings that are removed, and the cases in which a part of them is restored.
 struct Rule {
     cuts: &'static [Cut],
-    /// What comes back after a whole word of `whole`, an end of `ends`, or a letter of `vowel`.
+    /// The string that is restored if the rest is one of `whole`, ends with one of `ends`, or ends with a
+    /// letter of `vowel`.
     back: &'static str,
     whole: &'static [&'static str],
     ends: &'static [&'static str],
     vowel: &'static str,
-    /// It comes back after all others instead.
+    /// Restores the string in all other cases instead.
     is_unless: bool,
-    /// Nothing comes back after these.
+    /// Nothing is restored if the rest is one of these or ends with one of these.
     never_whole: &'static [&'static str],
     never_ends: &'static [&'static str],
 }
@@ -156,7 +158,7 @@ const FIRST: &[Rule] = &[
         vowel: "αεηιουω",
         ..RULE
     },
-    // The seventh rule is in two parts.
+    // The seventh rule has two parts.
     Rule {
         cuts: &[(7, 7, &["ηθηκαμε"]), (6, 6, &["ουσαμε"]), (5, 5, &["αγαμε", "ησαμε", "ηκαμε"])], ..RULE
     },
@@ -578,7 +580,7 @@ const ENDINGS: &[Cut] = &[
 const DEGREES: &[Cut] =
     &[(0, 5, &["εστερ", "εστατ"]), (0, 4, &["οτερ", "οτατ", "υτερ", "υτατ", "ωτερ", "ωτατ"])];
 
-/// Lucene's `GreekStemmer`. The word is in lower case without accents.
+/// Stems a word like Lucene's `GreekStemmer`. The word must be in lower case without accents.
 pub fn stem(word: &mut Word) {
     if word.len() < 4 {
         return;
@@ -586,7 +588,7 @@ pub fn stem(word: &mut Word) {
     let length = word.len();
     cut(word, IRREGULAR);
     for rule in FIRST {
-        // The seventh rule ends here for a word of this ending alone.
+        // If the word is exactly this ending, the seventh rule stops here.
         if rule.cuts[0].2[0] == "ηθηκαμε" && word.iter().collect::<String>() == "αγαμε" {
             word.cut(1);
             continue;

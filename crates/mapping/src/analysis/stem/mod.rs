@@ -1,5 +1,5 @@
-//! Stemmers: "which form stands for all forms of this word?" Snowball's come from libraries; these are the
-//! others of Lucene.
+//! Stemmers: "which string represents all forms of this word?" Snowball's stemmers come from libraries; these
+//! are Lucene's other ones.
 
 mod asian;
 mod brazilian;

@@ -2,7 +2,7 @@
 
 use super::suffix::{Suffix, Word};
 
-/// Which of the two written languages an ending belongs to.
+/// The written language to which an ending belongs.
 #[derive(Clone, Copy, PartialEq)]
 enum Norwegian {
     Bokmal,
@@ -12,7 +12,7 @@ enum Norwegian {
 
 use Norwegian::{Bokmal, Both, Nynorsk};
 
-/// Least length, ending, language.
+/// Minimum length, ending, language.
 type Endings = &'static [(usize, &'static str, Norwegian)];
 
 const LIGHT: Endings = &[
@@ -76,22 +76,22 @@ fn norwegian(word: &mut Word, endings: Endings, language: Norwegian) {
     }
 }
 
-/// Lucene's `NorwegianLightStemmer` for Bokmål.
+/// Stems a word like Lucene's `NorwegianLightStemmer` for Bokmål.
 pub fn bokmal_light(word: &mut Word) {
     norwegian(word, LIGHT, Bokmal);
 }
 
-/// Lucene's `NorwegianMinimalStemmer` for Bokmål.
+/// Stems a word like Lucene's `NorwegianMinimalStemmer` for Bokmål.
 pub fn bokmal_minimal(word: &mut Word) {
     norwegian(word, MINIMAL, Bokmal);
 }
 
-/// Lucene's `NorwegianLightStemmer` for Nynorsk.
+/// Stems a word like Lucene's `NorwegianLightStemmer` for Nynorsk.
 pub fn nynorsk_light(word: &mut Word) {
     norwegian(word, LIGHT, Nynorsk);
 }
 
-/// Lucene's `NorwegianMinimalStemmer` for Nynorsk.
+/// Stems a word like Lucene's `NorwegianMinimalStemmer` for Nynorsk.
 pub fn nynorsk_minimal(word: &mut Word) {
     norwegian(word, MINIMAL, Nynorsk);
 }
@@ -100,10 +100,10 @@ fn is_vowel(c: char) -> bool {
     matches!(c, 'a' | 'e' | 'i' | 'o' | 'u' | 'y')
 }
 
-/// An ending of a word of more characters than the first number: so many go, and this comes in their place.
+/// For words longer than the first number: an ending, how many characters are removed, and their replacement.
 type Step = (usize, &'static str, usize, &'static str);
 
-/// Does the first step that fits; false: none does.
+/// Applies the first matching step. Returns false if there is none.
 fn first(word: &mut Word, steps: &[Step]) -> bool {
     let found = steps.iter().find(|(least, ending, ..)| word.len() > *least && word.ends(ending));
     if let Some((_, _, count, to)) = found {
@@ -145,7 +145,7 @@ const CASES: &[Step] = &[
     (4, "a", 1, ""),
 ];
 
-/// Lucene's `FinnishLightStemmer`.
+/// Stems a word like Lucene's `FinnishLightStemmer`.
 pub fn finnish_light(word: &mut Word) {
     if word.len() < 4 {
         return;
@@ -195,7 +195,7 @@ fn finnish_case(word: &mut Word) {
     }
 }
 
-/// Lucene's `HungarianLightStemmer`.
+/// Stems a word like Lucene's `HungarianLightStemmer`.
 pub fn hungarian_light(word: &mut Word) {
     for c in word.iter_mut() {
         *c = match *c {

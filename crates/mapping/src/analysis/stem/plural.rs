@@ -1,8 +1,8 @@
-//! Plurals alone, of English and Spanish, and endings of Persian.
+//! Stemmers that only remove plurals (English, Spanish), and one for Persian endings.
 
 use super::suffix::{Suffix, Word, without_accent};
 
-/// Drops the plural of English. Source: Elasticsearch's `EnglishPluralStemFilter`.
+/// Removes English plurals. Source: Elasticsearch's `EnglishPluralStemFilter`.
 pub fn english(word: &mut Word) {
     const KEEP_OE: &[&str] = &["shoes", "canoes", "oboes"];
     const KEEP_CHE: &[&str] = &[
@@ -49,12 +49,12 @@ const INVARIANT: &str = "\
     portamantas quinientas quinientos quitamanchas recogepelotas rictus rompeolas sacacorchos sacapuntas \
     saltamontes salvavidas seis seiscientas seiscientos setecientas setecientos sintesis tenis tifus \
     trabalenguas vacaciones venus versus viacrucis virus viveres volandas";
-/// Those whose plural adds `es` where other rules say `s`.
+/// Words whose plural has `es` where the rules expect `s`.
 const SPECIAL: &str = "\
     yoes noes sies clubes faralaes albalaes itemes albumes sandwiches relojes bojes contrarreloj \
     carcajes";
 
-/// Source: Lucene's `SpanishPluralStemmer`.
+/// Removes Spanish plurals. Source: Lucene's `SpanishPluralStemmer`.
 pub fn spanish(word: &mut Word) {
     if word.len() < 4 {
         return;
@@ -101,7 +101,7 @@ pub fn spanish(word: &mut Word) {
     }
 }
 
-/// Source: Lucene's `PersianStemmer`.
+/// Removes Persian endings. Source: Lucene's `PersianStemmer`.
 pub fn persian(word: &mut Word) {
     for ending in ["ات", "ان", "ترين", "تر", "يي", "ي", "ها", "\u{200c}"] {
         if word.len() >= ending.chars().count() + 2 {

@@ -1,7 +1,7 @@
 //! Porter's stemmer for English.
 //!
-//! Source: M. F. Porter, "An algorithm for suffix stripping", Program 14 (1980), with the two changes of its
-//! author's own later program (`-bli` to `-ble`, `-logi` to `-log`), as in Lucene's `PorterStemFilter`.
+//! Source: M. F. Porter, "An algorithm for suffix stripping", Program 14 (1980), with two changes from the
+//! author's later program (`-bli` to `-ble`, `-logi` to `-log`), as in Lucene's `PorterStemFilter`.
 
 /// Stems a lower-case word in place. Characters other than a, e, i, o, u and y count as consonants.
 pub(in crate::analysis) fn stem(word: &mut String) {
@@ -11,7 +11,7 @@ pub(in crate::analysis) fn stem(word: &mut String) {
     if word.is_ascii() {
         let mut bytes = std::mem::take(word).into_bytes();
         Stem { word: &mut bytes }.run();
-        // ASCII in, ASCII out.
+        // The input and the output are ASCII.
         *word = String::from_utf8(bytes).unwrap_or_default();
     } else {
         let mut chars: Vec<char> = word.chars().collect();
@@ -46,22 +46,23 @@ impl<T: Copy + PartialEq + From<u8>> Stem<'_, T> {
         if b"aeiou".iter().any(|&vowel| self.is(at, vowel)) {
             return false;
         }
-        // After a consonant, y is a vowel. Runs of y alternate.
+        // After a consonant, y is a vowel. In a run of y, vowels and consonants alternate.
         !self.is(at, b'y') || at == 0 || !self.is_consonant_before(at)
     }
 
-    /// Whether the letter before `at` is a consonant, walking back over a run of y without recursion.
+    /// Whether the letter before `at` is a consonant. Walks back over a run of y without recursion.
     fn is_consonant_before(&self, at: usize) -> bool {
         let mut first = at - 1;
         while first > 0 && self.is(first, b'y') {
             first -= 1;
         }
         let starts_as_consonant = !b"aeiou".iter().any(|&vowel| self.is(first, vowel));
-        // From the run's first letter on, consonant and vowel take turns.
+        // From the first letter of the run on, consonants and vowels alternate.
         starts_as_consonant ^ ((at - 1 - first) % 2 == 1)
     }
 
-    /// How often a run of vowels is followed by a run of consonants within the first `length` letters.
+    /// Returns how often a run of vowels is followed by a run of consonants within the first `length`
+    /// letters.
     fn measure(&self, length: usize) -> usize {
         let mut count = 0;
         let mut after_vowel = false;
@@ -83,7 +84,7 @@ impl<T: Copy + PartialEq + From<u8>> Stem<'_, T> {
             && suffix.iter().enumerate().all(|(at, &letter)| self.is(length - suffix.len() + at, letter))
     }
 
-    /// Letters before the suffix, when the word ends with it.
+    /// Returns the number of letters before the suffix, if the word ends with it.
     fn before(&self, suffix: &[u8]) -> Option<usize> {
         self.ends_with(suffix).then(|| self.word.len() - suffix.len())
     }
@@ -98,7 +99,7 @@ impl<T: Copy + PartialEq + From<u8>> Stem<'_, T> {
         length >= 2 && self.word[length - 1] == self.word[length - 2] && self.is_consonant(length - 1)
     }
 
-    /// Consonant, vowel, consonant other than w, x, y at the end of the first `length` letters.
+    /// Whether the first `length` letters end with consonant, vowel, and a consonant other than w, x, y.
     fn is_short(&self, length: usize) -> bool {
         length >= 3
             && self.is_consonant(length - 1)
@@ -150,7 +151,7 @@ impl<T: Copy + PartialEq + From<u8>> Stem<'_, T> {
         }
     }
 
-    /// Steps 2 and 3: the first suffix that fits is replaced when its stem's measure is above `measure`.
+    /// Steps 2 and 3: replaces the first matching suffix if the measure of its stem is above `measure`.
     fn replace_first(&mut self, rules: &[(&[u8], &[u8])], measure: usize) {
         let found = rules.iter().find_map(|(suffix, tail)| Some((self.before(suffix)?, *tail)));
         if let Some((stem, tail)) = found
@@ -190,7 +191,7 @@ impl<T: Copy + PartialEq + From<u8>> Stem<'_, T> {
     }
 }
 
-/// A longer suffix stands before those that it ends with.
+/// A longer suffix comes before any suffix that it ends with.
 const STEP_2: &[(&[u8], &[u8])] = &[
     (b"ational", b"ate"),
     (b"tional", b"tion"),

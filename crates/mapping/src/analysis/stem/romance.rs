@@ -8,7 +8,7 @@ fn drop_accents(word: &mut Word) {
     }
 }
 
-/// Lucene's `SpanishLightStemmer`.
+/// Stems a word like Lucene's `SpanishLightStemmer`.
 pub fn spanish_light(word: &mut Word) {
     if word.len() < 5 {
         return;
@@ -26,7 +26,7 @@ pub fn spanish_light(word: &mut Word) {
     }
 }
 
-/// Lucene's `ItalianLightStemmer`.
+/// Stems a word like Lucene's `ItalianLightStemmer`.
 pub fn italian_light(word: &mut Word) {
     if word.len() < 6 {
         return;
@@ -40,7 +40,7 @@ pub fn italian_light(word: &mut Word) {
     }
 }
 
-/// Lucene's `PortugueseLightStemmer`.
+/// Stems a word like Lucene's `PortugueseLightStemmer`.
 pub fn portuguese_light(word: &mut Word) {
     if word.len() < 4 {
         return;
@@ -62,7 +62,7 @@ pub fn portuguese_light(word: &mut Word) {
     }
 }
 
-/// Least length, suffix, and what it becomes.
+/// Minimum length, suffix, and its replacement.
 const PLURALS: &[(usize, &str, &str)] = &[
     (3, "ns", "m"),
     (4, "eis", "el"),

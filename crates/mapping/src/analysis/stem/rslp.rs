@@ -1,9 +1,9 @@
-//! Portuguese and Galician by rules in steps. Source: Lucene's `RSLPStemmerBase` and the stemmers on it,
-//! after V. Orengo and C. Huyck.
+//! Portuguese and Galician by rules in steps. Source: Lucene's `RSLPStemmerBase` and the stemmers that use
+//! it, after V. Orengo and C. Huyck.
 //!
-//! A line `step` begins a step: its name, the least length of a word, whether exceptions are whole words or
-//! ends of words, and with what a word must end. Other lines are rules: an ending, the least length of what
-//! stays before it, what comes in its place, and exceptions.
+//! A line `step` begins a step: its name, the minimum length of a word, whether exceptions are whole words or
+//! ends of words, and the endings that a word must have. Other lines are rules: an ending, the minimum length
+//! of the rest before it, its replacement, and exceptions.
 
 use std::sync::LazyLock;
 
@@ -55,7 +55,7 @@ fn read(lines: &'static str) -> Vec<Step> {
 }
 
 impl Step {
-    /// Whether a rule fits, which then changes the word.
+    /// Applies the first matching rule to the word.
     fn apply(&self, word: &mut Word) {
         if word.len() < self.least || !self.ends.is_empty() && !self.ends.iter().any(|end| word.ends(end)) {
             return;
@@ -75,7 +75,7 @@ impl Step {
     }
 }
 
-/// Runs a step; whether the word is shorter or longer than before.
+/// Runs a step. Returns whether the length of the word has changed.
 fn step(steps: &[Step], name: &str, word: &mut Word) -> bool {
     let length = word.len();
     if let Some(step) = steps.iter().find(|step| step.name == name) {
@@ -84,7 +84,7 @@ fn step(steps: &[Step], name: &str, word: &mut Word) -> bool {
     word.len() != length
 }
 
-/// Lucene's `PortugueseStemmer` (RSLP).
+/// Stems a word like Lucene's `PortugueseStemmer` (RSLP).
 pub fn portuguese(word: &mut Word) {
     let mut step = |name: &str| step(&PORTUGUESE, name, word);
     for name in ["Plural", "Adverb", "Feminine", "Augmentative"] {
@@ -103,12 +103,12 @@ pub fn portuguese(word: &mut Word) {
     }
 }
 
-/// Lucene's `PortugueseMinimalStemmer`.
+/// Stems a word like Lucene's `PortugueseMinimalStemmer`.
 pub fn portuguese_minimal(word: &mut Word) {
     step(&PORTUGUESE, "Plural", word);
 }
 
-/// Lucene's `GalicianStemmer`.
+/// Stems a word like Lucene's `GalicianStemmer`.
 pub fn galician(word: &mut Word) {
     let mut step = |name: &str| step(&GALICIAN, name, word);
     for name in ["Plural", "Unification", "Adverb"] {
@@ -129,7 +129,7 @@ pub fn galician(word: &mut Word) {
     }
 }
 
-/// Lucene's `GalicianMinimalStemmer`.
+/// Stems a word like Lucene's `GalicianMinimalStemmer`.
 pub fn galician_minimal(word: &mut Word) {
     step(&GALICIAN, "Plural", word);
 }

@@ -1,10 +1,10 @@
-//! Czech, Bulgarian, Russian, and Latvian and Swedish beside them. Source: Lucene's light stemmers of these
+//! Czech, Bulgarian and Russian, and also Latvian and Swedish. Source: Lucene's light stemmers of these
 //! languages.
 
 use super::endings::{CZECH, RUSSIAN, SWEDISH, cut};
 use super::suffix::{Suffix, Word};
 
-/// Lucene's `CzechStemmer`.
+/// Stems a word like Lucene's `CzechStemmer`.
 pub fn czech(word: &mut Word) {
     cut(word, CZECH);
     if word.len() > 5 && (word.ends("ov") || word.ends("in") || word.ends("ův")) {
@@ -32,7 +32,7 @@ pub fn czech(word: &mut Word) {
     }
 }
 
-/// Lucene's `RussianLightStemmer`.
+/// Stems a word like Lucene's `RussianLightStemmer`.
 pub fn russian_light(word: &mut Word) {
     cut(word, RUSSIAN);
     if word.len() > 3 && (matches!(word.back(1), 'ь' | 'и') || word.ends("нн")) {
@@ -40,7 +40,7 @@ pub fn russian_light(word: &mut Word) {
     }
 }
 
-/// Lucene's `SwedishLightStemmer`.
+/// Stems a word like Lucene's `SwedishLightStemmer`.
 pub fn swedish_light(word: &mut Word) {
     if word.len() > 4 {
         word.strip("s");
@@ -48,7 +48,7 @@ pub fn swedish_light(word: &mut Word) {
     cut(word, SWEDISH);
 }
 
-/// Lucene's `BulgarianStemmer`.
+/// Stems a word like Lucene's `BulgarianStemmer`.
 pub fn bulgarian(word: &mut Word) {
     if word.len() < 4 {
         return;
@@ -80,7 +80,7 @@ pub fn bulgarian(word: &mut Word) {
     }
 }
 
-/// Least length, ending, and what it becomes.
+/// Minimum length, ending, and its replacement.
 const BULGARIAN_PLURALS: &[(usize, &str, &str)] = &[
     (6, "овци", "о"),
     (6, "ове", ""),
@@ -108,7 +108,7 @@ fn bulgarian_plural(word: &mut Word) {
     }
 }
 
-/// Ending, vowels that a word has more than, and whether the letter before was changed by it.
+/// Ending, a number of vowels that the word must exceed, and whether the ending changed the letter before it.
 #[rustfmt::skip]
 const LATVIAN: &[(&str, usize, bool)] = &[
     ("ajiem", 3, false), ("ajai", 3, false), ("ajam", 2, false), ("ajām", 2, false), ("ajos", 2, false),
@@ -120,7 +120,7 @@ const LATVIAN: &[(&str, usize, bool)] = &[
     ("o", 1, false), ("s", 0, false), ("š", 0, false),
 ];
 
-/// What such changes are undone by.
+/// Changed letters and their original form.
 const LATVIAN_CHANGES: &[(&str, &str)] = &[
     ("pj", "p"),
     ("bj", "b"),
@@ -137,7 +137,7 @@ const LATVIAN_CHANGES: &[(&str, &str)] = &[
     ("ņ", "n"),
 ];
 
-/// Lucene's `LatvianStemmer`.
+/// Stems a word like Lucene's `LatvianStemmer`.
 pub fn latvian(word: &mut Word) {
     let vowels =
         word.iter().filter(|c| matches!(c, 'a' | 'e' | 'i' | 'o' | 'u' | 'ā' | 'ī' | 'ē' | 'ū')).count();

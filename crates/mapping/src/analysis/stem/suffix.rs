@@ -1,19 +1,19 @@
-//! What stemmers do at the end of a word.
+//! Operations on the end of a word.
 
 /// The characters of a word.
 pub type Word = Vec<char>;
 
-/// Looks at the end of a word, and changes it.
+/// Examines and changes the end of a word.
 pub trait Suffix {
     /// Whether the word ends with `suffix`.
     fn ends(&self, suffix: &str) -> bool;
-    /// The `n`th character from the end, from 1; a blank where there is none.
+    /// Returns the `n`th character from the end, counting from 1; a blank if there is none.
     fn back(&self, n: usize) -> char;
-    /// Drops the last `count` characters.
+    /// Removes the last `count` characters.
     fn cut(&mut self, count: usize);
-    /// Puts a character in the place of the `n`th from the end.
+    /// Replaces the `n`th character from the end.
     fn put(&mut self, n: usize, c: char);
-    /// Drops the suffix if the word ends with it.
+    /// Removes the suffix if the word ends with it. Returns whether it did.
     fn strip(&mut self, suffix: &str) -> bool;
 }
 
@@ -45,7 +45,7 @@ impl Suffix for Word {
     }
 }
 
-/// Vowels without the accents that stemmers of western languages take off.
+/// Returns a vowel without the accents that stemmers of western languages remove.
 pub fn without_accent(c: char) -> char {
     match c {
         'à' | 'á' | 'â' | 'ä' => 'a',

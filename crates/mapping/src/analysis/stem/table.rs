@@ -1,8 +1,8 @@
-//! Stemmers by the names that Elasticsearch gives them.
+//! Stemmers by Elasticsearch's names.
 //!
-//! Lucene has the Snowball algorithms as they were in 2020. Of the two libraries, each language has the one
-//! that answers as Lucene 9.12 did for every word of a list of some twenty thousand, or for most:
-//! `rust-stemmers` is older than that, `frostem` follows Snowball.
+//! Lucene has the Snowball algorithms as of 2020. Two libraries are used: `rust-stemmers` is older than that,
+//! `frostem` follows current Snowball. For each language the one is used that agrees with Lucene 9.12 on all
+//! words of a list of about twenty thousand, or on more of them.
 
 use frostem::Algorithm as New;
 use rust_stemmers::Algorithm as Old;
@@ -12,17 +12,17 @@ use super::{
     asian, brazilian, english, french, german, greek, kstem, northern, plural, porter, romance, rslp, slavic,
 };
 
-/// A way to find the stem of a word in lower case.
+/// How the stem of a lower-case word is computed.
 #[derive(Clone, Copy)]
 pub(in crate::analysis) enum Stemming {
     Old(Old),
     New(New),
-    /// German with `ae`, `oe` and `ue` as umlauts.
+    /// German, with `ae`, `oe` and `ue` treated as umlauts.
     German2,
-    /// One over the whole text of a word.
+    /// A function on the word as a string.
     Text(fn(&mut String)),
     Own(fn(&mut Word)),
-    /// The `'s` of English.
+    /// Removes the English `'s`.
     Possessive,
 }
 
@@ -36,7 +36,7 @@ const fn old(algorithm: Old) -> Stemming {
     Stemming::Old(algorithm)
 }
 
-/// Names in lower case without `_`: Elasticsearch takes them with and without.
+/// Names in lower case without `_`; Elasticsearch accepts them with and without it.
 const STEMMERS: &[(&str, Stemming)] = &[
     ("arabic", Own(asian::arabic)),
     ("armenian", new(New::Armenian)),
@@ -105,11 +105,11 @@ const STEMMERS: &[(&str, Stemming)] = &[
     ("turkish", new(New::Turkish)),
 ];
 
-/// Snowball's algorithms where the filter `snowball` has another one by the name than the filter `stemmer`.
+/// Names that mean another algorithm in the filter `snowball` than in the filter `stemmer`.
 const SNOWBALL: &[(&str, Stemming)] =
     &[("arabic", new(New::Arabic)), ("english", old(Old::English)), ("porter", new(New::Porter))];
 
-/// The stemmer of this name; `is_snowball`: in the filter `snowball`.
+/// Returns the stemmer with this name. `is_snowball` selects the filter `snowball`.
 pub(in crate::analysis) fn find(name: &str, is_snowball: bool) -> Option<Stemming> {
     let name = name.to_lowercase().replace('_', "");
     let own = if is_snowball { SNOWBALL } else { &[] };

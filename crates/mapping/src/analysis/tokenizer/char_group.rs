@@ -1,4 +1,4 @@
-//! `char_group`: cuts a text at some characters, or at classes of them.
+//! `char_group`: splits a text at some characters, or at classes of characters.
 
 use std::sync::Arc;
 

@@ -1,6 +1,7 @@
-//! `classic`: finds words, and keeps acronyms, companies, addresses, hosts and product numbers in one piece.
+//! `classic`: tokens are words, but acronyms, company names, e-mail addresses, host names and product numbers
+//! stay whole.
 //!
-//! Source: Lucene's `ClassicTokenizer`: the rule with the longest match counts, and the first one of several.
+//! Source: Lucene's `ClassicTokenizer`. The rule with the longest match counts; of several, the first.
 
 use std::sync::{Arc, LazyLock};
 
@@ -22,7 +23,7 @@ pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenize
     Ok(Arc::new(Classic { length_max: length_max(settings)? }))
 }
 
-/// The rules over [classes](class) of characters.
+/// The rules, over [classes](class) of characters.
 struct Rules {
     any: Regexp,
     by_type: Vec<(&'static str, Regexp)>,
@@ -60,16 +61,16 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| {
     }
 });
 
-/// What looks like a host and a dot after it, which goes.
+/// The type of a token that looks like a host name followed by a dot, which is removed.
 const ACRONYM_DEP: &str = "<ACRONYM_DEP>";
 
-/// Bytes of classes that one look at a place sees at most: rules that match little may read on to the end of
-/// a text.
+/// Maximum number of class bytes examined at one position, because rules that match little may read up to the
+/// end of a text.
 const LOOK_MAX: usize = 4096;
-/// Bytes looked at, after which the request is asked whether anybody still waits.
+/// Number of bytes examined between two checks for cancellation.
 const STEPS_BEFORE_CHECK: usize = 1 << 20;
 
-/// What a character is to the rules.
+/// Returns the class of a character.
 fn class(c: char) -> char {
     match c {
         '\u{3040}'..='\u{312f}'
@@ -102,7 +103,7 @@ impl Tokenizer for Classic {
         room.clear();
         room.extend(text.chars().map(class));
         let classes: &str = room;
-        // The class of the next character, and the character.
+        // The position of the next character among the classes, and in the text.
         let (mut at, mut byte) = (0, 0);
         let (mut skipped, mut steps) = (0, 0);
         while at < classes.len() {
@@ -139,7 +140,7 @@ impl Tokenizer for Classic {
     }
 }
 
-/// The type of a token of these classes.
+/// Returns the type of a token with these classes.
 fn kind(classes: &str) -> &'static str {
     let fits = |rule: &Regexp| rule.longest(classes).0 == Some(classes.len());
     RULES.by_type.iter().find(|(_, rule)| fits(rule)).map_or("<ALPHANUM>", |(kind, _)| kind)

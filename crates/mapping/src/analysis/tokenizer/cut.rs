@@ -1,4 +1,4 @@
-//! What tokenizers share: runs of characters, and pieces of what is too long.
+//! Shared code of tokenizers: runs of characters, and splitting of tokens that are too long.
 
 use crate::RequestError;
 use crate::analysis::ascii;
@@ -7,10 +7,10 @@ use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 use crate::analysis::unicode;
 
-/// Lucene's `StandardAnalyzer.DEFAULT_MAX_TOKEN_LENGTH`, also that of its `CharTokenizer`.
+/// Lucene's `StandardAnalyzer.DEFAULT_MAX_TOKEN_LENGTH`, which is also the default of its `CharTokenizer`.
 pub(in crate::analysis) const TOKEN_LENGTH_MAX: usize = 255;
 
-/// The setting `max_token_length`.
+/// Reads the setting `max_token_length`.
 pub fn length_max(settings: &Settings<'_>) -> Result<usize, RequestError> {
     match settings.int("max_token_length", TOKEN_LENGTH_MAX as i32)? {
         length @ 1..=1_048_576 => Ok(length as usize),
@@ -20,8 +20,8 @@ pub fn length_max(settings: &Settings<'_>) -> Result<usize, RequestError> {
     }
 }
 
-/// Fills `lower` with `text` in lower case (ASCII letters only) and the padding that [`ascii::words`] asks
-/// for.
+/// Fills `lower` with `text` in lower case (ASCII letters only), followed by the padding that
+/// [`ascii::words`] needs.
 #[inline]
 pub(in crate::analysis) fn lower_and_pad(text: &str, lower: &mut String) {
     const ZEROS: &str = match std::str::from_utf8(&[0; ascii::PADDING]) {
@@ -34,7 +34,7 @@ pub(in crate::analysis) fn lower_and_pad(text: &str, lower: &mut String) {
     lower.push_str(ZEROS);
 }
 
-/// Cuts a token into pieces of at most `length_max` UTF-16 units, as Lucene's tokenizers do.
+/// Splits a token into pieces of at most `length_max` UTF-16 units, like Lucene's tokenizers.
 pub(in crate::analysis) fn pieces(
     text: &str,
     start: usize,
@@ -56,7 +56,7 @@ pub(in crate::analysis) fn pieces(
     one(from, end);
 }
 
-/// Emits the runs of characters of which `is_inside` says so, in pieces of at most `length_max` UTF-16 units.
+/// Emits the runs of characters that satisfy `is_inside`, in pieces of at most `length_max` UTF-16 units.
 pub fn runs(
     text: &str,
     length_max: usize,
@@ -95,13 +95,13 @@ pub fn runs(
     }
 }
 
-/// General category L.
+/// Whether a character has the general category L.
 pub(in crate::analysis) fn is_letter(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_alphabetic() } else { unicode::is_letter(c) }
 }
 
-/// Java's `Character.isWhitespace`: Unicode's separators without the non-breaking ones, and some control
-/// characters.
+/// Whether Java's `Character.isWhitespace` is true: for Unicode's separators except non-breaking ones, and
+/// for some control characters.
 pub fn is_java_whitespace(c: char) -> bool {
     match c {
         '\t'..='\r' | '\x1c'..='\x1f' | ' ' => true,

@@ -1,4 +1,4 @@
-//! `keyword`: makes the whole text one token, even when it is empty.
+//! `keyword`: the whole text is one token, even if it is empty.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::analysis::token::WORD;
 #[derive(Debug)]
 struct Keyword;
 
-/// Checks `buffer_size`, which changes nothing here.
+/// Checks `buffer_size`, which has no effect.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     match settings.int("buffer_size", 256)? {
         size @ ..=0 => {

@@ -1,4 +1,4 @@
-//! `letter` and `lowercase`: runs of letters (Java's `Character.isLetter`).
+//! `letter` and `lowercase`: tokens are runs of letters (Java's `Character.isLetter`).
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ struct Letter {
     lowers: bool,
 }
 
-/// `letter`, which has no settings.
+/// Makes `letter`, which has no settings.
 pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     Ok(Arc::new(Letter { lowers: false }))
 }
 
-/// `lowercase`, which has no settings: tokens of `letter` in lower case.
+/// Makes `lowercase`, which has no settings: tokens like those of `letter`, in lower case.
 pub fn make_lowercase(_: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     Ok(Arc::new(Letter { lowers: true }))
 }

@@ -1,4 +1,4 @@
-//! Tokenizers: they cut a text into tokens. One file each (or a family), one line of [`TOKENIZERS`].
+//! Tokenizers: they split a text into tokens. One file each (or per family), one line in [`TOKENIZERS`].
 
 mod char_group;
 mod classic;
@@ -27,27 +27,27 @@ pub(super) use cut::{is_letter, lower_and_pad, pieces};
 pub(super) use ngram::bounds as gram_bounds;
 pub(super) use pattern::splitting;
 
-/// Cuts a text into tokens.
+/// Splits a text into tokens.
 pub(super) trait Tokenizer: Debug + Send + Sync {
-    /// Fills `token` with each token in order and calls `emit`, until that says that no more are wanted.
-    /// `room` is room for a copy of the text.
+    /// Fills `token` with each token in order and calls `emit`, until it returns false. `room` is a scratch
+    /// buffer for a copy of the text.
     fn split(&self, text: &str, room: &mut String, token: &mut TokenBuf, emit: Emit<'_>);
 
-    /// Whether no token spans white space, and none depends on what follows it.
+    /// Whether no token spans white space, and no token depends on what follows it.
     fn ends_at_blanks(&self) -> bool {
         false
     }
 
-    /// The longest token, for the standard tokenizer alone.
+    /// Returns the maximum length of a token; only for the standard tokenizer.
     fn standard_length_max(&self) -> Option<usize> {
         None
     }
 }
 
-/// What a tokenizer is made by.
+/// A function that makes a tokenizer.
 pub(super) type Make = fn(&Settings<'_>, &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError>;
 
-/// A type of tokenizer; without settings it is one by this name too.
+/// A type of tokenizer. It can also be used by this name without settings.
 pub(super) struct TokenizerType {
     pub name: &'static str,
     pub make: Make,

@@ -1,6 +1,6 @@
-//! `ngram` and `edge_ngram`: find the parts of a text that have a given number of characters.
+//! `ngram` and `edge_ngram`: tokens are the substrings of a text within a range of lengths.
 //!
-//! Source: Lucene's `NGramTokenizer` and `EdgeNGramTokenizer`; every part has a position of its own.
+//! Source: Lucene's `NGramTokenizer` and `EdgeNGramTokenizer`. Each substring has its own position.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::RequestError;
 use crate::analysis::token::WORD;
 use crate::analysis::unicode;
 
-/// Classes of characters that tokens are made of.
+/// Classes of characters that tokens may consist of.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Class {
     Letter,
@@ -37,13 +37,13 @@ struct NGram {
     min: usize,
     max: usize,
     is_edge: bool,
-    /// None: all characters.
+    /// Empty means all characters.
     classes: Vec<Class>,
     custom: Vec<char>,
 }
 
-/// `ngram`: reads `min_gram` (1), `max_gram` (2), whose difference `index.max_ngram_diff` limits, and the
-/// classes of characters that a part may have.
+/// Makes `ngram`. Reads `min_gram` (1), `max_gram` (2), whose difference `index.max_ngram_diff` limits, and
+/// the classes of characters that a substring may contain.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     let (min, max) = (settings.int("min_gram", 1)?, settings.int("max_gram", 2)?);
     if max.saturating_sub(min) > context.limits.ngram_diff {
@@ -56,8 +56,8 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Arc<dyn To
     of(settings, min, max, false)
 }
 
-/// `edge_ngram`: reads the same settings; parts begin where a run of such characters begins, and their number
-/// is not limited.
+/// Makes `edge_ngram`. Reads the same settings. Substrings begin where a run of such characters begins, and
+/// their number is not limited.
 pub fn make_edge(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     let (min, max) = (settings.int("min_gram", 1)?, settings.int("max_gram", 2)?);
     of(settings, min, max, true)
@@ -74,7 +74,7 @@ fn of(
     Ok(Arc::new(NGram { min, max, is_edge, classes, custom }))
 }
 
-/// Shortest and longest part, in characters.
+/// Returns the minimum and maximum length in characters.
 pub(in crate::analysis) fn bounds(min: i32, max: i32) -> Result<(usize, usize), RequestError> {
     if min < 1 {
         return Err(RequestError::illegal_argument("minGram must be greater than zero"));
@@ -122,8 +122,8 @@ impl NGram {
 }
 
 impl NGram {
-    /// The parts of a run of characters that begin at these places and end at `end`. Takes as long as there
-    /// are parts.
+    /// Emits the substrings of a run of characters that begin at these positions and end at `end`. Takes time
+    /// in proportion to their number.
     fn parts(&self, text: &str, places: &[u32], end: usize, token: &mut TokenBuf, emit: Emit<'_>) -> bool {
         let place = |at: usize| places.get(at).map_or(end, |place| *place as usize);
         let starts = if self.is_edge { places.len().min(1) } else { places.len() };
@@ -144,7 +144,7 @@ impl Tokenizer for NGram {
         let mut run: Vec<u32> = Vec::new();
         for (at, c) in text.char_indices() {
             if self.is_token(c) {
-                // The edge of a run has no parts beyond its first characters.
+                // At the edge of a run only the first characters are needed.
                 if !self.is_edge || run.len() <= self.max {
                     run.push(at as u32);
                 }

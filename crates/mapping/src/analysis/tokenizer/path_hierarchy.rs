@@ -1,7 +1,7 @@
-//! `path_hierarchy`: a path and the paths above it.
+//! `path_hierarchy`: tokens are a path and its parent paths.
 //!
-//! Source: Lucene's `PathHierarchyTokenizer` and `ReversePathHierarchyTokenizer`; all tokens of a path have
-//! one position.
+//! Source: Lucene's `PathHierarchyTokenizer` and `ReversePathHierarchyTokenizer`. All tokens of a path have
+//! the same position.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ impl PathHierarchy {
     }
 
     fn forward(&self, text: &str, token: &mut TokenBuf, emit: Emit<'_>) {
-        // Where the parts begin: the delimiter before a part belongs to it.
+        // The positions at which parts begin; a part includes the delimiter before it.
         let inner = text.match_indices(self.delimiter).map(|(at, _)| at).filter(|at| *at > 0);
         let Some(start) = std::iter::once(0).chain(inner.clone()).nth(self.skip) else { return };
         if start >= text.len() {

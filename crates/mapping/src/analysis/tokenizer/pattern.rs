@@ -1,4 +1,4 @@
-//! `pattern`: what stands between the matches of a Java pattern, or a group of each match.
+//! `pattern`: tokens are the text between the matches of a Java pattern, or a group of each match.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::analysis::token::WORD;
 #[derive(Debug)]
 struct ByPattern {
     pattern: Pattern,
-    /// The group whose matches are the tokens; `None`: the pattern separates them.
+    /// The group whose matches are the tokens; `None` if the pattern separates tokens.
     group: Option<usize>,
 }
 
-/// Reads `pattern` (`\W+`), `flags` and `group` (-1: what stands between the matches).
+/// Reads `pattern` (`\W+`), `flags` and `group` (-1: the text between the matches).
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     let group = settings.int("group", -1)?;
     let Some(pattern) = settings.text("pattern").or(Some("\\W+".into())) else {
@@ -36,7 +36,7 @@ pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenize
     Ok(Arc::new(ByPattern { pattern, group }))
 }
 
-/// The pattern between tokens.
+/// Creates a tokenizer with the pattern as separator.
 pub(in crate::analysis) fn splitting(pattern: Pattern) -> Arc<dyn Tokenizer> {
     Arc::new(ByPattern { pattern, group: None })
 }

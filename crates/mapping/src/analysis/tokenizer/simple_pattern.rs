@@ -1,8 +1,8 @@
-//! `simple_pattern` and `simple_pattern_split`: what Lucene's own regular expressions accept, or what stands
-//! between.
+//! `simple_pattern` and `simple_pattern_split`: tokens are the matches of Lucene's own regular expressions,
+//! or the text between them.
 //!
-//! Source: Lucene's `SimplePatternTokenizer` and `SimplePatternSplitTokenizer`: the longest match at a place
-//! counts.
+//! Source: Lucene's `SimplePatternTokenizer` and `SimplePatternSplitTokenizer`. The longest match at a
+//! position counts.
 
 use std::sync::Arc;
 
@@ -19,12 +19,12 @@ struct SimplePattern {
     splits: bool,
 }
 
-/// `simple_pattern`: reads `pattern`; tokens are the matches.
+/// Makes `simple_pattern`. Reads `pattern`; tokens are the matches.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     of(settings, false)
 }
 
-/// `simple_pattern_split`: reads `pattern`; tokens are what stands between the matches.
+/// Makes `simple_pattern_split`. Reads `pattern`; tokens are the text between the matches.
 pub fn make_split(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     of(settings, true)
 }
@@ -36,7 +36,7 @@ fn of(settings: &Settings<'_>, splits: bool) -> Result<Arc<dyn Tokenizer>, Reque
     Ok(Arc::new(SimplePattern { pattern, splits }))
 }
 
-/// Characters looked at in vain, after which the request is asked whether anybody still waits.
+/// Number of characters examined in vain between two checks for cancellation.
 const STEPS_BEFORE_CHECK: usize = 1 << 20;
 
 impl Tokenizer for SimplePattern {
@@ -64,7 +64,7 @@ impl Tokenizer for SimplePattern {
                         }
                     }
                 }
-                // What goes on to the end of the text without a match ends it.
+                // If a candidate reaches the end of the text without a match, tokenization ends.
                 None if is_open => break,
                 None => at += c.len_utf8(),
             }

@@ -1,4 +1,4 @@
-//! `standard`: words of UAX #29.
+//! `standard`: tokens are the words of UAX #29.
 
 use std::sync::Arc;
 

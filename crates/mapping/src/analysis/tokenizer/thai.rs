@@ -1,7 +1,7 @@
-//! `thai`: finds Thai words with a dictionary, and others as Java's `BreakIterator` does.
+//! `thai`: finds Thai words with a dictionary, and others like Java's `BreakIterator`.
 //!
-//! Source: Lucene's `ThaiTokenizer`. The dictionary is ICU's; Java has its own, which divides some words at
-//! other places.
+//! Source: Lucene's `ThaiTokenizer`. The dictionary is ICU's; Java's own one splits some words at other
+//! positions.
 
 use std::sync::{Arc, LazyLock};
 
@@ -26,8 +26,8 @@ static DICTIONARY: LazyLock<WordSegmenter> = LazyLock::new(|| {
     segmenter
 });
 
-/// ICU's dictionaries without that of Chinese and Japanese, which divides no Thai and would be 2 MB of the
-/// program.
+/// ICU's dictionaries without the one for Chinese and Japanese, which is not needed for Thai and would add 2
+/// MB to the program.
 struct ThaiAndNeighbours;
 
 impl DataProvider<SegmenterDictionaryAutoV2> for ThaiAndNeighbours {
@@ -42,17 +42,17 @@ impl DataProvider<SegmenterDictionaryExtendedV2> for ThaiAndNeighbours {
     }
 }
 
-/// `thai`, which has no settings.
+/// Makes `thai`, which has no settings.
 pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     Ok(Arc::new(Thai))
 }
 
-/// Letters and marks of Thai; its digits are as those of other scripts.
+/// Whether the character is a letter or a mark of Thai; its digits are treated like those of other scripts.
 fn is_thai(c: char) -> bool {
     matches!(c, '\u{e01}'..='\u{e3a}' | '\u{e40}'..='\u{e4e}')
 }
 
-/// Bytes of a run of Thai that are looked at as one.
+/// Maximum number of bytes of a Thai run that are segmented together.
 const RUN_MAX: usize = 4096;
 
 impl Tokenizer for Thai {
@@ -82,7 +82,7 @@ impl Tokenizer for Thai {
     }
 }
 
-/// The words of a run of Thai.
+/// Emits the words of a Thai run.
 fn thai_words(text: &str, start: usize, end: usize, one: &mut dyn FnMut(usize, usize) -> bool) -> bool {
     let mut from = start;
     while from < end {
@@ -102,9 +102,9 @@ fn thai_words(text: &str, start: usize, end: usize, one: &mut dyn FnMut(usize, u
     true
 }
 
-/// Java's rules of words: letters with dashes, apostrophes, quotation marks and periods between them,
-/// numbers, both next to each other, and runs of kanji, hiragana and katakana. Marks belong to what is before
-/// them.
+/// Java's rules for words: letters with dashes, apostrophes, quotation marks and periods between them,
+/// numbers, letters and numbers next to each other, and runs of kanji, hiragana and katakana. Marks belong to
+/// the character before them.
 static WORDS: LazyLock<Regex> = LazyLock::new(|| {
     let marks = r"[\p{Mn}\p{Me}\p{Cf}]*";
     let letters = format!(r"(?:[[\p{{L}}\p{{Mc}}]--[\p{{Han}}\u3041-\u3094\u30a1-\u30fa]]{marks})+");
@@ -113,7 +113,7 @@ static WORDS: LazyLock<Regex> = LazyLock::new(|| {
     let digits = format!(r"(?:\p{{N}}{marks})+");
     let number = format!("{digits}(?:[\"',\\x{{66b}}.]{marks}{digits})*");
     let both = format!(r"(?:{word})?(?:{number}{word})*(?:{number}[\x{{a2}}%&\x{{2030}}\x{{2031}}]?)?");
-    // A word does not begin with a currency sign.
+    // A word never begins with a currency sign.
     let priced =
         format!(r"[[\p{{Sc}}#.]--\x{{a2}}](?:{number}{word})*(?:{number}[\x{{a2}}%&\x{{2030}}\x{{2031}}]?)?");
     let cjk = r"[\x{30a1}-\x{30fa}\x{3099}-\x{309c}\x{30fb}-\x{30fe}]+|[\x{3041}-\x{3094}\x{3099}-\x{309c}\x{30fb}-\x{30fe}]+|\p{Han}+";

@@ -1,6 +1,6 @@
-//! `uax_url_email`: finds the words of UAX #29, and keeps URLs and e-mail addresses in one piece.
+//! `uax_url_email`: tokens are the words of UAX #29, but URLs and e-mail addresses stay whole.
 //!
-//! Source: Lucene's `UAX29URLEmailTokenizer`. Names of hosts without a scheme count where they end in a
+//! Source: Lucene's `UAX29URLEmailTokenizer`. A host name without a scheme is recognized if it ends in a
 //! public suffix.
 
 use std::sync::{Arc, LazyLock};
@@ -13,8 +13,8 @@ use crate::RequestError;
 use crate::analysis::ascii;
 use crate::analysis::token::UNSETTLED;
 
-/// An address: of a person (group 1), with a scheme (group 2), or of a host alone (group 3, its name in group
-/// 4).
+/// An address: an e-mail address (group 1), a URL with a scheme (group 2), or one without a scheme (group 3,
+/// its host name in group 4).
 static ADDRESS: LazyLock<Regex> = LazyLock::new(|| {
     let host = r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?|[a-z0-9](?:[a-z0-9-]*[a-z0-9])?";
     let dotted = r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z](?:[a-z0-9-]*[a-z0-9])?";
@@ -71,7 +71,7 @@ impl UrlEmail {
     }
 }
 
-/// Whether a name of a host ends as names of hosts do.
+/// Whether a host name ends in a public suffix.
 fn is_public(host: &str) -> bool {
     let host = host.to_ascii_lowercase();
     psl::suffix(host.as_bytes()).is_some_and(|suffix| suffix.is_known())

@@ -1,4 +1,4 @@
-//! `whitespace`: runs of anything but white space (Java's `Character.isWhitespace`).
+//! `whitespace`: tokens are runs of characters that are not white space (Java's `Character.isWhitespace`).
 
 use std::sync::Arc;
 

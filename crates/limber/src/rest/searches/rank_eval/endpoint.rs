@@ -1,4 +1,4 @@
-//! The endpoint: runs the searches one after the other and rates what they find.
+//! The endpoint: runs the searches one after the other and evaluates their hits.
 
 use std::collections::HashMap;
 
@@ -42,7 +42,7 @@ fn rank_eval(app: &App, request: &Request) -> Result<Response> {
     let (mut details, mut failures) = (Map::new(), Map::new());
     let mut scores: Vec<f64> = Vec::new();
     for rated in &wanted.requests {
-        // What was shown so far is held until all of it is.
+        // The details are held until the last search is done, so the deadline is checked before each.
         work::check_beyond_deadline()?;
         let index = request.param("index").unwrap_or("_all");
         let found = app.node.search(
@@ -73,7 +73,7 @@ fn rank_eval(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(json!({"metric_score": score, "details": details, "failures": failures})))
 }
 
-/// The score of one search's hits, and the entry that shows how it came about.
+/// Returns the score of one search's hits, and the details of how it was computed.
 fn rate(wanted: &RankEvalRequest, rated: &RatedRequest, hits: Value) -> (f64, Value) {
     let Value::Array(hits) = hits else { return (0.0, Value::Null) };
     let by_document: HashMap<(&str, &str), i64> =

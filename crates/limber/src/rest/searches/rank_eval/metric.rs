@@ -1,20 +1,20 @@
 //! The metrics: "how good is this list of ratings?"
 //!
 //! Source: Elasticsearch's module `rank-eval`: `PrecisionAtK`, `RecallAtK`, `MeanReciprocalRank`,
-//! `DiscountedCumulativeGain`, `ExpectedReciprocalRank`. Scores compared with 7.10.2 to the last digit.
+//! `DiscountedCumulativeGain`, `ExpectedReciprocalRank`. The scores agree with 7.10.2 to the last digit.
 
 use limber_engine::Result;
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
-/// Hits looked at where the request does not say.
+/// Number of hits considered, unless the request says otherwise.
 const K_DEFAULT: u32 = 10;
 
 /// One metric with its parameters.
 #[derive(Debug)]
 pub struct Metric {
     kind: Kind,
-    /// Hits looked at.
+    /// Number of hits considered.
     pub k: u32,
 }
 
@@ -27,15 +27,15 @@ enum Kind {
     ExpectedReciprocalRank { maximum: i64, unknown_rating: Option<i64> },
 }
 
-/// The score of one request and what it is made of.
+/// The score of one request and its details.
 pub struct Score {
     pub value: f64,
-    /// `{"precision": {...}}`.
+    /// Such as `{"precision": {...}}`.
     pub details: Value,
 }
 
 impl Metric {
-    /// `{"precision": {"k": 5, ...}}`.
+    /// Parses a metric, such as `{"precision": {"k": 5, ...}}`.
     pub fn parse(value: &Value) -> Result<Metric> {
         let refused = |kind: &'static str, what: String| RequestError::bad_request(kind, what);
         let Some((name, Value::Object(members))) = value.as_object().and_then(|object| object.iter().next())
@@ -84,7 +84,8 @@ impl Metric {
         }
     }
 
-    /// `ratings`: of the hits, best hit first. `rated`: all that the request was given.
+    /// Computes the score. `ratings` are those of the hits, best hit first; `rated` are all ratings in the
+    /// request.
     pub fn score(&self, ratings: &[Option<i64>], rated: &[i64]) -> Score {
         let unrated_count = ratings.iter().filter(|rating| rating.is_none()).count();
         match &self.kind {
@@ -156,11 +157,11 @@ fn dcg(ratings: impl Iterator<Item = Option<i64>>) -> f64 {
     let discounted = |(at, rating): (usize, Option<i64>)| {
         rating.map_or(0.0, |rating| gain(rating) / (((at + 2) as f64).ln() / 2f64.ln()))
     };
-    // Not `sum`, which gives a negative zero for none.
+    // `sum` would give negative zero for an empty list.
     ratings.enumerate().map(discounted).fold(0.0, |sum, part| sum + part)
 }
 
-/// Parameters of a metric that were not read yet.
+/// Parameters of a metric that have not been read yet.
 struct Given<'a> {
     name: &'a str,
     members: Map<String, Value>,
@@ -191,13 +192,13 @@ impl Given<'_> {
     }
 
     fn failed(&self, reason: &str) -> RequestError {
-        // Its parser has a name of its own.
+        // Elasticsearch's parser of this metric has another name.
         let name = if self.name == "mean_reciprocal_rank" { "reciprocal_rank" } else { self.name };
         failed_to_build(name, RequestError::illegal_argument(reason))
     }
 }
 
-/// An object whose parts are sound and which is not.
+/// Returns the error of an object whose parts are valid but not their combination.
 pub fn failed_to_build(name: &str, cause: RequestError) -> RequestError {
     let reason = format!("Failed to build [{name}] after last required field arrived");
     RequestError::bad_request("x_content_parse_exception", reason).caused_by(cause)
@@ -207,7 +208,7 @@ pub fn failed_to_build(name: &str, cause: RequestError) -> RequestError {
 mod tests {
     use super::*;
 
-    /// Scores recorded from Elasticsearch 7.10.2 for hits rated 1, not, 3, 0, not.
+    /// Scores recorded from Elasticsearch 7.10.2 for hits with the ratings 1, none, 3, 0, none.
     #[test]
     fn scores_are_elasticsearchs() {
         let ratings = [Some(1), None, Some(3), Some(0), None];

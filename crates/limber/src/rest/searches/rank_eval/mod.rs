@@ -1,4 +1,4 @@
-//! `_rank_eval`: how good the hits of searches are, by documents that somebody rated.
+//! `_rank_eval`: how good the hits of searches are, given documents rated by people.
 
 mod endpoint;
 mod metric;

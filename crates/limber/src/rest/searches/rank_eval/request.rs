@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::metric::{Metric, failed_to_build};
 
-/// Most requests in one body. Ours.
+/// Maximum number of requests in one body. The limit is ours.
 const REQUESTS_MAX: usize = 1_000;
 
 /// The body of `_rank_eval`.
@@ -17,14 +17,14 @@ pub struct RankEvalRequest {
     pub metric: Metric,
 }
 
-/// One search and the documents that somebody rated for it.
+/// One search and the documents rated for it.
 pub struct RatedRequest {
     pub id: String,
     pub search: SearchRequest,
     pub ratings: Vec<Rating>,
 }
 
-/// How good somebody finds one document.
+/// The rating of one document.
 pub struct Rating {
     pub index: String,
     pub id: String,
@@ -32,7 +32,7 @@ pub struct Rating {
 }
 
 impl RankEvalRequest {
-    /// Reads the body; a member that is unknown, missing or of another type is an error.
+    /// Parses the body. A member that is unknown, missing or of the wrong type is an error.
     pub fn parse(body: Value) -> Result<RankEvalRequest> {
         let Value::Object(mut members) = body else {
             return Err(malformed("[rank_eval] Expected START_OBJECT".to_owned()));
@@ -42,7 +42,7 @@ impl RankEvalRequest {
         };
         let (requests, metric) = (members.shift_remove("requests"), members.shift_remove("metric"));
         match members.shift_remove("max_concurrent_searches").map(|value| value.as_i64()) {
-            // Searches of one request run one after the other.
+            // The searches of one request run one after the other anyway.
             None | Some(Some(1..)) => {}
             Some(_) => {
                 return Err(RequestError::illegal_argument("maxConcurrentSearchRequests must be positive"));
@@ -151,7 +151,7 @@ impl RatedRequest {
     }
 }
 
-/// What a rated search must not hold.
+/// Refuses what a rated search must not contain.
 fn check_search(search: &Value) -> std::result::Result<(), &'static str> {
     let has = |name: &str| search.get(name).is_some();
     if has("aggs") || has("aggregations") {

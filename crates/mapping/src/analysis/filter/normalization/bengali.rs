@@ -1,10 +1,10 @@
-//! Letters of Bengali that are written in several ways.
+//! Letters of Bengali that have several spellings.
 //!
 //! Source: Lucene's `BengaliNormalizer`.
 
 const HASANTA: char = '\u{9cd}';
 
-/// Replaces spellings in `s` by the one that Lucene has chosen.
+/// Replaces alternative spellings in `s` by the one that Lucene uses.
 pub fn normalize(s: &mut Vec<char>) {
     let mut at = 0;
     while at < s.len() {

@@ -1,14 +1,16 @@
-//! Letters of Indic scripts that are written in two ways.
+//! Letters of Indic scripts that have two spellings.
 //!
 //! Source: Lucene's `IndicNormalizer`.
 
-/// Where the blocks of the nine scripts begin; a script's number is a bit of the rules' flags.
+/// The first code points of the blocks of nine scripts. The index of a script is a bit in the flags of the
+/// rules.
 const BLOCKS: [u32; 9] = [0x0900, 0x0980, 0x0a00, 0x0a80, 0x0b00, 0x0b80, 0x0c00, 0x0c80, 0x0d00];
 
-/// What stands for a zero width joiner in the place of a third character.
+/// Stands for a zero width joiner as the third character.
 const JOINER: u32 = 0xff;
 
-/// Two or three characters, as places in their block; what they become; and the scripts that it is so in.
+/// Two or three characters as offsets in their block, their replacement, and the scripts to which the rule
+/// applies.
 #[rustfmt::skip]
 const RULES: &[(u32, u32, Option<u32>, u32, u16)] = &[
     (0x05, 0x3e, Some(0x45), 0x11, 9),
@@ -89,7 +91,7 @@ fn block(c: char) -> Option<usize> {
     BLOCKS.iter().position(|base| (*base..*base + 0x80).contains(&(c as u32)))
 }
 
-/// Replaces pairs of characters in `text` that look like one by that one.
+/// Replaces sequences in `text` that look like one character by that character.
 pub fn normalize(text: &mut Vec<char>) {
     let mut at = 0;
     while at < text.len() {

@@ -7,7 +7,7 @@ use crate::analysis::context::Context;
 use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
-/// Normalizes the characters of a token that is not ASCII.
+/// Normalizes the characters of tokens that are not ASCII.
 #[derive(Debug)]
 struct Normalization(fn(&mut Vec<char>));
 
@@ -25,7 +25,7 @@ impl Each for Normalization {
 
 macro_rules! filter {
     ($make:ident, $normalize:expr) => {
-        /// The filter, which has no settings.
+        /// Makes the filter, which has no settings.
         pub fn $make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
             Ok(Filter::each(Normalization($normalize)).normalizing())
         }
@@ -40,7 +40,7 @@ filter!(make_persian, persian);
 filter!(make_serbian, serbian);
 filter!(make_sorani, sorani);
 
-/// Source: Lucene's `ArabicNormalizer`.
+/// Normalizes Arabic. Source: Lucene's `ArabicNormalizer`.
 fn arabic(s: &mut Vec<char>) {
     s.retain(|c| !matches!(c, '\u{640}' | '\u{64b}'..='\u{652}'));
     for c in s {
@@ -53,7 +53,7 @@ fn arabic(s: &mut Vec<char>) {
     }
 }
 
-/// Source: Lucene's `PersianNormalizer`.
+/// Normalizes Persian. Source: Lucene's `PersianNormalizer`.
 fn persian(s: &mut Vec<char>) {
     s.retain(|c| *c != '\u{654}');
     for c in s {
@@ -66,7 +66,7 @@ fn persian(s: &mut Vec<char>) {
     }
 }
 
-/// Source: Lucene's `SoraniNormalizer`.
+/// Normalizes Sorani. Source: Lucene's `SoraniNormalizer`.
 fn sorani(s: &mut Vec<char>) {
     let mut at = 0;
     while at < s.len() {
@@ -133,7 +133,7 @@ fn serbian(s: &mut Vec<char>) {
     *s = out;
 }
 
-/// For filters that change ASCII too.
+/// For filters that also change ASCII.
 #[derive(Debug)]
 struct Every(fn(&mut Vec<char>));
 
@@ -147,23 +147,23 @@ impl Each for Every {
     }
 }
 
-/// `german_normalization`, which has no settings.
+/// Makes `german_normalization`, which has no settings.
 pub fn make_german(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::each(Every(german)).normalizing())
 }
 
-/// `scandinavian_normalization`, which has no settings.
+/// Makes `scandinavian_normalization`, which has no settings.
 pub fn make_scandinavian(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::each(Every(scandinavian)).normalizing())
 }
 
-/// `scandinavian_folding`, which has no settings.
+/// Makes `scandinavian_folding`, which has no settings.
 pub fn make_scandinavian_folding(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::each(Every(scandinavian_folding)).normalizing())
 }
 
-/// Source: Lucene's `GermanNormalizationFilter`: umlauts, and what is written for them, lose their dots; `ß`
-/// becomes `ss`.
+/// Removes the dots of umlauts and of their substitutes, and replaces `ß` by `ss`. Source: Lucene's
+/// `GermanNormalizationFilter`.
 fn german(s: &mut Vec<char>) {
     #[derive(Clone, Copy, PartialEq)]
     enum After {
@@ -197,7 +197,7 @@ fn german(s: &mut Vec<char>) {
     *s = out;
 }
 
-/// `å`, `ä`, `æ`, `ö`, `ø` and what is written for them in the letters of Danish and Norwegian.
+/// Converts `å`, `ä`, `æ`, `ö`, `ø` and their substitutes to the letters of Danish and Norwegian.
 ///
 /// Source: Lucene's `ScandinavianNormalizer`.
 fn scandinavian(s: &mut Vec<char>) {
@@ -216,7 +216,7 @@ fn scandinavian(s: &mut Vec<char>) {
     });
 }
 
-/// The same as `a` and `o`. Source: Lucene's `ScandinavianFoldingFilter`.
+/// Converts the same letters to `a` and `o`. Source: Lucene's `ScandinavianFoldingFilter`.
 fn scandinavian_folding(s: &mut Vec<char>) {
     pairs(s, |first, second| match (first, second) {
         ('å' | 'ä' | 'æ', _) => Some(('a', false)),
@@ -229,7 +229,7 @@ fn scandinavian_folding(s: &mut Vec<char>) {
     });
 }
 
-/// Replaces one character, or two (`true`).
+/// Replaces single characters, or pairs of characters if the rule returns `true`.
 fn pairs(s: &mut Vec<char>, rule: impl Fn(char, Option<char>) -> Option<(char, bool)>) {
     let mut out = Vec::with_capacity(s.len());
     let mut at = 0;

@@ -1,6 +1,6 @@
-//! Letters that become others whatever stands beside them.
+//! Letters that are replaced regardless of their neighbours.
 
-/// Source: Lucene's `HindiNormalizer`, without what looks at neighbours.
+/// Normalizes a Hindi letter. Source: Lucene's `HindiNormalizer`, without its rules about neighbours.
 pub fn hindi(c: char) -> char {
     match c {
         '\u{0901}' => '\u{0902}',
@@ -37,7 +37,7 @@ pub fn hindi(c: char) -> char {
     }
 }
 
-/// Source: Lucene's `SerbianNormalizationFilter`; `None`: it stays.
+/// Converts a Serbian letter; `None` if it is unchanged. Source: Lucene's `SerbianNormalizationFilter`.
 pub fn serbian(c: char) -> Option<&'static str> {
     Some(match c {
         'а' => "a",

@@ -1,4 +1,4 @@
-//! Normalization: letters that a language writes in several ways become one.
+//! Normalization: unifies letters that a language writes in several ways.
 
 mod bengali;
 mod indic;

@@ -1,4 +1,5 @@
-//! `synonym`: the tokens of synonyms at the positions of those that they stand for, whatever their number.
+//! `synonym`: emits the tokens of synonyms at the positions of the tokens that they replace, whatever their
+//! number.
 //!
 //! Source: Lucene's `SynonymFilter`.
 
@@ -9,7 +10,7 @@ use super::map::{Look, Looked, Outputs, SYNONYM, SynonymMap};
 use crate::analysis::chain::{Emit, End, Stage, Stream};
 use crate::analysis::token::TokenBuf;
 
-/// The filter `synonym` with the synonyms that it knows.
+/// The filter `synonym` with its synonyms.
 #[derive(Debug)]
 pub struct Flat(pub Arc<SynonymMap>);
 
@@ -17,8 +18,8 @@ struct Walk<'a> {
     map: &'a SynonymMap,
     waiting: VecDeque<TokenBuf>,
     looked: Looked,
-    /// What stands at the positions from the first waiting token on: text, position length, and the end of
-    /// the whole match where it is one token.
+    /// Synonym tokens at the positions from the first waiting token on: text, position length, and the end of
+    /// the whole match if the synonym is a single token.
     outputs: VecDeque<Vec<(String, u32, Option<u32>)>>,
     /// Offsets of the last token that was read.
     last: (u32, u32),
@@ -74,7 +75,7 @@ impl Walk<'_> {
         }
     }
 
-    /// One position: the token if it stays, and what stands beside it.
+    /// Emits one position: the token if it is kept, and the synonym tokens there.
     fn position(&mut self, mut token: TokenBuf, keeps: bool, emit: Emit<'_>) -> bool {
         let outputs = self.outputs.pop_front().unwrap_or_default();
         let mut increment = 1;

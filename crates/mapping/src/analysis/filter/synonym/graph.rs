@@ -1,4 +1,4 @@
-//! `synonym_graph`: each synonym is a path of its own beside the tokens that it stands for.
+//! `synonym_graph`: each synonym is a separate path, parallel to the tokens that it replaces.
 //!
 //! Source: Lucene's `SynonymGraphFilter`.
 
@@ -9,7 +9,7 @@ use super::map::{Look, Looked, Outputs, SYNONYM, SynonymMap};
 use crate::analysis::chain::{Emit, End, Stage, Stream};
 use crate::analysis::token::TokenBuf;
 
-/// The filter `synonym_graph` with the synonyms that it knows.
+/// The filter `synonym_graph` with its synonyms.
 #[derive(Debug)]
 pub struct Graph(pub Arc<SynonymMap>);
 
@@ -17,7 +17,7 @@ struct Walk<'a> {
     map: &'a SynonymMap,
     waiting: VecDeque<TokenBuf>,
     looked: Looked,
-    /// Node that the last token came out at, and the one that the next begins at.
+    /// The start node of the last token, and that of the next one.
     last: i64,
     next: i64,
 }
@@ -61,7 +61,7 @@ impl Walk<'_> {
         true
     }
 
-    /// Emits all ways from one node to another: first their first tokens, then the rest of each.
+    /// Emits all paths from one node to another: first the first token of each path, then the rest of each.
     fn side_by_side(&mut self, matched: &[TokenBuf], outputs: &Outputs, emit: Emit<'_>) -> bool {
         let (Some(first), Some(end)) = (matched.first(), matched.last().map(|token| token.end)) else {
             return true;

@@ -12,14 +12,14 @@ use crate::analysis::chain::{Filter, Parsing};
 use crate::analysis::context::{Before, Context};
 use crate::analysis::settings::{Settings, text};
 
-/// `synonym`: reads `synonyms`, `synonyms_path` or `synonyms_set`, `format`, `expand`, `lenient` and
+/// Makes `synonym`. Reads `synonyms`, `synonyms_path` or `synonyms_set`, `format`, `expand`, `lenient` and
 /// `updateable`.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let map = map(settings, context)?;
     updateable(settings, Filter::stream(Flat(Arc::new(map))))
 }
 
-/// `synonym_graph`: reads the same settings.
+/// Makes `synonym_graph`. Reads the same settings.
 pub fn make_graph(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let map = map(settings, context)?;
     updateable(settings, Filter::stream(Graph(Arc::new(map))))
@@ -32,8 +32,8 @@ fn updateable(settings: &Settings<'_>, filter: Filter) -> Result<Filter, Request
     Ok(Filter { is_updateable, updateable_name, resource, ..filter }.parsing(Parsing::Skipped))
 }
 
-/// Rules, each in one text even where it has commas, and where they come from, as errors tell it. A set that
-/// is not there yet has none.
+/// Returns the rules, one string each even if it contains commas, and their origin for error messages. A set
+/// that does not exist yet has no rules.
 fn rules(settings: &Settings<'_>, context: &Context<'_>) -> Result<(Vec<String>, String), RequestError> {
     if let Some(set) = settings.text("synonyms_set") {
         if !settings.bool("updateable", false)? {
@@ -66,7 +66,7 @@ fn map(settings: &Settings<'_>, context: &Context<'_>) -> Result<SynonymMap, Req
     };
     let mut map = SynonymMap::new(settings.bool("ignore_case", false)?);
     let (lines, origin) = rules(settings, context)?;
-    // Without an analyzer around it there is nothing to read the rules with.
+    // Outside of an analyzer the rules cannot be analyzed.
     let Some(before) = context.before else { return Ok(map) };
     let analyzer = analyzer(&before)?;
     let analyze = |text: &str| tokens(&analyzer, text);
@@ -85,7 +85,8 @@ fn map(settings: &Settings<'_>, context: &Context<'_>) -> Result<SynonymMap, Req
     }
 }
 
-/// What the rules are read with: what stands before the filter, but for what makes several tokens of one.
+/// Returns the analyzer for the rules: the components before the filter, without those that make several
+/// tokens of one.
 fn analyzer(before: &Before<'_>) -> Result<Analyzer, RequestError> {
     let mut filters = Vec::new();
     for filter in before.filters {

@@ -1,4 +1,4 @@
-//! Synonyms as a tree: "which is the longest sequence of tokens from here on that has any?"
+//! Synonyms as a tree: "which is the longest sequence of tokens from here on that has synonyms?"
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,54 +9,54 @@ use hashbrown::HashMap;
 use crate::analysis::lowercase_into;
 use crate::analysis::token::TokenBuf;
 
-/// The type of a token that stands for others.
+/// The type of synonym tokens.
 pub const SYNONYM: &str = "SYNONYM";
 
 #[derive(Debug, Default)]
 struct Node {
-    /// Places among the nodes: a tree of boxes would be as deep as a rule is long, and so would be the calls
-    /// that drop it.
+    /// Indices of nodes. A tree of boxes would be as deep as a rule is long, and dropping it would recurse as
+    /// deeply.
     children: HashMap<String, u32>,
     found: Option<Arc<Outputs>>,
 }
 
-/// What stands for a sequence of tokens.
+/// The synonyms of a sequence of tokens.
 #[derive(Debug, Default, Clone)]
 pub struct Outputs {
     pub paths: Vec<Vec<String>>,
-    /// Whether the sequence stays beside them.
+    /// Whether the sequence is kept in addition to them.
     pub keeps_original: bool,
 }
 
-/// All synonyms, by the tokens that they stand for.
+/// All synonyms, by the sequences of tokens that they replace.
 #[derive(Debug)]
 pub struct SynonymMap {
-    /// The first one is the root.
+    /// The first node is the root.
     nodes: Vec<Node>,
     ignores_case: bool,
-    /// Bytes of all rules.
+    /// Total bytes of all rules.
     bytes: usize,
 }
 
-/// Bytes that the rules of one filter may have when they are spread out: a line of n words is n times n of
-/// them.
+/// Maximum size of the expanded rules of one filter: a line of n words expands to n times n words.
 const BYTES_MAX: usize = 64 << 20;
-/// Tokens that may stand before `=>` in a rule: as many are looked at again for each token of a text.
+/// Maximum number of tokens before `=>` in a rule, because up to this many are examined again for each token
+/// of a text.
 const INPUT_TOKENS_MAX: usize = 256;
-/// Tokens between two questions whether the text takes too long.
+/// Number of tokens between two checks for cancellation.
 const TOKENS_PER_CHECK: u32 = 256;
 
-/// What a look from the first token on finds.
+/// The result of matching from the first waiting token on.
 pub enum Look {
-    /// More tokens must be known.
+    /// More tokens are needed.
     Open,
     /// No synonym begins here.
     Nothing,
-    /// So many tokens.
+    /// This many tokens match.
     Match(usize, Arc<Outputs>),
 }
 
-/// How far the tokens that wait were looked at.
+/// The progress of matching the waiting tokens.
 #[derive(Debug)]
 pub struct Looked {
     node: u32,
@@ -73,12 +73,12 @@ impl Default for Looked {
 }
 
 impl Looked {
-    /// Looks begin with the first token that waits.
+    /// Starts matching at the first waiting token again.
     fn restart(&mut self) {
         (self.node, self.count, self.found) = (0, 0, None);
     }
 
-    /// Whether the text may take more time, asked for each token.
+    /// Whether the text may take more time. Called for each token.
     pub fn goes_on(&mut self) -> bool {
         self.token_count = self.token_count.wrapping_add(1);
         !self.token_count.is_multiple_of(TOKENS_PER_CHECK) || limber_work::goes_on(&mut self.since)
@@ -86,17 +86,19 @@ impl Looked {
 }
 
 impl SynonymMap {
-    /// An empty map; with `ignores_case` tokens are compared in lower case.
+    /// Creates an empty map. With `ignores_case`, tokens are compared in lower case.
     pub fn new(ignores_case: bool) -> SynonymMap {
         SynonymMap { nodes: vec![Node::default()], ignores_case, bytes: 0 }
     }
 
+    /// Adds a rule.
+    ///
     /// # Errors
-    /// There is no room for so many, or the rule is too long.
+    /// There are too many synonyms, or the rule is too long.
     pub fn add(&mut self, input: &[String], output: &[String], keeps_original: bool) -> Result<(), String> {
         let bytes = |words: &[String]| words.iter().map(|word| word.len() + 24).sum::<usize>();
         self.bytes += bytes(input) + bytes(output);
-        // The caller asks why.
+        // The caller determines the cause.
         if self.bytes > BYTES_MAX || limber_work::check().is_err() {
             return Err("there are too many synonyms".to_owned());
         }
@@ -120,8 +122,8 @@ impl SynonymMap {
         Ok(())
     }
 
-    /// Goes on looking from the first of `tokens` on; `is_all`: no more will come. After anything but
-    /// [`Look::Open`] the first ones are to go.
+    /// Continues matching from the first of `tokens` on; `is_all` means that no more tokens will come. After
+    /// a result other than [`Look::Open`], the caller removes the first tokens.
     pub fn look(&self, tokens: &VecDeque<TokenBuf>, is_all: bool, looked: &mut Looked) -> Look {
         let found = |looked: &mut Looked| {
             let found = looked.found.take();

@@ -1,7 +1,7 @@
-//! `synonym` and `synonym_graph`: words that stand for words.
+//! `synonym` and `synonym_graph`: replace words by synonyms, or add synonyms.
 //!
-//! [`rules`] reads them, [`map`] holds them as a tree of tokens, [`graph`] and [`flat`] put them beside what
-//! they stand for.
+//! [`rules`] parses the rules, [`map`] stores them as a tree of tokens, [`graph`] and [`flat`] emit the
+//! synonyms.
 
 mod flat;
 mod graph;

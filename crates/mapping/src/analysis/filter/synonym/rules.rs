@@ -1,22 +1,22 @@
-//! Rules of synonyms as Solr and WordNet write them.
+//! Parses rules of synonyms in the formats of Solr and WordNet.
 //!
 //! Source: Lucene's `SolrSynonymParser` and `WordnetSynonymParser`.
 
 use super::map::SynonymMap;
 use crate::RequestError;
 
-/// Turns the words of a rule into tokens; the reason why not.
+/// Analyzes the words of a rule into tokens. Fails with the reason.
 pub type Analyze<'a> = &'a dyn Fn(&str) -> Result<Vec<String>, String>;
 
-/// How rules are read.
+/// How rules are parsed.
 #[derive(Debug, Clone, Copy)]
 pub struct Reading {
     pub expand: bool,
-    /// Rules that cannot be read are passed over.
+    /// Whether invalid rules are skipped.
     pub lenient: bool,
 }
 
-/// Adds the rules of Solr's format, a rule a line.
+/// Adds the rules in Solr's format, one rule per line.
 pub fn read_solr(
     lines: &[String],
     reading: Reading,
@@ -83,8 +83,8 @@ fn solr_rule(line: &str, reading: Reading, analyze: Analyze<'_>, map: &mut Synon
     Ok(())
 }
 
-/// Adds the rules of WordNet's prolog format: `s(100000001,1,'abstain',v,1,0).`; words of one number are
-/// synonyms.
+/// Adds the rules in WordNet's Prolog format: `s(100000001,1,'abstain',v,1,0).` Words with the same number
+/// are synonyms.
 pub fn read_wordnet(
     lines: &[String],
     reading: Reading,
@@ -134,7 +134,7 @@ pub fn read_wordnet(
     outcome.map_err(|reason| invalid(lines.len(), &reason))
 }
 
-/// The parts between separators that no backslash stands before; empty parts are passed over.
+/// Splits a string at unescaped separators; empty parts are skipped.
 fn split(text: &str, separator: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut rest = text;

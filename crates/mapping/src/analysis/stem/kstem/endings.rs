@@ -1,17 +1,17 @@
-//! Endings that make words of words.
+//! Derivational endings.
 
 use super::stem::Stem;
 
 impl Stem {
-    /// The word with the ending that it had.
+    /// Restores the ending that the word had.
     fn restore(&mut self, ending: &str, last: isize) {
         self.keep(self.before + 1);
         self.add(ending);
         self.last = last;
     }
 
-    /// Whether the word without the second of two equal consonants before the ending is known; else both are
-    /// there again.
+    /// Whether the word without the second of two equal consonants before the ending is in the list. If not,
+    /// restores both.
     fn is_known_single(&mut self) -> bool {
         if !self.has_double(self.before) {
             return false;

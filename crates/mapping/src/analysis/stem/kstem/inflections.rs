@@ -92,7 +92,7 @@ impl Stem {
         }
     }
 
-    /// Without the second of two equal consonants at the end, else with it.
+    /// Removes the second of two equal consonants at the end, if that is in the list; else keeps both.
     fn single_or_double(&mut self) {
         self.keep(self.last);
         self.last -= 1;

@@ -1,7 +1,7 @@
-//! Krovetz's stemmer of English: an ending goes where that leaves a word of its list.
+//! Krovetz's stemmer of English: an ending is removed if the result is in its list of words.
 //!
-//! Source: Lucene's `KStemmer`, after R. Krovetz and S. Guzman-Lara. [`words`] is the list, [`endings`] what
-//! is tried at the end of a word.
+//! Source: Lucene's `KStemmer`, after R. Krovetz and S. Guzman-Lara. [`words`] is the list, [`endings`] has
+//! the endings that are tried.
 
 mod endings;
 mod inflections;

@@ -1,22 +1,22 @@
-//! The word on its way through the endings.
+//! The word while endings are tried.
 
 use super::words::{Entry, find};
 
-/// Words of as many characters or more stay.
+/// Words with this many characters or more are not stemmed.
 const LENGTH_MAX: usize = 50;
 
-/// A word and where its ending begins.
+/// A word and the position of its ending.
 #[derive(Debug)]
 pub struct Stem {
     pub word: Vec<u8>,
-    /// The last letter before the ending that was found last; -1: none.
+    /// Index of the last letter before the most recently matched ending; -1 if there is none.
     pub before: isize,
-    /// The last letter that counts.
+    /// Index of the last letter of the word.
     pub last: isize,
     pub found: Option<Entry>,
 }
 
-/// Turns a word of small letters into its stem.
+/// Replaces a lower-case word by its stem.
 pub fn stem(text: &mut String) {
     let length = text.encode_utf16().count();
     if length <= 2 || length >= LENGTH_MAX {
@@ -70,7 +70,7 @@ impl Stem {
         }
     }
 
-    /// The letter at a place; NUL where there is none.
+    /// Returns the letter at an index; NUL if there is none.
     pub fn at(&self, place: isize) -> u8 {
         usize::try_from(place).ok().and_then(|place| self.word.get(place)).copied().unwrap_or(0)
     }
@@ -81,7 +81,7 @@ impl Stem {
         }
     }
 
-    /// So many letters stay; beyond them letters may be added.
+    /// Truncates the word to `count` letters, or extends it with placeholders.
     pub fn keep(&mut self, count: isize) {
         self.word.resize(usize::try_from(count).unwrap_or(0), b'?');
     }
@@ -90,13 +90,13 @@ impl Stem {
         self.word.extend_from_slice(letters.as_bytes());
     }
 
-    /// Whether the word is in the list; remembers what is known of it.
+    /// Whether the word is in the list. Stores its entry.
     pub fn is_known(&mut self) -> bool {
         self.found = find(&self.word);
         self.found.is_some()
     }
 
-    /// The same, but exceptions are not remembered.
+    /// Returns the word's entry, but stores it only if it is not an exception.
     pub fn entry(&mut self) -> Option<Entry> {
         if self.found.is_none() {
             let entry = find(&self.word);
@@ -106,8 +106,8 @@ impl Stem {
         self.found
     }
 
-    /// Becomes the letters before the ending and these, with `last` on the last of them; whether that is
-    /// known.
+    /// Replaces the ending by these letters and sets `last` to the last of them. Returns whether the new word
+    /// is in the list.
     pub fn try_with(&mut self, letters: &str) -> bool {
         self.keep(self.before + 1);
         self.add(letters);
@@ -115,7 +115,7 @@ impl Stem {
         self.is_known()
     }
 
-    /// Whether the word ends so, with letters before it.
+    /// Whether the word has this ending, with letters before it.
     pub fn ends(&mut self, ending: &str) -> bool {
         let length = ending.len() as isize;
         let is_so = length <= self.last

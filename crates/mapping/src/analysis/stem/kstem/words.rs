@@ -4,13 +4,13 @@ use std::sync::LazyLock;
 
 use hashbrown::HashMap;
 
-/// What is known of a word.
+/// What the list says about a word.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Entry {
-    /// Its stem, where that is another word.
+    /// Its stem, if that is another word.
     pub root: Option<&'static str>,
-    /// A word that ends with `e` whose forms with `-ed` and `-ing` are more often those of the word without
-    /// it.
+    /// The word ends with `e`, but its forms with `-ed` and `-ing` are more often those of the word without
+    /// the `e`.
     pub is_exception: bool,
 }
 
@@ -30,7 +30,7 @@ static WORDS: LazyLock<HashMap<&'static str, Entry>> = LazyLock::new(|| {
     words
 });
 
-/// What is known of the word; `None`: it is not in the list.
+/// Returns the entry of a word; `None` if it is not in the list.
 pub fn find(word: &[u8]) -> Option<Entry> {
     WORDS.get(std::str::from_utf8(word).ok()?).copied()
 }
