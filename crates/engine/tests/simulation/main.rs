@@ -30,7 +30,8 @@ const KEPT_SEEDS: &[u64] = &[
     16, // a panic in the translog's fsync failed the translog but not the shard, so the shard was never opened again
     2846, // a task of the node ran outside of the simulation, which mistook the task's lock for a deadlock
     157, 209, // a copy was reported as complete although one of its shards could not be refreshed
-    0, 7, 9, 19, // an alias that moves while others read and the node crashes was on no index, or on both
+    0, 7, 9,
+    19, // an alias that moves while others read and the node crashes was on no index, or on both
 ];
 /// The seeds of an ordinary run.
 const SEEDS: Range<u64> = 100..291;
