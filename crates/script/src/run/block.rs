@@ -5,9 +5,10 @@
 //! returns `None`: the interpreter then runs the block document by document, with Java's exact errors.
 
 mod methods;
+mod statements;
 
 use limber_mapping::geo::GeoPoint;
-use limber_mapping::number::{f64_from_sortable, sortable_from_f64};
+use limber_mapping::number::f64_from_sortable;
 use limber_mapping::{NumberForm, ValueKind};
 
 use super::interpreter::Run;
@@ -19,11 +20,13 @@ use crate::values::{Value, part_of};
 use methods::text_compared;
 
 /// One value per row. `ty` is the Java type; arithmetic has its width.
+#[derive(Clone)]
 pub(crate) struct Column {
     ty: Type,
     data: Data,
 }
 
+#[derive(Clone)]
 enum Data {
     Whole(Vec<i64>),
     Real(Vec<f64>),
@@ -74,11 +77,14 @@ pub(crate) fn only_expression(script: &Compiled) -> Option<&Expr> {
     }
 }
 
-/// A script over the documents of the batch that `run` began. `scores` has one entry per document, or none
-/// if the script uses no score.
+/// A script over the documents of the batch that `run` began.
 pub(crate) struct Block<'r, 'a> {
-    pub run: &'r mut Run<'a>,
-    pub scores: &'r [f32],
+    run: &'r mut Run<'a>,
+    scores: &'r [f32],
+    count: usize,
+    /// The script's variables by slot, each with one value per document of the batch. Only the values of those
+    /// rows count that reached its declaration.
+    locals: Vec<Option<Column>>,
 }
 
 /// What the script of a numeric runtime field emits for a block of documents, as columns store it.
@@ -89,69 +95,17 @@ pub enum EmittedBlock {
     Loose(Vec<(u32, i64)>),
 }
 
+impl<'r, 'a> Block<'r, 'a> {
+    /// Prepares a batch of `count` documents. `scores` has one entry per document, or none if the script uses no
+    /// score.
+    pub fn new(run: &'r mut Run<'a>, scores: &'r [f32], count: usize) -> Block<'r, 'a> {
+        Block { run, scores, count, locals: Vec::new() }
+    }
+}
+
 impl Block<'_, '_> {
-    /// Runs a script that consists only of conditions and numeric `emit`s.
-    pub fn emitted(&mut self, script: &Compiled, count: usize) -> Option<EmittedBlock> {
-        let rows: Vec<u32> = (0..count as u32).collect();
-        if let [Stmt::Expr(Expr { kind: Kind::BuiltIn { name: "emit", arguments }, .. })] =
-            script.body.as_slice()
-            && let [value] = arguments.as_slice()
-        {
-            return Some(EmittedBlock::Aligned(self.stored(value, &rows)?));
-        }
-        let mut found = Vec::new();
-        self.emit_all(&script.body, rows, &mut found)?;
-        found.sort_unstable();
-        Some(EmittedBlock::Loose(found))
-    }
-
-    fn stored(&mut self, value: &Expr, rows: &[u32]) -> Option<Vec<i64>> {
-        Some(match self.eval(value, rows)?.data {
-            Data::Whole(data) => data,
-            Data::Real(data) => data.into_iter().map(sortable_from_f64).collect(),
-            Data::Flag(data) => data.into_iter().map(i64::from).collect(),
-        })
-    }
-
-    /// Runs statements on `rows`; returns the rows that continue after them.
-    fn emit_all(
-        &mut self,
-        body: &[Stmt],
-        mut rows: Vec<u32>,
-        found: &mut Vec<(u32, i64)>,
-    ) -> Option<Vec<u32>> {
-        for statement in body {
-            match statement {
-                Stmt::Expr(Expr { kind: Kind::BuiltIn { name: "emit", arguments }, .. }) => {
-                    let [value] = arguments.as_slice() else { return None };
-                    let stored = self.stored(value, &rows)?;
-                    found.extend(rows.iter().copied().zip(stored));
-                }
-                Stmt::If(condition, yes, no) => {
-                    let flags = self.eval(condition, &rows)?.into_flags()?;
-                    let (yes_rows, no_rows) = split(&rows, &flags);
-                    rows = self.emit_all(yes, yes_rows, found)?;
-                    rows.extend(self.emit_all(no, no_rows, found)?);
-                    rows.sort_unstable();
-                }
-                Stmt::Block(inner) => rows = self.emit_all(inner, rows, found)?,
-                Stmt::Return(None) => rows.clear(),
-                _ => return None,
-            }
-        }
-        Some(rows)
-    }
-
-    /// Returns the script's number for each of `count` documents.
-    pub fn numbers(&mut self, script: &Compiled, count: usize) -> Option<Vec<f64>> {
-        let rows: Vec<u32> = (0..count as u32).collect();
-        self.eval_loosely(only_expression(script)?, &rows)?.into_real()
-    }
-
-    /// Returns the script's answer for each of `count` documents.
-    pub fn flags(&mut self, script: &Compiled, count: usize) -> Option<Vec<bool>> {
-        let rows: Vec<u32> = (0..count as u32).collect();
-        self.eval(only_expression(script)?, &rows)?.into_flags()
+    fn all_rows(&self) -> Vec<u32> {
+        (0..self.count as u32).collect()
     }
 
     /// Evaluates like [`Block::eval`] where the result is converted to a double in any case, so that
@@ -186,6 +140,7 @@ impl Block<'_, '_> {
                     .map(|row| self.scores.get(*row as usize).map(|score| f64::from(*score)))
                     .collect::<Option<_>>()?,
             ),
+            Kind::Local(slot) => self.local(*slot, rows)?,
             Kind::FieldValue(field) => self.field_value(*field, rows)?,
             Kind::FieldSize(field) => {
                 let (reader, _) = self.run.reader(*field, expr.at).ok()?;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
 use limber_mapping::{Field, RequestError};
 use serde_json::{Map, Value as Json};
 
@@ -82,7 +83,7 @@ impl<'a> OpenScript<'a> {
     ) -> Result<(), RequestError> {
         out.clear();
         self.run.begin(docs);
-        if let Some(numbers) = (Block { run: &mut self.run, scores }).numbers(self.script, docs.len()) {
+        if let Some(numbers) = Block::new(&mut self.run, scores, docs.len()).numbers(self.script) {
             *out = numbers;
             return Ok(());
         }
@@ -96,7 +97,7 @@ impl<'a> OpenScript<'a> {
     /// if the script must run document by document.
     pub fn block(&mut self, docs: &[DocId], out: &mut Vec<f64>) -> bool {
         self.run.begin(docs);
-        match (Block { run: &mut self.run, scores: &[] }).numbers(self.script, docs.len()) {
+        match Block::new(&mut self.run, &[], docs.len()).numbers(self.script) {
             Some(numbers) => {
                 *out = numbers;
                 true
@@ -141,7 +142,7 @@ impl<'a> OpenScript<'a> {
     pub fn flags(&mut self, docs: &[DocId], out: &mut Vec<bool>) -> Result<(), RequestError> {
         out.clear();
         self.run.begin(docs);
-        if let Some(flags) = (Block { run: &mut self.run, scores: &[] }).flags(self.script, docs.len()) {
+        if let Some(flags) = Block::new(&mut self.run, &[], docs.len()).flags(self.script) {
             *out = flags;
             return Ok(());
         }
@@ -159,26 +160,52 @@ impl<'a> OpenScript<'a> {
         mut found: impl FnMut(Value) -> Result<(), E>,
     ) -> Result<(), E> {
         self.run.begin(docs);
-        let Some(kinds) = self.kinds(docs) else { return self.each(docs.len(), scores, found) };
-        // Values made of the same strings before.
-        let mut made: HashMap<u64, Value> = HashMap::new();
+        let Some((kinds, values)) = self.repeated(docs)? else {
+            return self.each(docs.len(), scores, found);
+        };
+        kinds.into_iter().try_for_each(|kind| found(values[kind as usize].clone()))
+    }
+
+    /// Computes the script's values for `docs`, which ascend, each only once if they are made of few strings: the
+    /// distinct values, and for each document the index of its value. `None` if every document needs a run.
+    pub fn distinct_values(
+        &mut self,
+        docs: &[DocId],
+    ) -> Result<Option<(Vec<u32>, Vec<Value>)>, RequestError> {
+        self.run.begin(docs);
+        self.repeated(docs)
+    }
+
+    fn repeated(&mut self, docs: &[DocId]) -> Result<Option<(Vec<u32>, Vec<Value>)>, RequestError> {
+        let Some(kinds) = self.kinds(docs) else { return Ok(None) };
+        let mut indexes: HashMap<u64, u32, RandomState> = HashMap::default();
+        let mut values = Vec::new();
+        let mut index_of_doc = Vec::with_capacity(docs.len());
+        let mut last = None;
         for (at, kind) in kinds.into_iter().enumerate() {
-            if let Some(value) = made.get(&kind) {
-                found(value.clone())?;
+            if let Some((known, index)) = last
+                && known == kind
+            {
+                index_of_doc.push(index);
                 continue;
             }
-            self.run.score = f64::from(scores.get(at).copied().unwrap_or(0.0));
-            let outcome = self.run.run(at).and_then(|value| self.run.settle(value));
-            let value = outcome.map_err(|error| self.failed(error))?;
-            if matches!(
-                value,
-                Value::Str(_) | Value::Bool(_) | Value::Int(_) | Value::Long(_) | Value::Double(_)
-            ) {
-                made.insert(kind, value.clone());
-            }
-            found(value)?;
+            let index = match indexes.get(&kind) {
+                Some(index) => *index,
+                None => {
+                    let outcome = self.run.run(at).and_then(|value| self.run.settle(value));
+                    let value = outcome.map_err(|error| self.failed(error))?;
+                    if !value.is_constant() {
+                        return Ok(None);
+                    }
+                    values.push(value);
+                    indexes.insert(kind, values.len() as u32 - 1);
+                    values.len() as u32 - 1
+                }
+            };
+            last = Some((kind, index));
+            index_of_doc.push(index);
         }
-        Ok(())
+        Ok(Some((index_of_doc, values)))
     }
 
     /// Returns for each document a number that identifies the one or two strings that its answer is made
@@ -232,7 +259,7 @@ impl<'a> OpenScript<'a> {
     /// document.
     pub fn emitted_numbers(&mut self, docs: &[DocId]) -> Option<EmittedBlock> {
         self.run.begin(docs);
-        (Block { run: &mut self.run, scores: &[] }).emitted(self.script, docs.len())
+        Block::new(&mut self.run, &[], docs.len()).emitted(self.script)
     }
 
     /// Starts a batch of ascending documents for [`OpenScript::given`].

@@ -437,6 +437,11 @@ impl Value {
         matches!(self, Value::Null)
     }
 
+    /// Whether it is a string, a number or a boolean, which nobody can change.
+    pub fn is_constant(&self) -> bool {
+        matches!(self, Value::Str(_) | Value::Bool(_) | Value::Int(_) | Value::Long(_) | Value::Double(_))
+    }
+
     /// Returns the name of the primitive type if there is one, otherwise of the class.
     pub fn plain_class(&self) -> &'static str {
         match self {

@@ -31,6 +31,8 @@ enum Reader<'s> {
 struct Made<'s> {
     terms: MadeTerms<'s>,
     pool: TermPool,
+    /// The number in the pool by index of the batch's terms, as far as it was looked up.
+    known: Vec<i64>,
 }
 
 #[derive(Debug)]
@@ -98,7 +100,8 @@ impl<'s> KeyReader<'s> {
         let reader = if source.is_numeric() {
             Reader::Numbers(Box::new(NumberReader::new(source)?))
         } else if source.makes_terms() {
-            Reader::Made(Box::new(Made { terms: MadeTerms::new(source)?, pool: TermPool::default() }))
+            let terms = MadeTerms::new(source)?;
+            Reader::Made(Box::new(Made { terms, pool: TermPool::default(), known: Vec::new() }))
         } else {
             Reader::Terms(Box::new(Terms {
                 reader: OrdinalReader::new(path, source.missing.is_some()),
@@ -218,9 +221,19 @@ impl<'s> KeyReader<'s> {
                 }
             }
             Reader::Made(made) => {
-                let Made { terms, pool } = &mut **made;
+                let Made { terms, pool, known } = &mut **made;
                 let mut last: Option<(usize, &[u8])> = None;
-                for (position, term) in terms.load(docs)?.terms.iter() {
+                let terms = terms.load(docs)?.terms;
+                known.clear();
+                known.resize(terms.len(), UNKNOWN);
+                for (at, (position, term)) in terms.iter().enumerate() {
+                    let first = terms.first_of(at);
+                    if first != at && known[first] >= 0 && last.is_none_or(|(before, _)| before != position) {
+                        last = Some((position, term));
+                        ids.push(known[first]);
+                        positions.push(position as u32);
+                        continue;
+                    }
                     // The terms of a document are sorted, so equal ones are adjacent.
                     if last == Some((position, term))
                         || filter.is_some_and(|filter| !filter.allows_term(term))
@@ -228,7 +241,9 @@ impl<'s> KeyReader<'s> {
                         continue;
                     }
                     last = Some((position, term));
-                    ids.push(i64::from(pool.number(term, budget)?));
+                    let id = i64::from(pool.number(term, budget)?);
+                    known[first] = id;
+                    ids.push(id);
                     positions.push(position as u32);
                 }
             }

@@ -108,8 +108,22 @@ fn add_texts(value: &Value, texts: &mut Vec<String>) {
 fn scripted(source: &ScriptSource, segment: &Segment, docs: &[DocId], out: &mut RuntimeTerms) -> Result<()> {
     out.clear();
     let mut script = source.script.open(segment)?;
-    let mut position = 0;
     let mut texts: Vec<String> = Vec::new();
+    if let Some((indexes, values)) = script.distinct_values(docs)? {
+        // The first term with each distinct value.
+        let mut terms: Vec<Option<usize>> = vec![None; values.len()];
+        for (position, index) in indexes.into_iter().enumerate() {
+            let (position, index) = (position as u32, index as usize);
+            if let Some(term) = terms[index] {
+                out.push_again(position, term);
+            } else {
+                terms[index] = Some(out.len());
+                out.push(position, values[index].text().as_bytes());
+            }
+        }
+        return Ok(());
+    }
+    let mut position = 0;
     script.values(docs, &[], |value| {
         add_texts(&value, &mut texts);
         texts.sort_unstable();

@@ -181,45 +181,53 @@ impl NumberReader<'_> {
         };
         let mut script = source.script.open(segment)?;
         let mut numbers = Vec::new();
-        let before = match &source.field {
-            Some(field) => segment.numbers(&field.path)?.map(|column| (field, column)),
-            None if self.scores.is_empty() && script.block(docs, &mut numbers) => {
+        let Some(field) = &source.field else {
+            if self.scores.is_empty() && script.block(docs, &mut numbers) {
                 values.extend(numbers.iter().map(stored_of));
                 return Ok(Values { values, positions: None });
             }
-            None => None,
+            let mut position = 0;
+            script.values(docs, &self.scores, |value| {
+                value.numbers(&mut numbers);
+                add_numbers(&mut numbers, self.missing, position, stored_of, values, positions);
+                position += 1;
+                Ok::<(), RequestError>(())
+            })?;
+            return Ok(Values { values, positions: Some(positions) });
         };
+        let column = segment.numbers(&field.path)?;
         let mut stored = Vec::new();
         for (position, doc) in docs.iter().enumerate() {
-            numbers.clear();
-            match &before {
-                None if source.field.is_some() => {}
-                None => script.values(
-                    &[*doc],
-                    self.scores.get(position..=position).unwrap_or_default(),
-                    |value| {
-                        value.numbers(&mut numbers);
-                        Ok::<(), RequestError>(())
-                    },
-                )?,
-                Some((field, column)) => {
-                    column.values(*doc, &mut stored)?;
-                    for stored in &stored {
-                        script.value_of(*doc, field, *stored, &mut numbers)?;
-                    }
+            if let Some(column) = &column {
+                column.values(*doc, &mut stored)?;
+                for stored in &stored {
+                    script.value_of(*doc, field, *stored, &mut numbers)?;
                 }
             }
-            if numbers.is_empty()
-                && let Some(missing) = self.missing
-            {
-                values.push(missing);
-                positions.push(position as u32);
-            }
-            // The values of a document must ascend.
-            numbers.sort_by(f64::total_cmp);
-            values.extend(numbers.iter().map(stored_of));
-            positions.extend(std::iter::repeat_n(position as u32, numbers.len()));
+            add_numbers(&mut numbers, self.missing, position as u32, stored_of, values, positions);
         }
         Ok(Values { values, positions: Some(positions) })
     }
+}
+
+/// Moves the numbers of one document, or what stands for none, to the values of a batch.
+fn add_numbers(
+    numbers: &mut Vec<f64>,
+    missing: Option<i64>,
+    position: u32,
+    stored_of: impl Fn(&f64) -> i64,
+    values: &mut Vec<i64>,
+    positions: &mut Vec<u32>,
+) {
+    if numbers.is_empty()
+        && let Some(missing) = missing
+    {
+        values.push(missing);
+        positions.push(position);
+    }
+    // The values of a document must ascend.
+    numbers.sort_by(f64::total_cmp);
+    values.extend(numbers.iter().map(stored_of));
+    positions.extend(std::iter::repeat_n(position, numbers.len()));
+    numbers.clear();
 }

@@ -4,8 +4,10 @@
 #[derive(Debug, Default)]
 pub(crate) struct RuntimeTerms {
     bytes: Vec<u8>,
-    /// End of term `i` in `bytes`.
-    ends: Vec<u32>,
+    /// Start and end of term `i` in `bytes`.
+    spans: Vec<(u32, u32)>,
+    /// The first term that was added with the bytes of term `i`, as far as it is known.
+    firsts: Vec<u32>,
     /// Index in the batch of the document that has term `i`; ascending.
     pub positions: Vec<u32>,
 }
@@ -13,26 +15,41 @@ pub(crate) struct RuntimeTerms {
 impl RuntimeTerms {
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
-        self.ends.clear();
+        self.spans.clear();
+        self.firsts.clear();
         self.positions.clear();
     }
 
     /// Returns how many terms there are.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.spans.len()
     }
 
     /// Returns the bytes of a term by its index.
     pub fn term(&self, at: usize) -> &[u8] {
-        let start = if at == 0 { 0 } else { self.ends[at - 1] as usize };
-        &self.bytes[start..self.ends[at] as usize]
+        let (start, end) = self.spans[at];
+        &self.bytes[start as usize..end as usize]
     }
 
     /// Adds a term of the document at this index of the batch.
     pub fn push(&mut self, position: u32, term: &[u8]) {
+        let start = self.bytes.len() as u32;
         self.bytes.extend_from_slice(term);
-        self.ends.push(self.bytes.len() as u32);
+        self.firsts.push(self.spans.len() as u32);
+        self.spans.push((start, self.bytes.len() as u32));
         self.positions.push(position);
+    }
+
+    /// Adds a term of the document at this index of the batch that is equal to an earlier term.
+    pub fn push_again(&mut self, position: u32, earlier: usize) {
+        self.firsts.push(self.firsts[earlier]);
+        self.spans.push(self.spans[earlier]);
+        self.positions.push(position);
+    }
+
+    /// Returns the index of an equal term that was added before, or the term's own.
+    pub fn first_of(&self, at: usize) -> usize {
+        self.firsts[at] as usize
     }
 
     /// Iterates over (index of the document in the batch, term).
