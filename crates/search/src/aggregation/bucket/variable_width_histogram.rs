@@ -130,6 +130,8 @@ impl Collect for VariableWidthHistogram {
             buffered: Vec::new(),
             clusters: Vec::new(),
             by_centre: Vec::new(),
+            centres: Vec::new(),
+            hints: Box::new([0; HINTS]),
             is_clustered: false,
             average_distance: 0.0,
             deferred: Deferred::default(),
@@ -249,6 +251,11 @@ impl Cluster {
     }
 }
 
+/// Entries of the table of hints, a power of two. It fits into the second-level cache.
+const HINTS: usize = 4_096;
+/// 2^64 divided by the golden ratio (Knuth, The Art of Computer Programming, volume 3, section 6.4).
+const HASH_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
 #[derive(Debug)]
 struct VariableWidthCollector<'s> {
     request: &'s VariableWidthHistogram,
@@ -257,8 +264,11 @@ struct VariableWidthCollector<'s> {
     /// The first values, until there are enough of them to form clusters.
     buffered: Vec<f64>,
     clusters: Vec<Cluster>,
-    /// Clusters by ascending centre.
+    /// Clusters by ascending centre, and their centres in this order.
     by_centre: Vec<u32>,
+    centres: Vec<f64>,
+    /// By the hash of a value: the number of centres below it when it was last seen. Columns repeat their values.
+    hints: Box<[u32; HINTS]>,
     is_clustered: bool,
     average_distance: f64,
     /// Documents with the ordinals of their values; `clusters_of_values` has the clusters.
@@ -292,31 +302,44 @@ impl VariableWidthCollector<'_> {
                 cluster.add(value);
             }
         }
-        let range = self.clusters.last().map_or(0.0, |last| last.centre)
-            - self.clusters.first().map_or(0.0, |first| first.centre);
+        self.centres = self.clusters.iter().map(|cluster| cluster.centre).collect();
+        let range = self.centres.last().unwrap_or(&0.0) - self.centres.first().unwrap_or(&0.0);
         self.average_distance = range / (self.clusters.len().max(2) - 1) as f64;
     }
 
     /// Adds a value to the nearest cluster, or to a new one if the nearest is far away and there can be more.
     /// Returns the cluster.
     fn place(&mut self, value: f64) -> u32 {
-        let after = self.by_centre.partition_point(|&cluster| self.clusters[cluster as usize].centre < value);
-        let distance = |place: usize| {
-            self.by_centre
-                .get(place)
-                .map_or(f64::INFINITY, |&cluster| (self.clusters[cluster as usize].centre - value).abs())
-        };
+        let after = self.centres_below(value);
+        let distance =
+            |at: usize| self.centres.get(at).map_or(f64::INFINITY, |centre| (centre - value).abs());
         let before = after.wrapping_sub(1);
         let nearest = if distance(before) <= distance(after) { before } else { after };
         if distance(nearest) > 2.0 * self.average_distance && self.clusters.len() < self.request.shard_size {
             let cluster = self.clusters.len() as u32;
             self.clusters.push(Cluster { centre: value, min: value, max: value, count: 1 });
             self.by_centre.insert(after, cluster);
+            self.centres.insert(after, value);
             return cluster;
         }
-        let cluster = self.by_centre[nearest];
-        self.clusters[cluster as usize].add(value);
-        cluster
+        let number = self.by_centre[nearest];
+        let cluster = &mut self.clusters[number as usize];
+        cluster.add(value);
+        self.centres[nearest] = cluster.centre;
+        number
+    }
+
+    /// Returns the number of centres below a value.
+    fn centres_below(&mut self, value: f64) -> usize {
+        let hint = &mut self.hints
+            [(value.to_bits().wrapping_mul(HASH_FACTOR) >> (u64::BITS - HINTS.ilog2())) as usize];
+        let at = *hint as usize;
+        let is_below = |at: usize| self.centres.get(at).is_some_and(|centre| *centre < value);
+        let holds = at <= self.centres.len() && !is_below(at) && (at == 0 || is_below(at - 1));
+        if !holds {
+            *hint = self.centres.partition_point(|centre| *centre < value) as u32;
+        }
+        *hint as usize
     }
 }
 
