@@ -51,6 +51,7 @@ pub use cli::{
 pub use coverage::print_coverage;
 pub use engine::{Engine, EngineSpec, RunningServer, ServerGuard, ServerProvider};
 pub use error::Error;
+pub use http::ReadAhead;
 pub use http::cluster::{UNKNOWN as UNKNOWN_SERVER, is_known as is_known_server};
 pub use plugin::PluginError;
 pub use record::{RaceFilter, RaceStore, StoreError, limber_folder};

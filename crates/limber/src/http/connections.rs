@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
+use super::watched::READ_BYTES_MAX;
+
 /// Descriptors reserved for logs, for segments that are written, merged or opened by name, and for sudden
 /// demand between two measurements: a third of all, within these bounds. Merging a large segment writes 8
 /// files, and a flush syncs files by name.
@@ -23,6 +25,9 @@ const CONNECTIONS_MIN: usize = 8;
 /// Bytes of `memory.limit` per connection: its task, and its buffers while headers are read and responses
 /// written. Bodies are charged separately.
 const CONNECTION_BYTES: u64 = 24 << 10;
+/// Connections with a large read buffer that may be idle: one in this many bytes of `memory.limit`. Their buffers are
+/// a sixteenth of it then.
+const GROWN_IDLE_BYTES: u64 = 16 * READ_BYTES_MAX as u64;
 /// A connection that was used within this time is not idle: its client is between two requests.
 const IDLE_AFTER: Duration = Duration::from_secs(1);
 /// Maximum number of closing connections while others are accepted, because they hold their descriptors until
@@ -37,6 +42,8 @@ const CLOSED_AT_ONCE_SHARE: usize = 32;
 pub struct Connections {
     /// `http.max_connections`, or what memory and descriptors allow.
     max: usize,
+    /// How many idle connections may hold a large read buffer.
+    grown_max: usize,
     /// The limit of descriptors of the process.
     descriptors_max: u64,
     /// How many connections are allowed at the moment.
@@ -64,6 +71,8 @@ pub struct Connection {
     in_flight: AtomicUsize,
     /// The client does not read what it is sent.
     is_write_blocked: AtomicBool,
+    /// Its read buffer is larger than at first.
+    has_grown: AtomicBool,
     /// The time of last use, in milliseconds since the server started.
     used_ms: AtomicU64,
     is_closing: AtomicBool,
@@ -117,6 +126,7 @@ impl Connections {
             .max(CONNECTIONS_MIN.min(asked_max.unwrap_or(usize::MAX)));
         Connections {
             max,
+            grown_max: (memory_limit_bytes / GROWN_IDLE_BYTES) as usize,
             descriptors_max,
             allowed: AtomicUsize::new(max),
             open: Mutex::default(),
@@ -149,6 +159,7 @@ impl Connections {
         let connection = Arc::new(Connection {
             in_flight: AtomicUsize::new(0),
             is_write_blocked: AtomicBool::new(false),
+            has_grown: AtomicBool::new(false),
             used_ms: AtomicU64::new(self.now_ms()),
             is_closing: AtomicBool::new(false),
             asked_to_close: Notify::new(),
@@ -158,8 +169,8 @@ impl Connections {
         Verdict::Admitted(Admission { connections: self.clone(), id, connection })
     }
 
-    /// Updates the limit to the number of descriptors that the process has open. Asks idle connections to
-    /// close if the rest of the process needs their descriptors.
+    /// Updates the limit to the number of descriptors that the process has open. Asks idle connections to close
+    /// if the rest of the process needs their descriptors, or if too many of them hold a large read buffer.
     pub fn adjust_to(&self, descriptors_open: u64) {
         let mut open = self.open.lock();
         let others = descriptors_open.saturating_sub(open.by_id.len() as u64);
@@ -169,6 +180,10 @@ impl Connections {
         let surplus = open.alive().saturating_sub(allowed);
         if surplus > 0 {
             self.close_idle(&mut open, surplus);
+        }
+        let grown = open.by_id.values().filter(|connection| connection.has_grown()).count();
+        if grown > self.grown_max {
+            self.close_idle_where(&mut open, grown - self.grown_max, Connection::has_grown);
         }
     }
 
@@ -194,10 +209,20 @@ impl Connections {
 
     /// Asks up to `count` idle connections to close, starting with those idle longest. Returns their number.
     fn close_idle(&self, open: &mut Open, count: usize) -> usize {
+        self.close_idle_where(open, count, |_| true)
+    }
+
+    fn close_idle_where(
+        &self,
+        open: &mut Open,
+        count: usize,
+        is_wanted: impl Fn(&Connection) -> bool,
+    ) -> usize {
         let Some(idle_since_ms) = self.now_ms().checked_sub(IDLE_AFTER.as_millis() as u64) else { return 0 };
         let is_idle = |connection: &&Arc<Connection>| {
             !connection.is_closing.load(Ordering::Relaxed)
                 && !connection.is_busy()
+                && is_wanted(connection)
                 && connection.used_ms.load(Ordering::Relaxed) <= idle_since_ms
         };
         let mut idle: Vec<&Arc<Connection>> = open.by_id.values().filter(is_idle).collect();
@@ -264,6 +289,15 @@ impl Connection {
     /// Completes when the connection is asked to close.
     pub async fn asked_to_close(&self) {
         self.asked_to_close.notified().await;
+    }
+
+    fn has_grown(&self) -> bool {
+        self.has_grown.load(Ordering::Relaxed) && !self.is_closing.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the connection's read buffer has become large.
+    pub(super) fn note_growth(&self) {
+        self.has_grown.store(true, Ordering::Relaxed);
     }
 
     pub(super) fn set_write_blocked(&self, is_blocked: bool) {

@@ -125,15 +125,6 @@ impl Framing {
         matches!(self.state, State::Ended)
     }
 
-    /// Returns how many more bytes of a body are expected; `u64::MAX` if unknown.
-    pub fn expected_bytes(&self) -> u64 {
-        match self.state {
-            State::Body(left) => left,
-            State::Chunked(_) => u64::MAX,
-            State::Head | State::Ended => 0,
-        }
-    }
-
     fn end(&mut self, out: &mut Vec<u8>) {
         self.state = State::Ended;
         self.held = Vec::new();

@@ -4,6 +4,7 @@ use std::io::Result;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use limber_race::ReadAhead;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
@@ -11,7 +12,7 @@ use tokio_rustls::server::TlsStream;
 /// A plain or TLS socket.
 pub enum Socket {
     Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
+    Tls(Box<TlsStream<ReadAhead<TcpStream>>>),
 }
 
 impl AsyncRead for Socket {

@@ -2,10 +2,11 @@
 //! connection is not idle, although no request is in flight). It passes on only bytes that cannot be misread
 //! as other requests ([`Framing`]).
 
+use std::cell::RefCell;
 use std::io::{ErrorKind, IoSlice, Result};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use hyper::rt::{Read, ReadBufCursor, Write};
@@ -17,12 +18,24 @@ use super::connections::Connection;
 use super::framing::Framing;
 use super::socket::Socket;
 
-/// Maximum number of bytes that are read from a socket at a time.
-const READ_BYTES_MAX: usize = 256 << 10;
+/// The largest read buffer of a connection, in bytes, which the connection keeps as long as it is open: a head fits
+/// that is as long as may be. Thousands of connections hold one, and nothing charges them.
+pub const READ_BYTES_MAX: usize = 32 << 10;
 /// A client that reads nothing of its response for this long is disconnected.
 const STALL_TIME: Duration = Duration::from_secs(60);
-/// Bytes per read while no body is expected: heads are small, and idle connections are many.
-const READ_BYTES_MIN: usize = 8 << 10;
+/// A connection of which more is read at a time has outgrown hyper's first buffer.
+const READ_BYTES_FIRST: usize = 8 << 10;
+
+thread_local! {
+    /// Where bytes arrive, and the valid ones among them, so that connections hold no buffers of their own.
+    static ARRIVING: RefCell<Arriving> = RefCell::default();
+}
+
+#[derive(Default)]
+struct Arriving {
+    read: Vec<u8>,
+    valid: Vec<u8>,
+}
 
 /// A socket whose requests are checked, and whose stalled client is detected.
 pub struct Watched {
@@ -32,8 +45,6 @@ pub struct Watched {
     /// Valid bytes that did not fit into the reader's buffer, and how many of them have been passed on since.
     ready: Vec<u8>,
     handed_on: usize,
-    /// The read buffer; empty while nothing arrives.
-    room: Vec<u8>,
     /// Fires when the client has read nothing for too long.
     stalled: Option<Pin<Box<Sleep>>>,
 }
@@ -41,35 +52,35 @@ pub struct Watched {
 impl Watched {
     /// Wraps `stream` for `connection`.
     pub fn new(stream: Socket, connection: Arc<Connection>) -> Watched {
-        let (ready, room) = (Vec::new(), Vec::new());
         Watched {
             io: TokioIo::new(stream),
             connection,
             framing: Framing::default(),
-            ready,
+            ready: Vec::new(),
             handed_on: 0,
-            room,
             stalled: None,
         }
     }
 
-    /// Reads available bytes, and moves the valid ones to `ready`. Returns the number of bytes read; 0 at the
-    /// end.
-    fn read(&mut self, context: &mut Context<'_>) -> Poll<Result<usize>> {
-        let expected = usize::try_from(self.framing.expected_bytes()).unwrap_or(usize::MAX);
-        let wanted = expected.clamp(READ_BYTES_MIN, READ_BYTES_MAX);
-        if self.room.len() < wanted {
-            self.room.resize(wanted, 0);
-        }
-        let mut buffer = ReadBuf::new(&mut self.room[..wanted]);
-        match Pin::new(self.io.inner_mut()).poll_read(context, &mut buffer) {
-            Poll::Ready(Ok(())) => {
-                self.framing.pass(buffer.filled(), &mut self.ready);
-                Poll::Ready(Ok(buffer.filled().len()))
+    /// Reads as many bytes as `into` has room for, and hands on the valid ones. Returns the number of bytes read; 0
+    /// at the end.
+    fn read(&mut self, context: &mut Context<'_>, into: &mut ReadBufCursor<'_>) -> Poll<Result<usize>> {
+        let wanted = into.remaining().min(READ_BYTES_MAX);
+        ARRIVING.with_borrow_mut(|Arriving { read, valid }| {
+            read.resize(READ_BYTES_MAX, 0);
+            let mut buffer = ReadBuf::new(&mut read[..wanted]);
+            ready!(Pin::new(self.io.inner_mut()).poll_read(context, &mut buffer))?;
+            let count = buffer.filled().len();
+            if count > READ_BYTES_FIRST {
+                self.connection.note_growth();
             }
-            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
-            Poll::Pending => Poll::Pending,
-        }
+            valid.clear();
+            self.framing.pass(buffer.filled(), valid);
+            let fitting = valid.len().min(into.remaining());
+            into.put_slice(&valid[..fitting]);
+            self.ready.extend_from_slice(&valid[fitting..]);
+            Poll::Ready(Ok(count))
+        })
     }
 
     /// Ends the connection if its client reads nothing for too long, because the response occupies memory.
@@ -102,21 +113,16 @@ impl Read for Watched {
                 watched.handed_on += count;
                 return Poll::Ready(Ok(()));
             }
-            watched.handed_on = 0;
-            watched.ready.clear();
+            (watched.ready, watched.handed_on) = (Vec::new(), 0);
             if watched.framing.has_ended() {
                 return Poll::Ready(Ok(()));
             }
-            match watched.read(context) {
-                Poll::Ready(Ok(0)) => return Poll::Ready(Ok(())),
-                Poll::Ready(Ok(_)) => {}
-                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-                Poll::Pending => {
-                    if watched.framing.expected_bytes() == 0 {
-                        (watched.ready, watched.room) = (Vec::new(), Vec::new());
-                    }
-                    return Poll::Pending;
-                }
+            let room = into.remaining();
+            match ready!(watched.read(context, &mut into))? {
+                0 => return Poll::Ready(Ok(())),
+                _ if into.remaining() < room => return Poll::Ready(Ok(())),
+                // The bytes are part of a head that is not complete.
+                _ => {}
             }
         }
     }

@@ -11,6 +11,7 @@ use http_body_util::BodyExt;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioTimer;
 use limber_mapping::{ErrorClass, RequestError};
+use limber_race::ReadAhead;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
@@ -21,7 +22,7 @@ use crate::http::config::HttpConfig;
 use crate::http::connections::{Admission, Connection, Connections, Verdict};
 use crate::http::render::Shape;
 use crate::http::socket::Socket;
-use crate::http::watched::Watched;
+use crate::http::watched::{READ_BYTES_MAX, Watched};
 use crate::machine;
 use crate::rest::App;
 
@@ -177,7 +178,7 @@ async fn take_in(
     };
     let connection = admission.connection.clone();
     let shaken = tokio::select! {
-        shaken = tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.acceptor().accept(stream)) => shaken,
+        shaken = tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.acceptor().accept(ReadAhead::new(stream))) => shaken,
         // The slot is needed for another connection.
         () = connection.asked_to_close() => return,
     };
@@ -209,7 +210,7 @@ async fn serve_connection(
         hyper::server::conn::http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEADER_READ_TIMEOUT)
-            .max_buf_size(512 << 10)
+            .max_buf_size(READ_BYTES_MAX)
             .max_headers(100)
             .half_close(false)
             .serve_connection(Watched::new(stream, admission.connection.clone()), service)

@@ -14,6 +14,7 @@ use tokio::io::Interest;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
+use crate::http::ReadAhead;
 use crate::http::request::{Method, Request};
 use crate::http::response::{BODY_BYTES_MAX, BodyLength, ChunkDecoder, Encoding, Head, Response, parse_head};
 use crate::http::static_answers::{StaticAnswers, path};
@@ -137,7 +138,7 @@ impl Connection {
                 None => Stream::Plain(socket),
                 Some(tls) => {
                     let connector = TlsConnector::from(Arc::clone(&tls.config));
-                    let opened = connector.connect(tls.server.clone(), socket).await;
+                    let opened = connector.connect(tls.server.clone(), ReadAhead::new(socket)).await;
                     Stream::Tls(Box::new(opened.map_err(|error| self.handshake_error(&error))?))
                 }
             });

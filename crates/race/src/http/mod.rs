@@ -13,6 +13,7 @@ pub(crate) mod cluster;
 mod connection;
 mod discard;
 mod packer;
+mod read_ahead;
 mod request;
 mod response;
 mod static_answers;
@@ -21,6 +22,7 @@ mod tls;
 
 pub(crate) use connection::{Address, Connection, HttpError, Packing};
 pub(crate) use packer::Packer;
+pub use read_ahead::ReadAhead;
 pub(crate) use request::{Method, Request, RequestBuilder};
 #[cfg(test)]
 pub(crate) use response::Encoding;

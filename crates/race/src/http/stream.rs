@@ -6,14 +6,14 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
-use crate::http::discard;
+use crate::http::{ReadAhead, discard};
 
 /// Bytes that are decrypted at a time when a body is discarded.
 const UNWANTED_BYTES: usize = 16 * 1024;
 
 pub(super) enum Stream {
     Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
+    Tls(Box<TlsStream<ReadAhead<TcpStream>>>),
 }
 
 impl Stream {
@@ -39,7 +39,7 @@ impl Stream {
 
 /// Writes all parts, encrypted.
 pub(super) async fn write_encrypted(
-    stream: &mut TlsStream<TcpStream>,
+    stream: &mut TlsStream<ReadAhead<TcpStream>>,
     mut left: &mut [IoSlice<'_>],
 ) -> io::Result<()> {
     IoSlice::advance_slices(&mut left, 0);
