@@ -6,7 +6,7 @@ use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
 use crate::api::Result;
-use crate::value::{parse_bytes, parse_time_ms};
+use crate::notation::value::{parse_bytes, parse_time_ms};
 
 /// When an index is rolled over: as soon as one `max_` condition is met, and all `min_` conditions are.
 #[derive(Debug, Clone, Default, PartialEq)]

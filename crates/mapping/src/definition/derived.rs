@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::RequestError;
-use crate::java::{java_class, java_text, mapper_parsing};
+use crate::json::java::{java_class, java_text, mapper_parsing};
 
 /// Types, and the runtime types that make the same values.
 const KINDS: [(&str, &str); 8] = [

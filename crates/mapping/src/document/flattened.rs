@@ -1,13 +1,12 @@
 //! The object of a field of type `flattened`: every scalar in it becomes a term, once alone and once with its
 //! key. Source: Elasticsearch's `FlattenedFieldParser`.
 
-use super::error;
-use super::json;
 use super::scan::skip_space;
 use super::walk::{Stop, Walk};
+use super::{error, json};
 use crate::RequestError;
 use crate::field::{FieldSink, Flattened, KEY_END, Scalar};
-use crate::tree::{Leaf, TERM_BYTES_MAX};
+use crate::mapping::tree::{Leaf, TERM_BYTES_MAX};
 
 /// Where the walk is: the keys from the field on, with dots between them, and how many objects they go
 /// through.

@@ -12,7 +12,7 @@ use crate::RequestError;
 use crate::date::MILLIS_FORMAT;
 use crate::definition::{self, Dynamic};
 use crate::mapping::Mapping;
-use crate::tree::{Copy, Target};
+use crate::mapping::tree::{Copy, Target};
 use limber_work as work;
 
 /// A body for [`Mapping::merge`] that adds every unmapped field of `source` that `dynamic: true` lets in:

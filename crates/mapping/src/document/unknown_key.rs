@@ -1,13 +1,12 @@
 //! Keys that their object does not know: dotted names, unmapped fields, names that no field may have.
 
-use super::error;
-use super::json;
 use super::walk::{Stop, Walk};
+use super::{error, json};
 use crate::RequestError;
 use crate::definition::{Dynamic, joined};
 use crate::field::FieldSink;
 use crate::mapping::Mapping;
-use crate::tree::{ObjectNode, Target};
+use crate::mapping::tree::{ObjectNode, Target};
 
 /// Where a key that is not an entry of its object leads.
 enum UnknownKey {

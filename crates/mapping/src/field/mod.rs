@@ -4,8 +4,11 @@
 //! which says what its values are to whoever reads them. Types are open: adding one changes nothing here.
 //! Kinds of values are closed.
 
+pub(crate) mod completion;
 mod declaration;
 mod described;
+pub(crate) mod feature;
+pub(crate) mod join;
 mod mapped;
 mod number_range;
 mod params;

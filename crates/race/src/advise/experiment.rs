@@ -3,8 +3,8 @@
 //! The one place that knows how `limber tune` and `limber race` are called.
 
 use super::server::{Kind, Product};
+use crate::conduct::race::new_race_id;
 use crate::notation::units::MB;
-use crate::race::new_race_id;
 
 /// What an experiment looks for. The built-in tracks stand for the user's own, which nobody knows here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::load::{TrackSource, TrackSpec};
 use crate::model::{Corpus, Track};
 use crate::notation::shown;
 use crate::record::race::Race;
+use crate::track::load::{TrackSource, TrackSpec};
 
 /// Of a track, what a race used. Stands in `race.json` beside Rally's own keys.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

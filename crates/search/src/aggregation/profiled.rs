@@ -16,8 +16,8 @@ use super::answer::partial::Partial;
 use super::buckets::entries::Entries;
 use super::collector::Collector;
 use super::source::Source;
+use crate::context::timers::Timers;
 use crate::error::Result;
-use crate::timers::Timers;
 
 /// A step of an aggregation.
 #[derive(Debug, Clone, Copy)]

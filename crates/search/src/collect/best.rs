@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use super::Hit;
 use super::key::compare_keys;
 use super::sort::{BoundSort, KeyKind};
-use crate::sort_key::SortKey;
+use crate::values::sort_key::SortKey;
 
 /// The hits wanted of all shards together, best first; ties by shard, then by document. Where hits are
 /// collapsed, one of each group.

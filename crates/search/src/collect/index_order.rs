@@ -4,7 +4,7 @@
 use limber_segment::SortField;
 
 use super::sort::{BoundSort, KeyKind, MissingTerms, Transform};
-use crate::mode::Mode;
+use crate::values::mode::Mode;
 
 /// Whether documents that ascend in a segment never come before those ahead of them by `sorts`: they are the
 /// first fields of the index's sort, perhaps with the order of documents behind them.

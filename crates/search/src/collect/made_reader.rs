@@ -6,8 +6,8 @@ use limber_segment::{DocId, Segment};
 
 use crate::error::Result;
 use crate::matcher::WINDOW;
-use crate::mode::Mode;
 use crate::script::{BoundScript, RuntimeField, RuntimeTerms};
+use crate::values::mode::Mode;
 
 /// Terms that no dictionary holds, and which therefore have no number that sorts like them: they are kept as
 /// they are.

@@ -10,7 +10,7 @@ use super::key::ordered;
 use super::sort::{BoundSort, MissingTerms};
 use crate::error::Result;
 use crate::matcher::WINDOW;
-use crate::mode::Mode;
+use crate::values::mode::Mode;
 
 /// Terms by their ordinals: `2 * ordinal + 1`, with room between them for terms that the segment does not
 /// have.

@@ -12,14 +12,13 @@ use limber_segment::{DocId, Segment, SegmentView, SortField};
 use limber_store::Ledger;
 
 use super::index_order::follows_index_sort;
-use super::key::compare_keys;
-use super::key::ordered;
+use super::key::{compare_keys, ordered};
 use super::reader::KeyReader;
 use super::sort::{BoundSort, KeyKind};
 use super::{Bar, Contenders, Hit};
 use crate::error::Result;
 use crate::matcher::{Bits, SegmentBits, WINDOW};
-use crate::sort_key::SortKey;
+use crate::values::sort_key::SortKey;
 
 /// One document in this many is few: setting their bits costs less than looking at all.
 const FEW_OF: u64 = 8;

@@ -1,5 +1,6 @@
 //! From winners to hits: "what does this document look like?" Only the documents that are returned are read.
 
+pub(crate) mod highlight;
 mod page;
 mod plan;
 

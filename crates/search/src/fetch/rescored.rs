@@ -3,8 +3,8 @@
 use limber_segment::{DocId, Segment};
 
 use crate::error::Result;
-use crate::rescore::BoundRescore;
 use crate::score::Explanation;
+use crate::shard::rescore::BoundRescore;
 
 /// `explanation` after all rescores. A hit is explained as if it were in every window. Source:
 /// Elasticsearch's `QueryRescorer#explain`.

@@ -3,7 +3,7 @@
 use limber_mapping::RequestError;
 use serde_json::Value;
 
-use crate::json;
+use crate::values::json;
 
 /// `validation_method`: what becomes of coordinates outside of the map.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -4,6 +4,8 @@
 //! part choose the candidates and the others cross them out; a disjunction ORs bit sets. Scores are a second,
 //! separate pass ([`Scorer`]) over the documents that are left.
 
+pub(crate) mod automaton;
+mod bits;
 mod boolean;
 mod cached;
 mod confirmed;
@@ -19,7 +21,7 @@ mod slice;
 pub(crate) mod text;
 mod values;
 
-pub(crate) use crate::bits::{Bits, SegmentBits, WINDOW};
+pub(crate) use bits::{Bits, SegmentBits, WINDOW};
 pub(crate) use boolean::BoolDocs;
 pub(crate) use cached::{kept, read_all};
 pub(crate) use confirmed::{Confirm, ConfirmedDocs};

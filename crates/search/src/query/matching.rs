@@ -4,9 +4,8 @@ use limber_segment::{DocId, Segment, SegmentView};
 use limber_work as work;
 
 use super::bound::BoundQuery;
-use crate::bits::{Bits, WINDOW};
 use crate::error::Result;
-use crate::matcher::BoxedMatcher;
+use crate::matcher::{Bits, BoxedMatcher, WINDOW};
 
 /// The documents of one segment that a query matches, asked for batch by batch.
 pub struct MatchingDocs<'a> {

@@ -13,7 +13,7 @@ use super::joining::inner_hits::{InnerHitsRequest, ReadInnerHits};
 use super::spans::{MultiTermQuery, SpanQuery};
 use super::table::{QUERIES, UNSUPPORTED};
 use crate::error::Error;
-use crate::json;
+use crate::values::json;
 
 /// Limits on a query tree, and how what is no query in it is read.
 #[derive(Debug, Clone)]

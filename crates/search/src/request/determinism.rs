@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::documents::DocumentName;
+use crate::context::documents::DocumentName;
 
 /// Whether a request's answer depends on nothing but the documents, including those of [`named_documents`].
 /// It looks at the JSON and says no when in doubt: wherever a text could be a date relative to `now`, a

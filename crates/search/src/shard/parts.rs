@@ -14,10 +14,10 @@ use limber_store::sync::Mutex;
 use super::run::{Progress, Run};
 use super::sink::Sink;
 use super::top::Top;
+use crate::context::workers;
 use crate::error::{Error, Result};
 use crate::matcher::WINDOW;
 use crate::query::Whole;
-use crate::workers;
 
 /// Documents of a part. Claiming one costs nothing beside searching it, and a million documents are enough
 /// for 60 threads.

@@ -5,7 +5,7 @@
 //! [`Runner::prepare`] outside and [`Runner::run`] inside the measured time.
 
 use crate::error::Error;
-use crate::sample::{Details, ErrorNote};
+use crate::record::sample::{Details, ErrorNote};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::future::Future;

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use crate::drive::operation::Pending;
 use crate::error::Error;
 use crate::model::Params;
-use crate::plugin::PluginError;
-use crate::plugin::process::{Answer, Conversation, Process};
+use crate::track::plugin::PluginError;
+use crate::track::plugin::process::{Answer, Conversation, Process};
 
 /// Sets of parameters asked for at once at most.
 const BATCH_MAX: u64 = 512;

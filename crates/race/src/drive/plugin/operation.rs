@@ -16,8 +16,8 @@ use crate::drive::operation::{Answer, Operation, PlanFn, Runner};
 use crate::drive::schedule::LoopRule;
 use crate::error::Error;
 use crate::model::{Task, Track};
-use crate::plugin::{Lease, Plugin, PluginError};
 use crate::protocol::Protocol;
+use crate::track::plugin::{Lease, Plugin, PluginError};
 
 /// Types whose runner takes other parameters than the track writes: lists of names and bodies, which Rally's
 /// own sources make of the track. With a plugin's source they run in Python, where such a runner is.

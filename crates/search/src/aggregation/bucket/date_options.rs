@@ -9,7 +9,7 @@ use super::super::source::Source;
 use super::super::values::format::Format;
 use super::rounding::Interval;
 use crate::error::Result;
-use crate::json;
+use crate::values::json;
 
 /// An instant as a number of milliseconds or a text with date math.
 pub(super) fn instant(value: &Option<Value>, source: &Source) -> Result<Option<i64>> {

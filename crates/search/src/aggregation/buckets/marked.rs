@@ -9,8 +9,8 @@ use limber_segment::DocId;
 
 use super::entries::Entries;
 use crate::aggregation::collector::Subs;
-use crate::bits::{Bits, WINDOW};
 use crate::error::Result;
+use crate::matcher::{Bits, WINDOW};
 
 /// Batches of marked documents; the buffers are used again.
 #[derive(Debug, Default)]

@@ -19,7 +19,7 @@ use super::super::source::{Accepts, NumberReader, Source};
 use super::super::tree::{Aggregation, Kind};
 use super::super::values::format::double;
 use crate::error::Result;
-use crate::json;
+use crate::values::json;
 
 /// Fields of one aggregation: their pairs are kept for every bucket.
 const FIELD_COUNT_MAX: usize = 100;

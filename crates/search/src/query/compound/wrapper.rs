@@ -9,8 +9,8 @@ use limber_mapping::RequestError;
 use limber_work as work;
 use serde_json::{Map, Value};
 
-use crate::json;
 use crate::query::parse::{Parser, Query};
+use crate::values::json;
 
 /// What a byte of JSON takes as a tree, about: a number of two digits and its comma become 72 bytes.
 const TREE_BYTES_A_BYTE: u64 = 24;

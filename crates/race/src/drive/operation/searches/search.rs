@@ -9,7 +9,7 @@
 //! takes in turn from a place of its own.
 
 use crate::error::Error;
-use crate::plugin::known_sources;
+use crate::track::plugin::known_sources;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -17,9 +17,9 @@ use super::super::super::source::Source;
 use super::super::numbers::REFUSED;
 use super::super::request::Terms;
 use super::KeywordTerms;
-use crate::bits::{Bits, WINDOW};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
+use crate::matcher::{Bits, WINDOW};
 
 /// Documents of one window of a segment.
 #[derive(Debug)]
