@@ -8,55 +8,47 @@
 #![deny(missing_docs)]
 
 pub mod analysis;
-mod completion;
-mod copied;
 pub mod date;
 mod definition;
 pub mod document;
 mod error;
 mod error_class;
-mod feature;
 mod field;
-mod field_build;
-mod field_script;
 mod field_type;
 pub mod geo;
 pub mod ip;
-mod java;
-mod join;
+mod json;
 mod mapping;
 pub mod number;
-mod object_parser;
 pub mod reserved;
 mod settings;
 mod similarity;
 mod synthetic;
 pub mod testing;
-mod tree;
 
-pub use completion::{
-    CONTEXT_END, Completion, CompletionContext, ContextKind, Entry, GEO_PRECISION_DEFAULT,
-    KEY_END as COMPLETION_KEY_END, TOKEN_END, geohash as geohash_of, precision as geohash_precision,
-};
-pub use copied::claim_tree;
 pub use definition::data_stream::add_timestamp;
 pub use definition::derived::runtime_of_derived;
+pub use definition::field_build::field_of_type;
 pub use definition::{Dynamic, SourceRule};
 pub use error::{RequestError, token};
 pub use error_class::ErrorClass;
-pub use feature::RankFeature;
+pub use field::completion::{
+    CONTEXT_END, Completion, CompletionContext, ContextKind, Entry, GEO_PRECISION_DEFAULT,
+    KEY_END as COMPLETION_KEY_END, TOKEN_END, geohash as geohash_of, precision as geohash_precision,
+};
+pub use field::feature::RankFeature;
+pub use field::join::Relations;
 pub use field::{
     DateContext, Ends, Field, FieldId, FieldSink, Flattened, IntegerWidth, KEY_END, KEYED_PATH_END, Nested,
     NumberForm, Precision, RangeEnd, RangeKind, RangeRelation, RangesWanted, Representation, RuntimeScript,
     Selection, SpaceId, TermCodec, TextParts, TextPrefixes, TextShingles, ValueKind, keyed_path,
 };
-pub use field_build::field_of_type;
-pub use join::Relations;
+pub use json::copied::claim_tree;
+pub use json::object_parser::ObjectParser;
+pub use mapping::tree::ObjectNode;
 pub use mapping::{Mapping, shown_mapping};
-pub use object_parser::ObjectParser;
 pub use settings::{Keep, Limits, MappingSettings, SourceMode};
 pub use similarity::{
     AfterEffect, BasicModel, Distribution, Independence, Lambda, Normalization, Similarities, Similarity,
 };
 pub use synthetic::{Rebuilt, Residue, SyntheticPlan};
-pub use tree::ObjectNode;

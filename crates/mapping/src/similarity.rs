@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::RequestError;
-use crate::java::java_text;
+use crate::json::java::java_text;
 use crate::number::java_float;
 
 /// How a match is scored, with its parameters. The names and formulas are Lucene's

@@ -6,9 +6,9 @@
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-use crate::plugin::PluginError;
 use crate::record::StoreError;
-use crate::track_files::LoadError;
+use crate::track::plugin::PluginError;
+use crate::track::track_files::LoadError;
 
 /// Why a command cannot be carried out.
 #[derive(Debug, thiserror::Error)]

@@ -5,14 +5,13 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use limber_work::Account;
-use limber_work::{self as work, Stop};
+use limber_work::{self as work, Account, Stop};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::error::{Result, ShardFailure, grouped};
 use crate::score::{Explanation, float_to_json};
-use crate::sort_key::SortKey;
+use crate::values::sort_key::SortKey;
 
 /// Where the next page of a scroll starts. Only valid with the snapshots that it was made from.
 #[derive(Debug, Clone, PartialEq)]

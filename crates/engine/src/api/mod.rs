@@ -3,19 +3,23 @@
 //! Every call fails with a [`RequestError`], which the caller renders as it is.
 
 mod documents;
+mod health;
 mod indices;
 mod options;
+mod stats_request;
 
 pub use documents::{
     BulkItem, BulkOperation, BulkRequest, BulkResponse, FoundDocument, GetRequest, GetResponse, ItemId,
     OperationKind, RefreshPolicy, VersionType, WriteOutcome, WriteResponse, WriteResult,
 };
+pub use health::{HealthRequest, HealthResponse, HealthStatus, IndexHealth, ShardHealth};
 pub use indices::{
     BroadcastResponse, CreateIndexResponse, ForceMergeRequest, IndexInfo, ResolvedIndex, ShardFailure,
 };
 use limber_mapping::RequestError;
 pub use limber_segment::WriteIdentity;
 pub use options::IndicesOptions;
+pub use stats_request::{STATS_SECTIONS, StatsLevel, StatsRequest};
 
 /// What the node's calls return. The error is Elasticsearch's, ready to be rendered.
 pub type Result<T> = std::result::Result<T, RequestError>;

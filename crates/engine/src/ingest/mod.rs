@@ -10,11 +10,7 @@
 mod date_pattern;
 mod document;
 mod geoip;
-mod json;
-mod members;
-mod node;
 mod options;
-mod path;
 mod pipeline;
 mod processor;
 mod registry;
@@ -27,8 +23,6 @@ mod template;
 mod timestamp;
 mod trace;
 mod user_agent;
-mod value;
-mod write;
 
 #[cfg(test)]
 mod script_tests;

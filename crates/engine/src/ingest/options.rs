@@ -6,7 +6,7 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
-use super::path::FieldPath;
+use super::document::path::FieldPath;
 use super::template::{Escape, FieldName, Text};
 
 /// The result of reading an option.

@@ -8,8 +8,8 @@ use limber_store::Charge;
 use limber_work as work;
 use serde_json::{Map, Value};
 
+use super::document::path::FieldPath;
 use super::options::{Options, java_type};
-use super::path::FieldPath;
 use super::processor::{self, KNOWN_ELSEWHERE, PROCESSORS, Processor};
 use super::resources::Resources;
 use super::script::PipelineScript;

@@ -9,9 +9,9 @@ use std::time::Instant;
 use limber_mapping::RequestError;
 use limber_work as work;
 
+use super::document::node::{Kind, Node, NodeId};
+use super::document::path::FieldPath;
 use super::document::{IngestDocument, Metadata, ROOT};
-use super::node::{Kind, Node, NodeId};
-use super::path::FieldPath;
 use super::pipeline::{Action, Step};
 use super::processor::Flow;
 use super::registry::{Entry, Pipelines};
@@ -387,7 +387,7 @@ impl<'p> Runner<'p> {
                 return Err(RequestError::illegal_argument(reason).into());
             }
             _ => {
-                let class = super::value::java_type(document, found);
+                let class = super::document::value::java_type(document, found);
                 let reason =
                     format!("field [{}] of type [{class}] cannot be cast to a list or map", field.text());
                 return Err(RequestError::illegal_argument(reason).into());
@@ -445,7 +445,7 @@ impl<'p> Runner<'p> {
             if key.kind == Kind::Null {
                 continue;
             }
-            let key = super::value::java_text_of(document, &key);
+            let key = super::document::value::java_text_of(document, &key);
             match document.member(made, &key) {
                 Some((known, _)) => document.replace(known, value),
                 None => {

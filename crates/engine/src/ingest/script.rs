@@ -10,8 +10,8 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 use limber_script::{ContextRun, ContextScript, ContextValue, Script, ScriptContext, Scripts, View};
 
+use super::document::node::{Kind, NONE, Node, NodeId};
 use super::document::{IngestDocument, ROOT, check_depth};
-use super::node::{Kind, NONE, Node, NodeId};
 
 /// The type of a metadata field.
 #[derive(Clone, Copy, PartialEq)]

@@ -7,11 +7,10 @@
 use limber_mapping::RequestError;
 use limber_work as work;
 
-use super::document::{GROWTH_BYTES_MAX, IngestDocument, too_large};
-use super::json;
-use super::node::{Kind, Node, NodeId};
-use super::path::FieldPath;
-use super::value::java_text;
+use super::document::node::{Kind, Node, NodeId};
+use super::document::path::FieldPath;
+use super::document::value::java_text;
+use super::document::{GROWTH_BYTES_MAX, IngestDocument, json, too_large};
 
 /// How `{{ }}` escapes, from the processor's `media_type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use limber_mapping::RequestError;
 use limber_work as work;
 use serde_json::{Map, Value, json};
 
+use super::document::node::Kind;
 use super::document::{IngestDocument, ROOT};
-use super::node::Kind;
 use super::pipeline::Step;
 
 /// The outcome of one processor.

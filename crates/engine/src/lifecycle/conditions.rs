@@ -6,7 +6,7 @@ use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
 use crate::api::Result;
-use crate::value::{parse_bytes, parse_time_ms};
+use crate::notation::value::{parse_bytes, parse_time_ms};
 
 /// When an index is rolled over: when at least one `max_` condition and all `min_` conditions are met.
 #[derive(Debug, Clone, Default, PartialEq)]

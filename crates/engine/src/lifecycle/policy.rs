@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::Action;
 use crate::api::Result;
-use crate::value::parse_time_ms;
+use crate::notation::value::parse_time_ms;
 
 /// Longest name of a policy, in bytes.
 const NAME_BYTES_MAX: usize = 255;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::conditions::Conditions;
 use crate::api::Result;
-use crate::value::parse_time_ms;
+use crate::notation::value::parse_time_ms;
 
 const HOUR_MS: u64 = 3_600_000;
 const DAY_MS: u64 = 24 * HOUR_MS;

@@ -8,6 +8,7 @@ use limber_script::{AllowedScripts, ScriptLimits};
 use serde_json::{Map, Value};
 
 use crate::api::Result;
+use crate::notation::value;
 use crate::settings::definition::{
     self,
     Change::{self, Dynamic},
@@ -15,7 +16,6 @@ use crate::settings::definition::{
     Kind::{self, Boolean, Bytes, BytesOrPercent, Choice, Integer, List, LogLevel, Text, Time},
 };
 use crate::settings::flat::{FlatSettings, flatten};
-use crate::value;
 
 const INT_MAX: i64 = i32::MAX as i64;
 
@@ -171,7 +171,7 @@ impl ClusterSettings {
         let set_transient = apply(&mut updated.transient, "transient", &transient)?;
         updated.flood_stage()?;
         updated.script_limits()?;
-        crate::cron::Schedule::parse(updated.text("slm.retention_schedule"))?;
+        crate::notation::cron::Schedule::parse(updated.text("slm.retention_schedule"))?;
         crate::lifecycle::StreamLifecycle::parse(&Value::Null)?
             .rollover(updated.text("cluster.lifecycle.default.rollover"))?;
         Ok((updated, set_persistent, set_transient))

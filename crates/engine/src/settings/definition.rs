@@ -5,7 +5,7 @@ use limber_text::likeness;
 use serde_json::Value;
 
 use crate::api::Result;
-use crate::value;
+use crate::notation::value;
 
 /// The type of a setting's value.
 #[derive(Debug, Clone, Copy)]

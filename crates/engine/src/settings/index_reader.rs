@@ -6,10 +6,10 @@ use limber_mapping::{Keep, RequestError};
 use serde_json::Value;
 
 use crate::api::Result;
+use crate::notation::value;
 use crate::settings::flat::FlatSettings;
 use crate::settings::index::{Blocks, LifecycleSettings, MergeSettings};
 use crate::settings::slow_log::{LEVELS, SlowLog, Thresholds};
-use crate::value;
 
 /// Returns the default of `routing_num_shards`, which leaves room for up to ten doublings.
 ///

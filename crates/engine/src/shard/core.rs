@@ -22,12 +22,12 @@ use serde_json::{Value, json};
 
 use super::commit::Commit;
 use super::damage::KnownDamage;
+use super::ids::versions::VersionMap;
 use super::limited::SeenMappings;
 use super::search_idle::SearchIdle;
 use super::segments::SegmentList;
 use super::snapshot::Pins;
 use super::stats::Counters;
-use super::versions::VersionMap;
 use crate::api::Result;
 use crate::environment::Environment;
 use crate::settings::IndexSettings;

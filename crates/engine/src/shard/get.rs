@@ -9,8 +9,8 @@ use limber_segment::{DocId, Segment, StoredReader, WriteIdentity};
 
 use super::core::{Core, Shard};
 use super::error::{segment_error, store_error};
+use super::ids::versions::VersionEntry;
 use super::segments::{locate, number_of};
-use super::versions::VersionEntry;
 use crate::api::{FoundDocument, Result};
 use crate::translog::Record;
 

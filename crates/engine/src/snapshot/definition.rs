@@ -13,9 +13,9 @@ use serde_json::{Map, Value, json};
 use super::errors::{repository_error, storage_error};
 use super::transfer::Throttle;
 use crate::api::Result;
-use crate::body::members;
+use crate::notation::body::members;
+use crate::notation::value;
 use crate::settings::{FlatSettings, flatten};
-use crate::value;
 
 const COMMON: &[&str] = &[
     "readonly",

@@ -11,9 +11,9 @@ use super::errors::repository_missing;
 use super::format::{Entry, State};
 use super::names::check_snapshot_name;
 use crate::api::Result;
-use crate::cron::Schedule;
 use crate::environment::format_utc_millis;
-use crate::value::parse_time_ms;
+use crate::notation::cron::Schedule;
+use crate::notation::value::parse_time_ms;
 
 /// Longest id of a policy, in bytes. Source: `MetadataCreateIndexService#MAX_INDEX_NAME_BYTES`.
 const ID_BYTES_MAX: usize = 255;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::field::{Check, FieldType, Param};
-use crate::java::{boolean, java_text, mapper_parsing};
+use crate::json::java::{boolean, java_text, mapper_parsing};
 use crate::settings::{Keep, MappingSettings};
 
 /// Checks a value and converts it to the form that a definition stores. Null means that the parameter counts
@@ -134,13 +134,13 @@ pub(super) fn checked(
             let is_clockwise = crate::geo::parse_orientation(&name)?;
             Ok(if is_clockwise { "LEFT" } else { "RIGHT" }.into())
         }
-        Check::Relations => Ok(crate::join::Relations::parse(value)?.to_json()),
+        Check::Relations => Ok(crate::field::join::Relations::parse(value)?.to_json()),
         Check::Prefixes => prefixes(value, field),
         Check::Contexts => {
-            let contexts = crate::completion::Completion::parse_contexts(value)?;
-            Ok(contexts.iter().map(crate::completion::CompletionContext::to_json).collect())
+            let contexts = crate::field::completion::Completion::parse_contexts(value)?;
+            Ok(contexts.iter().map(crate::field::completion::CompletionContext::to_json).collect())
         }
-        Check::Script => crate::field_script::long_form(value, field),
+        Check::Script => crate::definition::field_script::long_form(value, field),
         Check::ScriptError => match value.as_str() {
             Some("fail" | "continue") => Ok(value.clone()),
             _ => Err(mapper_parsing(format!(

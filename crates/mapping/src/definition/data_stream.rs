@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::tree::{Node, Root};
 use crate::RequestError;
 use crate::field::ValueKind;
-use crate::java::{boolean, mapper_parsing};
+use crate::json::java::{boolean, mapper_parsing};
 use crate::settings::MappingSettings;
 
 /// The field that every document of a data stream must have.

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::RequestError;
-use crate::java::{java_class, java_text, mapper_parsing};
+use crate::json::java::{java_class, java_text, mapper_parsing};
 
 /// Types of derived fields, each with the runtime type that has the same values.
 const KINDS: [(&str, &str); 8] = [

@@ -9,7 +9,7 @@ use super::source::SourceSection;
 use super::tree::{Node, Object, Root};
 use crate::RequestError;
 use crate::field::{Leaf, Update};
-use crate::java::java_text;
+use crate::json::java::java_text;
 
 /// Returns `present` with `update` merged in. Conflicts are `illegal_argument_exception` with Elasticsearch's
 /// message.
@@ -191,7 +191,7 @@ fn leaves(present: &Leaf, update: &Leaf, path: &str) -> Result<Leaf, RequestErro
 fn shown(value: &Value, name: &str) -> String {
     match value {
         Value::Null if name == "analyzer" => "default".to_owned(),
-        Value::Object(_) if name == "script" => crate::field_script::shown(value),
+        Value::Object(_) if name == "script" => crate::definition::field_script::shown(value),
         other => java_text(other),
     }
 }

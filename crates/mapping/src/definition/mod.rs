@@ -6,6 +6,8 @@
 mod check;
 pub mod data_stream;
 pub mod derived;
+pub(crate) mod field_build;
+pub(crate) mod field_script;
 mod merge;
 mod parse;
 mod render;

@@ -5,19 +5,16 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::check::checked;
-use super::data_stream;
-use super::runtime;
 use super::source::SourceSection;
 use super::templates::Template;
-use super::time_series;
 use super::tree::{Dynamic, Includes, Node, Object, Root};
-use crate::RequestError;
+use super::{data_stream, runtime, time_series};
 use crate::date::DateFormat;
+use crate::definition::field_script::check_script;
 use crate::field::{Check, FieldType, Leaf, Place};
-use crate::field_script::check_script;
-use crate::field_type;
-use crate::java::{boolean, java_text, mapper_parsing};
+use crate::json::java::{boolean, java_text, mapper_parsing};
 use crate::settings::{Keep, MappingSettings};
+use crate::{RequestError, field_type};
 use limber_work as work;
 
 /// Parses the body of `mappings`. Errors are `mapper_parsing_exception` with Elasticsearch's reasons, wrapped
@@ -492,7 +489,7 @@ fn leaf(
             "Cannot set position_increment_gap on field [{last}] without positions enabled"
         )));
     }
-    crate::field_build::check_leaf(&leaf, path, settings)?;
+    crate::definition::field_build::check_leaf(&leaf, path, settings)?;
     Ok(leaf)
 }
 

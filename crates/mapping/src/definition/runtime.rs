@@ -8,11 +8,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::RequestError;
 use crate::date::DateFormat;
 use crate::field::{Field, FieldId, FieldType, Leaf, RuntimeScript};
-use crate::field_type;
-use crate::java::{java_class, java_text, mapper_parsing};
+use crate::json::java::{java_class, java_text, mapper_parsing};
+use crate::{RequestError, field_type};
 
 /// A field of the section `runtime`.
 #[derive(Debug, Clone, PartialEq)]

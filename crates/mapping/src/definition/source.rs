@@ -5,7 +5,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::RequestError;
-use crate::java::{boolean, java_text, mapper_parsing};
+use crate::json::java::{boolean, java_text, mapper_parsing};
 use crate::settings::{MappingSettings, SourceMode};
 
 /// The section as given.

@@ -4,7 +4,7 @@ use limber_text::wildcard;
 use serde_json::{Map, Value};
 
 use crate::RequestError;
-use crate::java::{java_text, mapper_parsing};
+use crate::json::java::{java_text, mapper_parsing};
 
 /// One entry of `dynamic_templates`.
 ///

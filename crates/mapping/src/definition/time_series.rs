@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::RequestError;
 use crate::field::{Dimension, FieldType, Leaf};
-use crate::java::{boolean, java_text};
+use crate::json::java::{boolean, java_text};
 
 /// Checks the other parameters of a field with `time_series_dimension: true` or `time_series_metric`.
 ///

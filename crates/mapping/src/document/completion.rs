@@ -5,9 +5,9 @@ use serde_json::Value;
 use super::json;
 use super::walk::{Stop, Walk};
 use crate::RequestError;
-use crate::completion::{Completion, Input};
+use crate::field::completion::{Completion, Input};
 use crate::field::{FieldSink, Scalar};
-use crate::tree::{Leaf, TERM_BYTES_MAX};
+use crate::mapping::tree::{Leaf, TERM_BYTES_MAX};
 
 impl<'a, S: FieldSink> Walk<'a, S> {
     /// Reads the object at `at`. Returns the offset after it.

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::json::{JsonError, JsonErrorKind};
 use crate::RequestError;
-use crate::java::java_text;
-use crate::tree::TERM_BYTES_MAX;
+use crate::json::java::java_text;
+use crate::mapping::tree::TERM_BYTES_MAX;
 
 /// Maximum number of bytes of the source that Jackson quotes.
 const SOURCE_BYTES_MAX: usize = 500;

@@ -2,15 +2,14 @@
 
 use serde_json::Value;
 
-use super::error;
-use super::json;
 use super::walk::{Stop, Walk};
+use super::{error, json};
 use crate::RequestError;
-use crate::feature::RankFeature;
+use crate::field::feature::RankFeature;
 use crate::field::{Field, FieldSink, Scalar};
-use crate::java::java_text;
+use crate::json::java::java_text;
+use crate::mapping::tree::{Leaf, TERM_BYTES_MAX};
 use crate::number::double_from_text;
-use crate::tree::{Leaf, TERM_BYTES_MAX};
 
 /// The Lucene field in which Elasticsearch stores all `rank_feature` fields.
 const SHARED_FIELD: &str = "_feature";

@@ -1,13 +1,12 @@
 //! The object of a field of type `flattened`: every scalar in it becomes two terms, one alone and one with
 //! its key. Source: Elasticsearch's `FlattenedFieldParser`.
 
-use super::error;
-use super::json;
 use super::scan::skip_space;
 use super::walk::{Stop, Walk};
+use super::{error, json};
 use crate::RequestError;
 use crate::field::{FieldSink, Flattened, KEY_END, Scalar};
-use crate::tree::{Leaf, TERM_BYTES_MAX};
+use crate::mapping::tree::{Leaf, TERM_BYTES_MAX};
 
 /// The walker's position: the keys below the field, joined by dots, and the number of enclosing objects.
 struct Way {

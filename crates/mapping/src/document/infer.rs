@@ -11,7 +11,7 @@ use crate::RequestError;
 use crate::date::MILLIS_FORMAT;
 use crate::definition::{self, Dynamic};
 use crate::mapping::Mapping;
-use crate::tree::{Copy, Target};
+use crate::mapping::tree::{Copy, Target};
 use limber_work as work;
 
 /// Returns a body for [`Mapping::merge`] that adds every unmapped field of `source` that `dynamic: true`

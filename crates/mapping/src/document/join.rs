@@ -2,12 +2,11 @@
 
 use serde_json::Value;
 
-use super::error;
-use super::json;
 use super::walk::{Stop, Walk};
+use super::{error, json};
 use crate::RequestError;
 use crate::field::{FieldSink, Scalar};
-use crate::tree::Leaf;
+use crate::mapping::tree::Leaf;
 
 impl<'a, S: FieldSink> Walk<'a, S> {
     /// Reads the object at `at`. Returns the offset after it.

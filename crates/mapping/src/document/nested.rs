@@ -3,7 +3,7 @@
 use super::error;
 use super::walk::{Stop, Walk};
 use crate::field::{FieldSink, SpaceId};
-use crate::tree::{Leaf, NestedNode};
+use crate::mapping::tree::{Leaf, NestedNode};
 
 /// Estimated bytes of a nested document's own entries.
 const NESTED_BYTES: usize = 8;

@@ -1,15 +1,12 @@
 //! Passes one scalar to the sink: common values on a fast path, others as their type reads them.
 
-use super::error;
-use super::json;
 use super::walk::{Stop, Walk};
-use crate::RequestError;
+use super::{error, json};
 use crate::date::Resolution;
 use crate::definition::Dynamic;
 use crate::field::{FieldSink, Reads, Scalar, SpaceId, Typed};
-use crate::ip;
-use crate::reserved;
-use crate::tree::{Copy, Leaf, Once, TERM_BYTES_MAX};
+use crate::mapping::tree::{Copy, Leaf, Once, TERM_BYTES_MAX};
+use crate::{RequestError, ip, reserved};
 use limber_work as work;
 
 /// Estimated bytes of a value's entry in a field's log, besides the value's own bytes.

@@ -2,13 +2,12 @@
 
 use serde_json::Value;
 
-use super::error;
-use super::json;
 use super::scan::skip_space;
 use super::walk::{Stop, Walk};
+use super::{error, json};
 use crate::RequestError;
 use crate::field::{Ends, FieldSink, RangeKind, RangeReader, Scalar, block_of};
-use crate::tree::Leaf;
+use crate::mapping::tree::Leaf;
 
 impl<'a, S: FieldSink> Walk<'a, S> {
     /// Reads the object at `at`. Returns the offset after it.

@@ -2,11 +2,10 @@
 
 use super::error;
 use super::put::utf16_length;
-use crate::RequestError;
 use crate::field::{Field, FieldSink};
 use crate::mapping::Mapping;
-use crate::reserved;
-use crate::tree::TERM_BYTES_MAX;
+use crate::mapping::tree::TERM_BYTES_MAX;
+use crate::{RequestError, reserved};
 
 /// One value that a script has computed, in the form of the field's column.
 #[derive(Debug, Clone, PartialEq)]

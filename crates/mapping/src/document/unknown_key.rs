@@ -1,13 +1,12 @@
 //! Keys that are not entries of their object: dotted names, unmapped fields, and invalid field names.
 
-use super::error;
-use super::json;
 use super::walk::{Stop, Walk};
+use super::{error, json};
 use crate::RequestError;
 use crate::definition::{Dynamic, joined};
 use crate::field::FieldSink;
 use crate::mapping::Mapping;
-use crate::tree::{ObjectNode, Target};
+use crate::mapping::tree::{ObjectNode, Target};
 
 /// What a key that is not an entry of its object refers to.
 enum UnknownKey {

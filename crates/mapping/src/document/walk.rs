@@ -12,7 +12,7 @@ use crate::RequestError;
 use crate::analysis::take_failure;
 use crate::field::{FieldSink, Reads, Scalar};
 use crate::mapping::Mapping;
-use crate::tree::{Copy, Leaf, Target, Tree};
+use crate::mapping::tree::{Copy, Leaf, Target, Tree};
 use limber_work as work;
 
 /// The result of parsing a document.

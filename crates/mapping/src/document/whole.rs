@@ -4,15 +4,14 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value;
 
-use super::error;
-use super::json;
 use super::scan::skip_space;
 use super::walk::{Stop, Walk};
+use super::{error, json};
 use crate::RequestError;
 use crate::field::{Field, FieldSink, Reads, Scalar};
 use crate::geo::{GeoPoint, GridShape, ReadOptions, cells_of, check_simple, geohash_at, read, read_shape};
+use crate::mapping::tree::{Leaf, TERM_BYTES_MAX};
 use crate::number::double_from_json;
-use crate::tree::{Leaf, TERM_BYTES_MAX};
 
 fn parse_exception(reason: &str) -> RequestError {
     RequestError::bad_request("parse_exception", reason)

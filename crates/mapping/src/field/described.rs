@@ -13,7 +13,7 @@ use super::show::scalar_text;
 use super::value_kind::ValueKind;
 use crate::RequestError;
 use crate::date::DateFormat;
-use crate::java::java_text;
+use crate::json::java::java_text;
 
 /// One of Elasticsearch's field types.
 ///

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::described::FieldType;
 use super::value_kind::ValueKind;
 use crate::analysis::{Analyzer, Normalizer};
-use crate::completion::Completion;
-use crate::feature::RankFeature;
-use crate::join::Relations;
+use crate::field::completion::Completion;
+use crate::field::feature::RankFeature;
+use crate::field::join::Relations;
 use crate::similarity::Similarity;
 
 /// Identifies a leaf field within one index's mapping: dense, stable while the index is open, never reused.

@@ -4,8 +4,11 @@
 //! which describes its values to the code that reads them. The set of types is open: adding one changes
 //! nothing here. The set of value kinds is closed.
 
+pub(crate) mod completion;
 mod declaration;
 mod described;
+pub(crate) mod feature;
+pub(crate) mod join;
 mod mapped;
 mod number_range;
 mod params;

@@ -9,7 +9,7 @@ use crate::field::{
     IntegerWidth, KEEP, Leaf, META, NULL_VALUE, ON_SCRIPT_ERROR, Param, RangeEnd, SCRIPT, STORE, Scalar,
     Selection, Typed, ValueKind, Wanted, cause, number_range,
 };
-use crate::java;
+use crate::json::java;
 
 #[derive(Debug)]
 pub(super) struct Boolean;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::RequestError;
-use crate::completion::Completion as Completions;
+use crate::field::completion::Completion as Completions;
 use crate::field::{Check, Field, FieldType, KeptIn, Leaf, META, Param, Reads, Update, ValueKind, param};
 
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use crate::field::{
     Selection, Typed, ValueKind, Wanted, cause, double_of, float, not_numeric, number_range,
     passed_as_string,
 };
-use crate::java::java_text;
+use crate::json::java::java_text;
 use crate::number::{
     HALF_FLOAT_MAX, double_from_json, double_from_text, java_double, round_to_half, sortable_from_f64,
 };

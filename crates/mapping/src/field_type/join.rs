@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::keyword::Keyword;
 use crate::RequestError;
+use crate::field::join::Relations;
 use crate::field::{Check, Field, FieldType, KeptIn, Leaf, META, Param, Place, Reads, Update, param};
-use crate::join::Relations;
 
 #[derive(Debug)]
 pub(super) struct Join;

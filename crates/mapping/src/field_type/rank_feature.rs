@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::floating::Floating;
 use crate::RequestError;
 use crate::date::DateFormat;
-use crate::feature::RankFeature as Feature;
+use crate::field::feature::RankFeature as Feature;
 use crate::field::{
     Check, DateContext, Field, FieldType, KeptIn, Leaf, META, NULL_VALUE, OwnedScalar, Param, Place,
     Precision, Reads, Selection, Update, ValueKind, Wanted, param,

@@ -8,7 +8,7 @@ use crate::field::{
     Check, Field, FieldType, INDEX, KEEP, KeptIn, Leaf, META, Param, Place, SIMILARITY, STORE, TextShingles,
     Update, param,
 };
-use crate::java::mapper_parsing;
+use crate::json::java::mapper_parsing;
 
 #[derive(Debug)]
 pub(super) struct SearchAsYouType;

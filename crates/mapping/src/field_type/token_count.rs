@@ -11,7 +11,7 @@ use crate::field::{
     Cause, Check, DOC_VALUES, Field, FieldType, INDEX, IntegerWidth, KEEP, KeptIn, Leaf, META, NULL_VALUE,
     OwnedScalar, Param, Place, Reads, STORE, Scalar, Typed, Update, param,
 };
-use crate::java::{java_text, mapper_parsing};
+use crate::json::java::{java_text, mapper_parsing};
 
 #[derive(Debug)]
 pub(super) struct TokenCount;

@@ -10,7 +10,7 @@ use crate::field::{
     IntegerWidth, KEEP, Leaf, META, METRIC, NULL_VALUE, Param, RangeEnd, STORE, Scalar, Selection, Typed,
     ValueKind, Wanted, cause, for_input_string, number_range,
 };
-use crate::java::java_text;
+use crate::json::java::java_text;
 use crate::number::{TextInteger, integer_from_text, sortable_from_u64};
 
 #[derive(Debug)]

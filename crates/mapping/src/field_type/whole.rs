@@ -10,7 +10,7 @@ use crate::field::{
     STORE, Scalar, Selection, Typed, ValueKind, Wanted, cause, for_input_string, not_numeric, number_range,
     passed_as_string,
 };
-use crate::java::java_text;
+use crate::json::java::java_text;
 use crate::number::{TextInteger, integer_from_text, java_double};
 
 /// The parameters of all number types except `scaled_float` and `unsigned_long`.

@@ -7,15 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::Value;
 
 use super::visible::Visible;
-use crate::RequestError;
 use crate::date::DateFormat;
+use crate::definition::field_build::build;
 use crate::definition::{self, Root, SourceRule};
 use crate::field::{Field, FieldId, Flattened, Leaf, Nested, SpaceId};
-use crate::field_build::build;
-use crate::reserved;
+use crate::mapping::tree::{Intern, Tree};
 use crate::settings::{MappingSettings, SourceMode};
 use crate::synthetic::SyntheticPlan;
-use crate::tree::{Intern, Tree};
+use crate::{RequestError, reserved};
 
 /// The mapping of an index. Immutable: an update creates a new one, in which every field keeps its
 /// [`FieldId`].

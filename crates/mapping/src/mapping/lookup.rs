@@ -10,10 +10,10 @@ use super::Mapping;
 use crate::date::DateFormat;
 use crate::definition::{Node, SourceRule, Template};
 use crate::field::{Field, FieldId, Flattened, KEY_END, Leaf, Nested, keyed_path};
+use crate::mapping::tree::{ObjectNode, Tree};
 use crate::reserved;
 use crate::settings::MappingSettings;
 use crate::synthetic::SyntheticPlan;
-use crate::tree::{ObjectNode, Tree};
 
 impl Mapping {
     /// Returns the runtime fields, by path.

@@ -3,6 +3,7 @@
 mod compile;
 mod lookup;
 mod synthetic_plan;
+pub(crate) mod tree;
 mod visible;
 
 pub use compile::Mapping;

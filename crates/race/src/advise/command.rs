@@ -12,8 +12,8 @@ use super::page::page;
 use super::report::{Advice, write_json, write_text};
 use crate::cli::{EXIT_SUCCESS, printed};
 use crate::error::Error;
-use crate::hosts::{clusters, resolve};
 use crate::http::cluster::Cluster;
+use crate::server::hosts::{clusters, resolve};
 
 /// Exit code when there are findings. A command that could not read the server ends with
 /// [`crate::cli::EXIT_ERROR`].
@@ -135,7 +135,8 @@ mod tests {
 
     use super::*;
     use crate::advise::server::Question;
-    use crate::cli::{EXIT_ERROR, exit_code};
+    use crate::cli::commands::EXIT_ERROR;
+    use crate::cli::exit_code;
     use crate::drive::tests::stub::Stub;
 
     #[derive(Debug, Parser)]

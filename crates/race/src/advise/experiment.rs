@@ -3,8 +3,8 @@
 //! Only this module knows how `limber tune` and `limber race` are called.
 
 use super::server::{Kind, Product};
+use crate::conduct::race::new_race_id;
 use crate::notation::units::MB;
-use crate::race::new_race_id;
 
 /// What an experiment optimizes. The built-in tracks stand in for the user's own tracks, which are not known
 /// here.

@@ -236,7 +236,7 @@ mod tests {
             matches!(&failed, Error::Worse(text) if text.contains("Median Throughput index (49.5 %)")),
             "{failed}"
         );
-        assert_eq!(super::super::exit_code(&failed), super::super::EXIT_WORSE);
+        assert_eq!(super::super::exit_code(&failed), super::super::commands::EXIT_WORSE);
         assert!(judged(&[&tags[..], &["--fail-if-worse=60"]].concat()).is_ok());
         let few = ["--baseline=old-0,old-1", "--contender=new-0,new-1", "--fail-if-worse=5%"];
         let error = judged(&few).unwrap_err();

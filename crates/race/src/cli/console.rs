@@ -9,11 +9,11 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::time::Instant;
 
+use crate::conduct::live::page::LivePage;
+use crate::conduct::live::terminal::Terminal;
+use crate::conduct::live::{Heading, Progress, TaskNow};
+use crate::conduct::race::RaceOutcome;
 use crate::drive::driver::DriveProgress;
-use crate::live::page::LivePage;
-use crate::live::terminal::Terminal;
-use crate::live::{Heading, Progress, TaskNow};
-use crate::race::RaceOutcome;
 
 /// With this width the line of a finished task fits into 80 columns.
 const NAME_WIDTH: usize = 44;

@@ -9,7 +9,7 @@ use super::hosts::HostArguments;
 use super::printed;
 use crate::create::{self, Selection};
 use crate::error::Error;
-use crate::hosts::connect;
+use crate::server::hosts::connect;
 
 /// Create a track from indices or data streams of a running server, or from a log file
 #[derive(Debug, Clone, Args)]

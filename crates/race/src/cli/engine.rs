@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use crate::engine::{Engine, EngineSpec, RunningServer, ServerProvider, settings_of};
 use crate::error::Error;
+use crate::server::engine::{Engine, EngineSpec, RunningServer, ServerProvider, settings_of};
 
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct EngineArguments {

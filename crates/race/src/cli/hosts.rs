@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::error::Error;
-use crate::hosts::{ClusterTarget, DEFAULT_CLUSTER, clusters};
+use crate::server::hosts::{ClusterTarget, DEFAULT_CLUSTER, clusters};
 
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct HostArguments {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::conduct::live::page::LivePage;
 use crate::error::Error;
-use crate::live::page::LivePage;
 use crate::record::RaceStore;
 
 #[derive(Debug, Clone, Default, Args)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::model::Track;
-use crate::plugin::{Interpreter, PLUGIN_FILE, Plugin, PluginError, PythonSettings};
+use crate::track::plugin::{Interpreter, PLUGIN_FILE, Plugin, PluginError, PythonSettings};
 
 #[derive(Debug, Clone, Default, Args)]
 pub struct PythonArguments {

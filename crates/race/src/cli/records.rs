@@ -5,8 +5,8 @@ use std::io::Write;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{folder, printed};
+use crate::conduct::race::new_race_id;
 use crate::error::Error;
-use crate::race::new_race_id;
 use crate::record::annotations::midnight;
 use crate::record::{Annotation, AnnotationFilter, AnnotationStore, RaceStore};
 use crate::report::listing;

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::{TrackArguments, printed};
 use crate::error::Error;
-use crate::load::{self, LoadError};
 use crate::notation::python_json::{Characters, pretty};
+use crate::track::load::{self, LoadError};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum BuildFlavor {

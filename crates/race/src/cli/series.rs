@@ -5,15 +5,14 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 
 use super::{printed, report};
-use crate::engine::{EngineSpec, ServerProvider};
+use crate::conduct::live::Progress;
+use crate::conduct::race::RaceConfig;
+use crate::conduct::series::{EngineChange, Order, Series, SeriesOutcome, Side, race_series};
 use crate::error::Error;
-use crate::live::Progress;
-use crate::race::RaceConfig;
-use crate::report::ReportOptions;
 use crate::report::html::page::RACES_MAX;
 use crate::report::several::{self, Rules};
-use crate::report::spread;
-use crate::series::{EngineChange, Order, Series, SeriesOutcome, Side, race_series};
+use crate::report::{ReportOptions, spread};
+use crate::server::engine::{EngineSpec, ServerProvider};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OrderArgument {

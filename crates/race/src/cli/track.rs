@@ -9,13 +9,13 @@ use clap::Args;
 use super::python::PythonArguments;
 use super::{folder, printed};
 use crate::arguments::parse;
-use crate::builtin;
 use crate::error::Error;
-use crate::load::repository::Repository;
-use crate::load::{self, TrackSource, TrackSpec};
 use crate::model::Track;
 use crate::report::listing;
 use crate::report::narrow::terminal_width;
+use crate::track::builtin;
+use crate::track::load::repository::Repository;
+use crate::track::load::{self, TrackSource, TrackSpec};
 
 const DEFAULT_TRACK: &str = "log_ingest";
 

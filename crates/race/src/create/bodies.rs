@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::builtin;
-use crate::load::LoadError;
-use crate::load::template::TemplateContext;
 use crate::model::{Params, bare_text};
+use crate::track::builtin;
+use crate::track::load::LoadError;
+use crate::track::load::template::TemplateContext;
 
 /// Settings that belong to the index that was read, and not to a copy of it.
 const EPHEMERAL: [&str; 8] =

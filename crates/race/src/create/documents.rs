@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use bzip2::Compression;
 use bzip2::write::BzEncoder;
 
-use crate::load::LoadError;
 use crate::model::TEST_MODE_DOCUMENTS;
-use crate::track_files::files::suffixed;
+use crate::track::load::LoadError;
+use crate::track::track_files::files::suffixed;
 
 const BUFFER_BYTES: usize = 1 << 20;
 

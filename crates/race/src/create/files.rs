@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::Target;
-use crate::load::LoadError;
-use crate::track_files::files::write_below;
+use crate::track::load::LoadError;
+use crate::track::track_files::files::write_below;
 
 /// Creates the track's folder, which must not hold a track yet.
 pub(super) fn new_folder(output: &Path, name: &str) -> Result<PathBuf, LoadError> {

@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::builtin::access_log;
 use crate::error::Error;
 use crate::http::cluster::Cluster;
-use crate::load::LoadError;
+use crate::track::builtin::access_log;
+use crate::track::load::LoadError;
 
 /// An index or data stream that the track indexes into.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,9 +4,9 @@ use serde_json::json;
 
 use super::*;
 use crate::drive::tests::stub::Stub;
-use crate::hosts::{ClientOptions, resolve};
-use crate::load::{TrackSource, TrackSpec, load};
 use crate::model::Track;
+use crate::server::hosts::{ClientOptions, resolve};
+use crate::track::load::{TrackSource, TrackSpec, load};
 
 fn cluster(stub: &Stub) -> Cluster {
     let options = ClientOptions::default();
@@ -75,7 +75,7 @@ fn an_index_becomes_a_track() {
     assert_eq!(kinds, ["delete-index", "create-index", "cluster-health", "bulk", "refresh", "search"]);
     let mut spec = TrackSpec::new(TrackSource::Path(folder.clone()), 0.0);
     spec.params.insert("number_of_shards".into(), 7.into());
-    let changed = crate::load::read(&spec).unwrap();
+    let changed = crate::track::load::read(&spec).unwrap();
     assert_eq!(changed.indices[0].body.as_ref().unwrap()["settings"]["index"]["number_of_shards"], "7");
 
     let again = from_cluster("mine", output.path(), &mut cluster(&stub), &selection, &mut std::io::sink());

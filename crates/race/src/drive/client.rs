@@ -18,7 +18,7 @@ use super::timer::Timer;
 use crate::drive::operation::{Failure, Outcome, Runner};
 use crate::error::Error;
 use crate::model::Task;
-use crate::sample::{ErrorNote, Sample};
+use crate::record::sample::{ErrorNote, Sample};
 
 /// What to do when a request fails (`--on-error`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

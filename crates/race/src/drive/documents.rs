@@ -15,8 +15,8 @@ use bytes::Bytes;
 
 use super::conflicts::{ConflictRule, ConflictingIds};
 use crate::error::Error;
-use crate::load::offsets::closest;
 use crate::model::{DocumentSet, DocumentSource};
+use crate::track::load::offsets::closest;
 
 /// A document set opened for reading.
 #[derive(Debug, Clone)]

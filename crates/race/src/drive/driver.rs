@@ -23,14 +23,14 @@ use super::schedule::LoopRule;
 use super::statistics::TaskStatistics;
 use super::throttle::Throttle;
 use crate::error::Error;
-use crate::hosts::Retries;
 use crate::http::Address;
 use crate::metrics::SampleLog;
 use crate::metrics::samples::StepLog;
 use crate::model::{ScheduleElement, Task, Track};
-use crate::plugin::{Plugin, known_sources, wants};
 use crate::protocol::Protocol;
-use crate::sample::Sample;
+use crate::record::sample::Sample;
+use crate::server::hosts::Retries;
+use crate::track::plugin::{Plugin, known_sources, wants};
 
 /// Rally's rounds take 30 s. A shorter one bounds the number of samples that wait.
 const ROUND: Duration = Duration::from_secs(5);

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use super::driver::Target;
 use super::operation::Failure;
 use crate::error::Error;
-use crate::hosts::Retries;
 use crate::http::{Connection, Head, HttpError, Packer, Packing, Request, Response};
+use crate::server::hosts::Retries;
 
 pub(crate) struct Exchange {
     connections: Vec<Connection>,

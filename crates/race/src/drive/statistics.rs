@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::conditions::send_delay::Delays;
 use super::distribution::Distribution;
 use crate::drive::throughput::{ThroughputCalculator, ThroughputSummary};
-use crate::sample::{ErrorNote, Note, Sample};
+use crate::record::sample::{ErrorNote, Note, Sample};
 
 /// Number of different errors kept for each task; further ones are only counted.
 const ERRORS_KEPT_MAX: usize = 10;

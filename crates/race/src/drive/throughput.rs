@@ -9,7 +9,7 @@
 //! Samples wait here for the end of a round ([`ROUND_SAMPLES_MAX`], or the caller's clock; Rally's rounds
 //! take 30 s), so that memory is bounded by the rate and not by the length of a race.
 
-use crate::sample::Note;
+use crate::record::sample::Note;
 use std::time::Duration;
 
 /// If more samples are waiting (24 bytes each), the round ends at once.

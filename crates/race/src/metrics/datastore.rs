@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 use super::reporting::DatastoreConfig;
 use super::templates::{self, METRICS, RACES, RESULTS};
 use crate::error::Error;
-use crate::hosts::connect;
 use crate::http::cluster::{Answer, Cluster};
 use crate::http::{HttpError, Method};
+use crate::server::hosts::connect;
 
 /// A bulk is sent when it reaches this number of documents or bytes.
 const BULK_DOCUMENTS_MAX: usize = 5_000;

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::arguments::parse;
 use crate::error::Error;
-use crate::hosts::ClientOptions;
 use crate::model::{Params, bare_text};
+use crate::server::hosts::ClientOptions;
 
 /// Rally's time-out for requests to a metrics store.
 const TIMEOUT_S: u64 = 120;

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::document::RaceContext;
 use super::writer::MetricsSender;
 use crate::model::{Params, Task};
-use crate::sample::{DependentTiming, Details, ErrorNote, Note, Sample};
+use crate::record::sample::{DependentTiming, Details, ErrorNote, Note, Sample};
 
 /// Number of samples passed on at a time.
 const BATCH_SAMPLES: usize = 512;

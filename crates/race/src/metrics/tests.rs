@@ -1,9 +1,8 @@
 //! Tests that documents equal those of esrally, and that a store gets all of them (fixtures by
 //! `tests/metrics/make.py`).
 
-use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -17,7 +16,7 @@ use crate::drive::tests::stub::{Asked, Stub};
 use crate::drive::tests::whole_race::race_on;
 use crate::model::{Params, Task};
 use crate::record::Race;
-use crate::sample::{DependentTiming, Details, ErrorNote, Note, Sample};
+use crate::record::sample::{DependentTiming, Details, ErrorNote, Note, Sample};
 
 fn fixtures() -> Value {
     serde_json::from_str(include_str!("../../tests/metrics/fixtures.json")).unwrap()

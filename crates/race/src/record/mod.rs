@@ -7,8 +7,10 @@ pub(crate) mod annotations;
 pub(crate) mod measurements;
 pub(crate) mod race;
 pub(crate) mod results;
+pub(crate) mod sample;
 pub(crate) mod scope;
 pub(crate) mod store;
+pub(crate) mod timeline;
 
 pub(crate) use annotations::{Annotation, AnnotationFilter, AnnotationStore};
 pub(crate) use measurements::Measurements;

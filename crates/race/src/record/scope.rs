@@ -3,10 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::load::{TrackSource, TrackSpec};
 use crate::model::{Corpus, Track};
 use crate::notation::shown;
 use crate::record::race::Race;
+use crate::track::load::{TrackSource, TrackSpec};
 
 /// The part of a track that a race used. It is in `race.json` beside Rally's own keys.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

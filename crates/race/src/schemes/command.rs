@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{SchemesConfig, race_schemes, table};
-use crate::cli::{ServerProvider, TrackArguments, cancel_on_interrupt, check_writable, folder, printed};
+use crate::cli::{TrackArguments, cancel_on_interrupt, check_writable, folder, printed};
 use crate::error::Error;
 use crate::record::RaceStore;
+use crate::server::engine::ServerProvider;
 
 /// Race the two schemes of the term index: all of it resident, or cached under a budget
 ///

@@ -20,17 +20,17 @@ pub use command::SchemesCommand;
 use figures::{Memory, TaskFigures};
 use table::{Round, SweepRow};
 
-use crate::cli::{RunningServer, ServerProvider};
+use crate::conduct::live::Progress;
+use crate::conduct::race::{RaceConfig, new_race_id, run};
 use crate::drive::client::OnError;
 use crate::drive::driver::DriveProgress;
 use crate::error::Error;
-use crate::hosts::{ClientOptions, connect};
 use crate::http::cluster::{Answer, Cluster};
-use crate::live::Progress;
-use crate::load::TrackSpec;
 use crate::model::Params;
-use crate::race::{RaceConfig, new_race_id, run};
 use crate::record::RaceStore;
+use crate::server::engine::{RunningServer, ServerProvider};
+use crate::server::hosts::{ClientOptions, connect};
+use crate::track::load::TrackSpec;
 
 const TRACK: &str = "segment_memory";
 /// Longest wait for merges to finish, and the pause between two checks.

@@ -17,15 +17,15 @@ use crate::arguments::parse;
 use crate::cli::{
     EngineArguments, HostArguments, TrackArguments, cancel_on_interrupt, console, folder, printed,
 };
-use crate::engine::{EngineSpec, ServerProvider};
+use crate::conduct::live::Progress;
+use crate::conduct::race::{RaceConfig, WatchConfig, new_race_id};
+use crate::conduct::series::Warnings;
 use crate::error::Error;
-use crate::hosts::DEFAULT_CLUSTER;
-use crate::live::Progress;
-use crate::load;
 use crate::notation::shown::in_unit;
-use crate::race::{RaceConfig, WatchConfig, new_race_id};
 use crate::record::RaceStore;
-use crate::series::Warnings;
+use crate::server::engine::{EngineSpec, ServerProvider};
+use crate::server::hosts::DEFAULT_CLUSTER;
+use crate::track::load;
 
 /// Find the setting that serves a goal best, with evidence
 ///
@@ -413,7 +413,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::series::tests::{Notes, Stubs};
+    use crate::conduct::series::tests::{Notes, Stubs};
 
     #[derive(Debug, Parser)]
     struct Root {

@@ -10,12 +10,12 @@
 //! races fails. Every look at the statistics uses a share of the significance level (Bonferroni over looks),
 //! so that looking after each pass does not make a false winner more likely.
 
+use crate::conduct::series::Order;
 use crate::error::Error;
 use crate::inference::comparison::adjust;
 use crate::inference::estimate::median;
 use crate::inference::rank_test::smallest_p;
 use crate::inference::{Comparison, Correction, Direction, Verdict};
-use crate::series::Order;
 
 use super::goal::is_better;
 

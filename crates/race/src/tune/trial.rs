@@ -6,14 +6,14 @@ use super::experiment::Experiment;
 use super::goal::NoFigure;
 use super::halving::Outcome;
 use super::space::{Candidate, Target};
-use crate::engine::{EngineSpec, ServerProvider};
+use crate::conduct::live::Progress;
+use crate::conduct::race::RaceConfig;
+use crate::conduct::series::race_on;
 use crate::error::Error;
-use crate::live::Progress;
 use crate::model::bare_text;
-use crate::race::RaceConfig;
 use crate::record::measurements::RunPlace;
 use crate::report::figures::{self, Figure};
-use crate::series::race_on;
+use crate::server::engine::{EngineSpec, ServerProvider};
 
 /// Races candidates of one experiment.
 pub(super) struct Racer<'a> {

@@ -9,7 +9,7 @@ use limber_text::likeness::did_you_mean;
 use serde_json::{Map, Value};
 
 use super::values::value_type::ValueType;
-use crate::json;
+use crate::values::json;
 
 type Result<T> = std::result::Result<T, RequestError>;
 

@@ -15,8 +15,8 @@ use super::answer::partial::Partial;
 use super::buckets::entries::Entries;
 use super::collector::Collector;
 use super::source::Source;
+use crate::context::timers::Timers;
 use crate::error::Result;
-use crate::timers::Timers;
 
 /// A step in the execution of an aggregation.
 #[derive(Debug, Clone, Copy)]

@@ -12,7 +12,7 @@ use super::definition::Definition;
 use super::options::Options;
 use super::pipeline::{self, Pipeline};
 use super::table::{AGGREGATIONS, KNOWN_ELSEWHERE};
-use crate::json;
+use crate::values::json;
 
 /// Largest depth of nested aggregations.
 const DEPTH_MAX: usize = 50;

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use super::Hit;
 use super::key::compare_keys;
 use super::sort::{BoundSort, KeyKind};
-use crate::sort_key::SortKey;
+use crate::values::sort_key::SortKey;
 
 /// The best hits of all shards together, best first; ties by shard, then by document. With collapsing, one
 /// hit per group.

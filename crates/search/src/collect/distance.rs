@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::geo::GeoPoint;
-use limber_mapping::geo::{ArcFrom, DistanceKind, Unit};
+use limber_mapping::geo::{ArcFrom, DistanceKind, GeoPoint, Unit};
 use limber_mapping::number::{java_double, sortable_from_f64};
 use limber_mapping::{Field, RequestError};
 use limber_segment::DocId;
@@ -13,9 +12,9 @@ use super::key::ordered;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::geo::Validation;
-use crate::mode::Mode;
 use crate::request::GeoSort;
 use crate::script::NumberSource;
+use crate::values::mode::Mode;
 
 /// Points that distances are measured from.
 #[derive(Debug, Clone)]
@@ -58,7 +57,7 @@ impl Origins {
             ))
             .into()),
             Some(field) => {
-                crate::columns::check_column(&field, shard)?;
+                crate::context::columns::check_column(&field, shard)?;
                 Ok((origins, Some(field)))
             }
         }

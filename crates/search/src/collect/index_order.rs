@@ -4,7 +4,7 @@
 use limber_segment::SortField;
 
 use super::sort::{BoundSort, KeyKind, MissingTerms, Transform};
-use crate::mode::Mode;
+use crate::values::mode::Mode;
 
 /// Whether the documents of a segment are in the order of `sorts`: the sorts are the first fields of the
 /// index sort, possibly followed by document order.

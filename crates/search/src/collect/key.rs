@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::sort::BoundSort;
-use crate::sort_key::SortKey;
+use crate::values::sort_key::SortKey;
 
 /// Compares two hits by their keys: `Less` comes first.
 pub(crate) fn compare_keys(sorts: &[BoundSort], left: &[SortKey], right: &[SortKey]) -> Ordering {

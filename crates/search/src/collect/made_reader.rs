@@ -6,8 +6,8 @@ use limber_segment::{DocId, Segment};
 
 use crate::error::Result;
 use crate::matcher::WINDOW;
-use crate::mode::Mode;
 use crate::script::{BoundScript, RuntimeField, RuntimeTerms};
+use crate::values::mode::Mode;
 
 /// Reads strings that are in no dictionary. They have no ordinals to sort by, so they are kept as they are.
 pub(crate) struct MadeReader<'a> {

@@ -29,7 +29,7 @@ pub(crate) use top_scores::TopScores;
 
 use limber_segment::DocId;
 
-use crate::sort_key::SortKey;
+use crate::values::sort_key::SortKey;
 
 /// A hit of a shard, before it is fetched.
 #[derive(Debug, Clone)]

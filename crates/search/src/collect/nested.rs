@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::matcher::{Bits, SegmentBits, WINDOW};
 use crate::query::{self, BoundQuery, no_nested_object};
 use crate::request::NestedSort;
-use crate::sort_key::SortKey;
+use crate::values::sort_key::SortKey;
 
 /// A bound `nested` of a sort: its levels, outermost first.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use super::key::ordered;
 use super::sort::{KeyKind, Transform};
 use crate::error::Result;
 use crate::matcher::{Bits, WINDOW};
-use crate::mode::Mode;
 use crate::script::NumberSource;
+use crate::values::mode::Mode;
 
 /// Reads numbers as keys; they are inverted if the order is descending.
 pub(crate) struct NumberReader<'a> {

@@ -19,7 +19,7 @@ use super::term_reader::TermReader;
 use crate::error::Result;
 use crate::matcher::Bits;
 use crate::script::NumberSource;
-use crate::sort_key::SortKey;
+use crate::values::sort_key::SortKey;
 
 /// Reads one key per document, an `i64` that sorts ascending.
 pub(crate) enum KeyReader<'a> {

@@ -8,8 +8,8 @@ use limber_segment::{DocId, Segment};
 use super::key::ordered;
 use crate::error::Result;
 use crate::matcher::WINDOW;
-use crate::mode::Mode;
 use crate::script::BoundScript;
+use crate::values::mode::Mode;
 
 /// Computes numbers with a script.
 pub(crate) struct ScriptReader<'a> {

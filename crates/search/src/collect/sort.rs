@@ -10,15 +10,15 @@ use serde_json::Value;
 
 use super::distance::Origins;
 use super::nested::BoundNested;
-use crate::columns::check_sortable;
+use crate::context::columns::check_sortable;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
-use crate::json;
-use crate::mode::Mode;
 use crate::request::{Missing, NumericType, Order, SHARD_DOC, Sort};
 use crate::score::float_to_json;
 use crate::script::{BoundScript, RuntimeField};
-use crate::sort_key::SortKey;
+use crate::values::json;
+use crate::values::mode::Mode;
+use crate::values::sort_key::SortKey;
 
 /// The kind of a sort's keys; it must be the same on all shards of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

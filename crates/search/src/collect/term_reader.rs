@@ -10,7 +10,7 @@ use super::key::ordered;
 use super::sort::{BoundSort, MissingTerms};
 use crate::error::Result;
 use crate::matcher::WINDOW;
-use crate::mode::Mode;
+use crate::values::mode::Mode;
 
 /// Reads terms as `2 * ordinal + 1`, which leaves room for terms that the segment does not have.
 pub(crate) struct TermReader<'a> {

@@ -12,14 +12,13 @@ use limber_segment::{DocId, Segment, SegmentView, SortField};
 use limber_store::Ledger;
 
 use super::index_order::follows_index_sort;
-use super::key::compare_keys;
-use super::key::ordered;
+use super::key::{compare_keys, ordered};
 use super::reader::KeyReader;
 use super::sort::{BoundSort, KeyKind};
 use super::{Bar, Contenders, Hit};
 use crate::error::Result;
 use crate::matcher::{Bits, SegmentBits, WINDOW};
-use crate::sort_key::SortKey;
+use crate::values::sort_key::SortKey;
 
 /// Contenders are few if they are at most one in this many documents: setting their bits then costs less
 /// than visiting all documents.

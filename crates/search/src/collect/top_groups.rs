@@ -16,7 +16,7 @@ use super::reader::KeyReader;
 use super::sort::BoundSort;
 use super::{Hit, Tie};
 use crate::error::Result;
-use crate::sort_key::SortKey;
+use crate::values::sort_key::SortKey;
 
 /// The best groups so far. Segments come in order and the documents of each ascend, so the first of two
 /// equal documents is the better one.

@@ -15,14 +15,14 @@ use serde_json::{Map, Value, json};
 
 use super::made::{is_made, made_values};
 use super::{nested, unmapped};
-use crate::columns::check_column;
 use crate::context::ShardSnapshot;
+use crate::context::columns::check_column;
 use crate::error::Result;
-use crate::gather::{gather_whole, gather_with_nulls};
-use crate::json;
 use crate::request::{FieldFormat, SearchRequest};
 use crate::score::float_to_json;
 use crate::script::{NumberSource, RuntimeField, RuntimeTerms};
+use crate::values::gather::{gather_whole, gather_with_nulls};
+use crate::values::json;
 
 /// Returns the hit's `fields`; `None` if there are none.
 pub(super) fn collect(

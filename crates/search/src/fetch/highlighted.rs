@@ -10,12 +10,12 @@ use serde_json::{Map, Value};
 use super::percolated::Percolations;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
-use crate::gather::gather;
-use crate::highlight::{Choice, FieldHighlight, MatchedField, QueryParts, content_length};
-use crate::json;
+use crate::fetch::highlight::{Choice, FieldHighlight, MatchedField, QueryParts, content_length};
 use crate::query::{BoundQuery, PercolateNode, bind_in, matching_slots};
 use crate::request::{Highlight, HighlightField, Highlighter};
 use crate::source::read_source;
+use crate::values::gather::gather;
+use crate::values::json;
 
 /// The highlighting of a request on one shard.
 pub(super) struct BoundHighlight<'r> {

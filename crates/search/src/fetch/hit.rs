@@ -15,16 +15,16 @@ use super::plan::Plan;
 use super::script_fields::ScriptFields;
 use super::timed::{FetchStep, FetchTimes};
 use super::{fields, inner_hits, rescored};
-use crate::bound_search::InnerSearch;
 use crate::collect::{BoundSort, Hit};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::query::BoundQuery;
 use crate::request::{SearchRequest, StoredFields};
-use crate::rescore::BoundRescore;
 use crate::response::SearchHit;
-use crate::sort_key::SortKey;
+use crate::shard::bound_search::InnerSearch;
+use crate::shard::rescore::BoundRescore;
 use crate::source::{filter_below, filter_source, shown_source};
+use crate::values::sort_key::SortKey;
 
 /// How hits of a shard were found.
 #[derive(Clone, Copy)]

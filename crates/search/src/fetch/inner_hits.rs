@@ -10,11 +10,11 @@ use limber_work as work;
 use super::highlighted::BoundHighlight;
 use super::hit::{Fetcher, Searched};
 use super::plan::Plan;
-use crate::bound_search::InnerSearch;
 use crate::collect::{Hit, KeyReader, compare_keys};
 use crate::error::Result;
 use crate::matcher::{Bits, WINDOW};
 use crate::response::{InnerHits, TotalHits};
+use crate::shard::bound_search::InnerSearch;
 
 /// Returns the nested documents of `doc` that match. `segment` is the segment of `doc`, `number` its index
 /// in the shard.

@@ -1,6 +1,7 @@
 //! Fetches the best hits: "what does this document look like?" Only the documents that are returned are
 //! read.
 
+pub(crate) mod highlight;
 mod page;
 mod plan;
 

@@ -9,15 +9,15 @@ use super::hit::{Fetcher, Searched};
 use super::plan::Plan;
 use super::script_fields::ScriptFields;
 use super::timed::FetchTimes;
-use crate::bound_search::bind_inner_hits;
 use crate::collect::Hit;
-use crate::columns::check_column;
+use crate::context::columns::check_column;
+use crate::context::failures::{Failures, failure, time_exceeded};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
-use crate::failures::{Failures, failure, time_exceeded};
 use crate::request::SearchRequest;
 use crate::response::SearchHit;
-use crate::shard_hits::ShardHits;
+use crate::shard::bound_search::bind_inner_hits;
+use crate::shard::hits::ShardHits;
 
 /// Most hits of one segment that are opened together.
 const HITS_AT_ONCE: usize = 512;

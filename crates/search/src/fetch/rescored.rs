@@ -3,8 +3,8 @@
 use limber_segment::{DocId, Segment};
 
 use crate::error::Result;
-use crate::rescore::BoundRescore;
 use crate::score::Explanation;
+use crate::shard::rescore::BoundRescore;
 
 /// Returns `explanation` after all rescores. Every hit is explained as if it were in every rescore window.
 /// Source: Elasticsearch's `QueryRescorer#explain`.

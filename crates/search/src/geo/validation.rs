@@ -3,7 +3,7 @@
 use limber_mapping::RequestError;
 use serde_json::Value;
 
-use crate::json;
+use crate::values::json;
 
 /// `validation_method`: how coordinates outside of the map are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

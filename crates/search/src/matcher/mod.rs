@@ -5,6 +5,8 @@
 //! union of bit sets. Scores are computed in a separate second pass ([`Scorer`]) over the remaining
 //! documents.
 
+pub(crate) mod automaton;
+mod bits;
 mod boolean;
 mod cached;
 mod confirmed;
@@ -20,7 +22,7 @@ mod slice;
 pub(crate) mod text;
 mod values;
 
-pub(crate) use crate::bits::{Bits, SegmentBits, WINDOW};
+pub(crate) use bits::{Bits, SegmentBits, WINDOW};
 pub(crate) use boolean::BoolDocs;
 pub(crate) use cached::{kept, read_all};
 pub(crate) use confirmed::{Confirm, ConfirmedDocs};

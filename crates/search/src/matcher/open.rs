@@ -21,8 +21,8 @@ use super::values::column::{ColumnDocs, Wanted};
 use super::values::places::places;
 use super::values::points::NumberDocs;
 use super::values::shapes::shapes;
-use crate::automaton::walk;
 use crate::error::Result;
+use crate::matcher::automaton::walk;
 use crate::primitives::{Docs, PhraseNode};
 
 /// Up to this many terms, postings are iterated in parallel; more are first merged into one bit set. Lucene's

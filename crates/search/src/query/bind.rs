@@ -7,8 +7,7 @@ use std::time::Instant;
 
 use limber_mapping::analysis::Analyzer;
 use limber_mapping::date::is_beyond_nanos;
-use limber_mapping::{DateContext, Selection};
-use limber_mapping::{Field, RequestError, SourceMode};
+use limber_mapping::{DateContext, Field, RequestError, Selection, SourceMode};
 use serde_json::Value;
 
 use super::bound::BoundQuery;
@@ -16,9 +15,9 @@ use super::convert;
 use super::parse::Query;
 use crate::context::{SearchContext, ShardSettings, ShardSnapshot};
 use crate::error::{Error, check_request};
-use crate::json;
 use crate::primitives::PhraseNode;
 use crate::score::NormCache;
+use crate::values::json;
 
 /// Binds a query to a shard. Wraps errors in `query_shard_exception` as Elasticsearch does.
 pub fn bind(query: &Query, shard: &ShardSnapshot, now_millis: i64) -> Result<BoundQuery, Error> {
@@ -160,7 +159,7 @@ impl<'a> Binder<'a> {
 
     /// Refuses fields without doc values.
     pub(crate) fn check_column(&self, field: &Field) -> Result<(), Error> {
-        crate::columns::check_column(field, self.shard)
+        crate::context::columns::check_column(field, self.shard)
     }
 
     /// Refuses fields without numeric doc values.

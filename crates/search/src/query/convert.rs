@@ -4,11 +4,10 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use limber_mapping::number::{f64_from_sortable, java_double, java_float};
-use limber_mapping::{Field, NumberForm};
-use limber_mapping::{RangesWanted, Selection};
+use limber_mapping::{Field, NumberForm, RangesWanted, Selection};
 
 use super::bound::BoundQuery;
-use crate::automaton::RangeEnds;
+use crate::matcher::automaton::RangeEnds;
 use crate::primitives::{Docs, TermEnd};
 
 /// Makes a query that scores `boost` for every match of a selection.

@@ -14,7 +14,7 @@ use limber_work as work;
 use serde_json::Value;
 
 use super::bind::Binder;
-use crate::documents::{DocumentName, NamedDocument};
+use crate::context::documents::{DocumentName, NamedDocument};
 use crate::error::{Error, check_request};
 
 /// What a query has read from the documents that it refers to, by index.

@@ -4,9 +4,8 @@ use limber_segment::{DocId, Segment, SegmentView};
 use limber_work as work;
 
 use super::bound::BoundQuery;
-use crate::bits::{Bits, WINDOW};
 use crate::error::Result;
-use crate::matcher::BoxedMatcher;
+use crate::matcher::{Bits, BoxedMatcher, WINDOW};
 
 /// The matching documents of one segment, for batches of documents.
 pub struct MatchingDocs<'a> {

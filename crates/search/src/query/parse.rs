@@ -13,7 +13,7 @@ use super::joining::inner_hits::{InnerHitsRequest, ReadInnerHits};
 use super::spans::{MultiTermQuery, SpanQuery};
 use super::table::{QUERIES, UNSUPPORTED};
 use crate::error::Error;
-use crate::json;
+use crate::values::json;
 
 /// Limits of a query tree, and how the parts of it that are not queries are parsed.
 #[derive(Debug, Clone)]

@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 
 use super::bound::BoundQuery;
 use super::bound_node::BoundNode;
+use crate::context::timers::Timers;
 use crate::error::Result;
 use crate::matcher::{Bits, BoxedMatcher, BoxedScorer, Matcher, Scorer, SegmentBits};
 use crate::score::Explanation;
-use crate::timers::Timers;
 
 /// A step in the execution of a query.
 #[derive(Debug, Clone, Copy)]

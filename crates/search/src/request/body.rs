@@ -16,10 +16,10 @@ use super::{
     Collapse, FieldFormat, Fusion, Highlight, PointInTime, Rescore, ScriptField, Sort, StoredFields,
     TrackTotalHits, UrlParameters,
 };
-use crate::documents::DocumentName;
-use crate::json;
+use crate::context::documents::DocumentName;
 use crate::query::{Query, Slice};
 use crate::source::SourceFilter;
+use crate::values::json;
 
 /// Keys of a search's body, for proposals in error messages.
 pub const KEYS: &[&str] = &[

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::inner_hits::InnerHits;
 use super::value_kind::wrong_kind;
 use super::{FieldFormat, SearchRequest};
-use crate::json;
+use crate::values::json;
 
 /// The value of `collapse`.
 #[derive(Debug)]

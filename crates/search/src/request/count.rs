@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::UrlParameters;
 use super::body::terminate_after;
 use super::read_query::read_query;
-use crate::json;
 use crate::query::Query;
+use crate::values::json;
 
 /// A parsed `_count`.
 #[derive(Debug, Clone, Default)]

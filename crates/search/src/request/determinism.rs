@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::documents::DocumentName;
+use crate::context::documents::DocumentName;
 
 /// Whether a request's answer depends only on the documents, including those of [`named_documents`]. The
 /// function looks at the JSON and returns `false` when in doubt: wherever a string could be a date relative

@@ -3,7 +3,7 @@
 use limber_mapping::RequestError;
 use serde_json::Value;
 
-use crate::json;
+use crate::values::json;
 
 /// Most entries that one request may have (`index.max_docvalue_fields_search`).
 const FIELDS_COUNT_MAX: usize = 100;

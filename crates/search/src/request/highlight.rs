@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::read_query::read_query;
 use super::value_kind::ValueKind;
-use crate::json;
 use crate::query::Query;
+use crate::values::json;
 
 /// Most fields and patterns of one request. The limit is Limber's own.
 const FIELDS_MAX: usize = 1_000;

@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use super::value_kind::{ValueKind, wrong_kind};
 use super::{Collapse, HIT_OPTIONS, SearchRequest, UrlParameters};
-use crate::json;
 use crate::query::InnerHitsRequest;
+use crate::values::json;
 
 /// What is shown with a hit: nested documents, the other side of a join, or the documents of its group.
 #[derive(Debug)]

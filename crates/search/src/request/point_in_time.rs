@@ -4,7 +4,7 @@ use limber_mapping::RequestError;
 use serde_json::Value;
 
 use super::value_kind::wrong_kind;
-use crate::json;
+use crate::values::json;
 
 /// A point in time to search.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use super::read_query::read_query;
 use super::value_kind::wrong_kind;
-use crate::json;
 use crate::query::Query;
+use crate::values::json;
 
 /// One rescoring of the best hits.
 #[derive(Debug, Clone)]

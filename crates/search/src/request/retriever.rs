@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::SearchRequest;
 use super::read_query::read_query;
-use crate::json;
+use crate::values::json;
 
 /// `rrf`: several rankings combined by ranks instead of scores (reciprocal rank fusion).
 #[derive(Debug, Clone)]

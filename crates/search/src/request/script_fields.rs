@@ -4,7 +4,7 @@ use limber_mapping::RequestError;
 use limber_script::Script;
 use serde_json::Value;
 
-use crate::json;
+use crate::values::json;
 
 /// Most script fields of one search (`index.max_script_fields`).
 const FIELDS_MAX: usize = 32;

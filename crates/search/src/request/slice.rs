@@ -5,8 +5,8 @@ use limber_mapping::RequestError;
 use serde_json::Value;
 
 use super::value_kind::wrong_kind;
-use crate::json;
 use crate::query::Slice;
+use crate::values::json;
 
 /// Parses `{"field", "id", "max"}`. In Elasticsearch an object without `id` or `max` finds nothing or
 /// everything; here it is refused.

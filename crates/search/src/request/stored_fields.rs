@@ -3,7 +3,7 @@
 use limber_mapping::RequestError;
 use serde_json::Value;
 
-use crate::json;
+use crate::values::json;
 
 /// `stored_fields`. The values of fields mapped with `store: true` are read from `_source`.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
-use crate::json;
+use crate::values::json;
 
 /// Most fields, and most analyzers by field, that one request may name.
 const FIELDS_MAX: usize = 1000;

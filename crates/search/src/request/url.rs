@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::suggest::Suggest;
 use super::{FieldFormat, SearchRequest, Sort, StoredFields, TrackTotalHits};
-use crate::json;
 use crate::source::SourceFilter;
+use crate::values::json;
 
 /// The parameters of a `_search` URL, decoded, in order.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -3,7 +3,7 @@
 use limber_mapping::RequestError;
 use serde_json::Value;
 
-use crate::json;
+use crate::values::json;
 
 #[derive(Clone, Copy)]
 pub(super) enum ValueKind {

@@ -39,7 +39,7 @@ impl BoundFields {
                     let (path, name) = (&field.path, field.type_name());
                     Some(RequestError::unsupported(format!("field [{path}] of type [{name}] in scripts")))
                 }
-                Some(field) => match crate::columns::check_column(field, shard) {
+                Some(field) => match crate::context::columns::check_column(field, shard) {
                     Err(error) => Some(error.to_request_error()),
                     Ok(()) => None,
                 },

@@ -14,10 +14,10 @@ use limber_store::sync::Mutex;
 use super::run::{Progress, Run};
 use super::sink::Sink;
 use super::top::Top;
+use crate::context::workers;
 use crate::error::{Error, Result};
 use crate::matcher::WINDOW;
 use crate::query::Whole;
-use crate::workers;
 
 /// Documents in a part. The cost of claiming a part is negligible beside searching it, and a million
 /// documents are enough parts for 60 threads.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::ShardRequest;
-use crate::bound_search::{bind_inner_hits, bind_post_filter, bind_query};
 use crate::collect::BoundSort;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
 use crate::query::{BoundQuery, QueryTimes, cache_filters, profiled};
 use crate::request::{SearchRequest, TrackTotalHits};
-use crate::rescore::BoundRescore;
+use crate::shard::bound_search::{bind_inner_hits, bind_post_filter, bind_query};
+use crate::shard::rescore::BoundRescore;
 
 /// If the terms occur in fewer documents than this in total, hits are counted while they are scored:
 /// counting first would save little.

@@ -4,7 +4,7 @@ use limber_mapping::RequestError;
 use limber_work as work;
 use serde_json::Value;
 
-use crate::json;
+use crate::values::json;
 
 /// Elasticsearch's `FetchSourceContext`.
 #[derive(Debug, Clone, PartialEq)]

@@ -62,7 +62,7 @@ impl<'r> OpenCollate<'r> {
         let query: Value = serde_json::from_str(&text).map_err(|_| {
             RequestError::bad_request("x_content_parse_exception", "Failed to derive xcontent")
         })?;
-        crate::json::check_depth(&query)?;
+        crate::values::json::check_depth(&query)?;
         let bound = bind_in(&read_query(&query)?, self.shard, self.context)?;
         for view in &self.shard.segments {
             if bound.matches_any(view)? {

@@ -7,9 +7,9 @@ use limber_mapping::{Field, RequestError};
 use serde_json::{Map, Value};
 
 use super::{completion, phrase, term};
+use crate::context::failures::{Failures, failure};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
-use crate::failures::{Failures, failure};
 use crate::request::SearchRequest;
 use crate::request::suggest::{Common, Kind, Suggest, Suggestion};
 

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use limber_segment::terms::TermDictionary;
 use limber_text::automaton::{Levenshtein, TermAutomaton};
 
-use crate::automaton;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
+use crate::matcher::automaton;
 use crate::request::suggest::{Mode, WordOptions};
 
 /// A word of the index.

@@ -9,11 +9,11 @@ use limber_mapping::RequestError;
 use limber_work as work;
 
 use super::super::document::IngestDocument;
-use super::super::node::{Kind, Node, NodeId};
+use super::super::document::node::{Kind, Node, NodeId};
+use super::super::document::path::FieldPath;
+use super::super::document::value::java_text;
 use super::super::options::Options;
-use super::super::path::FieldPath;
 use super::super::template::{FieldName, ValueSource};
-use super::super::value::java_text;
 use super::{Flow, Processor};
 
 #[derive(Debug)]

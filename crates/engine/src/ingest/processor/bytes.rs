@@ -5,7 +5,7 @@ use limber_mapping::RequestError;
 use limber_text::byte_size;
 
 use super::super::document::IngestDocument;
-use super::super::node::{Kind, Node};
+use super::super::document::node::{Kind, Node};
 use super::super::options::Options;
 use super::Processor;
 use super::text::{Make, TextProcessor};

@@ -6,10 +6,10 @@ use limber_search::geo::{polygon_on_earth, polygon_on_plane, read_any_shape};
 use serde_json::{Value, json};
 
 use super::super::document::IngestDocument;
-use super::super::node::Kind;
+use super::super::document::node::Kind;
+use super::super::document::path::FieldPath;
+use super::super::document::value::java_double;
 use super::super::options::Options;
-use super::super::path::FieldPath;
-use super::super::value::java_double;
 use super::{Flow, Processor};
 
 /// Fewest and most sides of a polygon.

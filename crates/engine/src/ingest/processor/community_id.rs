@@ -11,10 +11,10 @@ use limber_mapping::RequestError;
 use sha1::{Digest, Sha1};
 
 use super::super::document::IngestDocument;
-use super::super::node::Kind;
+use super::super::document::node::Kind;
+use super::super::document::path::FieldPath;
+use super::super::document::value::java_text;
 use super::super::options::Options;
-use super::super::path::FieldPath;
-use super::super::value::java_text;
 use super::text::string_field;
 use super::{Flow, Processor};
 

@@ -6,10 +6,12 @@
 use limber_mapping::RequestError;
 
 use super::super::document::IngestDocument;
-use super::super::node::{Kind, Node, NodeId};
+use super::super::document::node::{Kind, Node, NodeId};
+use super::super::document::path::FieldPath;
+use super::super::document::value::{
+    java_double, java_float, java_text, java_type, parse_double, parse_integer,
+};
 use super::super::options::Options;
-use super::super::path::FieldPath;
-use super::super::value::{java_double, java_float, java_text, java_type, parse_double, parse_integer};
 use super::{Flow, Processor};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,11 +7,11 @@ use limber_mapping::date::{DateFormat, Instant, MILLIS_PER_DAY, Zone, days_from_
 
 use super::super::date_pattern::{DatePattern, read_offset, zone};
 use super::super::document::IngestDocument;
-use super::super::node::Kind;
+use super::super::document::node::Kind;
+use super::super::document::path::FieldPath;
+use super::super::document::value::java_text;
 use super::super::options::Options;
-use super::super::path::FieldPath;
 use super::super::template::Text;
-use super::super::value::java_text;
 use super::{Flow, Processor};
 
 /// The default of `output_format`.

@@ -9,10 +9,10 @@ use limber_mapping::RequestError;
 
 use super::super::date_pattern::{DatePattern, zone};
 use super::super::document::IngestDocument;
+use super::super::document::path::FieldPath;
+use super::super::document::value::java_text;
 use super::super::options::Options;
-use super::super::path::FieldPath;
 use super::super::template::Text;
-use super::super::value::java_text;
 use super::date::{Format, format};
 use super::{Flow, Processor};
 

@@ -5,8 +5,8 @@ use limber_mapping::RequestError;
 use limber_text::dissect::Dissect;
 
 use super::super::document::IngestDocument;
+use super::super::document::path::FieldPath;
 use super::super::options::Options;
-use super::super::path::FieldPath;
 use super::text::string_field;
 use super::{Flow, Processor};
 

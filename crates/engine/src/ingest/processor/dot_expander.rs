@@ -3,10 +3,10 @@
 
 use limber_mapping::RequestError;
 
+use super::super::document::node::Kind;
+use super::super::document::path::FieldPath;
 use super::super::document::{IngestDocument, ROOT};
-use super::super::node::Kind;
 use super::super::options::Options;
-use super::super::path::FieldPath;
 use super::append::append;
 use super::text::wrong_type;
 use super::{Flow, Processor};

@@ -7,9 +7,9 @@ use limber_mapping::RequestError;
 use serde_json::Value;
 
 use super::super::document::IngestDocument;
-use super::super::node::Kind;
+use super::super::document::node::Kind;
+use super::super::document::path::FieldPath;
 use super::super::options::Options;
-use super::super::path::FieldPath;
 use super::{Flow, Processor};
 use crate::enrich::EnrichSource;
 

@@ -10,11 +10,11 @@ use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 
+use super::super::document::node::{Kind, NodeId};
+use super::super::document::path::FieldPath;
+use super::super::document::value::{is_floating, java_type};
 use super::super::document::{IngestDocument, check_depth};
-use super::super::node::{Kind, NodeId};
 use super::super::options::Options;
-use super::super::path::FieldPath;
-use super::super::value::{is_floating, java_type};
 use super::{Flow, Processor};
 
 #[derive(Debug, Clone, Copy)]

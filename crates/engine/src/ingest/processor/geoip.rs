@@ -7,10 +7,10 @@ use limber_mapping::RequestError;
 use serde_json::Value;
 
 use super::super::document::IngestDocument;
+use super::super::document::node::{Kind, Node, NodeId};
+use super::super::document::path::FieldPath;
 use super::super::geoip::{Database, DatabaseKind, Databases, Property};
-use super::super::node::{Kind, Node, NodeId};
 use super::super::options::Options;
-use super::super::path::FieldPath;
 use super::append::append;
 use super::{Flow, Processor};
 

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use limber_mapping::RequestError;
 
 use super::super::document::IngestDocument;
-use super::super::node::{Kind, Node};
+use super::super::document::node::{Kind, Node};
+use super::super::document::path::FieldPath;
+use super::super::document::value::{java_double, java_float, parse_double};
 use super::super::options::Options;
-use super::super::path::FieldPath;
-use super::super::value::{java_double, java_float, parse_double};
 use super::text::string_field;
 use super::{Flow, Processor};
 use limber_text::grok::{CaptureType, Ecs, Found, Grok, library};

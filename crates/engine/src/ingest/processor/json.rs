@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use limber_mapping::RequestError;
 
+use super::super::document::json::{SyntaxError, skip_space};
+use super::super::document::node::{Kind, NONE, NodeId};
+use super::super::document::path::FieldPath;
+use super::super::document::value::java_text;
 use super::super::document::{IngestDocument, ROOT, syntax_error_in};
-use super::super::json::{SyntaxError, skip_space};
-use super::super::node::{Kind, NONE, NodeId};
 use super::super::options::Options;
-use super::super::path::FieldPath;
-use super::super::value::java_text;
 use super::{Flow, Processor};
 
 #[derive(Debug)]

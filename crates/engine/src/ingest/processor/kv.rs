@@ -8,8 +8,8 @@ use limber_text::pattern::Pattern;
 use limber_work as work;
 
 use super::super::document::IngestDocument;
+use super::super::document::path::FieldPath;
 use super::super::options::Options;
-use super::super::path::FieldPath;
 use super::super::template::{FieldName, Text};
 use super::append::append;
 use super::text::{pieces, string_field};

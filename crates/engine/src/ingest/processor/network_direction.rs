@@ -7,10 +7,10 @@ use std::net::IpAddr;
 use limber_mapping::RequestError;
 
 use super::super::document::IngestDocument;
-use super::super::node::Kind;
+use super::super::document::node::Kind;
+use super::super::document::path::FieldPath;
+use super::super::document::value::java_text;
 use super::super::options::Options;
-use super::super::path::FieldPath;
-use super::super::value::java_text;
 use super::text::{string_field, wrong_type};
 use super::{Flow, Processor};
 

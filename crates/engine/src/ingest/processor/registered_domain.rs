@@ -7,8 +7,8 @@ use limber_mapping::RequestError;
 use psl::{List, Psl as _, Type};
 
 use super::super::document::IngestDocument;
+use super::super::document::path::FieldPath;
 use super::super::options::Options;
-use super::super::path::FieldPath;
 use super::text::string_field;
 use super::{Flow, Processor};
 

@@ -4,8 +4,8 @@
 
 use limber_mapping::RequestError;
 
+use super::super::document::node::{Kind, NONE, NodeId};
 use super::super::document::{IngestDocument, ROOT};
-use super::super::node::{Kind, NONE, NodeId};
 use super::super::options::Options;
 use super::super::template::{FieldName, Text};
 use super::{Flow, Processor};

@@ -6,8 +6,8 @@
 use limber_mapping::RequestError;
 use limber_text::wildcard;
 
+use super::super::document::node::NONE;
 use super::super::document::{IngestDocument, ROOT};
-use super::super::node::NONE;
 use super::super::options::Options;
 use super::{Flow, Processor};
 

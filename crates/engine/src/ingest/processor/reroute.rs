@@ -3,10 +3,10 @@
 use limber_mapping::RequestError;
 use serde_json::Value;
 
+use super::super::document::node::{Kind, Node};
+use super::super::document::path::FieldPath;
 use super::super::document::{IngestDocument, ROOT};
-use super::super::node::{Kind, Node};
 use super::super::options::{Options, java_type};
-use super::super::path::FieldPath;
 use super::text::string_field;
 use super::{Flow, Processor};
 

@@ -5,7 +5,7 @@
 use limber_mapping::RequestError;
 
 use super::super::document::IngestDocument;
-use super::super::node::Kind;
+use super::super::document::node::Kind;
 use super::super::options::Options;
 use super::super::template::{FieldName, ValueSource};
 use super::{Flow, Processor};
@@ -77,7 +77,7 @@ impl Set {
         &self,
         document: &mut IngestDocument<'_>,
         field: &FieldName,
-    ) -> Result<Option<super::super::node::Node>, RequestError> {
+    ) -> Result<Option<super::super::document::node::Node>, RequestError> {
         field.with(document, |document, path| {
             if path.is_timestamp()
                 && let Some(timestamp) = document.given_timestamp()

@@ -5,10 +5,10 @@ use std::cmp::Ordering;
 use limber_mapping::RequestError;
 
 use super::super::document::IngestDocument;
-use super::super::node::{Kind, Node, NodeId};
+use super::super::document::node::{Kind, Node, NodeId};
+use super::super::document::path::FieldPath;
+use super::super::document::value::java_type;
 use super::super::options::Options;
-use super::super::path::FieldPath;
-use super::super::value::java_type;
 use super::text::wrong_type;
 use super::{Flow, Processor};
 

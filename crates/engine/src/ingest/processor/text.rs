@@ -8,10 +8,10 @@ use std::fmt::Debug;
 use limber_mapping::RequestError;
 
 use super::super::document::IngestDocument;
-use super::super::node::{Kind, Node, NodeId};
+use super::super::document::node::{Kind, Node, NodeId};
+use super::super::document::path::{FieldPath, Found};
+use super::super::document::value::{java_text, java_type};
 use super::super::options::Options;
-use super::super::path::{FieldPath, Found};
-use super::super::value::{java_text, java_type};
 use super::{Flow, Processor};
 
 /// Splits `text` at delimiters like `String.split`: an empty match at the start does not count, and trailing

@@ -2,7 +2,7 @@
 
 use limber_mapping::RequestError;
 
-use super::super::json::push_escaped;
+use super::super::document::json::push_escaped;
 use super::super::options::Options;
 use super::Processor;
 use super::text::{TextProcessor, Transform};

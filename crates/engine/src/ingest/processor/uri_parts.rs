@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use limber_mapping::RequestError;
 
 use super::super::document::IngestDocument;
-use super::super::node::{Kind, Node};
+use super::super::document::node::{Kind, Node};
+use super::super::document::path::FieldPath;
 use super::super::options::Options;
-use super::super::path::FieldPath;
 use super::text::string_field;
 use super::{Flow, Processor};
 

@@ -7,9 +7,9 @@ use limber_mapping::RequestError;
 use limber_text::pattern::watched;
 
 use super::super::document::IngestDocument;
-use super::super::node::{Kind, Node, NodeId};
+use super::super::document::node::{Kind, Node, NodeId};
+use super::super::document::path::FieldPath;
 use super::super::options::Options;
-use super::super::path::FieldPath;
 use super::super::user_agent::{DEFAULT, Parsers, UserAgentParser};
 use super::text::string_field;
 use super::{Flow, Processor};

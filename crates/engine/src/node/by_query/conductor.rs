@@ -8,9 +8,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use limber_mapping::{ErrorClass, RequestError};
-use limber_search::SourceFilter;
 use limber_search::request::{Sort, TrackTotalHits};
-use limber_search::{Cursor, SearchHit, SearchRequest, SearchResponse};
+use limber_search::{Cursor, SearchHit, SearchRequest, SearchResponse, SourceFilter};
 use limber_store::sync::{self, Mutex};
 use limber_work as work;
 use serde_json::{Map, Value, json};
@@ -22,8 +21,8 @@ use super::{
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata, WriteTarget};
 use crate::node::Node;
-use crate::progress::{Progress, Slice};
 use crate::shard::Shard;
+use crate::tasks::progress::{Progress, Slice};
 
 /// How often a rejected batch is sent again. The pauses double, starting from [`RETRY_FIRST`].
 ///

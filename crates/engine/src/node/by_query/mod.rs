@@ -20,8 +20,8 @@ use serde_json::{Map, Value};
 
 use crate::api::*;
 use crate::node::Node;
-use crate::progress::{Counted, Progress};
-use crate::waiting::waiting;
+use crate::tasks::progress::{Counted, Progress};
+use crate::tasks::waiting::waiting;
 
 pub use source::{BatchSource, Batches, SourceBatch};
 

@@ -10,7 +10,7 @@ use limber_store::Charge;
 
 use super::ByQueryFailure;
 use crate::api::Result;
-use crate::progress::Progress;
+use crate::tasks::progress::Progress;
 
 /// A search on another server.
 pub trait BatchSource: Send + Sync + Debug {

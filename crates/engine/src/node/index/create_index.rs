@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 use super::indices::{check_alias_target, check_write_indices};
 use super::live::{LiveIndex, index_folder, shard_folder};
 use crate::api::*;
-use crate::body::optional_members;
 use crate::catalog::names::{check_index_name, index_not_found_because};
 use crate::catalog::{BACKING_PREFIX, Catalog, IndexMetadata, ResolvedTemplate, TemplateBody};
 use crate::lifecycle::LifecycleState;
 use crate::node::Node;
+use crate::notation::body::optional_members;
 use crate::settings::{IndexSettings, check_index_sort, check_new};
 use crate::shard::create_files;
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 use serde_json::{Value, json};
 
+use crate::analysis::synonyms::{self, SETS_MAX, SynonymSet};
 use crate::api::{BroadcastResponse, IndicesOptions, Result};
 use crate::catalog::IndexMetadata;
 use crate::node::Node;
 use crate::node::index::live::LiveIndex;
-use crate::synonyms::{self, SETS_MAX, SynonymSet};
 
 fn no_set(name: &str) -> RequestError {
     RequestError::not_found("resource_not_found_exception", format!("synonyms set [{name}] not found"))

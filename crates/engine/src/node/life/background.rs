@@ -15,7 +15,7 @@ use crate::api::IndicesOptions;
 use crate::node::Node;
 use crate::settings::Durability;
 use crate::shard::{Shard, is_filling, largest_buffer};
-use crate::waiting::patiently;
+use crate::tasks::waiting::patiently;
 
 /// How often the scheduler checks for work.
 const TICK: Duration = Duration::from_millis(50);

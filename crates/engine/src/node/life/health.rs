@@ -7,10 +7,9 @@ use limber_mapping::{ErrorClass, RequestError};
 use limber_text::wildcard;
 
 use crate::api::*;
-use crate::api_health::*;
 use crate::catalog::IndexMetadata;
 use crate::node::Node;
-use crate::waiting::patiently;
+use crate::tasks::waiting::patiently;
 
 /// Time between two checks of a waiting call.
 const POLL: Duration = Duration::from_millis(20);

@@ -10,12 +10,10 @@ use serde_json::{Map, Value, json};
 
 use super::segment_memory::{of_fields_json, of_shard};
 use crate::api::*;
-use crate::api_health::*;
 use crate::catalog::IndexMetadata;
 use crate::node::Node;
 use crate::node::index::live::{LiveIndex, shard_folder};
 use crate::shard::{Commit, Counters, Shard, ShardStats};
-use crate::stats_request::{StatsLevel, StatsRequest};
 
 /// The key in the response for each section name in the URL.
 const SECTIONS: &[(&str, &str)] = &[

@@ -8,9 +8,9 @@ use limber_search::SearchRequest;
 
 use super::placement::Placement;
 use crate::api::*;
-use crate::async_search::AsyncSearch;
-use crate::caught::caught;
+use crate::contexts::async_search::AsyncSearch;
 use crate::node::Node;
+use crate::tasks::caught::caught;
 
 impl Node {
     /// Starts a search on a separate thread and waits for it up to `wait_ms`.

@@ -7,7 +7,8 @@ use limber_mapping::RequestError;
 use crate::api::*;
 use crate::catalog::IndexMetadata;
 use crate::node::Node;
-use crate::shard::{Reading, Shard, routing};
+use crate::shard::ids::routing;
+use crate::shard::{Reading, Shard};
 
 impl Node {
     /// Returns the document, in realtime unless the request says otherwise.

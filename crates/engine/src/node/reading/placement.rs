@@ -9,7 +9,7 @@ use limber_text::wildcard;
 use crate::api::Result;
 use crate::node::Node;
 use crate::settings::IndexSettings;
-use crate::shard::routing;
+use crate::shard::ids::routing;
 
 /// Which shards a request selects.
 #[derive(Debug, Clone, Copy, Default)]

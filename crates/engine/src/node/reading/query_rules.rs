@@ -4,10 +4,10 @@ use limber_mapping::{ErrorClass, RequestError};
 use limber_search::RuledDocuments;
 use serde_json::{Map, Value, json};
 
+use crate::analysis::synonyms::page;
 use crate::api::Result;
 use crate::node::Node;
 use crate::query_rules::{self, SETS_MAX};
-use crate::synonyms::page;
 
 fn no_set(name: &str) -> RequestError {
     RequestError::not_found("resource_not_found_exception", format!("query ruleset [{name}] not found"))

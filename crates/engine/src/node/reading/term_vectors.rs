@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::api::*;
 use crate::node::Node;
-use crate::shard::routing;
+use crate::shard::ids::routing;
 
 /// The term vectors of one document.
 #[derive(Debug)]

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 use super::request::SnapshotRequest;
 use crate::api::Result;
-use crate::cron::Schedule;
 use crate::lifecycle::{RUNNING, STOPPING};
 use crate::node::Node;
+use crate::notation::cron::Schedule;
 use crate::snapshot::policy::{Retention, Run, SnapshotPolicy};
 
 impl Node {

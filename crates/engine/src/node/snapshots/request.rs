@@ -6,7 +6,7 @@ use limber_mapping::RequestError;
 use serde_json::Value;
 
 use crate::api::{IndicesOptions, Result};
-use crate::body::optional_members;
+use crate::notation::body::optional_members;
 
 /// What a snapshot is to contain.
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ pub(super) fn texts(key: &str, value: &Value) -> Result<String> {
 pub(super) fn flag(key: &str, value: &Value) -> Result<bool> {
     match value {
         Value::Bool(flag) => Ok(*flag),
-        Value::String(text) => crate::value::parse_bool(key, text),
+        Value::String(text) => crate::notation::value::parse_bool(key, text),
         other => Err(RequestError::illegal_argument(format!(
             "Failed to parse value [{other}] of [{key}] as only [true] or [false] are allowed."
         ))),

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::request::{check_feature_states, flag, texts};
 use crate::api::{IndicesOptions, Result};
-use crate::body::optional_members;
+use crate::notation::body::optional_members;
 use crate::settings::{FlatSettings, flatten, normalize_index_keys};
 use crate::snapshot::errors::restore_error;
 

@@ -11,8 +11,8 @@ use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
 use super::stream_lifecycles::ManagedBy;
+use crate::api::HealthStatus;
 use crate::api::*;
-use crate::api_health::HealthStatus;
 use crate::catalog::names::index_not_found;
 use crate::catalog::{Catalog, DataStream, IndexMetadata};
 use crate::node::Node;

@@ -14,7 +14,8 @@ use crate::api::*;
 use crate::catalog::{Catalog, WriteTarget, date_math};
 use crate::ingest::{ChangedMetadata, Metadata, Outcome, Pipelines, Runner};
 use crate::node::Node;
-use crate::shard::{GeneratedIds, Timer, Unsynced, Write, routing};
+use crate::shard::ids::routing;
+use crate::shard::{GeneratedIds, Timer, Unsynced, Write};
 
 impl Node {
     /// Carries out the operations, for each shard in their order. The request fails as a whole only when it

@@ -5,7 +5,7 @@
 //! [`Runner::prepare`] outside the measured time and [`Runner::run`] within it.
 
 use crate::error::Error;
-use crate::sample::{Details, ErrorNote};
+use crate::record::sample::{Details, ErrorNote};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::future::Future;

@@ -9,7 +9,7 @@ use crate::drive::operation::documents::bulk_retry::{Sent, completed};
 use crate::drive::operation::{Answer, Operation, Plan, Runner};
 use crate::error::Error;
 use crate::http::{Method, Request};
-use crate::plugin::unit;
+use crate::track::plugin::unit;
 
 /// Parameters: `body` (lines), `bulk-size`, `unit`, `action-metadata-present`; `index` and `type` without
 /// action lines; `pipeline`, `refresh`, `timeout`, `detailed-results`, `retries_on_429`, `request-params`.

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use crate::drive::operation::Pending;
 use crate::error::Error;
 use crate::model::Params;
-use crate::plugin::PluginError;
-use crate::plugin::process::{Answer, Conversation, Process};
+use crate::track::plugin::PluginError;
+use crate::track::plugin::process::{Answer, Conversation, Process};
 
 /// Largest number of parameter sets requested at once.
 const BATCH_MAX: u64 = 512;

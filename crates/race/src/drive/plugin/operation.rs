@@ -16,8 +16,8 @@ use crate::drive::operation::{Answer, Operation, PlanFn, Runner};
 use crate::drive::schedule::LoopRule;
 use crate::error::Error;
 use crate::model::{Task, Track};
-use crate::plugin::{Lease, Plugin, PluginError};
 use crate::protocol::Protocol;
+use crate::track::plugin::{Lease, Plugin, PluginError};
 
 /// Operation types whose runner has other parameters than the track writes: Rally's own sources make lists of
 /// names and bodies of the track. With a plugin's source they run in Python, where such a runner exists.

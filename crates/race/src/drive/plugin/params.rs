@@ -12,7 +12,7 @@ use crate::drive::exchange::Exchange;
 use crate::drive::operation::{Answer, Pending, Plan, PlanFn, Runner, planned};
 use crate::error::Error;
 use crate::model::Task;
-use crate::plugin::Lease;
+use crate::track::plugin::Lease;
 
 pub(super) struct ParamsRunner {
     pub shared: Arc<Shared>,

@@ -13,8 +13,8 @@ use crate::drive::exchange::Exchange;
 use crate::drive::operation::{Answer, Failure, Outcome, Pending, Runner};
 use crate::error::Error;
 use crate::http::{HttpError, Method, Request};
-use crate::plugin::{Lease, PluginError, process, unit};
-use crate::sample::{Details, ErrorNote};
+use crate::record::sample::{Details, ErrorNote};
+use crate::track::plugin::{Lease, PluginError, process, unit};
 
 /// Request headers that belong to the connection, or to the Python client that is replaced here.
 const OWN_HEADERS: [&str; 7] = [

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::drive::operation::{Outcome, Pending};
 use crate::error::Error;
-use crate::plugin::PluginError;
-use crate::plugin::process::Process;
+use crate::track::plugin::PluginError;
+use crate::track::plugin::process::Process;
 
 /// Number of due times requested at once.
 const BATCH: u64 = 64;

@@ -14,7 +14,7 @@ use super::stub::{Asked, Stub};
 use super::whole_race::{counting_server, race_on};
 use super::{config, race, task, track};
 use crate::arguments::parse;
-use crate::hosts::{ClientOptions, ClusterTarget, Retries};
+use crate::server::hosts::{ClientOptions, ClusterTarget, Retries};
 
 /// A certificate authority with a server's and a client's certificate, as files.
 struct Certificates {

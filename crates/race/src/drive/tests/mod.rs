@@ -21,9 +21,9 @@ use super::client::OnError;
 use super::driver::{DriveConfig, DriveProgress, PlannedSchedule, Target, TaskResult};
 pub(crate) use super::schedule::tests::plain_task;
 use crate::error::Error;
-use crate::hosts::{ClientOptions, Retries, resolve};
 use crate::model::{Corpus, DocumentSet, DocumentSource, Index, Params, ScheduleElement, Task, Track};
 use crate::protocol::Protocol;
+use crate::server::hosts::{ClientOptions, Retries, resolve};
 use stub::Stub;
 
 pub struct Silent;

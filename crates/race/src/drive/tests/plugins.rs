@@ -12,9 +12,8 @@ use tempfile::TempDir;
 use super::stub::{Asked, Stub};
 use super::{config, race};
 use crate::drive::driver::DriveConfig;
-use crate::load::Loaded;
-use crate::load::{TrackSource, TrackSpec, load};
-use crate::plugin::{Interpreter, PluginError, PythonSettings};
+use crate::track::load::{Loaded, TrackSource, TrackSpec, load};
+use crate::track::plugin::{Interpreter, PluginError, PythonSettings};
 
 /// A track's folder with this plugin and schedule.
 struct Folder {

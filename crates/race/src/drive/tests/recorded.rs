@@ -124,7 +124,7 @@ fn shown(result: Result<Outcome, Failure>) -> Value {
         if let Some(throughput) = details.throughput {
             meta.insert("throughput".into(), json!(throughput));
         }
-        let timing = |timing: &crate::sample::DependentTiming| {
+        let timing = |timing: &crate::record::sample::DependentTiming| {
             let mut one = timing.meta.clone();
             one.insert("success".into(), json!(true));
             let names = json!({ "operation": &*timing.operation, "operation-type": &*timing.operation_type });

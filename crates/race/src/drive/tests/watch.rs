@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use super::stub::{Asked, Stub};
 use super::whole_race::race_on;
 use crate::drive::telemetry::watch::{DEVICES, WatchPlan};
-use crate::hosts::{ClientOptions, ClusterTarget};
 use crate::metrics::writer::TELEMETRY_FILE;
 use crate::model::Params;
 use crate::report::{ReportOptions, summary};
+use crate::server::hosts::{ClientOptions, ClusterTarget};
 
 fn params(value: Value) -> Params {
     value.as_object().cloned().unwrap()

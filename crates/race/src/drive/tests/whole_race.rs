@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::{Value, json};
 
 use super::stub::{Asked, Stub};
+use crate::conduct::live::Progress;
+use crate::conduct::race::{ClientOptions, RaceConfig, RaceOutcome, run};
 use crate::drive::client::OnError;
 use crate::drive::driver::DriveProgress;
 use crate::error::Error;
-use crate::live::Progress;
 use crate::notation::Number;
-use crate::race::{ClientOptions, RaceConfig, RaceOutcome, run};
 use crate::record::RaceStore;
 use crate::record::measurements::WarningKind;
 use crate::report::{ReportOptions, summary};
@@ -71,7 +71,7 @@ pub fn race_on(
     change: impl FnOnce(&mut RaceConfig),
 ) -> (Result<RaceOutcome, Error>, Vec<String>, tempfile::TempDir) {
     let home = tempfile::tempdir().unwrap();
-    let mut config = crate::series::tests::config(home.path());
+    let mut config = crate::conduct::series::tests::config(home.path());
     (config.hosts, config.race_id) = (vec![stub.host.clone()], "race-1".into());
     change(&mut config);
     let mut recorded = Recorded::default();
@@ -149,7 +149,7 @@ fn an_interrupted_race_is_kept_as_far_as_it_came() {
     assert!(bulks.load(Ordering::Relaxed) < 1000, "the rest was not sent");
     // An interrupted race is not proposed for comparison.
     let (outcome, ..) = {
-        let mut config = crate::series::tests::config(home.path());
+        let mut config = crate::conduct::series::tests::config(home.path());
         (config.hosts, config.race_id) = (vec![stub.host.clone()], "race-2".into());
         (run(config, &mut Recorded::default()), ())
     };

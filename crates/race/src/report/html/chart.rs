@@ -6,7 +6,7 @@
 
 use super::escape::{Text, put};
 use super::scale::Scale;
-use crate::timeline::reader::WIDTHS_S;
+use crate::record::timeline::reader::WIDTHS_S;
 
 /// Coordinates of marks go from 0 to this from left to right, and from 0 to [`HEIGHT`] from top to bottom.
 pub(crate) const WIDTH: f64 = 10_000.0;

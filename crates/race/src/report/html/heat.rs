@@ -10,7 +10,7 @@ use base64::Engine as _;
 use super::chart::{Axis, HEIGHT};
 use super::escape::put;
 use super::scale::Scale;
-use crate::timeline::reader::TaskCourse;
+use crate::record::timeline::reader::TaskCourse;
 
 /// Number of latency steps.
 const ROWS: usize = 56;

@@ -6,8 +6,8 @@ use crate::record::measurements::{self, Measurements, TaskMeasurements};
 use crate::record::race::Race;
 use crate::record::results::{Results, TaskResults, TimeStats};
 use crate::record::store::{RaceStore, StoreError};
-use crate::timeline::FILE_NAME;
-use crate::timeline::reader::{TaskCourse, Timeline};
+use crate::record::timeline::FILE_NAME;
+use crate::record::timeline::reader::{TaskCourse, Timeline};
 
 /// A race with the contents of its folder.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use super::scale::{Scale, Unit};
 use super::table::PlotTable;
 use super::tasks::{joined, task_id, throughputs};
 use super::telemetry::{Course, PANELS, Panel, Reading};
-use crate::timeline::reader::{TaskCourse, Timeline};
+use crate::record::timeline::reader::{TaskCourse, Timeline};
 
 const GROUP: &str = "whole";
 
@@ -173,7 +173,7 @@ fn throughput_chart(
 
 fn all_times(material: &Material, quantile: f64) -> impl Iterator<Item = (f64, Option<f64>)> {
     material.timeline.iter().flat_map(reported).flat_map(move |course| {
-        let point = move |bin: &crate::timeline::reader::Bin| {
+        let point = move |bin: &crate::record::timeline::reader::Bin| {
             (course.task.start_s + bin.start_s + bin.covered_s / 2.0, bin.latency.quantile_ms(quantile))
         };
         joined(course.bins.iter().map(point)).into_iter().chain([(course.end_s, None)])

@@ -12,7 +12,7 @@ use super::material::Material;
 use super::scale::{Scale, Unit};
 use super::table::PlotTable;
 use crate::notation::shown::{self, distinct};
-use crate::timeline::reader::{Bin, Counts, TaskCourse};
+use crate::record::timeline::reader::{Bin, Counts, TaskCourse};
 
 /// Percentiles in the table beside the curve.
 const PERCENTILES: [f64; 12] =

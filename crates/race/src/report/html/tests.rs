@@ -10,10 +10,10 @@ use serde_json::json;
 use super::{Material, comparison_page, page};
 use crate::drive::schedule::tests::plain_task;
 use crate::record::RaceStore;
+use crate::record::sample::Sample;
+use crate::record::timeline::recorder::Recorder;
 use crate::report::RacedSide;
 use crate::report::several::Rules;
-use crate::sample::Sample;
-use crate::timeline::recorder::Recorder;
 
 const HOSTILE: &str = "\"><script>alert(1)</script><img src=x onerror='alert(2)'>&";
 

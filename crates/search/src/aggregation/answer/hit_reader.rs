@@ -3,13 +3,13 @@
 
 use std::fmt::Debug;
 
-use crate::bound_search::InnerSearch;
 use crate::collect::{BoundSort, Hit};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
 use crate::query::BoundQuery;
 use crate::request::SearchRequest;
 use crate::response::SearchHit;
+use crate::shard::bound_search::InnerSearch;
 
 /// Hits of one shard that are to be shown, and how they were found.
 pub(crate) struct WantedHits<'h> {

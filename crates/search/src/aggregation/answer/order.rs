@@ -96,7 +96,7 @@ impl BucketOrder {
                 Some("asc") => true,
                 Some("desc") => false,
                 _ => {
-                    let shown = crate::json::scalar_text(direction).unwrap_or_default();
+                    let shown = crate::values::json::scalar_text(direction).unwrap_or_default();
                     let reason = format!("Unknown order direction [{shown}]");
                     return Err(options.failed("order", RequestError::parsing(reason)));
                 }

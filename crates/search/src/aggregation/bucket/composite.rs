@@ -23,7 +23,7 @@ use super::composite_collector::CompositeCollector;
 use super::composite_source::{CompositeSource, SourceReader};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::json;
+use crate::values::json;
 
 const SIZE: i32 = 10;
 

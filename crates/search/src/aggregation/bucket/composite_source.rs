@@ -25,7 +25,7 @@ use super::rounding::{Interval, Rounding};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::geo::tile_of;
-use crate::json;
+use crate::values::json;
 
 type Parsed<T> = std::result::Result<T, RequestError>;
 

@@ -9,7 +9,7 @@ use super::super::source::Source;
 use super::super::values::format::Format;
 use super::rounding::Interval;
 use crate::error::Result;
-use crate::json;
+use crate::values::json;
 
 /// Reads an instant, given as milliseconds or as a string with date math.
 pub(super) fn instant(value: &Option<Value>, source: &Source) -> Result<Option<i64>> {

@@ -20,9 +20,9 @@ use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
 use super::filter_marks::{Docs, FilterMarks};
 use crate::error::Result;
-use crate::json;
 use crate::query::{BoundQuery, MatchingDocs, Query};
 use crate::request::read_query;
+use crate::values::json;
 
 /// Largest number of filters of one `filters` aggregation.
 const FILTER_COUNT_MAX: usize = 1024;

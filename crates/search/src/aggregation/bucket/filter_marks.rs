@@ -5,8 +5,8 @@ use std::fmt;
 use limber_segment::{DocId, SegmentView};
 
 use super::super::buckets::marked::window_bits;
-use crate::bits::Bits;
 use crate::error::Result;
+use crate::matcher::Bits;
 use crate::query::{BoundQuery, MatchingDocs};
 
 /// Matching documents, in a type that implements `Debug`.

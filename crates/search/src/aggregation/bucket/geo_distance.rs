@@ -3,15 +3,14 @@
 //! Source: Elasticsearch's `GeoDistanceAggregationBuilder`.
 
 use limber_mapping::RequestError;
-use limber_mapping::geo::parse_point;
-use limber_mapping::geo::{ArcFrom, DistanceKind, Unit};
+use limber_mapping::geo::{ArcFrom, DistanceKind, Unit, parse_point};
 use limber_mapping::number::java_double;
 use serde_json::Value;
 
 use super::super::options::{Options, ValuesOptions};
 use super::super::tree::Kind;
 use super::range::{Origin, Range, Ranges, ranges_of};
-use crate::json;
+use crate::values::json;
 
 type Result<T> = std::result::Result<T, RequestError>;
 

@@ -3,15 +3,14 @@
 use std::collections::HashMap;
 
 use limber_mapping::RequestError;
-use limber_mapping::geo::{GeoPoint, Rectangle};
-use limber_mapping::geo::{Unit, parse_distance};
+use limber_mapping::geo::{GeoPoint, Rectangle, Unit, parse_distance};
 use serde_json::Value;
 
 use super::super::budget::Budget;
 use super::super::options::Options;
 use crate::geo::{Grid, TileRows, ZOOM_MAX, cell_touches, geohash_chars_of};
-use crate::json;
 use crate::query::parse_corners;
+use crate::values::json;
 
 type Result<T> = std::result::Result<T, RequestError>;
 

@@ -20,8 +20,8 @@ use super::histogram_collector::HistogramCollector;
 use super::keyed::{filled_range, render_keyed, sorted};
 use super::range_histogram::{RangeHistogramCollector, RangeKeys};
 use crate::error;
-use crate::json;
 use crate::query::Query;
+use crate::values::json;
 
 /// The options of a `histogram`: interval, offset, bounds and order.
 #[derive(Debug, Clone)]

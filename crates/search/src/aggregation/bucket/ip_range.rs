@@ -19,7 +19,7 @@ use super::super::source::{Accepts, MadeTerms, OrdinalReader, Source};
 use super::super::tree::{Aggregation, Kind};
 use super::filter::fixed_partials;
 use crate::error::Result;
-use crate::json;
+use crate::values::json;
 
 /// Largest number of ranges of one aggregation.
 const RANGE_COUNT_MAX: usize = 10_000;

@@ -24,7 +24,7 @@ use super::super::tree::{Aggregation, Kind};
 use super::filter::single_partials;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::json;
+use crate::values::json;
 
 /// The options of `children` and `parent`: the relation on whose documents the sub-aggregations run, instead
 /// of those on the other side of the join.

@@ -18,8 +18,8 @@ use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, MadeTerms, Source};
 use super::super::tree::{Aggregation, Kind};
 use super::filter::single_partials;
-use crate::bits::{Bits, WINDOW};
 use crate::error::Result;
+use crate::matcher::{Bits, WINDOW};
 use crate::script::{RuntimeReader, RuntimeTerms};
 
 /// The options of a `missing`: the field that the documents have no value of.

@@ -22,7 +22,7 @@ use super::super::tree::{Aggregation, Kind};
 use super::filter::single_partials;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::json;
+use crate::values::json;
 
 /// The options of a `nested`: the path of the nested documents that the sub-aggregations run on.
 #[derive(Debug, Clone)]

@@ -2,8 +2,7 @@
 //! `DateRangeAggregationBuilder`.
 
 use limber_mapping::RequestError;
-use limber_mapping::geo::GeoPoint;
-use limber_mapping::geo::{ArcFrom, DistanceKind, Unit};
+use limber_mapping::geo::{ArcFrom, DistanceKind, GeoPoint, Unit};
 use limber_mapping::number::java_double;
 use serde_json::{Map, Value};
 
@@ -20,7 +19,7 @@ use super::super::values::format::{Format, double};
 use super::date_options::instant;
 use super::range_collector::RangeCollector;
 use crate::error::Result;
-use crate::json;
+use crate::values::json;
 
 /// Largest number of ranges of one aggregation.
 const RANGE_COUNT_MAX: usize = 10_000;

@@ -9,8 +9,8 @@ use limber_segment::DocId;
 
 use super::entries::Entries;
 use crate::aggregation::collector::Subs;
-use crate::bits::{Bits, WINDOW};
 use crate::error::Result;
+use crate::matcher::{Bits, WINDOW};
 
 /// Makes batches of marked documents, in reused buffers.
 #[derive(Debug, Default)]

@@ -24,7 +24,7 @@ use super::categories::{Categories, Weighed, weight_of};
 use super::collector::CategorizeCollector;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::json;
+use crate::values::json;
 
 const SIZE: i32 = 10;
 const SIMILARITY_PERCENT: i32 = 70;

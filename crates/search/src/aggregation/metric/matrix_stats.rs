@@ -19,7 +19,7 @@ use super::super::source::{Accepts, NumberReader, Source};
 use super::super::tree::{Aggregation, Kind};
 use super::super::values::format::double;
 use crate::error::Result;
-use crate::json;
+use crate::values::json;
 
 /// Largest number of fields of one aggregation; every bucket has a state for each pair of them.
 const FIELD_COUNT_MAX: usize = 100;

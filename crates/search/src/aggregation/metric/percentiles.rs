@@ -23,7 +23,7 @@ use super::distribution::Distribution;
 use super::hdr::{DIGITS_MAX, Histogram};
 use super::percentiles_collector::PercentilesCollector;
 use crate::error::Result;
-use crate::json;
+use crate::values::json;
 
 const PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
 

@@ -25,8 +25,8 @@ use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::json;
 use crate::script::BoundScript;
+use crate::values::json;
 
 /// The options of a `scripted_metric`: its scripts and their parameters.
 #[derive(Debug, Clone)]

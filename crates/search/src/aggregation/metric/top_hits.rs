@@ -21,16 +21,16 @@ use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::findings::Findings;
 use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
-use crate::bound_search::{InnerSearch, bind_inner_hits};
 use crate::collect::{BoundSort, Hit, KeyReader, bind_sorts, compare_keys};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::json;
 use crate::query::BoundQuery;
 use crate::request::{HIT_OPTIONS, SearchRequest, UrlParameters};
 use crate::response::SearchHit;
 use crate::score::float_to_json;
-use crate::sort_key::SortKey;
+use crate::shard::bound_search::{InnerSearch, bind_inner_hits};
+use crate::values::json;
+use crate::values::sort_key::SortKey;
 
 const SIZE: u32 = 3;
 
@@ -64,7 +64,7 @@ impl TopHits {
         let Place { bound, shard, budget, .. } = place;
         for wanted in &self.request.docvalue_fields {
             if let Some(field) = shard.mapping.field(&wanted.field) {
-                crate::columns::check_column(&field, shard)?;
+                crate::context::columns::check_column(&field, shard)?;
             }
         }
         let sorts = if self.has_sort() {

@@ -18,7 +18,7 @@ use super::options::{GapPolicy, format};
 use super::path::{BucketsPath, value_of};
 use super::rows::{keep, rows, subs_mut};
 use crate::error::{Result, check_request};
-use crate::json;
+use crate::values::json;
 
 /// Largest number of paths of one aggregation.
 const PATH_COUNT_MAX: usize = 64;

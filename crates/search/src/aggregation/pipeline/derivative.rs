@@ -14,7 +14,7 @@ use super::options::{GapPolicy, buckets_path, finish, format, missing_for};
 use super::path::{BucketsPath, value_of};
 use super::rows::{rows, subs_mut};
 use crate::error::{Result, check_request};
-use crate::json;
+use crate::values::json;
 
 /// The options of a `derivative`: the path of the value, and the unit of time that it is normalized to.
 #[derive(Debug, Clone)]

@@ -10,7 +10,7 @@ use super::super::options::Options;
 use super::super::values::decimal_format::DecimalFormat;
 use super::super::values::format::Format;
 use super::path::BucketsPath;
-use crate::json;
+use crate::values::json;
 
 /// How a bucket without a value is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

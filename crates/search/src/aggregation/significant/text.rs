@@ -31,8 +31,8 @@ use super::request::Significance;
 use super::terms::add_totals;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::json;
 use crate::query::{BoundQuery, MatchingDocs, Query};
+use crate::values::json;
 
 /// Largest number of paths in `source_fields`.
 const SOURCE_COUNT_MAX: usize = 100;

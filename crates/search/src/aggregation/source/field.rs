@@ -141,7 +141,7 @@ fn truth(value: &Value) -> Result<i64> {
     match value {
         Value::Bool(truth) => Ok(i64::from(*truth)),
         Value::Number(number) => Ok(number.as_f64().unwrap_or(0.0) as i64),
-        other => match crate::json::scalar_text(other).unwrap_or_default().as_str() {
+        other => match crate::values::json::scalar_text(other).unwrap_or_default().as_str() {
             "true" => Ok(1),
             "false" => Ok(0),
             text => Err(RequestError::illegal_argument(format!(
@@ -209,17 +209,17 @@ impl Source {
         let field = field_of(options, accepts, aggregation, shard)?;
         if let Some(field) = &field {
             match &field.values {
-                ValueKind::Point => crate::columns::check_column(field, shard)?,
+                ValueKind::Point => crate::context::columns::check_column(field, shard)?,
                 ValueKind::Shape { .. } => {
-                    crate::columns::check_column(field, shard)?;
+                    crate::context::columns::check_column(field, shard)?;
                     check_shapes(field, options, aggregation)?;
                 }
                 ValueKind::Range(kind) => {
-                    crate::columns::check_column(field, shard)?;
+                    crate::context::columns::check_column(field, shard)?;
                     check_ranges(field, kind, options, aggregation)?;
                 }
                 _ if accepts == Accepts::Places => {}
-                _ => crate::columns::check_sortable(field, shard)?,
+                _ => crate::context::columns::check_sortable(field, shard)?,
             }
             let is_checked = field.is_shape() || field.range_kind().is_some();
             if !is_checked && !accepts.allows(field) {
@@ -360,7 +360,7 @@ impl Source {
         }
         let Some(field) = &self.field else {
             if let Format::Date { format, zone } = &self.format {
-                let text = crate::json::scalar_text(value).unwrap_or_default();
+                let text = crate::values::json::scalar_text(value).unwrap_or_default();
                 return Ok(Some(match value.as_i64() {
                     Some(millis) => millis,
                     None => format.parse_with_math(&text, self.now_millis, false, zone)?,
@@ -368,7 +368,9 @@ impl Source {
             }
             let number = value.as_f64().or_else(|| value.as_str().and_then(|text| text.parse().ok()));
             let number = number.ok_or_else(|| {
-                crate::json::number_format(crate::json::scalar_text(value).unwrap_or_default())
+                crate::values::json::number_format(
+                    crate::values::json::scalar_text(value).unwrap_or_default(),
+                )
             })?;
             return Ok(Some(limber_mapping::number::sortable_from_f64(number)));
         };
@@ -393,7 +395,7 @@ impl Source {
     /// Returns `missing` as a term.
     pub fn missing_term(&self) -> Result<Option<Vec<u8>>> {
         let Some(value) = &self.missing else { return Ok(None) };
-        let text = crate::json::scalar_text(value).unwrap_or_default();
+        let text = crate::values::json::scalar_text(value).unwrap_or_default();
         match &self.field {
             Some(field) => Ok(Some(field.encode_term(&text)?)),
             None => Ok(Some(text.into_bytes())),

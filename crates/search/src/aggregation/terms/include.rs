@@ -10,7 +10,7 @@ use super::super::options::Options;
 use super::super::source::Source;
 use super::super::values::format::Format;
 use crate::error::Result;
-use crate::json;
+use crate::values::json;
 
 /// Largest number of values in one list.
 const VALUE_COUNT_MAX: usize = 65_536;

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::json;
 use crate::source::read_source;
+use crate::values::json;
 
 /// Returns the path of a field's values in the source; that of a multi-field is its parent's.
 pub fn source_path(shard: &ShardSnapshot, field: &Field) -> String {
@@ -50,7 +50,7 @@ impl SourceTexts {
             )
         })?;
         let mut values = Vec::new();
-        paths.iter().for_each(|path| crate::gather::gather(&source, path, &mut values));
+        paths.iter().for_each(|path| crate::values::gather::gather(&source, path, &mut values));
         values.into_iter().filter_map(json::scalar_text).try_for_each(|text| seen(&text))
     }
 }

@@ -26,7 +26,7 @@ impl ValueType {
             RequestError::bad_request("x_content_parse_exception", format!("[{}] {what}", options.kind))
         };
         let Value::String(name) = value else {
-            let token = crate::json::token(value);
+            let token = crate::values::json::token(value);
             return Err(refused(format!("value_type doesn't support values of type: {token}")));
         };
         Ok(match name.as_str() {

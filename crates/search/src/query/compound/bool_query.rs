@@ -9,7 +9,6 @@ use super::minimum_should_match;
 use crate::cache::KeyWriter;
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
-use crate::json;
 use crate::matcher::{BoolDocs, BoolScorer, BoxedMatcher, BoxedScorer};
 use crate::primitives::TermNode;
 use crate::query::bind::Binder;
@@ -19,6 +18,7 @@ use crate::query::cached::{FREQUENCY_OF_COMBINED, conjunction};
 use crate::query::parse::{Common, Parser, Query, QueryNode};
 use crate::query::required_terms::RequiredTerms;
 use crate::score::Explanation;
+use crate::values::json;
 
 #[derive(Debug, Default)]
 pub(in crate::query) struct Bool {

@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
-use crate::json;
 use crate::matcher::{BoxedMatcher, BoxedScorer, Scorer, each_match};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
@@ -15,6 +14,7 @@ use crate::query::bound_node::{BoundNode, only_matching};
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support};
 use crate::query::required_terms::RequiredTerms;
 use crate::score::Explanation;
+use crate::values::json;
 
 #[derive(Debug)]
 struct Boosting {

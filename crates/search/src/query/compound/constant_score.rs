@@ -6,13 +6,13 @@ use serde_json::{Map, Value};
 
 use crate::cache::KeyWriter;
 use crate::error::{Error, Result};
-use crate::json;
 use crate::matcher::{BoxedMatcher, BoxedScorer};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::bound_node::{BoundNode, Whole, boosted, constant_scorer};
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support};
 use crate::score::Explanation;
+use crate::values::json;
 
 #[derive(Debug)]
 struct ConstantScore {

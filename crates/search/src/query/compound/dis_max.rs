@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 use crate::cache::KeyWriter;
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
-use crate::json;
 use crate::matcher::{BoxedMatcher, BoxedScorer, DisMaxScorer, Union};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
@@ -17,6 +16,7 @@ use crate::query::cached::FREQUENCY_OF_COMBINED;
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support};
 use crate::query::required_terms::RequiredTerms;
 use crate::score::Explanation;
+use crate::values::json;
 
 #[derive(Debug)]
 pub(in crate::query) struct DisMax {

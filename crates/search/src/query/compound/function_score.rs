@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use super::function::{FUNCTIONS, FunctionScoreNode, ScoreFunction, ScoredFunction};
 use crate::error::Error;
-use crate::json;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::parse::{Common, Parser, Query, QueryNode};
+use crate::values::json;
 
 /// How the values of several functions are combined to one factor.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,7 +2,7 @@
 
 use limber_mapping::RequestError;
 
-use crate::json;
+use crate::values::json;
 
 /// Returns the number that `spec` requires of `optional` clauses. Examples: `3`, `-1`, `75%`, `-25%`,
 /// `2<75%`, `2<-1 5<80%`.

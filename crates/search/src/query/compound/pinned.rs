@@ -6,8 +6,8 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
 use super::dis_max::DisMax;
-use crate::json;
 use crate::query::parse::{Common, Parser, Query};
+use crate::values::json;
 
 /// Largest number of pinned documents of a query (`MAX_NUM_PINNED_HITS`).
 const PINS_MAX: usize = 100;

@@ -8,12 +8,12 @@ use limber_store::sync::Mutex;
 use limber_work as work;
 use serde_json::{Map, Value, json};
 
-use crate::documents::RuledDocuments;
+use crate::context::documents::RuledDocuments;
 use crate::error::Error;
-use crate::json;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::parse::{Common, Parser, Query, QueryLimits, QueryNode, parse_query};
+use crate::values::json;
 
 /// Largest number of rulesets of one query (`MAX_RULESETS`).
 const SETS_MAX: usize = 10;

@@ -9,8 +9,8 @@ use limber_mapping::RequestError;
 use limber_work as work;
 use serde_json::{Map, Value};
 
-use crate::json;
 use crate::query::parse::{Parser, Query};
+use crate::values::json;
 
 /// About how many bytes of memory a parsed byte of JSON takes: a number of two digits and its comma take 72
 /// bytes.

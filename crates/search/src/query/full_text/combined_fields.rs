@@ -18,7 +18,6 @@ use super::match_text::{analyse, joined, no_terms, zero_terms};
 use super::multi_match::parse_fields;
 use super::query_string::parse_operator;
 use crate::error::{Error, Result};
-use crate::json;
 use crate::matcher::{self, BoxedMatcher, BoxedScorer, Scorer, Union};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
@@ -26,6 +25,7 @@ use crate::query::bound_node::{BoundNode, Part, WeightedPart};
 use crate::query::parse::{Common, Parser, Query, QueryNode};
 use crate::query::required_terms::RequiredTerms;
 use crate::score::{Bm25, Explanation, FieldStatistics};
+use crate::values::json;
 
 #[derive(Debug)]
 struct CombinedFields {

@@ -12,7 +12,6 @@ use super::token_graph::{GraphTerm, Step, Stretch, all_ways, is_graph, stretches
 use super::{phrase_parts, synonym};
 use crate::cache::KeyWriter;
 use crate::error::{Error, Result};
-use crate::json as values;
 use crate::matcher::{self, BoxedMatcher, BoxedScorer, PhraseScorer};
 use crate::primitives::PhraseNode;
 use crate::query::bind::Binder;
@@ -27,6 +26,7 @@ use crate::query::parse::{
 use crate::query::required_terms::RequiredTerms;
 use crate::query::scoring::norm_of;
 use crate::score::Explanation;
+use crate::values::json as values;
 
 #[derive(Debug)]
 struct MatchPhrase {

@@ -10,7 +10,6 @@ use serde_json::{Map, Value};
 use super::token_graph::{GraphTerm, Step, Stretch, is_graph, stretches};
 use super::{match_phrase, synonym};
 use crate::error::Error;
-use crate::json;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::compound::bool_query::BoolNode;
@@ -19,6 +18,7 @@ use crate::query::compound::minimum_should_match;
 use crate::query::parse::{Common, Parser, Query, QueryNode, check_clauses, does_not_support, single_field};
 use crate::query::term_level::fuzziness::{Fuzziness, Fuzzy};
 use crate::query::term_level::prefix;
+use crate::values::json;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::query) enum Operator {

@@ -10,11 +10,11 @@ use super::cross_fields::CrossFields;
 use super::match_text::zero_terms;
 use super::query_string::parse_operator;
 use crate::error::Error;
-use crate::json;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::compound::dis_max::DisMax;
 use crate::query::parse::{Common, Parser, Query, QueryLimits, QueryNode, parse_query};
+use crate::values::json;
 
 #[derive(Debug)]
 struct MultiMatch {

@@ -15,13 +15,13 @@ use super::match_text::{Operator, operator};
 use super::multi_match::parse_fields;
 use super::query_string_syntax::{Clause, Leaf, Occur, Tree, read, unescape};
 use crate::error::Error;
-use crate::json;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::compound::bool_query::Bool;
 use crate::query::compound::dis_max::DisMax;
 use crate::query::parse::{Common, Parser, Query, QueryLimits, QueryNode, does_not_support, parse_query};
 use crate::query::term_level::fuzziness::Fuzziness;
+use crate::values::json;
 
 #[derive(Debug)]
 struct QueryString {

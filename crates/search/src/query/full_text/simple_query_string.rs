@@ -16,11 +16,11 @@ use super::multi_match::parse_fields;
 use super::query_string::{normalized, parse_operator};
 use super::simple_query_string_syntax::{self as syntax, Flags, Leaf, Tree, read};
 use crate::error::Error;
-use crate::json;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::compound::dis_max::DisMax;
 use crate::query::parse::{Common, Parser, Query, QueryLimits, QueryNode, parse_query};
+use crate::values::json;
 
 #[derive(Debug)]
 struct SimpleQueryString {

@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 use super::geo::{geo_field, is_on_map, near};
 use crate::error::Error;
 use crate::geo::{Shape, Target, Validation};
-use crate::json;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::parse::{Common, Parser, Query, QueryNode};
+use crate::values::json;
 
 #[derive(Debug)]
 struct BoundingBox {

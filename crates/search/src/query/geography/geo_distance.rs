@@ -1,17 +1,16 @@
 //! `geo_distance`: documents with a point within a distance from a point.
 
 use limber_mapping::RequestError;
-use limber_mapping::geo::{DistanceKind, Unit, parse_distance};
-use limber_mapping::geo::{GeoPoint, parse_point};
+use limber_mapping::geo::{DistanceKind, GeoPoint, Unit, parse_distance, parse_point};
 use serde_json::{Map, Value};
 
 use super::geo::{geo_field, is_on_map, near};
 use crate::error::Error;
 use crate::geo::{Circle, Shape, Target, Validation};
-use crate::json;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support};
+use crate::values::json;
 
 #[derive(Debug)]
 struct Distance {

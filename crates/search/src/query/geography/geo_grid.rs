@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 use super::geo::{geo_field, near};
 use crate::error::Error;
 use crate::geo::{GridCell, Hexagon, HexagonShape, Shape, Target};
-use crate::json;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support};
+use crate::values::json;
 
 #[derive(Debug)]
 struct GeoGrid {

@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 use super::geo::{is_on_map, places};
 use crate::error::Error;
 use crate::geo::{Polygon, Relation, Shape, Validation};
-use crate::json;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support};
+use crate::values::json;
 
 /// Largest number of corners of a polygon.
 const POINTS_MAX: usize = 100_000;

@@ -3,20 +3,19 @@
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
-use limber_mapping::geo::{Geometry, GivenShape, ShapeOptions, read_shape};
-use limber_mapping::geo::{Unit, parse_distance};
+use limber_mapping::geo::{Geometry, GivenShape, ShapeOptions, Unit, parse_distance, read_shape};
 use serde_json::{Map, Value};
 
 use super::geo::places;
-use crate::documents::DocumentName;
+use crate::context::documents::DocumentName;
 use crate::error::Error;
 use crate::geo::{Relation, Shape, ShapeRelation, Target, check_within};
-use crate::json;
 use crate::primitives::Docs;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::lookup::{Lookup, tree};
 use crate::query::parse::{Common, Parser, Query, QueryNode};
+use crate::values::json;
 
 #[derive(Debug)]
 struct GeoShape {

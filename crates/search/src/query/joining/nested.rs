@@ -11,7 +11,6 @@ use serde_json::{Map, Value};
 use super::inner_hits::{InnerHitsRequest, check_window};
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
-use crate::json;
 use crate::matcher::{BoxedMatcher, BoxedScorer, NestedDocs, NestedScorer, NoDocs, ScoredWindow};
 use crate::primitives::NestedScore;
 use crate::query::bind::Binder;
@@ -19,6 +18,7 @@ use crate::query::bound::BoundQuery;
 use crate::query::bound_node::{BoundNode, constant_scorer, score_of};
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support};
 use crate::score::Explanation;
+use crate::values::json;
 
 #[derive(Debug)]
 struct NestedQuery {

@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 use super::bind::{SpanQuery, parse_inner, query, span_of};
 use crate::error::Error;
-use crate::json;
 use crate::primitives::SpanTree;
 use crate::query::bind::Binder;
 use crate::query::parse::{Common, Parser, Query, does_not_support};
+use crate::values::json;
 
 #[derive(Debug)]
 struct SpanMasked {

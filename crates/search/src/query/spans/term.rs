@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 
 use super::bind::{SpanQuery, query};
 use crate::error::Error;
-use crate::json;
 use crate::primitives::SpanTree;
 use crate::query::bind::Binder;
 use crate::query::parse::{Common, Parser, Query, does_not_support, no_field, single_field};
+use crate::values::json;
 
 #[derive(Debug)]
 struct SpanTerm {

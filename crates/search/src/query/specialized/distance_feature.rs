@@ -6,8 +6,7 @@
 use std::sync::Arc;
 
 use limber_mapping::date::{NANOS_PER_MILLI, Resolution, Zone};
-use limber_mapping::geo::parse_point;
-use limber_mapping::geo::{ArcFrom, Unit, parse_distance};
+use limber_mapping::geo::{ArcFrom, Unit, parse_distance, parse_point};
 use limber_mapping::number::java_double;
 use limber_mapping::{Field, RequestError, ValueKind};
 use limber_segment::columns::{Batch, NumberColumn};
@@ -16,13 +15,13 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 use crate::geo::degrees;
-use crate::json;
 use crate::matcher::{self, BoxedMatcher, BoxedScorer, Scorer, SegmentBits};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::bound_node::{BoundNode, constant_scorer, score_of};
 use crate::query::parse::{Common, Parser, Query, QueryNode};
 use crate::score::{Ceiling, Explanation, Span};
+use crate::values::json;
 
 #[derive(Debug)]
 struct DistanceFeature {

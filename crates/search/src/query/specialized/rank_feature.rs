@@ -12,7 +12,6 @@ use serde_json::{Map, Value};
 
 use crate::cache::KeyWriter;
 use crate::error::{Error, Result};
-use crate::json;
 use crate::matcher::{self, BoxedMatcher, BoxedScorer, Scorer, SegmentBits, WINDOW, each_term};
 use crate::primitives::Docs;
 use crate::query::bind::Binder;
@@ -21,6 +20,7 @@ use crate::query::bound_node::{BoundNode, only_matching, score_of};
 use crate::query::parse::{Common, Parser, Query, QueryNode};
 use crate::query::term_level::prefix::successor;
 use crate::score::Explanation;
+use crate::values::json;
 
 /// The name of Elasticsearch's parser in its errors.
 const PARSER: &str = "feature";

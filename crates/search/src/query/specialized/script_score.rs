@@ -10,7 +10,6 @@ use serde_json::{Map, Value};
 
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
-use crate::json;
 use crate::matcher::{BoxedMatcher, BoxedScorer, ScoredEnough, Scorer, SegmentBits, contenders};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
@@ -20,6 +19,7 @@ use crate::query::parse::{Common, Parser, Query, QueryNode};
 use crate::query::required_terms::RequiredTerms;
 use crate::score::Explanation;
 use crate::script::BoundScript;
+use crate::values::json;
 
 #[derive(Debug)]
 struct ScriptScore {

@@ -4,12 +4,12 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use crate::error::Error;
-use crate::json;
 use crate::primitives::Docs;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::compound::match_all::EverythingNode;
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support};
+use crate::values::json;
 
 #[derive(Debug)]
 struct Exists {

@@ -13,9 +13,9 @@ use serde_json::Value;
 use super::flattened::refuse_key;
 use super::rewrite::{Rewrite, bind_automaton, collect_terms};
 use crate::error::Error;
-use crate::json;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
+use crate::values::json;
 
 /// `fuzziness`.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,11 +5,11 @@ use serde_json::{Map, Value};
 
 use super::fuzziness::{Fuzziness, Fuzzy};
 use crate::error::Error;
-use crate::json;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
 use crate::query::spans::{Expansion, MultiTermQuery};
+use crate::values::json;
 
 #[derive(Debug)]
 struct FuzzyQuery {

@@ -4,11 +4,11 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use crate::error::Error;
-use crate::json;
 use crate::primitives::Docs;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::parse::{Common, Parser, Query, QueryNode};
+use crate::values::json;
 
 /// Largest number of ids in a query, as for `terms` (`index.max_terms_count`).
 const IDS_COUNT_MAX: usize = 65_536;

@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 
 use super::rewrite::{Rewrite, bind_automaton};
 use crate::error::Error;
-use crate::json;
 use crate::primitives::{Docs, Piece, TermPattern};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
 use crate::query::spans::{Expansion, MultiTermQuery};
+use crate::values::json;
 
 #[derive(Debug)]
 struct Prefix {

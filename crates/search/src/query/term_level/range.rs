@@ -1,19 +1,18 @@
 //! `range`: documents with a value between two ends.
 
 use limber_mapping::date::{DateFormat, Zone};
-use limber_mapping::{DateContext, RangeEnd, RangeRelation, Selection};
-use limber_mapping::{Field, Flattened, RequestError};
+use limber_mapping::{DateContext, Field, Flattened, RangeEnd, RangeRelation, RequestError, Selection};
 use limber_work as work;
 use serde_json::{Map, Value};
 
 use crate::error::Error;
-use crate::json;
 use crate::primitives::Docs;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::convert;
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
 use crate::query::spans::{Expansion, MultiTermQuery};
+use crate::values::json;
 
 #[derive(Debug)]
 struct Range {

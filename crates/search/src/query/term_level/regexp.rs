@@ -8,14 +8,14 @@ use serde_json::{Map, Value};
 
 use super::flattened::refuse_key;
 use super::rewrite::{Rewrite, best_terms, bind_automaton};
-use crate::automaton::shown_terms;
 use crate::error::Error;
-use crate::json;
+use crate::matcher::automaton::shown_terms;
 use crate::primitives::Docs;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
 use crate::query::spans::{Expansion, MultiTermQuery};
+use crate::values::json;
 
 #[derive(Debug)]
 struct RegexpQuery {

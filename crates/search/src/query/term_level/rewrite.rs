@@ -9,8 +9,8 @@ use std::sync::Arc;
 use limber_mapping::{Field, RequestError};
 use limber_text::automaton::TermAutomaton;
 
-use crate::automaton::{shown_terms, walk};
 use crate::error::Error;
+use crate::matcher::automaton::{shown_terms, walk};
 use crate::primitives::Docs;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;

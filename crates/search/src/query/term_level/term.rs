@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 
 use crate::cache::KeyWriter;
 use crate::error::{Error, Result};
-use crate::json;
 use crate::matcher::{self, BoxedMatcher, BoxedScorer, TermScorer};
 use crate::primitives::TermNode;
 use crate::query::bind::Binder;
@@ -17,6 +16,7 @@ use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support, no
 use crate::query::required_terms::RequiredTerms;
 use crate::query::scoring::norm_of;
 use crate::score::Explanation;
+use crate::values::json;
 
 #[derive(Debug)]
 struct Term {

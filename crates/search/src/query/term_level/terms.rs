@@ -5,10 +5,8 @@ use std::sync::{Arc, OnceLock};
 use limber_mapping::{Field, RequestError, Selection};
 use serde_json::{Map, Value};
 
-use crate::documents::DocumentName;
+use crate::context::documents::DocumentName;
 use crate::error::Error;
-use crate::gather::gather;
-use crate::json;
 use crate::primitives::Docs;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
@@ -16,6 +14,8 @@ use crate::query::convert;
 use crate::query::docs::DocsName;
 use crate::query::lookup::{Lookup, tree};
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support};
+use crate::values::gather::gather;
+use crate::values::json;
 
 #[derive(Debug)]
 struct Terms {

@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
-use crate::json;
 use crate::matcher::{BoolScorer, BoxedMatcher, BoxedScorer, CoveredDocs, OpenNeeded, Union};
 use crate::primitives::BoundNeeded;
 use crate::query::bind::Binder;
@@ -21,6 +20,7 @@ use crate::query::parse::{Common, Parser, Query, QueryNode, check_clauses};
 use crate::query::required_terms::RequiredTerms;
 use crate::score::Explanation;
 use crate::script::{BoundScript, RuntimeField};
+use crate::values::json;
 
 #[derive(Debug)]
 struct TermsSet {

@@ -3,15 +3,14 @@
 //! Source: Elasticsearch's `GeoDistanceSortBuilder`.
 
 use limber_mapping::RequestError;
-use limber_mapping::geo::{DistanceKind, Unit};
-use limber_mapping::geo::{GeoPoint, parse_point};
+use limber_mapping::geo::{DistanceKind, GeoPoint, Unit, parse_point};
 use serde_json::Value;
 
 use super::key::{Missing, Sort, parse_mode, parse_order};
 use super::nested::NestedSort;
 use crate::geo::Validation;
-use crate::json;
-use crate::mode::Mode;
+use crate::values::json;
+use crate::values::mode::Mode;
 
 /// Most points of one sort.
 const POINTS_MAX: usize = 1000;

@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::geo::{self, GeoSort};
 use super::nested::NestedSort;
-use crate::json;
-use crate::mode::Mode;
 use crate::request::value_kind::wrong_kind;
+use crate::values::json;
+use crate::values::mode::Mode;
 
 /// The direction of a sort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 use serde_json::Value;
 
-use crate::json;
 use crate::query::Query;
 use crate::request::read_query::read_query;
+use crate::values::json;
 
 /// One level; the next level is inside of its documents.
 #[derive(Debug, Clone)]

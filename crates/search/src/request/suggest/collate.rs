@@ -3,7 +3,7 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
-use crate::json;
+use crate::values::json;
 
 /// The template, or the id of a stored one.
 #[derive(Debug, Clone, PartialEq)]

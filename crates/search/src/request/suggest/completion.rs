@@ -7,8 +7,8 @@ use limber_mapping::{
 use limber_text::automaton::RegexpOptions;
 use serde_json::{Map, Value};
 
-use crate::json;
 use crate::query::Fuzziness;
+use crate::values::json;
 
 #[derive(Debug, Clone)]
 pub(crate) struct CompletionRequest {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::completion::CompletionRequest;
 use super::phrase::PhraseRequest;
 use super::words::WordOptions;
-use crate::json;
+use crate::values::json;
 
 /// A parsed `suggest`.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::collate::Collate;
 use super::smoothing::Smoothing;
 use super::words::WordOptions;
-use crate::json;
+use crate::values::json;
 
 /// Most words of a text that are considered. Source: `NoisyChannelSpellChecker#DEFAULT_TOKEN_LIMIT`.
 const TOKENS: usize = 10;

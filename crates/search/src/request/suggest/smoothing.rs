@@ -3,7 +3,7 @@
 use limber_mapping::RequestError;
 use serde_json::Value;
 
-use crate::json;
+use crate::values::json;
 
 /// How sequences of words are rated that no document has.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -6,7 +6,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::similarity::Similarity;
-use crate::json;
+use crate::values::json;
 
 /// Which words get suggestions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

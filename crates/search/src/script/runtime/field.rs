@@ -8,8 +8,8 @@ use limber_segment::Segment;
 
 use super::fielddata::LastTable;
 use super::reader::RuntimeReader;
-use crate::columns::has_fielddata;
 use crate::context::ShardSnapshot;
+use crate::context::columns::has_fielddata;
 use crate::error::Result;
 use crate::script::bound::BoundScript;
 

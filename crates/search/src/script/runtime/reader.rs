@@ -14,8 +14,8 @@ use super::fielddata::Fielddata;
 use super::source::{Stored, read};
 use super::terms::RuntimeTerms;
 use crate::error::Result;
-use crate::gather::{gather, gather_whole};
 use crate::source::read_source;
+use crate::values::gather::{gather, gather_whole};
 
 /// Largest nesting of a value that a `composite` script emits.
 const VALUE_DEPTH_MAX: u32 = 20;

@@ -8,7 +8,7 @@ use limber_mapping::number::{double_from_text, integer_from_text, sortable_from_
 use limber_mapping::{Field, ValueKind};
 use serde_json::Value;
 
-use crate::json;
+use crate::values::json;
 
 /// One value of a field.
 #[derive(Debug, Clone, PartialEq)]

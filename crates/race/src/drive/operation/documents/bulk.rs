@@ -21,8 +21,8 @@ use crate::drive::exchange::Exchange;
 use crate::drive::operation::contract::{Answer, Failure, Operation, Outcome, Plan, Runner};
 use crate::error::Error;
 use crate::http::{Method, Request};
-use crate::load::selection::reads;
 use crate::model::DocumentSet;
+use crate::track::load::selection::reads;
 
 pub(in crate::drive::operation) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let bulk_documents = positive_integer(plan, "bulk-size")?.ok_or_else(|| Error::missing("bulk-size"))?;

@@ -23,7 +23,7 @@ use crate::drive::operation::contract::{Answer, Failure, Operation, Outcome, Pla
 use crate::drive::operation::planned;
 use crate::error::Error;
 use crate::model::{self, Params, Task};
-use crate::sample::DependentTiming;
+use crate::record::sample::DependentTiming;
 
 /// The operations that Rally allows.
 const ALLOWED: [&str; 11] = [

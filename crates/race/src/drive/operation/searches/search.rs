@@ -9,7 +9,7 @@
 //! `{"index": ..., "body": ...}`. Every client goes through the list in turn, from its own starting position.
 
 use crate::error::Error;
-use crate::plugin::known_sources;
+use crate::track::plugin::known_sources;
 use std::sync::Arc;
 use std::time::Duration;
 

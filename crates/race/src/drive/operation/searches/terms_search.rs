@@ -18,9 +18,9 @@ use crate::drive::exchange::Exchange;
 use crate::drive::operation::contract::{Answer, Operation, Outcome, Plan, Runner};
 use crate::error::Error;
 use crate::http::{Method, Request};
-use crate::plugin::PLUGIN_FILE;
-use crate::plugin::known_sources::{FILTERED, PROHIBITED, Variant};
 use crate::random::Random;
+use crate::track::plugin::PLUGIN_FILE;
+use crate::track::plugin::known_sources::{FILTERED, PROHIBITED, Variant};
 
 /// The last term of [`PURE`] is a number from 1 to this.
 const PURE_LAST_TERM_MAX: u64 = 100;
@@ -138,7 +138,7 @@ impl Runner for TermsRunner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plugin::known_sources::{KNOWN, PURE};
+    use crate::track::plugin::known_sources::{KNOWN, PURE};
 
     #[test]
     fn the_placeholder_splits_the_body_once() {

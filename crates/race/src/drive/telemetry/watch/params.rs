@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::device::Watched;
 use crate::error::Error;
-use crate::hosts::DEFAULT_CLUSTER;
 use crate::model::Params;
+use crate::server::hosts::DEFAULT_CLUSTER;
 
 /// Index of a cluster, and the names chosen in it; `None` for all.
 pub(super) type OfCluster = (usize, Option<Vec<String>>);

@@ -16,9 +16,9 @@ use super::super::super::source::Source;
 use super::super::numbers::REFUSED;
 use super::super::request::Terms;
 use super::KeywordTerms;
-use crate::bits::{Bits, WINDOW};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
+use crate::matcher::{Bits, WINDOW};
 
 /// The deferred documents of one window of a segment.
 #[derive(Debug)]

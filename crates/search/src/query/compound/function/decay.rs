@@ -5,8 +5,7 @@
 use std::sync::Arc;
 
 use limber_mapping::date::Zone;
-use limber_mapping::geo::{self, GeoPoint};
-use limber_mapping::geo::{ArcFrom, Unit, parse_distance};
+use limber_mapping::geo::{self, ArcFrom, GeoPoint, Unit, parse_distance};
 use limber_mapping::number::java_double;
 use limber_mapping::{Field, RequestError, ValueKind};
 use limber_script::decay::{Curve, Falloff, Origin, Shape};
@@ -17,11 +16,11 @@ use serde_json::{Map, Value};
 use super::{BoundFunction, FunctionReader, ScoreFunction};
 use crate::error::Error;
 use crate::geo::degrees as geo_degrees;
-use crate::json;
-use crate::mode::Mode;
 use crate::query::bind::Binder;
 use crate::score::{Ceiling, Explanation, Span};
 use crate::script::{NumberSource, RuntimeField};
+use crate::values::json;
+use crate::values::mode::Mode;
 
 #[derive(Debug, Clone)]
 struct Decay {

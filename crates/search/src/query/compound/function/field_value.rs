@@ -12,10 +12,10 @@ use serde_json::{Map, Value};
 
 use super::{BoundFunction, FunctionReader, ScoreFunction};
 use crate::error::Error;
-use crate::json;
 use crate::query::bind::Binder;
 use crate::score::{Ceiling, Explanation, Span};
 use crate::script::{NumberSource, RuntimeField};
+use crate::values::json;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Modifier {

@@ -14,9 +14,9 @@ use serde_json::{Map, Value};
 
 use super::{BoundFunction, FunctionReader, ScoreFunction};
 use crate::error::Error;
-use crate::json;
 use crate::query::bind::Binder;
 use crate::score::{Explanation, RandomOf, java_hash};
+use crate::values::json;
 
 #[derive(Debug)]
 struct Random {

@@ -7,10 +7,10 @@ use limber_script::Script;
 use serde_json::{Map, Value};
 
 use super::bind::IntervalsQuery;
-use crate::json;
 use crate::primitives::{Relation, Side};
 use crate::query::parse::{Common, Parser, Query};
 use crate::query::term_level::fuzziness::Fuzziness;
+use crate::values::json;
 
 /// One rule.
 #[derive(Debug)]

@@ -6,11 +6,11 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::counts::TermCounts;
-use crate::documents::{DocumentName, NamedDocument};
+use crate::context::documents::{DocumentName, NamedDocument};
 use crate::error::Error;
-use crate::json;
 use crate::query::bind::Binder;
 use crate::query::lookup::Lookup;
+use crate::values::json;
 
 /// One document.
 #[derive(Debug)]

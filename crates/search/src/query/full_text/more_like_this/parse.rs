@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 use super::bind::MoreLikeThis;
 use super::candidates::Selection;
 use super::item::Item;
-use crate::json;
 use crate::query::parse::{Common, Parser, Query};
+use crate::values::json;
 
 /// The texts and documents of `like` or `unlike`.
 #[derive(Debug, Default)]

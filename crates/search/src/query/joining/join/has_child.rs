@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 use super::hits::{JoinedHits, with_hits};
 use super::joined::{JoinScore, join_of, named_by, parents_of};
 use crate::error::Error;
-use crate::json;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::joining::inner_hits::InnerHitsRequest;
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support};
+use crate::values::json;
 
 #[derive(Debug)]
 struct HasChild {

@@ -7,11 +7,11 @@ use serde_json::{Map, Value, json};
 
 use super::joined::join_of;
 use crate::error::Error;
-use crate::json;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support};
 use crate::query::{QueryLimits, parse_query, within};
+use crate::values::json;
 
 #[derive(Debug)]
 struct ParentId {

@@ -4,7 +4,7 @@ use limber_mapping::RequestError;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::gather::gather_whole;
+use crate::values::gather::gather_whole;
 
 /// Returns the queries at a dotted path; lists are flattened, and nulls are ignored.
 pub(crate) fn queries_at<'v>(document: &'v Value, path: &str) -> Vec<&'v Value> {

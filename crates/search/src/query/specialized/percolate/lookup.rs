@@ -7,8 +7,8 @@ use limber_mapping::number::integer_from_text;
 use serde_json::{Map, Value};
 
 use super::node::refused;
-use crate::documents::DocumentName;
-use crate::json;
+use crate::context::documents::DocumentName;
+use crate::values::json;
 
 /// Elasticsearch's `Versions.MATCH_ANY`.
 const ANY_VERSION: i64 = -3;

@@ -13,11 +13,10 @@ use super::answers::Answers;
 use super::held_keys::keys_of;
 use super::lookup::{OPTIONS, named_document, wrong_type};
 use super::stored::StoredQueries;
+use crate::context::documents::DocumentName;
 use crate::context::{SearchContext, ShardSnapshot};
-use crate::documents::DocumentName;
 use crate::error::{Error, Result};
 use crate::held::{LABEL, hold};
-use crate::json;
 use crate::matcher::{self, BoxedMatcher, BoxedScorer, Confirm, ConfirmedDocs, Scorer};
 use crate::primitives::Docs;
 use crate::query::bind::Binder;
@@ -26,6 +25,7 @@ use crate::query::bound_node::{BoundNode, only_matching};
 use crate::query::lookup::Lookup;
 use crate::query::parse::{Common, Parser, Query, QueryNode};
 use crate::score::Explanation;
+use crate::values::json;
 
 /// Largest number of documents in one query. Elasticsearch has no such limit.
 const DOCUMENTS_MAX: usize = 10_000;

@@ -1,0 +1,9 @@
+//! What analyzers find on the node: "which words, synonyms and scripts does this filter mean?"
+//!
+//! [`node_analysis`] reads files of the configuration folder and compiles scripts over tokens; [`synonyms`]
+//! are the sets that `_synonyms` keeps.
+
+mod node_analysis;
+pub(crate) mod synonyms;
+
+pub(crate) use node_analysis::{AnalysisOf, NodeAnalysis};

@@ -1,0 +1,310 @@
+//! `_termvectors`: "which terms does this document have, where, and how common are they?"
+//!
+//! Terms are computed from the source, with the analyzers of the fields: no term vectors are stored,
+//! whatever `term_vector` says. The mapping parameter only decides which fields are shown by default, and
+//! whether their positions and offsets are.
+//!
+//! Source: Elasticsearch's `TermVectorsService`, `TermVectorsFilter`.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use limber_mapping::analysis::Analyzer;
+use limber_mapping::{Field, Mapping, RequestError, reserved};
+use limber_text::wildcard;
+use serde_json::{Map, Value, json};
+
+use crate::context::{SearchContext, ShardSnapshot};
+use crate::error::Result;
+use crate::request::{TermFilter, TermVectorsRequest};
+use crate::values::gather::gather;
+
+/// Upper bound of the bytes that one byte of a text takes as terms, tokens and their JSON.
+const BYTES_PER_BYTE: u64 = 64;
+
+/// An occurrence of a term; offsets are in UTF-16 units.
+struct Place {
+    position: u32,
+    start: u32,
+    end: u32,
+}
+
+/// The terms of one field with their occurrences.
+type Terms = BTreeMap<String, Vec<Place>>;
+
+/// Returns the `term_vectors` of one document, by field. `is_artificial`: the document is in no index.
+///
+/// # Errors
+/// An analyzer does not exist, not enough memory, cancelled, corrupt data or a disk error.
+pub fn term_vectors(
+    shard: &ShardSnapshot,
+    source: &Value,
+    is_artificial: bool,
+    request: &TermVectorsRequest,
+    context: &SearchContext,
+) -> Result<Map<String, Value>> {
+    let mapping = &shard.mapping;
+    let mut charge = context.ledger.request.charge(0, "<term vectors>")?;
+    let mut shown = BTreeMap::new();
+    for field in mapping.fields().iter().filter(|field| can_have_vectors(field)) {
+        context.check()?;
+        let Some(vectors) = Vectors::of(mapping, field, is_artificial, request) else { continue };
+        let texts = values_of(mapping, source, field);
+        if texts.is_empty() {
+            continue;
+        }
+        let bytes: usize = texts.iter().map(String::len).sum();
+        charge.grow(bytes as u64 * BYTES_PER_BYTE, "<term vectors>")?;
+        let analyzer = match request.analyzers.get(&*field.path) {
+            Some(name) => Some(mapping.settings().analyzers.get(name).cloned().ok_or_else(|| {
+                RequestError::illegal_argument(format!("failed to find analyzer [{name}]"))
+            })?),
+            None => field.analyzer.clone(),
+        };
+        let terms = terms_of(field, analyzer.as_deref(), &texts);
+        shown.insert(field.path.to_string(), vectors.show(shard, field, &terms, request)?);
+    }
+    shard.intact()?;
+    Ok(shown.into_iter().collect())
+}
+
+/// Whether a field has text that is searched as terms.
+fn can_have_vectors(field: &Field) -> bool {
+    field.index && field.scores_by_frequency() && field.id.0 as usize >= reserved::COUNT
+}
+
+/// What is shown of a field's tokens.
+struct Vectors {
+    positions: bool,
+    offsets: bool,
+}
+
+impl Vectors {
+    /// Decides what is shown of a field; `None` if the field is not requested.
+    fn of(
+        mapping: &Mapping,
+        field: &Field,
+        is_artificial: bool,
+        request: &TermVectorsRequest,
+    ) -> Option<Vectors> {
+        let kept = mapping.parameter(&field.path, "term_vector");
+        let kept = kept.as_ref().and_then(Value::as_str).filter(|kept| *kept != "no" && !is_artificial);
+        match &request.fields {
+            Some(wanted) if !wanted.iter().any(|pattern| wildcard::matches(pattern, &field.path)) => {
+                return None;
+            }
+            None if kept.is_none() && !is_artificial => return None,
+            _ => {}
+        }
+        match kept {
+            // Its vectors would be stored with a nested object, which is a document of its own.
+            Some(_) if mapping.nested_around(&field.path).is_some() => None,
+            Some(kept) if !request.analyzers.contains_key(&*field.path) => Some(Vectors {
+                positions: request.positions && kept.contains("positions"),
+                offsets: request.offsets && kept.contains("offsets"),
+            }),
+            _ => Some(Vectors { positions: request.positions, offsets: request.offsets }),
+        }
+    }
+
+    fn show(
+        &self,
+        shard: &ShardSnapshot,
+        field: &Field,
+        terms: &Terms,
+        request: &TermVectorsRequest,
+    ) -> Result<Value> {
+        // Outer nested objects first: a space is reached through the spaces that enclose it.
+        let inner;
+        let scope = match shard.mapping.nested_around(&field.path) {
+            Some(nested) => {
+                inner = shard.within(nested);
+                &inner
+            }
+            None => shard,
+        };
+        let field_statistics = FieldStatistics::of(scope, field)?;
+        let mut out = Map::new();
+        if request.field_statistics {
+            out.insert("field_statistics".into(), field_statistics.to_json());
+        }
+        let needs_counts = request.term_statistics || request.filter.is_some();
+        let mut counts = Vec::with_capacity(terms.len());
+        for term in terms.keys() {
+            counts.push(match needs_counts {
+                true => TermStatistics::of(scope, field, term)?,
+                false => TermStatistics::default(),
+            });
+        }
+        let scores = request.filter.as_ref().map(|filter| best(filter, terms, &counts, &field_statistics));
+        let mut shown = Map::new();
+        for (at, ((term, places), counts)) in terms.iter().zip(&counts).enumerate() {
+            let score = match &scores {
+                Some(scores) => match scores.get(&at) {
+                    None => continue,
+                    found => found,
+                },
+                None => None,
+            };
+            let mut entry = Map::new();
+            if request.term_statistics && counts.doc_freq > 0 {
+                entry.insert("doc_freq".into(), counts.doc_freq.into());
+                entry.insert("ttf".into(), counts.total_term_freq.into());
+            }
+            entry.insert("term_freq".into(), places.len().into());
+            if self.positions || self.offsets {
+                let tokens = places.iter().map(|place| self.show_place(place));
+                entry.insert("tokens".into(), tokens.collect::<Vec<_>>().into());
+            }
+            if let Some(score) = score {
+                entry.insert("score".into(), crate::score::float_to_json(*score));
+            }
+            shown.insert(term.clone(), entry.into());
+        }
+        out.insert("terms".into(), shown.into());
+        Ok(out.into())
+    }
+
+    fn show_place(&self, place: &Place) -> Value {
+        let mut token = Map::new();
+        if self.positions {
+            token.insert("position".into(), place.position.into());
+        }
+        if self.offsets {
+            token.insert("start_offset".into(), place.start.into());
+            token.insert("end_offset".into(), place.end.into());
+        }
+        token.into()
+    }
+}
+
+/// Returns the field's values in the source; a multi-field has the values of its parent field.
+fn values_of(mapping: &Mapping, source: &Value, field: &Field) -> Vec<String> {
+    let is_around =
+        |parent: &str| mapping.field(parent).is_some_and(|parent| parent.multi_fields.contains(&field.id));
+    let path = match field.path.rsplit_once('.') {
+        Some((parent, _)) if is_around(parent) => parent,
+        _ => &field.path,
+    };
+    let mut found = Vec::new();
+    gather(source, path, &mut found);
+    let limit = field.ignore_above.map_or(usize::MAX, |limit| limit as usize);
+    let texts = found.into_iter().filter_map(crate::values::json::scalar_text);
+    texts.filter(|text| text.len() <= limit || text.encode_utf16().count() <= limit).collect()
+}
+
+/// Analyzes the values one after the other: positions continue after the analyzer's gap, offsets after one
+/// unit.
+fn terms_of(field: &Field, analyzer: Option<&Analyzer>, texts: &[String]) -> Terms {
+    let mut terms = Terms::new();
+    let (mut first_position, mut first_unit) = (0, 0);
+    let own_gap = field.is_analyzed();
+    for text in texts {
+        let units = text.encode_utf16().count() as u32;
+        let mut last = None;
+        match analyzer {
+            Some(analyzer) => {
+                for token in analyzer.analyze(text).tokens {
+                    let position = first_position + token.position;
+                    let place = Place {
+                        position,
+                        start: first_unit + token.start_offset,
+                        end: first_unit + token.end_offset,
+                    };
+                    last = Some(position);
+                    terms.entry(token.token).or_default().push(place);
+                }
+            }
+            None => {
+                let place = Place { position: first_position, start: first_unit, end: first_unit + units };
+                last = Some(first_position);
+                terms.entry(field.normalize(text).into_owned()).or_default().push(place);
+            }
+        }
+        let gap = match analyzer {
+            Some(_) if own_gap => field.position_increment_gap,
+            Some(analyzer) => analyzer.position_increment_gap,
+            None => 0,
+        };
+        first_position = last.map_or(first_position, |last| last + 1).saturating_add(gap);
+        first_unit += units + 1;
+    }
+    terms
+}
+
+/// Statistics of a field in a shard, deleted documents included.
+#[derive(Debug, Default)]
+struct FieldStatistics {
+    sum_doc_freq: u64,
+    doc_count: u64,
+    sum_total_term_freq: u64,
+}
+
+impl FieldStatistics {
+    fn of(shard: &ShardSnapshot, field: &Field) -> Result<FieldStatistics> {
+        let mut sum = FieldStatistics::default();
+        for view in &shard.segments {
+            if let Some(terms) = view.segment.terms(&field.path)? {
+                sum.sum_doc_freq += terms.sum_doc_freq();
+                sum.doc_count += u64::from(terms.doc_count_with_field());
+                sum.sum_total_term_freq += terms.sum_total_term_freq();
+            }
+        }
+        Ok(sum)
+    }
+
+    fn to_json(&self) -> Value {
+        json!({
+            "sum_doc_freq": self.sum_doc_freq,
+            "doc_count": self.doc_count,
+            "sum_ttf": self.sum_total_term_freq,
+        })
+    }
+}
+
+/// Statistics of a term in a shard.
+#[derive(Debug, Default)]
+struct TermStatistics {
+    doc_freq: u64,
+    total_term_freq: u64,
+}
+
+impl TermStatistics {
+    fn of(shard: &ShardSnapshot, field: &Field, term: &str) -> Result<TermStatistics> {
+        let mut sum = TermStatistics::default();
+        for view in &shard.segments {
+            if let Some(terms) = view.segment.terms(&field.path)?
+                && let Some(info) = terms.get(term.as_bytes())?
+            {
+                sum.doc_freq += u64::from(info.doc_freq);
+                sum.total_term_freq += info.total_term_freq;
+            }
+        }
+        Ok(sum)
+    }
+}
+
+/// Returns the numbers of the terms that pass the filter, with their scores: the frequency in the document
+/// times Lucene's classic `idf`.
+fn best(
+    filter: &TermFilter,
+    terms: &Terms,
+    counts: &[TermStatistics],
+    field: &FieldStatistics,
+) -> BTreeMap<usize, f32> {
+    let mut scored: Vec<(usize, f32)> = Vec::new();
+    for (at, ((term, places), counts)) in terms.iter().zip(counts).enumerate() {
+        let (length, freq) = (term.encode_utf16().count(), places.len() as u64);
+        let fits = length >= filter.length_min
+            && (filter.length_max == 0 || length <= filter.length_max)
+            && (filter.term_freq_min..=filter.term_freq_max).contains(&freq)
+            && (filter.doc_freq_min.max(1)..=filter.doc_freq_max).contains(&counts.doc_freq);
+        if fits {
+            let rarity = ((field.doc_count + 1) as f64 / (counts.doc_freq + 1) as f64).ln() + 1.0;
+            scored.push((at, freq as f32 * rarity as f32));
+        }
+    }
+    scored.sort_by(|left, right| right.1.partial_cmp(&left.1).unwrap_or(Ordering::Equal));
+    scored.truncate(filter.count_max);
+    scored.into_iter().collect()
+}
