@@ -6,8 +6,10 @@
 mod check;
 pub mod data_stream;
 pub mod derived;
+mod flat;
 mod merge;
 mod parse;
+mod properties;
 mod render;
 pub(crate) mod runtime;
 mod source;

@@ -21,6 +21,11 @@ impl Mapping {
         self.runtime.values()
     }
 
+    /// Whether a runtime field of the mapping has this full path.
+    pub(crate) fn makes(&self, path: &str) -> bool {
+        self.runtime.contains_key(path)
+    }
+
     /// The field (runtime fields, multi-fields and reserved ones included) at this full path, or that an
     /// alias of this name stands for.
     pub fn field(&self, path: &str) -> Option<Arc<Field>> {
@@ -119,7 +124,8 @@ impl Mapping {
 
     /// The object at this full path; "" is the root.
     pub fn object(&self, path: &str) -> Option<&ObjectNode> {
-        self.tree.objects.iter().find(|object| &*object.path == path)
+        let mut objects = self.tree.objects.iter().filter(|object| object.begins_names_of.is_none());
+        objects.find(|object| &*object.path == path)
     }
 
     /// All nested objects; that of [`crate::SpaceId`] `n` is at `n - 1`.
@@ -199,21 +205,24 @@ impl Mapping {
 
     fn definition_of(&self, path: &str) -> Option<&Leaf> {
         let mut object = &self.root.object;
-        let mut segments = path.split('.').peekable();
-        while let Some(segment) = segments.next() {
-            match object.properties.get(segment)? {
-                Node::Object(inner) => object = inner,
-                Node::Alias(path) => return self.definition_of(path),
-                Node::Leaf(leaf) => {
-                    return match (segments.next(), segments.next()) {
-                        (None, _) => Some(leaf),
-                        (Some(sub), None) => leaf.fields.get(sub),
-                        _ => None,
-                    };
-                }
+        let mut path = path;
+        loop {
+            let (name, rest) = match path.split_once('.') {
+                Some((name, rest)) if !object.is_flat() => (name, Some(rest)),
+                // The whole of it is a field's name, or all but a multi-field's.
+                _ => match path.rsplit_once('.').filter(|_| !object.properties.contains_key(path)) {
+                    Some((name, part)) => (name, Some(part)),
+                    None => (path, None),
+                },
+            };
+            match (object.properties.get(name)?, rest) {
+                (Node::Object(inner), Some(rest)) => (object, path) = (inner, rest),
+                (Node::Object(_), None) => return None,
+                (Node::Alias(path), _) => return self.definition_of(path),
+                (Node::Leaf(leaf), None) => return Some(leaf),
+                (Node::Leaf(leaf), Some(part)) => return leaf.fields.get(part),
             }
         }
-        None
     }
 
     /// `_routing.required`.
@@ -266,7 +275,7 @@ impl Mapping {
         let tree = &self.tree;
         let keyed = tree.leaves.iter().filter(|leaf| leaf.keyed.is_some()).count();
         let parts = tree.leaves.iter().filter(|leaf| leaf.field.is_part).count();
-        tree.leaves.len() - keyed - parts + tree.aliases.len() + tree.objects.len() - 1
+        tree.leaves.len() - keyed - parts + tree.aliases.len() + tree.object_count() - 1
             + self.root.runtime.len()
     }
 }
