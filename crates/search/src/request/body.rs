@@ -122,6 +122,8 @@ pub struct SearchRequest {
     pub version: bool,
     /// Whether each hit tells the number of its last write.
     pub seq_no_primary_term: bool,
+    /// `include_named_queries_score`: hits show the scores of the named queries that match them.
+    pub named_scores: bool,
     /// After how many milliseconds the search stops and answers with what it has found.
     pub timeout_millis: Option<u64>,
     /// `allow_partial_search_results`. `None`: as the node's settings say.
@@ -194,6 +196,7 @@ impl Default for SearchRequest {
             explain: false,
             version: false,
             seq_no_primary_term: false,
+            named_scores: false,
             timeout_millis: None,
             allows_partial: None,
             terminate_after: 0,
