@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use limber_work::{self as work, Account, Stop};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::error::{Result, ShardFailure, grouped};
 use crate::score::{Explanation, float_to_json};
@@ -105,6 +105,8 @@ pub struct SearchHit {
     pub sort: Option<Vec<Value>>,
     /// The names of the named queries that it matches.
     pub matched_queries: Vec<String>,
+    /// Their scores, one for each, where the request asks for them.
+    pub named_scores: Option<Vec<f32>>,
     /// How its score was computed, if requested.
     pub explanation: Option<Box<Explanation>>,
     /// `_nested`: which nested object of the document it is.
@@ -303,7 +305,14 @@ impl SearchHit {
             member(out, "sort", sort);
         }
         if !self.matched_queries.is_empty() {
-            member(out, "matched_queries", &self.matched_queries);
+            match &self.named_scores {
+                None => member(out, "matched_queries", &self.matched_queries),
+                Some(scores) => {
+                    let names = self.matched_queries.iter().cloned();
+                    let scored = names.zip(scores.iter().map(|score| float_to_json(*score)));
+                    member(out, "matched_queries", &scored.collect::<Map<String, Value>>());
+                }
+            }
         }
         if let Some(explanation) = &self.explanation {
             member(out, "_explanation", &explanation.to_json());

@@ -1,6 +1,7 @@
 //! Requests and answers for writing and reading documents, one by one and in bulk.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
@@ -87,6 +88,8 @@ pub struct BulkOperation<'a> {
     pub require_alias: bool,
     /// The write fails unless `index` is a data stream or matches the template of one.
     pub require_data_stream: bool,
+    /// Full paths of new fields, and the dynamic templates that they get whatever these match.
+    pub dynamic_templates: Option<Arc<HashMap<String, String>>>,
     /// How often an `update` is tried again after a version conflict.
     pub retry_on_conflict: u32,
     /// For `update` only: the response carries the new `_source` (which the caller renders and filters).
@@ -109,6 +112,7 @@ impl<'a> BulkOperation<'a> {
             pipeline: None,
             require_alias: false,
             require_data_stream: false,
+            dynamic_templates: None,
             retry_on_conflict: 0,
             wants_source: false,
         }

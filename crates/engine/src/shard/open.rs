@@ -292,7 +292,7 @@ impl Shard {
     fn replay_one(&self, core: &Arc<Core>, record: &Record<'_>) -> Result<()> {
         let Record { operation, identity } = *record;
         let condition = Condition::Replay(identity);
-        let write = Write { operation, condition, must_create: false, is_generated: false };
+        let write = Write { operation, condition, must_create: false, is_generated: false, templates: None };
         let mut results = Vec::with_capacity(1);
         self.write_to(core, &[write], &mut results)?;
         match results.pop() {

@@ -122,7 +122,17 @@ pub fn of_answer(format: Option<&str>, accept: Option<&str>) -> Result<MediaType
             return Ok(MediaType { is_asked_for: !accept.contains(','), ..media });
         }
         let essence = candidate.split(';').next().unwrap_or("").trim();
-        if matches!(essence, "*/*" | "application/*" | "text/plain" | "text/html" | "text/*" | "") {
+        // What is no format of values is what some endpoint answers alone, such as the tiles of `_mvt`.
+        if matches!(
+            essence,
+            "*/*"
+                | "application/*"
+                | "application/vnd.mapbox-vector-tile"
+                | "text/plain"
+                | "text/html"
+                | "text/*"
+                | ""
+        ) {
             return Ok(MediaType::json());
         }
     }

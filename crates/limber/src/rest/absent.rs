@@ -33,7 +33,6 @@ pub const ROUTES: &[Route] = &[
     absent("/{index}/_graph/explore"),
     absent("/{index}/_ccr/{what}"),
     absent("/{index}/_search_template"),
-    absent("/{index}/_mvt/{field}/{zoom}/{x}/{y}"),
     absent("/_data_stream/{name}/_options"),
     absent("/{index}/_field_usage_stats"),
     absent("/{index}/_eql/search"),

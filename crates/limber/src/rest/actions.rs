@@ -130,6 +130,7 @@ const DOCUMENTS: &[Row] = &[
 const SEARCHES: &[Row] = &[
     ("GET POST", "/_search", "indices:data/read/search"),
     ("GET POST", "/{index}/_search", "indices:data/read/search"),
+    ("GET POST", "/{index}/_mvt/{field}/{zoom}/{x}/{y}", "indices:data/read/search"),
     ("GET POST", "/_msearch", "indices:data/read/msearch"),
     ("GET POST", "/{index}/_msearch", "indices:data/read/msearch"),
     ("GET POST", "/_search/template", "indices:data/read/search/template"),

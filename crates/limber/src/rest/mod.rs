@@ -38,6 +38,7 @@ pub const ROUTES: &[&[Route]] = &[
     searches::search_pipeline::ROUTES,
     searches::search_template::ROUTES,
     searches::msearch::ROUTES,
+    searches::mvt::ROUTES,
     searches::async_search::ROUTES,
     searches::rank_eval::ROUTES,
     searches::scroll::ROUTES,

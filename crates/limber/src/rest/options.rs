@@ -31,6 +31,7 @@ macro_rules! with_search_options {
             "docvalue_fields",
             "explain",
             "from",
+            "include_named_queries_score",
             "lenient",
             "max_concurrent_shard_requests",
             "preference",

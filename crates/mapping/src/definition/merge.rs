@@ -1,12 +1,14 @@
 //! Merges an update into a definition: "what does `PUT _mapping` change, and what can it not change?"
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::flat::Around;
 use super::parse::joined;
 use super::source::SourceSection;
-use super::tree::{Node, Object, Root};
+use super::tree::{Dynamic, Node, Object, Root};
 use crate::RequestError;
 use crate::field::{Leaf, Update};
 use crate::json::java::java_text;
@@ -62,7 +64,7 @@ pub(crate) fn merge(present: &Root, update: &Root) -> Result<Root, RequestError>
         (present, update) => update.clone().or_else(|| present.clone()),
     };
     Ok(Root {
-        object: objects(&present.object, &update.object, "")?,
+        object: objects(&present.object, &update.object, Around { path: "", dynamic: Dynamic::True })?,
         date_detection: update.date_detection.or(present.date_detection),
         numeric_detection: update.numeric_detection.or(present.numeric_detection),
         dynamic_date_formats: update
@@ -78,7 +80,37 @@ pub(crate) fn merge(present: &Root, update: &Root) -> Result<Root, RequestError>
     })
 }
 
-fn objects(present: &Object, update: &Object, path: &str) -> Result<Object, RequestError> {
+/// `update`, its fields under the names that `present` gives to them.
+fn renamed<'u>(
+    present: &Object,
+    update: &'u Object,
+    around: Around<'_>,
+) -> Result<Cow<'u, Object>, RequestError> {
+    let path = around.path;
+    if let Some(subobjects) = update.subobjects
+        && subobjects == present.is_flat()
+    {
+        return Err(RequestError::internal(
+            "mapper_exception",
+            format!(
+                "the [subobjects] parameter can't be updated for the object mapping [{}]",
+                if path.is_empty() { "_doc" } else { path }
+            ),
+        ));
+    }
+    if !present.is_flat() || update.is_flat() {
+        return Ok(Cow::Borrowed(update));
+    }
+    let mut update = update.clone();
+    update.flatten(around)?;
+    Ok(Cow::Owned(update))
+}
+
+/// `around`: what lies around `present`.
+fn objects(present: &Object, update: &Object, around: Around<'_>) -> Result<Object, RequestError> {
+    let path = around.path;
+    let dynamic = update.dynamic.or(present.dynamic).unwrap_or(around.dynamic);
+    let update = &*renamed(present, update, Around { path, dynamic })?;
     if let Some(enabled) = update.enabled
         && enabled != present.enabled.unwrap_or(true)
     {
@@ -115,7 +147,9 @@ fn objects(present: &Object, update: &Object, path: &str) -> Result<Object, Requ
         let full = joined(path, name);
         let merged = match (properties.get(name), node) {
             (None, node) => node.clone(),
-            (Some(Node::Object(old)), Node::Object(new)) => Node::Object(objects(old, new, &full)?),
+            (Some(Node::Object(old)), Node::Object(new)) => {
+                Node::Object(objects(old, new, Around { path: &full, dynamic })?)
+            }
             (Some(Node::Leaf(old)), Node::Leaf(new)) => Node::Leaf(leaves(old, new, &full)?),
             (Some(Node::Alias(_)), Node::Alias(_)) => node.clone(),
             (Some(Node::Alias(_)), _) => {
@@ -141,6 +175,7 @@ fn objects(present: &Object, update: &Object, path: &str) -> Result<Object, Requ
         nested: present.nested,
         dynamic: update.dynamic.or(present.dynamic),
         enabled: present.enabled,
+        subobjects: present.subobjects,
         keep: update.keep.or(present.keep),
         properties,
     })

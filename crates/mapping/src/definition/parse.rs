@@ -1,10 +1,10 @@
 //! Parses JSON to a definition: "is this body a mapping?"
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value};
 
 use super::check::checked;
+use super::flat::{self, Around};
+use super::properties::{Inside, properties};
 use super::source::SourceSection;
 use super::templates::Template;
 use super::tree::{Dynamic, Includes, Node, Object, Root};
@@ -15,7 +15,6 @@ use crate::field::{Check, FieldType, Leaf, Place};
 use crate::json::java::{boolean, java_text, mapper_parsing};
 use crate::settings::{Keep, MappingSettings};
 use crate::{RequestError, field_type};
-use limber_work as work;
 
 /// Parses the body of `mappings`. Errors are `mapper_parsing_exception` with Elasticsearch's reasons, wrapped
 /// in "Failed to parse mapping: ...".
@@ -76,7 +75,11 @@ fn root(body: &Map<String, Value>, settings: &MappingSettings) -> Result<Root, R
         match name.as_str() {
             "dynamic" => root.object.dynamic = Some(dynamic(value)?),
             "enabled" => root.object.enabled = Some(boolean(value)?),
-            "properties" => root.object.properties = properties(value, "", 1, settings)?,
+            "subobjects" => root.object.subobjects = Some(flat::parse(value)?),
+            "properties" => {
+                let inside = Inside { path: "", depth: 1, is_flat: flat::is_flat(body)? };
+                root.object.properties = properties(value, inside, settings)?;
+            }
             "date_detection" => root.date_detection = Some(boolean(value)?),
             "numeric_detection" => root.numeric_detection = Some(boolean(value)?),
             "dynamic_date_formats" | "date_formats" => {
@@ -96,7 +99,7 @@ fn root(body: &Map<String, Value>, settings: &MappingSettings) -> Result<Root, R
             "derived" => root.runtime.extend(runtime::parse_derived(value)?),
             "_data_stream_timestamp" => root.data_stream_timestamp = Some(data_stream::parse(value)?),
             "_field_names" | "_size" | "_tier" | "_doc_count" | "_ignored" | "_id" | "_index"
-            | "subobjects" | "_inference_fields" => {
+            | "_inference_fields" => {
                 return Err(RequestError::unsupported(format!("[{name}] in a mapping")));
             }
             _ => unknown.push(format!("{name} : {}", java_text(value))),
@@ -108,6 +111,7 @@ fn root(body: &Map<String, Value>, settings: &MappingSettings) -> Result<Root, R
             unknown.join("] [")
         )));
     }
+    root.object.settle_flat(Around { path: "", dynamic: Dynamic::True })?;
     Ok(root)
 }
 
@@ -163,29 +167,6 @@ fn unknown_parameter(name: &str, field: &str, kind: &str) -> RequestError {
     mapper_parsing(format!("unknown parameter [{name}] on mapper [{field}] of type [{kind}]"))
 }
 
-/// Parses `properties` of the object at `path` ("" for the root), at level `depth`.
-fn properties(
-    value: &Value,
-    path: &str,
-    depth: usize,
-    settings: &MappingSettings,
-) -> Result<BTreeMap<String, Node>, RequestError> {
-    let fields = match value {
-        Value::Object(fields) => fields,
-        // Elasticsearch accepts an empty list as "no properties".
-        Value::Array(list) if list.is_empty() => return Ok(BTreeMap::new()),
-        _ => return Err(mapper_parsing("properties must be a map type")),
-    };
-    if depth > settings.limits.object_levels() {
-        return Err(depth_exceeded(path, settings));
-    }
-    let mut nodes = BTreeMap::new();
-    for (name, value) in fields {
-        work::check()?;
-        add(&mut nodes, name, value, path, depth, settings)?;
-    }
-    Ok(nodes)
-}
 
 pub(crate) fn total_fields_exceeded(limit: usize) -> RequestError {
     RequestError::illegal_argument(format!("Limit of total fields [{limit}] has been exceeded"))
@@ -202,74 +183,18 @@ pub(crate) fn depth_exceeded(path: &str, settings: &MappingSettings) -> RequestE
     ))
 }
 
-/// Adds one property; a dotted name creates the objects on its path.
-fn add(
-    nodes: &mut BTreeMap<String, Node>,
-    name: &str,
-    value: &Value,
-    path: &str,
-    depth: usize,
-    settings: &MappingSettings,
-) -> Result<(), RequestError> {
-    let (head, rest) = match name.split_once('.') {
-        Some((head, rest)) => (head, Some(rest)),
-        None => (name, None),
-    };
-    if head.is_empty() || rest.is_some_and(str::is_empty) {
-        return Err(RequestError::illegal_argument("field name cannot be an empty string"));
-    }
-    if head.trim().is_empty() {
-        return Err(RequestError::illegal_argument("field name cannot contain only whitespaces"));
-    }
-    if head.encode_utf16().count() > settings.limits.field_name_length {
-        return Err(RequestError::illegal_argument(format!(
-            "Field name [{head}] is longer than the limit of [{}] characters",
-            settings.limits.field_name_length
-        )));
-    }
-    let full = joined(path, head);
-    match rest {
-        Some(rest) => {
-            if depth + 1 > settings.limits.object_levels() {
-                return Err(depth_exceeded(&full, settings));
-            }
-            let parent = nodes.entry(head.to_owned()).or_insert_with(|| Node::Object(Object::default()));
-            match parent {
-                Node::Object(object) => add(&mut object.properties, rest, value, &full, depth + 1, settings),
-                Node::Leaf(_) | Node::Alias(_) => Err(mapper_parsing(format!(
-                    "can't merge a non object mapping [{full}] with an object mapping"
-                ))),
-            }
-        }
-        None => {
-            let node = node(value, &full, depth, settings)?;
-            match (nodes.get_mut(head), node) {
-                (Some(Node::Object(present)), Node::Object(object)) => {
-                    present.nested = object.nested.or(present.nested);
-                    present.dynamic = object.dynamic.or(present.dynamic);
-                    present.enabled = object.enabled.or(present.enabled);
-                    present.properties.extend(object.properties);
-                }
-                (Some(Node::Object(_)), Node::Leaf(_) | Node::Alias(_)) => {
-                    let kind = value["type"].as_str().unwrap_or_default();
-                    return Err(RequestError::illegal_argument(format!(
-                        "mapper [{full}] cannot be changed from type [{kind}] to [ObjectMapper]"
-                    )));
-                }
-                (_, node) => {
-                    nodes.insert(head.to_owned(), node);
-                }
-            }
-            Ok(())
-        }
-    }
-}
 
 pub(crate) fn joined(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-fn node(value: &Value, path: &str, depth: usize, settings: &MappingSettings) -> Result<Node, RequestError> {
+/// What the property at `path` declares, in an object of level `depth`.
+pub(super) fn node(
+    value: &Value,
+    path: &str,
+    depth: usize,
+    settings: &MappingSettings,
+) -> Result<Node, RequestError> {
     let Value::Object(body) = value else {
         let name = path.rsplit('.').next().unwrap_or(path);
         let class = if value.is_array() { "java.util.ArrayList" } else { "java.lang.String" };
@@ -280,7 +205,12 @@ fn node(value: &Value, path: &str, depth: usize, settings: &MappingSettings) -> 
     let kind = match body.get("type") {
         Some(Value::String(kind)) => kind.as_str(),
         Some(other) => return Err(unknown_type(&java_text(other), path)),
-        None if ["properties", "enabled", "dynamic"].iter().any(|key| body.contains_key(*key)) => "object",
+        None if ["properties", "enabled", "dynamic", "subobjects"]
+            .iter()
+            .any(|key| body.contains_key(*key)) =>
+        {
+            "object"
+        }
         None => {
             let name = path.rsplit('.').next().unwrap_or(path);
             return Err(mapper_parsing(format!("No type specified for field [{name}]")));
@@ -352,9 +282,13 @@ fn object(
             "include_in_parent" | "include_in_root" if object.nested.is_some() => {}
             "dynamic" => object.dynamic = Some(dynamic(value)?),
             "enabled" => object.enabled = Some(boolean(value)?),
-            "properties" => object.properties = properties(value, path, depth + 1, settings)?,
+            "subobjects" => object.subobjects = Some(flat::parse(value)?),
+            "properties" => {
+                let inside = Inside { path, depth: depth + 1, is_flat: flat::is_flat(body)? };
+                object.properties = properties(value, inside, settings)?;
+            }
             "synthetic_source_keep" => object.keep = Some(Keep::parse(&java_text(value))?),
-            "subobjects" | "include_in_all" | "store_array_source" => {
+            "include_in_all" | "store_array_source" => {
                 return Err(RequestError::unsupported(format!("[{name}] on object field [{path}]")));
             }
             _ => {

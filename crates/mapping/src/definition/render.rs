@@ -54,6 +54,9 @@ fn head(object: &Object, body: &mut Map<String, Value>) {
     if object.enabled == Some(false) {
         body.insert("enabled".into(), false.into());
     }
+    if let Some(subobjects) = object.subobjects {
+        body.insert("subobjects".into(), subobjects.into());
+    }
     if let Some(keep) = object.keep {
         body.insert("synthetic_source_keep".into(), keep.name().into());
     }

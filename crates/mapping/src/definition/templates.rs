@@ -21,6 +21,8 @@ pub(crate) struct Template {
     types: Vec<String>,
     types_not: Vec<String>,
     is_regex: bool,
+    /// New fields are runtime fields.
+    pub is_runtime: bool,
     mapping: Map<String, Value>,
 }
 
@@ -59,6 +61,7 @@ impl Template {
             types: Vec::new(),
             types_not: Vec::new(),
             is_regex: false,
+            is_runtime: false,
             mapping: Map::new(),
         };
         let mut has_mapping = false;
@@ -91,9 +94,17 @@ impl Template {
                         )));
                     }
                 },
-                "runtime" => {
-                    return Err(RequestError::unsupported(format!("[runtime] in dynamic template [{name}]")));
-                }
+                "runtime" => match value {
+                    Value::Object(mapping) => {
+                        template.mapping = mapping.clone();
+                        template.is_runtime = true;
+                    }
+                    _ => {
+                        return Err(mapper_parsing(format!(
+                            "template [{name}]: [runtime] must be an object"
+                        )));
+                    }
+                },
                 other => {
                     return Err(RequestError::illegal_argument(format!(
                         "Illegal dynamic template parameter: [{other}]"
@@ -101,8 +112,20 @@ impl Template {
                 }
             }
         }
-        if !has_mapping {
+        if has_mapping && template.is_runtime {
+            let reason =
+                format!("mapping and runtime cannot be both specified in the same dynamic template [{name}]");
+            return Err(mapper_parsing(reason));
+        }
+        if !has_mapping && !template.is_runtime {
             return Err(mapper_parsing(format!("template [{name}] must have either mapping or runtime set")));
+        }
+        if let Some(kind) = template.types.iter().find(|kind| matches!(kind.as_str(), "object" | "binary"))
+            && template.is_runtime
+        {
+            return Err(mapper_parsing(format!(
+                "Dynamic template [{name}] defines a runtime field but type [{kind}] is not supported as runtime field"
+            )));
         }
         if template.is_regex {
             for pattern in template.matches.iter().chain(&template.unmatches) {
@@ -137,7 +160,12 @@ impl Template {
         let by_type = |one: &String| one == json_type || (one == "*" && json_type != "object");
         let any_or_none =
             |list: &[String], test: &dyn Fn(&String) -> bool| list.is_empty() || list.iter().any(test);
-        any_or_none(&self.matches, &by_name)
+        // A template that says nothing of names and types is for requests that name it.
+        let is_for_any = !(self.matches.is_empty() && self.path_matches.is_empty() && self.types.is_empty());
+        is_for_any
+            // Objects are no runtime fields, nor is what is in them binary.
+            && (!self.is_runtime || !matches!(json_type, "object" | "binary"))
+            && any_or_none(&self.matches, &by_name)
             && any_or_none(&self.path_matches, &by_path)
             && any_or_none(&self.types, &by_type)
             && !self.unmatches.iter().any(by_name)

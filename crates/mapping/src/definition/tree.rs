@@ -41,6 +41,8 @@ pub(crate) struct Object {
     pub nested: Option<Includes>,
     pub dynamic: Option<Dynamic>,
     pub enabled: Option<bool>,
+    /// `subobjects`: false where names with dots are names of fields.
+    pub subobjects: Option<bool>,
     /// `synthetic_source_keep`.
     pub keep: Option<Keep>,
     pub properties: BTreeMap<String, Node>,

@@ -2,6 +2,10 @@
 //!
 //! Source: `DocumentParser`, `DynamicFieldsBuilder`, `DynamicTemplate`.
 
+mod flat;
+
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 
 use super::error;
@@ -9,7 +13,7 @@ use super::json::{self as tokens, JsonErrorKind};
 use super::scan::skip_space;
 use crate::RequestError;
 use crate::date::MILLIS_FORMAT;
-use crate::definition::{self, Dynamic};
+use crate::definition::{self, Dynamic, Template};
 use crate::mapping::Mapping;
 use crate::mapping::tree::{Copy, Target};
 use limber_work as work;
@@ -20,6 +24,19 @@ use limber_work as work;
 ///
 /// Called after [`super::parse`] returned `NeedsMapping`. Errors are those of the walk.
 pub fn infer(mapping: &Mapping, source: &[u8]) -> Result<Value, RequestError> {
+    infer_by(mapping, source, &HashMap::new())
+}
+
+/// As [`infer`]; fields whose full path is in `templates` get the dynamic template of that name, whatever it
+/// matches (`dynamic_templates` of a bulk operation).
+///
+/// # Errors
+/// Also: there is no template of that name.
+pub fn infer_by(
+    mapping: &Mapping,
+    source: &[u8],
+    templates: &HashMap<String, String>,
+) -> Result<Value, RequestError> {
     let text = match std::str::from_utf8(source) {
         Ok(text) => text,
         Err(invalid) => {
@@ -27,11 +44,18 @@ pub fn infer(mapping: &Mapping, source: &[u8]) -> Result<Value, RequestError> {
             return Err(error::syntax(source, 0, &found));
         }
     };
-    let mut inference =
-        Inference { mapping, text, bytes: source, found: Map::new(), runtime: Map::new(), token: 0 };
+    let mut inference = Inference {
+        mapping,
+        templates,
+        text,
+        bytes: source,
+        found: Map::new(),
+        runtime: Map::new(),
+        token: 0,
+    };
     let start = skip_space(source, 0);
     if source.get(start) == Some(&b'{') {
-        let root = Place { object: Some(0), dynamic: mapping.tree().objects[0].dynamic };
+        let root = inference.place(0);
         inference.object(root, "", start, 1)?;
     }
     inference.name_nested();
@@ -44,6 +68,8 @@ pub fn infer(mapping: &Mapping, source: &[u8]) -> Result<Value, RequestError> {
 
 struct Inference<'a> {
     mapping: &'a Mapping,
+    /// Full path to the name of a template that was asked for.
+    templates: &'a HashMap<String, String>,
     text: &'a str,
     bytes: &'a [u8],
     /// New fields: full path to mapping, in document order.
@@ -58,9 +84,39 @@ struct Inference<'a> {
 struct Place {
     object: Option<u32>,
     dynamic: Dynamic,
+    /// Of an object without objects: where the names of its fields begin in their paths.
+    names_from: Option<usize>,
 }
 
-impl Inference<'_> {
+impl<'a> Inference<'a> {
+    fn place(&self, number: u32) -> Place {
+        let tree = self.mapping.tree();
+        let node = &tree.objects[number as usize];
+        let owner = &tree.objects[node.begins_names_of.unwrap_or(number) as usize];
+        let start = if owner.path.is_empty() { 0 } else { owner.path.len() + 1 };
+        Place { object: Some(number), dynamic: node.dynamic, names_from: node.is_flat.then_some(start) }
+    }
+
+    /// The dynamic template for a new field: the one that the request names, or the first that fits.
+    fn template(
+        &self,
+        name: &str,
+        path: &str,
+        json_type: &str,
+        at: usize,
+    ) -> Result<Option<&'a Template>, RequestError> {
+        let mut templates = self.mapping.templates().iter();
+        let Some(asked) = self.templates.get(path) else {
+            return Ok(templates.find(|template| template.fits(name, path, json_type)));
+        };
+        let found = templates.find(|template| template.name == *asked);
+        found.map(Some).ok_or_else(|| {
+            let reason =
+                format!("Can't find dynamic template for dynamic template name [{asked}] of field [{path}]");
+            error::document(self.bytes, at, reason)
+        })
+    }
+
     /// Adds the declarations of the nested objects that enclose the new fields, because a dotted name alone
     /// would declare plain objects.
     fn name_nested(&mut self) {
@@ -135,8 +191,13 @@ impl Inference<'_> {
     ) -> Result<usize, RequestError> {
         let tree = self.mapping.tree();
         let mut path = path.to_owned();
+        let mut rest = key.trim_end_matches('.');
         let mut segments = key.trim_end_matches('.').split('.').peekable();
         while let Some(segment) = segments.next() {
+            if place.names_from.is_some() {
+                return self.flat_member(place, &path, rest, at, level);
+            }
+            rest = rest.get(segment.len() + 1..).unwrap_or_default();
             if segment.trim().is_empty() {
                 // The walk reports the error.
                 return self.skip(at);
@@ -153,29 +214,16 @@ impl Inference<'_> {
                     if !node.enabled {
                         return self.skip(at);
                     }
-                    place = Place { object: Some(object), dynamic: node.dynamic };
+                    place = self.place(object);
                     if is_last {
                         return self.objects(place, &full, at, level + 1);
                     }
                 }
                 Some(Target::Leaf(leaf)) => {
-                    if is_last && tree.leaves[leaf as usize].field.constant() == Some(None) {
-                        self.constant(&full, at)?;
-                    }
-                    if is_last {
-                        for copy in &tree.leaves[leaf as usize].copies {
-                            match copy {
-                                Copy::Missing { path, dynamic: Dynamic::True } => {
-                                    self.unknown(&path.clone(), at, level)?;
-                                }
-                                Copy::Missing { path, dynamic: Dynamic::Runtime } => {
-                                    self.runtime(&path.clone(), at, level)?;
-                                }
-                                _ => {}
-                            }
-                        }
-                    }
-                    return self.skip(at);
+                    return match is_last {
+                        true => self.mapped(leaf, &full, at, level),
+                        false => self.skip(at),
+                    };
                 }
                 // The walk refuses a value for an alias.
                 None if tree.aliases.contains_key(full.as_str()) => return self.skip(at),
@@ -185,8 +233,8 @@ impl Inference<'_> {
                 }
                 None if place.dynamic != Dynamic::True => return self.skip(at),
                 None if is_last => return self.unknown(&full, at, level),
-                None => match self.new_object(&full) {
-                    Some(dynamic) => place = Place { object: None, dynamic },
+                None => match self.new_object(&full, at)? {
+                    Some(new) => place = new,
                     None => return self.skip(at),
                 },
             }
@@ -194,6 +242,26 @@ impl Inference<'_> {
             level += 1;
             if level > self.mapping.settings().limits.object_levels() {
                 return Err(definition::depth_exceeded(&path, self.mapping.settings()));
+            }
+        }
+        self.skip(at)
+    }
+
+    /// The value of a mapped field.
+    fn mapped(&mut self, leaf: u32, path: &str, at: usize, level: usize) -> Result<usize, RequestError> {
+        let leaf = &self.mapping.tree().leaves[leaf as usize];
+        if leaf.field.constant() == Some(None) {
+            self.constant(path, at)?;
+        }
+        for copy in &leaf.copies {
+            match copy {
+                Copy::Missing { path, dynamic: Dynamic::True } => {
+                    self.unknown(&path.clone(), at, level)?;
+                }
+                Copy::Missing { path, dynamic: Dynamic::Runtime } => {
+                    self.runtime(&path.clone(), at, level)?;
+                }
+                _ => {}
             }
         }
         self.skip(at)
@@ -252,11 +320,10 @@ impl Inference<'_> {
     }
 
     /// Adds a new object. Returns `None` if its contents are not to be read.
-    fn new_object(&mut self, path: &str) -> Option<Dynamic> {
+    fn new_object(&mut self, path: &str, at: usize) -> Result<Option<Place>, RequestError> {
         let name = path.rsplit('.').next().unwrap_or(path);
         if !self.found.contains_key(path) {
-            let template =
-                self.mapping.templates().iter().find(|template| template.fits(name, path, "object"));
+            let template = self.template(name, path, "object", at)?;
             let mut body = template.map(|template| template.mapping_for(name, "object")).unwrap_or_default();
             if !body.contains_key("type") {
                 body.insert("type".into(), "object".into());
@@ -268,42 +335,53 @@ impl Inference<'_> {
             || body["enabled"] == false
             || body["enabled"] == "false"
         {
-            return None;
+            return Ok(None);
         }
-        Some(match &body["dynamic"] {
+        let dynamic = match &body["dynamic"] {
             Value::Bool(false) => Dynamic::False,
             Value::String(text) if text == "false" => Dynamic::False,
             Value::String(text) if text == "strict" => Dynamic::Strict,
             Value::String(text) if text == "runtime" => Dynamic::Runtime,
             _ => Dynamic::True,
-        })
+        };
+        let is_flat = body["subobjects"] == false || body["subobjects"] == "false";
+        Ok(Some(Place { object: None, dynamic, names_from: is_flat.then_some(path.len() + 1) }))
     }
 
     /// Reads the value of an unmapped path.
     fn unknown(&mut self, path: &str, at: usize, level: usize) -> Result<usize, RequestError> {
-        let name = path.rsplit('.').next().unwrap_or(path).to_owned();
+        let name = path.rsplit('.').next().unwrap_or(path);
         match self.bytes.get(at) {
-            Some(b'{') => match self.new_object(path) {
-                Some(dynamic) => self.object(Place { object: None, dynamic }, path, at, level + 1),
+            Some(b'{') => match self.new_object(path, at)? {
+                Some(place) => self.object(place, path, at, level + 1),
                 None => self.skip(at),
             },
             Some(b'[') => self.array(at, &mut |this, at| this.unknown(path, at, level)),
-            Some(first) => {
-                let end = self.skip(at)?;
-                if !self.found.contains_key(path) {
-                    let inferred =
-                        self.scalar(*first, at, end).map(|(json_type, kind, pattern)| match json_type {
-                            "string" => self.string(&name, path),
-                            _ => self.typed(&name, path, json_type, kind, pattern.as_deref()),
-                        });
-                    if let Some(inferred) = inferred {
-                        self.find(path, inferred)?;
-                    }
-                }
-                Ok(end)
-            }
+            Some(first) => self.new_field(*first, name, path, at),
             None => self.skip(at),
         }
+    }
+
+    /// The scalar at `at` of a field that nothing maps. `name`: what templates match as its name.
+    fn new_field(&mut self, first: u8, name: &str, path: &str, at: usize) -> Result<usize, RequestError> {
+        let end = self.skip(at)?;
+        if !self.found.contains_key(path)
+            && !self.mapping.makes(path)
+            && let Some((json_type, kind, pattern)) = self.scalar(first, at, end)
+        {
+            let template = self.template(name, path, json_type, at)?;
+            if let Some(template) = template.filter(|template| template.is_runtime) {
+                let kind = if json_type == "string" { "keyword" } else { json_type };
+                self.runtime.insert(path.to_owned(), template.mapping_for(name, kind).into());
+                return Ok(end);
+            }
+            let inferred = match json_type {
+                "string" => string(template, name),
+                _ => typed(template, name, json_type, kind, pattern.as_deref()),
+            };
+            self.find(path, inferred)?;
+        }
+        Ok(end)
     }
 
     /// Reads the value of an unmapped path in an object whose new fields are runtime fields. Objects
@@ -313,7 +391,10 @@ impl Inference<'_> {
             return Err(definition::depth_exceeded(path, self.mapping.settings()));
         }
         match self.bytes.get(at) {
-            Some(b'{') => self.object(Place { object: None, dynamic: Dynamic::Runtime }, path, at, level + 1),
+            Some(b'{') => {
+                let place = Place { object: None, dynamic: Dynamic::Runtime, names_from: None };
+                self.object(place, path, at, level + 1)
+            }
             Some(b'[') => self.array(at, &mut |this, at| this.runtime(path, at, level)),
             Some(first) => {
                 let end = self.skip(at)?;
@@ -324,7 +405,7 @@ impl Inference<'_> {
                     return Ok(end);
                 };
                 let name = path.rsplit('.').next().unwrap_or(path);
-                if self.mapping.templates().iter().any(|template| template.fits(name, path, json_type)) {
+                if self.template(name, path, json_type, at)?.is_some() {
                     return self.unknown(path, at, level);
                 }
                 let kind = if json_type == "string" { "keyword" } else { json_type };
@@ -373,33 +454,38 @@ impl Inference<'_> {
             _ => Some(number(!self.bytes[at..end].iter().any(|byte| matches!(byte, b'.' | b'e' | b'E')))),
         }
     }
+}
 
-    fn string(&self, name: &str, path: &str) -> Value {
-        match self.mapping.templates().iter().find(|template| template.fits(name, path, "string")) {
-            Some(template) => Value::Object(template.mapping_for(name, "text")),
-            None => json!({"type": "text", "fields": {"keyword": {"type": "keyword", "ignore_above": 256}}}),
-        }
+fn string(template: Option<&Template>, name: &str) -> Value {
+    match template {
+        Some(template) => Value::Object(template.mapping_for(name, "text")),
+        None => json!({"type": "text", "fields": {"keyword": {"type": "keyword", "ignore_above": 256}}}),
     }
+}
 
-    fn typed(&self, name: &str, path: &str, json_type: &str, kind: &str, format: Option<&str>) -> Value {
-        let template = self.mapping.templates().iter().find(|template| template.fits(name, path, json_type));
-        let mut body = match template {
-            Some(template) => template.mapping_for(name, kind),
-            None => {
-                let mut body = Map::new();
-                body.insert("type".into(), kind.into());
-                body
-            }
-        };
-        let is_of = |name: &str| body.get("type").is_some_and(|kind| kind == name);
-        // The default format of detected dates, which differs from that of `date_nanos`.
-        let format = format.or_else(|| (json_type == "date" && is_of("date_nanos")).then_some(MILLIS_FORMAT));
-        if let Some(format) = format
-            && (is_of("date") || is_of("date_nanos"))
-            && !body.contains_key("format")
-        {
-            body.insert("format".into(), format.into());
+fn typed(
+    template: Option<&Template>,
+    name: &str,
+    json_type: &str,
+    kind: &str,
+    format: Option<&str>,
+) -> Value {
+    let mut body = match template {
+        Some(template) => template.mapping_for(name, kind),
+        None => {
+            let mut body = Map::new();
+            body.insert("type".into(), kind.into());
+            body
         }
-        Value::Object(body)
+    };
+    let is_of = |name: &str| body.get("type").is_some_and(|kind| kind == name);
+    // The default of detected dates, which is not that of `date_nanos`.
+    let format = format.or_else(|| (json_type == "date" && is_of("date_nanos")).then_some(MILLIS_FORMAT));
+    if let Some(format) = format
+        && (is_of("date") || is_of("date_nanos"))
+        && !body.contains_key("format")
+    {
+        body.insert("format".into(), format.into());
     }
+    Value::Object(body)
 }

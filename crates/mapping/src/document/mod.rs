@@ -20,7 +20,7 @@ mod unknown_key;
 mod walk;
 mod whole;
 
-pub use infer::infer;
+pub use infer::{infer, infer_by};
 pub use scratch::Scratch;
 pub use scripted::{ScriptedValue, put_ignored, put_scripted};
 pub use walk::{Parsed, parse, parse_acknowledged};

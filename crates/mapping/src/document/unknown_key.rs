@@ -96,6 +96,12 @@ impl<S: FieldSink> Walk<'_, S> {
         at: usize,
         end: usize,
     ) -> Result<usize, Stop> {
+        if self.leads_to_object(at)
+            && self.bytes[at] != b'n'
+            && let Some((flat, rest)) = self.way_into_flat(node, key)
+        {
+            return self.objects_of_names(flat, rest, at, end);
+        }
         let last = if matches!(self.bytes[at], b'{' | b'[') { end - 1 } else { at };
         match self.resolve(node, key) {
             UnknownKey::Disabled => Ok(end),
@@ -144,13 +150,85 @@ impl<S: FieldSink> Walk<'_, S> {
                 }
             }
             UnknownKey::Unmapped { dynamic: Dynamic::True, .. } => {
-                if holds_value(&self.bytes[at..end]) {
-                    Err(Stop::NeedsMapping)
-                } else {
-                    Ok(end)
+                // What a runtime field makes is not mapped besides.
+                let is_made = || self.mapping.makes(&joined(&node.path, key));
+                match holds_value(&self.bytes[at..end]) && !is_made() {
+                    true => Err(Stop::NeedsMapping),
+                    false => Ok(end),
                 }
             }
         }
+    }
+
+    /// Whether the value at `at` is an object, an array that begins with one, or nothing.
+    pub(super) fn leads_to_object(&self, at: usize) -> bool {
+        let mut rest = self.bytes[at..].iter().filter(|byte| **byte != b'[' && !byte.is_ascii_whitespace());
+        matches!(rest.next(), Some(b'{' | b'n' | b']'))
+    }
+
+    /// A scalar of a key that is a whole name, where the mapping knows names that only begin with it.
+    #[cold]
+    pub(super) fn beginning_as_field(&mut self, number: u32, at: usize, depth: usize) -> Result<usize, Stop> {
+        let tree = self.tree;
+        let node = &tree.objects[number as usize];
+        let Some(owner) = node.begins_names_of else { return self.skip(at, depth) };
+        let end = self.skip(at, depth)?;
+        let name = node.path.strip_prefix(&*tree.objects[owner as usize].path).unwrap_or(&node.path);
+        let name = name.strip_prefix('.').unwrap_or(name).to_owned();
+        self.unresolved(&tree.objects[owner as usize], &name, at, at, end)
+    }
+
+    /// The object without objects that a name leads into, and what is left of the name there.
+    fn way_into_flat<'k>(&self, object: &'k ObjectNode, key: &'k str) -> Option<(&'k ObjectNode, &'k str)>
+    where
+        Self: 'k,
+    {
+        let (mut object, mut rest) = (object, key);
+        while !object.is_flat {
+            let (head, tail) = rest.split_once('.').filter(|_| object.enabled)?;
+            let entry = self.tree.find(object, head.as_bytes())?;
+            let Target::Object(inner) = self.tree.entries[entry as usize].target else { return None };
+            object = &self.tree.objects[inner as usize];
+            rest = tail;
+        }
+        Some((object, rest))
+    }
+
+    /// An object from `at` to `end` in one that has none, whose members the mapping does not know by the names
+    /// that they have together with `key`.
+    fn objects_of_names(&self, node: &ObjectNode, key: &str, at: usize, end: usize) -> Result<usize, Stop> {
+        let (owner, name) = self.tree.name_in_flat(node, key);
+        if self.is_acknowledged || !owner.enabled || owner.dynamic == Dynamic::False {
+            return Ok(end);
+        }
+        let path = joined(&owner.path, &name);
+        if self.tree.aliases.contains_key(path.as_str()) {
+            let reason = format_args!("Cannot write to a field alias [{path}].");
+            return Err(error::document(self.bytes, at, reason).into());
+        }
+        let value = &self.text[at..end];
+        match owner.dynamic {
+            Dynamic::Strict => Err(error::strict(self.bytes, at, &name, &owner.path).into()),
+            Dynamic::Runtime if is_known_at_runtime(self.mapping, &path, value) => Ok(end),
+            _ if is_without_values(value) => Ok(end),
+            _ => Err(Stop::NeedsMapping),
+        }
+    }
+
+    /// The object at `at` of a field that takes none, in an object that has none: its members have names that
+    /// begin with the field's.
+    #[cold]
+    pub(super) fn object_of_field(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
+        let tree = self.tree;
+        let leaf = &tree.leaves[leaf as usize];
+        if let Some(&beginning) = tree.beginnings.get(&leaf.field.path) {
+            return self.object(beginning, at + 1, 1);
+        }
+        let owner = &tree.objects[leaf.flat_in.unwrap_or_default() as usize];
+        let name = leaf.field.path.strip_prefix(&*owner.path).unwrap_or(&leaf.field.path);
+        let name = name.strip_prefix('.').unwrap_or(name).to_owned();
+        let end = self.skip(at, 1)?;
+        self.objects_of_names(owner, &name, at, end)
     }
 
     /// Returns the first nested object into which a dotted name leads, and the rest of the name.
@@ -212,6 +290,16 @@ impl<S: FieldSink> Walk<'_, S> {
         loop {
             if !object.enabled {
                 return UnknownKey::Disabled;
+            }
+            if object.is_flat {
+                let (owner, name) = self.tree.name_in_flat(object, rest);
+                let path = joined(&owner.path, &name);
+                return match self.tree.aliases.contains_key(path.as_str()) {
+                    true => UnknownKey::Alias { path, is_below: false },
+                    false => {
+                        UnknownKey::Unmapped { dynamic: owner.dynamic, object: owner.path.to_string(), name }
+                    }
+                };
             }
             let (head, tail) = match rest.split_once('.') {
                 Some((head, tail)) => (head, Some(tail)),
@@ -277,6 +365,20 @@ fn is_known_at_runtime(mapping: &Mapping, path: &str, value: &str) -> bool {
     // Values that serde cannot read, such as numbers out of range, are left to the inference, which reports
     // them.
     serde_json::from_str(value).is_ok_and(|value| walk(mapping, path, &value))
+}
+
+/// Whether objects hold nothing but objects and nulls.
+fn is_without_values(text: &str) -> bool {
+    fn walk(value: &serde_json::Value) -> bool {
+        match value {
+            serde_json::Value::Null => true,
+            serde_json::Value::Array(items) => items.iter().all(walk),
+            serde_json::Value::Object(members) => members.values().all(walk),
+            _ => false,
+        }
+    }
+    // What serde does not read, such as numbers beyond all bounds, the inference words.
+    serde_json::from_str(text).is_ok_and(|value| walk(&value))
 }
 
 /// Whether a syntactically valid value contains any scalar except null, or any object.

@@ -332,6 +332,9 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         if !object.enabled || (self.including && object.nested.is_some()) {
             return Ok(json::skip_value(self.bytes, at, depth, json_depth)?);
         }
+        if object.begins_names_of.is_some() && !self.leads_to_object(at) {
+            return self.beginning_as_field(number, at, depth);
+        }
         self.token = at;
         match self.bytes.get(at) {
             Some(b'{') => self.instance(number, at + 1, depth + 1),
@@ -563,6 +566,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             Some(b'{') if node.reads == Reads::Features => self.features(leaf, at),
             Some(b'{') if node.reads == Reads::Query => self.query(leaf, at),
             Some(b'{') if node.reads == Reads::Flattened => self.flattened(leaf, at),
+            Some(b'{') if node.flat_in.is_some() => self.object_of_field(leaf, at),
             Some(b'{') => {
                 let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;
                 let kind = node.field.type_name();

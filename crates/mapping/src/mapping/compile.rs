@@ -291,6 +291,10 @@ impl Mapping {
         mapping.stored = mapping.find_stored();
         mapping.check_aliases()?;
         if mapping.source.mode == SourceMode::Synthetic {
+            if mapping.tree.objects.iter().any(|object| object.is_flat) {
+                let what = "[subobjects: false] in an index with synthetic source";
+                return Err(RequestError::unsupported(what));
+            }
             let plan = SyntheticPlan::of(&root, &mapping);
             if let Some(before) = previous.and_then(|previous| previous.synthetic.as_deref()) {
                 plan.check_update(before)?;

@@ -21,6 +21,11 @@ impl Mapping {
         self.runtime.values()
     }
 
+    /// Whether a runtime field of the mapping has this full path.
+    pub(crate) fn makes(&self, path: &str) -> bool {
+        self.runtime.contains_key(path)
+    }
+
     /// Returns the field at this full path (including runtime fields, multi-fields and reserved fields), or
     /// the target of an alias with this name.
     pub fn field(&self, path: &str) -> Option<Arc<Field>> {
@@ -122,7 +127,8 @@ impl Mapping {
 
     /// Returns the object at this full path; "" is the root.
     pub fn object(&self, path: &str) -> Option<&ObjectNode> {
-        self.tree.objects.iter().find(|object| &*object.path == path)
+        let mut objects = self.tree.objects.iter().filter(|object| object.begins_names_of.is_none());
+        objects.find(|object| &*object.path == path)
     }
 
     /// Returns all nested objects; that of [`crate::SpaceId`] `n` is at `n - 1`.
@@ -202,21 +208,24 @@ impl Mapping {
 
     fn definition_of(&self, path: &str) -> Option<&Leaf> {
         let mut object = &self.root.object;
-        let mut segments = path.split('.').peekable();
-        while let Some(segment) = segments.next() {
-            match object.properties.get(segment)? {
-                Node::Object(inner) => object = inner,
-                Node::Alias(path) => return self.definition_of(path),
-                Node::Leaf(leaf) => {
-                    return match (segments.next(), segments.next()) {
-                        (None, _) => Some(leaf),
-                        (Some(sub), None) => leaf.fields.get(sub),
-                        _ => None,
-                    };
-                }
+        let mut path = path;
+        loop {
+            let (name, rest) = match path.split_once('.') {
+                Some((name, rest)) if !object.is_flat() => (name, Some(rest)),
+                // The whole of it is a field's name, or all but a multi-field's.
+                _ => match path.rsplit_once('.').filter(|_| !object.properties.contains_key(path)) {
+                    Some((name, part)) => (name, Some(part)),
+                    None => (path, None),
+                },
+            };
+            match (object.properties.get(name)?, rest) {
+                (Node::Object(inner), Some(rest)) => (object, path) = (inner, rest),
+                (Node::Object(_), None) => return None,
+                (Node::Alias(path), _) => return self.definition_of(path),
+                (Node::Leaf(leaf), None) => return Some(leaf),
+                (Node::Leaf(leaf), Some(part)) => return leaf.fields.get(part),
             }
         }
-        None
     }
 
     /// Returns `_routing.required`.
@@ -270,7 +279,7 @@ impl Mapping {
         let tree = &self.tree;
         let keyed = tree.leaves.iter().filter(|leaf| leaf.keyed.is_some()).count();
         let parts = tree.leaves.iter().filter(|leaf| leaf.field.is_part).count();
-        tree.leaves.len() - keyed - parts + tree.aliases.len() + tree.objects.len() - 1
+        tree.leaves.len() - keyed - parts + tree.aliases.len() + tree.object_count() - 1
             + self.root.runtime.len()
     }
 }

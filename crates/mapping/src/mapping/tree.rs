@@ -1,6 +1,8 @@
 //! The mapping in the form in which the walker uses it: objects, their keys, and the fields that a key's
 //! value feeds.
 
+mod names;
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -82,6 +84,11 @@ pub struct ObjectNode {
     pub(crate) enabled: bool,
     /// Of type `nested`: each of its instances is a separate document.
     pub(crate) nested: Option<NestedNode>,
+    /// Names with dots are names of its fields (`subobjects: false`).
+    pub(crate) is_flat: bool,
+    /// No object of the mapping, but the beginning of names of this one's fields, for documents that have
+    /// objects where the mapping has none. Such an object is flat as well.
+    pub(crate) begins_names_of: Option<u32>,
     keys: HashTable<u32>,
 }
 
@@ -159,6 +166,8 @@ pub(crate) struct Leaf {
     pub keyed: Option<u32>,
     /// The space of its values.
     pub space: SpaceId,
+    /// The object without objects that it is a field of.
+    pub flat_in: Option<u32>,
 }
 
 #[derive(Debug, Default)]
@@ -168,6 +177,8 @@ pub(crate) struct Tree {
     pub leaves: Vec<Leaf>,
     /// Aliases of fields with the paths of those fields. Keys of documents do not match them.
     pub aliases: BTreeMap<Arc<str>, Arc<str>>,
+    /// The objects that stand for beginnings of names, by path.
+    pub beginnings: HashMap<Arc<str>, u32>,
 }
 
 /// Assigns fields to leaves and spaces to nested objects.
@@ -221,6 +232,8 @@ impl Tree {
             dynamic: inside.dynamic,
             enabled: object.enabled.unwrap_or(true),
             nested,
+            is_flat: object.is_flat(),
+            begins_names_of: None,
             keys: HashTable::new(),
         });
         for (name, node) in &object.properties {
@@ -234,6 +247,9 @@ impl Tree {
                 }
             };
             self.add(number, name, target);
+        }
+        if object.is_flat() {
+            self.add_beginnings(number, object)?;
         }
         Ok(number)
     }
@@ -289,46 +305,6 @@ impl Tree {
         keys.insert_unique(hash(key.as_bytes()), number, |&entry| hash(&entries[entry as usize].key));
     }
 
-    /// Adds to every object the dotted names of everything within its enabled objects (`{"a.b": 1}` means
-    /// `{"a": {"b": 1}}`). Names that lead into a nested object are handled by the walker, which opens its
-    /// document.
-    fn alias_dotted_names(&mut self) {
-        let by_path: HashMap<Arc<str>, u32> = self
-            .objects
-            .iter()
-            .enumerate()
-            .map(|(number, object)| (object.path.clone(), number as u32))
-            .collect();
-        let real: Vec<(String, Target)> = (self.leaves.iter().enumerate())
-            .map(|(number, leaf)| (leaf.field.path.to_string(), Target::Leaf(number as u32)))
-            .chain(
-                (self.objects.iter().enumerate().skip(1))
-                    .map(|(number, object)| (object.path.to_string(), Target::Object(number as u32))),
-            )
-            .collect();
-        for (path, target) in real {
-            let Some((parent, _)) = path.rsplit_once('.') else { continue };
-            // A multi-field has no parent object; no key of a document leads to it.
-            let Some(&parent) = by_path.get(parent) else { continue };
-            let stops = |object: &ObjectNode| !object.enabled || object.nested.is_some();
-            if stops(&self.objects[parent as usize]) {
-                continue;
-            }
-            let mut end = self.objects[parent as usize].path.len();
-            while let Some(split) = path[..end].rfind('.') {
-                let above = by_path[&path[..split]];
-                self.add(above, &path[split + 1..], target);
-                end = split;
-                if stops(&self.objects[above as usize]) {
-                    end = 0;
-                    break;
-                }
-            }
-            if self.objects[0].enabled && end > 0 {
-                self.add(0, &path, target);
-            }
-        }
-    }
 
     fn find_timestamp(&mut self, root: &Root) {
         if root.data_stream_timestamp != Some(true) {
@@ -393,6 +369,11 @@ impl Tree {
         Ok(())
     }
 
+    /// Number of the objects that the mapping declares, the root among them.
+    pub fn object_count(&self) -> usize {
+        self.objects.iter().filter(|object| object.begins_names_of.is_none()).count()
+    }
+
     /// Returns `dynamic` of the deepest existing object above `path`.
     pub fn dynamic_above(&self, path: &str) -> Dynamic {
         let mut end = path.len();
@@ -434,6 +415,7 @@ impl Leaf {
             parents: Box::default(),
             keyed: None,
             space,
+            flat_in: None,
             field,
         }
     }

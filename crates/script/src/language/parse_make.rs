@@ -128,8 +128,8 @@ impl Parser {
             return Err(ScriptError::argument(at, format!("Not a type [{name}].")));
         };
         let arguments = self.arguments()?;
-        // No constructor takes more than one argument.
-        if arguments.len() > 1 {
+        // All constructors there are take nothing, or one thing; that of a whole number its radix as well.
+        if arguments.len() > 1 + usize::from(name == "BigInteger") {
             return Err(ScriptError::argument(
                 at,
                 format!("constructor [{class}, <init>/{}] not found", arguments.len()),

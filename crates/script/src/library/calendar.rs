@@ -13,6 +13,7 @@ pub(crate) fn constant<'n>(class: &str, name: &'n str) -> Option<&'n str> {
         "Month" => MONTHS.contains(&name),
         "TextStyle" => matches!(name.trim_end_matches("_STANDALONE"), "FULL" | "SHORT" | "NARROW"),
         // Names are shown in English.
+        "RoundingMode" => super::java::MODES.contains(&name),
         "Locale" => matches!(name, "ENGLISH" | "ROOT" | "US" | "UK" | "CANADA"),
         _ => false,
     };
@@ -22,8 +23,10 @@ pub(crate) fn constant<'n>(class: &str, name: &'n str) -> Option<&'n str> {
 /// Calls a method of the enums; `None` if the string is no such constant, or the constant has no such
 /// method.
 pub(super) fn method(text: &str, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
-    if let ("between", [Value::Date(from), Value::Date(to)]) = (name, arguments) {
-        return dates::between(text, from, to, at).map(Some);
+    if let ("between", [from, to]) = (name, arguments)
+        && let (Some(from), Some(to)) = (dates::moment_of(from), dates::moment_of(to))
+    {
+        return dates::between(text, &from, &to, at).map(Some);
     }
     let place = |names: &[&str]| names.iter().position(|known| *known == text);
     let (names, place): (&[&'static str], usize) = match (place(&DAYS), place(&MONTHS)) {

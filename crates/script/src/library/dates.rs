@@ -4,9 +4,10 @@ use std::rc::Rc;
 
 use limber_mapping::date::{Civil, DateFormat, Instant, NANOS_PER_MILLI, Zone};
 
+use super::java::{Duration, Local, LocalKind, Period};
 use crate::error::{Outcome, ScriptError};
 use crate::types::DatePart;
-use crate::values::{DateValue, Value, date_part};
+use crate::values::{DateValue, JavaObject, Value, date_part};
 
 pub(super) const DAYS: [&str; 7] =
     ["MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"];
@@ -96,7 +97,13 @@ pub(crate) fn date_method(
         ("getMillisOfSecond", []) => Value::Int(date.millis().rem_euclid(1000) as i32),
         ("getMillis" | "toEpochMilli", []) => Value::Long(date.millis()),
         ("toEpochSecond" | "getEpochSecond", []) => Value::Long(date.millis().div_euclid(1000)),
-        ("toInstant" | "toLocalDateTime", []) => Value::Date(DateValue::utc(date.instant)),
+        ("toInstant", []) => Value::Date(DateValue::utc(date.instant)),
+        ("toLocalDate", []) => Local::of(date, LocalKind::Date),
+        ("toLocalTime", []) => Local::of(date, LocalKind::Time),
+        ("toLocalDateTime", []) => Local::of(date, LocalKind::DateTime),
+        ("plus" | "minus", [Value::Object(amount)]) => {
+            return moved(date, &**amount, if name == "plus" { 1 } else { -1 }, at);
+        }
         ("withZoneSameInstant" | "atZone", [zone]) => {
             let zone = Zone::parse(&zone.text())
                 .map_err(|error| ScriptError::new(at, "zone_rules_exception", error.reason))?;
@@ -141,6 +148,28 @@ pub(crate) fn date_method(
         (with, [amount]) if with.starts_with("with") => return changed(date, &with[4..], amount.i64(), at),
         _ => return Ok(None),
     }))
+}
+
+/// The date after a `Duration` or a `Period`, or before it; `None`: the object is neither.
+pub(super) fn moved(date: &DateValue, amount: &dyn JavaObject, sign: i64, at: u32) -> Outcome<Option<Value>> {
+    if let Some(duration) = amount.as_any().downcast_ref::<Duration>() {
+        return at_nanos(date, date.nanos() + i128::from(sign) * duration.nanos, at).map(Some);
+    }
+    let Some(period) = amount.as_any().downcast_ref::<Period>() else { return Ok(None) };
+    let months = i64::from(period.years) * 12 + i64::from(period.months);
+    match shifted(date, "Months", sign * months, at)? {
+        Some(Value::Date(date)) => shifted(&date, "Days", sign * i64::from(period.days), at),
+        other => Ok(other),
+    }
+}
+
+/// The moment that a date of any class is, or would be in UTC.
+pub(super) fn moment_of(value: &Value) -> Option<DateValue> {
+    match value {
+        Value::Date(date) => Some(date.clone()),
+        Value::Object(object) => object.as_any().downcast_ref::<Local>().map(|local| local.date.clone()),
+        _ => None,
+    }
 }
 
 /// Returns the date moved by `amount` units; `None` if there is no such unit.
@@ -232,6 +261,19 @@ pub(crate) fn parse(text: &str, at: u32) -> Outcome<Value> {
         )
     })?;
     Ok(Value::Date(DateValue::utc(instant)))
+}
+
+/// `ZonedDateTime#parse`: the date in the zone that the text names.
+pub(crate) fn parse_zoned(text: &str, at: u32) -> Outcome<Value> {
+    let (moment, region) = match text.strip_suffix(']').and_then(|text| text.split_once('[')) {
+        Some((moment, region)) => (moment, Some(region)),
+        None => (text, None),
+    };
+    let Value::Date(date) = parse(moment, at)? else { return parse(moment, at) };
+    let time = moment.split_once('T').map_or("", |(_, time)| time);
+    let offset = time.rfind(['+', '-']).map(|sign| &time[sign..]);
+    let zone = region.or(offset).and_then(|zone| Zone::parse(zone).ok());
+    Ok(Value::Date(DateValue { instant: date.instant, zone: zone.map(Rc::new) }))
 }
 
 pub(crate) fn formatter(pattern: &str, at: u32) -> Outcome<Value> {

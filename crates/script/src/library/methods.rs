@@ -19,6 +19,8 @@ const STRING_METHODS: &[(&str, usize, Type)] = &[
     ("compareToIgnoreCase", 1, Type::Int),
     ("concat", 1, Type::Str),
     ("contains", 1, Type::Bool),
+    ("decodeBase64", 0, Type::Str),
+    ("encodeBase64", 0, Type::Str),
     ("endsWith", 1, Type::Bool),
     ("equals", 1, Type::Bool),
     ("equalsIgnoreCase", 1, Type::Bool),
@@ -312,6 +314,7 @@ pub(crate) fn call_method(
         Value::List(_) => list_method(machine, target, name, &arguments, at)?,
         Value::Map(_) | Value::Set(_) => map_method(machine, target, name, &arguments, at)?,
         Value::Date(date) => super::dates::date_method(date, name, &arguments, at)?,
+        Value::Object(object) => object.call(name, &arguments, at)?,
         Value::Field(field) => field_method(machine, *field, name, &arguments, at)?,
         Value::FieldAccess(field) => access_method(machine, *field, name, &arguments, at)?,
         Value::Params => match (name, arguments.as_slice()) {

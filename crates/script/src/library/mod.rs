@@ -9,6 +9,7 @@ mod calendar;
 mod collections;
 mod dates;
 mod geometry;
+mod java;
 mod machine;
 mod methods;
 pub mod moving_functions;

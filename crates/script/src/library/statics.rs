@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::collections::{JOINING, TO_LIST, TO_SET, join_texts};
+use super::java;
 use super::machine::Machine;
 use super::methods::sort_values;
 use crate::error::{Outcome, ScriptError, failed};
@@ -126,6 +127,7 @@ pub(crate) fn static_returns(class: &str, name: &str, count: usize) -> Option<Ty
         ("ZoneId", "of", 1) | ("ZoneOffset", "of", 1) => Type::Def,
         ("DateTimeFormatter", "ofPattern", 1) => Type::Def,
         ("Matcher", "quoteReplacement", 1) | ("Pattern", "quote", 1) => Type::Str,
+        _ if java::is_static(class, name, count) => Type::Def,
         _ => return None,
     })
 }
@@ -142,6 +144,9 @@ pub(crate) fn call_static(
     at: u32,
 ) -> Outcome<Value> {
     machine.check_kept(name, arguments, at)?;
+    if let Some(found) = java::static_call(class, name, arguments, at)? {
+        return Ok(found);
+    }
     let parsed = || arguments.first().map(Value::text).unwrap_or_default();
     Ok(match (class, name, arguments) {
         ("Math", "round", [number]) => Value::Long(round(number.f64())),
@@ -226,7 +231,8 @@ pub(crate) fn call_static(
         ("Collections", "unmodifiableList", [list]) => list.clone(),
         ("Arrays", "asList", [one @ Value::List(_)]) => one.clone(),
         ("Arrays", "asList", items) => Value::list(items.to_vec()),
-        ("ZonedDateTime" | "Instant", "parse", [text]) => super::dates::parse(&text.text(), at)?,
+        ("ZonedDateTime", "parse", [text]) => super::dates::parse_zoned(&text.text(), at)?,
+        ("Instant", "parse", [text]) => super::dates::parse(&text.text(), at)?,
         ("Instant", "ofEpochMilli", [millis]) => Value::Date(DateValue::of_millis(millis.i64())),
         ("Instant", "ofEpochSecond", [seconds]) => {
             Value::Date(DateValue::of_millis(seconds.i64().saturating_mul(1000)))
@@ -265,6 +271,9 @@ pub(crate) fn create_object(
     at: u32,
 ) -> Outcome<Value> {
     let short = class.rsplit('.').next().unwrap_or(class);
+    if let Some(made) = java::construct(short, arguments, at)? {
+        return Ok(made);
+    }
     let order = match short {
         "HashMap" | "HashSet" => MapOrder::Hashed,
         "TreeMap" => MapOrder::Sorted,
@@ -309,7 +318,10 @@ pub(crate) fn is_instance(value: &Value, class: &str) -> bool {
         "List" | "Collection" => matches!(value, Value::List(_)),
         "Map" => matches!(value, Value::Map(_)),
         "Set" => matches!(value, Value::Set(_)),
-        "Number" => value.is_number() && !matches!(value, Value::Char(_)),
+        "Number" => match value {
+            Value::Object(object) => object.number().is_some(),
+            value => value.is_number() && !matches!(value, Value::Char(_)),
+        },
         "int" => matches!(value, Value::Int(_)),
         "long" => matches!(value, Value::Long(_)),
         "double" => matches!(value, Value::Double(_)),

@@ -1,5 +1,8 @@
 //! Methods of strings. Positions are UTF-16 units, as in Java.
 
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+
 use crate::error::{Outcome, ScriptError, failed};
 use crate::values::{Value, argument};
 
@@ -27,6 +30,12 @@ pub(crate) fn string_method(text: &str, name: &str, arguments: &[Value], at: u32
         ("toLowerCase", []) => Value::str(text.to_lowercase()),
         // Java's `trim` removes all characters up to the space.
         ("trim", []) => Value::str(text.trim_matches(|unit: char| unit <= ' ')),
+        ("encodeBase64", []) => Value::str(STANDARD.encode(text)),
+        ("decodeBase64", []) => {
+            let bytes = STANDARD.decode(text).or_else(|_| STANDARD_NO_PAD.decode(text));
+            let bytes = bytes.map_err(|_| ScriptError::argument(at, no_base64(text)))?;
+            Value::str(String::from_utf8_lossy(&bytes))
+        }
         ("concat", [other]) => Value::str(text.to_owned() + &other.text()),
         ("contains", [other]) => Value::Bool(text.contains(&other.text())),
         ("startsWith", [other]) => Value::Bool(text.starts_with(&other.text())),
@@ -91,6 +100,15 @@ pub(crate) fn string_method(text: &str, name: &str, arguments: &[Value], at: u32
         }
         _ => return super::calendar::method(text, name, arguments, at),
     }))
+}
+
+/// Why a text is no Base64, in Java's words.
+fn no_base64(text: &str) -> String {
+    let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    match text.bytes().find(|byte| !is_digit(byte)) {
+        Some(byte) => format!("Illegal base64 character {byte:x}"),
+        None => "Input byte array has wrong 4-byte ending unit".to_owned(),
+    }
 }
 
 /// Longest string that a script may make, in characters.

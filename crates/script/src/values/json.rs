@@ -106,6 +106,13 @@ impl Value {
                 .into()
             }
             Value::Point(point) => serde_json::json!({"lat": point.latitude, "lon": point.longitude}),
+            Value::Object(object) => match object.number() {
+                Some(number) => match object.text().parse::<i64>() {
+                    Ok(whole) => whole.into(),
+                    Err(_) => number_json(number, object.text()),
+                },
+                None => object.text().into(),
+            },
             _ => "<unserializable>".into(),
         })
     }

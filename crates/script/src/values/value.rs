@@ -10,6 +10,7 @@ use limber_mapping::geo::GeoPoint;
 use limber_mapping::number::{java_double, java_float};
 
 use super::map::{MapOrder, MapValue};
+use super::object::JavaObject;
 use super::regex::Matcher;
 use crate::error::Failure;
 use crate::types::{Binary, Literal, Type, Unary};
@@ -81,6 +82,8 @@ pub enum Value {
     Exception(&'static str, Arc<str>),
     /// A formatter of dates.
     Formatter(Arc<limber_mapping::date::DateFormat>),
+    /// An object of another class, such as a `BigDecimal`.
+    Object(Rc<dyn JavaObject>),
 }
 
 /// An instant with the zone it is shown in.
@@ -211,6 +214,7 @@ impl Value {
             Value::Text(_) => "java.lang.StringBuilder",
             Value::Exception(class, _) => class,
             Value::Formatter(_) => "java.time.format.DateTimeFormatter",
+            Value::Object(object) => object.class(),
         }
     }
 
@@ -239,6 +243,7 @@ impl Value {
                 format!("{}, {}", java_double(point.latitude), java_double(point.longitude))
             }
             Value::Exception(class, message) => format!("{class}: {message}"),
+            Value::Object(object) => object.text(),
             other => other.class().to_owned(),
         };
         out.push_str(&scalar);
@@ -293,6 +298,7 @@ impl Value {
                 (bits ^ ((bits as u64) >> 32) as i64) as i32
             }
             Value::Float(number) => number.to_bits() as i32,
+            Value::Object(object) => object.hash(),
             _ => 0,
         }
     }
@@ -346,6 +352,7 @@ impl Value {
             (Value::Date(left), Value::Date(right)) => left == right,
             (Value::Point(left), Value::Point(right)) => left == right,
             (Value::Field(left), Value::Field(right)) => left == right,
+            (Value::Object(left), Value::Object(right)) => left.equals(&**right),
             _ => false,
         }
     }
@@ -364,6 +371,11 @@ impl Value {
 
     /// `Comparable#compareTo`.
     pub fn compare(&self, other: &Value) -> Result<Ordering, Failure> {
+        if let (Value::Object(left), Value::Object(right)) = (self, other)
+            && let Some(order) = left.compare(&**right)
+        {
+            return Ok(order);
+        }
         match (self, other) {
             (Value::Str(left), Value::Str(right)) => Ok(left.encode_utf16().cmp(right.encode_utf16())),
             (Value::Bool(left), Value::Bool(right)) => Ok(left.cmp(right)),
@@ -400,6 +412,7 @@ impl Value {
             Value::Long(number) => *number as f64,
             Value::Float(number) => f64::from(*number),
             Value::Double(number) => *number,
+            Value::Object(object) => object.number().unwrap_or(0.0),
             _ => 0.0,
         }
     }
@@ -423,6 +436,7 @@ impl Value {
             Value::Date(date) => out.push(date.millis() as f64),
             Value::List(items) => items.borrow().iter().for_each(|item| item.numbers(out)),
             number if number.is_number() => out.push(number.f64()),
+            Value::Object(object) => out.extend(object.number()),
             _ => {}
         }
     }

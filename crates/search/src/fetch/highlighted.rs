@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::percolated::Percolations;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
-use crate::fetch::highlight::{Choice, FieldHighlight, MatchedField, QueryParts, content_length};
+use crate::fetch::highlight::{Choice, FieldHighlight, MatchedField, OtherField, QueryParts, content_length};
 use crate::query::{BoundQuery, PercolateNode, bind_in, matching_slots};
 use crate::request::{Highlight, HighlightField, Highlighter};
 use crate::source::read_source;
@@ -123,13 +123,26 @@ impl<'r> BoundHighlight<'r> {
         parts: &QueryParts<'_>,
     ) -> Result<Vec<String>> {
         let wanted = options.require_field_match.then_some(field);
-        let has_others = options.highlighter == Highlighter::FastVector;
+        if wanted.is_none()
+            && options.highlighter == Highlighter::Unified
+            && !options.matched_fields.is_empty()
+        {
+            let reason = "Matched fields are not supported when [require_field_match] is set to [false]";
+            return Err(RequestError::illegal_argument(reason).into());
+        }
+        let is_unified = options.highlighter == Highlighter::Unified;
+        let has_others = options.highlighter == Highlighter::FastVector
+            || is_unified && !options.matched_fields.is_empty();
         if options.no_match_size == 0 && !has_others && !parts.has_any(wanted) {
             return Ok(Vec::new());
         }
         let values = values_of(document, field);
         let start_max = self.start_max(document, options, field, &values)?;
-        let highlight = FieldHighlight { options, escapes: self.request.escapes, field, start_max };
+        let others = match is_unified {
+            true => others(document, options, parts),
+            false => Vec::new(),
+        };
+        let highlight = FieldHighlight { options, escapes: self.request.escapes, field, start_max, others };
         match options.highlighter {
             Highlighter::Unified if wanted.is_none() => {
                 // Words are marked wherever they occur, whichever field's clause makes them match.
@@ -235,6 +248,20 @@ impl<'r> BoundHighlight<'r> {
         }
         Ok(())
     }
+}
+
+/// The fields of `matched_fields`, and what of the query matches in them.
+fn others<'q>(
+    document: &Document<'_>,
+    options: &HighlightField,
+    parts: &'q QueryParts<'_>,
+) -> Vec<OtherField<'q>> {
+    let fields = options.matched_fields.iter().filter_map(|name| document.mapping.field(name));
+    let with_parts = fields.map(|field| {
+        let parts = parts.matching(document.doc, Some(&*field), Choice::OfText);
+        OtherField { field, parts }
+    });
+    with_parts.collect()
 }
 
 impl SegmentHighlight<'_> {

@@ -98,7 +98,7 @@ impl<'a> Fetcher<'a> {
             reader,
             times: None,
             scripts: ScriptFields::of(request, shard)?,
-            parts: Parts::of(searched),
+            parts: Parts::of(searched, request.named_scores),
             opened: None,
             stored: None,
         })
@@ -143,7 +143,7 @@ impl<'a> Fetcher<'a> {
             fetched.highlight = shown.map(Box::new);
         }
         opened.percolations.add_slots(hit.doc, &mut fetched.fields)?;
-        fetched.matched_queries = opened.matched_queries(hit.doc);
+        (fetched.matched_queries, fetched.named_scores) = opened.matched_queries(hit.doc);
         started = self.note(FetchStep::Highlight, started);
         self.rank(hit, &mut fetched);
         if self.request.explain {

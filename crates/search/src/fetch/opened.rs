@@ -13,13 +13,16 @@ use crate::query::{BoundQuery, PercolateNode};
 pub(super) struct Parts<'a> {
     /// Queries with a `_name`.
     named: Vec<(&'a str, &'a BoundQuery)>,
+    /// Whether hits show the scores of these.
+    scores_named: bool,
     percolations: Vec<&'a PercolateNode>,
 }
 
 /// The parts, opened on one segment.
 pub(super) struct Opened<'a> {
-    /// By name, ascending: the matching documents, ascending. Several queries may share a name.
-    named: Vec<(&'a str, Vec<DocId>)>,
+    /// By name, ascending: the documents that match, ascending, with their scores where hits show them.
+    /// Several queries may share a name.
+    named: Vec<(&'a str, Vec<DocId>, Option<Vec<f32>>)>,
     pub percolations: Percolations<'a>,
     pub ignored: Ignored<'a>,
 }
@@ -47,18 +50,24 @@ impl<'a> Ignored<'a> {
 
 impl<'a> Parts<'a> {
     /// Finds the parts in the queries that matched the hits.
-    pub fn of(searched: Searched<'a>) -> Parts<'a> {
+    pub fn of(searched: Searched<'a>, scores_named: bool) -> Parts<'a> {
         let (mut named, mut percolations) = (Vec::new(), Vec::new());
         searched.queries().for_each(|query| query.named(&mut named));
         named.sort_by_key(|(name, _)| *name);
         searched.query.percolations(&mut percolations);
-        Parts { named, percolations }
+        Parts { named, scores_named, percolations }
     }
 
     /// Opens the parts for these documents of the segment, ascending.
     pub fn open(&self, segment: &'a Segment, docs: &[DocId]) -> Result<Opened<'a>> {
-        let matching =
-            |(name, query): &(&'a str, &'a BoundQuery)| Ok((*name, query.matching_docs(segment, docs)?));
+        let matching = |(name, query): &(&'a str, &'a BoundQuery)| {
+            let matching = query.matching_docs(segment, docs)?;
+            let scores = match self.scores_named {
+                true => Some(query.scores_of(segment, &matching)?),
+                false => None,
+            };
+            Ok((*name, matching, scores))
+        };
         let named = self.named.iter().map(matching).collect::<Result<_>>()?;
         let percolations = Percolations::open(&self.percolations, segment)?;
         Ok(Opened { named, percolations, ignored: Ignored::open(segment)? })
@@ -66,11 +75,20 @@ impl<'a> Parts<'a> {
 }
 
 impl Opened<'_> {
-    /// Returns the names of the queries that match a document, sorted.
-    pub fn matched_queries(&self, doc: DocId) -> Vec<String> {
-        let matching = self.named.iter().filter(|(_, docs)| docs.binary_search(&doc).is_ok());
-        let mut names: Vec<String> = matching.map(|(name, _)| (*name).to_owned()).collect();
-        names.dedup();
-        names
+    /// The names of the queries that match a document, sorted, and their scores where hits show them.
+    pub fn matched_queries(&self, doc: DocId) -> (Vec<String>, Option<Vec<f32>>) {
+        let mut names: Vec<String> = Vec::new();
+        let mut scores: Option<Vec<f32>> = None;
+        for (name, docs, of_docs) in &self.named {
+            let Ok(at) = docs.binary_search(&doc) else { continue };
+            if names.last().is_some_and(|last| last == name) {
+                continue;
+            }
+            names.push((*name).to_owned());
+            if let Some(of_docs) = of_docs {
+                scores.get_or_insert_default().push(of_docs[at]);
+            }
+        }
+        (names, scores)
     }
 }

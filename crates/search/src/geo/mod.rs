@@ -7,6 +7,7 @@ mod shape;
 mod shape_cells;
 mod target;
 mod validation;
+mod vector_tile;
 
 pub(crate) use grid::{Grid, TileRows};
 pub(crate) use grid::{GridCell, Hexagon, ZOOM_MAX, cell_touches, geohash_chars_of, tile_of};
@@ -16,3 +17,4 @@ pub(crate) use shape::{Circle, HexagonShape, Relation, Ring, Shape, check_within
 pub(crate) use shape_cells::cells_of_shape;
 pub(crate) use target::{ShapeRelation, Target};
 pub(crate) use validation::Validation;
+pub use vector_tile::{Frame, Layer, Outline, Property};

@@ -123,6 +123,8 @@ pub struct SearchRequest {
     pub version: bool,
     /// Whether each hit shows the sequence number and primary term of its last write.
     pub seq_no_primary_term: bool,
+    /// `include_named_queries_score`: hits show the scores of the named queries that match them.
+    pub named_scores: bool,
     /// Milliseconds after which the search stops and returns the hits so far.
     pub timeout_millis: Option<u64>,
     /// `allow_partial_search_results`. `None`: the node's settings decide.
@@ -196,6 +198,7 @@ impl Default for SearchRequest {
             explain: false,
             version: false,
             seq_no_primary_term: false,
+            named_scores: false,
             timeout_millis: None,
             allows_partial: None,
             terminate_after: 0,

@@ -338,9 +338,6 @@ impl Options {
             }
             _ => Boundaries::Sentences,
         };
-        if highlighter == Highlighter::Unified && !own.matched_fields.is_empty() {
-            return Err(RequestError::unsupported("[matched_fields] of the type [unified] in [highlight]"));
-        }
         let fragmenter = match own.fragmenter.as_deref().or(self.fragmenter.as_deref()) {
             Some("simple") => Fragmenter::Simple,
             Some(other) if other != "span" && highlighter == Highlighter::Plain && fragments_max > 0 => {

@@ -71,6 +71,7 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
             "explain" => request.explain = flag(value)?,
             "version" => request.version = flag(value)?,
             "seq_no_primary_term" => request.seq_no_primary_term = flag(value)?,
+            "include_named_queries_score" => request.named_scores = flag(value)?,
             "track_scores" => request.track_scores = flag(value)?,
             "pre_filter_shard_size" => {
                 request.pre_filter_shard_size =

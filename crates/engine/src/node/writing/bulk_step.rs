@@ -281,6 +281,7 @@ pub(in crate::node) fn write_of<'a>(
         condition: condition_of(step),
         must_create: step.operation.kind == OperationKind::Create,
         is_generated: step.generated.is_some(),
+        templates: step.operation.dynamic_templates.as_deref(),
     }
 }
 

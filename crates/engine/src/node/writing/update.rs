@@ -182,6 +182,7 @@ impl Node {
                 condition,
                 must_create,
                 is_generated: false,
+                templates: None,
             };
             let mut results = Vec::with_capacity(1);
             // Buffers and the translog are charged where they grow.

@@ -1,5 +1,6 @@
 //! The write path of a shard, which starts in [`Shard::write`].
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -56,6 +57,8 @@ pub(crate) struct Write<'a> {
     pub must_create: bool,
     /// Whether the id was generated for this request, so that no document can have it.
     pub is_generated: bool,
+    /// The dynamic templates that the request names, by the paths of their fields.
+    pub templates: Option<&'a HashMap<String, String>>,
 }
 
 /// Operations that were applied and may not be durable yet: the core that holds them, and their position in
@@ -283,7 +286,7 @@ impl Shard {
             let Some(mapping) = needs_mapping else { continue };
             records.append()?;
             updates = if done == 0 { updates + 1 } else { 1 };
-            if let Err(error) = self.update_mapping(&mapping, rest[0].operation.source, updates) {
+            if let Err(error) = self.update_mapping(&mapping, &rest[0], updates) {
                 self.counters.indexing.failed.fetch_add(1, Ordering::Relaxed);
                 results.push(Err(error));
                 rest = &rest[1..];
@@ -295,12 +298,16 @@ impl Shard {
 
     /// Merges the mapping that a document needs into that of the index. `mapping` is the one it was parsed
     /// with.
-    fn update_mapping(&self, mapping: &Mapping, source: &[u8], updates: usize) -> Result<()> {
+    fn update_mapping(&self, mapping: &Mapping, write: &Write<'_>, updates: usize) -> Result<()> {
         if updates > MAPPING_UPDATES_MAX {
             let why = "the document's mapping update did not take effect";
             return Err(RequestError::internal("mapper_exception", why));
         }
-        let inferred = document::infer(mapping, source)?;
+        let source = write.operation.source;
+        let inferred = match write.templates {
+            Some(templates) => document::infer_by(mapping, source, templates)?,
+            None => document::infer(mapping, source)?,
+        };
         let gone = || RequestError::unavailable("node_closed_exception", "the node is closing");
         self.services.host.upgrade().ok_or_else(gone)?.update_mapping(&self.index, &inferred)
     }

@@ -5,9 +5,11 @@
 //! usual case without ids) is not parsed again. Source: `BulkRequestParser`, `BulkItemResponse`.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 use std::io::Write as _;
 use std::ops::Range;
+use std::sync::Arc;
 
 use limber_engine::{
     BulkItem, BulkOperation, BulkRequest, BulkResponse, ItemId, OperationKind, Result, VersionType,
@@ -89,6 +91,8 @@ const LABEL: &str = "<bulk_operations>";
 /// Estimated bytes that an operation needs while it is carried out: the parsed operation, its step, its
 /// outcome and its item in the response. For a short operation this is many times its own length.
 const OPERATION_BYTES: u64 = 1024;
+/// What the name of a dynamic template takes with the path of its field, beside their letters.
+const TEMPLATE_BYTES: u64 = 128;
 /// Number of operations that are charged together.
 const CHARGED_OPERATIONS: usize = 64;
 /// Maximum capacity, in operations, that is allocated before the operations are charged.
@@ -144,6 +148,10 @@ fn parse_operations<'a>(
             }
             _ => {
                 let (operation, filter) = parse_action(line, line_number, defaults)?;
+                let template_count = operation.dynamic_templates.as_ref().map_or(0, |named| named.len());
+                charge
+                    .grow(template_count as u64 * TEMPLATE_BYTES, LABEL)
+                    .map_err(|error| circuit_breaking(&error))?;
                 filters.extend(filter.map(|filter| (operations.len(), filter)));
                 operation
             }
@@ -240,9 +248,39 @@ fn parse_action<'a>(
     operation.require_data_stream =
         action.metadata.require_data_stream.unwrap_or(defaults.require_data_stream);
     operation.retry_on_conflict = action.metadata.retry_on_conflict;
+    operation.dynamic_templates = dynamic_templates(action.metadata.dynamic_templates, kind, line_number)?;
     let filter = action.metadata.source.map(|value| SourceFilter::parse(&value)).transpose()?;
     operation.wants_source = filter.as_ref().map_or(defaults.wants_source, |filter| filter.fetch);
     Ok((operation, filter))
+}
+
+/// The dynamic templates that an operation names; those that map no field take none.
+fn dynamic_templates(
+    named: HashMap<String, String>,
+    kind: OperationKind,
+    line_number: usize,
+) -> Result<Option<Arc<HashMap<String, String>>>> {
+    let what = match kind {
+        _ if named.is_empty() => return Ok(None),
+        OperationKind::Index | OperationKind::Create => return Ok(Some(Arc::new(named))),
+        OperationKind::Update => "Update",
+        OperationKind::Delete => "Delete",
+    };
+    let reason = format!("{what} request in line [{line_number}] does not accept dynamic_templates");
+    Err(RequestError::illegal_argument(reason))
+}
+
+/// The members of an object as texts, or why they are none.
+fn texts(named: &serde_json::Value) -> std::result::Result<HashMap<String, String>, String> {
+    let Some(members) = named.as_object() else {
+        return Err("Action/metadata line [{line}] contains an unknown parameter [dynamic_templates]".into());
+    };
+    let text = |value: &serde_json::Value| match value {
+        serde_json::Value::String(text) => Ok(text.clone()),
+        value if value.is_number() || value.is_boolean() => Ok(value.to_string()),
+        value => Err(format!("Expected text but found {}", limber_mapping::token(value))),
+    };
+    members.iter().map(|(path, value)| Ok((path.clone(), text(value)?))).collect()
 }
 
 struct Action<'a> {
@@ -264,6 +302,7 @@ struct Metadata<'a> {
     require_alias: Option<bool>,
     require_data_stream: Option<bool>,
     retry_on_conflict: u32,
+    dynamic_templates: HashMap<String, String>,
     source: Option<serde_json::Value>,
 }
 
@@ -344,6 +383,11 @@ impl<'de: 'a, 'a> Deserialize<'de> for Metadata<'a> {
                         "require_data_stream" => metadata.require_data_stream = map.next_value()?,
                         "retry_on_conflict" | "_retry_on_conflict" => {
                             metadata.retry_on_conflict = number(&mut map)?.min(u64::from(u32::MAX)) as u32;
+                        }
+                        "dynamic_templates" => {
+                            let named = map.next_value()?;
+                            metadata.dynamic_templates = texts(&named)
+                                .map_err(|why| serde::de::Error::custom(format!("{MARK}{why}")))?;
                         }
                         "_source" => {
                             metadata.source = Some(map.next_value()?);

@@ -6,6 +6,7 @@ pub(super) mod count;
 pub(super) mod explain;
 pub(super) mod field_caps;
 pub(super) mod msearch;
+pub(super) mod mvt;
 pub(super) mod pits;
 pub(super) mod point_in_time;
 pub(super) mod query_rules;

@@ -21,6 +21,7 @@ pub const PARAMETERS: &[&str] = &[
     "expand_wildcards",
     "ignore_throttled",
     "ignore_unavailable",
+    "include_named_queries_score",
     "max_concurrent_searches",
     "max_concurrent_shard_requests",
     "pre_filter_shard_size",
@@ -177,6 +178,7 @@ impl Header {
             ("search_type", search_type),
             ("typed_keys", request.param("typed_keys")),
             ("pre_filter_shard_size", request.param("pre_filter_shard_size")),
+            ("include_named_queries_score", request.param("include_named_queries_score")),
         ] {
             url.extend(value.map(|value| (name.to_owned(), value.to_owned())));
         }

@@ -155,6 +155,25 @@ impl ListPartial {
 pub struct Bucket {
     pub doc_count: u64,
     pub subs: Vec<Partial>,
+    /// The place in the definition, where a pipeline has given the bucket another.
+    pub moved_from: Option<u32>,
+}
+
+impl Bucket {
+    /// A bucket in its own place.
+    pub fn new(doc_count: u64, subs: Vec<Partial>) -> Bucket {
+        Bucket { doc_count, subs, moved_from: None }
+    }
+
+    /// The place in the definition of the bucket that stands at `place` now.
+    pub fn defined_at(&self, place: usize) -> usize {
+        self.moved_from.map_or(place, |from| from as usize)
+    }
+}
+
+/// Buckets with their places in the definition.
+pub fn with_places(buckets: &[Bucket]) -> impl Iterator<Item = (usize, &Bucket)> {
+    buckets.iter().enumerate().map(|(place, bucket)| (bucket.defined_at(place), bucket))
 }
 
 /// The result of one aggregation in one bucket of its parent.

@@ -183,7 +183,7 @@ impl Reducer<'_> {
     pub fn bucket(&mut self, aggregation: &Aggregation, buckets: Vec<Bucket>) -> Result<Bucket> {
         let doc_count = buckets.iter().map(|bucket| bucket.doc_count).sum();
         let subs = buckets.into_iter().map(|bucket| bucket.subs).collect();
-        Ok(Bucket { doc_count, subs: self.subs(&aggregation.subs, subs)? })
+        Ok(Bucket::new(doc_count, self.subs(&aggregation.subs, subs)?))
     }
 
     /// Merges buckets by their position; there are `width` positions.

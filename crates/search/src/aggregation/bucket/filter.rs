@@ -6,7 +6,7 @@ use limber_segment::SegmentView;
 use serde_json::{Map, Value};
 
 use super::super::answer::order::OrderValues;
-use super::super::answer::partial::{Bucket, Partial};
+use super::super::answer::partial::{Bucket, Partial, with_places};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
 use super::super::bind::Shape;
@@ -193,7 +193,8 @@ impl Render for Filters {
         let body = |head, bucket: &Bucket| {
             Ok(Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?))
         };
-        let named = self.names().zip(buckets);
+        let names: Vec<&String> = self.names().collect();
+        let named = with_places(buckets).filter_map(|(place, bucket)| Some((*names.get(place)?, bucket)));
         let shown = if !self.is_named {
             buckets.iter().map(|bucket| body(Map::new(), bucket)).collect::<Result<_>>()?
         } else if self.keyed {
@@ -316,10 +317,8 @@ impl<'s> Collector<'s> for FilterCollector<'s> {
 pub fn single_partials(counts: &[u64], subs: &mut Subs<'_>, buckets: &[u32]) -> Result<Vec<Partial>> {
     let results = subs.finish(buckets)?;
     let count = |bucket: u32| counts.get(bucket as usize).copied().unwrap_or(0);
-    let partials = buckets
-        .iter()
-        .zip(results)
-        .map(|(&bucket, subs)| Partial::Single(Bucket { doc_count: count(bucket), subs }));
+    let partials =
+        buckets.iter().zip(results).map(|(&bucket, subs)| Partial::Single(Bucket::new(count(bucket), subs)));
     Ok(partials.collect())
 }
 
@@ -449,9 +448,9 @@ pub(super) fn fixed_partials(
         |parent: u32| (parent as usize * width..(parent as usize + 1) * width).map(|bucket| bucket as u32);
     let all: Vec<u32> = parents.iter().flat_map(|&parent| numbers(parent)).collect();
     let mut results = subs.finish(&all)?.into_iter();
-    let mut bucket = |number: u32| Bucket {
-        doc_count: counts.get(number as usize).copied().unwrap_or(0),
-        subs: results.next().unwrap_or_default(),
+    let mut bucket = |number: u32| {
+        let doc_count = counts.get(number as usize).copied().unwrap_or(0);
+        Bucket::new(doc_count, results.next().unwrap_or_default())
     };
     Ok(parents.iter().map(|&parent| Partial::Fixed(numbers(parent).map(&mut bucket).collect())).collect())
 }

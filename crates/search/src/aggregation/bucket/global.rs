@@ -120,7 +120,7 @@ impl<'s> Collector<'s> for GlobalCollector<'s> {
             self.subs.end_segment()?;
         }
         let results = self.subs.finish(parents)?;
-        Ok(results.into_iter().map(|subs| Partial::Single(Bucket { doc_count, subs })).collect())
+        Ok(results.into_iter().map(|subs| Partial::Single(Bucket::new(doc_count, subs))).collect())
     }
 }
 

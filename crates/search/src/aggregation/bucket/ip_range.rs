@@ -6,7 +6,7 @@ use limber_mapping::ip::{self, IpBytes};
 use limber_segment::SegmentView;
 use serde_json::{Map, Value};
 
-use super::super::answer::partial::{Bucket, Partial};
+use super::super::answer::partial::{Bucket, Partial, with_places};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::{Renderer, shown};
 use super::super::bind::Shape;
@@ -171,7 +171,9 @@ impl Render for IpRanges {
         renderer: &Renderer<'_>,
         out: &mut Map<String, Value>,
     ) -> Result<()> {
-        let bodies = self.ranges.iter().zip(buckets).map(|(range, bucket)| {
+        let with_ranges =
+            with_places(buckets).filter_map(|(place, bucket)| Some((self.ranges.get(place)?, bucket)));
+        let bodies = with_ranges.map(|(range, bucket)| {
             let mut head = Map::new();
             if !self.keyed {
                 head.insert("key".into(), range.key.clone().into());

@@ -6,7 +6,7 @@ use limber_mapping::geo::{ArcFrom, DistanceKind, GeoPoint, Unit};
 use limber_mapping::number::java_double;
 use serde_json::{Map, Value};
 
-use super::super::answer::partial::Bucket;
+use super::super::answer::partial::{Bucket, with_places};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::{Renderer, shown};
 use super::super::bind::Shape;
@@ -173,7 +173,10 @@ impl Render for Ranges {
         out: &mut Map<String, Value>,
     ) -> Result<()> {
         let format = &renderer.shape.format;
-        let bodies = renderer.shape.ranges.iter().zip(buckets).map(|(range, bucket)| {
+        let ranges = &renderer.shape.ranges;
+        let with_ranges =
+            with_places(buckets).filter_map(|(place, bucket)| Some((ranges.get(place)?, bucket)));
+        let bodies = with_ranges.map(|(range, bucket)| {
             let key = range.key(format);
             let mut head = Map::new();
             if !self.keyed {

@@ -1,6 +1,6 @@
 //! A common view of the buckets of any aggregation: key, document count, and sub-aggregations' results.
 
-use super::super::answer::partial::{Partial, TermKey};
+use super::super::answer::partial::{Partial, TermKey, with_places};
 use super::super::answer::render::term_text;
 use super::super::bind::Shape;
 use super::super::buckets::list::key_text;
@@ -66,7 +66,7 @@ pub fn rows<'p>(own: &Aggregation, shape: &Shape, partial: &'p Partial) -> Vec<R
                 doc_count: bucket.doc_count,
                 subs: &bucket.subs,
             };
-            buckets.iter().enumerate().map(row).collect()
+            with_places(buckets).map(row).collect()
         }
         Partial::List(list) => list
             .buckets
@@ -111,6 +111,12 @@ pub fn keep(partial: &mut Partial, places: &[usize]) -> bool {
         Partial::Terms(terms) => pick(&mut terms.buckets, places),
         Partial::Histogram(buckets) => pick(buckets, places),
         Partial::List(list) => pick(&mut list.buckets, places),
+        Partial::Fixed(buckets) => {
+            for (place, bucket) in buckets.iter_mut().enumerate() {
+                bucket.moved_from = Some(bucket.defined_at(place) as u32);
+            }
+            pick(buckets, places);
+        }
         _ => return false,
     }
     true

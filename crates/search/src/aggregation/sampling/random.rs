@@ -301,7 +301,7 @@ impl<'s> Collector<'s> for RandomCollector<'s> {
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
         let (seed, doc_count) = (self.seed, self.doc_count);
-        let sample = |subs| Finding::into_partial(Sample { seed, bucket: Bucket { doc_count, subs } });
+        let sample = |subs| Finding::into_partial(Sample { seed, bucket: Bucket::new(doc_count, subs) });
         Ok(self.subs.finish(buckets)?.into_iter().map(sample).collect())
     }
 }

@@ -3,6 +3,7 @@
 mod answer;
 mod background;
 mod heuristic;
+mod repeats;
 mod request;
 mod terms;
 mod text;

@@ -27,6 +27,7 @@ use super::super::values::source_texts::{SourceTexts, source_path};
 use super::answer::Counted;
 use super::background;
 use super::heuristic::HEURISTICS;
+use super::repeats::Repeats;
 use super::request::Significance;
 use super::terms::add_totals;
 use crate::context::ShardSnapshot;
@@ -44,6 +45,8 @@ pub struct SignificantText {
     field: String,
     /// The paths of the text in the source; empty means the path of the field.
     source_fields: Vec<String>,
+    /// `filter_duplicate_text`.
+    skips_repeats: bool,
     request: Significance,
 }
 
@@ -51,11 +54,7 @@ impl SignificantText {
     pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let request = Significance::parse(options)?;
         let field = options.text("field")?.unwrap_or_default();
-        if options.boolean("filter_duplicate_text")?.unwrap_or(false) {
-            return Err(RequestError::unsupported(
-                "[filter_duplicate_text] in the aggregation [significant_text]",
-            ));
-        }
+        let skips_repeats = options.boolean("filter_duplicate_text")?.unwrap_or(false);
         let source_fields = match options.take("source_fields") {
             None => Vec::new(),
             Some(Value::Array(list)) if list.len() <= SOURCE_COUNT_MAX => {
@@ -72,7 +71,7 @@ impl SignificantText {
                 "Required one of fields [field], but none were specified.",
             ));
         }
-        Ok(Kind::own(SignificantText { field, source_fields, request }))
+        Ok(Kind::own(SignificantText { field, source_fields, skips_repeats, request }))
     }
 }
 
@@ -116,7 +115,7 @@ impl Collect for SignificantText {
             paths,
             filter,
             background_filter: place.bound.queries.first(),
-            words: Words::default(),
+            words: Words { repeats: self.skips_repeats.then(Repeats::default), ..Words::default() },
             view: None,
             table: BucketTable::default(),
             totals: Vec::new(),
@@ -163,6 +162,8 @@ struct Words {
     texts: SourceTexts,
     /// The words of one document, without duplicates.
     found: Vec<u32>,
+    /// `None`: passages that were read before count as well.
+    repeats: Option<Repeats>,
 }
 
 impl Words {
@@ -176,10 +177,17 @@ impl Words {
     ) -> Result<()> {
         self.found.clear();
         let (pool, found) = (&mut self.pool, &mut self.found);
+        let repeats = &mut self.repeats;
         self.texts.each(source, doc, paths, |text| {
             let mut failed = Ok(());
+            let repeated = match (repeats.as_mut(), &field.analyzer) {
+                (Some(repeats), Some(analyzer)) => repeats.read(analyzer, text, budget)?,
+                _ => Vec::new(),
+            };
+            let mut repeated = repeated.into_iter();
             let mut add = |word: &[u8]| {
-                if failed.is_ok() && filter.allows_term(word) {
+                let is_repeated = repeated.next().unwrap_or(false);
+                if failed.is_ok() && !is_repeated && filter.allows_term(word) {
                     match pool.number(word, budget) {
                         Ok(number) => found.push(number),
                         Err(error) => failed = Err(error),

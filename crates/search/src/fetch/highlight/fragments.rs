@@ -2,6 +2,8 @@
 //!
 //! Source: Elasticsearch's `CustomPassageFormatter`, `CustomFieldHighlighter`.
 
+use std::sync::Arc;
+
 use limber_mapping::Field;
 use limber_work as work;
 
@@ -20,6 +22,14 @@ pub(crate) struct FieldHighlight<'h> {
     pub field: &'h Field,
     /// No token that starts after this UTF-16 unit is used; `None` if all are.
     pub start_max: Option<usize>,
+    /// Fields whose matches are marked in this one, by the unified highlighter.
+    pub others: Vec<OtherField<'h>>,
+}
+
+/// Another field, as whose text the values are read too.
+pub(crate) struct OtherField<'h> {
+    pub field: Arc<Field>,
+    pub parts: Vec<Part<'h>>,
 }
 
 impl FieldHighlight<'_> {

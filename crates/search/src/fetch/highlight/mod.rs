@@ -23,7 +23,7 @@ mod plain;
 mod vector_terms;
 mod vectors;
 
-pub(crate) use fragments::FieldHighlight;
+pub(crate) use fragments::{FieldHighlight, OtherField};
 pub(crate) use parts::{Choice, QueryParts};
 pub(crate) use passages::content_length;
 pub(crate) use vectors::MatchedField;

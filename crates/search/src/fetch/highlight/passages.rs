@@ -37,6 +37,9 @@ pub(crate) fn content_length(values: &[String]) -> usize {
     values.iter().map(|value| units::count(value) + 1).sum::<usize>().saturating_sub(1)
 }
 
+/// Numbers of parts of one field, at least.
+const PARTS_OF_FIELD: usize = 1 << 32;
+
 /// Returns all passages with a match, in the order of the text.
 pub(super) fn passages_of(
     highlight: &FieldHighlight<'_>,
@@ -44,46 +47,41 @@ pub(super) fn passages_of(
     parts: &[Part<'_>],
 ) -> Result<Vec<Passage>> {
     let mut found = Vec::new();
-    if parts.is_empty() {
+    let others = highlight.others.iter().map(|other| (&*other.field, other.parts.as_slice()));
+    let fields = std::iter::once((highlight.field, parts)).chain(others);
+    let fields: Vec<_> = fields.filter(|(_, parts)| !parts.is_empty()).collect();
+    if fields.is_empty() {
         return Ok(found);
     }
     let content_length = content_length(values);
     let mut starts = Vec::with_capacity(values.len());
-    let mut tokens: Vec<Tokens> = Vec::with_capacity(values.len());
     let mut base = 0;
     let is_wanted = |at: usize| highlight.start_max.is_none_or(|most| at <= most);
     for value in values {
         if !is_wanted(base) {
             break;
         }
-        // Offsets of tokens are relative to their value, those of matches to the whole text.
-        tokens.push(Tokens::of(highlight.field, value, highlight.start_max));
+
         starts.push(base);
         base += units::count(value) + 1;
     }
-    let parts = &chosen(parts, highlight.field, &tokens);
-    let is_whole = highlight.options.require_field_match;
+    let values = &values[..starts.len()];
+    let mut matches: Vec<Vec<Match>> = vec![Vec::new(); values.len()];
     let mut words = Words::default();
-    let mut matches: Vec<Vec<Match>> = tokens
-        .iter()
-        .map(|tokens| if is_whole { matches_in(parts, tokens) } else { words_in(parts, tokens, &mut words) })
-        .collect();
+    for (number, (field, parts)) in fields.into_iter().enumerate() {
+        let of_field = matches_of_field(highlight, field, values, parts, &mut words)?;
+        for (matches, mut more) in matches.iter_mut().zip(of_field) {
+            more.iter_mut().for_each(|one| one.part = one.part.wrapping_add(number * PARTS_OF_FIELD));
+            matches.append(&mut more);
+        }
+    }
     // How often each part matches. With `require_field_match`, each match counts as the only one of its
     // part.
     let mut freqs: HashMap<usize, u32> = HashMap::new();
-    if !is_whole {
+    if !highlight.options.require_field_match {
         matches.iter().flatten().for_each(|one| *freqs.entry(one.part).or_default() += 1);
     }
-    if parts.iter().any(Part::is_placed) {
-        let field = highlight.options.require_field_match.then_some(highlight.field);
-        let text = Text::new(&tokens, field, highlight.field.position_increment_gap);
-        for one in text.placed(parts)? {
-            let token = tokens[one.value].get(one.place);
-            // Each token is a match; equal terms are one part.
-            let part = parts.len() + one.term;
-            matches[one.value].push(Match { start: token.start, end: token.end, part });
-        }
-    }
+
     for (number, ((value, base), mut matches)) in values.iter().zip(starts).zip(matches).enumerate() {
         matches.retain(|one| is_wanted(base + one.start));
         matches.sort_unstable();
@@ -94,6 +92,35 @@ pub(super) fn passages_of(
         }
     }
     Ok(found)
+}
+
+/// Where parts of the query match in the values as a field's analyzer reads them, by value.
+fn matches_of_field<'q>(
+    highlight: &FieldHighlight<'_>,
+    field: &Field,
+    values: &[String],
+    parts: &[Part<'q>],
+    words: &mut Words<'q>,
+) -> Result<Vec<Vec<Match>>> {
+    // Tokens are counted from the start of their value, matches from that of the text.
+    let tokens: Vec<Tokens> =
+        values.iter().map(|value| Tokens::of(field, value, highlight.start_max)).collect();
+    let parts = &chosen(parts, field, &tokens);
+    let is_whole = highlight.options.require_field_match;
+    let mut matches: Vec<Vec<Match>> = tokens
+        .iter()
+        .map(|tokens| if is_whole { matches_in(parts, tokens) } else { words_in(parts, tokens, words) })
+        .collect();
+    if parts.iter().any(Part::is_placed) {
+        let text = Text::new(&tokens, is_whole.then_some(field), field.position_increment_gap);
+        for one in text.placed(parts)? {
+            let token = tokens[one.value].get(one.place);
+            // Each token by itself; equal terms are one part.
+            let part = parts.len() + one.term;
+            matches[one.value].push(Match { start: token.start, end: token.end, part });
+        }
+    }
+    Ok(matches)
 }
 
 /// Returns the parts, with only those terms of `more_like_this` queries that are searched for in these

@@ -1,0 +1,470 @@
+//! What a request for a tile asks for, and the search that finds it.
+
+use limber_engine::Result;
+use limber_mapping::{ObjectParser, RequestError};
+use limber_search::geo::Frame;
+use serde_json::{Map, Value, json};
+
+use crate::http::request::{Request, parse_flag};
+
+/// Aggregations of the request may not be named like the tile's own.
+pub const OWN_PREFIX: &str = "_mvt_";
+/// The point that stands for all places of a cell.
+pub const CENTROID: &str = "_mvt_centroid";
+/// The field with the place of a label.
+pub const LABEL: &str = "_mvt_label_position";
+/// The aggregation of the grid.
+pub const GRID: &str = "grid";
+/// The aggregation of the rectangle around all hits.
+pub const BOUNDS: &str = "bounds";
+/// Finest precision of a grid, beyond the zoom.
+const PRECISION_MAX: i32 = 8;
+/// Finest zoom of a geotile, finest resolution of H3.
+const ZOOM_MAX: i32 = 29;
+const RESOLUTION_MAX: i32 = 15;
+/// Buckets of a grid at most (`MultiBucketConsumerService.DEFAULT_MAX_BUCKETS`).
+const BUCKET_COUNT_MAX: u32 = 65_535;
+/// Latitude where a Mercator map ends.
+const LATITUDE_MAX: f64 = 85.051_128_779_806_59;
+
+const PARSER: ObjectParser<'_> = ObjectParser("vector-tile");
+
+/// As what a cell is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GridType {
+    Cell,
+    Middle,
+    Centroid,
+}
+
+/// A request for a tile.
+pub struct Asked {
+    pub field: String,
+    pub frame: Frame,
+    zoom: i32,
+    pub extent: i32,
+    buffer: i32,
+    size: i32,
+    exact_bounds: bool,
+    pub with_labels: bool,
+    grid_precision: i32,
+    pub grid_type: GridType,
+    is_hex: bool,
+    track_total_hits: Option<Value>,
+    query: Option<Value>,
+    sort: Option<Value>,
+    fields: Vec<Value>,
+    runtime_mappings: Map<String, Value>,
+    aggregations: Map<String, Value>,
+}
+
+fn negative(name: &str, value: i32) -> RequestError {
+    RequestError::illegal_argument(format!("[{name}] parameter cannot be negative, found [{value}]"))
+}
+
+impl Asked {
+    /// Reads the path, the body and what the URL says instead of the body.
+    ///
+    /// # Errors
+    /// In Elasticsearch's words.
+    pub fn parse(request: &Request, body: &Value) -> Result<Asked> {
+        let number = |name: &str| -> Result<i32> {
+            let text = request.path(name);
+            text.parse().map_err(|_| RequestError::number_format(text))
+        };
+        let (zoom, x, y) = (number("zoom")?, number("x")?, number("y")?);
+        let mut asked = Asked {
+            field: request.path("field").to_owned(),
+            frame: Frame::new(zoom, x, y, 0, 0)?,
+            zoom,
+            extent: 4096,
+            buffer: 5,
+            size: 10_000,
+            exact_bounds: false,
+            with_labels: false,
+            grid_precision: PRECISION_MAX,
+            grid_type: GridType::Cell,
+            is_hex: false,
+            track_total_hits: None,
+            query: None,
+            sort: None,
+            fields: Vec::new(),
+            runtime_mappings: Map::new(),
+            aggregations: Map::new(),
+        };
+        if !body.is_null() {
+            for (name, value) in PARSER.members(body)? {
+                asked.member(name, value)?;
+            }
+        }
+        asked.read_url(request)?;
+        asked.check_numbers()?;
+        asked.frame = Frame::new(zoom, x, y, asked.extent as u32, asked.buffer as u32)?;
+        Ok(asked)
+    }
+
+    fn member(&mut self, name: &str, value: &Value) -> Result<()> {
+        let of_type = |is_right: bool| {
+            if is_right { Ok(value.clone()) } else { Err(PARSER.unsupported(name, value)) }
+        };
+        let failed = |cause| PARSER.failed(name, cause);
+        match name {
+            "size" => self.size = PARSER.integer(name, value)?,
+            "extent" => self.extent = PARSER.integer(name, value)?,
+            "buffer" => self.buffer = PARSER.integer(name, value)?,
+            "grid_precision" => self.grid_precision = PARSER.integer(name, value)?,
+            "grid_type" => self.grid_type = grid_type(PARSER.text(name, value)?).map_err(failed)?,
+            "grid_agg" => self.is_hex = is_hex(PARSER.text(name, value)?).map_err(failed)?,
+            "exact_bounds" => self.exact_bounds = PARSER.flag(name, value)?,
+            "with_labels" => self.with_labels = PARSER.flag(name, value)?,
+            "track_total_hits" => {
+                self.track_total_hits = Some(of_type(!value.is_object() && !value.is_array())?);
+            }
+            "query" => self.query = Some(of_type(value.is_object())?),
+            "sort" => self.sort = Some(of_type(!value.is_number() && !value.is_boolean())?),
+            "fields" => match value {
+                Value::Array(fields) => self.fields = fields.clone(),
+                _ => return Err(PARSER.unsupported(name, value)),
+            },
+            "runtime_mappings" => match value {
+                Value::Object(fields) => self.runtime_mappings = fields.clone(),
+                _ => return Err(PARSER.unsupported(name, value)),
+            },
+            "aggs" | "aggregations" => match value {
+                Value::Object(given) => {
+                    check_aggregations(given).map_err(failed)?;
+                    self.aggregations = given.clone();
+                }
+                _ => return Err(PARSER.unsupported(name, value)),
+            },
+            _ => return Err(PARSER.unknown(name)),
+        }
+        Ok(())
+    }
+
+    fn read_url(&mut self, request: &Request) -> Result<()> {
+        for (name, place) in [
+            ("size", &mut self.size),
+            ("extent", &mut self.extent),
+            ("buffer", &mut self.buffer),
+            ("grid_precision", &mut self.grid_precision),
+        ] {
+            *place = request.number(name)?.unwrap_or(*place);
+        }
+        if let Some(text) = request.param("grid_type") {
+            self.grid_type = grid_type(text)?;
+        }
+        if let Some(text) = request.param("grid_agg") {
+            self.is_hex = is_hex(text)?;
+        }
+        self.exact_bounds = request.flag("exact_bounds")?.unwrap_or(self.exact_bounds);
+        self.with_labels = request.flag("with_labels")?.unwrap_or(self.with_labels);
+        if let Some(text) = request.param("track_total_hits") {
+            self.track_total_hits = Some(match parse_flag(text) {
+                Ok(flag) => flag.into(),
+                Err(_) => request.number::<i32>("track_total_hits")?.into(),
+            });
+        }
+        Ok(())
+    }
+
+    fn check_numbers(&self) -> Result<()> {
+        for (name, value) in [
+            ("size", self.size),
+            ("extent", self.extent),
+            ("buffer", self.buffer),
+            ("gridPrecision", self.grid_precision),
+        ] {
+            if value < 0 {
+                return Err(negative(name, value));
+            }
+        }
+        if self.grid_precision > PRECISION_MAX {
+            return Err(RequestError::illegal_argument(format!(
+                "[gridPrecision] parameter cannot be bigger than {PRECISION_MAX}, found [{}]",
+                self.grid_precision
+            )));
+        }
+        Ok(())
+    }
+
+    /// The search that finds what is on the tile.
+    pub fn search_body(&self) -> Value {
+        let mut body = json!({
+            "size": self.size,
+            "_source": false,
+            "query": self.search_query(),
+            "fields": self.search_fields(),
+        });
+        if let Some(track) = &self.track_total_hits {
+            body["track_total_hits"] = track.clone();
+        }
+        match &self.sort {
+            Some(sort) => body["sort"] = sort.clone(),
+            None if self.size == 0 => {}
+            None => body["sort"] = self.largest_first(),
+        }
+        let mut runtime = self.runtime_mappings.clone();
+        if self.with_labels {
+            let source = format!(
+                "GeoPoint point = {}.getLabelPosition(); emit(point.getLat(), point.getLon());",
+                self.doc_values()
+            );
+            let script = json!({"source": source});
+            runtime.insert(LABEL.into(), json!({"type": "geo_point", "script": script}));
+        }
+        if !runtime.is_empty() {
+            body["runtime_mappings"] = runtime.into();
+        }
+        let aggregations = self.search_aggregations();
+        if !aggregations.is_empty() {
+            body["aggs"] = aggregations.into();
+        }
+        body
+    }
+
+    fn search_query(&self) -> Value {
+        let [west, east, south, north] = self.searched();
+        let mut shape = Map::new();
+        let envelope = json!({"type": "envelope", "coordinates": [[west, north], [east, south]]});
+        shape.insert(self.field.clone(), json!({"shape": envelope, "relation": "intersects"}));
+        let on_tile = json!({"geo_shape": shape});
+        match &self.query {
+            Some(query) => json!({"bool": {"filter": [query, on_tile]}}),
+            None => on_tile,
+        }
+    }
+
+    /// West, east, south and north of what is searched: hexagons reach beyond the tile.
+    fn searched(&self) -> [f64; 4] {
+        let bounds = self.frame.bounds();
+        if !self.is_hex || self.zoom == 0 || self.grid_precision == 0 {
+            return [bounds.west, bounds.east, bounds.south, bounds.north];
+        }
+        // Measured by Elasticsearch for resolution 2; less by a factor of 2.5 with each finer one.
+        let finer = 2.5f64.powi(self.cell_precision() - 2);
+        let (width, height) = (51.2 / finer, 3.7 / finer);
+        let turned = |longitude: f64| match longitude {
+            beyond if beyond < -180.0 => beyond + 360.0,
+            beyond if beyond > 180.0 => beyond - 360.0,
+            within => within,
+        };
+        let all = bounds.east - bounds.west + 2.0 * width >= 360.0;
+        let (west, east) = match all {
+            true => (-180.0, 180.0),
+            false => (turned(bounds.west - width), turned(bounds.east + width)),
+        };
+        let south = (bounds.south - height).max(-LATITUDE_MAX);
+        [west, east, south, (bounds.north + height).min(LATITUDE_MAX)]
+    }
+
+    /// Zoom of the grid's tiles, or resolution of its hexagons.
+    fn cell_precision(&self) -> i32 {
+        let finer = self.zoom + self.grid_precision;
+        match self.is_hex {
+            true => ((finer - 1) / 2).clamp(2, RESOLUTION_MAX),
+            false => finer.min(ZOOM_MAX),
+        }
+    }
+
+    fn search_fields(&self) -> Vec<Value> {
+        let mut fields = self.fields.clone();
+        if self.with_labels {
+            fields.push(LABEL.into());
+        }
+        // After the others: of several that fit, the last says how a field is shown.
+        fields.push(json!({"field": self.field, "format": "wkt"}));
+        fields
+    }
+
+    /// The field's values in a script.
+    fn doc_values(&self) -> String {
+        format!("doc['{}']", self.field.replace('\\', "\\\\").replace('\'', "\\'"))
+    }
+
+    fn largest_first(&self) -> Value {
+        let values = self.doc_values();
+        let source = format!(
+            "double w = {values}.getMercatorWidth(); double h = {values}.getMercatorHeight(); \
+             return h * h + w * w;"
+        );
+        let script = json!({"source": source});
+        json!([{"_script": {"type": "number", "order": "desc", "script": script}}])
+    }
+
+    fn search_aggregations(&self) -> Map<String, Value> {
+        let mut aggregations = Map::new();
+        if self.grid_precision > 0 {
+            let bounds = self.frame.bounds();
+            let mut grid = json!({
+                "field": self.field,
+                "precision": self.cell_precision(),
+                "size": BUCKET_COUNT_MAX,
+            });
+            if self.zoom > 0 {
+                grid["bounds"] = json!({
+                    "top_left": {"lat": bounds.north, "lon": bounds.west},
+                    "bottom_right": {"lat": bounds.south, "lon": bounds.east},
+                });
+            }
+            let mut below = self.aggregations.clone();
+            if self.grid_type == GridType::Centroid {
+                below.insert(CENTROID.into(), json!({"geo_centroid": {"field": self.field}}));
+            }
+            let kind = if self.is_hex { "geohex_grid" } else { "geotile_grid" };
+            let mut of_grid = Map::from_iter([(kind.to_owned(), grid)]);
+            if !below.is_empty() {
+                of_grid.insert("aggs".into(), below.into());
+            }
+            aggregations.insert(GRID.into(), of_grid.into());
+            let over_cells = |path: String| json!({"stats_bucket": {"buckets_path": path}});
+            aggregations.insert("_count".into(), over_cells(format!("{GRID}>_count")));
+            for (name, body) in &self.aggregations {
+                for metric in metrics_of(body) {
+                    match metric {
+                        None => aggregations.insert(name.clone(), over_cells(format!("{GRID}>{name}"))),
+                        Some(metric) => {
+                            let path = match metric.contains('.') {
+                                true => format!("{GRID}>{name}[{metric}]"),
+                                false => format!("{GRID}>{name}.{metric}"),
+                            };
+                            aggregations.insert(format!("{name}.{metric}"), over_cells(path))
+                        }
+                    };
+                }
+            }
+        }
+        if self.exact_bounds {
+            let around = json!({"geo_bounds": {"field": self.field, "wrap_longitude": false}});
+            aggregations.insert(BOUNDS.into(), around);
+        }
+        aggregations
+    }
+}
+
+fn grid_type(text: &str) -> Result<GridType> {
+    match text.to_lowercase().as_str() {
+        "grid" => Ok(GridType::Cell),
+        "point" => Ok(GridType::Middle),
+        "centroid" => Ok(GridType::Centroid),
+        _ => Err(RequestError::illegal_argument(format!("Invalid grid type [{text}]"))),
+    }
+}
+
+fn is_hex(text: &str) -> Result<bool> {
+    match text.to_lowercase().as_str() {
+        "geotile" => Ok(false),
+        "geohex" => Ok(true),
+        _ => Err(RequestError::illegal_argument(format!("Invalid agg type [{text}]"))),
+    }
+}
+
+/// The metrics that a tile takes, by name, and those of their values that a statistic is made of; none: they
+/// have one value.
+const METRICS: [(&str, &[&str]); 13] = [
+    ("avg", &[]),
+    ("boxplot", &["min", "max", "q1", "q2", "q3", "lower", "upper"]),
+    ("cardinality", &[]),
+    ("extended_stats", &EXTENDED),
+    ("max", &[]),
+    ("median_absolute_deviation", &[]),
+    ("min", &[]),
+    ("percentile_ranks", &[]),
+    ("percentiles", &[]),
+    ("stats", &["count", "min", "max", "avg", "sum"]),
+    ("string_stats", &["count", "min_length", "max_length", "avg_length", "entropy"]),
+    ("sum", &[]),
+    ("value_count", &[]),
+];
+
+const EXTENDED: [&str; 13] = [
+    "count",
+    "min",
+    "max",
+    "avg",
+    "sum",
+    "sum_of_squares",
+    "variance",
+    "variance_population",
+    "variance_sampling",
+    "std_deviation",
+    "std_deviation_population",
+    "std_deviation_sampling",
+    "std_upper",
+];
+
+/// The type of an aggregation: the one member that is neither `meta` nor sub-aggregations.
+fn type_of(body: &Value) -> Option<(&str, &Value)> {
+    let mut members = body.as_object()?.iter().map(|(name, value)| (name.as_str(), value));
+    members.find(|(name, _)| !matches!(*name, "meta" | "aggs" | "aggregations"))
+}
+
+fn check_aggregations(given: &Map<String, Value>) -> Result<()> {
+    for (name, body) in given {
+        if name.starts_with(OWN_PREFIX) {
+            return Err(RequestError::illegal_argument(format!(
+                "Invalid aggregation name [{name}]. Aggregation names cannot start with prefix '{OWN_PREFIX}'"
+            )));
+        }
+        if [GRID, BOUNDS, "_count"].contains(&name.as_str()) {
+            return Err(RequestError::illegal_argument(format!(
+                "Two sibling aggregations cannot have the same name: [{name}]"
+            )));
+        }
+        // What is no aggregation at all, the search refuses.
+        let Some((kind, _)) = type_of(body) else { continue };
+        if !METRICS.iter().any(|(metric, _)| *metric == kind) {
+            return Err(RequestError::illegal_argument(format!(
+                "Unsupported aggregation of type [{kind}].Only metric aggregations are supported."
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The values of a metric that a statistic over all cells is made of; `None` for its only one.
+fn metrics_of(body: &Value) -> Vec<Option<String>> {
+    let Some((kind, options)) = type_of(body) else { return Vec::new() };
+    let listed = |name: &str, defaults: &[f64]| -> Vec<Option<String>> {
+        let given = options[name].as_array().map(|list| list.iter().filter_map(Value::as_f64).collect());
+        let numbers: Vec<f64> = given.unwrap_or_else(|| defaults.to_vec());
+        numbers.iter().map(|number| Some(format!("{number:?}"))).collect()
+    };
+    match kind {
+        "percentiles" => listed("percents", &[1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0]),
+        "percentile_ranks" => listed("values", &[]),
+        _ => match METRICS.iter().find(|(metric, _)| *metric == kind) {
+            Some((_, [])) => vec![None],
+            Some((_, values)) => values.iter().map(|value| Some((*value).to_owned())).collect(),
+            None => Vec::new(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statistics_of_metrics() {
+        let names = |body: Value| metrics_of(&body).into_iter().flatten().collect::<Vec<_>>();
+        assert_eq!(metrics_of(&json!({"avg": {"field": "a"}})), [None]);
+        assert_eq!(names(json!({"stats": {"field": "a"}})), ["count", "min", "max", "avg", "sum"]);
+        assert_eq!(names(json!({"percentiles": {"field": "a", "percents": [1, 99.9]}})), ["1.0", "99.9"]);
+    }
+
+    #[test]
+    fn only_metrics() {
+        let reason = |body: Value| {
+            check_aggregations(body.as_object().expect("an object")).expect_err("refused").reason
+        };
+        assert_eq!(
+            reason(json!({"a": {"terms": {"field": "b"}}})),
+            "Unsupported aggregation of type [terms].Only metric aggregations are supported."
+        );
+        assert_eq!(
+            reason(json!({"_mvt_a": {"avg": {"field": "b"}}})),
+            "Invalid aggregation name [_mvt_a]. Aggregation names cannot start with prefix '_mvt_'"
+        );
+    }
+}

@@ -1,0 +1,89 @@
+//! New fields of objects without objects (`subobjects: false`): their names have the dots.
+
+use super::{Inference, Place};
+use crate::RequestError;
+use crate::definition::{self, Dynamic};
+use crate::field::Reads;
+use crate::mapping::tree::Target;
+
+impl Inference<'_> {
+    /// The value at `at` of the key `rest` in an object of `place` at `path`.
+    pub(super) fn flat_member(
+        &mut self,
+        place: Place,
+        path: &str,
+        rest: &str,
+        at: usize,
+        level: usize,
+    ) -> Result<usize, RequestError> {
+        let tree = self.mapping.tree();
+        if rest.split('.').any(|part| part.trim().is_empty()) {
+            let reason = "field name cannot contain only whitespaces";
+            return Err(RequestError::illegal_argument(reason));
+        }
+        let full = definition::joined(path, rest);
+        let target = place.object.and_then(|object| {
+            let entry = tree.find(&tree.objects[object as usize], rest.as_bytes())?;
+            Some(tree.entries[entry as usize].target)
+        });
+        match target {
+            Some(Target::Leaf(leaf)) if self.takes_value(leaf, at) => self.mapped(leaf, &full, at, level),
+            Some(Target::Leaf(_)) => {
+                let beginning = tree.beginnings.get(full.as_str()).copied();
+                self.flat_value(Place { object: beginning, ..place }, &full, at, level)
+            }
+            // The walk refuses it.
+            None if tree.aliases.contains_key(full.as_str()) => self.skip(at),
+            None if place.dynamic == Dynamic::Runtime => self.runtime(&full, at, level),
+            Some(Target::Object(object)) => {
+                let inside = Place { object: Some(object), ..place };
+                self.flat_value(inside, &full, at, level)
+            }
+            None => self.flat_value(Place { object: None, ..place }, &full, at, level),
+        }
+    }
+
+    /// Whether the value at `at` is the field's own, and not an object of fields whose names begin with its.
+    fn takes_value(&self, leaf: u32, at: usize) -> bool {
+        let leaf = &self.mapping.tree().leaves[leaf as usize];
+        let mut rest = self.bytes[at..].iter().filter(|byte| **byte != b'[' && !byte.is_ascii_whitespace());
+        rest.next() != Some(&b'{') || leaf.is_scripted || takes_objects(leaf.reads)
+    }
+
+    /// A value of a name that is no field yet. `inside`: where its members stand if it is an object.
+    fn flat_value(
+        &mut self,
+        inside: Place,
+        path: &str,
+        at: usize,
+        level: usize,
+    ) -> Result<usize, RequestError> {
+        match self.bytes.get(at) {
+            Some(b'{') => self.object(inside, path, at, level + 1),
+            Some(b'[') => self.array(at, &mut |this, at| this.flat_value(inside, path, at, level)),
+            // Beside objects of names that begin with the field's.
+            _ if self.mapping.mapped_field(path).is_some() => self.skip(at),
+            Some(first) if inside.dynamic == Dynamic::True => {
+                let name = path.get(inside.names_from.unwrap_or_default()..).unwrap_or(path);
+                self.new_field(*first, name, path, at)
+            }
+            Some(_) if inside.dynamic == Dynamic::Runtime => self.runtime(path, at, level),
+            _ => self.skip(at),
+        }
+    }
+}
+
+/// Whether the walker reads an object as a value of the field.
+fn takes_objects(reads: Reads) -> bool {
+    matches!(
+        reads,
+        Reads::Points
+            | Reads::Shapes
+            | Reads::Ranges
+            | Reads::Inputs
+            | Reads::Relation
+            | Reads::Features
+            | Reads::Query
+            | Reads::Flattened
+    )
+}

@@ -1,0 +1,37 @@
+//! How a class is described: its static methods, constants and constructor.
+
+use super::CLASSES;
+use crate::error::Outcome;
+use crate::values::Value;
+
+/// Makes an object of arguments; `None`: it does not take these.
+type Make = fn(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>>;
+
+/// A class by its short name.
+pub(crate) struct Class {
+    pub name: &'static str,
+    /// Static methods with the numbers of their arguments; constants take none.
+    pub statics: &'static [(&'static str, usize)],
+    pub call: Make,
+    /// The constructor, called with an empty name.
+    pub construct: Option<Make>,
+}
+
+fn find(class: &str) -> Option<&'static Class> {
+    CLASSES.iter().find(|known| known.name == class)
+}
+
+/// Whether a class has such a static method or, without arguments, such a constant.
+pub(crate) fn is_static(class: &str, name: &str, count: usize) -> bool {
+    find(class).is_some_and(|class| class.statics.contains(&(name, count)))
+}
+
+/// What a static method or a constant gives.
+pub(crate) fn static_call(class: &str, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
+    find(class).map_or(Ok(None), |class| (class.call)(name, arguments, at))
+}
+
+/// A new object.
+pub(crate) fn construct(class: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
+    find(class).and_then(|class| class.construct).map_or(Ok(None), |make| make("", arguments, at))
+}

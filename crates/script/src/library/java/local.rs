@@ -1,0 +1,364 @@
+//! `LocalDate`, `LocalDateTime` and `LocalTime`: dates of no zone. Each is held as the moment that it would be in
+//! UTC, a date at its midnight and a time on 1970-01-01, and has the methods of dates that its parts allow.
+
+use std::any::Any;
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use limber_mapping::date::{Civil, Instant, Zone};
+
+use super::super::dates::{self, date_method};
+use super::Class;
+use crate::error::{Outcome, ScriptError};
+use crate::values::{DateValue, JavaObject, Value};
+
+const DAY_MILLIS: i64 = 86_400_000;
+
+const OF_DATE: &[(&str, usize)] =
+    &[("of", 3), ("ofYearDay", 2), ("ofEpochDay", 1), ("parse", 1), ("parse", 2)];
+const OF_DATE_TIME: &[(&str, usize)] = &[
+    ("of", 2),
+    ("of", 5),
+    ("of", 6),
+    ("of", 7),
+    ("ofEpochSecond", 3),
+    ("ofInstant", 2),
+    ("parse", 1),
+    ("parse", 2),
+];
+const OF_TIME: &[(&str, usize)] = &[
+    ("of", 2),
+    ("of", 3),
+    ("of", 4),
+    ("ofSecondOfDay", 1),
+    ("ofNanoOfDay", 1),
+    ("parse", 1),
+    ("MIDNIGHT", 0),
+    ("NOON", 0),
+    ("MIN", 0),
+    ("MAX", 0),
+];
+
+pub(super) const DATE: Class =
+    Class { name: "LocalDate", statics: OF_DATE, call: static_date, construct: None };
+pub(super) const DATE_TIME: Class =
+    Class { name: "LocalDateTime", statics: OF_DATE_TIME, call: static_date_time, construct: None };
+pub(super) const TIME: Class =
+    Class { name: "LocalTime", statics: OF_TIME, call: static_time, construct: None };
+
+/// Which parts a date without a zone has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum LocalKind {
+    Date,
+    DateTime,
+    Time,
+}
+
+/// A date without a zone.
+#[derive(Debug, Clone, PartialEq)]
+pub(in super::super) struct Local {
+    pub kind: LocalKind,
+    /// Of UTC.
+    pub date: DateValue,
+}
+
+impl Local {
+    /// The local date, time or both of a moment in its zone.
+    pub fn of(date: &DateValue, kind: LocalKind) -> Value {
+        let local = date.zone.as_ref().map_or(date.millis(), |zone| zone.to_local(date.millis()));
+        let instant = Instant { millis: local, ..date.instant };
+        Local::cut(DateValue::utc(instant), kind)
+    }
+
+    /// Without the parts that the kind does not have.
+    fn cut(date: DateValue, kind: LocalKind) -> Value {
+        let millis = date.millis();
+        let instant = match kind {
+            LocalKind::DateTime => date.instant,
+            LocalKind::Date => Instant { millis: millis - millis.rem_euclid(DAY_MILLIS), nanos: 0 },
+            LocalKind::Time => Instant { millis: millis.rem_euclid(DAY_MILLIS), ..date.instant },
+        };
+        Value::Object(Rc::new(Local { kind, date: DateValue::utc(instant) }))
+    }
+
+    fn in_zone(&self, zone: &Value, at: u32) -> Outcome<Value> {
+        let zone = Zone::parse(&zone.text())
+            .map_err(|error| ScriptError::new(at, "zone_rules_exception", error.reason))?;
+        let instant = Instant { millis: zone.to_utc(self.date.millis()), ..self.date.instant };
+        Ok(Value::Date(DateValue { instant, zone: Some(Rc::new(zone)) }))
+    }
+}
+
+/// Year, month, day, hour, minute, second and nanosecond as a moment of UTC.
+fn moment(parts: [i64; 7], at: u32) -> Outcome<DateValue> {
+    let refused = || ScriptError::new(at, "date_time_exception", "Invalid value for a date");
+    let [year, month, day, hour, minute, second, nano] = parts;
+    let small = |value: i64, least: i64, most: i64| {
+        u32::try_from(value).ok().filter(|_| (least..=most).contains(&value)).ok_or_else(refused)
+    };
+    let civil = Civil {
+        year,
+        month: small(month, 1, 12)?,
+        day: small(day, 1, 31)?,
+        hour: small(hour, 0, 23)?,
+        minute: small(minute, 0, 59)?,
+        second: small(second, 0, 59)?,
+        ..Civil::from_millis(0)
+    };
+    let nano = small(nano, 0, 999_999_999)?;
+    let millis = civil.to_millis().ok_or_else(refused)?;
+    let date = DateValue::of_millis(millis);
+    // Days that the month does not have.
+    if i64::from(date.civil().day) != day {
+        let reason = match (month, day) {
+            (2, 29) => format!("Invalid date 'February 29' as '{year}' is not a leap year"),
+            _ => format!("Invalid date '{} {day}'", dates::MONTHS[month as usize - 1]),
+        };
+        return Err(ScriptError::new(at, "date_time_exception", reason));
+    }
+    match dates::shifted(&date, "Nanos", i64::from(nano), at)? {
+        Some(Value::Date(date)) => Ok(date),
+        _ => Err(refused()),
+    }
+}
+
+fn parsed(text: &Value, at: u32) -> Outcome<DateValue> {
+    match dates::parse(&text.text(), at)? {
+        Value::Date(date) => Ok(date),
+        _ => Err(ScriptError::argument(at, "no date")),
+    }
+}
+
+fn local_of(value: &Value) -> Option<&Local> {
+    match value {
+        Value::Object(object) => object.as_any().downcast_ref::<Local>(),
+        _ => None,
+    }
+}
+
+fn static_date(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
+    let date = match (name, arguments) {
+        ("of", [year, month, day]) => moment([year.i64(), month_number(month), day.i64(), 0, 0, 0, 0], at)?,
+        ("ofYearDay", [year, day]) => {
+            let first = moment([year.i64(), 1, 1, 0, 0, 0, 0], at)?;
+            DateValue::of_millis(first.millis().saturating_add((day.i64() - 1).saturating_mul(DAY_MILLIS)))
+        }
+        ("ofEpochDay", [day]) => DateValue::of_millis(day.i64().saturating_mul(DAY_MILLIS)),
+        ("parse", [text]) => parsed(text, at)?,
+        ("parse", [text, Value::Formatter(format)]) => by_format(format, text, at)?,
+        _ => return Ok(None),
+    };
+    Ok(Some(Local::cut(date, LocalKind::Date)))
+}
+
+fn static_date_time(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
+    let date = match (name, arguments) {
+        ("of", [date, time]) => match (local_of(date), local_of(time)) {
+            (Some(date), Some(time)) => {
+                let millis = date.date.millis() + time.date.millis();
+                DateValue::utc(Instant { millis, ..time.date.instant })
+            }
+            _ => return Ok(None),
+        },
+        ("of", [year, month, day, hour, minute, rest @ ..]) => {
+            let at_place = |place: usize| rest.get(place).map_or(0, Value::i64);
+            let time = [hour.i64(), minute.i64(), at_place(0), at_place(1)];
+            let date = [year.i64(), month_number(month), day.i64()];
+            moment([date[0], date[1], date[2], time[0], time[1], time[2], time[3]], at)?
+        }
+        ("ofEpochSecond", [seconds, nanos, _]) => {
+            let date = DateValue::of_millis(seconds.i64().saturating_mul(1000));
+            match dates::shifted(&date, "Nanos", nanos.i64(), at)? {
+                Some(Value::Date(date)) => date,
+                _ => return Ok(None),
+            }
+        }
+        ("ofInstant", [Value::Date(date), zone]) => {
+            let Some(Value::Date(date)) = date_method(date, "atZone", std::slice::from_ref(zone), at)? else {
+                return Ok(None);
+            };
+            return Ok(Some(Local::of(&date, LocalKind::DateTime)));
+        }
+        ("parse", [text]) => parsed(text, at)?,
+        ("parse", [text, Value::Formatter(format)]) => by_format(format, text, at)?,
+        _ => return Ok(None),
+    };
+    Ok(Some(Local::cut(date, LocalKind::DateTime)))
+}
+
+fn static_time(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
+    let of_nanos = |nanos: i64| {
+        let date = DateValue::of_millis(0);
+        dates::shifted(&date, "Nanos", nanos.clamp(0, DAY_MILLIS * 1_000_000 - 1), at)
+    };
+    let date = match (name, arguments) {
+        ("of", [hour, minute, rest @ ..]) if rest.len() <= 2 => {
+            let at_place = |place: usize| rest.get(place).map_or(0, Value::i64);
+            moment([1970, 1, 1, hour.i64(), minute.i64(), at_place(0), at_place(1)], at)?
+        }
+        ("parse", [text]) => parsed(&Value::str(format!("1970-01-01T{}", text.text())), at)?,
+        _ => {
+            let nanos = match (name, arguments) {
+                ("ofSecondOfDay", [seconds]) => seconds.i64().saturating_mul(1_000_000_000),
+                ("ofNanoOfDay", [nanos]) => nanos.i64(),
+                ("MIDNIGHT" | "MIN", []) => 0,
+                ("NOON", []) => DAY_MILLIS / 2 * 1_000_000,
+                ("MAX", []) => i64::MAX,
+                _ => return Ok(None),
+            };
+            match of_nanos(nanos)? {
+                Some(Value::Date(date)) => date,
+                _ => return Ok(None),
+            }
+        }
+    };
+    Ok(Some(Local::cut(date, LocalKind::Time)))
+}
+
+/// A month by its number or its constant.
+fn month_number(value: &Value) -> i64 {
+    match value {
+        Value::Str(name) => {
+            dates::MONTHS.iter().position(|month| **month == **name).map_or(0, |place| place as i64 + 1)
+        }
+        number => number.i64(),
+    }
+}
+
+fn by_format(format: &limber_mapping::date::DateFormat, text: &Value, at: u32) -> Outcome<DateValue> {
+    let text = text.text();
+    format.parse_instant(&text).map(DateValue::utc).map_err(|_| {
+        let reason = format!("Text '{text}' could not be parsed at index 0");
+        ScriptError::new(at, "date_time_parse_exception", reason)
+    })
+}
+
+fn is_leap_year(year: i64) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+/// Days of the month that a date is in.
+pub(super) fn days_of_month(civil: &Civil) -> i64 {
+    match civil.month {
+        2 => 28 + i64::from(is_leap_year(civil.year)),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// What only moments have, not dates without a zone.
+const OF_MOMENTS: [&str; 6] =
+    ["toInstant", "withZoneSameInstant", "atZone", "toEpochMilli", "getMillis", "getEpochSecond"];
+
+impl JavaObject for Local {
+    fn class(&self) -> &'static str {
+        match self.kind {
+            LocalKind::Date => "java.time.LocalDate",
+            LocalKind::DateTime => "java.time.LocalDateTime",
+            LocalKind::Time => "java.time.LocalTime",
+        }
+    }
+
+    fn text(&self) -> String {
+        let text = self.date.text();
+        let text = text.strip_suffix('Z').unwrap_or(&text);
+        let (date, time) = text.split_once('T').unwrap_or((text, ""));
+        match self.kind {
+            LocalKind::Date => date.to_owned(),
+            LocalKind::DateTime => text.to_owned(),
+            LocalKind::Time => time.to_owned(),
+        }
+    }
+
+    fn hash(&self) -> i32 {
+        Value::Long(self.date.nanos() as i64).hash()
+    }
+
+    fn equals(&self, other: &dyn JavaObject) -> bool {
+        other.as_any().downcast_ref::<Local>() == Some(self)
+    }
+
+    fn compare(&self, other: &dyn JavaObject) -> Option<Ordering> {
+        let other = other.as_any().downcast_ref::<Local>().filter(|other| other.kind == self.kind)?;
+        Some(self.date.instant.cmp(&other.date.instant))
+    }
+
+    fn call(&self, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
+        if let [Value::Object(amount)] = arguments
+            && matches!(name, "plus" | "minus")
+        {
+            let sign = if name == "plus" { 1 } else { -1 };
+            let moved = dates::moved(&self.date, &**amount, sign, at)?;
+            return Ok(moved.map(|moved| match moved {
+                Value::Date(date) => Local::cut(date, self.kind),
+                other => other,
+            }));
+        }
+        if let Some(other) = arguments.first().and_then(local_of) {
+            return self.beside(name, other, &arguments[1..], at);
+        }
+        let civil = self.date.civil();
+        let is_leap = is_leap_year(civil.year);
+        let has_date = self.kind != LocalKind::Time;
+        Ok(Some(match (name, arguments) {
+            ("atZone", [zone]) if self.kind == LocalKind::DateTime => self.in_zone(zone, at)?,
+            ("atOffset" | "toInstant" | "toEpochSecond", [zone]) if self.kind == LocalKind::DateTime => {
+                match (self.in_zone(zone, at)?, name) {
+                    (Value::Date(date), "toInstant") => Value::Date(DateValue::utc(date.instant)),
+                    (Value::Date(date), "toEpochSecond") => Value::Long(date.millis().div_euclid(1000)),
+                    (date, _) => date,
+                }
+            }
+            ("atStartOfDay", []) if self.kind == LocalKind::Date => {
+                Local::cut(self.date.clone(), LocalKind::DateTime)
+            }
+            ("atStartOfDay", [zone]) if self.kind == LocalKind::Date => self.in_zone(zone, at)?,
+            ("atTime", [hour, minute, rest @ ..]) if self.kind == LocalKind::Date => {
+                let second = rest.first().map_or(0, Value::i64);
+                let date = [civil.year, i64::from(civil.month), i64::from(civil.day)];
+                let parts = [date[0], date[1], date[2], hour.i64(), minute.i64(), second, 0];
+                Local::cut(moment(parts, at)?, LocalKind::DateTime)
+            }
+            ("toLocalDate", []) if has_date => Local::cut(self.date.clone(), LocalKind::Date),
+            ("toLocalTime", []) if self.kind != LocalKind::Date => {
+                Local::cut(self.date.clone(), LocalKind::Time)
+            }
+            ("toEpochDay", []) if self.kind == LocalKind::Date => {
+                Value::Long(self.date.millis().div_euclid(DAY_MILLIS))
+            }
+            ("toSecondOfDay", []) if !has_date => Value::Int((self.date.millis() / 1000) as i32),
+            ("toNanoOfDay", []) if !has_date => Value::Long(self.date.nanos() as i64),
+            ("isLeapYear", []) if has_date => Value::Bool(is_leap),
+            ("lengthOfYear", []) if has_date => Value::Int(365 + i32::from(is_leap)),
+            ("lengthOfMonth", []) if has_date => Value::Int(days_of_month(&civil) as i32),
+            _ if OF_MOMENTS.contains(&name) => return Ok(None),
+            _ => match date_method(&self.date, name, arguments, at)? {
+                Some(Value::Date(date)) => Local::cut(date, self.kind),
+                found => return Ok(found),
+            },
+        }))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Local {
+    /// Methods of another one.
+    fn beside(&self, name: &str, other: &Local, rest: &[Value], at: u32) -> Outcome<Option<Value>> {
+        let order = self.date.instant.cmp(&other.date.instant);
+        Ok(Some(match (name, rest) {
+            ("isAfter", []) => Value::Bool(order.is_gt()),
+            ("isBefore", []) => Value::Bool(order.is_lt()),
+            ("isEqual", []) => Value::Bool(order.is_eq()),
+            ("until", [unit]) => dates::between(&unit.text(), &self.date, &other.date, at)?,
+            ("atTime", []) if self.kind == LocalKind::Date && other.kind == LocalKind::Time => {
+                let millis = self.date.millis() + other.date.millis();
+                let date = DateValue::utc(Instant { millis, ..other.date.instant });
+                Local::cut(date, LocalKind::DateTime)
+            }
+            _ => return Ok(None),
+        }))
+    }
+}

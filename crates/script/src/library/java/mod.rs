@@ -1,0 +1,28 @@
+//! Classes of Java's library whose objects are [`crate::values::JavaObject`]s: a file each, and a line here.
+
+mod big_decimal;
+mod big_integer;
+mod duration;
+mod local;
+mod period;
+mod rounding;
+
+mod class;
+
+pub(super) use class::Class;
+pub(crate) use class::{construct, is_static, static_call};
+pub(super) use duration::Duration;
+pub(super) use local::{Local, LocalKind};
+pub(super) use period::Period;
+pub(super) use rounding::MODES;
+
+/// Every class, by its short name.
+pub(super) static CLASSES: &[Class] = &[
+    big_decimal::CLASS,
+    big_integer::CLASS,
+    duration::CLASS,
+    local::DATE,
+    local::DATE_TIME,
+    local::TIME,
+    period::CLASS,
+];

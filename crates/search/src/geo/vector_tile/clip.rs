@@ -1,0 +1,168 @@
+//! What of lines and polygons lies in a square, and how they look with fewer corners.
+
+/// Pixels from the upper left corner of a tile.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Pixel {
+    pub x: f64,
+    pub y: f64,
+}
+
+/// The square from `least` to `most` both ways.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Box {
+    pub least: f64,
+    pub most: f64,
+}
+
+/// A side of a [`Box`]: the axis, where it is, and whether what lies inside is less.
+type Side = (bool, f64, bool);
+
+impl Box {
+    pub fn contains(&self, at: Pixel) -> bool {
+        let inside = |value: f64| value >= self.least && value <= self.most;
+        inside(at.x) && inside(at.y)
+    }
+
+    fn sides(&self) -> [Side; 4] {
+        [
+            (true, self.least, false),
+            (true, self.most, true),
+            (false, self.least, false),
+            (false, self.most, true),
+        ]
+    }
+
+    /// The part of a ring inside, after Sutherland and Hodgman: parts that only touch each other through the
+    /// outside are joined along the sides. Empty where nothing is inside.
+    pub fn ring(&self, ring: &[Pixel]) -> Vec<Pixel> {
+        let mut ring = ring.to_vec();
+        for side in self.sides() {
+            let mut kept = Vec::with_capacity(ring.len() + 4);
+            for (at, &end) in ring.iter().enumerate() {
+                let start = ring[if at == 0 { ring.len() - 1 } else { at - 1 }];
+                let (starts_in, ends_in) = (is_inside(start, side), is_inside(end, side));
+                if starts_in != ends_in {
+                    kept.push(crossing(start, end, side));
+                }
+                if ends_in {
+                    kept.push(end);
+                }
+            }
+            ring = kept;
+        }
+        ring
+    }
+
+    /// The parts of a line inside.
+    pub fn line(&self, line: &[Pixel]) -> Vec<Vec<Pixel>> {
+        let mut parts: Vec<Vec<Pixel>> = Vec::new();
+        let mut open: Vec<Pixel> = Vec::new();
+        for pair in line.windows(2) {
+            let Some((start, end)) = self.segment(pair[0], pair[1]) else {
+                parts.extend((open.len() > 1).then(|| std::mem::take(&mut open)));
+                open.clear();
+                continue;
+            };
+            if open.last() != Some(&start) {
+                parts.extend((open.len() > 1).then(|| std::mem::take(&mut open)));
+                open = vec![start];
+            }
+            open.push(end);
+        }
+        parts.extend((open.len() > 1).then_some(open));
+        parts
+    }
+
+    fn segment(&self, mut start: Pixel, mut end: Pixel) -> Option<(Pixel, Pixel)> {
+        for side in self.sides() {
+            match (is_inside(start, side), is_inside(end, side)) {
+                (true, true) => {}
+                (false, false) => return None,
+                (true, false) => end = crossing(start, end, side),
+                (false, true) => start = crossing(start, end, side),
+            }
+        }
+        Some((start, end))
+    }
+}
+
+fn is_inside(at: Pixel, (is_x, limit, inside_is_less): Side) -> bool {
+    let value = if is_x { at.x } else { at.y };
+    if inside_is_less { value <= limit } else { value >= limit }
+}
+
+fn crossing(start: Pixel, end: Pixel, (is_x, limit, _): Side) -> Pixel {
+    let part =
+        if is_x { (limit - start.x) / (end.x - start.x) } else { (limit - start.y) / (end.y - start.y) };
+    match is_x {
+        true => Pixel { x: limit, y: start.y + part * (end.y - start.y) },
+        false => Pixel { x: start.x + part * (end.x - start.x), y: limit },
+    }
+}
+
+/// The corners without those that are less than a pixel away from the line through the others (Douglas and
+/// Peucker). The first and the last stay.
+pub(super) fn simplified(line: &[Pixel]) -> Vec<Pixel> {
+    if line.len() < 3 {
+        return line.to_vec();
+    }
+    let mut keeps = vec![false; line.len()];
+    keeps[0] = true;
+    keeps[line.len() - 1] = true;
+    let mut rest = vec![(0, line.len() - 1)];
+    while let Some((first, last)) = rest.pop() {
+        let far = (first + 1..last).map(|at| (at, distance(line[at], line[first], line[last])));
+        let Some((at, _)) = far.max_by(|one, other| one.1.total_cmp(&other.1)).filter(|(_, far)| *far > 1.0)
+        else {
+            continue;
+        };
+        keeps[at] = true;
+        rest.extend([(first, at), (at, last)]);
+    }
+    line.iter().zip(keeps).filter(|(_, keep)| *keep).map(|(at, _)| *at).collect()
+}
+
+/// From a point to a segment.
+fn distance(at: Pixel, start: Pixel, end: Pixel) -> f64 {
+    let (x, y) = (end.x - start.x, end.y - start.y);
+    let length = x * x + y * y;
+    let along = match length > 0.0 {
+        true => (((at.x - start.x) * x + (at.y - start.y) * y) / length).clamp(0.0, 1.0),
+        false => 0.0,
+    };
+    (start.x + along * x - at.x).hypot(start.y + along * y - at.y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pixels(list: &[(f64, f64)]) -> Vec<Pixel> {
+        list.iter().map(|&(x, y)| Pixel { x, y }).collect()
+    }
+
+    const SQUARE: Box = Box { least: 0.0, most: 10.0 };
+
+    #[test]
+    fn a_ring_keeps_what_is_inside() {
+        let around = pixels(&[(-5.0, -5.0), (15.0, -5.0), (15.0, 15.0), (-5.0, 15.0)]);
+        let kept = SQUARE.ring(&around);
+        assert_eq!(kept.len(), 4);
+        assert!(kept.iter().all(|at| SQUARE.contains(*at)));
+        assert!(SQUARE.ring(&pixels(&[(20.0, 0.0), (30.0, 0.0), (30.0, 9.0)])).is_empty());
+    }
+
+    #[test]
+    fn a_line_falls_into_parts() {
+        let line = pixels(&[(-5.0, 5.0), (5.0, 5.0), (5.0, 20.0), (8.0, 20.0), (8.0, 2.0)]);
+        let parts = SQUARE.line(&line);
+        let expected = [pixels(&[(0.0, 5.0), (5.0, 5.0), (5.0, 10.0)]), pixels(&[(8.0, 10.0), (8.0, 2.0)])];
+        assert_eq!(parts, expected);
+    }
+
+    #[test]
+    fn corners_of_less_than_a_pixel_go() {
+        let line = pixels(&[(0.0, 0.0), (1.0, 0.5), (2.0, 0.0), (4.0, 6.0), (8.0, 0.0)]);
+        assert_eq!(simplified(&line), pixels(&[(0.0, 0.0), (2.0, 0.0), (4.0, 6.0), (8.0, 0.0)]));
+    }
+}

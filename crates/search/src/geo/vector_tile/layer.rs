@@ -1,0 +1,202 @@
+//! Layers of a tile as bytes: Protocol Buffers after Mapbox' `vector_tile.proto`.
+
+use std::collections::HashMap;
+
+use limber_work::{self as work, Stop};
+use serde_json::Value;
+
+use super::outline::Outline;
+
+/// Field number and wire type of what is written, as the byte before it.
+mod tag {
+    pub const TILE_LAYERS: u8 = 3 << 3 | 2;
+    pub const LAYER_NAME: u8 = 1 << 3 | 2;
+    pub const LAYER_FEATURES: u8 = 2 << 3 | 2;
+    pub const LAYER_KEYS: u8 = 3 << 3 | 2;
+    pub const LAYER_VALUES: u8 = 4 << 3 | 2;
+    pub const LAYER_EXTENT: u8 = 5 << 3;
+    pub const LAYER_VERSION: u8 = 15 << 3;
+    pub const FEATURE_TAGS: u8 = 2 << 3 | 2;
+    pub const FEATURE_KIND: u8 = 3 << 3;
+    pub const FEATURE_GEOMETRY: u8 = 4 << 3 | 2;
+    pub const VALUE_TEXT: u8 = 1 << 3 | 2;
+    pub const VALUE_DOUBLE: u8 = 3 << 3 | 1;
+    pub const VALUE_UNSIGNED: u8 = 5 << 3;
+    pub const VALUE_SIGNED: u8 = 6 << 3;
+    pub const VALUE_BOOL: u8 = 7 << 3;
+}
+
+/// A property of a feature: its name and a text, number or truth value.
+pub type Property<'p> = (&'p str, &'p Value);
+
+/// A layer that features are added to.
+#[derive(Debug)]
+pub struct Layer {
+    name: &'static str,
+    extent: u32,
+    /// Written features.
+    features: Vec<u8>,
+    keys: HashMap<String, u32>,
+    written_keys: Vec<u8>,
+    /// Written values, and their numbers.
+    values: HashMap<Vec<u8>, u32>,
+    written_values: Vec<u8>,
+}
+
+fn varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+fn bytes(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
+    out.push(tag);
+    varint(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
+fn packed(out: &mut Vec<u8>, tag: u8, numbers: &[u32]) {
+    let mut written = Vec::with_capacity(numbers.len() * 2);
+    numbers.iter().for_each(|number| varint(&mut written, u64::from(*number)));
+    bytes(out, tag, &written);
+}
+
+/// The value as a message; `None`: the format has none such.
+fn value_bytes(value: &Value) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    match value {
+        Value::String(text) => bytes(&mut out, tag::VALUE_TEXT, text.as_bytes()),
+        Value::Bool(flag) => out.extend([tag::VALUE_BOOL, u8::from(*flag)]),
+        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(whole), _) => {
+                out.push(tag::VALUE_SIGNED);
+                varint(&mut out, ((whole << 1) ^ (whole >> 63)) as u64);
+            }
+            (None, Some(whole)) => {
+                out.push(tag::VALUE_UNSIGNED);
+                varint(&mut out, whole);
+            }
+            (None, None) => {
+                out.push(tag::VALUE_DOUBLE);
+                out.extend(number.as_f64()?.to_le_bytes());
+            }
+        },
+        Value::Null | Value::Array(_) | Value::Object(_) => return None,
+    }
+    Some(out)
+}
+
+impl Layer {
+    /// A layer without features.
+    pub fn new(name: &'static str, extent: u32) -> Layer {
+        Layer {
+            name,
+            extent,
+            features: Vec::new(),
+            keys: HashMap::new(),
+            written_keys: Vec::new(),
+            values: HashMap::new(),
+            written_values: Vec::new(),
+        }
+    }
+
+    /// Adds a feature. Properties without a value that the format has are left out.
+    ///
+    /// # Errors
+    /// There is no memory for it, or the request is to end.
+    pub fn add<'p>(
+        &mut self,
+        outline: &Outline,
+        properties: impl Iterator<Item = Property<'p>>,
+    ) -> Result<(), Stop> {
+        let mut tags = Vec::new();
+        for (name, value) in properties {
+            let Some(value) = value_bytes(value) else { continue };
+            work::check_growth(self.written_values.len(), self.written_values.capacity(), value.len() + 8)?;
+            tags.push(self.key(name));
+            tags.push(self.value(value));
+        }
+        let mut feature = Vec::new();
+        if !tags.is_empty() {
+            packed(&mut feature, tag::FEATURE_TAGS, &tags);
+        }
+        feature.extend([tag::FEATURE_KIND, outline.kind as u8]);
+        packed(&mut feature, tag::FEATURE_GEOMETRY, &outline.commands);
+        work::check_growth(self.features.len(), self.features.capacity(), feature.len() + 8)?;
+        work::check_beyond_deadline()?;
+        bytes(&mut self.features, tag::LAYER_FEATURES, &feature);
+        Ok(())
+    }
+
+    fn key(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.keys.get(name) {
+            return *number;
+        }
+        let number = self.keys.len() as u32;
+        self.keys.insert(name.to_owned(), number);
+        bytes(&mut self.written_keys, tag::LAYER_KEYS, name.as_bytes());
+        number
+    }
+
+    fn value(&mut self, value: Vec<u8>) -> u32 {
+        if let Some(number) = self.values.get(&value) {
+            return *number;
+        }
+        let number = self.values.len() as u32;
+        bytes(&mut self.written_values, tag::LAYER_VALUES, &value);
+        self.values.insert(value, number);
+        number
+    }
+
+    /// Appends the layer to a tile.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn write(&self, out: &mut Vec<u8>) -> Result<(), Stop> {
+        let mut head = Vec::new();
+        bytes(&mut head, tag::LAYER_NAME, self.name.as_bytes());
+        let mut end = vec![tag::LAYER_EXTENT];
+        varint(&mut end, u64::from(self.extent));
+        end.extend([tag::LAYER_VERSION, 2]);
+        let parts = [&head, &self.features, &self.written_keys, &self.written_values, &end];
+        let length: usize = parts.iter().map(|part| part.len()).sum();
+        work::check_growth(out.len(), out.capacity(), length + 16)?;
+        out.push(tag::TILE_LAYERS);
+        varint(out, length as u64);
+        parts.iter().for_each(|part| out.extend_from_slice(part));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn bytes_of_a_layer() {
+        let mut layer = Layer::new("hits", 4096);
+        let outline = Outline::rectangle((25, 25), (17, 17));
+        let (id, count) = (json!("a"), json!(-2));
+        for _ in 0..2 {
+            let properties = [("_id", &id), ("n", &count), ("none", &Value::Null)];
+            layer.add(&outline, properties.into_iter()).expect("there is room");
+        }
+        let mut tile = Vec::new();
+        layer.write(&mut tile).expect("there is room");
+        let feature: &[u8] = &[0x12, 13, 0x12, 4, 0, 0, 1, 1, 0x18, 1, 0x22, 3, 9, 50, 34];
+        let mut expected = vec![0x1a, 0];
+        expected.extend([0x0a, 4]);
+        expected.extend(b"hits");
+        expected.extend(feature);
+        expected.extend(feature);
+        expected.extend(b"\x1a\x03_id\x1a\x01n");
+        expected.extend(b"\x22\x03\x0a\x01a\x22\x02\x30\x03");
+        expected.extend([0x28, 0x80, 0x20, 0x78, 2]);
+        expected[1] = (expected.len() - 2) as u8;
+        assert_eq!(tile, expected);
+    }
+}

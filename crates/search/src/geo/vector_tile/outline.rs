@@ -1,0 +1,181 @@
+//! The geometry of a feature: pixels as commands of a pen.
+
+use super::clip::{Box, Pixel, simplified};
+
+const MOVE_TO: u32 = 1;
+const LINE_TO: u32 = 2;
+const CLOSE_PATH: u32 = 7;
+
+/// What a feature is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OutlineKind {
+    Points = 1,
+    Lines = 2,
+    Polygons = 3,
+}
+
+/// The geometry of a feature.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outline {
+    pub(super) kind: OutlineKind,
+    /// Command and count, and after it pairs of numbers.
+    pub(super) commands: Vec<u32>,
+}
+
+/// A pen that tells the way from where it was.
+struct Pen {
+    at: (i64, i64),
+    commands: Vec<u32>,
+}
+
+/// Whole pixels, as Java rounds.
+fn rounded(pixel: Pixel) -> (i64, i64) {
+    ((pixel.x + 0.5).floor() as i64, (pixel.y + 0.5).floor() as i64)
+}
+
+impl Pen {
+    fn new() -> Pen {
+        Pen { at: (0, 0), commands: Vec::new() }
+    }
+
+    fn command(&mut self, id: u32, count: usize) {
+        self.commands.push(id | (count as u32) << 3);
+    }
+
+    fn go(&mut self, to: (i64, i64)) {
+        let zigzag = |step: i64| ((step << 1) ^ (step >> 63)) as u32;
+        self.commands.push(zigzag(to.0 - self.at.0));
+        self.commands.push(zigzag(to.1 - self.at.1));
+        self.at = to;
+    }
+
+    fn path(&mut self, path: &[(i64, i64)]) {
+        self.command(MOVE_TO, 1);
+        self.go(path[0]);
+        self.command(LINE_TO, path.len() - 1);
+        path[1..].iter().for_each(|at| self.go(*at));
+    }
+
+    fn outline(self, kind: OutlineKind) -> Option<Outline> {
+        (!self.commands.is_empty()).then_some(Outline { kind, commands: self.commands })
+    }
+}
+
+impl Outline {
+    /// A rectangle of whole pixels, or what is left of it without width or height.
+    pub(super) fn rectangle((left, right): (i64, i64), (top, bottom): (i64, i64)) -> Outline {
+        let mut pen = Pen::new();
+        let kind = match (left == right, top == bottom) {
+            (true, true) => {
+                pen.command(MOVE_TO, 1);
+                pen.go((left, bottom));
+                OutlineKind::Points
+            }
+            (false, false) => {
+                pen.path(&[(left, bottom), (left, top), (right, top), (right, bottom)]);
+                pen.command(CLOSE_PATH, 1);
+                OutlineKind::Polygons
+            }
+            _ => {
+                pen.path(&[(left, bottom), (right, top)]);
+                OutlineKind::Lines
+            }
+        };
+        Outline { kind, commands: pen.commands }
+    }
+}
+
+/// Points inside of a square, each pixel once where it comes several times in turn.
+pub(super) fn points_of(pixels: &[Pixel], within: Box) -> Option<Outline> {
+    let mut places: Vec<(i64, i64)> = (pixels.iter().map(|pixel| rounded(*pixel)))
+        .filter(|(x, y)| within.contains(Pixel { x: *x as f64, y: *y as f64 }))
+        .collect();
+    places.dedup();
+    let mut pen = Pen::new();
+    if !places.is_empty() {
+        pen.command(MOVE_TO, places.len());
+        places.iter().for_each(|place| pen.go(*place));
+    }
+    pen.outline(OutlineKind::Points)
+}
+
+/// The parts of lines inside of a square.
+pub(super) fn lines_of(lines: impl Iterator<Item = Vec<Pixel>>, within: Box) -> Option<Outline> {
+    let mut pen = Pen::new();
+    for part in lines.flat_map(|line| within.line(&line)) {
+        let mut path: Vec<(i64, i64)> = simplified(&part).into_iter().map(rounded).collect();
+        path.dedup();
+        if path.len() > 1 {
+            pen.path(&path);
+        }
+    }
+    pen.outline(OutlineKind::Lines)
+}
+
+/// The parts of polygons inside of a square; the first ring of each is the outer one.
+pub(super) fn polygons_of(polygons: impl Iterator<Item = Vec<Vec<Pixel>>>, within: Box) -> Option<Outline> {
+    let mut pen = Pen::new();
+    for rings in polygons {
+        for (number, ring) in rings.iter().enumerate() {
+            let is_drawn = draw_ring(&mut pen, ring, within, number == 0);
+            // There are no holes where there is no polygon.
+            if number == 0 && !is_drawn {
+                break;
+            }
+        }
+    }
+    pen.outline(OutlineKind::Polygons)
+}
+
+/// Whether there is anything of the ring to draw. Outer rings have a positive area, holes a negative one.
+fn draw_ring(pen: &mut Pen, ring: &[Pixel], within: Box, is_outer: bool) -> bool {
+    let mut ring = within.ring(ring.split_last().map_or(&[], |(_, corners)| corners));
+    if let Some(first) = ring.first().copied() {
+        ring.push(first);
+    }
+    let mut path: Vec<(i64, i64)> = simplified(&ring).into_iter().map(rounded).collect();
+    path.dedup();
+    path.pop();
+    let area = doubled_area(&path);
+    if path.len() < 3 || area == 0 {
+        return false;
+    }
+    if (area > 0) != is_outer {
+        path.reverse();
+    }
+    pen.path(&path);
+    pen.command(CLOSE_PATH, 1);
+    true
+}
+
+/// Positive where the ring goes clockwise on a map whose y goes down.
+fn doubled_area(ring: &[(i64, i64)]) -> i64 {
+    let next = ring.iter().skip(1).chain(ring.first());
+    ring.iter().zip(next).map(|(one, other)| one.0 * other.1 - other.0 * one.1).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of the specification: the polygons of its section 4.3.5.6.
+    #[test]
+    fn rings_are_wound_as_the_specification_asks() {
+        let ring = |corners: &[(f64, f64)]| corners.iter().map(|&(x, y)| Pixel { x, y }).collect::<Vec<_>>();
+        let outer = ring(&[(11.0, 11.0), (11.0, 20.0), (20.0, 20.0), (20.0, 11.0), (11.0, 11.0)]);
+        let hole = ring(&[(13.0, 13.0), (13.0, 17.0), (17.0, 17.0), (17.0, 13.0), (13.0, 13.0)]);
+        let within = Box { least: 0.0, most: 100.0 };
+        let outline = polygons_of([vec![outer, hole]].into_iter(), within).expect("drawn");
+        assert_eq!(outline.kind, OutlineKind::Polygons);
+        assert_eq!(outline.commands.iter().filter(|command| **command == 15).count(), 2);
+        assert_eq!(outline.commands[0], 9);
+    }
+
+    #[test]
+    fn points_are_steps() {
+        let pixels = [Pixel { x: 5.0, y: 7.0 }, Pixel { x: 3.0, y: 2.0 }, Pixel { x: 300.0, y: 2.0 }];
+        let outline = points_of(&pixels, Box { least: 0.0, most: 100.0 }).expect("drawn");
+        // The specification's example of a multipoint.
+        assert_eq!(outline.commands, [17, 10, 14, 3, 9]);
+    }
+}
