@@ -167,7 +167,6 @@ fn unknown_parameter(name: &str, field: &str, kind: &str) -> RequestError {
     mapper_parsing(format!("unknown parameter [{name}] on mapper [{field}] of type [{kind}]"))
 }
 
-
 pub(crate) fn total_fields_exceeded(limit: usize) -> RequestError {
     RequestError::illegal_argument(format!("Limit of total fields [{limit}] has been exceeded"))
 }
@@ -182,7 +181,6 @@ pub(crate) fn depth_exceeded(path: &str, settings: &MappingSettings) -> RequestE
         settings.limits.object_levels()
     ))
 }
-
 
 pub(crate) fn joined(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }

@@ -305,7 +305,6 @@ impl Tree {
         keys.insert_unique(hash(key.as_bytes()), number, |&entry| hash(&entries[entry as usize].key));
     }
 
-
     fn find_timestamp(&mut self, root: &Root) {
         if root.data_stream_timestamp != Some(true) {
             return;
