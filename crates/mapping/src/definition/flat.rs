@@ -1,7 +1,7 @@
 //! Objects without objects (`subobjects: false`): "under which names do their fields stand?"
 //!
-//! Such an object takes names with dots as they are: `time` and `time.min` are two fields of it. An object that
-//! is declared below it is taken apart, and its fields get its name before their own.
+//! Such an object takes names with dots as they are: `time` and `time.min` are two fields of it. An object
+//! that is declared below it is taken apart, and its fields get its name before their own.
 //!
 //! Source: `ObjectMapper#asFlattenedFieldMappers`, `ObjectMapper.Subobjects`.
 

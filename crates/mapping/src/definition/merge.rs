@@ -106,22 +106,8 @@ fn renamed<'u>(
     Ok(Cow::Owned(update))
 }
 
-/// `around`: what lies around `present`.
-fn objects(present: &Object, update: &Object, around: Around<'_>) -> Result<Object, RequestError> {
-    let path = around.path;
-    let dynamic = update.dynamic.or(present.dynamic).unwrap_or(around.dynamic);
-    let update = &*renamed(present, update, Around { path, dynamic })?;
-    if let Some(enabled) = update.enabled
-        && enabled != present.enabled.unwrap_or(true)
-    {
-        return Err(RequestError::bad_request(
-            "mapper_exception",
-            format!(
-                "the [enabled] parameter can't be updated for the object mapping [{}]",
-                if path.is_empty() { "_doc" } else { path }
-            ),
-        ));
-    }
+/// Refuses a change between nested and other objects, or of what a nested one is included in.
+fn check_nested(present: &Object, update: &Object, path: &str) -> Result<(), RequestError> {
     match (&present.nested, &update.nested) {
         (None, None) => {}
         (Some(old), Some(new)) => {
@@ -142,6 +128,26 @@ fn objects(present: &Object, update: &Object, around: Around<'_>) -> Result<Obje
             )));
         }
     }
+    Ok(())
+}
+
+/// `around`: what lies around `present`.
+fn objects(present: &Object, update: &Object, around: Around<'_>) -> Result<Object, RequestError> {
+    let path = around.path;
+    let dynamic = update.dynamic.or(present.dynamic).unwrap_or(around.dynamic);
+    let update = &*renamed(present, update, Around { path, dynamic })?;
+    if let Some(enabled) = update.enabled
+        && enabled != present.enabled.unwrap_or(true)
+    {
+        return Err(RequestError::bad_request(
+            "mapper_exception",
+            format!(
+                "the [enabled] parameter can't be updated for the object mapping [{}]",
+                if path.is_empty() { "_doc" } else { path }
+            ),
+        ));
+    }
+    check_nested(present, update, path)?;
     let mut properties = present.properties.clone();
     for (name, node) in &update.properties {
         let full = joined(path, name);

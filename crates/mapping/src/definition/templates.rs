@@ -112,31 +112,44 @@ impl Template {
                 }
             }
         }
-        if has_mapping && template.is_runtime {
-            let reason =
-                format!("mapping and runtime cannot be both specified in the same dynamic template [{name}]");
+        template.check(has_mapping)?;
+        Ok(template)
+    }
+
+    /// Refuses what does not go together. `has_mapping`: there was a member `mapping`.
+    fn check(&self, has_mapping: bool) -> Result<(), RequestError> {
+        if has_mapping && self.is_runtime {
+            let reason = format!(
+                "mapping and runtime cannot be both specified in the same dynamic template [{}]",
+                self.name
+            );
             return Err(mapper_parsing(reason));
         }
-        if !has_mapping && !template.is_runtime {
-            return Err(mapper_parsing(format!("template [{name}] must have either mapping or runtime set")));
-        }
-        if let Some(kind) = template.types.iter().find(|kind| matches!(kind.as_str(), "object" | "binary"))
-            && template.is_runtime
-        {
+        if !has_mapping && !self.is_runtime {
             return Err(mapper_parsing(format!(
-                "Dynamic template [{name}] defines a runtime field but type [{kind}] is not supported as runtime field"
+                "template [{}] must have either mapping or runtime set",
+                self.name
             )));
         }
-        if template.is_regex {
-            for pattern in template.matches.iter().chain(&template.unmatches) {
+        if let Some(kind) = self.types.iter().find(|kind| matches!(kind.as_str(), "object" | "binary"))
+            && self.is_runtime
+        {
+            return Err(mapper_parsing(format!(
+                "Dynamic template [{}] defines a runtime field but type [{kind}] is not supported as runtime field",
+                self.name
+            )));
+        }
+        if self.is_regex {
+            for pattern in self.matches.iter().chain(&self.unmatches) {
                 regex::Regex::new(&format!("^(?:{pattern})$")).map_err(|_| {
                     RequestError::illegal_argument(format!(
-                        "Pattern [{pattern}] of type [regex] is invalid. Cannot create dynamic template [{name}]."
+                        "Pattern [{pattern}] of type [regex] is invalid. Cannot create dynamic template [{}].",
+                        self.name
                     ))
                 })?;
             }
         }
-        Ok(template)
+        Ok(())
     }
 
     /// Returns the entry as given.

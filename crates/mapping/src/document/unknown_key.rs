@@ -96,10 +96,7 @@ impl<S: FieldSink> Walk<'_, S> {
         at: usize,
         end: usize,
     ) -> Result<usize, Stop> {
-        if self.leads_to_object(at)
-            && self.bytes[at] != b'n'
-            && let Some((flat, rest)) = self.way_into_flat(node, key)
-        {
+        if let Some((flat, rest)) = self.way_into_flat(node, key, at) {
             return self.objects_of_names(flat, rest, at, end);
         }
         let last = if matches!(self.bytes[at], b'{' | b'[') { end - 1 } else { at };
@@ -178,11 +175,20 @@ impl<S: FieldSink> Walk<'_, S> {
         self.unresolved(&tree.objects[owner as usize], &name, at, at, end)
     }
 
-    /// The object without objects that a name leads into, and what is left of the name there.
-    fn way_into_flat<'k>(&self, object: &'k ObjectNode, key: &'k str) -> Option<(&'k ObjectNode, &'k str)>
+    /// The object without objects that a name leads into, and what is left of the name there; `None` too
+    /// where the value at `at` is no object.
+    fn way_into_flat<'k>(
+        &self,
+        object: &'k ObjectNode,
+        key: &'k str,
+        at: usize,
+    ) -> Option<(&'k ObjectNode, &'k str)>
     where
         Self: 'k,
     {
+        if !self.leads_to_object(at) || self.bytes[at] == b'n' {
+            return None;
+        }
         let (mut object, mut rest) = (object, key);
         while !object.is_flat {
             let (head, tail) = rest.split_once('.').filter(|_| object.enabled)?;
@@ -194,8 +200,8 @@ impl<S: FieldSink> Walk<'_, S> {
         Some((object, rest))
     }
 
-    /// An object from `at` to `end` in one that has none, whose members the mapping does not know by the names
-    /// that they have together with `key`.
+    /// An object from `at` to `end` in one that has none, whose members the mapping does not know by the
+    /// names that they have together with `key`.
     fn objects_of_names(&self, node: &ObjectNode, key: &str, at: usize, end: usize) -> Result<usize, Stop> {
         let (owner, name) = self.tree.name_in_flat(node, key);
         if self.is_acknowledged || !owner.enabled || owner.dynamic == Dynamic::False {

@@ -287,13 +287,16 @@ impl Parser {
     /// starts here.
     pub fn type_ahead(&self, ahead: usize) -> Option<(Type, usize)> {
         let TokenKind::Name(name) = self.peek_at(ahead) else { return None };
-        let (mut ty, mut length) = match (type_of(name), self.peek_at(ahead + 2)) {
-            (Some(ty), _) => (ty, 1),
-            // A nested class.
-            (None, TokenKind::Name(inner)) if self.is_symbol_at(ahead + 1, ".") => {
-                (type_of(&format!("{name}.{inner}"))?, 3)
+        // A class inside of a class.
+        let inner = match self.peek_at(ahead + 2) {
+            TokenKind::Name(inner) if self.is_symbol_at(ahead + 1, ".") => {
+                type_of(&format!("{name}.{inner}"))
             }
-            _ => return None,
+            _ => None,
+        };
+        let (mut ty, mut length) = match inner {
+            Some(ty) => (ty, 3),
+            None => (type_of(name)?, 1),
         };
         while self.is_symbol_at(ahead + length, "[") && self.is_symbol_at(ahead + length + 1, "]") {
             ty = Type::Object("java.util.List");

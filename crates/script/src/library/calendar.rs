@@ -8,7 +8,8 @@ use crate::values::Value;
 /// Returns the string for a constant such as `TextStyle.FULL`; `None` if the class has no such constant.
 pub(crate) fn constant<'n>(class: &str, name: &'n str) -> Option<&'n str> {
     let is_known = match class {
-        "ChronoUnit" => true,
+        "ChronoUnit" | "ChronoField" => true,
+        "IsoFields" => name == "QUARTER_OF_YEAR",
         "DayOfWeek" => DAYS.contains(&name),
         "Month" => MONTHS.contains(&name),
         "TextStyle" => matches!(name.trim_end_matches("_STANDALONE"), "FULL" | "SHORT" | "NARROW"),
@@ -18,6 +19,18 @@ pub(crate) fn constant<'n>(class: &str, name: &'n str) -> Option<&'n str> {
         _ => false,
     };
     is_known.then_some(name)
+}
+
+/// `Month#of` and `DayOfWeek#of`.
+pub(super) fn of_number(class: &str, number: i64, at: u32) -> Outcome<Value> {
+    let (names, what): (&[&'static str], _) = match class {
+        "Month" => (&MONTHS, "MonthOfYear"),
+        _ => (&DAYS, "DayOfWeek"),
+    };
+    let name = usize::try_from(number - 1).ok().and_then(|place| names.get(place));
+    name.map(|name| Value::str(*name)).ok_or_else(|| {
+        ScriptError::new(at, "date_time_exception", format!("Invalid value for {what}: {number}"))
+    })
 }
 
 /// Calls a method of the enums; `None` if the string is no such constant, or the constant has no such

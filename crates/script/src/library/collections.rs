@@ -263,7 +263,7 @@ fn stream_method(
             let count = usize::try_from(count.i64()).unwrap_or(0);
             Value::list(items.into_iter().take(count).collect())
         }
-        _ => return Ok(None),
+        _ => return super::streams::gather(machine, items, name, arguments, at),
     }))
 }
 
@@ -330,6 +330,19 @@ pub(crate) fn map_method(
             Value::Null
         }
         ("remove", [key]) => or_null(map.borrow_mut().remove(key)),
+        ("merge", [key, value, lambda]) => {
+            machine.grow(32, at)?;
+            let before = map.borrow().get(key).cloned().filter(|before| !before.is_null());
+            let merged = match before {
+                Some(before) => machine.lambda(lambda, &[before, value.clone()], at)?,
+                None => value.clone(),
+            };
+            match merged.is_null() {
+                true => drop(map.borrow_mut().remove(key)),
+                false => drop(map.borrow_mut().put(key.clone(), merged.clone())),
+            }
+            merged
+        }
         ("computeIfAbsent", [key, lambda]) => {
             if let Some(known) = map.borrow().get(key).cloned() {
                 return Ok(Some(known));

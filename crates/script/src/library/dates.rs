@@ -84,9 +84,14 @@ pub(crate) fn date_method(
     arguments: &[Value],
     at: u32,
 ) -> Outcome<Option<Value>> {
-    let part = |part| Value::Int(date_part(date, part));
     if let (Some(known), []) = (part_of_method(name), arguments) {
-        return Ok(Some(part(known)));
+        return Ok(Some(Value::Int(date_part(date, known))));
+    }
+    if let Some(seen) = seen_as(date, name, arguments) {
+        return Ok(Some(seen));
+    }
+    if let ("plus" | "minus", [Value::Object(amount)]) = (name, arguments) {
+        return moved(date, &**amount, if name == "plus" { 1 } else { -1 }, at);
     }
     Ok(Some(match (name, arguments) {
         ("getMonth", []) => Value::str(MONTHS[date.civil().month as usize - 1]),
@@ -98,12 +103,6 @@ pub(crate) fn date_method(
         ("getMillis" | "toEpochMilli", []) => Value::Long(date.millis()),
         ("toEpochSecond" | "getEpochSecond", []) => Value::Long(date.millis().div_euclid(1000)),
         ("toInstant", []) => Value::Date(DateValue::utc(date.instant)),
-        ("toLocalDate", []) => Local::of(date, LocalKind::Date),
-        ("toLocalTime", []) => Local::of(date, LocalKind::Time),
-        ("toLocalDateTime", []) => Local::of(date, LocalKind::DateTime),
-        ("plus" | "minus", [Value::Object(amount)]) => {
-            return moved(date, &**amount, if name == "plus" { 1 } else { -1 }, at);
-        }
         ("withZoneSameInstant" | "atZone", [zone]) => {
             let zone = Zone::parse(&zone.text())
                 .map_err(|error| ScriptError::new(at, "zone_rules_exception", error.reason))?;
@@ -148,6 +147,62 @@ pub(crate) fn date_method(
         (with, [amount]) if with.starts_with("with") => return changed(date, &with[4..], amount.i64(), at),
         _ => return Ok(None),
     }))
+}
+
+/// A part of the date, or the date as one of another class; `None`: there is no such method.
+fn seen_as(date: &DateValue, name: &str, arguments: &[Value]) -> Option<Value> {
+    Some(match (name, arguments) {
+        ("toOffsetDateTime", []) => Value::Date(date.clone()),
+        ("getZone" | "getOffset", []) => {
+            Value::str(date.zone.as_ref().map_or_else(|| "Z".to_owned(), |zone| zone.id().to_string()))
+        }
+        ("get" | "getLong", [field]) => match field_of(date, &field.text()) {
+            Some(value) if name == "get" => Value::Int(value as i32),
+            Some(value) => Value::Long(value),
+            None => return None,
+        },
+        ("toLocalDate", []) => Local::of(date, LocalKind::Date),
+        ("toLocalTime", []) => Local::of(date, LocalKind::Time),
+        ("toLocalDateTime", []) => Local::of(date, LocalKind::DateTime),
+        _ => return None,
+    })
+}
+
+/// The value of a `ChronoField`, or of `IsoFields.QUARTER_OF_YEAR`.
+fn field_of(date: &DateValue, field: &str) -> Option<i64> {
+    let part = |part| i64::from(date_part(date, part));
+    let nano = date.nano_of_second();
+    let second_of_day = part(DatePart::Hour) * 3600 + part(DatePart::Minute) * 60 + part(DatePart::Second);
+    Some(match field {
+        "YEAR" | "YEAR_OF_ERA" => part(DatePart::Year),
+        "MONTH_OF_YEAR" => part(DatePart::Month),
+        "DAY_OF_MONTH" => part(DatePart::DayOfMonth),
+        "DAY_OF_YEAR" => part(DatePart::DayOfYear),
+        "DAY_OF_WEEK" => part(DatePart::DayOfWeek),
+        "HOUR_OF_DAY" => part(DatePart::Hour),
+        "MINUTE_OF_HOUR" => part(DatePart::Minute),
+        "SECOND_OF_MINUTE" => part(DatePart::Second),
+        "MINUTE_OF_DAY" => second_of_day / 60,
+        "SECOND_OF_DAY" => second_of_day,
+        "NANO_OF_SECOND" => nano,
+        "MILLI_OF_SECOND" => nano / 1_000_000,
+        "MICRO_OF_SECOND" => nano / 1000,
+        "MILLI_OF_DAY" => second_of_day * 1000 + nano / 1_000_000,
+        "INSTANT_SECONDS" => date.millis().div_euclid(1000),
+        "EPOCH_DAY" => {
+            let local = date.zone.as_ref().map_or(date.millis(), |zone| zone.to_local(date.millis()));
+            local.div_euclid(86_400_000)
+        }
+        "QUARTER_OF_YEAR" => (part(DatePart::Month) + 2) / 3,
+        _ => return None,
+    })
+}
+
+/// `ZonedDateTime#of`: year to nanosecond, and the zone.
+pub(super) fn of(parts: &[Value], zone: &Value, at: u32) -> Outcome<Value> {
+    let numbers: Vec<i64> = parts.iter().map(Value::i64).collect();
+    let Ok(numbers) = <[i64; 7]>::try_from(numbers) else { return Err(out_of_range(at)) };
+    super::java::zoned(numbers, zone, at)
 }
 
 /// The date after a `Duration` or a `Period`, or before it; `None`: the object is neither.

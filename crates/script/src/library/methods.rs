@@ -343,21 +343,7 @@ pub(crate) fn call_method(
             "bottomRight" => Some(Value::Point(corners[1])),
             _ => None,
         },
-        Value::Text(text) => match (name, arguments.as_slice()) {
-            ("append", [more]) => {
-                let more = more.text();
-                machine.grow(more.len(), at)?;
-                text.borrow_mut().push_str(&more);
-                Some(target.clone())
-            }
-            ("length", []) => Some(Value::Int(text.borrow().encode_utf16().count() as i32)),
-            ("reverse", []) => {
-                let reversed = text.borrow().chars().rev().collect();
-                *text.borrow_mut() = reversed;
-                Some(target.clone())
-            }
-            _ => None,
-        },
+        Value::Text(text) => super::texts::builder_method(machine, target, text, name, &arguments, at)?,
         Value::Exception(_, message) if name == "getMessage" => Some(Value::Str(message.clone())),
         Value::Lambda(_) | Value::Extractor(_)
             if matches!(name, "apply" | "test" | "accept" | "get" | "compare" | "applyAsInt") =>
@@ -450,6 +436,9 @@ fn access_method(
     }))
 }
 
+/// The order of `Comparator#reverseOrder`, as a script has it.
+pub(super) const REVERSED: &str = "java.util.Collections$ReverseComparator";
+
 /// Sorts by a lambda, or by the natural order of the items.
 pub(crate) fn sort_values(
     machine: &mut impl Machine,
@@ -461,6 +450,9 @@ pub(crate) fn sort_values(
     // A merge sort, so that an inconsistent comparison does no harm.
     let sorted = merge_sorted(std::mem::take(items), &mut |left, right| {
         let outcome = match order {
+            Some(Value::Str(name)) if **name == *REVERSED => {
+                right.compare(left).map_err(|failure| failed(failure, at))
+            }
             Some(lambda) if !lambda.is_null() => {
                 machine.lambda(lambda, &[left.clone(), right.clone()], at).map(|found| found.i64().cmp(&0))
             }

@@ -16,7 +16,9 @@ pub mod moving_functions;
 mod patterns;
 mod score_functions;
 mod statics;
+mod streams;
 mod strings;
+mod texts;
 mod token_members;
 
 pub(crate) use calendar::constant;

@@ -6,7 +6,8 @@ use std::rc::Rc;
 use super::collections::{JOINING, TO_LIST, TO_SET, join_texts};
 use super::java;
 use super::machine::Machine;
-use super::methods::sort_values;
+use super::methods::{REVERSED, sort_values};
+use super::texts;
 use crate::error::{Outcome, ScriptError, failed};
 use crate::types::{Binary, Type};
 use crate::values::{DateValue, MapOrder, MapValue, Value};
@@ -111,6 +112,14 @@ pub(crate) fn static_returns(class: &str, name: &str, count: usize) -> Option<Ty
         | ("MovingFunctions", "stdDev" | "ewma", 2)
         | ("MovingFunctions", "holt", 3)
         | ("MovingFunctions", "holtWinters", 6) => Type::Double,
+        ("Integer", "parseInt" | "valueOf", 2) => Type::Int,
+        ("Long", "parseLong" | "valueOf", 2) => Type::Long,
+        ("Integer" | "Long", "toString", 2) | ("Objects", "toString", 1) => Type::Str,
+        ("Character", name, 1) => texts::character_returns(name)?,
+        ("Objects", "requireNonNull", 1) | ("Comparator", "naturalOrder" | "reverseOrder", 0) => Type::Def,
+        ("Collections", "reverseOrder", 0) => Type::Def,
+        ("Collections", "frequency", 2) => Type::Int,
+        ("ZonedDateTime", "of", 8) | ("Month" | "DayOfWeek", "of", 1) => Type::Def,
         ("Objects", "equals", 2) | ("Objects", "isNull" | "nonNull", 1) => Type::Bool,
         ("Collectors", "toList" | "toSet", 0) | ("Collectors", "joining", 0 | 1) => Type::Def,
         ("Collections", "sort" | "reverse", 1) => Type::Def,
@@ -145,6 +154,9 @@ pub(crate) fn call_static(
 ) -> Outcome<Value> {
     machine.check_kept(name, arguments, at)?;
     if let Some(found) = java::static_call(class, name, arguments, at)? {
+        return Ok(found);
+    }
+    if let Some(found) = texts::static_call(class, name, arguments, at)? {
         return Ok(found);
     }
     let parsed = || arguments.first().map(Value::text).unwrap_or_default();
@@ -199,6 +211,19 @@ pub(crate) fn call_static(
             let values: Vec<f64> = machine.items(values, at)?.iter().map(Value::f64).collect();
             Value::Double(moving(name, &values, rest, at)?)
         }
+        ("Objects", "requireNonNull", [Value::Null]) => {
+            return Err(ScriptError::new(at, "null_pointer_exception", ""));
+        }
+        ("Objects", "requireNonNull", [value]) => value.clone(),
+        // Null stands for the order that values have by themselves.
+        ("Comparator", "naturalOrder", []) => Value::Null,
+        ("Comparator" | "Collections", "reverseOrder", []) => Value::str(REVERSED),
+        ("Collections", "frequency", [list, wanted]) => {
+            let items = machine.items(list, at)?;
+            Value::Int(items.iter().filter(|item| item.equals(wanted)).count() as i32)
+        }
+        ("ZonedDateTime", "of", [date @ .., zone]) => super::dates::of(date, zone, at)?,
+        ("Month" | "DayOfWeek", "of", [number]) => super::calendar::of_number(class, number.i64(), at)?,
         ("Objects", "equals", [left, right]) => Value::Bool(left.equals(right)),
         ("Objects", "isNull", [value]) => Value::Bool(value.is_null()),
         ("Objects", "nonNull", [value]) => Value::Bool(!value.is_null()),
@@ -276,19 +301,19 @@ pub(crate) fn create_object(
     }
     let order = match short {
         "HashMap" | "HashSet" => MapOrder::Hashed,
-        "TreeMap" => MapOrder::Sorted,
+        "TreeMap" | "TreeSet" => MapOrder::Sorted,
         _ => MapOrder::Inserted,
     };
     Ok(match (short, arguments) {
-        ("ArrayList", []) => Value::list(Vec::new()),
-        ("ArrayList", [more]) => Value::list(machine.items(more, at)?),
+        ("ArrayList" | "LinkedList", []) => Value::list(Vec::new()),
+        ("ArrayList" | "LinkedList", [more]) => Value::list(machine.items(more, at)?),
         ("HashMap" | "LinkedHashMap" | "TreeMap", []) => Value::Map(MapValue::new(order).shared()),
         ("HashMap" | "LinkedHashMap" | "TreeMap", [Value::Map(more)]) => {
             let more = more.borrow();
             machine.grow(32 * more.len(), at)?;
             Value::Map(MapValue::of(more.entries().to_vec(), order).shared())
         }
-        ("HashSet" | "LinkedHashSet", items) if items.len() <= 1 => {
+        ("HashSet" | "LinkedHashSet" | "TreeSet", items) if items.len() <= 1 => {
             let mut made = MapValue::new(order);
             if let Some(more) = items.first() {
                 for item in machine.items(more, at)? {

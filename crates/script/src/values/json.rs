@@ -4,7 +4,7 @@ use limber_mapping::number::{java_double, java_float};
 use limber_work as work;
 use serde_json::{Map as JsonMap, Value as Json};
 
-use super::value::{STEPS_MAX, Value, argument};
+use super::value::{DateValue, STEPS_MAX, Value, argument};
 use crate::error::Failure;
 
 /// Values that are written between two checks of the memory available: a list may contain another one many
@@ -87,24 +87,7 @@ impl Value {
                 }
                 members.into()
             }
-            Value::Date(date) => {
-                let civil = date.civil();
-                let zone = date.text();
-                let zone = zone.rfind(['Z', '+']).map_or("Z", |at| &zone[at..]);
-                let fraction = format!("{:09}", date.nano_of_second());
-                let digits = fraction.trim_end_matches('0').len().max(3);
-                format!(
-                    "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{}{zone}",
-                    civil.year,
-                    civil.month,
-                    civil.day,
-                    civil.hour,
-                    civil.minute,
-                    civil.second,
-                    &fraction[..digits]
-                )
-                .into()
-            }
+            Value::Date(date) => date_text(date).into(),
             Value::Point(point) => serde_json::json!({"lat": point.latitude, "lon": point.longitude}),
             Value::Object(object) => match object.number() {
                 Some(number) => match object.text().parse::<i64>() {
@@ -123,4 +106,23 @@ fn number_json(number: f64, text: String) -> Json {
         return text.into();
     }
     number.into()
+}
+
+/// A date as a script field shows it.
+fn date_text(date: &DateValue) -> String {
+    let civil = date.civil();
+    let zone = date.text();
+    let zone = zone.rfind(['Z', '+']).map_or("Z", |at| &zone[at..]);
+    let fraction = format!("{:09}", date.nano_of_second());
+    let digits = fraction.trim_end_matches('0').len().max(3);
+    format!(
+        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{}{zone}",
+        civil.year,
+        civil.month,
+        civil.day,
+        civil.hour,
+        civil.minute,
+        civil.second,
+        &fraction[..digits]
+    )
 }

@@ -20,11 +20,18 @@ pub(super) struct Parts<'a> {
 
 /// The parts, opened on one segment.
 pub(super) struct Opened<'a> {
-    /// By name, ascending: the documents that match, ascending, with their scores where hits show them.
-    /// Several queries may share a name.
-    named: Vec<(&'a str, Vec<DocId>, Option<Vec<f32>>)>,
+    /// By name, ascending: the documents that match, ascending. Several queries may share a name.
+    named: Vec<NamedDocs<'a>>,
     pub percolations: Percolations<'a>,
     pub ignored: Ignored<'a>,
+}
+
+/// What a named query matches.
+struct NamedDocs<'a> {
+    name: &'a str,
+    docs: Vec<DocId>,
+    /// One for each document, where hits show them.
+    scores: Option<Vec<f32>>,
 }
 
 /// The `_ignored` fields of documents, which were left out of the index.
@@ -61,12 +68,12 @@ impl<'a> Parts<'a> {
     /// Opens the parts for these documents of the segment, ascending.
     pub fn open(&self, segment: &'a Segment, docs: &[DocId]) -> Result<Opened<'a>> {
         let matching = |(name, query): &(&'a str, &'a BoundQuery)| {
-            let matching = query.matching_docs(segment, docs)?;
+            let docs = query.matching_docs(segment, docs)?;
             let scores = match self.scores_named {
-                true => Some(query.scores_of(segment, &matching)?),
+                true => Some(query.scores_of(segment, &docs)?),
                 false => None,
             };
-            Ok((*name, matching, scores))
+            Ok(NamedDocs { name, docs, scores })
         };
         let named = self.named.iter().map(matching).collect::<Result<_>>()?;
         let percolations = Percolations::open(&self.percolations, segment)?;
@@ -79,13 +86,13 @@ impl Opened<'_> {
     pub fn matched_queries(&self, doc: DocId) -> (Vec<String>, Option<Vec<f32>>) {
         let mut names: Vec<String> = Vec::new();
         let mut scores: Option<Vec<f32>> = None;
-        for (name, docs, of_docs) in &self.named {
-            let Ok(at) = docs.binary_search(&doc) else { continue };
-            if names.last().is_some_and(|last| last == name) {
+        for named in &self.named {
+            let Ok(at) = named.docs.binary_search(&doc) else { continue };
+            if names.last().is_some_and(|last| last == named.name) {
                 continue;
             }
-            names.push((*name).to_owned());
-            if let Some(of_docs) = of_docs {
+            names.push(named.name.to_owned());
+            if let Some(of_docs) = &named.scores {
                 scores.get_or_insert_default().push(of_docs[at]);
             }
         }

@@ -27,8 +27,11 @@ impl Inference<'_> {
             Some(tree.entries[entry as usize].target)
         });
         match target {
-            Some(Target::Leaf(leaf)) if self.takes_value(leaf, at) => self.mapped(leaf, &full, at, level),
-            Some(Target::Leaf(_)) => {
+            Some(Target::Leaf(leaf)) if self.takes_all(leaf, at) => self.mapped(leaf, &full, at, level),
+            Some(Target::Leaf(leaf)) => {
+                if self.bytes.get(at) == Some(&b'[') {
+                    self.mapped(leaf, &full, at, level)?;
+                }
                 let beginning = tree.beginnings.get(full.as_str()).copied();
                 self.flat_value(Place { object: beginning, ..place }, &full, at, level)
             }
@@ -43,11 +46,11 @@ impl Inference<'_> {
         }
     }
 
-    /// Whether the value at `at` is the field's own, and not an object of fields whose names begin with its.
-    fn takes_value(&self, leaf: u32, at: usize) -> bool {
+    /// Whether the value at `at` is the field's own, and holds no objects of fields whose names begin with
+    /// its.
+    fn takes_all(&self, leaf: u32, at: usize) -> bool {
         let leaf = &self.mapping.tree().leaves[leaf as usize];
-        let mut rest = self.bytes[at..].iter().filter(|byte| **byte != b'[' && !byte.is_ascii_whitespace());
-        rest.next() != Some(&b'{') || leaf.is_scripted || takes_objects(leaf.reads)
+        leaf.is_scripted || takes_objects(leaf.reads) || !matches!(self.bytes.get(at), Some(b'{' | b'['))
     }
 
     /// A value of a name that is no field yet. `inside`: where its members stand if it is an object.

@@ -1,5 +1,6 @@
-//! `LocalDate`, `LocalDateTime` and `LocalTime`: dates of no zone. Each is held as the moment that it would be in
-//! UTC, a date at its midnight and a time on 1970-01-01, and has the methods of dates that its parts allow.
+//! `LocalDate`, `LocalDateTime` and `LocalTime`: dates of no zone. Each is held as the moment that it would
+//! be in UTC, a date at its midnight and a time on 1970-01-01, and has the methods of dates that its parts
+//! allow.
 
 use std::any::Any;
 use std::cmp::Ordering;
@@ -120,6 +121,11 @@ fn moment(parts: [i64; 7], at: u32) -> Outcome<DateValue> {
         Some(Value::Date(date)) => Ok(date),
         _ => Err(refused()),
     }
+}
+
+/// The moment of these parts in a zone.
+pub(in super::super) fn zoned(parts: [i64; 7], zone: &Value, at: u32) -> Outcome<Value> {
+    Local { kind: LocalKind::DateTime, date: moment(parts, at)? }.in_zone(zone, at)
 }
 
 fn parsed(text: &Value, at: u32) -> Outcome<DateValue> {

@@ -3,7 +3,9 @@
 mod big_decimal;
 mod big_integer;
 mod duration;
+mod iterator;
 mod local;
+mod optional;
 mod period;
 mod rounding;
 
@@ -12,7 +14,9 @@ mod class;
 pub(super) use class::Class;
 pub(crate) use class::{construct, is_static, static_call};
 pub(super) use duration::Duration;
-pub(super) use local::{Local, LocalKind};
+pub(super) use iterator::iterator;
+pub(super) use local::{Local, LocalKind, zoned};
+pub(super) use optional::optional;
 pub(super) use period::Period;
 pub(super) use rounding::MODES;
 
@@ -24,5 +28,6 @@ pub(super) static CLASSES: &[Class] = &[
     local::DATE,
     local::DATE_TIME,
     local::TIME,
+    optional::CLASS,
     period::CLASS,
 ];

@@ -1,7 +1,7 @@
 //! `filter_duplicate_text`: "which words of this text stand in a passage that was read before?"
 //!
-//! Source: Lucene's `DeDuplicatingTokenFilter` as Elasticsearch has it, and `DuplicateByteSequenceSpotter`, which
-//! takes a byte for a word. Here each passage has a hash of 64 bits, so that fewer are taken for another.
+//! Source: Elasticsearch's `DeDuplicatingTokenFilter` and `DuplicateByteSequenceSpotter`, which takes a byte
+//! for a word. Here each passage has a hash of 64 bits, so that fewer are taken for another.
 
 use std::collections::HashSet;
 use std::hash::BuildHasher;

@@ -12,12 +12,12 @@ const LATITUDE_MAX: f64 = 85.051_128_779_806_59;
 /// Finest zoom of a tile.
 const ZOOM_MAX: u32 = 29;
 
-/// A tile of the web's maps, `extent` pixels wide and high, and `buffer` pixels around it in which shapes are
-/// still drawn.
+/// A tile of the web's maps, `extent` pixels wide and high, and `buffer` pixels around it in which shapes
+/// are still drawn.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame {
     bounds: Rectangle,
-    /// Of `bounds` on a map that is 1 wide and 1 high, whose origin is the middle: west, south, width, height.
+    /// Of `bounds` on a map 1 wide and 1 high, whose origin is the middle: west, south, width, height.
     square: [f64; 4],
     extent: f64,
     buffer: f64,

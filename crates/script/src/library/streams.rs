@@ -1,0 +1,71 @@
+//! What streams gather: methods of lists that answer with one value, or with the items of several lists.
+
+use super::java::{iterator, optional};
+use super::machine::Machine;
+use super::methods::sort_values;
+use crate::error::{Outcome, ScriptError};
+use crate::values::Value;
+
+/// `None`: there is no such method.
+pub(super) fn gather(
+    machine: &mut impl Machine,
+    items: Vec<Value>,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    Ok(Some(match (name, arguments) {
+        ("iterator", []) => iterator(items),
+        ("findFirst" | "findAny", []) => optional(items.into_iter().next()),
+        ("noneMatch", [lambda]) => {
+            for item in items {
+                if let Value::Bool(true) = machine.lambda(lambda, &[item], at)? {
+                    return Ok(Some(Value::Bool(false)));
+                }
+            }
+            Value::Bool(true)
+        }
+        ("skip", [count]) => {
+            let count = usize::try_from(count.i64()).unwrap_or(0);
+            Value::list(items.into_iter().skip(count).collect())
+        }
+        ("max" | "min", order) if order.len() <= 1 => {
+            let mut sorted = items;
+            sort_values(machine, &mut sorted, order.first(), at)?;
+            optional(if name == "max" { sorted.pop() } else { sorted.into_iter().next() })
+        }
+        ("average", []) => {
+            let count = items.len() as f64;
+            let sum: f64 = items.iter().map(Value::f64).sum();
+            optional((count > 0.0).then_some(Value::Double(sum / count)))
+        }
+        ("reduce", [first, lambda]) => {
+            let mut folded = first.clone();
+            for item in items {
+                folded = machine.lambda(lambda, &[folded, item], at)?;
+            }
+            folded
+        }
+        ("reduce", [lambda]) => {
+            let mut items = items.into_iter();
+            let Some(mut folded) = items.next() else { return Ok(Some(optional(None))) };
+            for item in items {
+                folded = machine.lambda(lambda, &[folded, item], at)?;
+            }
+            optional(Some(folded))
+        }
+        ("flatMap", [lambda]) => {
+            let mut all = Vec::new();
+            for item in items {
+                let Value::List(more) = machine.lambda(lambda, &[item], at)? else {
+                    return Err(ScriptError::cast(at, "[flatMap] wants streams"));
+                };
+                let more = more.borrow();
+                machine.grow(16 * more.len(), at)?;
+                all.extend(more.iter().cloned());
+            }
+            Value::list(all)
+        }
+        _ => return Ok(None),
+    }))
+}
