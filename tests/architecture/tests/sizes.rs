@@ -19,7 +19,7 @@ struct Over {
 
 /// Crates whose sizes are kept. **The numbers may only fall**: lower them when something is split, and add
 /// crates.
-const KEPT: [Over; 1] = [Over { name: "search", files: 0, functions: 6, mod_files: 0 }];
+const KEPT: [Over; 1] = [Over { name: "search", files: 0, functions: 0, mod_files: 0 }];
 
 #[test]
 fn nothing_grows_over_the_limits() {
