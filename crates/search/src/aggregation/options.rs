@@ -3,7 +3,7 @@
 //! Options are taken one by one; whatever is left at the end is refused. Wording: Elasticsearch's
 //! `ObjectParser` and `ValuesSourceAggregationBuilder`, without the position in the text.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_script::Script;
 use limber_text::likeness::did_you_mean;
 use serde_json::{Map, Value};
@@ -35,8 +35,7 @@ impl Options {
 
     /// `x_content_parse_exception` "[terms] failed to parse field [size]" with its cause.
     pub fn failed(&self, option: &str, cause: RequestError) -> RequestError {
-        let reason = format!("[{}] failed to parse field [{option}]", self.kind);
-        RequestError::bad_request("x_content_parse_exception", reason).caused_by(cause)
+        ObjectParser(self.kind).failed(option, cause)
     }
 
     /// [`Self::failed`] by an `illegal_argument_exception`.
@@ -91,9 +90,7 @@ impl Options {
 
     /// `x_content_parse_exception` "[terms] order doesn't support values of type: VALUE_BOOLEAN".
     pub fn wrong_type(&self, option: &str, value: &Value) -> RequestError {
-        let reason =
-            format!("[{}] {option} doesn't support values of type: {}", self.kind, json::token(value));
-        RequestError::bad_request("x_content_parse_exception", reason)
+        ObjectParser(self.kind).unsupported(option, value)
     }
 
     /// Takes an option that is a text.
@@ -187,7 +184,7 @@ impl Options {
 
 /// `x_content_parse_exception` "[terms] unknown field [foo]".
 pub fn unknown_field(kind: &str, option: &str) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", format!("[{kind}] unknown field [{option}]"))
+    ObjectParser(kind).unknown(option)
 }
 
 /// Where an aggregation's values come from, as written.
