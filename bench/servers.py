@@ -64,6 +64,8 @@ class Peer:
     client_options = []
 
     def __init__(self, name, work, heap):
+        if not (PEERS / "start-peer").exists():
+            raise SystemExit(f"there is no {PEERS}/start-peer: let PEERS name a folder that has it (tests/peers/README.md)")
         self.name, self.folder = name, work / name
         port = free_port()
         self.address = f"127.0.0.1:{port}"

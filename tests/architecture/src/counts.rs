@@ -7,6 +7,17 @@ use crate::source::SourceFile;
 
 /// A folder with more entries than this should be split.
 pub const SIBLINGS_MAX: usize = 25;
+/// Folders that may hold more than [`SIBLINGS_MAX`] files and folders, each with the reason. Whoever
+/// looks for a thing in one of them knows its name, and every file answers the same question.
+pub const FLAT_LISTS: [(&str, &str); 7] = [
+    ("engine/ingest/processor", "one processor a file; the names are those of pipelines"),
+    ("limber/rest/cat", "one table of `_cat` a file; the names are those of the paths"),
+    ("mapping/analysis/filter", "one token filter a file; the names are those of analyzers"),
+    ("mapping/field_type", "one field type a file; the names are those of mappings"),
+    ("race/advise/rule", "one rule of `limber advise` a file; `docs/advise.md` lists them"),
+    ("search/aggregation/bucket", "one bucket aggregation a file; the names are those of requests"),
+    ("search/aggregation/metric", "one metric aggregation a file; the names are those of requests"),
+];
 /// Files should have at most this many lines.
 pub const FILE_LINES_MAX: usize = 500;
 /// Functions should have at most this many lines.
@@ -15,7 +26,7 @@ pub const FUNCTION_LINES_MAX: usize = 70;
 pub const COLUMNS_MAX: usize = 110;
 
 /// Words without a meaning outside this project, for which Lucene and Elasticsearch have terms.
-const PRIVATE_WORDS: [&str; 9] =
+pub const PRIVATE_WORDS: [&str; 9] =
     ["Bar", "Ceiling", "Stranger", "Echo", "Habit", "Tails", "Likeness", "Held", "Made"];
 
 /// One row of the table: what was counted, and the number.
@@ -143,6 +154,17 @@ pub fn crowded_folders(c: &Crate) -> Vec<(String, usize)> {
         .collect()
 }
 
+/// Folders with too many files and folders side by side that are none of [`FLAT_LISTS`], with the name of the
+/// crate first.
+pub fn crowded_rooms(c: &Crate) -> Vec<(String, usize)> {
+    let named = |(folder, count): (String, usize)| match folder.is_empty() {
+        true => (c.name.clone(), count),
+        false => (format!("{}/{folder}", c.name), count),
+    };
+    let is_flat = |folder: &str| FLAT_LISTS.iter().any(|(flat, _)| *flat == folder);
+    crowded_folders(c).into_iter().map(named).filter(|(folder, _)| !is_flat(folder)).collect()
+}
+
 /// Returns each `mod.rs` that contains functions, with their number.
 pub fn logic_in_mod_rs(c: &Crate) -> Vec<(String, usize)> {
     c.files
@@ -263,7 +285,7 @@ fn types_named(files: &[&SourceFile], name: &str) -> usize {
         .sum()
 }
 
-fn types_of(files: &[&SourceFile], word: &str) -> usize {
+pub fn types_of(files: &[&SourceFile], word: &str) -> usize {
     let ends = |rest: &str| rest.chars().next().is_none_or(|c| !c.is_lowercase());
     files
         .iter()
@@ -301,7 +323,7 @@ fn functions(code: &str) -> Vec<(usize, usize)> {
 }
 
 /// Returns the number of public items, and of those without a doc comment.
-fn public_items(files: &[&SourceFile]) -> (usize, usize) {
+pub fn public_items(files: &[&SourceFile]) -> (usize, usize) {
     const KEYWORDS: [&str; 9] =
         ["fn", "struct", "enum", "trait", "type", "const", "static", "async", "unsafe"];
     let (mut items, mut undocumented) = (0, 0);

@@ -4,14 +4,15 @@
 //! promises?"
 //!
 //! [`source`] reads files and blanks out comments and strings, [`imports`] finds the paths in them and the
-//! files that they refer to, [`graph`] finds cycles, [`crates`] reads the dependencies of crates, and
-//! [`counts`] is the table of everything that is counted. The program prints all of it; `tests/rooms.rs`
-//! fails if a dependency goes the wrong way.
+//! files that they lead to, [`graph`] finds cycles, [`crates`] reads which crate needs which, [`counts`] is
+//! the table of what can be counted, [`goals`] compares it with what is wanted. The program prints all of it;
+//! `tests/rooms.rs` fails where an arrow runs the wrong way.
 
 #![forbid(unsafe_code)]
 
 pub mod counts;
 pub mod crates;
+pub mod goals;
 pub mod graph;
 pub mod imports;
 pub mod report;

@@ -5,6 +5,7 @@ use std::io;
 
 use crate::counts;
 use crate::crates::{self, Crate};
+use crate::goals;
 use crate::graph::knots;
 
 /// Returns all measurements as text.
@@ -23,6 +24,8 @@ pub fn of_workspace() -> io::Result<String> {
     for (what, count) in counts::table(&crates) {
         line(&mut text, &format!("{count:>7}  {what}"));
     }
+    line(&mut text, "\n# goals");
+    text += &goals::as_markdown(&goals::measure(&crates));
     Ok(text)
 }
 

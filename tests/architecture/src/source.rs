@@ -47,7 +47,7 @@ impl SourceFile {
 
     /// Whether the file contains only tests.
     pub fn is_tests(&self) -> bool {
-        self.module.iter().any(|part| part == "tests" || part == "testing")
+        self.module.iter().any(|part| part == "tests" || part == "testing" || part.ends_with("_tests"))
     }
 }
 

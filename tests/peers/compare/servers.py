@@ -33,6 +33,9 @@ def free_port():
 
 def start_peer(name, folder, heap):
     """(address, what stops it)"""
+    if not os.path.exists(f"{PEERS}/start-peer"):
+        raise SystemExit(f"there is no {PEERS}/start-peer: let PEERS name a folder that has it, or give --elasticsearch-url "
+                         "(tests/peers/README.md)")
     port = free_port()
     subprocess.run([f"{PEERS}/start-peer", name, str(port), folder, heap], check=True, stdout=subprocess.DEVNULL)
     return f"http://127.0.0.1:{port}", lambda: subprocess.run([f"{PEERS}/stop-peer", folder], stdout=subprocess.DEVNULL)

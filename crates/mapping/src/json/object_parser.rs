@@ -13,7 +13,8 @@ type Result<T> = std::result::Result<T, RequestError>;
 pub struct ObjectParser<'p>(pub &'p str);
 
 impl ObjectParser<'_> {
-    fn refused(self, reason: &str) -> RequestError {
+    /// An error of this parser that has no form of its own below.
+    pub fn refused(self, reason: &str) -> RequestError {
         RequestError::bad_request("x_content_parse_exception", format!("[{}] {reason}", self.0))
     }
 
@@ -22,8 +23,12 @@ impl ObjectParser<'_> {
     /// # Errors
     /// It is not an object.
     pub fn members(self, body: &Value) -> Result<&Map<String, Value>> {
-        body.as_object()
-            .ok_or_else(|| self.refused(&format!("Expected START_OBJECT but was: {}", token(body))))
+        body.as_object().ok_or_else(|| self.expected_object(body))
+    }
+
+    /// The error about a value where an object has to be.
+    pub fn expected_object(self, value: &Value) -> RequestError {
+        self.refused(&format!("Expected START_OBJECT but was: {}", token(value)))
     }
 
     /// Returns the error about an unknown member.

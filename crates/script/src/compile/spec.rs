@@ -1,7 +1,7 @@
 //! A script in a request: `"source"` alone, or an object with `source` or `id`, `lang`, `params` and
 //! `options`.
 
-use limber_mapping::{RequestError, token};
+use limber_mapping::{ObjectParser, RequestError};
 use limber_work as work;
 use serde_json::{Map, Value};
 
@@ -37,9 +37,7 @@ pub struct StoredScript {
     pub source: String,
 }
 
-fn malformed(what: String) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", format!("[script] {what}"))
-}
+const PARSER: ObjectParser<'_> = ObjectParser("script");
 
 impl Script {
     /// Parses the value of `script`.
@@ -52,20 +50,14 @@ impl Script {
                 let code = Code::Inline { language: "painless".to_owned(), source: source.clone() };
                 return Ok(Script { code, params: Map::new() });
             }
-            Value::Object(members) => members,
-            other => {
-                return Err(malformed(format!("Expected START_OBJECT but was: {}", token(other))));
-            }
+            other => PARSER.members(other)?,
         };
         let (mut source, mut id, mut language, mut params) = (None, None, None, Map::new());
         for (key, value) in members {
-            let text = || match value {
-                Value::String(text) => Ok(text.clone()),
-                other => Err(malformed(format!("{key} doesn't support values of type: {}", token(other)))),
-            };
+            let text = || PARSER.text(key, value).map(str::to_owned);
             match key.as_str() {
                 "source" | "inline" | "id" if source.is_some() || id.is_some() => {
-                    return Err(malformed(format!("failed to parse field [{key}]")));
+                    return Err(PARSER.refused(&format!("failed to parse field [{key}]")));
                 }
                 "source" | "inline" => {
                     if key == "inline" {
@@ -78,17 +70,14 @@ impl Script {
                 "params" => match value {
                     Value::Object(members) => params = members.clone(),
                     other => {
-                        return Err(malformed(format!(
-                            "params doesn't support values of type: {}",
-                            token(other)
-                        )));
+                        return Err(PARSER.unsupported("params", other));
                     }
                 },
                 "options" => match value {
                     Value::Object(options) if options.is_empty() => {}
                     _ => return Err(RequestError::unsupported("[options] of a script")),
                 },
-                _ => return Err(malformed(format!("unknown field [{key}]"))),
+                _ => return Err(PARSER.unknown(key)),
             }
         }
         let code = match (source, id) {
@@ -146,8 +135,7 @@ impl StoredScript {
                 // Example parameters of a template serve its readers only.
                 ("options" | "params", Value::Object(_)) => {}
                 (other, _) => {
-                    let reason = format!("[stored script source] unknown field [{other}]");
-                    return Err(RequestError::bad_request("x_content_parse_exception", reason));
+                    return Err(ObjectParser("stored script source").unknown(other));
                 }
             }
         }

@@ -3,7 +3,7 @@
 //! Options are taken one by one; any that are left at the end are refused. The messages are those of
 //! Elasticsearch's `ObjectParser` and `ValuesSourceAggregationBuilder`, without positions in the text.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_script::Script;
 use limber_text::likeness::did_you_mean;
 use serde_json::{Map, Value};
@@ -36,8 +36,7 @@ impl Options {
 
     /// Makes the `x_content_parse_exception` "[terms] failed to parse field [size]" with its cause.
     pub fn failed(&self, option: &str, cause: RequestError) -> RequestError {
-        let reason = format!("[{}] failed to parse field [{option}]", self.kind);
-        RequestError::bad_request("x_content_parse_exception", reason).caused_by(cause)
+        ObjectParser(self.kind).failed(option, cause)
     }
 
     /// Makes [`Self::failed`] with an `illegal_argument_exception` as its cause.
@@ -92,9 +91,7 @@ impl Options {
 
     /// Makes the `x_content_parse_exception` "[terms] order doesn't support values of type: VALUE_BOOLEAN".
     pub fn wrong_type(&self, option: &str, value: &Value) -> RequestError {
-        let reason =
-            format!("[{}] {option} doesn't support values of type: {}", self.kind, json::token(value));
-        RequestError::bad_request("x_content_parse_exception", reason)
+        ObjectParser(self.kind).unsupported(option, value)
     }
 
     /// Takes an option that is a string.
@@ -188,7 +185,7 @@ impl Options {
 
 /// Makes the `x_content_parse_exception` "[terms] unknown field [foo]".
 pub fn unknown_field(kind: &str, option: &str) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", format!("[{kind}] unknown field [{option}]"))
+    ObjectParser(kind).unknown(option)
 }
 
 /// Where an aggregation's values come from, as given in the request.

@@ -1,6 +1,7 @@
 //! The best hits of a shard: "which of the matching documents come first?"
 
 mod best;
+mod bind;
 mod contenders;
 mod distance;
 mod group;
@@ -18,11 +19,12 @@ mod top_groups;
 mod top_scores;
 
 pub(crate) use best::{Bar, Best};
+pub(crate) use bind::bind_sorts;
 pub(crate) use contenders::Contenders;
 pub(crate) use group::{BoundCollapse, GroupKey};
 pub(crate) use key::compare_keys;
 pub(crate) use reader::KeyReader;
-pub(crate) use sort::{BoundSort, KeyKind, bind_sorts};
+pub(crate) use sort::{BoundSort, KeyKind};
 pub(crate) use top_fields::{SegmentTop, Tie, TopFields, best_first_key};
 pub(crate) use top_groups::TopGroups;
 pub(crate) use top_scores::TopScores;

@@ -1,19 +1,16 @@
-//! Sorts bound to a shard: "where does each key come from, and how is it shown?"
+//! A sort bound to a shard: "what is the key of this value, and how is it shown?"
 
 use std::sync::Arc;
 
 use limber_mapping::date::{DateFormat, NANOS_PER_MILLI, Resolution, Zone};
 use limber_mapping::number::{f64_from_sortable, sortable_from_f64, sortable_from_u64, u64_from_sortable};
-use limber_mapping::{Field, NumberForm, RequestError};
-use limber_script::ScriptContext;
+use limber_mapping::{Field, RequestError};
 use serde_json::Value;
 
 use super::distance::Origins;
 use super::nested::BoundNested;
-use crate::context::columns::check_sortable;
-use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
-use crate::request::{Missing, NumericType, Order, SHARD_DOC, Sort};
+use crate::request::{Missing, SHARD_DOC};
 use crate::score::float_to_json;
 use crate::script::{BoundScript, RuntimeField};
 use crate::values::json;
@@ -116,11 +113,11 @@ pub(crate) struct BoundSort {
     /// The points that the keys are distances from.
     pub origins: Option<Arc<Origins>>,
     /// The format in which dates are shown.
-    format: Option<Arc<DateFormat>>,
+    pub(super) format: Option<Arc<DateFormat>>,
     /// The format of a date field itself.
-    own_format: Option<Arc<DateFormat>>,
+    pub(super) own_format: Option<Arc<DateFormat>>,
     /// The resolution of keys that are dates.
-    resolution: Resolution,
+    pub(super) resolution: Resolution,
     /// Number that the shard's document numbers start from in `_shard_doc`.
     pub doc_base: u64,
     /// `_script`: returns the number or string.
@@ -138,166 +135,7 @@ pub(crate) enum MissingTerms {
     Term(Arc<[u8]>),
 }
 
-/// Binds the sorts of a request to a shard; empty when hits are sorted by score alone.
-pub(crate) fn bind_sorts(
-    sorts: &[Sort],
-    shard: &ShardSnapshot,
-    context: &SearchContext,
-) -> Result<Vec<BoundSort>> {
-    sorts.iter().map(|sort| BoundSort::bind(sort, shard, context)).collect()
-}
-
 impl BoundSort {
-    fn bind(sort: &Sort, shard: &ShardSnapshot, context: &SearchContext) -> Result<BoundSort> {
-        let descending = sort.order == Order::Descending;
-        let mut bound = BoundSort {
-            name: sort.field.clone(),
-            kind: KeyKind::Doc,
-            descending,
-            mode: sort.mode.unwrap_or(if descending { Mode::Max } else { Mode::Min }),
-            field: None,
-            transform: Transform::None,
-            missing_number: 0,
-            missing_terms: MissingTerms::Last,
-            origins: None,
-            format: None,
-            own_format: None,
-            resolution: Resolution::Millis,
-            doc_base: 0,
-            script: None,
-            nested: None,
-            runtime: None,
-        };
-        let inner;
-        let mut values_of = shard;
-        if let Some(nested) = &sort.nested
-            && let Some((nested, scope)) = BoundNested::bind(nested, shard, context)?
-        {
-            if sort.mode == Some(Mode::Median) {
-                return Err(RequestError::illegal_argument("Unsupported sort mode: MEDIAN").into());
-            }
-            bound.nested = Some(Arc::new(nested));
-            inner = scope;
-            values_of = &inner;
-        }
-        if let Some(geo) = &sort.geo {
-            if let (Some(field), None) = (shard.mapping.field(&geo.path), &sort.nested) {
-                check_context(&field, shard)?;
-            }
-            let is_nearest_first = !descending && bound.mode == Mode::Min && bound.nested.is_none();
-            let (origins, field) = Origins::bind(geo, is_nearest_first, shard)?;
-            if let Some(field) = &field {
-                bound.runtime = RuntimeField::bind(field, values_of)?;
-            }
-            (bound.kind, bound.field, bound.origins) = (KeyKind::Double, field, Some(Arc::new(origins)));
-            // Documents without a point are the farthest, in either order.
-            bound.missing_number = sortable_from_f64(f64::INFINITY);
-            return Ok(bound);
-        }
-        if let Some(by) = &sort.script {
-            let context = if by.is_text { ScriptContext::StringSort } else { ScriptContext::NumberSort };
-            bound.kind = if by.is_text { KeyKind::Term } else { KeyKind::Double };
-            bound.missing_number = sortable_from_f64(f64::MAX);
-            bound.script = Some(Arc::new(BoundScript::bind(&by.script, context, values_of)?));
-            return Ok(bound);
-        }
-        if sort.is_score() {
-            bound.kind = KeyKind::Score;
-            return Ok(bound);
-        }
-        if sort.is_doc() {
-            return Ok(bound);
-        }
-        if sort.field == "_id" {
-            return Err(RequestError::illegal_argument(
-                "Fielddata access on the _id field is disallowed, you can re-enable it by updating the dynamic cluster setting: \
-                 indices.id_field_data.enabled",
-            )
-            .into());
-        }
-        let like = match shard.mapping.field(&sort.field) {
-            Some(field) => {
-                if sort.nested.is_none() {
-                    check_context(&field, shard)?;
-                }
-                check_sortable(&field, values_of)?;
-                bound.runtime = RuntimeField::bind(&field, values_of)?;
-                bound.field = Some(field.clone());
-                field
-            }
-            None => unmapped_field(sort, shard)?,
-        };
-        bound.kind = match like.number_form() {
-            None => KeyKind::Term,
-            Some(NumberForm::Double) => KeyKind::Double,
-            Some(NumberForm::Scaled(factor)) => {
-                bound.transform = Transform::Scaled(factor);
-                KeyKind::Double
-            }
-            Some(NumberForm::Float) => KeyKind::Float,
-            Some(NumberForm::Unsigned) => KeyKind::Unsigned,
-            Some(NumberForm::Whole) => KeyKind::Long,
-        };
-        let is_nanos = like.resolution() == Resolution::Nanos;
-        if (is_nanos && sort.numeric_type.is_none()) || sort.numeric_type == Some(NumericType::DateNanos) {
-            bound.resolution = Resolution::Nanos;
-        }
-        match (sort.numeric_type, bound.kind) {
-            (None, _) => {}
-            (Some(_), KeyKind::Term) => {
-                return Err(RequestError::illegal_argument(format!(
-                    "[numeric_type] option cannot be set on a non-numeric field, got {}",
-                    like.type_name()
-                ))
-                .into());
-            }
-            (Some(_), KeyKind::Unsigned) => {
-                return Err(RequestError::unsupported("[numeric_type] of a sort on an unsigned_long").into());
-            }
-            (Some(NumericType::DateNanos), _) if like.date().is_none() => {
-                return Err(RequestError::illegal_argument(
-                    "trying to convert a known date time formatter to a nanosecond one, wrong field used?",
-                )
-                .into());
-            }
-            (Some(NumericType::DateNanos), _) if !is_nanos => bound.transform = Transform::MillisToNanos,
-            (Some(NumericType::Date), _) if is_nanos => bound.transform = Transform::NanosToMillis,
-            (Some(NumericType::Double), _) if is_nanos => {
-                (bound.kind, bound.transform) = (KeyKind::Double, Transform::NanosToDouble)
-            }
-            (Some(NumericType::Double), KeyKind::Long) => {
-                (bound.kind, bound.transform) = (KeyKind::Double, Transform::ToDouble)
-            }
-            (Some(NumericType::Double), _) => bound.kind = KeyKind::Double,
-            (Some(NumericType::Long | NumericType::Date), KeyKind::Double | KeyKind::Float) => {
-                if bound.transform != Transform::None {
-                    return Err(RequestError::unsupported("numeric_type [long] on a scaled_float").into());
-                }
-                (bound.kind, bound.transform) = (KeyKind::Long, Transform::ToLong);
-            }
-            _ => {}
-        }
-        if bound.kind == KeyKind::Unsigned && matches!(bound.mode, Mode::Sum | Mode::Avg | Mode::Median) {
-            return Err(RequestError::unsupported(
-                "a sort on an unsigned_long by a mode other than min and max",
-            )
-            .into());
-        }
-        if bound.kind == KeyKind::Term && matches!(bound.mode, Mode::Sum | Mode::Avg | Mode::Median) {
-            return Err(shard
-                .query_shard_exception("we only support AVG, MEDIAN and SUM on number based fields")
-                .into());
-        }
-        bound.own_format = like.date().map(|(format, _)| format.clone());
-        if let (Some(_), Some(pattern)) = (like.date(), &sort.format) {
-            bound.format = Some(Arc::new(DateFormat::parse_list(pattern)?));
-        } else if sort.format.is_some() {
-            return Err(RequestError::unsupported("[format] of a sort on a field that is no date").into());
-        }
-        bound.bind_missing(&sort.missing, like.is_narrow() && sort.numeric_type.is_none())?;
-        Ok(bound)
-    }
-
     /// Returns the number that comes before or after all others. `is_narrow`: the field has at most 32
     /// bits, and its missing value is shown as the 32-bit extreme.
     fn extreme(&self, first: bool, is_narrow: bool) -> i64 {
@@ -319,7 +157,7 @@ impl BoundSort {
             || is_narrow && self.missing_number == self.extreme(first, true)
     }
 
-    fn bind_missing(&mut self, missing: &Missing, is_narrow: bool) -> Result<()> {
+    pub(super) fn bind_missing(&mut self, missing: &Missing, is_narrow: bool) -> Result<()> {
         match missing {
             Missing::Last => {
                 self.missing_number = self.extreme(false, is_narrow);
@@ -462,38 +300,4 @@ impl BoundSort {
             },
         }
     }
-}
-
-/// Refuses fields of nested documents, unless the shard's documents are those nested documents or the
-/// enclosing documents have the values too.
-///
-/// Source: `FieldSortBuilder#validateMissingNestedPath`.
-fn check_context(field: &Field, shard: &ShardSnapshot) -> Result<()> {
-    let scope = shard.nested.as_ref().map(|scope| scope.nested.space);
-    let mut around = shard.mapping.nested_around(&field.path);
-    while let Some(nested) = around.filter(|nested| Some(nested.space) != scope) {
-        if !nested.include_in_root {
-            return Err(shard
-                .query_shard_exception(format!(
-                    "it is mandatory to set the [nested] context on the nested sort field: [{}].",
-                    field.path
-                ))
-                .into());
-        }
-        around = shard.mapping.nested_around(&nested.path);
-    }
-    Ok(())
-}
-
-/// Returns a field of the sort's `unmapped_type`, for a sort by a field that is not mapped.
-fn unmapped_field(sort: &Sort, shard: &ShardSnapshot) -> Result<Arc<Field>> {
-    let Some(unmapped_type) = &sort.unmapped_type else {
-        return Err(shard
-            .query_shard_exception(format!("No mapping found for [{}] in order to sort on", sort.field))
-            .into());
-    };
-    let field = limber_mapping::field_of_type(&sort.field, unmapped_type)
-        .filter(|field| field.doc_values && field.check_sortable().is_ok());
-    let unknown = || RequestError::illegal_argument(format!("No mapper found for type [{unmapped_type}]"));
-    Ok(field.map(Arc::new).ok_or_else(unknown)?)
 }

@@ -11,7 +11,7 @@ use limber_work::Work;
 use serde_json::Value;
 
 use super::{expand, fusion, profile};
-use crate::aggregation::{self, Aggregations};
+use crate::aggregation::{self, Aggregations, ShardAggregations};
 use crate::collect::{Hit, KeyKind, TopScores};
 use crate::context::failures::failure;
 use crate::context::{SearchContext, ShardSnapshot};
@@ -200,20 +200,9 @@ fn run_entered(
     }
     let winners = best.page(request.from() as usize);
     if is_scroll && winners.len() == request.size() as usize {
-        response.cursor = winners.last().map(|(number, hit)| Cursor {
-            keys: hit.keys.clone(),
-            shard: *number,
-            shard_doc: hit.shard_doc,
-            total: response.total,
-            max_score: response.max_score,
-        });
+        response.cursor = winners.last().map(|(number, hit)| cursor_after(*number, hit, &response));
     }
-    // A scroll by score alone shows no sort values, nor do groups sorted by score in either direction.
-    let is_by_score_alone = match request.collapse {
-        None => request.is_by_score() && request.search_after.is_none(),
-        Some(_) => request.sort.iter().all(Sort::is_score),
-    };
-    let shows_sort = !is_by_score_alone;
+    let shows_sort = shows_sort(request);
     let fetch_started = Instant::now();
     let next = of_next_phase(context);
     let _of_next_phase = next.work().enter();
@@ -248,15 +237,47 @@ fn run_entered(
     if let Some(list) = aggregations.filter(|_| !shards.is_empty()) {
         // The reduce cannot be cut short: it takes its time or is cancelled.
         let _without_deadline = Work { deadline: None, ..next.work() }.enter();
-        let reduced = aggregation::reduce(list, aggregates, context)?;
-        let charge =
-            context.ledger.request.charge(reduced.json_bytes(list), "<aggregations of an answer>")?;
-        response.charges.push(Arc::new(charge));
-        response.aggregations = Some(reduced.to_json(list, request.typed_keys, &context.node_id)?);
+        add_aggregations(&mut response, list, aggregates, request.typed_keys, context)?;
     }
     response.fetch_time = fetch_started.elapsed();
     response.took_millis = context.started.elapsed().as_millis() as u64;
     Ok(response)
+}
+
+/// Where the page of a scroll ends whose last hit is this one.
+fn cursor_after(shard: usize, hit: &Hit, response: &SearchResponse) -> Cursor {
+    Cursor {
+        keys: hit.keys.clone(),
+        shard,
+        shard_doc: hit.shard_doc,
+        total: response.total,
+        max_score: response.max_score,
+    }
+}
+
+/// Whether hits show what they were sorted by. A scroll by score alone does not show it, nor do groups by
+/// score, in whatever order.
+fn shows_sort(request: &SearchRequest) -> bool {
+    let is_by_score_alone = match request.collapse {
+        None => request.is_by_score() && request.search_after.is_none(),
+        Some(_) => request.sort.iter().all(Sort::is_score),
+    };
+    !is_by_score_alone
+}
+
+/// Puts the shards' aggregations together and charges them with the response.
+fn add_aggregations(
+    response: &mut SearchResponse,
+    list: &Aggregations,
+    of_shards: Vec<ShardAggregations>,
+    typed_keys: bool,
+    context: &SearchContext,
+) -> Result<()> {
+    let reduced = aggregation::reduce(list, of_shards, context)?;
+    let charge = context.ledger.request.charge(reduced.json_bytes(list), "<aggregations of an answer>")?;
+    response.charges.push(Arc::new(charge));
+    response.aggregations = Some(reduced.to_json(list, typed_keys, &context.node_id)?);
+    Ok(())
 }
 
 /// Fails the whole answer if a file turned out to be unreadable after its shard had answered: its contents

@@ -1,12 +1,13 @@
 //! Opens terms, phrases and sets of documents on a segment.
 
-use std::ops::Bound;
+use std::ops::{Bound, RangeInclusive};
 
 use limber_mapping::Field;
 use limber_segment::columns::Batch;
 use limber_segment::postings::{Postings, Want};
 use limber_segment::terms::{TermCursor, TermInfo};
 use limber_segment::{DocId, Segment, StoredReader};
+use limber_text::automaton::TermAutomaton;
 
 use super::BoxedMatcher;
 use super::boolean::BoolDocs;
@@ -23,7 +24,7 @@ use super::values::points::NumberDocs;
 use super::values::shapes::shapes;
 use crate::error::Result;
 use crate::matcher::automaton::walk;
-use crate::primitives::{Docs, PhraseNode};
+use crate::primitives::{Docs, PhraseNode, TermEnd, TermPattern};
 
 /// Up to this many terms, postings are iterated in parallel; more are first merged into one bit set. Lucene's
 /// `TermInSetQuery` has a limit of 16.
@@ -53,130 +54,20 @@ pub(crate) fn term<'a>(segment: &'a Segment, field: &Field, term: &[u8]) -> Resu
 pub(crate) fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
     let doc_count = segment.doc_count();
     match docs {
-        Docs::Terms { field, terms } if field.index => {
-            if let [only] = &**terms {
-                return term(segment, field, only);
-            }
-            let (Some(dictionary), Some(reader)) =
-                (segment.terms(&field.path)?, segment.postings_reader(&field.path)?)
-            else {
-                return Ok(Box::new(NoDocs));
-            };
-            let mut lookup = dictionary.ascending();
-            let mut any = match terms.len() > POSTINGS_SIDE_BY_SIDE {
-                true => AnyPostings::as_bits(doc_count),
-                false => AnyPostings::new(doc_count),
-            };
-            for term in terms.iter() {
-                if let Some(info) = lookup.get(term)?
-                    && !any.add_only(&info)
-                {
-                    any.add(reader.postings(&info, Want::Docs)?)?;
-                }
-            }
-            Ok(any.finish())
-        }
-        Docs::Terms { field, terms } => {
-            let Some((dictionary, column)) = segment.terms(&field.path)?.zip(segment.ordinals(&field.path)?)
-            else {
-                return Ok(Box::new(NoDocs));
-            };
-            let mut ordinals = Vec::new();
-            for term in terms.iter() {
-                if let Ok(ordinal) = dictionary.ordinal(term)? {
-                    ordinals.push(ordinal as u32);
-                }
-            }
-            Ok(Box::new(ColumnDocs::new(column, Wanted::Any(ordinals))))
-        }
-        Docs::TermRange { field, lower, upper } => {
-            let Some(dictionary) = segment.terms(&field.path)? else { return Ok(Box::new(NoDocs)) };
-            let cursor = dictionary.range(bound(lower), bound(upper))?;
-            let count = cursor.remaining();
-            if count == 0 {
-                return Ok(Box::new(NoDocs));
-            }
-            let is_many = count > POSTINGS_SIDE_BY_SIDE as u64;
-            if let Some(column) = segment.ordinals(&field.path)?
-                && (is_many || !field.index)
-            {
-                // Ordinals are indexes in this dictionary, so a range of terms is a range of ordinals.
-                let first = match lower {
-                    None => 0,
-                    Some((term, included)) => match dictionary.ordinal(term)? {
-                        Ok(ordinal) if *included => ordinal,
-                        Ok(ordinal) => ordinal + 1,
-                        Err(ordinal) => ordinal,
-                    },
-                };
-                let wanted = Wanted::Range(first as u32, (first + count - 1) as u32);
-                return Ok(Box::new(ColumnDocs::new(column, wanted)));
-            }
-            postings_of(segment, field, cursor, |_| true)
-        }
+        Docs::Terms { field, terms } if field.index => any_posting(segment, field, terms),
+        Docs::Terms { field, terms } => any_ordinal(segment, field, terms),
+        Docs::TermRange { field, lower, upper } => term_range(segment, field, lower, upper),
         Docs::Pattern { field, lower, upper, pattern } => {
             let Some(dictionary) = segment.terms(&field.path)? else { return Ok(Box::new(NoDocs)) };
-            let mut cursor = dictionary.range(bound(lower), bound(upper))?;
-            if field.index {
-                return postings_of(segment, field, cursor, |term| pattern.matches(term));
-            }
-            let Some(column) = segment.ordinals(&field.path)? else { return Ok(Box::new(NoDocs)) };
-            let mut ordinals = Vec::new();
-            while cursor.advance()? {
-                if pattern.matches(cursor.term()) {
-                    ordinals.push(cursor.ord() as u32);
-                }
-            }
-            Ok(Box::new(ColumnDocs::new(column, Wanted::Any(ordinals))))
-        }
-        Docs::Automaton { field, automaton } => {
-            let Some(dictionary) = segment.terms(&field.path)? else { return Ok(Box::new(NoDocs)) };
-            if field.index {
-                let Some(reader) = segment.postings_reader(&field.path)? else { return Ok(Box::new(NoDocs)) };
-                let mut any = AnyPostings::new(doc_count);
-                walk(dictionary, &**automaton, |cursor, _| {
-                    any.add(reader.postings(&cursor.info()?, Want::Docs)?)
-                })?;
-                return Ok(any.finish());
-            }
-            let Some(column) = segment.ordinals(&field.path)? else { return Ok(Box::new(NoDocs)) };
-            let mut ordinals = Vec::new();
-            walk(dictionary, &**automaton, |cursor, _| {
-                ordinals.push(cursor.ord() as u32);
-                Ok(())
-            })?;
-            Ok(Box::new(ColumnDocs::new(column, Wanted::Any(ordinals))))
-        }
-        Docs::NumberRange { field, min, max } => {
-            let column = segment
-                .numbers(&field.path)?
-                .map(|column| ColumnDocs::new(column, Wanted::Range(*min, *max)));
-            match (segment.points(&field.path)?, column) {
-                (Some(points), column) => {
-                    let cost = points.count_at_most(*min..=*max);
-                    if cost == 0 {
-                        return Ok(Box::new(NoDocs));
-                    }
-                    let column = column.map(|column| column.with_cost(cost));
-                    Ok(Box::new(NumberDocs::new(points, *min..=*max, column, doc_count)))
-                }
-                (None, Some(column)) => Ok(Box::new(column)),
-                (None, None) => Ok(Box::new(NoDocs)),
+            let cursor = dictionary.range(bound(lower), bound(upper))?;
+            match field.index {
+                true => postings_of(segment, field, cursor, |term| pattern.matches(term)),
+                false => ordinals_of(segment, field, cursor, pattern),
             }
         }
-        Docs::Numbers { field, numbers } => {
-            if let Some(points) = segment.points(&field.path)? {
-                let mut bits = DocBits::new(doc_count);
-                for number in numbers {
-                    points.fill_bits(*number..=*number, &mut bits.words)?;
-                }
-                return Ok(Box::new(bits.finish()));
-            }
-            Ok(match segment.numbers(&field.path)? {
-                Some(column) => Box::new(ColumnDocs::new(column, Wanted::Any(numbers.clone()))),
-                None => Box::new(NoDocs),
-            })
-        }
+        Docs::Automaton { field, automaton } => accepted_terms(segment, field, &**automaton),
+        Docs::NumberRange { field, min, max } => number_range(segment, field, *min..=*max),
+        Docs::Numbers { field, numbers } => any_number(segment, field, numbers),
         Docs::Places { field, shape, relation } => places(segment, field, shape, *relation),
         Docs::Shapes { field, target, relation } => shapes(segment, field, target, *relation),
         Docs::AllOf(parts) => {
@@ -221,6 +112,136 @@ pub(crate) fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatch
             Ok(Box::new(Union { parts }))
         }
     }
+}
+
+/// Documents with any of these terms, by their postings.
+fn any_posting<'a>(segment: &'a Segment, field: &Field, terms: &[Box<[u8]>]) -> Result<BoxedMatcher<'a>> {
+    if let [only] = terms {
+        return term(segment, field, only);
+    }
+    let (Some(dictionary), Some(reader)) =
+        (segment.terms(&field.path)?, segment.postings_reader(&field.path)?)
+    else {
+        return Ok(Box::new(NoDocs));
+    };
+    let mut lookup = dictionary.ascending();
+    let mut any = match terms.len() > POSTINGS_SIDE_BY_SIDE {
+        true => AnyPostings::as_bits(segment.doc_count()),
+        false => AnyPostings::new(segment.doc_count()),
+    };
+    for term in terms {
+        if let Some(info) = lookup.get(term)?
+            && !any.add_only(&info)
+        {
+            any.add(reader.postings(&info, Want::Docs)?)?;
+        }
+    }
+    Ok(any.finish())
+}
+
+/// Documents with any of these terms, by the column of a field without an index.
+fn any_ordinal<'a>(segment: &'a Segment, field: &Field, terms: &[Box<[u8]>]) -> Result<BoxedMatcher<'a>> {
+    let Some((dictionary, column)) = segment.terms(&field.path)?.zip(segment.ordinals(&field.path)?) else {
+        return Ok(Box::new(NoDocs));
+    };
+    let mut ordinals = Vec::new();
+    for term in terms {
+        if let Ok(ordinal) = dictionary.ordinal(term)? {
+            ordinals.push(ordinal as u32);
+        }
+    }
+    Ok(Box::new(ColumnDocs::new(column, Wanted::Any(ordinals))))
+}
+
+/// Documents with a term between two ends: by postings where the terms are few, else by the column.
+fn term_range<'a>(
+    segment: &'a Segment,
+    field: &Field,
+    lower: &TermEnd,
+    upper: &TermEnd,
+) -> Result<BoxedMatcher<'a>> {
+    let Some(dictionary) = segment.terms(&field.path)? else { return Ok(Box::new(NoDocs)) };
+    let cursor = dictionary.range(bound(lower), bound(upper))?;
+    let count = cursor.remaining();
+    if count == 0 {
+        return Ok(Box::new(NoDocs));
+    }
+    let is_many = count > POSTINGS_SIDE_BY_SIDE as u64;
+    if let Some(column) = segment.ordinals(&field.path)?
+        && (is_many || !field.index)
+    {
+        // Ordinals are positions in this dictionary, so a range of terms is a range of ordinals.
+        let first = match lower {
+            None => 0,
+            Some((term, included)) => match dictionary.ordinal(term)? {
+                Ok(ordinal) if *included => ordinal,
+                Ok(ordinal) => ordinal + 1,
+                Err(ordinal) => ordinal,
+            },
+        };
+        let wanted = Wanted::Range(first as u32, (first + count - 1) as u32);
+        return Ok(Box::new(ColumnDocs::new(column, wanted)));
+    }
+    postings_of(segment, field, cursor, |_| true)
+}
+
+/// Documents with a term that an automaton accepts.
+fn accepted_terms<'a>(
+    segment: &'a Segment,
+    field: &Field,
+    automaton: &dyn TermAutomaton,
+) -> Result<BoxedMatcher<'a>> {
+    let Some(dictionary) = segment.terms(&field.path)? else { return Ok(Box::new(NoDocs)) };
+    if field.index {
+        let Some(reader) = segment.postings_reader(&field.path)? else { return Ok(Box::new(NoDocs)) };
+        let mut any = AnyPostings::new(segment.doc_count());
+        walk(dictionary, automaton, |cursor, _| any.add(reader.postings(&cursor.info()?, Want::Docs)?))?;
+        return Ok(any.finish());
+    }
+    let Some(column) = segment.ordinals(&field.path)? else { return Ok(Box::new(NoDocs)) };
+    let mut ordinals = Vec::new();
+    walk(dictionary, automaton, |cursor, _| {
+        ordinals.push(cursor.ord() as u32);
+        Ok(())
+    })?;
+    Ok(Box::new(ColumnDocs::new(column, Wanted::Any(ordinals))))
+}
+
+/// Documents with a number in the range, by points where the field has them, else by its column.
+fn number_range<'a>(
+    segment: &'a Segment,
+    field: &Field,
+    range: RangeInclusive<i64>,
+) -> Result<BoxedMatcher<'a>> {
+    let wanted = Wanted::Range(*range.start(), *range.end());
+    let column = segment.numbers(&field.path)?.map(|column| ColumnDocs::new(column, wanted));
+    match (segment.points(&field.path)?, column) {
+        (Some(points), column) => {
+            let cost = points.count_at_most(range.clone());
+            if cost == 0 {
+                return Ok(Box::new(NoDocs));
+            }
+            let column = column.map(|column| column.with_cost(cost));
+            Ok(Box::new(NumberDocs::new(points, range, column, segment.doc_count())))
+        }
+        (None, Some(column)) => Ok(Box::new(column)),
+        (None, None) => Ok(Box::new(NoDocs)),
+    }
+}
+
+/// Documents with any of these numbers.
+fn any_number<'a>(segment: &'a Segment, field: &Field, numbers: &[i64]) -> Result<BoxedMatcher<'a>> {
+    if let Some(points) = segment.points(&field.path)? {
+        let mut bits = DocBits::new(segment.doc_count());
+        for number in numbers {
+            points.fill_bits(*number..=*number, &mut bits.words)?;
+        }
+        return Ok(Box::new(bits.finish()));
+    }
+    Ok(match segment.numbers(&field.path)? {
+        Some(column) => Box::new(ColumnDocs::new(column, Wanted::Any(numbers.to_vec()))),
+        None => Box::new(NoDocs),
+    })
 }
 
 /// Calls `found` for every term of a set that the segment has, in ascending order.
@@ -296,6 +317,23 @@ fn postings_of<'a>(
         }
     }
     Ok(any.finish())
+}
+
+/// Documents with any term of the cursor that the pattern matches, by the column of a field without an index.
+fn ordinals_of<'a>(
+    segment: &'a Segment,
+    field: &Field,
+    mut cursor: TermCursor<'_>,
+    pattern: &TermPattern,
+) -> Result<BoxedMatcher<'a>> {
+    let Some(column) = segment.ordinals(&field.path)? else { return Ok(Box::new(NoDocs)) };
+    let mut ordinals = Vec::new();
+    while cursor.advance()? {
+        if pattern.matches(cursor.term()) {
+            ordinals.push(cursor.ord() as u32);
+        }
+    }
+    Ok(Box::new(ColumnDocs::new(column, Wanted::Any(ordinals))))
 }
 
 /// The union of postings. A few are iterated in parallel; more are merged into one bit set, so that memory

@@ -1,5 +1,6 @@
 //! Sets of documents with a constant score, which most queries are bound to.
 
+use limber_mapping::Field;
 use limber_segment::{DocId, Segment, SegmentView};
 
 use super::bound_node::{BoundNode, Part, WeightedPart, Whole, boosted, constant_scorer};
@@ -209,57 +210,43 @@ fn word_parts<'q>(docs: &'q Docs, boost: f32, found: &mut Vec<WeightedPart<'q>>)
 
 /// See [`BoundNode::write_key`].
 pub(super) fn write_key(docs: &Docs, key: &mut KeyWriter) -> bool {
-    let end = |end: &TermEnd, key: &mut KeyWriter| match end {
-        None => key.tag(0),
-        Some((term, is_included)) => {
-            key.tag(1 + u8::from(*is_included));
-            key.text(term);
-        }
-    };
     match docs {
         // Scripts can depend on more than the documents, and fields change with the mapping.
         Docs::Runtime { .. } => return false,
         // An automaton cannot be written as a key.
         Docs::Automaton { .. } => return false,
         Docs::Terms { field, terms } => {
-            key.tag(b'T');
-            key.text(field.path.as_bytes());
+            begin_key(b'T', field, key);
             key.number(terms.len() as u64);
             terms.iter().for_each(|term| key.text(term));
         }
         Docs::TermRange { field, lower, upper } => {
-            key.tag(b'R');
-            key.text(field.path.as_bytes());
-            end(lower, key);
-            end(upper, key);
+            begin_key(b'R', field, key);
+            write_end(lower, key);
+            write_end(upper, key);
         }
         Docs::Pattern { field, lower, upper, pattern } => {
-            key.tag(b'P');
-            key.text(field.path.as_bytes());
-            end(lower, key);
-            end(upper, key);
+            begin_key(b'P', field, key);
+            write_end(lower, key);
+            write_end(upper, key);
             key.text(format!("{pattern:?}").as_bytes());
         }
         Docs::Numbers { field, numbers } => {
-            key.tag(b'N');
-            key.text(field.path.as_bytes());
+            begin_key(b'N', field, key);
             key.number(numbers.len() as u64);
             numbers.iter().for_each(|value| key.number(*value as u64));
         }
         Docs::NumberRange { field, min, max } => {
-            key.tag(b'n');
-            key.text(field.path.as_bytes());
+            begin_key(b'n', field, key);
             key.number(*min as u64);
             key.number(*max as u64);
         }
         Docs::Places { field, shape, relation } => {
-            key.tag(b'G');
-            key.text(field.path.as_bytes());
+            begin_key(b'G', field, key);
             key.text(format!("{relation:?} {shape:?}").as_bytes());
         }
         Docs::Shapes { field, target, relation } => {
-            key.tag(b'H');
-            key.text(field.path.as_bytes());
+            begin_key(b'H', field, key);
             key.text(format!("{relation:?} {target:?}").as_bytes());
         }
         Docs::AllOf(parts) | Docs::AnyOf(parts) => {
@@ -282,15 +269,33 @@ pub(super) fn write_key(docs: &Docs, key: &mut KeyWriter) -> bool {
         }
         Docs::IdSlice { part, parts } => {
             key.tag(b'i');
-            key.number((*part).into());
-            key.number((*parts).into());
+            write_slice(*part, *parts, key);
         }
         Docs::NumberSlice { field, part, parts } => {
-            key.tag(b's');
-            key.text(field.path.as_bytes());
-            key.number((*part).into());
-            key.number((*parts).into());
+            begin_key(b's', field, key);
+            write_slice(*part, *parts, key);
         }
     }
     true
+}
+
+/// What the key of a set of values of a field begins with.
+fn begin_key(tag: u8, field: &Field, key: &mut KeyWriter) {
+    key.tag(tag);
+    key.text(field.path.as_bytes());
+}
+
+fn write_end(end: &TermEnd, key: &mut KeyWriter) {
+    match end {
+        None => key.tag(0),
+        Some((term, is_included)) => {
+            key.tag(1 + u8::from(*is_included));
+            key.text(term);
+        }
+    }
+}
+
+fn write_slice(part: u32, parts: u32, key: &mut KeyWriter) {
+    key.number(part.into());
+    key.number(parts.into());
 }

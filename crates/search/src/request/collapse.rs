@@ -2,7 +2,7 @@
 //!
 //! Source: Elasticsearch's `CollapseBuilder`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
 use super::inner_hits::InnerHits;
@@ -24,8 +24,7 @@ impl Collapse {
         let Value::Object(members) = value else { return Err(json::unknown_key("collapse", value)) };
         let mut collapse = Collapse { field: None, inner_hits: Vec::new() };
         for (key, value) in members {
-            let failed =
-                |cause: RequestError| refused(format!("failed to parse field [{key}]")).caused_by(cause);
+            let failed = |cause: RequestError| PARSER.failed(key, cause);
             match (key.as_str(), value) {
                 ("field", Value::String(path)) if path.is_empty() => {
                     return Err(failed(RequestError::illegal_argument("field name is null or empty")));
@@ -45,7 +44,7 @@ impl Collapse {
                 ("field" | "inner_hits" | "max_concurrent_group_searches", other) => {
                     return Err(wrong_kind("collapse", key, other));
                 }
-                _ => return Err(refused(format!("unknown field [{key}]"))),
+                _ => return Err(PARSER.unknown(key)),
             }
         }
         Ok(collapse)
@@ -84,9 +83,7 @@ fn parse_inner_hits(value: &Value) -> Result<Vec<InnerHits>, RequestError> {
     items.iter().map(parse).collect()
 }
 
-fn refused(what: String) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", format!("[collapse] {what}"))
-}
+const PARSER: ObjectParser<'_> = ObjectParser("collapse");
 
 impl SearchRequest {
     /// Returns the field by which hits are collapsed.

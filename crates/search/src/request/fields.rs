@@ -1,6 +1,6 @@
 //! `docvalue_fields` and `fields`: "which values, in which format, besides `_source`?"
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::Value;
 
 use crate::values::json;
@@ -62,7 +62,7 @@ impl FieldFormat {
             }
         }
         if parsed.field.is_empty() {
-            return Err(RequestError::illegal_argument("Required [field]"));
+            return Err(ObjectParser::required("field"));
         }
         Ok(parsed)
     }

@@ -4,7 +4,7 @@
 
 use std::any::Any;
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
 use super::value_kind::{ValueKind, wrong_kind};
@@ -46,7 +46,7 @@ impl InnerHits {
                     check_option(key, value)?;
                     options.insert(key.to_owned(), value.clone());
                 }
-                _ => return Err(refused(format!("unknown field [{key}]"))),
+                _ => return Err(PARSER.unknown(key)),
             }
         }
         let parse = |options| SearchRequest::read(&Value::Object(options), &UrlParameters::default(), None);
@@ -118,12 +118,10 @@ fn check_option(key: &str, value: &Value) -> Result<(), RequestError> {
     }
 }
 
-fn refused(what: String) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", format!("[inner_hits] {what}"))
-}
+const PARSER: ObjectParser<'_> = ObjectParser("inner_hits");
 
 fn failed(key: &str, cause: RequestError) -> RequestError {
-    refused(format!("failed to parse field [{key}]")).caused_by(cause)
+    PARSER.failed(key, cause)
 }
 
 fn wrong_type(key: &str, value: &Value) -> RequestError {

@@ -1,6 +1,6 @@
 //! `pit`: "which opened point in time is searched?"
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::Value;
 
 use super::value_kind::wrong_kind;
@@ -24,7 +24,7 @@ impl PointInTime {
             match name.as_str() {
                 "id" => id = Some(text()?),
                 "keep_alive" => keep_alive_millis = json::time_millis(&text()?, "keep_alive")?,
-                _ => return Err(refused(format!("unknown field [{name}]"))),
+                _ => return Err(PARSER.unknown(name)),
             }
         }
         match id {
@@ -34,6 +34,4 @@ impl PointInTime {
     }
 }
 
-fn refused(what: String) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", format!("[pit] {what}"))
-}
+const PARSER: ObjectParser<'_> = ObjectParser("pit");

@@ -3,7 +3,7 @@
 //!
 //! Source: Elasticsearch's `RescorerBuilder`, `QueryRescorerBuilder`, `QueryRescoreMode`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
 use super::read_query::read_query;
@@ -124,8 +124,7 @@ impl Rescore {
         let (mut query, mut mode) = (None, RescoreMode::Total);
         let (mut query_weight, mut rescore_query_weight) = (1.0, 1.0);
         for (key, value) in body {
-            let failed =
-                |cause: RequestError| refused(format!("failed to parse field [{key}]")).caused_by(cause);
+            let failed = |cause: RequestError| PARSER.failed(key, cause);
             match (key.as_str(), value) {
                 ("rescore_query", Value::Object(_)) => {
                     query = Some(read_query(value).map_err(failed)?);
@@ -143,7 +142,7 @@ impl Rescore {
                 ("rescore_query" | "query_weight" | "rescore_query_weight" | "score_mode", other) => {
                     return Err(wrong_kind("query", key, other));
                 }
-                (key, _) => return Err(refused(format!("unknown field [{key}]"))),
+                (key, _) => return Err(PARSER.unknown(key)),
             }
         }
         let query = query.ok_or_else(|| RequestError::illegal_argument("rescore_query cannot be null"))?;
@@ -151,9 +150,7 @@ impl Rescore {
     }
 }
 
-fn refused(what: String) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", format!("[query] {what}"))
-}
+const PARSER: ObjectParser<'_> = ObjectParser("query");
 
 #[cfg(test)]
 mod tests {

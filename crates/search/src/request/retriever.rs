@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
 
 use super::SearchRequest;
@@ -98,7 +98,7 @@ impl SearchRequest {
                 other => return Err(unknown("rule", other)),
             }
         }
-        let retriever = retriever.ok_or_else(|| RequestError::illegal_argument("Required [retriever]"))?;
+        let retriever = retriever.ok_or_else(|| ObjectParser::required("retriever"))?;
         if window.is_some_and(|window| window < self.size() as i32) {
             let reason = format!(
                 "[rule] requires [rank_window_size: {}] be greater than or equal to [size: {}]",
@@ -179,5 +179,5 @@ fn within(query: Value, filter: Option<Value>) -> Value {
 }
 
 fn unknown(retriever: &str, key: &str) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", format!("[{retriever}] unknown field [{key}]"))
+    ObjectParser(retriever).unknown(key)
 }

@@ -1,7 +1,7 @@
 //! `slice`: "which part of the hits does this client want?" Several clients share a scroll or a point in
 //! time without overlap.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::Value;
 
 use super::value_kind::wrong_kind;
@@ -19,7 +19,7 @@ pub(super) fn parse_slice(value: &Value) -> Result<Slice, RequestError> {
                 what(number.into()).map_err(RequestError::illegal_argument)?;
                 Ok(number as u32)
             });
-            checked.map_err(|cause| refused(format!("failed to parse field [{name}]")).caused_by(cause))
+            checked.map_err(|cause| PARSER.failed(name, cause))
         };
         match (name.as_str(), value) {
             ("field", Value::String(path)) => field = Some(path.clone()),
@@ -38,21 +38,20 @@ pub(super) fn parse_slice(value: &Value) -> Result<Slice, RequestError> {
             ("field", other) => {
                 return Err(wrong_kind("slice", "field", other));
             }
-            _ => return Err(refused(format!("unknown field [{name}]"))),
+            _ => return Err(PARSER.unknown(name)),
         }
     }
     match (id, max) {
         (Some(id), Some(max)) if id < max => Ok(Slice { field, id, max }),
-        (Some(_), Some(_)) => Err(refused("failed to parse field [max]".to_owned())
-            .caused_by(RequestError::illegal_argument("max must be greater than id"))),
+        (Some(_), Some(_)) => {
+            Err(PARSER.failed("max", RequestError::illegal_argument("max must be greater than id")))
+        }
         (None, _) => Err(RequestError::illegal_argument("[slice] needs an [id]")),
         (_, None) => Err(RequestError::illegal_argument("[slice] needs a [max]")),
     }
 }
 
-fn refused(what: String) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", format!("[slice] {what}"))
-}
+const PARSER: ObjectParser<'_> = ObjectParser("slice");
 
 #[cfg(test)]
 mod tests {

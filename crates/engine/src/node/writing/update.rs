@@ -2,7 +2,7 @@
 //!
 //! Source: `UpdateHelper`, `XContentHelper#update`.
 
-use limber_mapping::{ErrorClass, RequestError};
+use limber_mapping::{ErrorClass, ObjectParser, RequestError};
 use limber_script::{Script, ScriptContext, Scripts, run_on_context};
 use limber_store::Charge;
 use limber_work as work;
@@ -34,13 +34,11 @@ struct UpdateBody {
 
 impl UpdateBody {
     fn parse(body: &[u8]) -> Result<UpdateBody> {
-        let broken = |why: String| {
-            RequestError::bad_request("x_content_parse_exception", format!("[UpdateRequest] {why}"))
-        };
+        const PARSER: ObjectParser<'_> = ObjectParser("UpdateRequest");
         let Value::Object(members) =
-            serde_json::from_slice(body).map_err(|error| broken(error.to_string()))?
+            serde_json::from_slice(body).map_err(|error| PARSER.refused(&error.to_string()))?
         else {
-            return Err(broken("Expected START_OBJECT".into()));
+            return Err(PARSER.refused("Expected START_OBJECT"));
         };
         let mut parsed = UpdateBody {
             doc: None,
@@ -54,12 +52,14 @@ impl UpdateBody {
             if_primary_term: None,
         };
         for (key, value) in members {
-            let flag =
-                |value: &Value| value.as_bool().ok_or_else(|| broken(format!("[{key}] is true or false")));
-            let number = |value: &Value| value.as_u64().ok_or_else(|| broken(format!("[{key}] is a number")));
+            let flag = |value: &Value| {
+                value.as_bool().ok_or_else(|| PARSER.refused(&format!("[{key}] is true or false")))
+            };
+            let number =
+                |value: &Value| value.as_u64().ok_or_else(|| PARSER.refused(&format!("[{key}] is a number")));
             let document = |value: Value| match value {
                 Value::Object(document) => Ok(document),
-                _ => Err(broken(format!("[{key}] doesn't support values that are no objects"))),
+                _ => Err(PARSER.refused(&format!("[{key}] doesn't support values that are no objects"))),
             };
             match key.as_str() {
                 "doc" => parsed.doc = Some(document(value)?),
@@ -72,7 +72,7 @@ impl UpdateBody {
                 "_source" => parsed.wants_source = value != Value::Bool(false),
                 "script" => parsed.script = Some(Script::parse(&value)?),
                 "scripted_upsert" => parsed.scripted_upsert = flag(&value)?,
-                other => return Err(broken(unknown_field(other))),
+                other => return Err(PARSER.refused(&unknown_field(other))),
             }
         }
         if parsed.doc.is_none() && parsed.script.is_some() && !parsed.doc_as_upsert {

@@ -5,7 +5,7 @@
 //! what it would see in one.
 
 use limber_engine::Result;
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_script::{DetachedScript, Script, ScriptContext};
 use limber_search::{SearchRequest, SearchResponse, UrlParameters};
 use limber_text::likeness::did_you_mean;
@@ -36,6 +36,8 @@ const OF_FIELDS: &[(&str, &str)] = &[
     ("keyword_field", "keyword"),
     ("long_field", "long"),
 ];
+const REQUEST: ObjectParser<'_> = ObjectParser("painless_execute_request");
+const SETUP: ObjectParser<'_> = ObjectParser("execute_script_context");
 const MEMBERS: &[&str] = &["script", "context", "context_setup"];
 const SETUP_MEMBERS: &[&str] = &["index", "document", "query", "xcontent_type"];
 /// The name of the runtime field that runs the script.
@@ -50,9 +52,9 @@ struct Setup<'r> {
 
 fn execute(app: &App, request: &Request) -> Result<Response> {
     let body = request.json_required()?;
-    let members = object(&body, "painless_execute_request")?;
-    check_members(members, MEMBERS, "painless_execute_request")?;
-    let script = members.get("script").ok_or_else(|| RequestError::illegal_argument("Required [script]"))?;
+    let members = REQUEST.members(&body)?;
+    check_members(members, MEMBERS, REQUEST)?;
+    let script = members.get("script").ok_or_else(|| ObjectParser::required("script"))?;
     let parsed = Script::parse(script)?;
     if let limber_script::Code::Inline { language, .. } = &parsed.code
         && language != "painless"
@@ -63,7 +65,7 @@ fn execute(app: &App, request: &Request) -> Result<Response> {
         None => "painless_test",
         Some(Value::String(name)) => name,
         Some(_) => {
-            return Err(malformed("[painless_execute_request] context doesn't support values of that type"));
+            return Err(REQUEST.refused("context doesn't support values of that type"));
         }
     };
     let setup = members.get("context_setup").map(setup_of).transpose()?;
@@ -80,10 +82,8 @@ fn execute(app: &App, request: &Request) -> Result<Response> {
             "unsupported_operation_exception",
             format!("unsupported script context name [{context}]"),
         );
-        return Err(malformed(
-            "Failed to build [painless_execute_request] after last required field arrived",
-        )
-        .caused_by(cause));
+        let reason = "Failed to build [painless_execute_request] after last required field arrived";
+        return Err(RequestError::bad_request("x_content_parse_exception", reason).caused_by(cause));
     }
     let setup = setup.ok_or_else(|| {
         RequestError::illegal_argument(format!(
@@ -171,36 +171,23 @@ fn composite(app: &App, request: &Request, setup: &Setup<'_>, script: &Script) -
 }
 
 fn setup_of(value: &Value) -> Result<Setup<'_>> {
-    let members = object(value, "execute_script_context")?;
-    check_members(members, SETUP_MEMBERS, "execute_script_context")?;
-    let required = |name: &str| {
-        let reason = || RequestError::illegal_argument(format!("Required [{name}]"));
-        members.get(name).ok_or_else(reason)
-    };
+    let members = SETUP.members(value)?;
+    check_members(members, SETUP_MEMBERS, SETUP)?;
+    let required = |name: &str| members.get(name).ok_or_else(|| ObjectParser::required(name));
     let index = required("index")?
         .as_str()
-        .ok_or_else(|| malformed("[execute_script_context] index doesn't support values of that type"))?;
+        .ok_or_else(|| SETUP.refused("index doesn't support values of that type"))?;
     let document = required("document")?;
-    object(document, "execute_script_context")?;
+    SETUP.members(document)?;
     Ok(Setup { index, document, query: members.get("query") })
 }
 
-fn object<'r>(value: &'r Value, parser: &str) -> Result<&'r Map<String, Value>> {
-    let expected =
-        || malformed(&format!("[{parser}] Expected START_OBJECT but was: {}", limber_mapping::token(value)));
-    value.as_object().ok_or_else(expected)
-}
-
-fn check_members(members: &Map<String, Value>, known: &[&str], parser: &str) -> Result<()> {
+fn check_members(members: &Map<String, Value>, known: &[&str], parser: ObjectParser<'_>) -> Result<()> {
     match members.keys().find(|name| !known.contains(&name.as_str())) {
         None => Ok(()),
         Some(name) => {
             let hint = did_you_mean(name, known.iter().copied());
-            Err(malformed(&format!("[{parser}] unknown field [{name}]{hint}")))
+            Err(parser.refused(&format!("unknown field [{name}]{hint}")))
         }
     }
-}
-
-fn malformed(reason: &str) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", reason)
 }

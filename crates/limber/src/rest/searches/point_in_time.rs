@@ -1,7 +1,7 @@
 //! `_pit`: opens and closes points in time.
 
 use limber_engine::{IndicesOptions, OpenPointInTime, Result};
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_search::SearchRequest;
 use limber_search::query::Query;
 use limber_search::request::read_query;
@@ -67,25 +67,20 @@ fn open(app: &App, request: &Request) -> Result<Response> {
 }
 
 fn index_filter(request: &Request) -> Result<Option<Query>> {
-    let refused = |what: String| {
-        RequestError::bad_request("x_content_parse_exception", format!("[open_point_in_time_request] {what}"))
-    };
+    let parser = ObjectParser("open_point_in_time_request");
     let Some(body) = request.json()? else { return Ok(None) };
-    let Value::Object(members) = body else { return Err(refused("Expected START_OBJECT".to_owned())) };
+    let Value::Object(members) = body else { return Err(parser.refused("Expected START_OBJECT")) };
     let mut filter = None;
     for (name, value) in members {
         match (name.as_str(), &value) {
             ("index_filter", Value::Object(_)) => {
-                let parsed = read_query(&value).map_err(|cause| {
-                    refused("failed to parse field [index_filter]".to_owned()).caused_by(cause)
-                })?;
-                filter = Some(parsed);
+                filter = Some(read_query(&value).map_err(|cause| parser.failed(&name, cause))?);
             }
             ("index_filter", _) => {
                 let kind = if value.is_array() { "START_ARRAY" } else { "VALUE" };
-                return Err(refused(format!("index_filter doesn't support values of type: {kind}")));
+                return Err(parser.refused(&format!("index_filter doesn't support values of type: {kind}")));
             }
-            (other, _) => return Err(refused(format!("unknown field [{other}]"))),
+            (other, _) => return Err(parser.unknown(other)),
         }
     }
     Ok(filter)

@@ -1,7 +1,7 @@
 //! `_query_rules`: rulesets that pin or exclude documents, and their rules.
 
 use limber_engine::Result;
-use limber_mapping::{ObjectParser, RequestError};
+use limber_mapping::ObjectParser;
 use serde_json::{Value, json};
 
 use crate::http::request::{Method, Request};
@@ -76,6 +76,6 @@ fn test(app: &App, request: &Request) -> Result<Response> {
         Value::Object(said) if !said.is_empty() => {
             Ok(Response::ok(app.node.test_query_rules(request.path("set"), said)?))
         }
-        _ => Err(RequestError::illegal_argument("Required [match_criteria]")),
+        _ => Err(ObjectParser::required("match_criteria")),
     }
 }

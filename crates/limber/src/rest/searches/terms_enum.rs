@@ -1,7 +1,7 @@
 //! `_terms_enum`: terms of a field that begin with a prefix, for completion while the user types.
 
 use limber_engine::{IndicesOptions, Result};
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_search::TermsEnumRequest;
 use limber_search::request::read_query;
 use serde_json::{Value, json};
@@ -49,15 +49,13 @@ fn terms_enum(app: &App, request: &Request) -> Result<Response> {
             ("timeout", Value::String(text)) => timeout_ms = parse_time_ms("timeout", text)?,
             ("size", Value::Number(number)) if number.is_i64() => wanted.size = size(number.as_i64())?,
             ("index_filter", _) => {
-                let parsed = read_query(value).map_err(|cause| {
-                    malformed("failed to parse field [index_filter]".to_owned()).caused_by(cause)
-                })?;
+                let parsed = read_query(value).map_err(|cause| PARSER.failed("index_filter", cause))?;
                 wanted.index_filter = Some(parsed);
             }
             ("field" | "string" | "search_after" | "case_insensitive" | "timeout" | "size", _) => {
-                return Err(malformed(format!("failed to parse field [{name}]")));
+                return Err(PARSER.refused(&format!("failed to parse field [{name}]")));
             }
-            _ => return Err(malformed(format!("unknown field [{name}]"))),
+            _ => return Err(PARSER.unknown(name)),
         }
     }
     if wanted.field.is_empty() {
@@ -79,6 +77,4 @@ fn size(size: Option<i64>) -> Result<usize> {
     }
 }
 
-fn malformed(reason: String) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", format!("[terms_enum_request] {reason}"))
-}
+const PARSER: ObjectParser<'_> = ObjectParser("terms_enum_request");

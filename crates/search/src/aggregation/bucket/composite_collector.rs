@@ -268,6 +268,75 @@ impl<'s> CompositeCollector<'s> {
         self.collect_subs(entries)
     }
 
+    /// Takes documents that may have several values of a source, or none: every combination of them counts.
+    fn collect_combinations(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let mut combination = vec![0i64; self.width];
+        let mut places = vec![0usize; self.readers.len()];
+        // Neighbours often repeat a combination.
+        let (mut last, mut last_number) = (Vec::new(), None);
+        for entry in 0..entries.len() {
+            let position = entries.position(entry);
+            let count = self.first_combination(position, &mut combination, &mut places);
+            if count > COMBINATIONS_MAX {
+                return Err(RequestError::illegal_argument(format!(
+                    "a document has more than {COMBINATIONS_MAX} combinations of values in a [composite] aggregation"
+                ))
+                .into());
+            }
+            for _ in 0..count {
+                if last != combination {
+                    last.clone_from(&combination);
+                    last_number = self.number(&combination)?;
+                }
+                if let Some(number) = last_number {
+                    self.counts[number as usize] += 1;
+                    self.emitted.push(entry, number);
+                }
+                self.next_combination(position, &mut combination, &mut places);
+            }
+        }
+        self.collect_subs(entries)
+    }
+
+    /// Fills in the first combination of the document at `position` in the columns, and the places of its
+    /// values there. Returns how many combinations the document has.
+    fn first_combination(&self, position: usize, combination: &mut [i64], places: &mut [usize]) -> usize {
+        let mut count = 1usize;
+        combination[0] = 0;
+        for (place, column) in self.columns.iter().enumerate() {
+            let value_count = (column.starts[position + 1] - column.starts[position]) as usize;
+            places[place] = column.starts[position] as usize;
+            if value_count == 0 {
+                if !self.readers[place].request.missing_bucket {
+                    return 0;
+                }
+                combination[0] |= 1 << place;
+                combination[place + 1] = 0;
+            } else {
+                count = count.saturating_mul(value_count);
+                combination[place + 1] = column.ids[places[place]];
+            }
+        }
+        count
+    }
+
+    /// Goes on to the document's next combination: the last source turns fastest.
+    fn next_combination(&self, position: usize, combination: &mut [i64], places: &mut [usize]) {
+        for (place, column) in self.columns.iter().enumerate().rev() {
+            let (start, end) = (column.starts[position] as usize, column.starts[position + 1] as usize);
+            if start == end {
+                continue;
+            }
+            places[place] += 1;
+            if places[place] < end {
+                combination[place + 1] = column.ids[places[place]];
+                return;
+            }
+            places[place] = start;
+            combination[place + 1] = column.ids[start];
+        }
+    }
+
     fn collect_subs(&mut self, entries: &Entries<'_>) -> Result<()> {
         if self.subs.is_empty() || self.counts.is_empty() {
             return Ok(());
@@ -350,69 +419,11 @@ impl<'s> Collector<'s> for CompositeCollector<'s> {
             column.fill(&values, entries.docs.len());
         }
         self.emitted.clear();
-        if is_single {
-            self.collect_single(entries)?;
-            return self.drop_rest();
+        match is_single {
+            true => self.collect_single(entries)?,
+            false => self.collect_combinations(entries)?,
         }
-        let mut combination = vec![0i64; self.width];
-        let mut places = vec![0usize; self.readers.len()];
-        // Consecutive documents often have the same combination.
-        let (mut last, mut last_number) = (Vec::new(), None);
-        for entry in 0..entries.len() {
-            let position = entries.position(entry);
-            let mut combinations = 1usize;
-            combination[0] = 0;
-            for (place, column) in self.columns.iter().enumerate() {
-                let count = (column.starts[position + 1] - column.starts[position]) as usize;
-                places[place] = column.starts[position] as usize;
-                if count == 0 {
-                    if !self.readers[place].request.missing_bucket {
-                        combinations = 0;
-                        break;
-                    }
-                    combination[0] |= 1 << place;
-                    combination[place + 1] = 0;
-                } else {
-                    combinations = combinations.saturating_mul(count);
-                    combination[place + 1] = column.ids[places[place]];
-                }
-            }
-            if combinations > COMBINATIONS_MAX {
-                return Err(RequestError::illegal_argument(format!(
-                    "a document has more than {COMBINATIONS_MAX} combinations of values in a [composite] aggregation"
-                ))
-                .into());
-            }
-            for _ in 0..combinations {
-                let number = if last == combination {
-                    last_number
-                } else {
-                    last.clone_from(&combination);
-                    last_number = self.number(&combination)?;
-                    last_number
-                };
-                if let Some(number) = number {
-                    self.counts[number as usize] += 1;
-                    self.emitted.push(entry, number);
-                }
-                // Advances to the next combination; the last source changes fastest.
-                for (place, column) in self.columns.iter().enumerate().rev() {
-                    let (start, end) =
-                        (column.starts[position] as usize, column.starts[position + 1] as usize);
-                    if start == end {
-                        continue;
-                    }
-                    places[place] += 1;
-                    if places[place] < end {
-                        combination[place + 1] = column.ids[places[place]];
-                        break;
-                    }
-                    places[place] = start;
-                    combination[place + 1] = column.ids[start];
-                }
-            }
-        }
-        self.collect_subs(entries)?;
+
         self.drop_rest()
     }
 

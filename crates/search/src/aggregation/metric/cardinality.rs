@@ -181,24 +181,92 @@ impl<'s> CardinalityCollector<'s> {
     }
 }
 
-/// Returns the bucket's sketch. It is made and charged at its first value.
-fn sketch<'k>(
-    sketches: &'k mut [Option<Box<Sketch>>],
-    bucket: u32,
+/// The sketches of all buckets, each made and charged at its first value.
+struct Sketches<'k> {
+    of_bucket: &'k mut [Option<Box<Sketch>>],
     precision: u32,
-    budget: &Budget,
-    failed: &mut Result<()>,
-) -> &'k mut Sketch {
-    let place = &mut sketches[bucket as usize];
-    if place.is_none() && failed.is_ok() {
-        // Most sketches stay small if there are many buckets, so each is charged a quarter of the largest
-        // size.
-        *failed = budget.spend(Sketch::bytes_max(precision) / 4);
+    budget: &'k Budget,
+    /// What was refused. It is asked for after the values, since not every loop over them can end early.
+    outcome: Result<()>,
+}
+
+impl Sketches<'_> {
+    fn of(&mut self, bucket: u32) -> &mut Sketch {
+        let place = &mut self.of_bucket[bucket as usize];
+        if place.is_none() && self.outcome.is_ok() {
+            // Most sketches of many buckets stay small; a quarter of the most is a fair price for all of
+            // them.
+            self.outcome = self.budget.spend(Sketch::bytes_max(self.precision) / 4);
+        }
+        place.get_or_insert_with(|| Box::new(Sketch::new(self.precision)))
     }
-    place.get_or_insert_with(|| Box::new(Sketch::new(precision)))
+
+    #[inline]
+    fn insert(&mut self, bucket: u32, hash: u64) {
+        match &mut self.of_bucket[bucket as usize] {
+            Some(sketch) => sketch.insert_quickly(hash),
+            None => self.of(bucket).insert(hash),
+        }
+    }
+
+    /// Numbers of documents of several buckets.
+    fn insert_joined(
+        &mut self,
+        values: &Values<'_, i64>,
+        entries: &Entries<'_>,
+        source: &Source,
+        starts: &mut Vec<u32>,
+    ) {
+        let is_floating = source.is_floating();
+        let mut last = None;
+        values.join(entries, starts, |_, bucket, value| {
+            // Neighbouring documents often repeat a value.
+            if last == Some((bucket, value)) {
+                return;
+            }
+            last = Some((bucket, value));
+            let bits = if is_floating { source.decode(value).to_bits() as i64 } else { value };
+            self.insert(bucket, hash_number(bits));
+        });
+    }
 }
 
 impl TermHashes<'_> {
+    /// Marks the ordinals of documents that are all in one bucket.
+    fn see(&mut self, entries: &Entries<'_>, budget: &Budget) -> Result<()> {
+        if self.seen.is_empty() {
+            budget.spend(self.ordinal_count as u64 / 8)?;
+            self.seen.resize(self.ordinal_count.div_ceil(64), 0);
+        }
+        let seen = &mut self.seen;
+        let values = self.reader.load(entries.docs)?;
+        values.values.iter().for_each(|&ordinal| seen[ordinal as usize / 64] |= 1 << (ordinal % 64));
+        Ok(())
+    }
+
+    /// Adds the terms of documents of several buckets.
+    fn insert_joined(
+        &mut self,
+        entries: &Entries<'_>,
+        starts: &mut Vec<u32>,
+        sketches: &mut Sketches<'_>,
+    ) -> Result<()> {
+        if self.hashes.is_empty() {
+            sketches.budget.spend(self.ordinal_count as u64 * 8)?;
+            self.hashes.resize(self.ordinal_count, 0);
+        }
+        let mut pairs = Vec::with_capacity(entries.len());
+        let values = self.reader.load(entries.docs)?;
+        values.join(entries, starts, |_, bucket, ordinal| pairs.push((bucket, ordinal)));
+        for (bucket, ordinal) in pairs {
+            if self.hashes[ordinal as usize] == 0 {
+                self.hashes[ordinal as usize] = self.hash(ordinal)?;
+            }
+            sketches.insert(bucket, self.hashes[ordinal as usize]);
+        }
+        Ok(())
+    }
+
     fn hash(&mut self, ordinal: u32) -> Result<u64> {
         if Some(ordinal) == self.reader.missing_ordinal() {
             return Ok(hash_term(self.missing.as_deref().unwrap_or_default()));
@@ -230,80 +298,37 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         self.grow(entries.bucket_count)?;
-        let (precision, budget) = (self.precision, self.budget);
-        let mut failed = Ok(());
+        let mut sketches = Sketches {
+            of_bucket: &mut self.sketches,
+            precision: self.precision,
+            budget: self.budget,
+            outcome: Ok(()),
+        };
         match &mut self.reader {
             Reader::Numbers(reader) => {
                 let values = reader.load(entries.docs)?;
-                let is_floating = self.source.is_floating();
-                if let Some(bucket) = entries.only_bucket() {
-                    let sketch = sketch(&mut self.sketches, bucket, precision, budget, &mut failed);
-                    match is_floating {
-                        true => {
-                            self.source.decode_all(values.values, &mut self.doubles);
-                            sketch.insert_numbers(self.doubles.iter().map(|value| value.to_bits() as i64));
-                        }
-                        false => sketch.insert_numbers(values.values.iter().copied()),
+                match entries.only_bucket() {
+                    Some(bucket) if self.source.is_floating() => {
+                        let sketch = sketches.of(bucket);
+                        self.source.decode_all(values.values, &mut self.doubles);
+                        sketch.insert_numbers(self.doubles.iter().map(|value| value.to_bits() as i64));
                     }
-                    return failed;
+                    Some(bucket) => sketches.of(bucket).insert_numbers(values.values.iter().copied()),
+                    None => sketches.insert_joined(&values, entries, self.source, &mut self.starts),
                 }
-                let (source, sketches) = (self.source, &mut self.sketches);
-                let mut last = None;
-                values.join(entries, &mut self.starts, |_, bucket, value| {
-                    // Consecutive documents often repeat a value.
-                    if last == Some((bucket, value)) {
-                        return;
-                    }
-                    last = Some((bucket, value));
-                    let bits = if is_floating { source.decode(value).to_bits() as i64 } else { value };
-                    let hash = hash_number(bits);
-                    match &mut sketches[bucket as usize] {
-                        Some(sketch) => sketch.insert_quickly(hash),
-                        None => sketch(sketches, bucket, precision, budget, &mut failed).insert(hash),
-                    }
-                });
             }
             Reader::Made(terms) => {
                 let loaded = terms.load(entries.docs)?;
                 let values = Values { values: loaded.numbers, positions: Some(&loaded.terms.positions) };
-                let sketches = &mut self.sketches;
                 values.join(entries, &mut self.starts, |_, bucket, number| {
                     let hash = hash_term(loaded.terms.term(number as usize));
-                    sketch(sketches, bucket, precision, budget, &mut failed).insert(hash);
+                    sketches.of(bucket).insert(hash);
                 });
             }
-            Reader::Terms(terms) if entries.bucket_count == 1 => {
-                if terms.seen.is_empty() {
-                    budget.spend(terms.ordinal_count as u64 / 8)?;
-                    terms.seen.resize(terms.ordinal_count.div_ceil(64), 0);
-                }
-                let seen = &mut terms.seen;
-                let values = terms.reader.load(entries.docs)?;
-                values.values.iter().for_each(|&ordinal| seen[ordinal as usize / 64] |= 1 << (ordinal % 64));
-            }
-            Reader::Terms(terms) => {
-                if terms.hashes.is_empty() {
-                    budget.spend(terms.ordinal_count as u64 * 8)?;
-                    terms.hashes.resize(terms.ordinal_count, 0);
-                }
-                let mut pairs = Vec::with_capacity(entries.len());
-                let values = terms.reader.load(entries.docs)?;
-                values.join(entries, &mut self.starts, |_, bucket, ordinal| pairs.push((bucket, ordinal)));
-                for (bucket, ordinal) in pairs {
-                    if terms.hashes[ordinal as usize] == 0 {
-                        terms.hashes[ordinal as usize] = terms.hash(ordinal)?;
-                    }
-                    let hash = terms.hashes[ordinal as usize];
-                    match &mut self.sketches[bucket as usize] {
-                        Some(sketch) => sketch.insert_quickly(hash),
-                        None => {
-                            sketch(&mut self.sketches, bucket, precision, budget, &mut failed).insert(hash)
-                        }
-                    }
-                }
-            }
+            Reader::Terms(terms) if entries.bucket_count == 1 => terms.see(entries, self.budget)?,
+            Reader::Terms(terms) => terms.insert_joined(entries, &mut self.starts, &mut sketches)?,
         }
-        failed
+        sketches.outcome
     }
 
     fn collect_whole_segment(&mut self) -> Result<bool> {
@@ -329,9 +354,10 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
         if seen.iter().all(|&word| word == 0) {
             return Ok(());
         }
-        let mut failed = Ok(());
-        let own = sketch(&mut self.sketches, 0, self.precision, self.budget, &mut failed);
-        failed?;
+        if self.sketches[0].is_none() {
+            self.budget.spend(Sketch::bytes_max(self.precision) / 4)?;
+        }
+        let own = self.sketches[0].get_or_insert_with(|| Box::new(Sketch::new(self.precision)));
         let missing = terms.reader.missing_ordinal();
         if let Some(ordinal) = missing
             && seen.get(ordinal as usize / 64).is_some_and(|word| word >> (ordinal % 64) & 1 == 1)

@@ -1,6 +1,6 @@
 //! `bool`: all of `must` and `filter`, none of `must_not`, and enough of `should`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
@@ -52,17 +52,15 @@ pub(in crate::query) fn parse(
     let mut common = Common::default();
     let mut node = Bool { adjust_pure_negative: true, ..Bool::default() };
     for (key, value) in members {
-        let failed =
-            |cause: RequestError| malformed(format!("failed to parse field [{key}]")).caused_by(cause);
+        let failed = |cause: RequestError| PARSER.failed(key, cause);
         let clauses = match key.as_str() {
             "must" => &mut node.must,
             "should" => &mut node.should,
             "filter" => &mut node.filter,
             "must_not" | "mustNot" => &mut node.must_not,
             "minimum_should_match" => {
-                node.minimum_should_match = Some(json::scalar_text(value).ok_or_else(|| {
-                    malformed(format!("{key} doesn't support values of type: {}", json::token(value)))
-                })?);
+                node.minimum_should_match =
+                    Some(json::scalar_text(value).ok_or_else(|| PARSER.unsupported(key, value))?);
                 continue;
             }
             "adjust_pure_negative" => {
@@ -70,7 +68,7 @@ pub(in crate::query) fn parse(
                 continue;
             }
             _ if common.take(key, value).map_err(failed)? => continue,
-            _ => return Err(malformed(format!("unknown field [{key}]"))),
+            _ => return Err(PARSER.unknown(key)),
         };
         match value {
             Value::Object(_) => clauses.push(parser.query(value).map_err(failed)?),
@@ -81,19 +79,14 @@ pub(in crate::query) fn parse(
             }
             Value::Null => {}
             other => {
-                return Err(malformed(format!(
-                    "{key} doesn't support values of type: {}",
-                    json::token(other)
-                )));
+                return Err(PARSER.unsupported(key, other));
             }
         }
     }
     Ok(common.query(node))
 }
 
-fn malformed(what: String) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", format!("[bool] {what}"))
-}
+const PARSER: ObjectParser<'_> = ObjectParser("bool");
 
 impl QueryNode for Bool {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {

@@ -2,7 +2,7 @@
 //!
 //! Source: Elasticsearch's `PinnedQueryBuilder`. A pinned document scores higher than any other can.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
 
 use super::dis_max::DisMax;
@@ -21,9 +21,7 @@ struct Pin {
     index: Option<String>,
 }
 
-fn refused(what: &str) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", format!("[pinned] {what}"))
-}
+const PARSER: ObjectParser<'_> = ObjectParser("pinned");
 
 pub(in crate::query) fn parse(
     members: &Map<String, Value>,
@@ -37,14 +35,13 @@ pub(in crate::query) fn parse(
             ("ids", Value::Array(items)) => ids = Some(pins(items, id_of)?),
             ("docs", Value::Array(items)) => docs = Some(pins(items, doc_of)?),
             ("organic" | "ids" | "docs", other) => {
-                let token = json::token(other);
-                return Err(refused(&format!("{key} doesn't support values of type: {token}")));
+                return Err(PARSER.unsupported(key, other));
             }
             (key, value) if common.take(key, value)? => {}
-            (key, _) => return Err(refused(&format!("unknown field [{key}]"))),
+            (key, _) => return Err(PARSER.unknown(key)),
         }
     }
-    let organic = organic.ok_or_else(|| RequestError::illegal_argument("Required [organic]"))?;
+    let organic = organic.ok_or_else(|| ObjectParser::required("organic"))?;
     let pins = match (ids, docs) {
         (Some(_), Some(_)) => {
             return Err(RequestError::illegal_argument("[pinned] takes either [ids] or [docs]"));
@@ -87,23 +84,23 @@ fn pins(items: &[Value], read: fn(&Value) -> Result<Pin, RequestError>) -> Resul
 fn id_of(value: &Value) -> Result<Pin, RequestError> {
     match json::scalar_text(value) {
         Some(id) => Ok(Pin { id, index: None }),
-        None => Err(refused(&format!("ids doesn't support values of type: {}", json::token(value)))),
+        None => Err(PARSER.unsupported("ids", value)),
     }
 }
 
 fn doc_of(value: &Value) -> Result<Pin, RequestError> {
     let Value::Object(members) = value else {
-        return Err(refused(&format!("docs doesn't support values of type: {}", json::token(value))));
+        return Err(PARSER.unsupported("docs", value));
     };
     let (mut id, mut index) = (None, None);
     for (key, value) in members {
         match key.as_str() {
             "_id" => id = json::scalar_text(value),
             "_index" => index = json::scalar_text(value),
-            other => return Err(refused(&format!("[specified_document] unknown field [{other}]"))),
+            other => return Err(PARSER.refused(&format!("[specified_document] unknown field [{other}]"))),
         }
     }
-    let id = id.ok_or_else(|| RequestError::illegal_argument("Required [_id]"))?;
+    let id = id.ok_or_else(|| ObjectParser::required("_id"))?;
     Ok(Pin { id, index })
 }
 

@@ -3,7 +3,7 @@
 //! Source: Elasticsearch's documentation of the rule query. The rules are evaluated when the query is bound,
 //! once per request. The result is a `pinned` query inside a `bool` query that excludes documents.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_store::sync::Mutex;
 use limber_work as work;
 use serde_json::{Map, Value, json};
@@ -58,19 +58,14 @@ pub(in crate::query) fn parse(
             // The names before version 8.15, with one ruleset.
             ("ruleset_ids" | "ruleset_id", Value::String(id)) => sets.push(id.clone()),
             ("organic" | "match_criteria" | "ruleset_ids" | "ruleset_id", other) => {
-                let token = json::token(other);
-                let reason = format!("[rule] {key} doesn't support values of type: {token}");
-                return Err(RequestError::bad_request("x_content_parse_exception", reason));
+                return Err(ObjectParser("rule").unsupported(key, other));
             }
             (key, value) if common.take(key, value)? => {}
-            (key, _) => {
-                let reason = format!("[rule] unknown field [{key}]");
-                return Err(RequestError::bad_request("x_content_parse_exception", reason));
-            }
+            (key, _) => return Err(ObjectParser("rule").unknown(key)),
         }
     }
-    let organic = organic.ok_or_else(|| refused("Required [organic]"))?;
-    let said = said.ok_or_else(|| refused("Required [match_criteria]"))?;
+    let organic = organic.ok_or_else(|| ObjectParser::required("organic"))?;
+    let said = said.ok_or_else(|| ObjectParser::required("match_criteria"))?;
     if said.is_empty() {
         return Err(refused("matchCriteria must not be null or empty"));
     }

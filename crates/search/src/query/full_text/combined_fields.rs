@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use limber_codec::norm;
 use limber_mapping::number::java_float;
-use limber_mapping::{Field, RequestError, Similarity};
+use limber_mapping::{Field, ObjectParser, RequestError, Similarity};
 use limber_segment::norms::Norms;
 use limber_segment::postings::{Postings, Want};
 use limber_segment::{DocId, NO_MORE_DOCS, Segment};
@@ -63,14 +63,13 @@ pub(in crate::query) fn parse(
     let (mut text, mut fields) = (None, Vec::new());
     let (mut is_and, mut minimum_should_match, mut zero_terms_all) = (false, None, false);
     for (key, value) in members {
-        let failed = |cause: RequestError| refused(format!("failed to parse field [{key}]")).caused_by(cause);
+        let failed = |cause: RequestError| PARSER.failed(key, cause);
         match (key.as_str(), value) {
             ("fields", Value::Array(_) | Value::String(_)) => fields = weights(value).map_err(failed)?,
             ("query" | "_name", other @ (Value::Bool(_) | Value::Number(_)))
             | ("fields", other)
             | (_, other @ (Value::Array(_) | Value::Object(_) | Value::Null)) => {
-                let reason = format!("{key} doesn't support values of type: {}", json::token(other));
-                return Err(refused(reason));
+                return Err(PARSER.unsupported(key, other));
             }
             ("query", _) => text = json::scalar_text(value),
             ("operator", _) => is_and = parse_operator(value).map_err(failed)?,
@@ -81,10 +80,10 @@ pub(in crate::query) fn parse(
                 json::boolean(value).map_err(failed)?;
             }
             (key, value) if common.take(key, value).map_err(failed)? => {}
-            _ => return Err(refused(format!("unknown field [{key}]"))),
+            _ => return Err(PARSER.unknown(key)),
         }
     }
-    let text = text.ok_or_else(|| RequestError::illegal_argument("Required [query]"))?;
+    let text = text.ok_or_else(|| ObjectParser::required("query"))?;
     Ok(common.query(CombinedFields { text, fields, is_and, minimum_should_match, zero_terms_all }))
 }
 
@@ -96,9 +95,7 @@ fn weights(value: &Value) -> Result<Vec<(String, f32)>, RequestError> {
     }
 }
 
-fn refused(what: String) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", format!("[combined_fields] {what}"))
-}
+const PARSER: ObjectParser<'_> = ObjectParser("combined_fields");
 
 impl CombinedFields {
     /// Returns the mapped fields, sorted by path.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use limber_mapping::date::{NANOS_PER_MILLI, Resolution, Zone};
 use limber_mapping::geo::{ArcFrom, Unit, parse_distance, parse_point};
 use limber_mapping::number::java_double;
-use limber_mapping::{Field, RequestError, ValueKind};
+use limber_mapping::{Field, ObjectParser, RequestError, ValueKind};
 use limber_segment::columns::{Batch, NumberColumn};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
@@ -85,9 +85,7 @@ impl Ceiling for FeatureNode {
     }
 }
 
-fn refused(what: &str) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", format!("[distance_feature] {what}"))
-}
+const PARSER: ObjectParser<'_> = ObjectParser("distance_feature");
 
 pub(in crate::query) fn parse(
     members: &Map<String, Value>,
@@ -98,35 +96,29 @@ pub(in crate::query) fn parse(
     for (key, value) in members {
         match key.as_str() {
             "field" if value.is_boolean() => {
-                return Err(refused(&format!(
-                    "field doesn't support values of type: {}",
-                    json::token(value)
-                )));
+                return Err(PARSER.unsupported("field", value));
             }
             "field" => field = json::scalar_text(value),
             "origin" => {
                 if value.is_array() || value.is_object() {
-                    parse_point(value, true)
-                        .map_err(|cause| refused("failed to parse field [origin]").caused_by(cause))?;
+                    parse_point(value, true).map_err(|cause| PARSER.failed("origin", cause))?;
                 }
                 origin = Some(value.clone());
             }
             "pivot" => match value {
                 Value::String(text) => pivot = Some(text.clone()),
                 other => {
-                    let reason = format!("pivot doesn't support values of type: {}", json::token(other));
-                    return Err(refused(&reason));
+                    return Err(PARSER.unsupported("pivot", other));
                 }
             },
             key if common.take(key, value)? => {}
-            key => return Err(refused(&format!("unknown field [{key}]"))),
+            key => return Err(PARSER.unknown(key)),
         }
     }
-    let required = |name: &str| RequestError::illegal_argument(format!("Required [{name}]"));
     Ok(common.query(DistanceFeature {
-        field: field.ok_or_else(|| required("field"))?,
-        origin: origin.ok_or_else(|| required("origin"))?,
-        pivot: pivot.ok_or_else(|| required("pivot"))?,
+        field: field.ok_or_else(|| ObjectParser::required("field"))?,
+        origin: origin.ok_or_else(|| ObjectParser::required("origin"))?,
+        pivot: pivot.ok_or_else(|| ObjectParser::required("pivot"))?,
     }))
 }
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use limber_mapping::number::java_float;
-use limber_mapping::{Field, RankFeature, RequestError};
+use limber_mapping::{Field, ObjectParser, RankFeature, RequestError};
 use limber_segment::postings::{Postings, Want};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
@@ -23,7 +23,7 @@ use crate::score::Explanation;
 use crate::values::json;
 
 /// The name of Elasticsearch's parser in its errors.
-const PARSER: &str = "feature";
+const PARSER: ObjectParser<'_> = ObjectParser("feature");
 
 #[derive(Debug)]
 struct RankFeatureQuery {
@@ -54,10 +54,6 @@ struct RankFeatureNode {
     boost: f32,
 }
 
-fn refused(parser: &str, what: &str) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", format!("[{parser}] {what}"))
-}
-
 pub(in crate::query) fn parse(
     members: &Map<String, Value>,
     _: &mut Parser<'_>,
@@ -68,26 +64,21 @@ pub(in crate::query) fn parse(
     for (key, value) in members {
         match (key.as_str(), value) {
             ("field", value) => {
-                let unread = || {
-                    refused(PARSER, &format!("field doesn't support values of type: {}", json::token(value)))
-                };
+                let unread = || PARSER.unsupported("field", value);
                 field = Some(json::scalar_text(value).ok_or_else(unread)?);
             }
             (name @ ("log" | "saturation" | "sigmoid" | "linear"), Value::Object(options)) => {
                 let function = parse_function(name, options);
-                let failed =
-                    |cause| refused(PARSER, &format!("failed to parse field [{name}]")).caused_by(cause);
-                functions.push(function.map_err(failed)?);
+                functions.push(function.map_err(|cause| PARSER.failed(name, cause))?);
             }
             (name @ ("log" | "saturation" | "sigmoid" | "linear"), value) => {
-                let what = format!("{name} doesn't support values of type: {}", json::token(value));
-                return Err(refused(PARSER, &what));
+                return Err(PARSER.unsupported(name, value));
             }
             (key, value) if common.take(key, value)? => {}
-            (key, _) => return Err(refused(PARSER, &format!("unknown field [{key}]"))),
+            (key, _) => return Err(PARSER.unknown(key)),
         }
     }
-    let field = field.ok_or_else(|| RequestError::illegal_argument("Required [field]"))?;
+    let field = field.ok_or_else(|| ObjectParser::required("field"))?;
     if functions.len() > 1 {
         let cause = "Can only specify one of [log], [saturation], [sigmoid] and [linear]";
         let what = "Failed to build [feature] after last required field arrived";
@@ -106,15 +97,13 @@ fn parse_function(name: &str, options: &Map<String, Value>) -> Result<Function, 
         _ => &[],
     };
     if let Some(unknown) = options.keys().find(|key| !known.contains(&key.as_str())) {
-        return Err(refused(name, &format!("unknown field [{unknown}]")));
+        return Err(ObjectParser(name).unknown(unknown));
     }
     let option = |key: &str| -> Result<Option<f32>, RequestError> {
         let Some(value) = options.get(key) else { return Ok(None) };
-        let failed = |cause| refused(name, &format!("failed to parse field [{key}]")).caused_by(cause);
-        json::float(value).map(Some).map_err(failed)
+        json::float(value).map(Some).map_err(|cause| ObjectParser(name).failed(key, cause))
     };
-    let required =
-        |key: &str| option(key)?.ok_or_else(|| RequestError::illegal_argument(format!("Required [{key}]")));
+    let required = |key: &str| option(key)?.ok_or_else(|| ObjectParser::required(key));
     Ok(match name {
         "log" => Function::Log(required("scaling_factor")?),
         "saturation" => Function::Saturation(option("pivot")?),

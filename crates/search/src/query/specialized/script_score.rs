@@ -2,8 +2,8 @@
 //!
 //! Source: Elasticsearch's `ScriptScoreQueryBuilder`.
 
-use limber_mapping::RequestError;
 use limber_mapping::number::java_float;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_script::{OpenScript, Script, ScriptContext};
 use limber_segment::{DocId, Segment, SegmentView};
 use serde_json::{Map, Value};
@@ -38,9 +38,7 @@ pub(crate) struct ScriptScoreNode {
     pub min_score: Option<f32>,
 }
 
-fn malformed(what: String) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", format!("[script_score] {what}"))
-}
+const PARSER: ObjectParser<'_> = ObjectParser("script_score");
 
 pub(in crate::query) fn parse(
     members: &Map<String, Value>,
@@ -49,27 +47,23 @@ pub(in crate::query) fn parse(
     let mut common = Common::default();
     let (mut query, mut script, mut min_score) = (None, None, None);
     for (key, value) in members {
-        let failed =
-            |cause: RequestError| malformed(format!("failed to parse field [{key}]")).caused_by(cause);
+        let failed = |cause: RequestError| PARSER.failed(key, cause);
         match (key.as_str(), value) {
             ("query", Value::Object(_)) => query = Some(parser.query(value).map_err(failed)?),
             ("script", Value::Object(_)) => script = Some(Script::parse(value).map_err(failed)?),
             ("query" | "script", other) => {
-                return Err(malformed(format!(
-                    "{key} doesn't support values of type: {}",
-                    json::token(other)
-                )));
+                return Err(PARSER.unsupported(key, other));
             }
             ("min_score", value) => min_score = Some(json::float(value).map_err(failed)?),
             (key, value) if common.take(key, value).map_err(failed)? => {}
-            (key, _) => return Err(malformed(format!("unknown field [{key}]"))),
+            (key, _) => return Err(PARSER.unknown(key)),
         }
     }
     match (query, script) {
         (Some(query), Some(script)) => Ok(common.query(ScriptScore { query, script, min_score })),
-        (None, None) => Err(RequestError::illegal_argument("Required [query, script]")),
-        (None, _) => Err(RequestError::illegal_argument("Required [query]")),
-        (_, None) => Err(RequestError::illegal_argument("Required [script]")),
+        (None, None) => Err(ObjectParser::required("query, script")),
+        (None, _) => Err(ObjectParser::required("query")),
+        (_, None) => Err(ObjectParser::required("script")),
     }
 }
 

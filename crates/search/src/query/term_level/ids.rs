@@ -1,6 +1,6 @@
 //! `ids`: documents by `_id`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
 use crate::error::Error;
@@ -60,9 +60,8 @@ pub(in crate::query) fn parse(
 }
 
 fn wrong_type(option: &str, value: &Value) -> RequestError {
-    let reason = format!("[ids] {option} doesn't support values of type: {}", json::token(value));
-    RequestError::parsing(reason.clone())
-        .caused_by(RequestError::bad_request("x_content_parse_exception", reason))
+    let cause = ObjectParser("ids").unsupported(option, value);
+    RequestError::parsing(cause.reason.clone()).caused_by(cause)
 }
 
 impl QueryNode for Ids {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use limber_mapping::{Field, RequestError, Selection};
+use limber_mapping::{Field, ObjectParser, RequestError, Selection};
 use serde_json::{Map, Value};
 
 use crate::context::documents::DocumentName;
@@ -74,26 +74,21 @@ pub(in crate::query) fn parse(
 
 /// Parses `{"index", "id", "path", "routing"}`.
 fn parse_lookup(lookup: &Map<String, Value>) -> Result<Values, RequestError> {
-    let refused = |what: String| {
-        RequestError::bad_request("x_content_parse_exception", format!("[terms_lookup] {what}"))
-    };
+    let parser = ObjectParser("terms_lookup");
     let mut texts = [None, None, None, None];
     const NAMES: [&str; 4] = ["index", "id", "path", "routing"];
     for (name, value) in lookup {
         match (NAMES.iter().position(|known| known == name), value) {
             (Some(place), Value::String(text)) => texts[place] = Some(text.clone()),
-            (Some(_), other) => {
-                let token = json::token(other);
-                return Err(refused(format!("{name} doesn't support values of type: {token}")));
-            }
-            (None, _) => return Err(refused(format!("unknown field [{name}]"))),
+            (Some(_), other) => return Err(parser.unsupported(name, other)),
+            (None, _) => return Err(parser.unknown(name)),
         }
     }
     let [index, id, path, routing] = texts;
     let (Some(index), Some(id), Some(path)) = (index, id, path) else {
         let missing = NAMES[..3].iter().filter(|name| !lookup.contains_key(**name));
         let missing: Vec<&str> = missing.copied().collect();
-        return Err(RequestError::illegal_argument(format!("Required [{}]", missing.join(", "))));
+        return Err(ObjectParser::required(&missing.join(", ")));
     };
     let document = DocumentName { index, id, routing, version: None };
     Ok(Values::Named { document, path, found: Lookup::default() })

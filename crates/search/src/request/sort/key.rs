@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_script::Script;
 use serde_json::Value;
 
@@ -175,21 +175,17 @@ impl Sort {
         let members = match options {
             Value::Object(members) => members,
             other => {
-                return Err(field_sort(format!("Expected START_OBJECT but was: {}", json::token(other))));
+                return Err(PARSER.expected_object(other));
             }
         };
         for (name, value) in members {
             let text = || json::scalar_text(value).ok_or_else(|| wrong_kind("field_sort", name, value));
             match name.as_str() {
                 "order" => {
-                    sort.order = parse_order(&text()?).map_err(|cause| {
-                        field_sort("failed to parse field [order]".to_owned()).caused_by(cause)
-                    })?;
+                    sort.order = parse_order(&text()?).map_err(|cause| PARSER.failed("order", cause))?;
                 }
                 "mode" => {
-                    sort.mode = Some(parse_mode(&text()?).map_err(|cause| {
-                        field_sort("failed to parse field [mode]".to_owned()).caused_by(cause)
-                    })?);
+                    sort.mode = Some(parse_mode(&text()?).map_err(|cause| PARSER.failed("mode", cause))?);
                 }
                 "missing" => {
                     sort.missing = match value {
@@ -206,14 +202,13 @@ impl Sort {
                 "numeric_type" => sort.numeric_type = Some(parse_numeric_type(&text()?)?),
                 "format" => sort.format = Some(text()?),
                 "nested" => {
-                    sort.nested = Some(NestedSort::parse(value).map_err(|cause| {
-                        field_sort("failed to parse field [nested]".to_owned()).caused_by(cause)
-                    })?);
+                    sort.nested =
+                        Some(NestedSort::parse(value).map_err(|cause| PARSER.failed("nested", cause))?);
                 }
                 "nested_path" | "nested_filter" => {
-                    return Err(field_sort(format!("unknown field [{name}] did you mean [nested]?")));
+                    return Err(PARSER.refused(&format!("unknown field [{name}] did you mean [nested]?")));
                 }
-                _ => return Err(field_sort(format!("unknown field [{name}]"))),
+                _ => return Err(PARSER.unknown(name)),
             }
         }
         Ok(sort)
@@ -223,17 +218,12 @@ impl Sort {
 impl Sort {
     /// Parses `{"type": "number", "script": {...}, "order": ..., "mode": ...}`.
     fn parse_script(options: &Value) -> Result<Sort, RequestError> {
-        let refused = |what: String| {
-            RequestError::bad_request("x_content_parse_exception", format!("[_script] {what}"))
-        };
-        let Value::Object(members) = options else {
-            return Err(refused(format!("Expected START_OBJECT but was: {}", json::token(options))));
-        };
+        let parser = ObjectParser("_script");
+        let members = parser.members(options)?;
         let mut sort = Sort::by("_script");
         let (mut script, mut kind) = (None, None);
         for (name, value) in members {
-            let failed =
-                |cause: RequestError| refused(format!("failed to parse field [{name}]")).caused_by(cause);
+            let failed = |cause: RequestError| parser.failed(name, cause);
             let text = || json::scalar_text(value).unwrap_or_default();
             match name.as_str() {
                 "script" => script = Some(Script::parse(value).map_err(failed)?),
@@ -242,7 +232,7 @@ impl Sort {
                 // A script returns one number, which every mode selects.
                 "mode" => sort.mode = Some(parse_mode(&text()).map_err(failed)?),
                 "nested" => sort.nested = Some(NestedSort::parse(value).map_err(failed)?),
-                _ => return Err(refused(format!("unknown field [{name}]"))),
+                _ => return Err(parser.unknown(name)),
             }
         }
         match (script, kind) {
@@ -254,9 +244,9 @@ impl Sort {
                 sort.script = Some(ScriptSort { script, is_text: true });
                 Ok(sort)
             }
-            (None, None) => Err(RequestError::illegal_argument("Required [script, type]")),
-            (None, _) => Err(RequestError::illegal_argument("Required [script]")),
-            (_, None) => Err(RequestError::illegal_argument("Required [type]")),
+            (None, None) => Err(ObjectParser::required("script, type")),
+            (None, _) => Err(ObjectParser::required("script")),
+            (_, None) => Err(ObjectParser::required("type")),
         }
     }
 }
@@ -275,9 +265,7 @@ fn parse_script_type(text: &str) -> Result<ScriptSortType, RequestError> {
     }
 }
 
-fn field_sort(what: String) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", format!("[field_sort] {what}"))
-}
+const PARSER: ObjectParser<'_> = ObjectParser("field_sort");
 
 fn malformed_sort() -> RequestError {
     let reason = "malformed sort format, within the sort array, an object, or an actual string are allowed";

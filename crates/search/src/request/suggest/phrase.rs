@@ -1,6 +1,6 @@
 //! The options of the `phrase` suggester.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
 use super::collate::Collate;
@@ -153,7 +153,7 @@ impl Generator {
             }
         }
         let Some(field) = field else {
-            return Err(RequestError::illegal_argument("Required [field]"));
+            return Err(ObjectParser::required("field"));
         };
         Ok(Generator { field, size, options, pre_filter, post_filter })
     }

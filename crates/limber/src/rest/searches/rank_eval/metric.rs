@@ -4,7 +4,7 @@
 //! `DiscountedCumulativeGain`, `ExpectedReciprocalRank`. The scores agree with 7.10.2 to the last digit.
 
 use limber_engine::Result;
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
 
 /// Number of hits considered, unless the request says otherwise.
@@ -65,7 +65,7 @@ impl Metric {
             "expected_reciprocal_rank" => Kind::ExpectedReciprocalRank {
                 maximum: given
                     .integer("maximum_relevance")?
-                    .ok_or_else(|| RequestError::illegal_argument("Required [maximum_relevance]"))?,
+                    .ok_or_else(|| ObjectParser::required("maximum_relevance"))?,
                 unknown_rating: given.integer("unknown_doc_rating")?,
             },
             other => {
@@ -73,7 +73,7 @@ impl Metric {
             }
         };
         if let Some(name_of) = given.members.keys().next() {
-            return Err(refused("x_content_parse_exception", format!("[{name}] unknown field [{name_of}]")));
+            return Err(ObjectParser(name).unknown(name_of));
         }
         match k {
             None => Ok(Metric { kind, k: K_DEFAULT }),
@@ -187,8 +187,7 @@ impl Given<'_> {
     }
 
     fn malformed(&self, field: &str) -> RequestError {
-        let reason = format!("[{}] failed to parse field [{field}]", self.name);
-        RequestError::bad_request("x_content_parse_exception", reason)
+        ObjectParser(self.name).refused(&format!("failed to parse field [{field}]"))
     }
 
     fn failed(&self, reason: &str) -> RequestError {

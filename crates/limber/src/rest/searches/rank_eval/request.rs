@@ -1,12 +1,15 @@
 //! The body of `_rank_eval`.
 
 use limber_engine::Result;
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_search::SourceFilter;
 use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Map, Value};
 
 use super::metric::{Metric, failed_to_build};
+
+const BODY: ObjectParser<'_> = ObjectParser("rank_eval");
+const REQUEST: ObjectParser<'_> = ObjectParser("request");
 
 /// Maximum number of requests in one body. The limit is ours.
 const REQUESTS_MAX: usize = 1_000;
@@ -35,10 +38,7 @@ impl RankEvalRequest {
     /// Parses the body. A member that is unknown, missing or of the wrong type is an error.
     pub fn parse(body: Value) -> Result<RankEvalRequest> {
         let Value::Object(mut members) = body else {
-            return Err(malformed("[rank_eval] Expected START_OBJECT".to_owned()));
-        };
-        let in_field = |name: &str, cause| {
-            malformed(format!("[rank_eval] failed to parse field [{name}]")).caused_by(cause)
+            return Err(BODY.refused("Expected START_OBJECT"));
         };
         let (requests, metric) = (members.shift_remove("requests"), members.shift_remove("metric"));
         match members.shift_remove("max_concurrent_searches").map(|value| value.as_i64()) {
@@ -52,18 +52,18 @@ impl RankEvalRequest {
             return Err(RequestError::unsupported("[templates] in [rank_eval]"));
         }
         if let Some(name) = members.keys().next() {
-            return Err(malformed(format!("[rank_eval] unknown field [{name}]")));
+            return Err(BODY.unknown(name));
         }
         let missing: Vec<&str> = [("requests", requests.is_none()), ("metric", metric.is_none())]
             .into_iter()
             .filter_map(|(name, is_missing)| is_missing.then_some(name))
             .collect();
         let (Some(requests), Some(metric)) = (requests, metric) else {
-            return Err(RequestError::illegal_argument(format!("Required [{}]", missing.join(", "))));
+            return Err(ObjectParser::required(&missing.join(", ")));
         };
-        let metric = Metric::parse(&metric).map_err(|cause| in_field("metric", cause))?;
+        let metric = Metric::parse(&metric).map_err(|cause| BODY.failed("metric", cause))?;
         let Value::Array(requests) = requests else {
-            return Err(malformed("[rank_eval] requests doesn't support values of that type".to_owned()));
+            return Err(BODY.refused("requests doesn't support values of that type"));
         };
         if requests.is_empty() {
             return Err(failed_to_build(
@@ -82,7 +82,7 @@ impl RankEvalRequest {
             .into_iter()
             .map(|request| RatedRequest::parse(request, metric.k))
             .collect::<Result<_>>()
-            .map_err(|cause| in_field("requests", cause))?;
+            .map_err(|cause| BODY.failed("requests", cause))?;
         Ok(RankEvalRequest { requests, metric })
     }
 }
@@ -90,12 +90,8 @@ impl RankEvalRequest {
 impl RatedRequest {
     fn parse(value: Value, k: u32) -> Result<RatedRequest> {
         let Value::Object(mut members) = value else {
-            return Err(malformed("[request] Expected START_OBJECT".to_owned()));
+            return Err(REQUEST.refused("Expected START_OBJECT"));
         };
-        let in_field = |name: &str, cause| {
-            malformed(format!("[request] failed to parse field [{name}]")).caused_by(cause)
-        };
-        let required = |name: &str| RequestError::illegal_argument(format!("Required [{name}]"));
         let built = |reason: &str| failed_to_build("request", RequestError::illegal_argument(reason));
         for name in ["template_id", "params"] {
             if members.contains_key(name) {
@@ -111,26 +107,26 @@ impl RatedRequest {
         let id = match members.shift_remove("id") {
             Some(Value::String(id)) => id,
             Some(other) => other.to_string(),
-            None => return Err(required("id")),
+            None => return Err(ObjectParser::required("id")),
         };
-        let ratings = members.shift_remove("ratings").ok_or_else(|| required("ratings"))?;
+        let ratings = members.shift_remove("ratings").ok_or_else(|| ObjectParser::required("ratings"))?;
         let Value::Array(ratings) = ratings else {
-            return Err(malformed("[request] ratings doesn't support values of that type".to_owned()));
+            return Err(REQUEST.refused("ratings doesn't support values of that type"));
         };
         let ratings: Vec<Rating> = ratings
             .iter()
             .map(Rating::parse)
             .collect::<Result<_>>()
-            .map_err(|cause| in_field("ratings", cause))?;
+            .map_err(|cause| REQUEST.failed("ratings", cause))?;
         let search = members.shift_remove("request");
         if let Some(name) = members.keys().next() {
-            return Err(malformed(format!("[request] unknown field [{name}]")));
+            return Err(REQUEST.unknown(name));
         }
         let search = search
             .ok_or_else(|| built("Need to set at least test request or test request template parameters."))?;
         check_search(&search).map_err(built)?;
         let mut search = SearchRequest::parse(&search, &UrlParameters::default())
-            .map_err(|cause| in_field("request", cause))?;
+            .map_err(|cause| REQUEST.failed("request", cause))?;
         search.size = Some(k);
         search.source = Some(match summary.is_empty() {
             true => SourceFilter::none(),
@@ -177,15 +173,11 @@ impl Rating {
         let text = |name: &str| match value.get(name) {
             Some(Value::String(text)) => Ok(text.clone()),
             Some(Value::Number(number)) => Ok(number.to_string()),
-            _ => Err(RequestError::illegal_argument(format!("Required [{name}]"))),
+            _ => Err(ObjectParser::required(name)),
         };
         let (index, id) = (text("_index")?, text("_id")?);
         let rating = value.get("rating").and_then(Value::as_i64);
-        let rating = rating.ok_or_else(|| RequestError::illegal_argument("Required [rating]"))?;
+        let rating = rating.ok_or_else(|| ObjectParser::required("rating"))?;
         Ok(Rating { index, id, rating })
     }
-}
-
-fn malformed(reason: String) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", reason)
 }

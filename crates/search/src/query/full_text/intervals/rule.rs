@@ -2,7 +2,7 @@
 //!
 //! Source: Elasticsearch's `IntervalsSourceProvider`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_script::Script;
 use serde_json::{Map, Value};
 
@@ -111,10 +111,6 @@ fn expected(wanted: &str, found: &str) -> RequestError {
     RequestError::parsing(format!("Expected [{wanted}] but got [{found}]"))
 }
 
-fn malformed(rule: &str, what: impl std::fmt::Display) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", format!("[{rule}] {what}"))
-}
-
 /// The members of one rule's object.
 struct Members<'p, 'l> {
     rule: &'static str,
@@ -123,11 +119,11 @@ struct Members<'p, 'l> {
 
 impl Members<'_, '_> {
     fn wrong_type(&self, key: &str, value: &Value) -> RequestError {
-        malformed(self.rule, format!("{key} doesn't support values of type: {}", json::token(value)))
+        ObjectParser(self.rule).unsupported(key, value)
     }
 
     fn failed(&self, key: &str, cause: RequestError) -> RequestError {
-        malformed(self.rule, format!("failed to parse field [{key}]")).caused_by(cause)
+        ObjectParser(self.rule).failed(key, cause)
     }
 
     fn text(&self, key: &str, value: &Value) -> Result<String, RequestError> {
@@ -190,12 +186,8 @@ impl Members<'_, '_> {
     }
 
     fn unknown(&self, key: &str) -> RequestError {
-        malformed(self.rule, format!("unknown field [{key}]"))
+        ObjectParser(self.rule).unknown(key)
     }
-}
-
-fn required(name: &str) -> RequestError {
-    RequestError::illegal_argument(format!("Required [{name}]"))
 }
 
 const NAMES: &[&str] = &["match", "any_of", "all_of", "prefix", "wildcard", "regexp", "fuzzy", "range"];
@@ -207,10 +199,7 @@ impl Rule {
                 "Unknown interval type [{name}], expecting one of [match, any_of, all_of, prefix, wildcard, regexp, range]"
             )));
         };
-        let Value::Object(body) = body else {
-            let token = json::token(body);
-            return Err(malformed(rule, format!("Expected START_OBJECT but was: {token}")));
-        };
+        let body = ObjectParser(rule).members(body)?;
         parser.count_clause()?;
         let mut members = Members { rule, parser };
         match *rule {
@@ -253,7 +242,7 @@ impl Rule {
                 key => return Err(members.unknown(key)),
             }
         }
-        let text = text.ok_or_else(|| required("query"))?;
+        let text = text.ok_or_else(|| ObjectParser::required("query"))?;
         Ok(Rule::Match { text, gaps_max, ordered, by, filter })
     }
 
@@ -268,7 +257,7 @@ impl Rule {
                 key => return Err(members.unknown(key)),
             }
         }
-        let rules = rules.ok_or_else(|| required("intervals"))?;
+        let rules = rules.ok_or_else(|| ObjectParser::required("intervals"))?;
         Ok(Rule::AllOf { rules, gaps_max, ordered, filter })
     }
 
@@ -281,7 +270,7 @@ impl Rule {
                 key => return Err(members.unknown(key)),
             }
         }
-        Ok(Rule::AnyOf { rules: rules.ok_or_else(|| required("intervals"))?, filter })
+        Ok(Rule::AnyOf { rules: rules.ok_or_else(|| ObjectParser::required("intervals"))?, filter })
     }
 
     fn parse_pattern(
@@ -298,7 +287,7 @@ impl Rule {
                 return Err(members.unknown(key));
             }
         }
-        Ok(make(pattern.ok_or_else(|| required(name))?, by))
+        Ok(make(pattern.ok_or_else(|| ObjectParser::required(name))?, by))
     }
 
     fn parse_fuzzy(body: &Map<String, Value>, members: &Members<'_, '_>) -> Result<Rule, RequestError> {
@@ -321,7 +310,7 @@ impl Rule {
                 key => return Err(members.unknown(key)),
             }
         }
-        let term = term.ok_or_else(|| required("term"))?;
+        let term = term.ok_or_else(|| ObjectParser::required("term"))?;
         Ok(Rule::Fuzzy { term, fuzziness, prefix_length, transpositions, by })
     }
 

@@ -2,13 +2,14 @@
 //!
 //! Source: Elasticsearch's `PercolateQueryBuilder` and `ObjectParser`.
 
-use limber_mapping::RequestError;
 use limber_mapping::number::integer_from_text;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
-use super::node::refused;
 use crate::context::documents::DocumentName;
-use crate::values::json;
+
+/// The query's parser, by its name in errors.
+pub(crate) const PARSER: ObjectParser<'_> = ObjectParser("percolate");
 
 /// Elasticsearch's `Versions.MATCH_ANY`.
 const ANY_VERSION: i64 = -3;
@@ -37,10 +38,11 @@ pub(crate) fn named_document(options: &Map<String, Value>) -> Result<Option<Docu
     check_given_once(options)?;
     let Some(id) = id else { return Ok(None) };
     if !options.contains_key("field") {
-        return Err(RequestError::illegal_argument("Required [field]"));
+        return Err(ObjectParser::required("field"));
     }
     let index = index.ok_or_else(|| {
-        refused("Failed to build [percolate] after last required field arrived".to_owned())
+        let reason = "Failed to build [percolate] after last required field arrived";
+        RequestError::bad_request("x_content_parse_exception", reason)
             .caused_by(RequestError::illegal_argument("[index] is a required argument"))
     })?;
     let version = version.map_or(Ok(None), wanted_version)?;
@@ -48,7 +50,7 @@ pub(crate) fn named_document(options: &Map<String, Value>) -> Result<Option<Docu
 }
 
 pub(crate) fn wrong_type(name: &str, value: &Value) -> RequestError {
-    refused(format!("[percolate] {name} doesn't support values of type: {}", json::token(value)))
+    PARSER.unsupported(name, value)
 }
 
 fn read_version(value: &Value) -> Result<i64, RequestError> {
@@ -57,10 +59,7 @@ fn read_version(value: &Value) -> Result<i64, RequestError> {
         Value::String(text) => text.clone(),
         other => return Err(wrong_type("version", other)),
     };
-    let failed = |reason: String| {
-        refused("[percolate] failed to parse field [version]".to_owned())
-            .caused_by(RequestError::illegal_argument(reason))
-    };
+    let failed = |reason: String| PARSER.failed("version", RequestError::illegal_argument(reason));
     let whole = integer_from_text(&text).ok_or_else(|| failed(format!("For input string: \"{text}\"")))?;
     i64::try_from(whole.value).map_err(|_| failed(format!("Value [{text}] is out of range for a long")))
 }

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{Field, Mapping, RequestError};
+use limber_mapping::{Field, Mapping, ObjectParser, RequestError};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
 use super::answers::Answers;
 use super::held_keys::keys_of;
-use super::lookup::{OPTIONS, named_document, wrong_type};
+use super::lookup::{OPTIONS, PARSER, named_document, wrong_type};
 use super::stored::StoredQueries;
 use crate::context::documents::DocumentName;
 use crate::context::{SearchContext, ShardSnapshot};
@@ -83,7 +83,7 @@ pub(crate) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
             ("document" | "documents", _) => check_document(value, key)?,
             (key, _) if OPTIONS.contains(&key) => {}
             (key, value) if common.take(key, value)? => {}
-            (key, _) => return Err(refused(format!("[percolate] unknown field [{key}]"))),
+            (key, _) => return Err(PARSER.unknown(key)),
         }
     }
     if let Some(document) = named_document(members)? {
@@ -107,7 +107,7 @@ pub(crate) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
 }
 
 fn no_field() -> RequestError {
-    RequestError::illegal_argument("Required [field]")
+    ObjectParser::required("field")
 }
 
 impl Documents {
@@ -130,10 +130,6 @@ impl Documents {
             }
         }
     }
-}
-
-pub(crate) fn refused(reason: String) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", reason)
 }
 
 fn check_document(value: &Value, key: &str) -> Result<(), RequestError> {

@@ -1,0 +1,251 @@
+//! Sorts of a request on a shard: "where does each key come from?"
+
+use std::sync::Arc;
+
+use limber_mapping::date::{DateFormat, Resolution};
+use limber_mapping::number::sortable_from_f64;
+use limber_mapping::{Field, NumberForm, RequestError};
+use limber_script::ScriptContext;
+
+use super::distance::Origins;
+use super::nested::BoundNested;
+use super::sort::{BoundSort, KeyKind, MissingTerms, Transform};
+use crate::context::columns::check_sortable;
+use crate::context::{SearchContext, ShardSnapshot};
+use crate::error::Result;
+use crate::request::{GeoSort, NumericType, Order, ScriptSort, Sort};
+use crate::script::{BoundScript, RuntimeField};
+use crate::values::mode::Mode;
+
+/// Binds the sorts of a request to a shard; empty when hits come by score alone.
+pub(crate) fn bind_sorts(
+    sorts: &[Sort],
+    shard: &ShardSnapshot,
+    context: &SearchContext,
+) -> Result<Vec<BoundSort>> {
+    sorts.iter().map(|sort| bind(sort, shard, context)).collect()
+}
+
+fn bind(sort: &Sort, shard: &ShardSnapshot, context: &SearchContext) -> Result<BoundSort> {
+    let mut bound = unbound(sort);
+    let inner;
+    let mut values_of = shard;
+    if let Some(nested) = &sort.nested
+        && let Some((nested, scope)) = BoundNested::bind(nested, shard, context)?
+    {
+        if sort.mode == Some(Mode::Median) {
+            return Err(RequestError::illegal_argument("Unsupported sort mode: MEDIAN").into());
+        }
+        bound.nested = Some(Arc::new(nested));
+        inner = scope;
+        values_of = &inner;
+    }
+    if let Some(geo) = &sort.geo {
+        bind_distance(&mut bound, sort, geo, shard, values_of)?;
+    } else if let Some(by) = &sort.script {
+        bind_script(&mut bound, by, values_of)?;
+    } else if sort.is_score() {
+        bound.kind = KeyKind::Score;
+    } else if !sort.is_doc() {
+        bind_field(&mut bound, sort, shard, values_of)?;
+    }
+    Ok(bound)
+}
+
+/// A sort by the order of documents, named as `sort` is.
+fn unbound(sort: &Sort) -> BoundSort {
+    let descending = sort.order == Order::Descending;
+    BoundSort {
+        name: sort.field.clone(),
+        kind: KeyKind::Doc,
+        descending,
+        mode: sort.mode.unwrap_or(if descending { Mode::Max } else { Mode::Min }),
+        field: None,
+        transform: Transform::None,
+        missing_number: 0,
+        missing_terms: MissingTerms::Last,
+        origins: None,
+        format: None,
+        own_format: None,
+        resolution: Resolution::Millis,
+        doc_base: 0,
+        script: None,
+        nested: None,
+        runtime: None,
+    }
+}
+
+/// The keys are distances. `values_of`: the shard, or the space of nested documents that have the places.
+fn bind_distance(
+    bound: &mut BoundSort,
+    sort: &Sort,
+    geo: &GeoSort,
+    shard: &ShardSnapshot,
+    values_of: &ShardSnapshot,
+) -> Result<()> {
+    if let (Some(field), None) = (shard.mapping.field(&geo.path), &sort.nested) {
+        check_context(&field, shard)?;
+    }
+    let is_nearest_first = !bound.descending && bound.mode == Mode::Min && bound.nested.is_none();
+    let (origins, field) = Origins::bind(geo, is_nearest_first, shard)?;
+    if let Some(field) = &field {
+        bound.runtime = RuntimeField::bind(field, values_of)?;
+    }
+    (bound.kind, bound.field, bound.origins) = (KeyKind::Double, field, Some(Arc::new(origins)));
+    // Documents without a place are the farthest, in either order.
+    bound.missing_number = sortable_from_f64(f64::INFINITY);
+    Ok(())
+}
+
+/// The keys are what a script gives.
+fn bind_script(bound: &mut BoundSort, by: &ScriptSort, values_of: &ShardSnapshot) -> Result<()> {
+    let context = if by.is_text { ScriptContext::StringSort } else { ScriptContext::NumberSort };
+    bound.kind = if by.is_text { KeyKind::Term } else { KeyKind::Double };
+    bound.missing_number = sortable_from_f64(f64::MAX);
+    bound.script = Some(Arc::new(BoundScript::bind(&by.script, context, values_of)?));
+    Ok(())
+}
+
+/// The keys are the values of a field.
+fn bind_field(
+    bound: &mut BoundSort,
+    sort: &Sort,
+    shard: &ShardSnapshot,
+    values_of: &ShardSnapshot,
+) -> Result<()> {
+    if sort.field == "_id" {
+        return Err(RequestError::illegal_argument(
+            "Fielddata access on the _id field is disallowed, you can re-enable it by updating the dynamic cluster setting: \
+             indices.id_field_data.enabled",
+        )
+        .into());
+    }
+    let like = match shard.mapping.field(&sort.field) {
+        Some(field) => {
+            if sort.nested.is_none() {
+                check_context(&field, shard)?;
+            }
+            check_sortable(&field, values_of)?;
+            bound.runtime = RuntimeField::bind(&field, values_of)?;
+            bound.field = Some(field.clone());
+            field
+        }
+        None => unmapped_field(sort, shard)?,
+    };
+    bound.kind = match like.number_form() {
+        None => KeyKind::Term,
+        Some(NumberForm::Double) => KeyKind::Double,
+        Some(NumberForm::Scaled(factor)) => {
+            bound.transform = Transform::Scaled(factor);
+            KeyKind::Double
+        }
+        Some(NumberForm::Float) => KeyKind::Float,
+        Some(NumberForm::Unsigned) => KeyKind::Unsigned,
+        Some(NumberForm::Whole) => KeyKind::Long,
+    };
+    bind_numeric_type(bound, sort, &like)?;
+    check_mode(bound, shard)?;
+    bound.own_format = like.date().map(|(format, _)| format.clone());
+    if let (Some(_), Some(pattern)) = (like.date(), &sort.format) {
+        bound.format = Some(Arc::new(DateFormat::parse_list(pattern)?));
+    } else if sort.format.is_some() {
+        return Err(RequestError::unsupported("[format] of a sort on a field that is no date").into());
+    }
+    bound.bind_missing(&sort.missing, like.is_narrow() && sort.numeric_type.is_none())
+}
+
+/// Makes the keys of the kind that `numeric_type` names.
+fn bind_numeric_type(bound: &mut BoundSort, sort: &Sort, like: &Field) -> Result<()> {
+    let is_nanos = like.resolution() == Resolution::Nanos;
+    if (is_nanos && sort.numeric_type.is_none()) || sort.numeric_type == Some(NumericType::DateNanos) {
+        bound.resolution = Resolution::Nanos;
+    }
+    let Some(numeric_type) = sort.numeric_type else { return Ok(()) };
+    match (numeric_type, bound.kind) {
+        (_, KeyKind::Term) => {
+            return Err(RequestError::illegal_argument(format!(
+                "[numeric_type] option cannot be set on a non-numeric field, got {}",
+                like.type_name()
+            ))
+            .into());
+        }
+        (_, KeyKind::Unsigned) => {
+            return Err(RequestError::unsupported("[numeric_type] of a sort on an unsigned_long").into());
+        }
+        (NumericType::DateNanos, _) if like.date().is_none() => {
+            return Err(RequestError::illegal_argument(
+                "trying to convert a known date time formatter to a nanosecond one, wrong field used?",
+            )
+            .into());
+        }
+        (NumericType::DateNanos, _) if !is_nanos => bound.transform = Transform::MillisToNanos,
+        (NumericType::Date, _) if is_nanos => bound.transform = Transform::NanosToMillis,
+        (NumericType::Double, _) if is_nanos => {
+            (bound.kind, bound.transform) = (KeyKind::Double, Transform::NanosToDouble)
+        }
+        (NumericType::Double, KeyKind::Long) => {
+            (bound.kind, bound.transform) = (KeyKind::Double, Transform::ToDouble)
+        }
+        (NumericType::Double, _) => bound.kind = KeyKind::Double,
+        (NumericType::Long | NumericType::Date, KeyKind::Double | KeyKind::Float) => {
+            if bound.transform != Transform::None {
+                return Err(RequestError::unsupported("numeric_type [long] on a scaled_float").into());
+            }
+            (bound.kind, bound.transform) = (KeyKind::Long, Transform::ToLong);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// # Errors
+/// A mode that reckons with values which are no numbers, or with unsigned ones.
+fn check_mode(bound: &BoundSort, shard: &ShardSnapshot) -> Result<()> {
+    if !matches!(bound.mode, Mode::Sum | Mode::Avg | Mode::Median) {
+        return Ok(());
+    }
+    match bound.kind {
+        KeyKind::Unsigned => {
+            Err(RequestError::unsupported("a sort on an unsigned_long by a mode other than min and max")
+                .into())
+        }
+        KeyKind::Term => Err(shard
+            .query_shard_exception("we only support AVG, MEDIAN and SUM on number based fields")
+            .into()),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses fields of nested documents, unless the shard's are those or the documents around have the values
+/// as well.
+///
+/// Source: `FieldSortBuilder#validateMissingNestedPath`.
+fn check_context(field: &Field, shard: &ShardSnapshot) -> Result<()> {
+    let scope = shard.nested.as_ref().map(|scope| scope.nested.space);
+    let mut around = shard.mapping.nested_around(&field.path);
+    while let Some(nested) = around.filter(|nested| Some(nested.space) != scope) {
+        if !nested.include_in_root {
+            return Err(shard
+                .query_shard_exception(format!(
+                    "it is mandatory to set the [nested] context on the nested sort field: [{}].",
+                    field.path
+                ))
+                .into());
+        }
+        around = shard.mapping.nested_around(&nested.path);
+    }
+    Ok(())
+}
+
+/// A field of the type by which documents are sorted where nothing is mapped.
+fn unmapped_field(sort: &Sort, shard: &ShardSnapshot) -> Result<Arc<Field>> {
+    let Some(unmapped_type) = &sort.unmapped_type else {
+        return Err(shard
+            .query_shard_exception(format!("No mapping found for [{}] in order to sort on", sort.field))
+            .into());
+    };
+    let field = limber_mapping::field_of_type(&sort.field, unmapped_type)
+        .filter(|field| field.doc_values && field.check_sortable().is_ok());
+    let unknown = || RequestError::illegal_argument(format!("No mapper found for type [{unmapped_type}]"));
+    Ok(field.map(Arc::new).ok_or_else(unknown)?)
+}
