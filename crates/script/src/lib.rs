@@ -36,5 +36,5 @@ pub use contexts::{ContextRun, ContextScript, ContextValue, DetachedScript, View
 pub use documents::{BoundField, DocId, Documents, FieldValues, divided, number};
 pub use language::{Compiled, Emits, ScriptContext};
 pub use library::moving_functions;
-pub use run::{Emitted, EmittedBlock, OpenScript, ScriptCeiling, Span};
+pub use run::{DistinctValues, Emitted, EmittedBlock, OpenScript, ScriptCeiling, Span};
 pub use values::{Asker, DateValue, Kept, Settled, Value, check_references};

@@ -18,4 +18,4 @@ pub use ceiling::{ScriptCeiling, Span};
 pub use emit::Emitted;
 pub(crate) use frozen::Frozen;
 pub(crate) use interpreter::Run;
-pub use open::OpenScript;
+pub use open::{DistinctValues, OpenScript};

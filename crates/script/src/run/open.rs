@@ -42,6 +42,14 @@ fn is_made_of_fields(expr: &Expr, fields: &mut Vec<u16>) -> bool {
     }
 }
 
+/// What a script returns for a batch of documents, each distinct value once.
+pub struct DistinctValues {
+    /// The distinct values.
+    pub values: Vec<Value>,
+    /// For each document of the batch, the index of its value.
+    pub indexes: Vec<u32>,
+}
+
 /// A script opened on one segment.
 pub struct OpenScript<'a> {
     script: &'a Compiled,
@@ -160,23 +168,20 @@ impl<'a> OpenScript<'a> {
         mut found: impl FnMut(Value) -> Result<(), E>,
     ) -> Result<(), E> {
         self.run.begin(docs);
-        let Some((kinds, values)) = self.repeated(docs)? else {
+        let Some(DistinctValues { values, indexes }) = self.repeated(docs)? else {
             return self.each(docs.len(), scores, found);
         };
-        kinds.into_iter().try_for_each(|kind| found(values[kind as usize].clone()))
+        indexes.into_iter().try_for_each(|index| found(values[index as usize].clone()))
     }
 
-    /// Computes the script's values for `docs`, which ascend, each only once if they are made of few strings: the
-    /// distinct values, and for each document the index of its value. `None` if every document needs a run.
-    pub fn distinct_values(
-        &mut self,
-        docs: &[DocId],
-    ) -> Result<Option<(Vec<u32>, Vec<Value>)>, RequestError> {
+    /// Computes the script's values for `docs`, which ascend, each only once if they are made of few strings. `None`
+    /// if every document needs a run.
+    pub fn distinct_values(&mut self, docs: &[DocId]) -> Result<Option<DistinctValues>, RequestError> {
         self.run.begin(docs);
         self.repeated(docs)
     }
 
-    fn repeated(&mut self, docs: &[DocId]) -> Result<Option<(Vec<u32>, Vec<Value>)>, RequestError> {
+    fn repeated(&mut self, docs: &[DocId]) -> Result<Option<DistinctValues>, RequestError> {
         let Some(kinds) = self.kinds(docs) else { return Ok(None) };
         let mut indexes: HashMap<u64, u32, RandomState> = HashMap::default();
         let mut values = Vec::new();
@@ -205,7 +210,7 @@ impl<'a> OpenScript<'a> {
             last = Some((kind, index));
             index_of_doc.push(index);
         }
-        Ok(Some((index_of_doc, values)))
+        Ok(Some(DistinctValues { values, indexes: index_of_doc }))
     }
 
     /// Returns for each document a number that identifies the one or two strings that its answer is made

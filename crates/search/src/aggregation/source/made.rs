@@ -1,6 +1,6 @@
 //! Terms that are not in any segment's dictionary: those of runtime fields, and those that a script computes.
 
-use limber_script::Value;
+use limber_script::{DistinctValues, Value};
 use limber_segment::{DocId, Segment};
 
 use super::field::{ScriptSource, Source};
@@ -109,7 +109,7 @@ fn scripted(source: &ScriptSource, segment: &Segment, docs: &[DocId], out: &mut 
     out.clear();
     let mut script = source.script.open(segment)?;
     let mut texts: Vec<String> = Vec::new();
-    if let Some((indexes, values)) = script.distinct_values(docs)? {
+    if let Some(DistinctValues { values, indexes }) = script.distinct_values(docs)? {
         // The first term with each distinct value.
         let mut terms: Vec<Option<usize>> = vec![None; values.len()];
         for (position, index) in indexes.into_iter().enumerate() {
