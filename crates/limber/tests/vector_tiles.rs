@@ -1,5 +1,5 @@
-//! Vector tiles over HTTP, taken apart as a map does. Expected pixels are computed by hand; no Elasticsearch at hand
-//! has the module.
+//! Vector tiles over HTTP, taken apart as a map does. Expected pixels are computed by hand; no Elasticsearch
+//! at hand has the module.
 
 mod support;
 

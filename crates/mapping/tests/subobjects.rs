@@ -1,5 +1,5 @@
-//! Objects without objects (`subobjects: false`): what any document asks of the mapping is enough for it, and names
-//! have bounds.
+//! Objects without objects (`subobjects: false`): what any document asks of the mapping is enough for it, and
+//! names have bounds.
 
 use limber_mapping::document::{Parsed, Scratch, infer, parse};
 use limber_mapping::testing::NullSink;

@@ -1,5 +1,5 @@
-//! Scripts that run over whole blocks of documents must answer like scripts that run document by document. A loop
-//! that never runs keeps a script from the former.
+//! Scripts that run over whole blocks of documents must answer like scripts that run document by document. A
+//! loop that never runs keeps a script from the former.
 
 mod support;
 

@@ -1,7 +1,7 @@
 //! The goals of the structure: "what was promised, what is measured, and where is it not kept?"
 //!
-//! The table is that of issue 21, measured anew. Prose is measured by its width only; whether it reads well is
-//! for a reader to say.
+//! The table is that of issue 21, measured anew. Prose is measured by its width only; whether it reads well
+//! is for a reader to say.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -25,8 +25,8 @@ const CONNECTIONS_MIN: usize = 8;
 /// Bytes of `memory.limit` per connection: its task, and its buffers while headers are read and responses
 /// written. Bodies are charged separately.
 const CONNECTION_BYTES: u64 = 24 << 10;
-/// Connections with a large read buffer that may be idle: one in this many bytes of `memory.limit`. Their buffers are
-/// a sixteenth of it then.
+/// Connections with a large read buffer that may be idle: one in this many bytes of `memory.limit`. Their
+/// buffers are a sixteenth of it then.
 const GROWN_IDLE_BYTES: u64 = 16 * READ_BYTES_MAX as u64;
 /// A connection that was used within this time is not idle: its client is between two requests.
 const IDLE_AFTER: Duration = Duration::from_secs(1);
@@ -169,8 +169,9 @@ impl Connections {
         Verdict::Admitted(Admission { connections: self.clone(), id, connection })
     }
 
-    /// Updates the limit to the number of descriptors that the process has open. Asks idle connections to close
-    /// if the rest of the process needs their descriptors, or if too many of them hold a large read buffer.
+    /// Updates the limit to the number of descriptors that the process has open. Asks idle connections to
+    /// close if the rest of the process needs their descriptors, or if too many of them hold a large read
+    /// buffer.
     pub fn adjust_to(&self, descriptors_open: u64) {
         let mut open = self.open.lock();
         let others = descriptors_open.saturating_sub(open.by_id.len() as u64);

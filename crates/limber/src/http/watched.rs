@@ -18,8 +18,8 @@ use super::connections::Connection;
 use super::framing::Framing;
 use super::socket::Socket;
 
-/// The largest read buffer of a connection, in bytes, which the connection keeps as long as it is open: a head fits
-/// that is as long as may be. Thousands of connections hold one, and nothing charges them.
+/// The largest read buffer of a connection, in bytes, which the connection keeps as long as it is open: a
+/// head fits that is as long as may be. Thousands of connections hold one, and nothing charges them.
 pub const READ_BYTES_MAX: usize = 32 << 10;
 /// A client that reads nothing of its response for this long is disconnected.
 const STALL_TIME: Duration = Duration::from_secs(60);
@@ -62,8 +62,8 @@ impl Watched {
         }
     }
 
-    /// Reads as many bytes as `into` has room for, and hands on the valid ones. Returns the number of bytes read; 0
-    /// at the end.
+    /// Reads as many bytes as `into` has room for, and hands on the valid ones. Returns the number of bytes
+    /// read; 0 at the end.
     fn read(&mut self, context: &mut Context<'_>, into: &mut ReadBufCursor<'_>) -> Poll<Result<usize>> {
         let wanted = into.remaining().min(READ_BYTES_MAX);
         ARRIVING.with_borrow_mut(|Arriving { read, valid }| {

@@ -7,8 +7,8 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The largest record (RFC 8446, section 5.2: 2^14 + 256 bytes, with a head of 5) and the head of the next one.
-/// A connection whose bytes nobody takes holds at most this many.
+/// The largest record (RFC 8446, section 5.2: 2^14 + 256 bytes, with a head of 5) and the head of the next
+/// one. A connection whose bytes nobody takes holds at most this many.
 const CHUNK_BYTES: usize = (1 << 14) + 256 + 2 * 5;
 
 thread_local! {

@@ -82,8 +82,8 @@ pub(crate) struct Block<'r, 'a> {
     run: &'r mut Run<'a>,
     scores: &'r [f32],
     count: usize,
-    /// The script's variables by slot, each with one value per document of the batch. Only the values of those
-    /// rows count that reached its declaration.
+    /// The script's variables by slot, each with one value per document of the batch. Only the rows that reached
+    /// a declaration have valid values of its variable.
     locals: Vec<Option<Column>>,
 }
 
@@ -96,8 +96,8 @@ pub enum EmittedBlock {
 }
 
 impl<'r, 'a> Block<'r, 'a> {
-    /// Prepares a batch of `count` documents. `scores` has one entry per document, or none if the script uses no
-    /// score.
+    /// Prepares a batch of `count` documents. `scores` has one entry per document, or none if the script uses
+    /// no score.
     pub fn new(run: &'r mut Run<'a>, scores: &'r [f32], count: usize) -> Block<'r, 'a> {
         Block { run, scores, count, locals: Vec::new() }
     }

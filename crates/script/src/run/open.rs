@@ -174,8 +174,8 @@ impl<'a> OpenScript<'a> {
         indexes.into_iter().try_for_each(|index| found(values[index as usize].clone()))
     }
 
-    /// Computes the script's values for `docs`, which ascend, each only once if they are made of few strings. `None`
-    /// if every document needs a run.
+    /// Computes the script's values for `docs`, which ascend, each only once if they are made of few strings.
+    /// `None` if every document needs a run.
     pub fn distinct_values(&mut self, docs: &[DocId]) -> Result<Option<DistinctValues>, RequestError> {
         self.run.begin(docs);
         self.repeated(docs)

@@ -1,5 +1,5 @@
-//! Scripts of several statements over a block of documents: declarations, assignments, conditions, `return` and
-//! `emit`. Each statement runs on the rows that reach it.
+//! Scripts of several statements over a block of documents: declarations, assignments, conditions, `return`
+//! and `emit`. Each statement runs on the rows that reach it.
 
 use limber_mapping::number::sortable_from_f64;
 

@@ -267,7 +267,8 @@ struct VariableWidthCollector<'s> {
     /// Clusters by ascending centre, and their centres in this order.
     by_centre: Vec<u32>,
     centres: Vec<f64>,
-    /// By the hash of a value: the number of centres below it when it was last seen. Columns repeat their values.
+    /// By the hash of a value: the number of centres below it when it was last seen. Columns repeat their
+    /// values.
     hints: Box<[u32; HINTS]>,
     is_clustered: bool,
     average_distance: f64,
