@@ -82,8 +82,8 @@ pub(crate) struct Block<'r, 'a> {
     run: &'r mut Run<'a>,
     scores: &'r [f32],
     count: usize,
-    /// The script's variables by slot, each with one value per document of the batch. Only the rows that reached
-    /// a declaration have valid values of its variable.
+    /// The script's variables by slot, each with one value per document of the batch. A variable is only
+    /// valid in the rows that reached its declaration.
     locals: Vec<Option<Column>>,
 }
 
