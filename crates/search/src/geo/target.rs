@@ -1,8 +1,7 @@
 //! A shape that documents' shapes are compared with: "do they meet, does one contain the other?"
 //!
-//! Answers are Lucene's (`Component2D`, `LatLonShapeQuery`), on the grid of stored coordinates: edges
-//! belong to a polygon, but those of its holes do not, and a document contains only what does not touch its
-//! own edges.
+//! Answers are Lucene's (`Component2D`, `LatLonShapeQuery`), on the grid of stored coordinates: a polygon
+//! includes its edges but not those of its holes. A document contains only what does not touch its own edges.
 
 use h3o::CellIndex;
 use limber_mapping::RequestError;
