@@ -25,9 +25,9 @@ const CONNECTIONS_MIN: usize = 8;
 /// Bytes of `memory.limit` per connection: its task, and its buffers while headers are read and responses
 /// written. Bodies are charged separately.
 const CONNECTION_BYTES: u64 = 24 << 10;
-/// Connections with a large read buffer that may be idle: one in this many bytes of `memory.limit`. Their
-/// buffers are a sixteenth of it then.
-const GROWN_IDLE_BYTES: u64 = 16 * READ_BYTES_MAX as u64;
+/// Bytes of `memory.limit` per connection with a large read buffer. More of them are closed when they are idle,
+/// so that their buffers take at most a quarter of the limit.
+const GROWN_BYTES: u64 = 4 * READ_BYTES_MAX as u64;
 /// A connection that was used within this time is not idle: its client is between two requests.
 const IDLE_AFTER: Duration = Duration::from_secs(1);
 /// Maximum number of closing connections while others are accepted, because they hold their descriptors until
@@ -42,7 +42,7 @@ const CLOSED_AT_ONCE_SHARE: usize = 32;
 pub struct Connections {
     /// `http.max_connections`, or what memory and descriptors allow.
     max: usize,
-    /// How many idle connections may hold a large read buffer.
+    /// How many connections may hold a large read buffer before idle ones of them are closed.
     grown_max: usize,
     /// The limit of descriptors of the process.
     descriptors_max: u64,
@@ -126,7 +126,7 @@ impl Connections {
             .max(CONNECTIONS_MIN.min(asked_max.unwrap_or(usize::MAX)));
         Connections {
             max,
-            grown_max: (memory_limit_bytes / GROWN_IDLE_BYTES) as usize,
+            grown_max: (memory_limit_bytes / GROWN_BYTES) as usize,
             descriptors_max,
             allowed: AtomicUsize::new(max),
             open: Mutex::default(),
@@ -313,6 +313,26 @@ fn reserved(descriptors_max: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Connections that have sent much are closed when there are too many of them, the longest idle ones first.
+    #[test]
+    fn idle_connections_with_large_buffers_are_closed() {
+        let open = connections(None, 20_000);
+        let open = Arc::new(Connections { grown_max: 2, ..Arc::into_inner(open).expect("one owner") });
+        let admissions: Vec<Admission> = (0..5).filter_map(|_| admitted(&open)).collect();
+        for (n, admission) in admissions.iter().enumerate() {
+            idle_for_ms(&open, admission, 10_000 - n as u64 * 1_000);
+            if n > 0 {
+                admission.connection.note_growth();
+            }
+        }
+        open.adjust_to(5);
+        let closing: Vec<bool> = admissions
+            .iter()
+            .map(|admission| admission.connection.is_closing.load(Ordering::Relaxed))
+            .collect();
+        assert_eq!(closing, [false, true, true, false, false]);
+    }
 
     const GB: u64 = 1 << 30;
 
