@@ -1,7 +1,7 @@
 //! Errors in requests, in Elasticsearch's terms. Used by `mapping`, `search` and `engine`; rendered by the
 //! REST layer.
 
-use limber_work::{NoRoom, Stop};
+use limber_work::{MemoryLimitExceeded, Stop};
 use serde_json::{Map, Value};
 
 use crate::error_class::ErrorClass;
@@ -56,8 +56,8 @@ impl From<limber_text::Error> for RequestError {
     }
 }
 
-impl From<NoRoom> for RequestError {
-    fn from(error: NoRoom) -> RequestError {
+impl From<MemoryLimitExceeded> for RequestError {
+    fn from(error: MemoryLimitExceeded) -> RequestError {
         RequestError::new(ErrorClass::TooManyRequests, "circuit_breaking_exception", error.to_string())
             .with("bytes_wanted", error.wanted_bytes)
             .with("bytes_limit", error.limit_bytes)
@@ -73,7 +73,7 @@ impl From<Stop> for RequestError {
                 RequestError::new(ErrorClass::Timeout, "query_phase_execution_exception", "Time exceeded")
             }
             Stop::Patterns { .. } | Stop::Filters { .. } => RequestError::illegal_argument(stop.to_string()),
-            Stop::Memory(no_room) => no_room.into(),
+            Stop::Memory(memory_limit_exceeded) => memory_limit_exceeded.into(),
         }
     }
 }

@@ -41,7 +41,7 @@ pub use error::Error;
 pub use http::ReadAhead;
 pub use http::cluster::{UNKNOWN as UNKNOWN_SERVER, is_known as is_known_server};
 pub use record::{RaceFilter, RaceStore, StoreError, limber_folder};
-pub use report::html::Material;
+pub use report::html::RaceData;
 pub use report::html::page::page as report_page;
 pub use schemes::SchemesCommand;
 pub use server::engine::{Engine, EngineSpec, RunningServer, ServerGuard, ServerProvider};

@@ -45,7 +45,7 @@ pub trait Documents {
     fn source(&mut self, doc: DocId) -> Result<Vec<u8>, RequestError>;
 
     /// Returns `randomScore(seed)`: a number from 0 to 1 that depends on the document's id in the segment.
-    fn random_by_place(&self, doc: DocId, seed: i32) -> f64;
+    fn random_by_doc(&self, doc: DocId, seed: i32) -> f64;
 
     /// Returns `randomScore(seed, field)`: a number from 0 to 1 that depends on the bytes of a field's
     /// value.
@@ -71,11 +71,11 @@ pub trait FieldValues {
 
     /// Returns an ordinal for the value of each document of the batch, equal for equal values. `None`
     /// unless each document has exactly one value and the field has few distinct strings.
-    fn kinds(&self) -> Option<&[u32]>;
+    fn ordinals(&self) -> Option<&[u32]>;
 
     /// Returns whether the value of each document of the batch is this string, if each document has exactly
     /// one value and all are strings.
-    fn are_text(&self, text: &str) -> Option<Vec<bool>>;
+    fn equals_string(&self, text: &str) -> Option<Vec<bool>>;
 
     /// Returns the bounding box of a document's shapes.
     fn bounds(&self, at: usize) -> Option<GridBounds>;

@@ -37,4 +37,4 @@ pub use documents::{BoundField, DocId, Documents, FieldValues, divided, number};
 pub use language::{Compiled, Emits, ScriptContext};
 pub use library::moving_functions;
 pub use run::{DistinctValues, Emitted, EmittedBlock, OpenScript, ScriptCeiling, Span};
-pub use values::{Asker, DateValue, Kept, Settled, Value, check_references};
+pub use values::{DateValue, Kept, Origin, Settled, Value, check_references};

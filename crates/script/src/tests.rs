@@ -53,7 +53,7 @@ fn loops_recursion_and_growth_are_limited() {
 /// Java's `String#indexOf(String, int)` and `#lastIndexOf(String, int)`: positions are clamped to the
 /// string, never refused.
 #[test]
-fn texts_are_looked_for_from_a_place() {
+fn index_of_clamps_its_start_to_the_string() {
     for (source, expected) in [
         ("'a b c'.indexOf(' ', 2)", 3),
         ("'a b c'.indexOf(' ', -4)", 1),
@@ -89,7 +89,7 @@ fn deep_and_long_sources_are_refused() {
 /// Lists that contain themselves, that share items so often that walking them would never end, or that are
 /// nested so deeply that dropping them would need a deep stack.
 #[test]
-fn knots_do_no_harm() {
+fn cyclic_and_deep_lists_end() {
     for (source, expected) in [
         ("def l = []; l.add(l); def m = []; m.add(m); l.equals(m)", json!(false)),
         ("def l = []; l.add(l); l.toString().length() > 0", json!(true)),

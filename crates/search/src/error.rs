@@ -84,7 +84,7 @@ impl From<Stop> for Error {
         match stop {
             Stop::Cancelled => Error::Cancelled,
             Stop::TimedOut => Error::TimedOut,
-            Stop::Memory(no_room) => Error::Store(no_room.into()),
+            Stop::Memory(memory_limit_exceeded) => Error::Store(memory_limit_exceeded.into()),
             Stop::Patterns { .. } | Stop::Filters { .. } => Error::Request(stop.into()),
         }
     }
@@ -163,7 +163,7 @@ impl Error {
 
 fn store_error(error: &limber_store::Error) -> RequestError {
     match error {
-        limber_store::Error::LimitExceeded(no_room) => no_room.clone().into(),
+        limber_store::Error::LimitExceeded(memory_limit_exceeded) => memory_limit_exceeded.clone().into(),
         limber_store::Error::Newer { .. } => {
             RequestError::internal("index_format_too_new_exception", error.to_string())
         }

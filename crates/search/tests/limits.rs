@@ -159,7 +159,7 @@ fn a_shard_that_fails_when_hits_are_read_leaves_those_of_others() {
 
 /// A request that accepts no partial answer fails if a shard fails or the time is over.
 #[test]
-fn parts_of_an_answer_are_refused_where_all_is_wanted() {
+fn partial_results_are_refused_if_not_allowed() {
     let (_shards, mut snapshots) = shards();
     let mut request = parse(&json!({"sort": ["n"]}));
     request.allows_partial = Some(false);

@@ -360,7 +360,7 @@ fn numbers_of_which_each_is_another_are_counted() {
 /// For a field with many terms, documents are set aside until the terms are selected; sub-aggregations must
 /// see the documents as if they had not been.
 #[test]
-fn what_is_below_few_of_many_terms_sees_their_documents() {
+fn sub_aggregations_of_deferred_terms_see_all_documents() {
     let top = json!({ "top_hits": { "size": 2, "_source": false, "sort": [{ "price": "desc" }, { "long": "asc" }] } });
     let below =
         json!({ "h": top, "s": { "sum": { "field": "some" } }, "d": { "cardinality": { "field": "k" } } });

@@ -116,7 +116,7 @@ fn segment(
     let mut ordered: Vec<(usize, Document)> = documents.into_iter().enumerate().collect();
     ordered.sort_by(|(_, a), (_, b)| compare(sort, a, b));
     for (new, (old, _)) in ordered.iter().enumerate() {
-        let place = written.places.as_ref().map_or(*old, |places| places[*old] as usize);
+        let place = written.doc_map.as_ref().map_or(*old, |places| places[*old] as usize);
         assert_eq!(place, new, "document {old}");
     }
     (segment, ordered.into_iter().map(|(_, document)| document).collect())

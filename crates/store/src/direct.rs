@@ -20,29 +20,29 @@ pub(crate) const BLOCK: usize = 4096;
 const ROOM_BYTES: usize = 1 << 20;
 
 /// Buffers that no writer uses, for the next one. An idle log thus holds less than a block.
-static ROOMS: Mutex<Vec<Room>> = Mutex::new(Vec::new());
+static FREE_BUFFERS: Mutex<Vec<AlignedBuffer>> = Mutex::new(Vec::new());
 const ROOMS_MAX: usize = 4;
 
 /// A buffer of [`ROOM_BYTES`] bytes that begins at a multiple of [`BLOCK`].
-struct Room {
+struct AlignedBuffer {
     bytes: Vec<u8>,
     start: usize,
 }
 
-impl Room {
-    fn borrow() -> Room {
-        if let Some(room) = ROOMS.lock().pop() {
-            return room;
+impl AlignedBuffer {
+    fn borrow() -> AlignedBuffer {
+        if let Some(buffer) = FREE_BUFFERS.lock().pop() {
+            return buffer;
         }
         let bytes = vec![0; ROOM_BYTES + BLOCK];
         let start = bytes.as_ptr().align_offset(BLOCK);
-        Room { bytes, start }
+        AlignedBuffer { bytes, start }
     }
 
     fn give_back(self) {
-        let mut rooms = ROOMS.lock();
-        if rooms.len() < ROOMS_MAX {
-            rooms.push(self);
+        let mut buffers = FREE_BUFFERS.lock();
+        if buffers.len() < ROOMS_MAX {
+            buffers.push(self);
         }
     }
 
@@ -87,7 +87,7 @@ pub(crate) struct DirectWriter<F: BlockFile = File> {
     /// Length of the file.
     len: u64,
     /// Between a write and its flush: a buffer with the bytes from `base` on, and their number.
-    room: Option<(Room, usize)>,
+    buffer: Option<(AlignedBuffer, usize)>,
 }
 
 impl DirectWriter {
@@ -110,11 +110,11 @@ impl<F: BlockFile> DirectWriter<F> {
     /// refuse at the first write, so a block of zeros is written, which the first bytes replace. `path` is
     /// for messages.
     pub fn over(file: F, path: PathBuf) -> Result<Option<DirectWriter<F>>> {
-        let mut room = Room::borrow();
-        let zeros = &mut room.all()[..BLOCK];
+        let mut buffer = AlignedBuffer::borrow();
+        let zeros = &mut buffer.all()[..BLOCK];
         zeros.fill(0);
         let probed = file.write_blocks(zeros, 0);
-        room.give_back();
+        buffer.give_back();
         match probed {
             Ok(()) => Ok(Some(DirectWriter {
                 file,
@@ -122,17 +122,17 @@ impl<F: BlockFile> DirectWriter<F> {
                 base: 0,
                 begun: Vec::new(),
                 len: BLOCK as u64,
-                room: None,
+                buffer: None,
             })),
             Err(error) if is_refused(&error) => Ok(None),
             Err(error) => Err(Error::io("write", path, error)),
         }
     }
 
-    /// Writes `filled` bytes of `room` and moves the last, partial block to its front. Returns the number
+    /// Writes `filled` bytes of `buffer` and moves the last, partial block to its front. Returns the number
     /// of bytes of that block.
-    fn write_room(&mut self, room: &mut Room, filled: usize) -> Result<usize> {
-        let bytes = room.all();
+    fn write_buffer(&mut self, buffer: &mut AlignedBuffer, filled: usize) -> Result<usize> {
+        let bytes = buffer.all();
         let padded = filled.next_multiple_of(BLOCK);
         let lengthens = self.base + padded as u64 > self.len;
         // The head of a log is not extended in advance, because many logs hold nothing else.
@@ -166,34 +166,34 @@ impl<F: BlockFile> FileWriter for DirectWriter<F> {
         if bytes.is_empty() {
             return Ok(());
         }
-        let (mut room, mut filled) = self.room.take().unwrap_or_else(|| {
-            let mut room = Room::borrow();
-            room.all()[..self.begun.len()].copy_from_slice(&self.begun);
-            (room, self.begun.len())
+        let (mut buffer, mut filled) = self.buffer.take().unwrap_or_else(|| {
+            let mut buffer = AlignedBuffer::borrow();
+            buffer.all()[..self.begun.len()].copy_from_slice(&self.begun);
+            (buffer, self.begun.len())
         });
         while !bytes.is_empty() {
             let (now, later) = bytes.split_at(bytes.len().min(ROOM_BYTES - filled));
-            room.all()[filled..][..now.len()].copy_from_slice(now);
+            buffer.all()[filled..][..now.len()].copy_from_slice(now);
             filled += now.len();
             bytes = later;
             if filled == ROOM_BYTES {
-                filled = self.write_room(&mut room, filled)?;
+                filled = self.write_buffer(&mut buffer, filled)?;
             }
         }
-        self.room = Some((room, filled));
+        self.buffer = Some((buffer, filled));
         Ok(())
     }
 
     fn position(&self) -> u64 {
-        self.base + self.room.as_ref().map_or(self.begun.len(), |(_, filled)| *filled) as u64
+        self.base + self.buffer.as_ref().map_or(self.begun.len(), |(_, filled)| *filled) as u64
     }
 
     fn flush(&mut self) -> Result<()> {
-        if let Some((mut room, filled)) = self.room.take() {
-            let begun = self.write_room(&mut room, filled)?;
+        if let Some((mut buffer, filled)) = self.buffer.take() {
+            let begun = self.write_buffer(&mut buffer, filled)?;
             self.begun.clear();
-            self.begun.extend_from_slice(&room.all()[..begun]);
-            room.give_back();
+            self.begun.extend_from_slice(&buffer.all()[..begun]);
+            buffer.give_back();
         }
         Ok(())
     }

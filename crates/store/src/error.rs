@@ -1,7 +1,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use limber_work::NoRoom;
+use limber_work::MemoryLimitExceeded;
 
 /// Result of this crate's calls.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -51,7 +51,7 @@ pub enum Error {
     },
     /// A pool of the ledger is full; becomes Elasticsearch's `circuit_breaking_exception`.
     #[error(transparent)]
-    LimitExceeded(#[from] NoRoom),
+    LimitExceeded(#[from] MemoryLimitExceeded),
 }
 
 impl Error {

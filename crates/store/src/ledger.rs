@@ -12,7 +12,7 @@ mod parent;
 
 use std::sync::Arc;
 
-use limber_work::{Account, Meter, NoRoom, note_charged};
+use limber_work::{Account, MemoryLimitExceeded, Meter, note_charged};
 
 use self::gauge::Gauge;
 pub use self::parent::{Parent, Process};
@@ -134,7 +134,7 @@ impl Pool {
         outcome
     }
 
-    fn take(&self, bytes: u64, label: &str) -> std::result::Result<(), NoRoom> {
+    fn take(&self, bytes: u64, label: &str) -> std::result::Result<(), MemoryLimitExceeded> {
         let own_limit_bytes = self.limit_bytes();
         // An empty charge exists only to be grown.
         if bytes == 0 {
@@ -151,7 +151,7 @@ impl Pool {
                 ("parent", used_bytes, limit_bytes)
             }
         };
-        Err(NoRoom {
+        Err(MemoryLimitExceeded {
             pool,
             label: label.to_owned(),
             wanted_bytes: used_bytes.saturating_add(bytes),
@@ -214,7 +214,7 @@ impl Account for Charge {
         self.bytes
     }
 
-    fn grow(&mut self, bytes: u64) -> std::result::Result<(), NoRoom> {
+    fn grow(&mut self, bytes: u64) -> std::result::Result<(), MemoryLimitExceeded> {
         self.pool.take(bytes, REQUEST_LABEL)?;
         self.bytes += bytes;
         Ok(())
@@ -327,7 +327,12 @@ mod tests {
         let refused = ledger.in_flight.charge(201, "body").expect_err("501 to 700 are left");
         assert!(matches!(
             refused,
-            crate::Error::LimitExceeded(NoRoom { pool: "parent", wanted_bytes: 701, limit_bytes: 700, .. })
+            crate::Error::LimitExceeded(MemoryLimitExceeded {
+                pool: "parent",
+                wanted_bytes: 701,
+                limit_bytes: 700,
+                ..
+            })
         ));
         assert_eq!((ledger.in_flight.used_bytes(), ledger.parent.used_bytes()), (0, 500));
         assert_eq!((ledger.in_flight.tripped_count(), ledger.parent.tripped_count()), (1, 1));

@@ -28,9 +28,9 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering,
 use parking_lot::Mutex;
 
 /// Entries that are allocated at once; a data folder of ten thousand segment files fills ten such blocks.
-const PLACES: usize = 1024;
+const ENTRIES_PER_BLOCK: usize = 1024;
 
-struct Place {
+struct Entry {
     /// Odd while the entry changes.
     version: AtomicU64,
     /// Address of the map; 0 if the entry is free.
@@ -41,15 +41,15 @@ struct Place {
     damaged_from: AtomicUsize,
 }
 
-struct Places {
-    places: [Place; PLACES],
-    next: AtomicPtr<Places>,
+struct EntryBlock {
+    entries: [Entry; ENTRIES_PER_BLOCK],
+    next: AtomicPtr<EntryBlock>,
 }
 
 /// The newest block of entries. Blocks are linked and live forever.
-static BLOCKS: AtomicPtr<Places> = AtomicPtr::new(std::ptr::null_mut());
+static BLOCKS: AtomicPtr<EntryBlock> = AtomicPtr::new(std::ptr::null_mut());
 /// Entries that can be reused. The handler never touches this list.
-static FREE: Mutex<Vec<&'static Place>> = Mutex::new(Vec::new());
+static FREE: Mutex<Vec<&'static Entry>> = Mutex::new(Vec::new());
 /// Held while pages are released and while a map is removed, so that nothing else can have been mapped at
 /// its address.
 static LETTING_GO: Mutex<()> = Mutex::new(());
@@ -72,7 +72,7 @@ pub fn fault_count() -> u64 {
 /// A whole file, mapped for reading.
 pub(crate) struct MappedFile {
     map: memmap2::Mmap,
-    place: &'static Place,
+    entry: &'static Entry,
     /// The last bytes of the file when it was mapped.
     tail: u64,
 }
@@ -88,17 +88,17 @@ impl MappedFile {
         // SAFETY: the bytes may change only if another process writes to a file of a locked folder; the
         // handler covers a file that becomes shorter.
         let map = unsafe { memmap2::Mmap::map(file) }?;
-        let place = free_place();
+        let entry = free_entry();
         let page_bytes = PAGE_BYTES.load(Ordering::Relaxed);
         let start = map.as_ptr() as usize;
-        let version = place.version.load(Ordering::Relaxed);
-        place.version.store(version + 1, Ordering::Relaxed);
+        let version = entry.version.load(Ordering::Relaxed);
+        entry.version.store(version + 1, Ordering::Relaxed);
         fence(Ordering::Release);
-        place.is_damaged.store(false, Ordering::Relaxed);
-        place.start.store(start, Ordering::Relaxed);
-        place.end.store(start + map.len().next_multiple_of(page_bytes), Ordering::Relaxed);
-        place.version.store(version + 2, Ordering::Release);
-        let mut file = MappedFile { map, place, tail: 0 };
+        entry.is_damaged.store(false, Ordering::Relaxed);
+        entry.start.store(start, Ordering::Relaxed);
+        entry.end.store(start + map.len().next_multiple_of(page_bytes), Ordering::Relaxed);
+        entry.version.store(version + 2, Ordering::Release);
+        let mut file = MappedFile { map, entry, tail: 0 };
         file.tail = file.read_tail();
         Ok(file)
     }
@@ -126,52 +126,52 @@ impl MappedFile {
     pub(crate) fn damage(&self) -> Option<u64> {
         // Everything read before the call is ordered before the load of the mark.
         fence(Ordering::Acquire);
-        if !self.place.is_damaged.load(Ordering::Acquire) {
+        if !self.entry.is_damaged.load(Ordering::Acquire) {
             if self.read_tail() == self.tail {
                 return None;
             }
-            mark(self.place, self.map.len().saturating_sub(8));
+            mark(self.entry, self.map.len().saturating_sub(8));
         }
-        Some(self.place.damaged_from.load(Ordering::Relaxed) as u64)
+        Some(self.entry.damaged_from.load(Ordering::Relaxed) as u64)
     }
 }
 
 impl Drop for MappedFile {
     fn drop(&mut self) {
         let _not_let_go = LETTING_GO.lock();
-        let version = self.place.version.load(Ordering::Relaxed);
-        self.place.version.store(version + 1, Ordering::Relaxed);
+        let version = self.entry.version.load(Ordering::Relaxed);
+        self.entry.version.store(version + 1, Ordering::Relaxed);
         fence(Ordering::Release);
-        self.place.end.store(0, Ordering::Relaxed);
-        self.place.start.store(0, Ordering::Relaxed);
-        self.place.version.store(version + 2, Ordering::Release);
-        FREE.lock().push(self.place);
+        self.entry.end.store(0, Ordering::Relaxed);
+        self.entry.start.store(0, Ordering::Relaxed);
+        self.entry.version.store(version + 2, Ordering::Release);
+        FREE.lock().push(self.entry);
         // The map itself is removed after this; nobody reads it any more.
     }
 }
 
 /// Returns the first result of `look`, which is called with the entry, start and end of each registered
 /// map. Skips entries that are being changed. Neither allocates nor locks, because the handler calls it.
-fn find_map<T>(mut look: impl FnMut(&'static Place, usize, usize) -> Option<T>) -> Option<T> {
+fn find_map<T>(mut look: impl FnMut(&'static Entry, usize, usize) -> Option<T>) -> Option<T> {
     let mut block = BLOCKS.load(Ordering::Acquire);
     // SAFETY: blocks are leaked, so a pointer that is not null stays valid forever.
-    while let Some(places) = unsafe { block.as_ref() } {
-        for place in &places.places {
-            let version = place.version.load(Ordering::Acquire);
-            let (start, end) = (place.start.load(Ordering::Relaxed), place.end.load(Ordering::Relaxed));
+    while let Some(entries) = unsafe { block.as_ref() } {
+        for entry in &entries.entries {
+            let version = entry.version.load(Ordering::Acquire);
+            let (start, end) = (entry.start.load(Ordering::Relaxed), entry.end.load(Ordering::Relaxed));
             fence(Ordering::Acquire);
-            let is_whole = version.is_multiple_of(2) && place.version.load(Ordering::Relaxed) == version;
-            if is_whole && let Some(answer) = look(place, start, end) {
+            let is_whole = version.is_multiple_of(2) && entry.version.load(Ordering::Relaxed) == version;
+            if is_whole && let Some(answer) = look(entry, start, end) {
                 return Some(answer);
             }
         }
-        block = places.next.load(Ordering::Acquire);
+        block = entries.next.load(Ordering::Acquire);
     }
     None
 }
 
 /// Releases all pages of all maps: they stay in the page cache, and are mapped again when they are read.
-pub fn let_go_of_pages() {
+pub fn release_pages() {
     let _letting_go = LETTING_GO.lock();
     find_map(|_, start, end| {
         if start < end {
@@ -184,27 +184,27 @@ pub fn let_go_of_pages() {
     });
 }
 
-fn free_place() -> &'static Place {
+fn free_entry() -> &'static Entry {
     let mut free = FREE.lock();
-    if let Some(place) = free.pop() {
-        return place;
+    if let Some(entry) = free.pop() {
+        return entry;
     }
-    let empty = || Place {
+    let empty = || Entry {
         version: AtomicU64::new(0),
         start: AtomicUsize::new(0),
         end: AtomicUsize::new(0),
         is_damaged: AtomicBool::new(false),
         damaged_from: AtomicUsize::new(0),
     };
-    let block: &'static mut Places = Box::leak(Box::new(Places {
-        places: std::array::from_fn(|_| empty()),
+    let block: &'static mut EntryBlock = Box::leak(Box::new(EntryBlock {
+        entries: std::array::from_fn(|_| empty()),
         next: AtomicPtr::new(BLOCKS.load(Ordering::Acquire)),
     }));
-    let block: *mut Places = block;
+    let block: *mut EntryBlock = block;
     BLOCKS.store(block, Ordering::Release);
     // SAFETY: leaked just now; from here on it is only shared.
-    let block: &'static Places = unsafe { &*block };
-    let (first, rest) = (&block.places[0], &block.places[1..]);
+    let block: &'static EntryBlock = unsafe { &*block };
+    let (first, rest) = (&block.entries[0], &block.entries[1..]);
     free.extend(rest);
     first
 }
@@ -237,8 +237,8 @@ fn install() {
 extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: the system passes a valid `siginfo_t` of SIGBUS, which has an address.
     let address = unsafe { (*info).si_addr() } as usize;
-    if let Some((place, end)) = place_of(address)
-        && replace_with_zeros(place, address, end)
+    if let Some((entry, end)) = entry_of(address)
+        && replace_with_zeros(entry, address, end)
     {
         return;
     }
@@ -246,23 +246,23 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, cont
 }
 
 /// Returns the entry whose map holds `address`, and the end of that map.
-fn place_of(address: usize) -> Option<(&'static Place, usize)> {
-    find_map(|place, start, end| (start <= address && address < end).then_some((place, end)))
+fn entry_of(address: usize) -> Option<(&'static Entry, usize)> {
+    find_map(|entry, start, end| (start <= address && address < end).then_some((entry, end)))
 }
 
-fn mark(place: &Place, from: usize) {
-    if !place.is_damaged.load(Ordering::Acquire) {
-        place.damaged_from.store(from, Ordering::Relaxed);
-        place.is_damaged.store(true, Ordering::Release);
+fn mark(entry: &Entry, from: usize) {
+    if !entry.is_damaged.load(Ordering::Acquire) {
+        entry.damaged_from.store(from, Ordering::Relaxed);
+        entry.is_damaged.store(true, Ordering::Release);
         FAULTS.fetch_add(1, Ordering::AcqRel);
     }
 }
 
 /// Replaces the map from the page of `address` on by zeros; returns whether reading at `address` works now.
-fn replace_with_zeros(place: &Place, address: usize, end: usize) -> bool {
+fn replace_with_zeros(entry: &Entry, address: usize, end: usize) -> bool {
     let page = address & !(PAGE_BYTES.load(Ordering::Relaxed) - 1);
     // Marked first, so that no thread can see a zero before it can see the mark.
-    mark(place, page - place.start.load(Ordering::Relaxed));
+    mark(entry, page - entry.start.load(Ordering::Relaxed));
     // SAFETY: `page..end` belongs to a map of this registry, which the faulting thread holds. It stays
     // readable and keeps its length; at most, bytes that other threads are reading turn to zeros. `errno`
     // belongs to the interrupted code and is restored.
@@ -355,7 +355,7 @@ mod tests {
         let bytes = directory.open("one").expect("opens");
         let before = bytes.to_vec();
         std::thread::scope(|scope| {
-            scope.spawn(|| (0..200).for_each(|_| let_go_of_pages()));
+            scope.spawn(|| (0..200).for_each(|_| release_pages()));
             scope.spawn(|| (0..200).for_each(|_| assert_eq!(bytes[..], before[..])));
             scope.spawn(|| {
                 for round in 0..50 {

@@ -8,15 +8,15 @@
 //! - **Measured** ([`Meter`]): what the threads of the request have allocated and not freed, less what they
 //!   charged explicitly. Every [`check`] reads it. Memory that another budget counts, such as the buffers
 //!   of an index, is allocated [`aside`].
-//! - **Stated**: what the values of a document expand to by analysis, multi-fields and copies ([`makes`]);
-//!   it is stated before it is allocated.
+//! - **Stated**: what the values of a document expand to by analysis, multi-fields and copies
+//!   ([`state_bytes`]); it is stated before it is allocated.
 //!
 //! Both are charged to the request's [`Account`] as they grow. The same check ends the work for a client
 //! that is gone, for a cancelled task and after a deadline. Outside a request, for example when a shard is
 //! recovered, nothing is ever refused.
 //!
-//! Code that cannot return an error, such as an analyzer, stops when [`makes`] returns `false`. The refusal
-//! is kept and becomes the result of the document ([`end_document`]) or of the whole request
+//! Code that cannot return an error, such as an analyzer, stops when [`state_bytes`] returns `false`. The
+//! refusal is kept and becomes the result of the document ([`end_document`]) or of the whole request
 //! ([`Entered::refusal`]).
 
 #![deny(missing_docs)]
@@ -24,7 +24,7 @@
 mod current;
 mod document;
 mod measured;
-mod no_room;
+mod memory_limit_exceeded;
 mod stated;
 mod stop;
 mod warn;
@@ -34,10 +34,10 @@ pub use current::{
     Entered, Work, aside, cancelled, check, check_beyond_deadline, check_growth, claim, suspended,
 };
 pub use measured::{Account, Meter, allocated_bytes, count_allocations_by, note_charged};
-pub use no_room::NoRoom;
+pub use memory_limit_exceeded::MemoryLimitExceeded;
 pub use stated::{
-    begin_document, begin_patterns, end_document, filters_go_on, goes_on, keeps, makes, pattern_time,
-    spend_on_patterns,
+    begin_document, begin_patterns, end_document, filters_go_on, goes_on, hold_bytes, pattern_time,
+    spend_on_patterns, state_bytes,
 };
 pub use stop::Stop;
 pub use warn::{warn, warn_renamed, warn_unused, warnings};

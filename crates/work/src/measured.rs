@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::no_room::NoRoom;
+use crate::memory_limit_exceeded::MemoryLimitExceeded;
 use crate::stop::Stop;
 
 /// Bytes that a request may hold before it is charged, and the step by which its charge grows and shrinks.
@@ -59,7 +59,7 @@ pub trait Account: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Fails if they do not fit; nothing is reserved then.
-    fn grow(&mut self, bytes: u64) -> Result<(), NoRoom>;
+    fn grow(&mut self, bytes: u64) -> Result<(), MemoryLimitExceeded>;
 
     /// Releases all but `bytes`.
     fn shrink_to(&mut self, bytes: u64);
@@ -145,7 +145,7 @@ impl Meter {
     }
 
     /// Adjusts the charge to the bytes held.
-    pub(crate) fn settle(&self) -> Result<(), NoRoom> {
+    pub(crate) fn settle(&self) -> Result<(), MemoryLimitExceeded> {
         let held_bytes = self.held_bytes.load(Ordering::Relaxed);
         let charged_bytes = self.charged_bytes.load(Ordering::Relaxed);
         let is_little = charged_bytes == 0 && held_bytes < STEP_BYTES;
@@ -168,7 +168,7 @@ impl Meter {
 
     /// Reserves `bytes` that are not allocated yet; the next [`Meter::settle`] releases the part that was
     /// not allocated. If it only checked the limit, many requests could pass at once.
-    pub(crate) fn reserve(&self, bytes: u64) -> Result<(), NoRoom> {
+    pub(crate) fn reserve(&self, bytes: u64) -> Result<(), MemoryLimitExceeded> {
         let mut account = self.lock();
         account.grow(bytes)?;
         note_charged(-(bytes as i64));

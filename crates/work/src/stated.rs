@@ -19,8 +19,8 @@ const SOURCE_BYTES_A_MILLI: u64 = 256;
 /// Bytes that are stated in advance, so that the next values need no check.
 const STATED_AHEAD_BYTES: u64 = 64 << 10;
 
-/// Begins a document of `source_bytes`. What it [expands to](makes) is charged as far as it is much more
-/// than that.
+/// Begins a document of `source_bytes`. What it [expands to](state_bytes) is charged as far as it is much
+/// more than that.
 pub fn begin_document(source_bytes: usize) {
     with_current(|current| {
         current.leave();
@@ -32,7 +32,7 @@ pub fn begin_document(source_bytes: usize) {
 /// States that the current document is about to expand by `bytes`, by an analyzer, a copy or a multi-field.
 /// Returns `false` if the document is refused and the caller must stop.
 #[inline]
-pub fn makes(bytes: usize) -> bool {
+pub fn state_bytes(bytes: usize) -> bool {
     with_current(|current| {
         let document = &mut current.document;
         document.made_bytes += bytes as u64;
@@ -45,7 +45,7 @@ pub fn makes(bytes: usize) -> bool {
 ///
 /// # Errors
 /// Why the request must end.
-pub fn keeps(bytes: u64) -> Result<(), Stop> {
+pub fn hold_bytes(bytes: u64) -> Result<(), Stop> {
     with_current(|current| {
         if let Some(meter) = &current.work.meter {
             meter.note(bytes as i64);
@@ -58,7 +58,7 @@ pub fn keeps(bytes: u64) -> Result<(), Stop> {
 /// Ends the current document.
 ///
 /// # Errors
-/// The refusal that made [`makes`] return `false`.
+/// The refusal that made [`state_bytes`] return `false`.
 pub fn end_document() -> Result<(), Stop> {
     with_current(|current| {
         current.leave();

@@ -1,6 +1,6 @@
 //! Reasons why a request must end.
 
-use crate::no_room::NoRoom;
+use crate::memory_limit_exceeded::MemoryLimitExceeded;
 
 /// Why a request must end.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -27,5 +27,5 @@ pub enum Stop {
     },
     /// It needs more memory than its budget allows.
     #[error(transparent)]
-    Memory(#[from] NoRoom),
+    Memory(#[from] MemoryLimitExceeded),
 }

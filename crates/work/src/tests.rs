@@ -25,10 +25,15 @@ impl Account for Counted {
         self.bytes
     }
 
-    fn grow(&mut self, bytes: u64) -> Result<(), NoRoom> {
+    fn grow(&mut self, bytes: u64) -> Result<(), MemoryLimitExceeded> {
         let wanted_bytes = self.used.load(Ordering::Relaxed) + bytes;
         if wanted_bytes > LIMIT_BYTES {
-            return Err(NoRoom { pool: "test", label: "x".into(), wanted_bytes, limit_bytes: LIMIT_BYTES });
+            return Err(MemoryLimitExceeded {
+                pool: "test",
+                label: "x".into(),
+                wanted_bytes,
+                limit_bytes: LIMIT_BYTES,
+            });
         }
         self.used.store(wanted_bytes, Ordering::Relaxed);
         self.bytes += bytes;
@@ -138,13 +143,16 @@ fn what_is_made_aside_or_paid_before_is_not_counted() {
         check().expect("still aside");
     });
     check().expect("2 of 2 that were paid");
-    assert!(keeps(4 * MIB as u64).is_ok() && keeps(20 * MIB as u64).is_err(), "made aside, but kept");
+    assert!(
+        hold_bytes(4 * MIB as u64).is_ok() && hold_bytes(20 * MIB as u64).is_err(),
+        "made aside, but kept"
+    );
     with_current(|current| current.work.meter.as_ref().map(|meter| meter.note(-24 * MIB)));
     check().expect("2 of 2 again");
     assert!(used_mib(&used) < 1.0);
     suspended(|| {
         allocate(20 * MIB);
-        assert!(claim(1 << 40).is_ok() && makes(1 << 40));
+        assert!(claim(1 << 40).is_ok() && state_bytes(1 << 40));
         allocate(-20 * MIB);
     });
     check().expect("nothing is left of it");
@@ -156,15 +164,15 @@ fn what_a_document_becomes_is_charged_and_given_back() {
     let (work, used) = work();
     let entered = work.enter();
     begin_document(1000);
-    assert!(makes(200 << 10), "no more than nearly all documents need");
+    assert!(state_bytes(200 << 10), "no more than nearly all documents need");
     assert_eq!(used.load(Ordering::Relaxed), 0);
-    assert!(makes(500 << 10));
+    assert!(state_bytes(500 << 10));
     assert!(used_mib(&used) > 2.0);
-    assert!(!makes(10 << 20) && !makes(1));
+    assert!(!state_bytes(10 << 20) && !state_bytes(1));
     assert!(matches!(end_document(), Err(Stop::Memory(_))));
     assert!(end_document().is_ok() && check().is_ok(), "the next document has its own chance");
     assert!(used_mib(&used) < 1.0);
-    assert!(!makes(100 << 20));
+    assert!(!state_bytes(100 << 20));
     assert!(entered.refusal().is_some() && entered.refusal().is_none(), "told once");
     drop(entered);
     assert_eq!(used.load(Ordering::Relaxed), 0);
@@ -177,7 +185,7 @@ fn what_is_refused_to_a_part_is_refused_to_the_whole() {
     let refused_to = |part: Work| {
         let _entered = part.enter();
         begin_document(0);
-        assert!(!makes(100 << 20));
+        assert!(!state_bytes(100 << 20));
     };
     // The inner request shares the meter, as a phase of a search does, or the flag, as a step of a request
     // does.

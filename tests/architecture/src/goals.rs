@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use crate::counts;
 use crate::crates::Crate;
-use crate::graph::knots;
+use crate::graph::strongly_connected;
 use crate::source::SourceFile;
 
 /// Names of places that are shown for a goal that is not met.
@@ -115,7 +115,7 @@ fn things_that_describe_themselves(crates: &[Crate]) -> Vec<Goal> {
 
 fn rooms(crates: &[Crate]) -> Vec<Goal> {
     let cycles = crates.iter().flat_map(|c| {
-        let found = knots(c.imports.rooms.keys().cloned());
+        let found = strongly_connected(c.imports.rooms.keys().cloned());
         found.into_iter().map(|knot| format!("{}: {knot:?}", c.name))
     });
     let crowded =

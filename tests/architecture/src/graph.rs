@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the strongly connected components of two or more nodes, largest first.
-pub fn knots<N: Ord + Clone>(arrows: impl IntoIterator<Item = (N, N)>) -> Vec<BTreeSet<N>> {
+pub fn strongly_connected<N: Ord + Clone>(arrows: impl IntoIterator<Item = (N, N)>) -> Vec<BTreeSet<N>> {
     let mut next: BTreeMap<N, BTreeSet<N>> = BTreeMap::new();
     for (from, to) in arrows {
         next.entry(to.clone()).or_default();
@@ -11,18 +11,18 @@ pub fn knots<N: Ord + Clone>(arrows: impl IntoIterator<Item = (N, N)>) -> Vec<BT
     }
     let reached: BTreeMap<N, BTreeSet<N>> =
         next.keys().map(|start| (start.clone(), reachable(&next, start))).collect();
-    let mut knots: Vec<BTreeSet<N>> = Vec::new();
+    let mut strongly_connected: Vec<BTreeSet<N>> = Vec::new();
     for (node, ways) in &reached {
-        if ways.contains(node) && !knots.iter().any(|knot| knot.contains(node)) {
+        if ways.contains(node) && !strongly_connected.iter().any(|knot| knot.contains(node)) {
             let knot: BTreeSet<N> =
                 ways.iter().filter(|other| reached[*other].contains(node)).cloned().collect();
             if knot.len() > 1 {
-                knots.push(knot);
+                strongly_connected.push(knot);
             }
         }
     }
-    knots.sort_by_key(|knot| std::cmp::Reverse(knot.len()));
-    knots
+    strongly_connected.sort_by_key(|knot| std::cmp::Reverse(knot.len()));
+    strongly_connected
 }
 
 fn reachable<N: Ord + Clone>(next: &BTreeMap<N, BTreeSet<N>>, start: &N) -> BTreeSet<N> {
@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn only_what_leads_back_is_a_knot() {
         let arrows = [("a", "b"), ("b", "c"), ("c", "b"), ("c", "d"), ("e", "e")];
-        assert_eq!(knots(arrows), [BTreeSet::from(["b", "c"])]);
-        assert!(knots([("a", "b"), ("a", "c")]).is_empty());
+        assert_eq!(strongly_connected(arrows), [BTreeSet::from(["b", "c"])]);
+        assert!(strongly_connected([("a", "b"), ("a", "c")]).is_empty());
     }
 }

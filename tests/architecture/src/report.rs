@@ -6,7 +6,7 @@ use std::io;
 use crate::counts;
 use crate::crates::{self, Crate};
 use crate::goals;
-use crate::graph::knots;
+use crate::graph::strongly_connected;
 
 /// Returns all measurements as text.
 pub fn of_workspace() -> io::Result<String> {
@@ -45,8 +45,8 @@ fn put_crates(text: &mut String, crates: &[Crate]) {
 }
 
 fn put_cycles(text: &mut String, c: &Crate) {
-    let rooms = knots(c.imports.rooms.keys().cloned());
-    let files = knots(c.imports.files.iter().map(|import| (import.from, import.to)));
+    let rooms = strongly_connected(c.imports.rooms.keys().cloned());
+    let files = strongly_connected(c.imports.files.iter().map(|import| (import.from, import.to)));
     let in_files: usize = files.iter().map(|knot| knot.len()).sum();
     line(text, &format!("{}: {} knots of rooms, {in_files} files in cycles", c.name, rooms.len()));
     for knot in &rooms {

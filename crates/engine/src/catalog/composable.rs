@@ -84,7 +84,7 @@ impl Templates {
             return Err(RequestError::illegal_argument(format!("index template [{name}] already exists")));
         }
         let shown = self.parse_composable(name, body)?;
-        let resolved = self.lay_composable(&shown);
+        let resolved = self.resolve_composable(&shown);
         resolved.check_mappings(&self.analysis)?;
         if resolved.lifecycle.is_some() && !shown["data_stream"].is_object() {
             return Err(RequestError::illegal_argument(format!(
@@ -186,7 +186,7 @@ impl Templates {
         })
     }
 
-    fn lay_composable(&self, template: &Value) -> ResolvedTemplate {
+    fn resolve_composable(&self, template: &Value) -> ResolvedTemplate {
         let mut resolved = ResolvedTemplate::default();
         for component in components_of(template) {
             if let Some(component) = self.components.get(component) {
@@ -212,7 +212,7 @@ impl Templates {
     /// Returns what a new index with this name starts from.
     pub(crate) fn resolve(&self, index: &str) -> ResolvedTemplate {
         if let Some((_, template)) = self.best_composable(index) {
-            return self.lay_composable(template);
+            return self.resolve_composable(template);
         }
         let mut matching: Vec<(&String, &Value)> =
             self.legacy.iter().filter(|(_, template)| patterns_match(template, index)).collect();
@@ -251,7 +251,7 @@ impl Templates {
                 "matching index template [{template}] for data stream [{name}] has no data stream template"
             ));
         }
-        let mut resolved = self.lay_composable(body);
+        let mut resolved = self.resolve_composable(body);
         resolved.settings.insert("index.hidden".into(), "true".into());
         Ok(DataStreamTemplate {
             options: DataStreamOptions::parse(&body["data_stream"])?,
@@ -267,7 +267,7 @@ impl Templates {
     /// Returns the names of templates whose settings use a lifecycle policy.
     pub(crate) fn using_policy(&self, policy: &str) -> Vec<&str> {
         let uses = |body: &Value| {
-            self.lay_composable(body).settings.get("index.lifecycle.name") == Some(&policy.into())
+            self.resolve_composable(body).settings.get("index.lifecycle.name") == Some(&policy.into())
         };
         self.composable.iter().filter(|(_, body)| uses(body)).map(|(name, _)| name.as_str()).collect()
     }
@@ -289,7 +289,7 @@ impl Templates {
         let Some((name, template)) = templates.best_composable(index) else {
             return Ok(json!({"template": templates.resolve(index).to_json(), "overlapping": []}));
         };
-        let resolved = templates.lay_composable(template).to_json();
+        let resolved = templates.resolve_composable(template).to_json();
         Ok(
             json!({"template": resolved, "overlapping": templates.overlapping(name, |other| patterns_match(other, index))}),
         )
@@ -311,7 +311,7 @@ impl Templates {
             }
         };
         let overlapping = self.overlapping(name.unwrap_or(""), |other| overlap(&template, other));
-        Ok(json!({"template": self.lay_composable(&template).to_json(), "overlapping": overlapping}))
+        Ok(json!({"template": self.resolve_composable(&template).to_json(), "overlapping": overlapping}))
     }
 
     fn overlapping(&self, name: &str, is_overlapping: impl Fn(&Value) -> bool) -> Vec<Value> {

@@ -30,7 +30,7 @@ impl Catalog {
     ///
     /// # Errors
     /// Fails like [`resolve`].
-    pub(crate) fn dated<'n>(&self, name: &'n str) -> Result<Cow<'n, str>> {
+    pub(crate) fn resolve_date_math<'n>(&self, name: &'n str) -> Result<Cow<'n, str>> {
         if !name.starts_with('<') {
             return Ok(Cow::Borrowed(name));
         }
@@ -49,8 +49,8 @@ impl Catalog {
             return Ok(Cow::Borrowed(expression));
         }
         let parts = expression.split(',').map(str::trim).map(|part| match part.strip_prefix('-') {
-            Some(excluded) => Ok(Cow::Owned(format!("-{}", self.dated(excluded)?))),
-            None => self.dated(part),
+            Some(excluded) => Ok(Cow::Owned(format!("-{}", self.resolve_date_math(excluded)?))),
+            None => self.resolve_date_math(part),
         });
         Ok(Cow::Owned(parts.collect::<Result<Vec<_>>>()?.join(",")))
     }

@@ -301,7 +301,7 @@ impl Catalog {
 
     /// Returns the one index that a single-document read addresses.
     pub(crate) fn single(&self, name: &str) -> Result<(Arc<IndexMetadata>, Option<String>)> {
-        let name = &*self.dated(name)?;
+        let name = &*self.resolve_date_math(name)?;
         self.check_may_touch(name)?;
         if let Some(index) = self.indices.get(name) {
             return Ok((open(index)?, None));
@@ -335,7 +335,7 @@ impl Catalog {
 
     /// Returns where a write to `name` goes.
     pub(crate) fn write_target(&self, name: &str, require_alias: bool) -> Result<WriteTarget> {
-        let name = &*self.dated(name)?;
+        let name = &*self.resolve_date_math(name)?;
         self.check_may_touch(name)?;
         if let Some(index) = self.indices.get(name) {
             if require_alias {

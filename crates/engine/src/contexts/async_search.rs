@@ -17,7 +17,7 @@ use limber_store::sync::{Condvar, Mutex};
 use crate::api::Result;
 use crate::contexts::is_own;
 use crate::environment::{Clock, Environment};
-use crate::tasks::waiting::patiently;
+use crate::tasks::waiting::wait_until;
 
 /// One async search, running or done.
 pub struct AsyncSearch {
@@ -75,7 +75,7 @@ impl AsyncSearch {
     /// Fails when nobody waits for the response any more, or when too many requests wait.
     pub(crate) fn wait(&self, wait_ms: u64) -> Result<()> {
         let deadline = Instant::now() + Duration::from_millis(wait_ms.min(WAIT_MAX_MS));
-        let came = patiently(deadline, |step| {
+        let came = wait_until(deadline, |step| {
             let mut end = self.end.lock();
             if end.is_none() && !step.is_zero() {
                 self.ended.wait_for(&mut end, step);

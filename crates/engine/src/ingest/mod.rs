@@ -39,7 +39,7 @@ pub(crate) use run::ends_request;
 pub use run::{ChangedMetadata, Outcome, Runner};
 pub(crate) use script::PipelineScript;
 pub use simulate::simulate;
-pub(crate) use simulate::{Given, given_documents};
+pub(crate) use simulate::{SimulatedDocument, given_documents};
 pub use timestamp::timestamp;
 pub(crate) use trace::tree_of;
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::document::path::FieldPath;
 use super::options::{Options, java_type};
-use super::processor::{self, KNOWN_ELSEWHERE, PROCESSORS, Processor};
+use super::processor::{self, PROCESSORS, Processor, UNSUPPORTED};
 use super::resources::Resources;
 use super::script::PipelineScript;
 use super::template::Text;
@@ -306,7 +306,7 @@ fn action(kind: &str, options: &mut Options) -> Result<(&'static str, Action), R
     if let Some((name, parse)) = PROCESSORS.iter().find(|(name, _)| *name == kind) {
         return Ok((name, Action::Process(parse(options)?)));
     }
-    if KNOWN_ELSEWHERE.contains(&kind) {
+    if UNSUPPORTED.contains(&kind) {
         return Err(options.error("", &format!("processor type [{kind}] is not supported by Limber yet")));
     }
     Err(options.error("", &format!("No processor type exists with name [{kind}]")))

@@ -19,7 +19,7 @@ const DOCUMENT_COUNT_MAX: usize = 10_000;
 const INLINE_ID: &str = "_simulate_pipeline";
 
 /// One document of the request, owned.
-pub(crate) struct Given {
+pub(crate) struct SimulatedDocument {
     pub index: Option<String>,
     pub id: Option<String>,
     pub routing: Option<String>,
@@ -34,7 +34,7 @@ pub(crate) struct Given {
 ///
 /// # Errors
 /// Fails when there are no documents or too many, or when one is malformed.
-pub(crate) fn given_documents(options: &mut Options) -> Result<Vec<Given>, RequestError> {
+pub(crate) fn given_documents(options: &mut Options) -> Result<Vec<SimulatedDocument>, RequestError> {
     let documents = options
         .optional_list("docs")?
         .ok_or_else(|| options.error("docs", "required property is missing"))?;
@@ -107,7 +107,7 @@ pub fn simulate(
     Ok(json!({ "docs": results }))
 }
 
-impl Given {
+impl SimulatedDocument {
     fn metadata(&self) -> Metadata<'_> {
         Metadata {
             index: self.index.as_deref().unwrap_or("_index"),
@@ -122,7 +122,7 @@ impl Given {
     }
 }
 
-fn given(document: Value) -> Result<Given, RequestError> {
+fn given(document: Value) -> Result<SimulatedDocument, RequestError> {
     let Value::Object(map) = document else {
         return Err(RequestError::illegal_argument(
             "malformed [docs] section, should include an inner object",
@@ -132,7 +132,7 @@ fn given(document: Value) -> Result<Given, RequestError> {
     let source = options
         .optional_map("_source")?
         .ok_or_else(|| options.error("_source", "required property is missing"))?;
-    let given = Given {
+    let given = SimulatedDocument {
         index: text_or_int(&mut options, "_index")?,
         id: text_or_int(&mut options, "_id")?,
         routing: text_or_int(&mut options, "_routing")?,

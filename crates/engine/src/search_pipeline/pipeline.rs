@@ -10,7 +10,7 @@ use limber_search::{SearchRequest, SearchResponse};
 use serde_json::{Map, Value};
 
 use super::PipelineRun;
-use super::processor::{self, KNOWN_ELSEWHERE, REQUEST, RESPONSE};
+use super::processor::{self, REQUEST, RESPONSE, UNSUPPORTED};
 use crate::api::Result;
 use crate::ingest::Options;
 
@@ -127,7 +127,7 @@ fn object(value: Value) -> Result<Map<String, Value>> {
 }
 
 fn unknown(kind: &str) -> RequestError {
-    match KNOWN_ELSEWHERE.contains(&kind) {
+    match UNSUPPORTED.contains(&kind) {
         true => RequestError::unsupported(format_args!("processor [{kind}] of search pipelines")),
         false => RequestError::illegal_argument(format!("Invalid processor type {kind}")),
     }

@@ -6,7 +6,7 @@ use limber_store::Error as StoreError;
 /// Converts a failure of disk or memory.
 pub(crate) fn store_error(error: &StoreError) -> RequestError {
     match error {
-        StoreError::LimitExceeded(no_room) => no_room.clone().into(),
+        StoreError::LimitExceeded(memory_limit_exceeded) => memory_limit_exceeded.clone().into(),
         // Lucene's `IndexFormatTooNewException`.
         StoreError::Newer { .. } => {
             RequestError::internal("index_format_too_new_exception", error.to_string())

@@ -34,7 +34,7 @@ pub(crate) use ids::flake_id::{FlakeIds, GeneratedIds};
 pub(crate) use limited::SeenMappings;
 pub(crate) use open::create_files;
 pub use segment_memory::SegmentMemory;
-pub(crate) use slow_log::{Searched, tell_search};
+pub(crate) use slow_log::{Searched, log_search};
 pub(crate) use snapshot::{CommitFile, CommitPoint, PinnedCommit, commit_of_closed, restore_commit};
 pub(crate) use stats::{Counters, ShardStats, Timer};
 pub(crate) use writing::write::{Condition, Unsynced, Write, Written};

@@ -28,7 +28,7 @@ struct Frozen {
 struct FreshSegment {
     entry: SegmentEntry,
     /// The document ids in the segment by those in the buffer; `None` when they are the same.
-    places: Option<Vec<DocId>>,
+    doc_map: Option<Vec<DocId>>,
 }
 
 /// A published state that a commit can store.
@@ -186,14 +186,14 @@ impl Shard {
         let written =
             slot.buffer.write_sorted(&*self.directory, id, &mapping, &mut |bytes| free(bytes as u64));
         free(u64::MAX);
-        let Written { meta, live, places } = written?;
+        let Written { meta, live, doc_map } = written?;
         if live.as_ref().is_some_and(|live| live.live_count() == 0) {
             for file in &meta.files {
                 self.directory.delete(&file.name)?;
             }
             return Ok(None);
         }
-        Ok(Some(FreshSegment { entry: SegmentEntry::new(self.opened_own(&meta)?, live), places }))
+        Ok(Some(FreshSegment { entry: SegmentEntry::new(self.opened_own(&meta)?, live), doc_map }))
     }
 
     /// Opens a segment that was just written.
@@ -224,11 +224,11 @@ impl Shard {
         });
         for (number, fresh) in written {
             let late = core.deletes.write().remove(&number);
-            let Some(FreshSegment { entry, places }) = fresh else { continue };
+            let Some(FreshSegment { entry, doc_map }) = fresh else { continue };
             // Searches see the segment as it was frozen. Later deletes become visible with the next refresh.
             entry.publish();
             for doc in late.into_iter().flat_map(|list| std::mem::take(&mut *list.lock())) {
-                entry.delete(places.as_ref().map_or(doc, |places| places[doc as usize]));
+                entry.delete(doc_map.as_ref().map_or(doc, |doc_map| doc_map[doc as usize]));
             }
             segments.push(Arc::new(entry));
         }

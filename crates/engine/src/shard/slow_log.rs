@@ -25,7 +25,7 @@ pub(crate) struct Searched<'a> {
 }
 
 /// Logs a line at a level that is known only at run time.
-macro_rules! told {
+macro_rules! log_at {
     ($target:literal, $level:expr, $($fields:tt)*) => {
         match $level {
             0 => tracing::warn!(target: $target, $($fields)*),
@@ -37,12 +37,12 @@ macro_rules! told {
 }
 
 /// Returns the user who sent the request, if that is to be logged and known.
-fn asker(is_told: bool) -> Option<String> {
+fn user(is_told: bool) -> Option<String> {
     limber_access::current().filter(|_| is_told).map(|access| access.identity.username.clone())
 }
 
 /// Logs a search once for each index whose threshold it exceeded.
-pub(crate) fn tell_search(shards: &[Arc<Shard>], searched: &Searched<'_>) {
+pub(crate) fn log_search(shards: &[Arc<Shard>], searched: &Searched<'_>) {
     let mut last: Option<&str> = None;
     for shard in shards {
         // The shards of an index are adjacent.
@@ -56,10 +56,10 @@ pub(crate) fn tell_search(shards: &[Arc<Shard>], searched: &Searched<'_>) {
         let (index, total_hits, total_shards) =
             (&*shard.index.name, searched.total_hits, searched.shard_count);
         let source = searched.source;
-        let user = asker(settings.slow_log.names_searchers);
+        let user = user(settings.slow_log.names_searchers);
         if let Some(level) = settings.slow_log.query.reached(searched.query_time) {
             let took_millis = searched.query_time.as_millis() as u64;
-            told!(
+            log_at!(
                 "index.search.slowlog.query",
                 level,
                 index,
@@ -73,7 +73,7 @@ pub(crate) fn tell_search(shards: &[Arc<Shard>], searched: &Searched<'_>) {
         }
         if let Some(level) = settings.slow_log.fetch.reached(searched.fetch_time) {
             let took_millis = searched.fetch_time.as_millis() as u64;
-            told!(
+            log_at!(
                 "index.search.slowlog.fetch",
                 level,
                 index,
@@ -89,7 +89,7 @@ pub(crate) fn tell_search(shards: &[Arc<Shard>], searched: &Searched<'_>) {
 }
 
 /// Logs a document if indexing it took too long.
-pub(super) fn tell_write(shard: &Shard, log: &SlowLog, operation: &Operation<'_>, took: Duration) {
+pub(super) fn log_write(shard: &Shard, log: &SlowLog, operation: &Operation<'_>, took: Duration) {
     let Some(level) = log.indexing.reached(took) else { return };
     let (id, routing) = (operation.id, operation.routing);
     let text = String::from_utf8_lossy(operation.source);
@@ -99,9 +99,9 @@ pub(super) fn tell_write(shard: &Shard, log: &SlowLog, operation: &Operation<'_>
         .filter(|char| !log.reformats || in_text.keeps(*char))
         .take(log.source_chars_max)
         .collect();
-    let user = asker(log.names_writers);
+    let user = user(log.names_writers);
     let (index, took_millis) = (&*shard.index.name, took.as_millis() as u64);
-    told!(
+    log_at!(
         "index.indexing.slowlog.index",
         level,
         index,

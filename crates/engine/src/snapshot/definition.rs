@@ -42,7 +42,7 @@ pub(crate) struct Definition {
 
 /// Allowed locations of repositories, and accounts for object stores; only from the configuration file.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Places {
+pub(crate) struct Locations {
     /// `path.repo`.
     pub roots: Vec<PathBuf>,
     /// `s3.client.<name>.*`.
@@ -60,9 +60,9 @@ struct Client {
     path_style_access: bool,
 }
 
-impl Places {
+impl Locations {
     /// Takes `s3.client.*` out of the node's settings, so that no API that shows settings can reveal a key.
-    pub(crate) fn take(settings: &mut Map<String, Value>, roots: Vec<PathBuf>) -> Result<Places> {
+    pub(crate) fn take(settings: &mut Map<String, Value>, roots: Vec<PathBuf>) -> Result<Locations> {
         let keys: Vec<String> = settings.keys().filter(|key| key.starts_with(S3_CLIENT)).cloned().collect();
         let mut clients: BTreeMap<String, Client> = BTreeMap::new();
         for key in keys {
@@ -85,7 +85,7 @@ impl Places {
                 _ => return Err(unknown()),
             }
         }
-        Ok(Places { roots, clients })
+        Ok(Locations { roots, clients })
     }
 }
 
@@ -160,10 +160,10 @@ impl Definition {
     /// # Errors
     /// Fails for a location outside of `path.repo`, a client without keys, or a setting that cannot be
     /// parsed.
-    pub(crate) fn open(&self, name: &str, places: &Places) -> Result<Opened> {
+    pub(crate) fn open(&self, name: &str, locations: &Locations) -> Result<Opened> {
         let blobs: Arc<dyn Blobs> = match &*self.kind {
-            "fs" => Arc::new(self.open_folder(name, places)?),
-            _ => Arc::new(self.open_s3(name, places)?),
+            "fs" => Arc::new(self.open_folder(name, locations)?),
+            _ => Arc::new(self.open_s3(name, locations)?),
         };
         self.opened(blobs)
     }
@@ -188,10 +188,10 @@ impl Definition {
         })
     }
 
-    fn open_folder(&self, name: &str, places: &Places) -> Result<FolderBlobs> {
+    fn open_folder(&self, name: &str, locations: &Locations) -> Result<FolderBlobs> {
         let location = self.text("location").filter(|location| !location.is_empty());
         let location = location.ok_or_else(|| repository_error(name, "missing location"))?;
-        FolderBlobs::open(&places.roots, location).map_err(|error| match error {
+        FolderBlobs::open(&locations.roots, location).map_err(|error| match error {
             LocationError::NoRoots => repository_error(
                 name,
                 format!(
@@ -199,7 +199,7 @@ impl Definition {
                 ),
             ),
             LocationError::Outside => {
-                let roots: Vec<String> = places.roots.iter().map(|root| root.display().to_string()).collect();
+                let roots: Vec<String> = locations.roots.iter().map(|root| root.display().to_string()).collect();
                 repository_error(
                     name,
                     format!(
@@ -211,19 +211,19 @@ impl Definition {
         })
     }
 
-    fn open_s3(&self, name: &str, places: &Places) -> Result<S3Blobs> {
+    fn open_s3(&self, name: &str, locations: &Locations) -> Result<S3Blobs> {
         let bucket = self.text("bucket").filter(|bucket| !bucket.is_empty());
         let bucket = bucket.ok_or_else(|| repository_error(name, "No bucket defined for s3 repository"))?;
         let client_name = self.text("client").unwrap_or("default");
         let unknown = || {
-            let known: Vec<&str> = places.clients.keys().map(String::as_str).collect();
+            let known: Vec<&str> = locations.clients.keys().map(String::as_str).collect();
             let why = format!(
                 "Unknown s3 client name [{client_name}]. Existing client configs: {}",
                 known.join(",")
             );
             RequestError::illegal_argument(why)
         };
-        let client = places.clients.get(client_name).ok_or_else(unknown)?;
+        let client = locations.clients.get(client_name).ok_or_else(unknown)?;
         let missing = |key: &str| {
             repository_error(name, format!("[{S3_CLIENT}{client_name}.{key}] is not set, but needed for s3"))
         };
@@ -257,9 +257,9 @@ mod tests {
 
     #[test]
     fn definitions_say_what_is_wrong_with_them() {
-        let places = Places { roots: vec!["/backup".into()], ..Places::default() };
+        let locations = Locations { roots: vec!["/backup".into()], ..Locations::default() };
         let check = |body: Value, expected: &str| {
-            let outcome = Definition::parse("r", &body).and_then(|made| made.open("r", &places));
+            let outcome = Definition::parse("r", &body).and_then(|made| made.open("r", &locations));
             let error = outcome.err().map(|error| error.reason).unwrap_or_default();
             assert!(error.contains(expected), "{body}: {error}");
         };
@@ -275,7 +275,7 @@ mod tests {
         check(json!({"type": "s3", "settings": {"bucket": "b", "access_key": "k"}}), "[access_key]");
         check(json!({"type": "fs", "settings": {"location": "x"}}), "");
         let nowhere = Definition::parse("r", &json!({"type": "fs", "settings": {"location": "x"}}))
-            .and_then(|made| made.open("r", &Places::default()));
+            .and_then(|made| made.open("r", &Locations::default()));
         assert!(nowhere.err().expect("refused").reason.ends_with("because this setting is empty"));
     }
 
@@ -286,11 +286,11 @@ mod tests {
             ("s3.client.default.secret_key".to_owned(), Value::from("hidden-secret")),
             ("search.max_buckets".to_owned(), Value::from("1")),
         ]);
-        let places = Places::take(&mut settings, Vec::new()).expect("known");
+        let locations = Locations::take(&mut settings, Vec::new()).expect("known");
         assert_eq!(settings.len(), 1);
-        assert!(!format!("{places:?}").contains("hidden"));
+        assert!(!format!("{locations:?}").contains("hidden"));
         let mut unknown = Map::from_iter([("s3.client.default.password".to_owned(), Value::from("hidden"))]);
-        let error = Places::take(&mut unknown, Vec::new()).expect_err("unknown");
+        let error = Locations::take(&mut unknown, Vec::new()).expect_err("unknown");
         assert!(!error.reason.contains("hidden"), "{}", error.reason);
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use limber_store::sync::{Condvar, Mutex};
 use serde_json::Value;
 
-use super::definition::{Definition, Places};
+use super::definition::{Definition, Locations};
 use super::format::ShardFigures;
 use super::repository::Repository;
 use crate::api::Result;
@@ -164,7 +164,7 @@ pub(crate) struct Registered {
 /// The repositories of a node, and the operations that use them.
 #[derive(Default)]
 pub(crate) struct Snapshots {
-    pub places: Places,
+    pub locations: Locations,
     pub repositories: Mutex<BTreeMap<String, Registered>>,
     pub running: Mutex<Vec<Arc<Running>>>,
     pub restoring: Mutex<Vec<Restoring>>,

@@ -13,7 +13,7 @@ use crate::api::Result;
 use crate::environment::Clock;
 use crate::tasks::caught::caught;
 use crate::tasks::progress::Progress;
-use crate::tasks::waiting::patiently;
+use crate::tasks::waiting::wait_until;
 
 /// One running task, or a finished one whose result is kept.
 #[derive(Debug)]
@@ -198,7 +198,7 @@ impl Tasks {
     /// Fails when nobody waits for the response any more, or when too many requests wait.
     pub fn wait(&self, timeout_ms: u64, mut is_over: impl FnMut() -> bool) -> Result<()> {
         let deadline = Instant::now() + Duration::from_millis(timeout_ms.min(3_600_000));
-        patiently(deadline, |step| {
+        wait_until(deadline, |step| {
             if !step.is_zero() {
                 let mut finished = self.list.finished.lock();
                 self.list.ended.wait_for(&mut finished, step);
@@ -215,7 +215,7 @@ impl Tasks {
     /// Fails when nobody waits for the response any more, or when too many requests wait.
     pub fn get(&self, id: u64, timeout_ms: u64, node_id: &str) -> Result<Option<Value>> {
         let deadline = Instant::now() + Duration::from_millis(timeout_ms.min(3_600_000));
-        patiently(deadline, |step| {
+        wait_until(deadline, |step| {
             if !self.list.running.lock().contains_key(&id) {
                 return Ok(Some(()));
             }

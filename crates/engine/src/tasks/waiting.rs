@@ -16,11 +16,11 @@ use crate::api::Result;
 
 /// How many requests of the process may wait for something to happen at the same time. Each of them holds a
 /// thread, and the thread pools have no more for them.
-const PATIENT_MAX: usize = 192;
+const WAITING_MAX: usize = 192;
 /// Time between two checks whether the client still waits for the response.
 const LOOK: Duration = Duration::from_millis(50);
 
-static PATIENT: AtomicUsize = AtomicUsize::new(0);
+static WAITING: AtomicUsize = AtomicUsize::new(0);
 
 /// Runs jobs on threads, such as a bounded thread pool.
 pub trait ThreadOwner: Send + Sync {
@@ -87,7 +87,7 @@ pub(crate) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
 /// # Errors
 /// Fails with the errors of `look`, when the request is cancelled, and with `TooManyRequests` when too many
 /// requests are waiting.
-pub fn patiently<T>(
+pub fn wait_until<T>(
     deadline: Instant,
     mut look: impl FnMut(Duration) -> Result<Option<T>>,
 ) -> Result<Option<T>> {
@@ -116,17 +116,17 @@ struct Patient;
 impl Patient {
     fn enter() -> Result<Patient> {
         let one = Patient;
-        if PATIENT.fetch_add(1, Ordering::Relaxed) < PATIENT_MAX {
+        if WAITING.fetch_add(1, Ordering::Relaxed) < WAITING_MAX {
             return Ok(one);
         }
-        let reason = format!("rejected execution of request: {PATIENT_MAX} requests wait already");
+        let reason = format!("rejected execution of request: {WAITING_MAX} requests wait already");
         Err(RequestError::new(ErrorClass::TooManyRequests, "es_rejected_execution_exception", reason))
     }
 }
 
 impl Drop for Patient {
     fn drop(&mut self) {
-        PATIENT.fetch_sub(1, Ordering::Relaxed);
+        WAITING.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -139,7 +139,7 @@ mod tests {
         let soon = || Instant::now() + Duration::from_millis(5);
         let far = Instant::now() + Duration::from_secs(3600);
         let mut looks = 0;
-        let found = patiently(far, |_| {
+        let found = wait_until(far, |_| {
             looks += 1;
             Ok((looks == 3).then_some(looks))
         });
@@ -148,10 +148,10 @@ mod tests {
             std::thread::sleep(step);
             Ok(None::<()>)
         };
-        assert_eq!(patiently(soon(), never).expect("late"), None);
+        assert_eq!(wait_until(soon(), never).expect("late"), None);
         let request = work::Work::default();
         request.cancelled.store(true, Ordering::Relaxed);
         let _entered = request.enter();
-        assert!(patiently(far, never).is_err());
+        assert!(wait_until(far, never).is_err());
     }
 }

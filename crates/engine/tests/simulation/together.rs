@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use limber_engine::*;
 use limber_mapping::{ErrorClass, RequestError};
 use limber_store::CrashDisk;
-use limber_store::sync::{Manner, Schedule, Simulation};
+use limber_store::sync::{Schedule, Simulation, SwitchPolicy};
 use serde_json::{Value, json};
 
 use crate::common::{get, index, search, write};
@@ -48,7 +48,7 @@ fn run(pair: &Pair, seed: u64) -> Option<String> {
     }
     let mut simulation = Simulation::new(Schedule {
         seed,
-        manner: Manner::Uniform { switch_one_in: [1, 2, 4, 16][seed as usize % 4] },
+        switch_policy: SwitchPolicy::Uniform { switch_one_in: [1, 2, 4, 16][seed as usize % 4] },
         step_nanos_max: 50_000,
         wakes_without_reason: false,
     });

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use limber_engine::environment::Clock;
 use limber_engine::{Node, NodeConfig, Result};
-use limber_store::sync::{Manner, Schedule, Simulation};
+use limber_store::sync::{Schedule, Simulation, SwitchPolicy};
 use limber_store::{CrashDisk, sync};
 
 use crate::actors;
@@ -47,7 +47,7 @@ pub fn open(disk: &CrashDisk, clock: &Arc<SimulatedClock>, seed: u64) -> Result<
 pub fn alone(clock: &Arc<SimulatedClock>, run: impl FnOnce() + Send + 'static) -> Vec<String> {
     let schedule = Schedule {
         seed: 1,
-        manner: Manner::Uniform { switch_one_in: 1 },
+        switch_policy: SwitchPolicy::Uniform { switch_one_in: 1 },
         step_nanos_max: 50_000,
         wakes_without_reason: false,
     };

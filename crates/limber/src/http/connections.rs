@@ -25,8 +25,8 @@ const CONNECTIONS_MIN: usize = 8;
 /// Bytes of `memory.limit` per connection: its task, and its buffers while headers are read and responses
 /// written. Bodies are charged separately.
 const CONNECTION_BYTES: u64 = 24 << 10;
-/// Bytes of `memory.limit` per connection with a large read buffer. More of them are closed when they are idle,
-/// so that their buffers take at most a quarter of the limit.
+/// Bytes of `memory.limit` per connection with a large read buffer. More of them are closed when they are
+/// idle, so that their buffers take at most a quarter of the limit.
 const GROWN_BYTES: u64 = 4 * READ_BYTES_MAX as u64;
 /// A connection that was used within this time is not idle: its client is between two requests.
 const IDLE_AFTER: Duration = Duration::from_secs(1);
@@ -314,7 +314,8 @@ fn reserved(descriptors_max: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Connections that have sent much are closed when there are too many of them, the longest idle ones first.
+    /// Connections that have sent much are closed when there are too many of them, the longest idle ones
+    /// first.
     #[test]
     fn idle_connections_with_large_buffers_are_closed() {
         let open = connections(None, 20_000);

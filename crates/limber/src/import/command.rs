@@ -332,16 +332,16 @@ fn watch(
 
 /// Saves the position up to which all records of the files are done.
 fn keep(sink: &Sink, state: &StateFile, before: &Done, paths: &[PathBuf], shown: &[String]) {
-    let (_, place) = sink.progress();
+    let (_, origin) = sink.progress();
     let Some(path) =
-        paths.get(place.unit as usize).filter(|path| place.record > 0 && path.as_os_str() != "-")
+        paths.get(origin.unit as usize).filter(|path| origin.record > 0 && path.as_os_str() != "-")
     else {
         return;
     };
     let done = Done {
         of: before.of.clone(),
-        units: shown[..place.unit as usize].to_vec(),
-        records: place.record,
+        units: shown[..origin.unit as usize].to_vec(),
+        records: origin.record,
         fingerprint: files::fingerprint(path),
     };
     // If this fails, a later run after an interruption only takes longer.

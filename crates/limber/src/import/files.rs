@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::lines::{Input, Line, Lines};
-use super::pack::{Packer, Place, action};
+use super::pack::{Origin, Packer, action};
 use super::sink::Sink;
 use super::{access_log, csv_rows};
 
@@ -150,8 +150,8 @@ impl FileImport<'_> {
         packer.flush()
     }
 
-    fn place(&self, record: u64) -> Place {
-        Place { unit: self.unit, record }
+    fn origin(&self, record: u64) -> Origin {
+        Origin { unit: self.unit, record }
     }
 
     fn each_line(
@@ -181,7 +181,7 @@ impl FileImport<'_> {
         let text = match row {
             Ok(document) => Value::Object(document).to_string(),
             Err(reason) => {
-                self.sink.refuse(self.place(record), &reason);
+                self.sink.refuse(self.origin(record), &reason);
                 return Ok(());
             }
         };
@@ -196,7 +196,7 @@ impl FileImport<'_> {
                 Some(id) => ("index", Some(id)),
                 None => {
                     self.sink.refuse(
-                        self.place(record),
+                        self.origin(record),
                         &format!("the document has no text or number in [{field}]"),
                     );
                     return Ok(());
@@ -205,7 +205,7 @@ impl FileImport<'_> {
             (None, true) => ("create", None),
             (None, false) => ("create", Some(id_of(self.path.file_name(), record))),
         };
-        packer.add(&action(operation, index, id.as_deref(), None), Some(document), self.place(record))
+        packer.add(&action(operation, index, id.as_deref(), None), Some(document), self.origin(record))
     }
 
     fn ndjson(&self, packer: &mut Packer, mut lines: Lines) -> Result<()> {
@@ -222,7 +222,7 @@ impl FileImport<'_> {
             // is not an object would invalidate the whole request, so it is checked.
             match object(&text) {
                 Ok(()) => self.add(packer, record, &text)?,
-                Err(reason) => self.sink.refuse(self.place(record), &reason),
+                Err(reason) => self.sink.refuse(self.origin(record), &reason),
             }
         }
         Ok(())
@@ -255,10 +255,10 @@ impl FileImport<'_> {
                 continue;
             }
             if let Some(Err(reason)) = document.as_deref().map(object) {
-                self.sink.refuse(self.place(record), &reason);
+                self.sink.refuse(self.origin(record), &reason);
                 continue;
             }
-            packer.add(&action_line, document.as_deref(), self.place(record))?;
+            packer.add(&action_line, document.as_deref(), self.origin(record))?;
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ const BULK_OPERATIONS: usize = 5_000;
 
 /// Where an operation comes from, for messages and for resuming.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct Place {
+pub struct Origin {
     /// Index of the file or Elasticsearch index, from 0.
     pub unit: u32,
     /// Number of its document or line, from 1.
@@ -24,7 +24,7 @@ pub struct Place {
 pub struct Batch {
     pub body: Vec<u8>,
     /// The end of each operation within the body, and its origin.
-    pub operations: Vec<(usize, Place)>,
+    pub operations: Vec<(usize, Origin)>,
 }
 
 impl Batch {
@@ -35,9 +35,9 @@ impl Batch {
     }
 
     /// Adds the lines of one document, with its origin.
-    pub fn push(&mut self, lines: &[u8], place: Place) {
+    pub fn push(&mut self, lines: &[u8], origin: Origin) {
         self.body.extend_from_slice(lines);
-        self.operations.push((self.body.len(), place));
+        self.operations.push((self.body.len(), origin));
     }
 }
 
@@ -57,7 +57,7 @@ impl Packer {
     ///
     /// # Errors
     /// The import has failed as a whole.
-    pub fn add(&mut self, action: &[u8], document: Option<&[u8]>, place: Place) -> Result<()> {
+    pub fn add(&mut self, action: &[u8], document: Option<&[u8]>, origin: Origin) -> Result<()> {
         let body = &mut self.batch.body;
         body.extend_from_slice(action);
         body.push(b'\n');
@@ -65,7 +65,7 @@ impl Packer {
             body.extend_from_slice(document);
             body.push(b'\n');
         }
-        self.batch.operations.push((body.len(), place));
+        self.batch.operations.push((body.len(), origin));
         if body.len() >= BULK_BYTES || self.batch.operations.len() >= BULK_OPERATIONS {
             self.flush()?;
         }

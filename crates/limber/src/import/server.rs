@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::cluster::{Cluster, in_path};
-use super::pack::{Packer, Place, action};
+use super::pack::{Origin, Packer, action};
 use super::sink::Sink;
 
 /// Number of documents on the first page. Later pages are as large as [`PAGE_BYTES`] allows.
@@ -298,15 +298,15 @@ impl ServerImport {
             };
             for hit in page {
                 let record = self.read.fetch_add(1, Ordering::Relaxed) + 1;
-                let place = Place { unit: number, record };
+                let origin = Origin { unit: number, record };
                 let Some(source) = hit.source else {
-                    self.sink.refuse(place, &format!("document [{}] has no _source there", hit.id));
+                    self.sink.refuse(origin, &format!("document [{}] has no _source there", hit.id));
                     continue;
                 };
                 // A document may contain line breaks, which are not allowed within a line of a bulk request.
                 let source = one_line(source.get())?;
                 let action = action(operation, target, Some(&hit.id), hit.routing.as_deref());
-                packer.add(&action, Some(&source), place)?;
+                packer.add(&action, Some(&source), origin)?;
             }
         };
         pages.close();

@@ -13,7 +13,7 @@ use anyhow::{Result, anyhow, bail};
 use serde_json::{Value, json};
 
 use super::cluster::Cluster;
-use super::pack::{Batch, Place};
+use super::pack::{Batch, Origin};
 
 /// Maximum number of refused documents printed to standard error, if they are not written to a file.
 const TOLD_MAX: u64 = 10;
@@ -37,9 +37,9 @@ struct Ledger {
     next: u64,
     /// Requests in flight by number: the position of each request's last record, and whether the request is
     /// done.
-    under_way: BTreeMap<u64, (Place, bool)>,
+    under_way: BTreeMap<u64, (Origin, bool)>,
     /// All records up to this position are done.
-    done: Place,
+    done: Origin,
     counts: Counts,
     /// The reason why the import as a whole has failed.
     failure: Option<String>,
@@ -54,7 +54,7 @@ struct Shared {
     changed: Condvar,
     errors: Mutex<Option<std::fs::File>>,
     /// Number of refused documents printed to standard error.
-    told: AtomicU64,
+    printed: AtomicU64,
     names: Names,
 }
 
@@ -81,7 +81,7 @@ impl Sink {
             ledger: Mutex::default(),
             changed: Condvar::new(),
             errors: Mutex::new(errors),
-            told: AtomicU64::new(0),
+            printed: AtomicU64::new(0),
             names,
         });
         let (queue, receiver) = sync_channel(workers);
@@ -105,7 +105,7 @@ impl Sink {
             check(&ledger)?;
             let number = ledger.next;
             ledger.next += 1;
-            let end = batch.operations.last().map(|(_, place)| *place).unwrap_or_default();
+            let end = batch.operations.last().map(|(_, origin)| *origin).unwrap_or_default();
             ledger.under_way.insert(number, (end, false));
             number
         };
@@ -128,14 +128,14 @@ impl Sink {
     }
 
     /// Returns the counts so far, and the position up to which all records are done.
-    pub fn progress(&self) -> (Counts, Place) {
+    pub fn progress(&self) -> (Counts, Origin) {
         let ledger = self.shared.lock();
         (ledger.counts.clone(), ledger.done)
     }
 
     /// Reports a record that could not be converted to an operation.
-    pub fn refuse(&self, place: Place, reason: &str) {
-        self.shared.tell(place, None, &json!({"type": "unreadable", "reason": reason}), 0);
+    pub fn refuse(&self, origin: Origin, reason: &str) {
+        self.shared.tell(origin, None, &json!({"type": "unreadable", "reason": reason}), 0);
         self.shared.lock().counts.failed += 1;
     }
 
@@ -197,7 +197,7 @@ impl Shared {
             let mut again = Batch::default();
             let mut counts = Counts { bytes: batch.body.len() as u64, ..Counts::default() };
             for (number, item) in items.iter().enumerate() {
-                let place = batch.operations[number].1;
+                let origin = batch.operations[number].1;
                 let Some((operation, result)) = item.as_object().and_then(|item| item.iter().next()) else {
                     bail!("the server's answer to a bulk request is of another form");
                 };
@@ -208,11 +208,11 @@ impl Shared {
                     409 if operation == "create" => counts.known += 1,
                     429 if retry < RETRIES_MAX => {
                         counts.bytes -= batch.lines_of(number).len() as u64;
-                        again.push(batch.lines_of(number), place);
+                        again.push(batch.lines_of(number), origin);
                     }
                     status => {
                         counts.failed += 1;
-                        self.tell(place, result["_id"].as_str(), &result["error"], status);
+                        self.tell(origin, result["_id"].as_str(), &result["error"], status);
                     }
                 }
             }
@@ -238,10 +238,10 @@ impl Shared {
         Ok(())
     }
 
-    fn tell(&self, place: Place, id: Option<&str>, error: &Value, status: u64) {
+    fn tell(&self, origin: Origin, id: Option<&str>, error: &Value, status: u64) {
         let name = {
             let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-            names.get(place.unit as usize).cloned().unwrap_or_default()
+            names.get(origin.unit as usize).cloned().unwrap_or_default()
         };
         let mut reason = error["reason"].as_str().unwrap_or("no reason").to_owned();
         if let Some(cause) = error["caused_by"]["reason"].as_str() {
@@ -250,7 +250,7 @@ impl Shared {
         let mut file = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = file.as_mut() {
             let line = json!({
-                "source": name, "record": place.record, "_id": id, "status": status,
+                "source": name, "record": origin.record, "_id": id, "status": status,
                 "type": error["type"], "reason": reason,
             });
             // A line that cannot be written to the file is printed instead.
@@ -258,10 +258,10 @@ impl Shared {
                 return;
             }
         }
-        let told = self.told.fetch_add(1, Ordering::Relaxed);
-        if told < TOLD_MAX {
-            eprintln!("{name}, record {}: {reason}", place.record);
-        } else if told == TOLD_MAX {
+        let printed = self.printed.fetch_add(1, Ordering::Relaxed);
+        if printed < TOLD_MAX {
+            eprintln!("{name}, record {}: {reason}", origin.record);
+        } else if printed == TOLD_MAX {
             eprintln!("more documents are refused; --errors FILE keeps them all");
         }
     }
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn done_is_what_has_no_gap_before_it() {
         let mut ledger = Ledger::default();
-        let at = |record| Place { unit: 0, record };
+        let at = |record| Origin { unit: 0, record };
         for number in 0..4 {
             ledger.under_way.insert(number, (at(10 * (number + 1)), false));
         }

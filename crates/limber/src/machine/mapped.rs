@@ -30,7 +30,7 @@ impl MappedMemory {
     /// Releases mapped pages if `resident`, as just measured, is too much.
     pub fn adjust_to(&mut self, resident: Resident) {
         if self.is_too_much(resident) {
-            limber_store::mapped::let_go_of_pages();
+            limber_store::mapped::release_pages();
             self.left_bytes = super::resident().file_bytes;
         }
     }

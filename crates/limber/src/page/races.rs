@@ -1,6 +1,6 @@
 //! The races that are kept on this machine, in the folder of `limber race`.
 
-use limber_race::{Material, RaceFilter, RaceStore, StoreError, limber_folder, report_page};
+use limber_race::{RaceData, RaceFilter, RaceStore, StoreError, limber_folder, report_page};
 use serde_json::{Value, json};
 
 /// Maximum number of races listed, newest first.
@@ -44,5 +44,5 @@ pub fn list() -> Result<Value, StoreError> {
 /// `NotFound` and other errors of the store.
 pub fn report(race_id: &str) -> Result<String, StoreError> {
     let store = store().ok_or_else(|| StoreError::NotFound(race_id.to_owned()))?;
-    Ok(report_page(&[Material::read(&store, race_id)?]))
+    Ok(report_page(&[RaceData::read(&store, race_id)?]))
 }

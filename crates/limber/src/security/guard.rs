@@ -37,7 +37,7 @@ pub struct Caller {
 
 /// The part of a request that the guard looks at.
 #[derive(Clone, Copy)]
-pub struct Knock<'a> {
+pub struct RequestHead<'a> {
     pub peer: SocketAddr,
     pub method: &'a str,
     /// As sent.
@@ -45,7 +45,7 @@ pub struct Knock<'a> {
     pub headers: &'a HeaderMap,
 }
 
-impl<'a> Knock<'a> {
+impl<'a> RequestHead<'a> {
     fn header(&self, name: &str) -> Option<&'a str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
@@ -78,17 +78,17 @@ impl Guard {
     ///
     /// # Errors
     /// 401; 429 if too many passwords are waiting to be verified.
-    pub async fn identify(&self, node: &Node, knock: Knock<'_>) -> Result<Caller, RequestError> {
-        let header = knock.header("authorization");
+    pub async fn identify(&self, node: &Node, head: RequestHead<'_>) -> Result<Caller, RequestError> {
+        let header = head.header("authorization");
         match self.authenticator.identify(node, header).await {
-            Ok(known) => Ok(Caller { known, run_as: knock.header(RUN_AS).map(str::to_owned) }),
+            Ok(known) => Ok(Caller { known, run_as: head.header(RUN_AS).map(str::to_owned) }),
             Err(refusal) => {
                 let event = match refusal {
                     Refusal::Missing => "anonymous_access_denied",
                     _ => "authentication_failed",
                 };
-                self.note(event, knock, None, None);
-                Err(unauthenticated(refusal, knock.uri))
+                self.note(event, head, None, None);
+                Err(unauthenticated(refusal, head.uri))
             }
         }
     }
@@ -102,7 +102,7 @@ impl Guard {
         node: &Node,
         caller: Caller,
         (action, named): (&'static str, &str),
-        knock: Knock<'_>,
+        head: RequestHead<'_>,
     ) -> Result<Arc<Access>, RequestError> {
         let mut known = caller.known;
         if let Some(name) = caller.run_as.filter(|name| !name.is_empty()) {
@@ -111,11 +111,11 @@ impl Guard {
             let other = allowed.clone().and_then(|()| self.authenticator.acting_as(&store, &known, &name));
             match other {
                 Ok(Some(other)) => {
-                    self.note("run_as_granted", knock, Some(&other), Some(action));
+                    self.note("run_as_granted", head, Some(&other), Some(action));
                     known = other;
                 }
                 outcome => {
-                    self.note("run_as_denied", knock, Some(&known), Some(action));
+                    self.note("run_as_denied", head, Some(&known), Some(action));
                     outcome?;
                     return Err(known.rights.run_as_denied(&known.identity, action, &name));
                 }
@@ -124,29 +124,29 @@ impl Guard {
         let is_anonymous = known.identity.authentication == limber_access::AuthenticationType::Anonymous;
         match Access::grant_on(known.identity.clone(), known.rights.clone(), action, named) {
             Ok(access) => {
-                self.note("access_granted", knock, Some(&known), Some(action));
+                self.note("access_granted", head, Some(&known), Some(action));
                 Ok(access)
             }
             Err(_) if is_anonymous && self.hides_anonymous_denials => {
-                self.note("anonymous_access_denied", knock, Some(&known), Some(action));
-                Err(unauthenticated(Refusal::Missing, knock.uri))
+                self.note("anonymous_access_denied", head, Some(&known), Some(action));
+                Err(unauthenticated(Refusal::Missing, head.uri))
             }
             Err(denied) => {
-                self.note("access_denied", knock, Some(&known), Some(action));
+                self.note("access_denied", head, Some(&known), Some(action));
                 Err(denied)
             }
         }
     }
 
     /// Logs that access to an index was denied after the request as a whole had been let in.
-    pub fn note_denial(&self, access: &Access, knock: Knock<'_>) {
+    pub fn note_denial(&self, access: &Access, head: RequestHead<'_>) {
         let known = Known { identity: access.identity.clone(), rights: access.rights.clone() };
-        self.note("access_denied", knock, Some(&known), Some(access.action()));
+        self.note("access_denied", head, Some(&known), Some(access.action()));
     }
 
-    fn note(&self, event: &str, knock: Knock<'_>, known: Option<&Known>, action: Option<&str>) {
+    fn note(&self, event: &str, head: RequestHead<'_>, known: Option<&Known>, action: Option<&str>) {
         if let Some(audit) = &self.audit {
-            audit.write(event, &knock.asked(), known.map(|known| &*known.identity), action);
+            audit.write(event, &head.asked(), known.map(|known| &*known.identity), action);
         }
     }
 }

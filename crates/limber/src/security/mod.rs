@@ -12,5 +12,5 @@ mod settings;
 pub(crate) use authenticator::now_ms;
 pub use bootstrap::{fingerprint, secure};
 pub(crate) use credentials::service_token_value;
-pub use guard::{Guard, Knock};
+pub use guard::{Guard, RequestHead};
 pub use settings::{ClientAuthentication, SecuritySettings, ServerTls};

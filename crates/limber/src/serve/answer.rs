@@ -38,7 +38,7 @@ use crate::http::slow::Begun;
 use crate::http::status;
 use crate::page::document;
 use crate::rest::{App, Resolved, Route, action_of, build_hash, check_body};
-use crate::security::Knock;
+use crate::security::RequestHead;
 
 /// Largest accepted header section, like Elasticsearch's `http.max_header_size` (16 KiB).
 const HEADER_BYTES_MAX: usize = 16 << 10;
@@ -58,7 +58,7 @@ const FREE_BODY_BYTES: usize = 8 << 10;
 const DRAINED_BYTES_MAX: usize = 256 << 20;
 const DRAIN_TIME: Duration = Duration::from_secs(5);
 /// The buffer of a body may be this many times as large as the part that has arrived.
-const ROOM_FACTOR: usize = 8;
+const CAPACITY_FACTOR: usize = 8;
 /// Maximum size of a body that is read without being charged.
 const UNCHARGED_BYTES_MAX: usize = 1 << 20;
 
@@ -163,8 +163,8 @@ async fn handle(
     if method == Method::Options {
         return Ok(shape.render_allowed(200, &allowed(app, request.uri.path())));
     }
-    let knock = Knock { peer, method: request.method.as_str(), uri: &uri, headers: &request.headers };
-    let Wanted { route, path_values, query, access } = wanted(app, method, knock).await?;
+    let head = RequestHead { peer, method: request.method.as_str(), uri: &uri, headers: &request.headers };
+    let Wanted { route, path_values, query, access } = wanted(app, method, head).await?;
     let index = path_values.iter().find(|(name, _)| *name == "index").map(|(_, index)| index.as_str());
     let flow = flow_of(request, peer, route, index);
     let (noted, parts) = (access.clone(), request);
@@ -187,8 +187,8 @@ async fn handle(
     // limit can be corrected.
     let is_charged = route.path != "/_cluster/settings";
     let pending = (route.pool == PoolName::Write).then(|| app.node.indexing_pressure().begin());
-    let mut room = Room { charge: None, pending, is_charged };
-    let body = read_body(body, length_hint, app, config, &mut room).await?;
+    let mut body_charge = BodyCharge { charge: None, pending, is_charged };
+    let body = read_body(body, length_hint, app, config, &mut body_charge).await?;
     let body_format = if body.is_empty() { Format::Json } else { media::of_body(content_type.as_deref())? };
 
     let (started, request_bytes) = (Instant::now(), body.len() as u64);
@@ -220,23 +220,23 @@ async fn handle(
         if route.pool == PoolName::Search && work.cancelled.load(Ordering::Relaxed) {
             return;
         }
-        let mut room = room;
-        let slot = Rc::new(Slot(Cell::new(None)));
+        let mut body_charge = body_charge;
+        let slot = Rc::new(GivenUpTurn(Cell::new(None)));
         let given_up = slot.clone();
         let _access = access.map(Access::enter);
         let entered = work.enter().when_long(move || given_up.0.set(limber_engine::give_up_turn()));
         let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| {
             if gzip && !request.body.is_empty() {
-                request.body = decompress(&request.body, max_content_bytes, &job_app, &mut room)?;
+                request.body = decompress(&request.body, max_content_bytes, &job_app, &mut body_charge)?;
             }
             let is_tree =
                 route.pool != PoolName::Write || !matches!(body_format, Format::Json | Format::NdJson);
             let tree_bytes = if is_tree { media::tree_bytes(body_format, &request.body) } else { 0 };
-            if let Some(charge) = &mut room.charge {
+            if let Some(charge) = &mut body_charge.charge {
                 charge.grow(tree_bytes, "<json_tree>").map_err(|error| circuit_breaking(&error))?;
             }
             let _copies = copies_of(route, tree_bytes + request.body.len() as u64)
-                .filter(|_| room.is_charged)
+                .filter(|_| body_charge.is_charged)
                 .map(|bytes| job_app.node.ledger().request.charge(bytes, "<json_tree_copies>"))
                 .transpose()
                 .map_err(|error| circuit_breaking(&error))?;
@@ -271,7 +271,7 @@ async fn handle(
         && status::of_error(error.class) == 403
     {
         let (method, uri) = (parts.method.as_str(), parts.uri.path());
-        guard.note_denial(access, Knock { peer, method, uri, headers: &parts.headers });
+        guard.note_denial(access, RequestHead { peer, method, uri, headers: &parts.headers });
     }
     // The body was read completely, so an error needs no special handling of the connection.
     let mut answer = outcome.unwrap_or_else(|error| shown.render_error(&error));
@@ -293,21 +293,21 @@ struct Wanted {
 
 /// Finds the route and authorizes the caller. A caller that is not authenticated learns nothing, not even
 /// which paths exist.
-async fn wanted(app: &App, method: Method, knock: Knock<'_>) -> Result<Wanted, RequestError> {
+async fn wanted(app: &App, method: Method, head: RequestHead<'_>) -> Result<Wanted, RequestError> {
     let caller = match &app.guard {
-        Some(guard) => Some((guard, guard.identify(&app.node, knock).await?)),
+        Some(guard) => Some((guard, guard.identify(&app.node, head).await?)),
         None => None,
     };
-    let (segments, query) = Request::parse_uri(knock.uri)?;
-    let Resolved { route, path_values } = app.routes.resolve(method, &segments, &query, knock.uri)?;
+    let (segments, query) = Request::parse_uri(head.uri)?;
+    let Resolved { route, path_values } = app.routes.resolve(method, &segments, &query, head.uri)?;
     if app.guard.is_none() && route.path.starts_with("/_security/") {
         // As in Elasticsearch, these paths exist only while security is on.
-        let reason = format!("no handler found for uri [{}] and method [{}]", knock.uri, method.name());
+        let reason = format!("no handler found for uri [{}] and method [{}]", head.uri, method.name());
         return Err(RequestError::bad_request(BARE, reason));
     }
     let index = path_values.iter().find(|(name, _)| *name == "index").map_or("", |(_, index)| index.as_str());
     let access = caller
-        .map(|(guard, caller)| guard.admit(&app.node, caller, (action_of(route, method), index), knock))
+        .map(|(guard, caller)| guard.admit(&app.node, caller, (action_of(route, method), index), head))
         .transpose()?;
     Ok(Wanted { route, path_values, query, access })
 }
@@ -364,7 +364,7 @@ fn not_run(pool: &Pool) -> RequestError {
 }
 
 /// Holds the guard of a long job that has given up its turn in the pool.
-struct Slot(Cell<Option<limber_engine::GivenUp>>);
+struct GivenUpTurn(Cell<Option<limber_engine::GivenUp>>);
 
 struct CancelOnDrop {
     cancelled: Arc<AtomicBool>,
@@ -390,14 +390,14 @@ fn copies_of(route: &Route, tree_bytes: u64) -> Option<u64> {
 }
 
 /// The memory that a body uses, released when the request is answered.
-struct Room {
+struct BodyCharge {
     charge: Option<limber_store::Charge>,
     /// The bytes of a write, counted until it is answered.
     pending: Option<PendingWrite>,
     is_charged: bool,
 }
 
-impl Room {
+impl BodyCharge {
     fn grow(&mut self, app: &App, bytes: usize) -> Result<(), RequestError> {
         if let Some(pending) = &mut self.pending {
             pending.grow(bytes as u64)?;
@@ -421,9 +421,9 @@ async fn read_body(
     length_hint: Option<usize>,
     app: &App,
     config: &HttpConfig,
-    room: &mut Room,
+    body_charge: &mut BodyCharge,
 ) -> Result<Bytes, RequestError> {
-    let max_bytes = if room.is_charged { config.max_content_bytes } else { UNCHARGED_BYTES_MAX };
+    let max_bytes = if body_charge.is_charged { config.max_content_bytes } else { UNCHARGED_BYTES_MAX };
     let expected = length_hint.unwrap_or(0);
     if expected > max_bytes {
         return Err(too_large(max_bytes));
@@ -442,18 +442,18 @@ async fn read_body(
             // The buffer is reserved for several times the part that has arrived, so that hardly anything is
             // copied again. It is charged as it fills.
             let room_bytes = needed.max((charged_bytes * 2).min(expected));
-            room.grow(app, room_bytes - charged_bytes)?;
+            body_charge.grow(app, room_bytes - charged_bytes)?;
             charged_bytes = room_bytes;
             // If the length is unknown, or too large to reserve, the vector grows as usual.
             if needed > whole.capacity() {
-                let _ =
-                    whole.try_reserve_exact(expected.min(needed * ROOM_FACTOR).saturating_sub(whole.len()));
+                let _ = whole
+                    .try_reserve_exact(expected.min(needed * CAPACITY_FACTOR).saturating_sub(whole.len()));
             }
         }
         whole.extend_from_slice(&data);
     }
     if whole.len() <= FREE_BODY_BYTES {
-        room.grow(app, whole.len())?;
+        body_charge.grow(app, whole.len())?;
     }
     Ok(Bytes::from(whole))
 }
@@ -484,7 +484,12 @@ async fn next_frame(
 
 /// Decompresses gzip to at most `max_bytes`, which are charged before they are held. Runs on a pool, because
 /// even a small body may take long.
-fn decompress(packed: &[u8], max_bytes: usize, app: &App, room: &mut Room) -> Result<Bytes, RequestError> {
+fn decompress(
+    packed: &[u8],
+    max_bytes: usize,
+    app: &App,
+    body_charge: &mut BodyCharge,
+) -> Result<Bytes, RequestError> {
     let mut plain = Vec::new();
     let mut decoder = flate2::read::MultiGzDecoder::new(packed);
     let mut chunk = vec![0; 64 << 10];
@@ -498,7 +503,7 @@ fn decompress(packed: &[u8], max_bytes: usize, app: &App, room: &mut Room) -> Re
         if plain.len() + count > max_bytes {
             return Err(too_large(max_bytes));
         }
-        room.grow(app, count)?;
+        body_charge.grow(app, count)?;
         work::check_growth(plain.len(), plain.capacity(), count).map_err(RequestError::from)?;
         plain.extend_from_slice(&chunk[..count]);
     }

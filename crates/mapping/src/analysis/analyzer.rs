@@ -119,8 +119,8 @@ impl Analyzer {
         if !is_by_token || !self.tokenizer.ends_at_blanks() || !self.char_filters.is_empty() {
             return text;
         }
-        let behind = text.as_bytes().get(start_max.saturating_add(1)..).unwrap_or_default();
-        match behind.iter().position(u8::is_ascii_whitespace) {
+        let rest = text.as_bytes().get(start_max.saturating_add(1)..).unwrap_or_default();
+        match rest.iter().position(u8::is_ascii_whitespace) {
             Some(length) => &text[..start_max + 1 + length],
             None => text,
         }
@@ -198,8 +198,8 @@ impl Analyzer {
         let mut found = Vec::new();
         let mut units = Units::of(text);
         let mut produced = Produced::of("");
-        let knows_keywords = self.filters.iter().any(|filter| filter.knows_keywords);
-        let knows_payloads = self.filters.iter().any(|filter| filter.knows_payloads);
+        let uses_keywords = self.filters.iter().any(|filter| filter.uses_keywords);
+        let uses_payloads = self.filters.iter().any(|filter| filter.uses_payloads);
         let trailing = self.each_token(text, true, &mut |token, position| {
             if !produced.has_room_for_shown(&token.text) {
                 return false;
@@ -211,8 +211,8 @@ impl Analyzer {
                 kind: if token.kind == UNSETTLED { "<ALPHANUM>" } else { token.kind },
                 position,
                 position_length: token.length,
-                is_keyword: knows_keywords.then_some(token.is_keyword),
-                payload: knows_payloads.then(|| token.payload.clone()),
+                is_keyword: uses_keywords.then_some(token.is_keyword),
+                payload: uses_payloads.then(|| token.payload.clone()),
                 frequency: token.frequency,
             });
             true

@@ -18,8 +18,8 @@ pub(super) type Emit<'a> = &'a mut dyn FnMut(&mut TokenBuf) -> bool;
 
 /// A filter that looks at one token at a time.
 pub(super) trait Each: Debug + Send + Sync {
-    /// Changes the token in place. Returns false if the token is removed. `room` is a scratch buffer.
-    fn change(&self, token: &mut TokenBuf, room: &mut String) -> bool;
+    /// Changes the token in place. Returns false if the token is removed. `scratch` is a scratch buffer.
+    fn change(&self, token: &mut TokenBuf, scratch: &mut String) -> bool;
 }
 
 /// A filter that looks at several tokens, or adds tokens.
@@ -77,9 +77,9 @@ pub(super) struct Filter {
     /// The filter that replaces it in a normalizer.
     pub normal: Option<Arc<dyn Each>>,
     /// Whether it uses the keyword mark of tokens.
-    pub knows_keywords: bool,
+    pub uses_keywords: bool,
     /// Whether it sets payloads.
-    pub knows_payloads: bool,
+    pub uses_payloads: bool,
     /// Whether it uses the types of tokens.
     pub reads_kinds: bool,
     /// Whether it can be reloaded on request. An analyzer with such a filter is for searching only.
@@ -107,8 +107,8 @@ impl Filter {
             is_normalizing: false,
             parsing: Parsing::default(),
             normal: None,
-            knows_keywords: false,
-            knows_payloads: false,
+            uses_keywords: false,
+            uses_payloads: false,
             reads_kinds: false,
             is_updateable: false,
             updateable_name: None,
@@ -128,7 +128,7 @@ impl Filter {
 
     /// Returns the filter, marked as using the keyword mark of tokens.
     pub fn knowing_keywords(self) -> Filter {
-        Filter { knows_keywords: true, ..self }
+        Filter { uses_keywords: true, ..self }
     }
 
     /// Returns the filter, with how it is applied to the rules of synonyms.
@@ -145,7 +145,7 @@ impl Filter {
 /// Consecutive filters without state, as one stage.
 struct Group<'f> {
     filters: Vec<&'f dyn Each>,
-    room: String,
+    scratch: String,
     /// Positions of tokens that were removed since the last one.
     skipped: u32,
 }
@@ -153,7 +153,7 @@ struct Group<'f> {
 impl Stage for Group<'_> {
     fn push(&mut self, token: &mut TokenBuf, emit: Emit<'_>) -> bool {
         for filter in &self.filters {
-            if !filter.change(token, &mut self.room) {
+            if !filter.change(token, &mut self.scratch) {
                 self.skipped += token.increment;
                 return true;
             }
@@ -179,7 +179,7 @@ pub(super) fn run(filters: &[Filter], end: u32, source: &mut dyn FnMut(Emit<'_>)
                 Step::Each(each) => Some(&**each),
                 Step::Stream(_) => None,
             });
-            stages.push(Box::new(Group { filters: filters.collect(), room: String::new(), skipped: 0 }));
+            stages.push(Box::new(Group { filters: filters.collect(), scratch: String::new(), skipped: 0 }));
             rest = &rest[each..];
         } else {
             if let Step::Stream(stream) = &first.step {
@@ -198,7 +198,7 @@ const LONG_TOKEN_BYTES: usize = 1 << 10;
 
 fn push(stages: &mut [Box<dyn Stage + '_>], token: &mut TokenBuf, sink: Emit<'_>) -> bool {
     // Shingles of shingles of shingles grow tenfold with each filter.
-    if token.text.len() > LONG_TOKEN_BYTES && !stages.is_empty() && !work::makes(token.text.len()) {
+    if token.text.len() > LONG_TOKEN_BYTES && !stages.is_empty() && !work::state_bytes(token.text.len()) {
         return false;
     }
     match stages.split_first_mut() {

@@ -37,7 +37,7 @@ pub(super) fn parse(source: &str, flags: Option<&str>) -> Result<Pattern, Reques
 
 /// Refuses the document to which the text belongs. Returns false, so that analysis stops.
 pub(super) fn refuse() -> bool {
-    work::makes(REFUSED_BYTES);
+    work::state_bytes(REFUSED_BYTES);
     false
 }
 

@@ -242,18 +242,18 @@ fn offset(letter: char, count: usize) -> Result<Offset, String> {
 /// Makes a number of variable width leave the digits of the fixed-width numbers directly after it
 /// (`yyyyMMdd`).
 fn reserve(items: &mut [Item]) {
-    let mut behind = 0;
+    let mut after = 0;
     for item in items.iter_mut().rev() {
         match item {
             Item::Number { digits, .. } if digits.min == digits.max && digits.sign == Sign::None => {
-                behind += digits.max
+                after += digits.max
             }
-            Item::Fraction { min, max, points: b"" } if min == max => behind += *max,
+            Item::Fraction { min, max, points: b"" } if min == max => after += *max,
             Item::Number { digits, .. } => {
-                digits.reserve = behind;
-                behind = 0;
+                digits.reserve = after;
+                after = 0;
             }
-            _ => behind = 0,
+            _ => after = 0,
         }
     }
 }

@@ -11,7 +11,7 @@ use super::tree::{Dynamic, Includes, Node, Object, Root};
 use super::{data_stream, runtime, time_series};
 use crate::date::DateFormat;
 use crate::definition::field_script::check_script;
-use crate::field::{Check, FieldType, Leaf, Place};
+use crate::field::{Check, FieldType, Leaf, Location};
 use crate::json::java::{boolean, java_text, mapper_parsing};
 use crate::settings::{Keep, MappingSettings};
 use crate::{RequestError, field_type};
@@ -408,7 +408,7 @@ fn leaf(
     }
     check_script(&leaf, last)?;
     time_series::check(&leaf, is_multi_field, path)?;
-    kind.check(&leaf, &Place { path, is_multi_field })?;
+    kind.check(&leaf, &Location { path, is_multi_field })?;
     for name in kind.always_shown() {
         leaf.params.entry(*name).or_insert_with(|| kind.default_of(name));
     }

@@ -55,7 +55,7 @@ pub fn infer_by(
     };
     let start = skip_space(source, 0);
     if source.get(start) == Some(&b'{') {
-        let root = inference.place(0);
+        let root = inference.context(0);
         inference.object(root, "", start, 1)?;
     }
     inference.name_nested();
@@ -81,7 +81,7 @@ struct Inference<'a> {
 
 /// An object of the document, either mapped or new.
 #[derive(Clone, Copy)]
-struct Place {
+struct ObjectContext {
     object: Option<u32>,
     dynamic: Dynamic,
     /// Of an object without objects: where the names of its fields begin in their paths.
@@ -89,12 +89,16 @@ struct Place {
 }
 
 impl<'a> Inference<'a> {
-    fn place(&self, number: u32) -> Place {
+    fn context(&self, number: u32) -> ObjectContext {
         let tree = self.mapping.tree();
         let node = &tree.objects[number as usize];
         let owner = &tree.objects[node.begins_names_of.unwrap_or(number) as usize];
         let start = if owner.path.is_empty() { 0 } else { owner.path.len() + 1 };
-        Place { object: Some(number), dynamic: node.dynamic, names_from: node.is_flat.then_some(start) }
+        ObjectContext {
+            object: Some(number),
+            dynamic: node.dynamic,
+            names_from: node.is_flat.then_some(start),
+        }
     }
 
     /// The dynamic template for a new field: the one that the request names, or the first that fits.
@@ -153,7 +157,13 @@ impl<'a> Inference<'a> {
 
     /// Reads the object whose `{` is at `at`. Returns the offset after it. `level` counts mapped levels; the
     /// root is 1.
-    fn object(&mut self, place: Place, path: &str, at: usize, level: usize) -> Result<usize, RequestError> {
+    fn object(
+        &mut self,
+        context: ObjectContext,
+        path: &str,
+        at: usize,
+        level: usize,
+    ) -> Result<usize, RequestError> {
         if level > self.mapping.settings().limits.object_levels() {
             return Err(definition::depth_exceeded(path, self.mapping.settings()));
         }
@@ -168,7 +178,7 @@ impl<'a> Inference<'a> {
             let (key_end, _) = tokens::string_end(self.bytes, at + 1).map_err(|found| self.syntax(found))?;
             let mut key = String::new();
             tokens::unescape(&self.text[at + 1..key_end], &mut key);
-            at = skip_space(self.bytes, self.member(place, path, &key, value, level)?);
+            at = skip_space(self.bytes, self.member(context, path, &key, value, level)?);
             // A document with very many keys is refused before all of them are converted to a mapping.
             if self.found.len() > total_fields {
                 return Err(definition::total_fields_exceeded(total_fields));
@@ -183,7 +193,7 @@ impl<'a> Inference<'a> {
 
     fn member(
         &mut self,
-        mut place: Place,
+        mut context: ObjectContext,
         path: &str,
         key: &str,
         at: usize,
@@ -194,15 +204,15 @@ impl<'a> Inference<'a> {
         let mut rest = key.trim_end_matches('.');
         let mut segments = key.trim_end_matches('.').split('.').peekable();
         while let Some(segment) = segments.next() {
-            if place.names_from.is_some() {
-                return self.flat_member(place, &path, rest, at, level);
+            if context.names_from.is_some() {
+                return self.flat_member(context, &path, rest, at, level);
             }
             rest = rest.get(segment.len() + 1..).unwrap_or_default();
             if segment.trim().is_empty() {
                 // The walk reports the error.
                 return self.skip(at);
             }
-            let target = place.object.and_then(|object| {
+            let target = context.object.and_then(|object| {
                 let entry = tree.find(&tree.objects[object as usize], segment.as_bytes())?;
                 Some(tree.entries[entry as usize].target)
             });
@@ -214,9 +224,9 @@ impl<'a> Inference<'a> {
                     if !node.enabled {
                         return self.skip(at);
                     }
-                    place = self.place(object);
+                    context = self.context(object);
                     if is_last {
-                        return self.objects(place, &full, at, level + 1);
+                        return self.objects(context, &full, at, level + 1);
                     }
                 }
                 Some(Target::Leaf(leaf)) => {
@@ -227,14 +237,14 @@ impl<'a> Inference<'a> {
                 }
                 // The walk refuses a value for an alias.
                 None if tree.aliases.contains_key(full.as_str()) => return self.skip(at),
-                None if place.dynamic == Dynamic::Runtime => {
+                None if context.dynamic == Dynamic::Runtime => {
                     let rest = segments.fold(full, |path, segment| format!("{path}.{segment}"));
                     return self.runtime(&rest, at, level);
                 }
-                None if place.dynamic != Dynamic::True => return self.skip(at),
+                None if context.dynamic != Dynamic::True => return self.skip(at),
                 None if is_last => return self.unknown(&full, at, level),
                 None => match self.new_object(&full, at)? {
-                    Some(new) => place = new,
+                    Some(new) => context = new,
                     None => return self.skip(at),
                 },
             }
@@ -268,10 +278,16 @@ impl<'a> Inference<'a> {
     }
 
     /// Reads the value of a mapped object: an object, or arrays of objects.
-    fn objects(&mut self, place: Place, path: &str, at: usize, level: usize) -> Result<usize, RequestError> {
+    fn objects(
+        &mut self,
+        context: ObjectContext,
+        path: &str,
+        at: usize,
+        level: usize,
+    ) -> Result<usize, RequestError> {
         match self.bytes.get(at) {
-            Some(b'{') => self.object(place, path, at, level),
-            Some(b'[') => self.array(at, &mut |this, at| this.objects(place, path, at, level)),
+            Some(b'{') => self.object(context, path, at, level),
+            Some(b'[') => self.array(at, &mut |this, at| this.objects(context, path, at, level)),
             _ => self.skip(at),
         }
     }
@@ -320,7 +336,7 @@ impl<'a> Inference<'a> {
     }
 
     /// Adds a new object. Returns `None` if its contents are not to be read.
-    fn new_object(&mut self, path: &str, at: usize) -> Result<Option<Place>, RequestError> {
+    fn new_object(&mut self, path: &str, at: usize) -> Result<Option<ObjectContext>, RequestError> {
         let name = path.rsplit('.').next().unwrap_or(path);
         if !self.found.contains_key(path) {
             let template = self.template(name, path, "object", at)?;
@@ -345,7 +361,7 @@ impl<'a> Inference<'a> {
             _ => Dynamic::True,
         };
         let is_flat = body["subobjects"] == false || body["subobjects"] == "false";
-        Ok(Some(Place { object: None, dynamic, names_from: is_flat.then_some(path.len() + 1) }))
+        Ok(Some(ObjectContext { object: None, dynamic, names_from: is_flat.then_some(path.len() + 1) }))
     }
 
     /// Reads the value of an unmapped path.
@@ -353,7 +369,7 @@ impl<'a> Inference<'a> {
         let name = path.rsplit('.').next().unwrap_or(path);
         match self.bytes.get(at) {
             Some(b'{') => match self.new_object(path, at)? {
-                Some(place) => self.object(place, path, at, level + 1),
+                Some(context) => self.object(context, path, at, level + 1),
                 None => self.skip(at),
             },
             Some(b'[') => self.array(at, &mut |this, at| this.unknown(path, at, level)),
@@ -392,8 +408,8 @@ impl<'a> Inference<'a> {
         }
         match self.bytes.get(at) {
             Some(b'{') => {
-                let place = Place { object: None, dynamic: Dynamic::Runtime, names_from: None };
-                self.object(place, path, at, level + 1)
+                let context = ObjectContext { object: None, dynamic: Dynamic::Runtime, names_from: None };
+                self.object(context, path, at, level + 1)
             }
             Some(b'[') => self.array(at, &mut |this, at| this.runtime(path, at, level)),
             Some(first) => {

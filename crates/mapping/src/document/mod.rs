@@ -18,7 +18,7 @@ mod scratch;
 mod scripted;
 mod unknown_key;
 mod walk;
-mod whole;
+mod whole_value;
 
 pub use infer::{infer, infer_by};
 pub use scratch::Scratch;

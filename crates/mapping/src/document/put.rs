@@ -5,7 +5,7 @@ use super::{error, json};
 use crate::date::Resolution;
 use crate::definition::Dynamic;
 use crate::field::{FieldSink, Reads, Scalar, SpaceId, Typed};
-use crate::mapping::tree::{Copy, Leaf, Once, TERM_BYTES_MAX};
+use crate::mapping::tree::{Copy, Leaf, SingleValued, TERM_BYTES_MAX};
 use crate::{RequestError, ip, reserved};
 use limber_work as work;
 
@@ -77,7 +77,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
 
     #[inline(never)]
     fn feed_others(&mut self, node: &'a Leaf, leaf: u32, scalar: Scalar<'_>, at: usize) -> Result<(), Stop> {
-        self.once(node, leaf, at)?;
+        self.check_single_valued(node, leaf, at)?;
         let target_count = node.multi_fields.len() + node.copies.len();
         self.check_room(target_count * (scalar.text().len() + VALUE_BYTES))?;
         let tree = self.tree;
@@ -123,18 +123,18 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     /// Checks that the document may produce `bytes` more than the length of its source.
     #[inline]
     pub(super) fn check_room(&self, bytes: usize) -> Result<(), Stop> {
-        if bytes == 0 || self.is_acknowledged || work::makes(bytes) {
+        if bytes == 0 || self.is_acknowledged || work::state_bytes(bytes) {
             return Ok(());
         }
         Ok(work::end_document().map_err(RequestError::from)?)
     }
 
     /// Counts a value of a field that may have only one.
-    pub(super) fn once(&mut self, node: &Leaf, leaf: u32, at: usize) -> Result<(), Stop> {
-        match node.once {
-            Once::No => {}
-            Once::Timestamp => self.scratch.timestamps += 1,
-            Once::Dimension => {
+    pub(super) fn check_single_valued(&mut self, node: &Leaf, leaf: u32, at: usize) -> Result<(), Stop> {
+        match node.single_valued {
+            SingleValued::No => {}
+            SingleValued::Timestamp => self.scratch.timestamps += 1,
+            SingleValued::Dimension => {
                 let last = &mut self.scratch.single[leaf as usize];
                 if *last == self.scratch.document {
                     let cause = RequestError::illegal_argument(format!(

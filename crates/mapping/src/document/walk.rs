@@ -589,7 +589,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             return self.put_point(node, leaf, &serde_json::Value::Null, at);
         }
         if let Some(null) = &node.null {
-            self.once(node, leaf, at)?;
+            self.check_single_valued(node, leaf, at)?;
             self.put(node, leaf, null.borrow(), at)?;
         }
         for &number in &node.multi_fields {

@@ -62,7 +62,7 @@ pub(crate) trait FieldType: Debug + Send + Sync {
     // Declarations.
 
     /// Checks what depends on more than a single parameter.
-    fn check(&self, _leaf: &Leaf, _place: &Place<'_>) -> Result<(), RequestError> {
+    fn check(&self, _leaf: &Leaf, _place: &Location<'_>) -> Result<(), RequestError> {
         Ok(())
     }
 
@@ -292,13 +292,13 @@ impl dyn FieldType + '_ {
 
 /// Where a declaration is in the mapping.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct Location<'a> {
     /// Full dotted path.
     pub path: &'a str,
     pub is_multi_field: bool,
 }
 
-impl Place<'_> {
+impl Location<'_> {
     /// Returns the last name of the path.
     pub fn name(&self) -> &str {
         self.path.rsplit('.').next().unwrap_or(self.path)

@@ -20,7 +20,7 @@ mod sink;
 mod value_kind;
 
 pub(crate) use declaration::Leaf;
-pub(crate) use described::{Dimension, FieldType, KeptIn, Place};
+pub(crate) use described::{Dimension, FieldType, KeptIn, Location};
 pub use mapped::{
     Field, FieldId, Flattened, KEY_END, KEYED_PATH_END, Representation, RuntimeScript, TextParts,
     TextPrefixes, TextShingles, keyed_path,

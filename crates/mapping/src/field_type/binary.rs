@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::field::{
-    Check, DateContext, Field, FieldType, KEEP, KeptIn, Leaf, META, Param, Place, Reads, STORE, Selection,
+    Check, DateContext, Field, FieldType, KEEP, KeptIn, Leaf, Location, META, Param, Reads, STORE, Selection,
     Update, ValueKind, Wanted, param,
 };
 
@@ -29,7 +29,7 @@ impl FieldType for Binary {
         Ok(ValueKind::Bytes)
     }
 
-    fn check(&self, leaf: &Leaf, place: &Place<'_>) -> Result<(), RequestError> {
+    fn check(&self, leaf: &Leaf, place: &Location<'_>) -> Result<(), RequestError> {
         place.refuse_copies(leaf)
     }
 

@@ -3,7 +3,9 @@
 
 use super::keyword::Keyword;
 use crate::RequestError;
-use crate::field::{Check, Field, FieldType, KEEP, Leaf, META, Param, Place, RuntimeScript, Update, param};
+use crate::field::{
+    Check, Field, FieldType, KEEP, Leaf, Location, META, Param, RuntimeScript, Update, param,
+};
 
 #[derive(Debug)]
 pub(crate) struct ConstantKeyword;
@@ -26,7 +28,7 @@ impl FieldType for ConstantKeyword {
         Some(&Keyword)
     }
 
-    fn check(&self, leaf: &Leaf, place: &Place<'_>) -> Result<(), RequestError> {
+    fn check(&self, leaf: &Leaf, place: &Location<'_>) -> Result<(), RequestError> {
         if place.is_multi_field {
             let what = format!("[constant_keyword] as multi-field [{}]", place.path);
             return Err(RequestError::unsupported(what));

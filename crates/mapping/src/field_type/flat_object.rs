@@ -5,7 +5,7 @@
 use super::flattened::Flattened;
 use crate::RequestError;
 use crate::date::DateFormat;
-use crate::field::{self, Field, FieldType, Leaf, Param, Place};
+use crate::field::{self, Field, FieldType, Leaf, Location, Param};
 
 /// Maximum nesting depth of objects, as in `flattened`. OpenSearch only limits the depth of documents.
 const DEPTH_MAX: u32 = 20;
@@ -36,7 +36,7 @@ impl FieldType for FlatObject {
         finish(field, field::Flattened::Root { depth_max: DEPTH_MAX });
     }
 
-    fn check(&self, leaf: &Leaf, place: &Place<'_>) -> Result<(), RequestError> {
+    fn check(&self, leaf: &Leaf, place: &Location<'_>) -> Result<(), RequestError> {
         Flattened.check(leaf, place)
     }
 

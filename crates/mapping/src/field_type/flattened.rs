@@ -6,8 +6,8 @@ use crate::RequestError;
 use crate::date::DateFormat;
 use crate::field::{
     self, Check, DOC_VALUES, EAGER_ORDINALS, Field, FieldType, IGNORE_ABOVE, INDEX, KEEP,
-    KEYWORD_INDEX_OPTIONS, KeptIn, Leaf, META, NULL_VALUE, Param, Place, Reads, SIMILARITY, SPLITS_QUERIES,
-    Update, param,
+    KEYWORD_INDEX_OPTIONS, KeptIn, Leaf, Location, META, NULL_VALUE, Param, Reads, SIMILARITY,
+    SPLITS_QUERIES, Update, param,
 };
 
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl FieldType for Flattened {
         field.frequencies = false;
     }
 
-    fn check(&self, leaf: &Leaf, place: &Place<'_>) -> Result<(), RequestError> {
+    fn check(&self, leaf: &Leaf, place: &Location<'_>) -> Result<(), RequestError> {
         let refused = [("fields", leaf.fields.is_empty()), ("copy_to", leaf.copy_to.is_empty())];
         match refused.iter().find(|(_, is_absent)| !is_absent) {
             None => Ok(()),

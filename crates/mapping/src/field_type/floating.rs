@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::whole::NUMBER;
+use super::integer::NUMBER;
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::field::{

@@ -7,7 +7,7 @@ use super::geo_point::no_exact_search;
 use crate::RequestError;
 use crate::field::{
     COERCE, Check, DOC_VALUES, DateContext, Field, FieldType, IGNORE_MALFORMED, IGNORE_Z, INDEX, KEEP, Leaf,
-    META, Param, Place, Reads, STORE, Selection, Update, ValueKind, Wanted, param,
+    Location, META, Param, Reads, STORE, Selection, Update, ValueKind, Wanted, param,
 };
 
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl FieldType for GeoShape {
         Ok(ValueKind::Shape { is_clockwise: leaf.params.get("orientation") == Some(&"LEFT".into()) })
     }
 
-    fn check(&self, leaf: &Leaf, place: &Place<'_>) -> Result<(), RequestError> {
+    fn check(&self, leaf: &Leaf, place: &Location<'_>) -> Result<(), RequestError> {
         place.refuse_copies(leaf)
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::keyword::Keyword;
 use crate::RequestError;
 use crate::field::join::Relations;
-use crate::field::{Check, Field, FieldType, KeptIn, Leaf, META, Param, Place, Reads, Update, param};
+use crate::field::{Check, Field, FieldType, KeptIn, Leaf, Location, META, Param, Reads, Update, param};
 
 #[derive(Debug)]
 pub(super) struct Join;
@@ -35,7 +35,7 @@ impl FieldType for Join {
         field.relations = Some(Arc::new(Relations::parse(&leaf.param("relations")).unwrap_or_default()));
     }
 
-    fn check(&self, leaf: &Leaf, place: &Place<'_>) -> Result<(), RequestError> {
+    fn check(&self, leaf: &Leaf, place: &Location<'_>) -> Result<(), RequestError> {
         if place.is_multi_field {
             let reason = format!("Field [{}] of type [join] can't be used in multifields", place.name());
             return Err(RequestError::illegal_argument(reason));

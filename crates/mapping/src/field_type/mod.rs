@@ -14,6 +14,7 @@ mod flattened;
 mod floating;
 mod geo_point;
 mod geo_shape;
+mod integer;
 mod ip;
 mod join;
 mod keyword;
@@ -29,12 +30,11 @@ mod text_part;
 mod token_count;
 mod unsigned_long;
 mod version;
-mod whole;
 mod wildcard;
 
 pub(crate) use constant_keyword::ConstantKeyword;
+pub(crate) use integer::Whole;
 pub(crate) use keyword::Keyword;
 #[cfg(test)]
 pub(crate) use table::bare_range;
 pub(crate) use table::{MISSING, find};
-pub(crate) use whole::Whole;

@@ -3,8 +3,8 @@
 
 use crate::RequestError;
 use crate::field::{
-    DateContext, Field, FieldType, KeptIn, Leaf, META, Param, Place, RangeEnd, Reads, Selection, ValueKind,
-    Wanted,
+    DateContext, Field, FieldType, KeptIn, Leaf, Location, META, Param, RangeEnd, Reads, Selection,
+    ValueKind, Wanted,
 };
 
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl FieldType for Percolator {
         (field.index, field.doc_values) = (true, true);
     }
 
-    fn check(&self, leaf: &Leaf, place: &Place<'_>) -> Result<(), RequestError> {
+    fn check(&self, leaf: &Leaf, place: &Location<'_>) -> Result<(), RequestError> {
         place.refuse_copies(leaf)
     }
 

@@ -3,7 +3,7 @@
 
 use super::date::format_of;
 use super::floating::Floating;
-use super::whole::Whole;
+use super::integer::Whole;
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::field::{

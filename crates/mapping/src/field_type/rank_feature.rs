@@ -8,7 +8,7 @@ use crate::RequestError;
 use crate::date::DateFormat;
 use crate::field::feature::RankFeature as Feature;
 use crate::field::{
-    Check, DateContext, Field, FieldType, KeptIn, Leaf, META, NULL_VALUE, OwnedScalar, Param, Place,
+    Check, DateContext, Field, FieldType, KeptIn, Leaf, Location, META, NULL_VALUE, OwnedScalar, Param,
     Precision, Reads, Selection, Update, ValueKind, Wanted, param,
 };
 
@@ -111,7 +111,7 @@ impl FieldType for RankFeatures {
         finish(leaf, field, true);
     }
 
-    fn check(&self, leaf: &Leaf, place: &Place<'_>) -> Result<(), RequestError> {
+    fn check(&self, leaf: &Leaf, place: &Location<'_>) -> Result<(), RequestError> {
         place.refuse_copies(leaf)
     }
 

@@ -7,7 +7,7 @@ use crate::RequestError;
 use crate::date::DateFormat;
 use crate::field::{
     COERCE, Cause, Check, DOC_VALUES, DateContext, Field, FieldType, IGNORE_MALFORMED, INDEX, IntegerWidth,
-    KEEP, Leaf, META, METRIC, NULL_VALUE, Param, Place, RangeEnd, STORE, Scalar, Selection, Typed, Update,
+    KEEP, Leaf, Location, META, METRIC, NULL_VALUE, Param, RangeEnd, STORE, Scalar, Selection, Typed, Update,
     ValueKind, Wanted, double_of, number_range, param,
 };
 use crate::number::double_from_text;
@@ -45,7 +45,7 @@ impl FieldType for ScaledFloat {
         null_double(value)
     }
 
-    fn check(&self, leaf: &Leaf, place: &Place<'_>) -> Result<(), RequestError> {
+    fn check(&self, leaf: &Leaf, place: &Location<'_>) -> Result<(), RequestError> {
         match leaf.params.contains_key("scaling_factor") {
             true => Ok(()),
             false => Err(RequestError::illegal_argument(format!(

@@ -5,8 +5,8 @@ use super::text::Text;
 use super::text_part::{no_fielddata, shingle_prefixes, shingle_prefixes_at, shingles, shingles_name};
 use crate::RequestError;
 use crate::field::{
-    Check, Field, FieldType, INDEX, KEEP, KeptIn, Leaf, META, Param, Place, SIMILARITY, STORE, TextShingles,
-    Update, param,
+    Check, Field, FieldType, INDEX, KEEP, KeptIn, Leaf, Location, META, Param, SIMILARITY, STORE,
+    TextShingles, Update, param,
 };
 use crate::json::java::mapper_parsing;
 
@@ -50,7 +50,7 @@ impl FieldType for SearchAsYouType {
         Some(&Text)
     }
 
-    fn check(&self, leaf: &Leaf, _: &Place<'_>) -> Result<(), RequestError> {
+    fn check(&self, leaf: &Leaf, _: &Location<'_>) -> Result<(), RequestError> {
         let size = leaf.param("max_shingle_size").as_u64().unwrap_or_default();
         match SIZES.contains(&size) {
             true => Ok(()),

@@ -6,8 +6,8 @@ use super::text_part::{PHRASE_SIZE, PHRASES, PREFIXES, hidden_phrases, hidden_pr
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::field::{
-    Cause, Check, DateContext, EAGER_ORDINALS, Field, FieldType, INDEX, KEEP, KeptIn, Leaf, META, Param,
-    Place, RangeEnd, Reads, SIMILARITY, STORE, Scalar, Selection, TextPrefixes, TextShingles, Typed, Update,
+    Cause, Check, DateContext, EAGER_ORDINALS, Field, FieldType, INDEX, KEEP, KeptIn, Leaf, Location, META,
+    Param, RangeEnd, Reads, SIMILARITY, STORE, Scalar, Selection, TextPrefixes, TextShingles, Typed, Update,
     ValueKind, Wanted, param,
 };
 
@@ -46,7 +46,7 @@ impl FieldType for Text {
         PARAMS
     }
 
-    fn check(&self, leaf: &Leaf, place: &Place<'_>) -> Result<(), RequestError> {
+    fn check(&self, leaf: &Leaf, place: &Location<'_>) -> Result<(), RequestError> {
         let refuse = |what: &str, why: &str| {
             let reason = format!("Cannot set {what} on {why}");
             Err(RequestError::illegal_argument(reason))

@@ -3,13 +3,13 @@
 
 use serde_json::Value;
 
-use super::whole::Whole;
+use super::integer::Whole;
 use crate::RequestError;
 use crate::analysis::Analyzer;
 use crate::date::DateFormat;
 use crate::field::{
-    Cause, Check, DOC_VALUES, Field, FieldType, INDEX, IntegerWidth, KEEP, KeptIn, Leaf, META, NULL_VALUE,
-    OwnedScalar, Param, Place, Reads, STORE, Scalar, Typed, Update, param,
+    Cause, Check, DOC_VALUES, Field, FieldType, INDEX, IntegerWidth, KEEP, KeptIn, Leaf, Location, META,
+    NULL_VALUE, OwnedScalar, Param, Reads, STORE, Scalar, Typed, Update, param,
 };
 use crate::json::java::{java_text, mapper_parsing};
 
@@ -48,7 +48,7 @@ impl FieldType for TokenCount {
         field.positions = leaf.flag("enable_position_increments");
     }
 
-    fn check(&self, leaf: &Leaf, place: &Place<'_>) -> Result<(), RequestError> {
+    fn check(&self, leaf: &Leaf, place: &Location<'_>) -> Result<(), RequestError> {
         match leaf.params.contains_key("analyzer") {
             true => Ok(()),
             false => {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::whole::{first_from, last_to};
+use super::integer::{first_from, last_to};
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::field::{

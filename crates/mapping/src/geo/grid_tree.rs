@@ -19,11 +19,11 @@ pub struct GridTree<N> {
 }
 
 impl<N> GridTree<N> {
-    /// Builds a tree over `count` items. `of_things` summarizes a run of items; `of_runs` combines the
+    /// Builds a tree over `count` items. `of_items` summarizes a run of items; `of_runs` combines the
     /// summaries of two consecutive runs, the second of which begins at item `joint`.
     pub fn new(
         count: usize,
-        of_things: impl Fn(Range<usize>) -> N,
+        of_items: impl Fn(Range<usize>) -> N,
         of_runs: impl Fn(&N, &N, usize) -> N,
     ) -> GridTree<N>
     where
@@ -31,7 +31,7 @@ impl<N> GridTree<N> {
     {
         let run = |number: usize| number * FAN..((number + 1) * FAN).min(count);
         let mut levels =
-            vec![(0..count.div_ceil(FAN)).map(|number| of_things(run(number))).collect::<Vec<N>>()];
+            vec![(0..count.div_ceil(FAN)).map(|number| of_items(run(number))).collect::<Vec<N>>()];
         let mut run_things = FAN;
         while let Some(below) = levels.last().filter(|level| level.len() > FAN) {
             let joined = below.chunks(FAN).enumerate().map(|(number, runs)| {
@@ -85,9 +85,9 @@ impl<N> GridTree<N> {
 impl GridTree<GridBounds> {
     /// Builds a tree over items with these bounding rectangles.
     pub fn around(bounds: &[GridBounds]) -> GridTree<GridBounds> {
-        let of_things =
+        let of_items =
             |run: Range<usize>| bounds[run].iter().fold(GridBounds::NOTHING, |all, one| all.with(one));
-        GridTree::new(bounds.len(), of_things, |all, run, _| all.with(run))
+        GridTree::new(bounds.len(), of_items, |all, run, _| all.with(run))
     }
 
     /// Calls `is_found` for items that may touch a rectangle, until it returns true.

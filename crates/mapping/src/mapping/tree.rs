@@ -114,7 +114,7 @@ pub(crate) struct NestedNode {
 
 /// Whether more than one value of a field in a document is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Once {
+pub(crate) enum SingleValued {
     No,
     Dimension,
     /// No value at all is an error too.
@@ -150,7 +150,7 @@ pub(crate) struct Leaf {
     pub is_plain: bool,
     /// Whether a document may have at most one value: a time series dimension, or the timestamp of a data
     /// stream.
-    pub once: Once,
+    pub single_valued: SingleValued,
     /// Listed in `_field_names`, because it has neither doc values nor norms.
     pub is_named: bool,
     /// In UTF-16 units; `u32::MAX` for no limit.
@@ -291,7 +291,7 @@ impl Tree {
         }
         let is_dimension = leaf.flag("time_series_dimension");
         let leaf = &mut self.leaves[number as usize];
-        leaf.once = if is_dimension { Once::Dimension } else { Once::No };
+        leaf.single_valued = if is_dimension { SingleValued::Dimension } else { SingleValued::No };
         leaf.is_plain &= multi_fields.is_empty() && !is_dimension;
         leaf.multi_fields = multi_fields.into();
         Ok(number)
@@ -311,7 +311,7 @@ impl Tree {
         }
         let is_timestamp = |leaf: &&mut Leaf| *leaf.field.path == *definition::data_stream::TIMESTAMP;
         if let Some(leaf) = self.leaves.iter_mut().find(is_timestamp) {
-            leaf.once = Once::Timestamp;
+            leaf.single_valued = SingleValued::Timestamp;
             leaf.is_plain = false;
         }
     }
@@ -400,7 +400,7 @@ impl Leaf {
             is_scripted: field.script.is_some(),
             is_fed: (field.index || field.doc_values) && field.runtime.is_none() && field.script.is_none(),
             is_plain: true,
-            once: Once::No,
+            single_valued: SingleValued::No,
             is_named: field.is_named(),
             ignore_above: field.ignore_above.unwrap_or(u32::MAX),
             quick_bytes_max: match field.normalizer {

@@ -197,8 +197,8 @@ pub(super) fn write_gc(gc: &GcFigures, out: &mut dyn Write) -> io::Result<()> {
             ),
         ));
     }
-    if gc.strange_line_count > 0 {
-        rows.push(("not understood", format!("{} of {} lines", gc.strange_line_count, gc.line_count)));
+    if gc.unrecognized_line_count > 0 {
+        rows.push(("not understood", format!("{} of {} lines", gc.unrecognized_line_count, gc.line_count)));
     }
     for (name, value) in rows {
         writeln!(out, "   {name:<22}  {value}")?;

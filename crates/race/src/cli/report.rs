@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::record::RaceStore;
 use crate::report::RacedSide;
 use crate::report::html::page::RACES_MAX;
-use crate::report::html::{Material, comparison_page, page};
+use crate::report::html::{RaceData, comparison_page, page};
 use crate::report::several::Rules;
 
 /// Draw one race, or several side by side, as one HTML file
@@ -92,12 +92,12 @@ pub(super) fn write_comparison(
 ) -> Result<(), Error> {
     let typical = sides.iter().filter_map(RacedSide::typical);
     let materials =
-        typical.map(|race| Material::read(store, &race.race_id)).collect::<Result<Vec<_>, _>>()?;
+        typical.map(|race| RaceData::read(store, &race.race_id)).collect::<Result<Vec<_>, _>>()?;
     write(output, &comparison_page(sides, rules, &materials))
 }
 
 pub(super) fn html(store: &RaceStore, races: &[String]) -> Result<String, Error> {
-    let read = |race: &String| Material::read(store, race);
+    let read = |race: &String| RaceData::read(store, race);
     Ok(page(&races.iter().map(read).collect::<Result<Vec<_>, _>>()?))
 }
 

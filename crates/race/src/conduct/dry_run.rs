@@ -36,7 +36,11 @@ pub(crate) fn run(spec: &TrackSpec, checks_assertions: bool, out: &mut dyn Write
                 let corpus_folder = data.as_deref();
                 documents::whereabouts(
                     set,
-                    &documents::Places { track_folder: folder, corpus_folder, is_offline: spec.is_offline },
+                    &documents::SearchFolders {
+                        track_folder: folder,
+                        corpus_folder,
+                        is_offline: spec.is_offline,
+                    },
                 )
             }
         };

@@ -30,7 +30,7 @@ use crate::http::Address;
 use crate::http::cluster::Cluster;
 use crate::model::{Challenge, Params, Track};
 use crate::protocol::Protocol;
-use crate::record::measurements::{RunPlace, TaskMeasurements, Warning, WarningKind};
+use crate::record::measurements::{RunPosition, TaskMeasurements, Warning, WarningKind};
 use crate::record::{
     Car, Measurements, Race, RaceFilter, RaceStore, Results, Scope, StoreError, race, scope,
 };
@@ -89,7 +89,7 @@ impl RaceConfig {
 /// The origin of a race: how the server was started, and the race's position in a series.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Provenance {
-    pub place: Option<RunPlace>,
+    pub place: Option<RunPosition>,
     /// Settings of a server that this tool started.
     pub engine_settings: Params,
     /// Whether the server was started for this race alone, so that its memory peak belongs to the race.

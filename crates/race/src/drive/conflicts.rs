@@ -40,8 +40,8 @@ impl ConflictingIds {
         let mut shuffled = Vec::new();
         if rule.is_shuffled {
             shuffled.extend(0..u32::try_from(documents).unwrap_or(u32::MAX));
-            for place in (1..shuffled.len()).rev() {
-                shuffled.swap(place, random.below(place as u64 + 1) as usize);
+            for index in (1..shuffled.len()).rev() {
+                shuffled.swap(index, random.below(index as u64 + 1) as usize);
             }
         }
         ConflictingIds { rule, first_id, documents, shuffled, used: 0, random }
@@ -66,7 +66,7 @@ impl ConflictingIds {
     }
 
     fn id(&self, position: u64) -> u64 {
-        self.first_id + self.shuffled.get(position as usize).map_or(position, |place| u64::from(*place))
+        self.first_id + self.shuffled.get(position as usize).map_or(position, |index| u64::from(*index))
     }
 }
 

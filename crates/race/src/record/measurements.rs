@@ -22,7 +22,7 @@ pub struct Measurements {
     pub version: u32,
     pub race_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub place: Option<RunPlace>,
+    pub place: Option<RunPosition>,
     pub hosts: Vec<String>,
     /// The settings with which this tool started the server, if it did.
     pub engine_settings: Params,
@@ -35,7 +35,7 @@ pub struct Measurements {
 
 /// Position of a race among the races of one run (`--repeat`, `--versus`, `limber tune`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct RunPlace {
+pub struct RunPosition {
     pub run_id: String,
     /// Name of the side that raced.
     pub side: String,

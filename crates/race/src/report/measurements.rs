@@ -102,7 +102,7 @@ fn rounded(ms: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::record::measurements::{
-        DelayMeasurements, RunPlace, TaskMeasurements, VERSION, Warning, WarningKind,
+        DelayMeasurements, RunPosition, TaskMeasurements, VERSION, Warning, WarningKind,
     };
 
     #[test]
@@ -111,7 +111,7 @@ mod tests {
         let measurements = Measurements {
             version: VERSION,
             race_id: "r".into(),
-            place: Some(RunPlace { run_id: "x".into(), side: "A".into(), round: 2, position: 3 }),
+            place: Some(RunPosition { run_id: "x".into(), side: "A".into(), round: 2, position: 3 }),
             tasks: vec![TaskMeasurements {
                 task: "search".into(),
                 sample_count: 12,

@@ -81,7 +81,7 @@ impl Scheme {
 }
 
 /// The server that is raced.
-struct Subject {
+struct RacedServer {
     cluster: Cluster,
     scheme: Scheme,
     /// Stops the server when it is dropped.
@@ -97,14 +97,14 @@ pub(crate) fn race_schemes(
     provider: &dyn ServerProvider,
     log: &mut dyn Write,
 ) -> Result<SchemesOutcome, Error> {
-    let mut subject = Subject::start(provider, &config.is_cancelled)?;
+    let mut raced = RacedServer::start(provider, &config.is_cancelled)?;
     tell(log, &format!("Loading the documents of the track {TRACK}"));
-    subject.race(config, "load")?;
-    subject.rest()?;
-    subject.switch_to(Scheme::Native)?;
-    let working_set_bytes = subject.memory()?.resident_bytes;
+    raced.race(config, "load")?;
+    raced.rest()?;
+    raced.switch_to(Scheme::Native)?;
+    let working_set_bytes = raced.memory()?.resident_bytes;
     let budget_bytes = share_of(working_set_bytes, config.budget_percent);
-    subject.set_budget(budget_bytes)?;
+    raced.set_budget(budget_bytes)?;
 
     let mut rounds = Vec::new();
     // The first round is a warm-up and does not count.
@@ -115,10 +115,10 @@ pub(crate) fn race_schemes(
             order.reverse();
         }
         for (scheme, figures) in order {
-            subject.switch_to(scheme)?;
-            figures.write = subject.race(config, "write")?;
-            subject.rest()?;
-            figures.query = subject.race(config, "query")?;
+            raced.switch_to(scheme)?;
+            figures.write = raced.race(config, "write")?;
+            raced.rest()?;
+            figures.query = raced.race(config, "query")?;
         }
         match number {
             0 => tell(log, "Warm-up round done"),
@@ -129,11 +129,11 @@ pub(crate) fn race_schemes(
         }
     }
 
-    let store = subject.store()?;
+    let store = raced.store()?;
     let mut sweep = Vec::new();
-    subject.switch_to(Scheme::Cached)?;
+    raced.switch_to(Scheme::Cached)?;
     for &percent in &config.sweep_percent {
-        let row = subject.sweep_step(config, percent, share_of(working_set_bytes, percent))?;
+        let row = raced.sweep_step(config, percent, share_of(working_set_bytes, percent))?;
         tell(log, &format!("Sweep: {row}"));
         sweep.push(row);
     }
@@ -156,12 +156,12 @@ fn tell(log: &mut dyn Write, line: &str) {
     let _ = writeln!(log, "{line}");
 }
 
-impl Subject {
-    fn start(provider: &dyn ServerProvider, is_cancelled: &AtomicBool) -> Result<Subject, Error> {
+impl RacedServer {
+    fn start(provider: &dyn ServerProvider, is_cancelled: &AtomicBool) -> Result<RacedServer, Error> {
         let server = provider.start()?;
         let mut cluster = connect(std::slice::from_ref(&server.address), &ClientOptions::default())?;
         cluster.wait_for_rest_layer(is_cancelled, &mut |_| {})?;
-        Ok(Subject { cluster, scheme: Scheme::Cached, server })
+        Ok(RacedServer { cluster, scheme: Scheme::Cached, server })
     }
 
     /// Switches the scheme. When it returns, all term indexes are resident in the native scheme, and no more

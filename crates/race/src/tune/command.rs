@@ -101,7 +101,7 @@ pub struct TuneCommand {
 
 /// The drawings of a finished search.
 #[derive(Debug)]
-pub(super) struct Drawn {
+pub(super) struct Drawings {
     /// Memory against the goal, if the memory is known.
     pub tradeoff: Option<String>,
     /// The whole report as HTML.
@@ -114,15 +114,15 @@ impl TuneCommand {
         let home = folder()?;
         let id = self.resume.clone().or_else(|| self.tune_id.clone()).unwrap_or_else(new_race_id);
         let mut console = console::Console::new(self.quiet, None);
-        let (findings_text, drawn, ledger) = self.search_in(&home, &id, provider, &mut console)?;
+        let (findings_text, drawings, ledger) = self.search_in(&home, &id, provider, &mut console)?;
         printed(std::io::Write::write_all(&mut std::io::stdout().lock(), findings_text.as_bytes()))?;
         if let Some(ledger) = ledger {
             ledger.write("report.md", &findings_text)?;
-            if let Some(drawn) = drawn {
-                if let Some(picture) = drawn.tradeoff {
+            if let Some(drawings) = drawings {
+                if let Some(picture) = drawings.tradeoff {
                     ledger.write("tradeoff.svg", &picture)?;
                 }
-                let path = ledger.write("report.html", &drawn.page)?;
+                let path = ledger.write("report.html", &drawings.page)?;
                 console.note(&format!("The report as a page, for a browser: [{}].", path.display()));
             }
             console.note(&format!("The search is kept in [{}].", ledger.folder().display()));
@@ -149,7 +149,7 @@ impl TuneCommand {
         id: &str,
         provider: &dyn ServerProvider,
         progress: &mut dyn Progress,
-    ) -> Result<(String, Option<Drawn>, Option<Ledger>), Error> {
+    ) -> Result<(String, Option<Drawings>, Option<Ledger>), Error> {
         if self.dry_run {
             return Ok((self.plan(home)?, None, None));
         }
@@ -197,8 +197,8 @@ impl TuneCommand {
                  --contender-tags 'tune:{id},candidate:c{other}'\n",
             ));
         }
-        let drawn = Drawn { tradeoff: findings.picture(), page: page(&findings) };
-        Ok((text, Some(drawn), Some(ledger)))
+        let drawings = Drawings { tradeoff: findings.picture(), page: page(&findings) };
+        Ok((text, Some(drawings), Some(ledger)))
     }
 
     /// Returns the experiment as it was recorded, or as the user asks for it.
@@ -443,8 +443,8 @@ mod tests {
         ];
         let mut notes = Notes::default();
         let tune = command(&line);
-        let (text, drawn, ledger) = tune.search_in(home.path(), "t1", &provider, &mut notes).unwrap();
-        let page = drawn.expect("a finished search is drawn").page;
+        let (text, drawings, ledger) = tune.search_in(home.path(), "t1", &provider, &mut notes).unwrap();
+        let page = drawings.expect("a finished search is drawn").page;
         assert!(page.contains("Evidence by rung") && page.contains("<h3>Final</h3>"), "{page}");
         // Every setting has the same number of segments.
         assert!(text.contains("No setting is shown to be the best."), "{text}");

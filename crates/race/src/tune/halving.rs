@@ -184,8 +184,8 @@ impl State<'_> {
             return Ok(false);
         }
         let round = rung * 1_000 + pass;
-        for place in Order::Random.of_round(racing.len(), round, self.plan.seed) {
-            let candidate = racing[place];
+        for index in Order::Random.of_round(racing.len(), round, self.plan.seed) {
+            let candidate = racing[index];
             let outcome = (self.race)(candidate, self.trials.len())?;
             let failure = match &outcome {
                 Outcome::Failed(reason) => Some(format!("a race failed: {reason}")),

@@ -145,21 +145,21 @@ fn settings_that_fail_or_break_a_bound_do_not_win() {
 fn the_same_outcomes_lead_to_the_same_search() {
     let mut simulated = Simulated::new(32, 0.05, 9);
     let plan = plan(80, 9);
-    let whole = searched(&mut simulated, &plan);
+    let uninterrupted = searched(&mut simulated, &plan);
     // The search is interrupted after 30 races, then resumed from what was recorded.
     let interrupted = search(32, &plan, &mut |_, position| match position {
         30 => Err(Error::Argument("interrupted".into())),
-        position => Ok(whole.trials[position].outcome.clone()),
+        position => Ok(uninterrupted.trials[position].outcome.clone()),
     });
     assert!(interrupted.is_err());
     let mut asked = 0;
     let again = search(32, &plan, &mut |candidate, position| {
-        assert_eq!(candidate, whole.trials[position].candidate);
+        assert_eq!(candidate, uninterrupted.trials[position].candidate);
         asked += 1;
-        Ok(whole.trials[position].outcome.clone())
+        Ok(uninterrupted.trials[position].outcome.clone())
     })
     .unwrap();
-    assert_eq!((again, asked), (whole.clone(), whole.trials.len()));
+    assert_eq!((again, asked), (uninterrupted.clone(), uninterrupted.trials.len()));
 }
 
 #[test]

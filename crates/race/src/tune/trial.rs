@@ -11,7 +11,7 @@ use crate::conduct::race::RaceConfig;
 use crate::conduct::series::race_on;
 use crate::error::Error;
 use crate::model::bare_text;
-use crate::record::measurements::RunPlace;
+use crate::record::measurements::RunPosition;
 use crate::report::figures::{self, Figure};
 use crate::server::engine::{EngineSpec, ServerProvider};
 
@@ -124,7 +124,7 @@ impl Racer<'_> {
         config.user_tags.insert("tune".to_owned(), self.tune_id.into());
         config.user_tags.insert("candidate".to_owned(), format!("c{candidate}").into());
         config.provenance.engine_settings = self.experiment.space.settings(values);
-        config.provenance.place = Some(RunPlace {
+        config.provenance.place = Some(RunPosition {
             run_id: self.tune_id.to_owned(),
             side: format!("c{candidate}"),
             round: 0,

@@ -15,7 +15,7 @@ use crate::error::ScriptError;
 use crate::language::{Compiled, ScriptContext};
 use crate::library::{Machine, TOKEN_MEMBERS};
 use crate::run::{Frozen, Run};
-use crate::values::{Asker, MapOrder, Settled, Value, identity};
+use crate::values::{MapOrder, Origin, Settled, Value, identity};
 
 /// A compiled script with its parameters.
 #[derive(Debug, Clone)]
@@ -63,7 +63,7 @@ impl ContextScript {
             Value::Params => run.params.clone(),
             value => value,
         };
-        Settled::of(&value, Asker::Reduce)?;
+        Settled::of(&value, Origin::Reduce)?;
         value.to_json(JSON_DEPTH_MAX).map_err(|(kind, reason)| {
             let is_memory = kind == "circuit_breaking_exception";
             let class = if is_memory { ErrorClass::TooManyRequests } else { ErrorClass::BadRequest };

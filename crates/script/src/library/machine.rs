@@ -65,7 +65,7 @@ pub(crate) trait Machine {
     fn field_values(&mut self, field: u16, at: u32) -> Outcome<Vec<Value>>;
 
     /// Returns `randomScore(seed)` of the current document; `None` if there is no document.
-    fn random_by_place(&self, seed: i32) -> Option<f64>;
+    fn random_by_doc(&self, seed: i32) -> Option<f64>;
 
     /// Returns `randomScore(seed, field)` for a value's bytes; `None` if there is no document.
     fn random_by_bytes(&self, bytes: &[u8], seed: i32) -> Option<f64>;

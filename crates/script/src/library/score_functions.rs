@@ -31,7 +31,7 @@ pub(crate) fn call_built_in(
             let raised = value.f64().powf(exponent.f64());
             Value::Double(raised / (k.f64().powf(exponent.f64()) + raised))
         }
-        ("randomScore", [seed]) => match machine.random_by_place(seed.i64() as i32) {
+        ("randomScore", [seed]) => match machine.random_by_doc(seed.i64() as i32) {
             Some(number) => Value::Double(number),
             None => return Err(ScriptError::argument(at, "[randomScore] needs a document")),
         },

@@ -292,7 +292,7 @@ impl Block<'_, '_> {
             ("randomScore", [seed]) => {
                 let seed = self.constant(seed)?.i64() as i32;
                 let (documents, docs) = self.run.batch()?;
-                let number = |row: &u32| documents.random_by_place(docs[*row as usize], seed);
+                let number = |row: &u32| documents.random_by_doc(docs[*row as usize], seed);
                 Some(Column::real(rows.iter().map(number).collect()))
             }
             ("randomScore", [seed, Expr { kind: Kind::Field(field), .. }]) => {

@@ -44,7 +44,7 @@ enum Node {
     Whole(f64, Box<Node>),
     Fade(Falloff, Box<Node>),
     /// A decay of the field's point.
-    FadeOfPlace(Falloff),
+    DecayOfPoint(Falloff),
 }
 
 /// A range of a field's values.
@@ -171,7 +171,7 @@ impl Reading<'_, '_> {
             [origin, scale, offset, factor].into_iter().map(|parameter| self.constant(parameter));
         let Decay(falloff) = Decay::new(name, &parameters.collect::<Option<Vec<Value>>>()?, 0).ok()?;
         match (&value.kind, &self.field.values) {
-            (Kind::FieldValue(_), ValueKind::Point) => Some(Node::FadeOfPlace(falloff)),
+            (Kind::FieldValue(_), ValueKind::Point) => Some(Node::DecayOfPoint(falloff)),
             (Kind::FieldValue(_), ValueKind::Date { .. }) => {
                 Some(Node::Fade(falloff, Box::new(Node::Number)))
             }
@@ -237,7 +237,7 @@ impl ScriptCeiling<'_> {
                 let (greatest, smallest) = falloff.most_and_least(least, most);
                 (smallest, greatest)
             }
-            Node::FadeOfPlace(falloff) => match *span {
+            Node::DecayOfPoint(falloff) => match *span {
                 Span::Places { longitudes, latitudes } => (0.0, falloff.most_in(longitudes, latitudes)),
                 Span::Numbers(..) => return None,
             },

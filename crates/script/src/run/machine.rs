@@ -38,8 +38,8 @@ impl Machine for Run<'_> {
         self.batch.as_ref().is_some_and(|batch| batch.documents.field(field).field.is_some())
     }
 
-    fn random_by_place(&self, seed: i32) -> Option<f64> {
-        self.batch.as_ref().map(|batch| batch.documents.random_by_place(batch.docs[batch.at], seed))
+    fn random_by_doc(&self, seed: i32) -> Option<f64> {
+        self.batch.as_ref().map(|batch| batch.documents.random_by_doc(batch.docs[batch.at], seed))
     }
 
     fn field_size(&mut self, field: u16, at: u32) -> Outcome<usize> {

@@ -226,7 +226,7 @@ impl<'a> OpenScript<'a> {
             let (reader, _) = self.run.reader(field, 0).ok()?;
             kinds
                 .iter_mut()
-                .zip(reader.kinds()?)
+                .zip(reader.ordinals()?)
                 .for_each(|(kind, own)| *kind = *kind << 32 | u64::from(*own));
         }
         Some(kinds)

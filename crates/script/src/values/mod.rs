@@ -19,6 +19,6 @@ pub(crate) use field_part::{date_part, part_of};
 pub(crate) use map::{MapOrder, MapValue};
 pub use object::JavaObject;
 pub(crate) use regex::{Matcher, Regex, after, byte_of};
-pub use settled::{Asker, Kept, Settled, check_references};
+pub use settled::{Kept, Origin, Settled, check_references};
 pub(crate) use value::argument;
 pub use value::{DateValue, Value};

@@ -55,7 +55,7 @@ pub enum Settled {
 
 /// The script that a value comes from, as errors name it.
 #[derive(Debug, Clone, Copy)]
-pub enum Asker {
+pub enum Origin {
     /// `init_script`.
     Init,
     /// `map_script`.
@@ -66,19 +66,19 @@ pub enum Asker {
     Reduce,
 }
 
-impl Asker {
+impl Origin {
     fn name(self) -> &'static str {
         match self {
-            Asker::Init => "Scripted metric aggs init script",
-            Asker::Map => "Scripted metric aggs map script",
-            Asker::Combine => "Scripted metric aggs combine script",
-            Asker::Reduce => "reduce script",
+            Origin::Init => "Scripted metric aggs init script",
+            Origin::Map => "Scripted metric aggs map script",
+            Origin::Combine => "Scripted metric aggs combine script",
+            Origin::Reduce => "reduce script",
         }
     }
 
     fn refused(self, class: &str) -> RequestError {
         RequestError::illegal_argument(match self {
-            Asker::Reduce => format!("can not write type [class {class}]"),
+            Origin::Reduce => format!("can not write type [class {class}]"),
             _ => format!("Cannot write type [{class}] to stream"),
         })
     }
@@ -86,7 +86,7 @@ impl Asker {
 
 /// Walks a value from the outside in; `around` has the identities of the enclosing lists and maps.
 struct Walk {
-    asker: Asker,
+    origin: Origin,
     around: Vec<usize>,
 }
 
@@ -98,13 +98,13 @@ impl Walk {
     ) -> Result<T, RequestError> {
         let own = identity(value).unwrap_or_default();
         if self.around.contains(&own) {
-            let reason = format!("Iterable object is self-referencing itself ({})", self.asker.name());
+            let reason = format!("Iterable object is self-referencing itself ({})", self.origin.name());
             return Err(RequestError::illegal_argument(reason));
         }
         if self.around.len() >= DEPTH_MAX {
             return Err(RequestError::illegal_argument(format!(
                 "what the {} gives is nested deeper than {DEPTH_MAX} levels",
-                self.asker.name()
+                self.origin.name()
             )));
         }
         self.around.push(own);
@@ -157,7 +157,7 @@ impl Walk {
                 let items = set.entries().iter().map(|(item, _)| walk.settle(item));
                 Ok(Settled::Set(items.collect::<Result<_, _>>()?, set.order))
             })?,
-            other => return Err(self.asker.refused(other.class())),
+            other => return Err(self.origin.refused(other.class())),
         })
     }
 }
@@ -171,8 +171,8 @@ impl Settled {
     ///
     /// # Errors
     /// `illegal_argument_exception` for a value that contains itself or cannot be settled.
-    pub fn of(value: &Value, asker: Asker) -> Result<Settled, RequestError> {
-        Walk { asker, around: Vec::new() }.settle(value)
+    pub fn of(value: &Value, origin: Origin) -> Result<Settled, RequestError> {
+        Walk { origin, around: Vec::new() }.settle(value)
     }
 
     /// Converts back to a value, with new lists and maps.
@@ -219,8 +219,8 @@ impl Settled {
 }
 
 /// Refuses a value that contains itself.
-pub fn check_references(value: &Value, asker: Asker) -> Result<(), RequestError> {
-    Walk { asker, around: Vec::new() }.check(value)
+pub fn check_references(value: &Value, origin: Origin) -> Result<(), RequestError> {
+    Walk { origin, around: Vec::new() }.check(value)
 }
 
 /// Lists, maps and sets that scripts made for values that are kept from one run to the next.

@@ -9,7 +9,7 @@ use super::answer::hit_reader::HitReader;
 use super::bucket::{DateShape, Rounding, ShownRange};
 use super::budget::Budget;
 use super::collector::{Collector, NoCollector, Subs};
-use super::definition::{Definition, Place};
+use super::definition::{CollectorContext, Definition};
 use super::profiled::{AggregationTimes, ProfiledCollector, Step};
 use super::source::Source;
 use super::terms::TermFilter;
@@ -223,7 +223,7 @@ fn collector<'s>(
     let Kind::Own(definition) = &bound.kind else { return Ok(Box::new(NoCollector)) };
     let inner = bound.inner.as_ref().unwrap_or(shard);
     let subs = collectors(&bound.subs, inner, is_alone && definition.is_single_bucket(), budget)?;
-    let make = || definition.collector(Place { bound, subs, shard, is_alone, budget });
+    let make = || definition.collector(CollectorContext { bound, subs, shard, is_alone, budget });
     match &bound.times {
         None => make(),
         Some(times) => {

@@ -46,13 +46,13 @@ pub trait Collector<'s>: Debug {
     fn count_numbers(&mut self, _points: &Points<'_>, _range: RangeInclusive<i64>) -> Result<()> {
         Ok(())
     }
-    /// Whether [`Self::count_places`] can answer from the geo points of this field, of which each document
+    /// Whether [`Self::count_points`] can answer from the geo points of this field, of which each document
     /// has at most one: if only document counts are needed.
     fn counts_places(&self, _path: &str) -> bool {
         false
     }
     /// Collects documents of the segment by their encoded geo points.
-    fn count_places(&mut self, _places: &[i64]) -> Result<()> {
+    fn count_points(&mut self, _places: &[i64]) -> Result<()> {
         Ok(())
     }
     fn end_segment(&mut self) -> Result<()> {
@@ -396,7 +396,7 @@ impl<'s> ShardCollector<'s> {
 
     /// Collects the documents of the current segment whose geo point in `path` lies in the shape, if all
     /// aggregations can do that, and returns their number; otherwise does nothing.
-    pub(crate) fn count_places(&mut self, path: &str, shape: &geo::Shape) -> Result<Option<u64>> {
+    pub(crate) fn count_points(&mut self, path: &str, shape: &geo::Shape) -> Result<Option<u64>> {
         let Some(number) = self.current else { return Ok(None) };
         let Some(points) = self.shard.segments[number].segment.spatial_points(path)? else { return Ok(None) };
         if !points.is_single_valued() || !self.subs.list.iter().all(|(_, sub)| sub.counts_places(path)) {
@@ -410,7 +410,7 @@ impl<'s> ShardCollector<'s> {
             |place| shape.contains(place),
             |places| {
                 count += places.len() as u64;
-                subs.iter_mut().try_for_each(|(_, sub)| sub.count_places(places))
+                subs.iter_mut().try_for_each(|(_, sub)| sub.count_points(places))
             },
         )?;
         Ok(Some(count))

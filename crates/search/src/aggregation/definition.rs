@@ -187,7 +187,7 @@ pub trait Request: Any + Debug + Send + Sync {
 
 /// Collects the documents of a shard.
 pub trait Collect {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>>;
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>>;
 }
 
 /// Reduces the findings of shards, or of buckets that are merged.
@@ -302,7 +302,7 @@ impl<T: Request + Collect + Render> Definition for T {
 
 /// What a collector is made from.
 #[derive(Debug)]
-pub struct Place<'s> {
+pub struct CollectorContext<'s> {
     pub bound: &'s Bound,
     pub subs: Subs<'s>,
     pub shard: &'s ShardSnapshot,

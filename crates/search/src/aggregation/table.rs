@@ -94,5 +94,5 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// Aggregations that Elasticsearch has and this server does not have. They are refused by name, so that they
 /// are not mistaken for typing errors.
-pub(super) const KNOWN_ELSEWHERE: &[&str] =
+pub(super) const UNSUPPORTED: &[&str] =
     &["bucket_correlation", "bucket_count_ks_test", "inference", "ip_prefix", "time_series"];

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::definition::Definition;
 use super::options::Options;
 use super::pipeline::{self, Pipeline};
-use super::table::{AGGREGATIONS, KNOWN_ELSEWHERE};
+use super::table::{AGGREGATIONS, UNSUPPORTED};
 use crate::values::json;
 
 /// Largest depth of nested aggregations.
@@ -227,7 +227,7 @@ fn expected_object(key: &str, value: &Value, name: &str) -> RequestError {
 }
 
 fn unknown_type(type_name: &str) -> RequestError {
-    if KNOWN_ELSEWHERE.contains(&type_name) {
+    if UNSUPPORTED.contains(&type_name) {
         return RequestError::unsupported(format!("the aggregation type [{type_name}]"));
     }
     let cause =

@@ -19,7 +19,7 @@ pub(crate) struct Best {
 /// The worst of the wanted hits, once there are enough: a later shard need not collect hits that come after
 /// it.
 #[derive(Debug, Clone)]
-pub(crate) struct Bar {
+pub(crate) struct MinCompetitive {
     pub score: f32,
     /// One key for each sort; empty when sorted by score.
     pub keys: Box<[SortKey]>,
@@ -33,9 +33,9 @@ impl Best {
     }
 
     /// Returns what a hit of this shard must reach; `None` while there are fewer hits than wanted.
-    pub fn bar(&self, shard: usize) -> Option<Bar> {
+    pub fn bar(&self, shard: usize) -> Option<MinCompetitive> {
         let (holder, worst) = self.hits.last().filter(|_| self.hits.len() >= self.count_max)?;
-        Some(Bar { score: worst.score, keys: worst.keys.clone(), tie_wins: shard < *holder })
+        Some(MinCompetitive { score: worst.score, keys: worst.keys.clone(), tie_wins: shard < *holder })
     }
 
     /// Adds a shard's hits, which are in order, best first.
@@ -82,7 +82,7 @@ impl Best {
     }
 }
 
-impl Bar {
+impl MinCompetitive {
     /// Whether the keys are of the kinds that these sorts produce; indices may map a field differently.
     pub fn fits(&self, sorts: &[BoundSort]) -> bool {
         self.keys.len() == sorts.len()

@@ -2,12 +2,12 @@
 
 mod best;
 mod bind;
+mod computed_term_reader;
 mod contenders;
 mod distance;
 mod group;
 mod index_order;
 mod key;
-mod made_reader;
 mod nested;
 mod number_reader;
 mod reader;
@@ -18,7 +18,7 @@ mod top_fields;
 mod top_groups;
 mod top_scores;
 
-pub(crate) use best::{Bar, Best};
+pub(crate) use best::{Best, MinCompetitive};
 pub(crate) use bind::bind_sorts;
 pub(crate) use contenders::Contenders;
 pub(crate) use group::{BoundCollapse, GroupKey};

@@ -8,9 +8,9 @@ use limber_mapping::number::sortable_from_f64;
 use limber_segment::columns::{Batch, Cardinality};
 use limber_segment::{DocId, Segment};
 
+use super::computed_term_reader::ComputedTermReader;
 use super::distance::DistanceReader;
 use super::key::ordered;
-use super::made_reader::MadeReader;
 use super::nested::NestedReader;
 use super::number_reader::NumberReader;
 use super::script_reader::ScriptReader;
@@ -30,7 +30,7 @@ pub(crate) enum KeyReader<'a> {
     Distance(Box<DistanceReader<'a>>),
     Script(Box<ScriptReader<'a>>),
     Nested(Box<NestedReader<'a>>),
-    Made(Box<MadeReader<'a>>),
+    Computed(Box<ComputedTermReader<'a>>),
 }
 
 impl<'a> KeyReader<'a> {
@@ -62,7 +62,7 @@ impl<'a> KeyReader<'a> {
         Ok(match sort.kind {
             KeyKind::Score => KeyReader::Score { descending },
             KeyKind::Doc => KeyReader::Doc { descending, base: base + sort.doc_base },
-            KeyKind::Term if sort.makes_terms() => KeyReader::Made(Box::new(MadeReader {
+            KeyKind::Term if sort.computes_terms() => KeyReader::Computed(Box::new(ComputedTermReader {
                 runtime: sort.runtime.clone(),
                 script: sort.script.clone(),
                 segment,
@@ -115,7 +115,7 @@ impl<'a> KeyReader<'a> {
             KeyReader::Nested(reader) => reader.read(docs, out)?,
             KeyReader::Number(reader) => reader.read(docs, out)?,
             KeyReader::Distance(reader) => reader.read(docs, None, docs.len(), out)?,
-            KeyReader::Made(reader) => {
+            KeyReader::Computed(reader) => {
                 reader.read(docs, scores)?;
                 // The key is the index among the strings that were read last.
                 out.extend(0..docs.len() as i64);
@@ -140,7 +140,7 @@ impl<'a> KeyReader<'a> {
             KeyReader::Term(reader) => reader.read_together(docs, owners, count, out)?,
             KeyReader::Script(reader) => reader.read_together(docs, owners, count, out)?,
             KeyReader::Distance(reader) => reader.read(docs, Some(owners), count, out)?,
-            KeyReader::Made(reader) => {
+            KeyReader::Computed(reader) => {
                 reader.read_together(docs, owners, count)?;
                 out.extend(0..count as i64);
             }
@@ -186,7 +186,7 @@ impl<'a> KeyReader<'a> {
             KeyReader::Distance(reader) => SortKey::Number(ordered(key, reader.descending())),
             KeyReader::Script(reader) => SortKey::Number(ordered(key, reader.descending)),
             KeyReader::Nested(reader) => reader.global(key)?,
-            KeyReader::Made(reader) => SortKey::Term(reader.keys.get(key as usize).cloned().flatten()),
+            KeyReader::Computed(reader) => SortKey::Term(reader.keys.get(key as usize).cloned().flatten()),
             KeyReader::Term(reader) => {
                 if key == i64::MAX || key == i64::MIN {
                     return Ok(SortKey::Term(None));

@@ -227,7 +227,7 @@ impl BoundSort {
     }
 
     /// Whether the keys are strings that no segment holds.
-    pub fn makes_terms(&self) -> bool {
+    pub fn computes_terms(&self) -> bool {
         self.kind == KeyKind::Term && (self.script.is_some() || self.runtime.is_some())
     }
 

@@ -15,7 +15,7 @@ use super::index_order::follows_index_sort;
 use super::key::{compare_keys, ordered};
 use super::reader::KeyReader;
 use super::sort::{BoundSort, KeyKind};
-use super::{Bar, Contenders, Hit};
+use super::{Contenders, Hit, MinCompetitive};
 use crate::error::Result;
 use crate::matcher::{Bits, SegmentBits, WINDOW};
 use crate::values::sort_key::SortKey;
@@ -35,7 +35,7 @@ pub(crate) struct TopFields {
     /// Only hits after these keys are wanted.
     after: Option<(Box<[SortKey]>, Tie)>,
     /// The worst wanted hit of the shards searched before.
-    bar: Option<Bar>,
+    bar: Option<MinCompetitive>,
     /// Whether hits of a segment come in the order of the sorts.
     in_order: bool,
 }
@@ -45,7 +45,7 @@ impl TopFields {
         sorts: Vec<BoundSort>,
         count_max: usize,
         after: Option<(Box<[SortKey]>, Tie)>,
-        bar: Option<Bar>,
+        bar: Option<MinCompetitive>,
         index_sort: &[SortField],
     ) -> TopFields {
         let bar = bar.filter(|bar| bar.fits(&sorts));
@@ -61,7 +61,7 @@ impl TopFields {
 
     /// Starts a segment; pass the result to [`TopFields::absorb`] in the end.
     pub fn segment<'a>(&self, segment: &'a Segment, number: u32, base: u64) -> Result<SegmentTop<'a>> {
-        let made = self.sorts.iter().any(BoundSort::makes_terms).then(|| MadeTop {
+        let made = self.sorts.iter().any(BoundSort::computes_terms).then(|| ComputedTop {
             sorts: self.sorts.clone(),
             hits: Vec::new(),
             cutoff: match self.hits.last() {
@@ -237,18 +237,18 @@ pub(crate) struct SegmentTop<'a> {
     /// Whether no document after those seen can be wanted.
     is_complete: bool,
     /// Replaces all the above for sorts by strings that no dictionary holds.
-    made: Option<MadeTop>,
+    made: Option<ComputedTop>,
 }
 
 /// The best hits, best first, by keys that compare across segments and shards.
-struct MadeTop {
+struct ComputedTop {
     sorts: Vec<BoundSort>,
     hits: Vec<(Box<[SortKey]>, DocId, f32)>,
     cutoff: Option<(Box<[SortKey]>, bool)>,
     after: Option<(Box<[SortKey]>, Tie)>,
 }
 
-impl MadeTop {
+impl ComputedTop {
     /// Adds a document if it is among the best; documents ascend.
     fn offer(&mut self, keys: Box<[SortKey]>, doc: DocId, shard_doc: u64, score: f32, count_max: usize) {
         if let Some((after, tie)) = &self.after {

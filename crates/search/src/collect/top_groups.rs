@@ -55,7 +55,7 @@ impl<'a> TopGroups<'a> {
         let bounds = [self.after.as_deref(), worst.map(|worst| &*worst.keys)];
         let readers = self.sorts.iter().map(|sort| KeyReader::open(sort, segment, base));
         let readers = readers.collect::<Result<Vec<_>>>()?;
-        let board = match self.sorts.iter().any(BoundSort::makes_terms) {
+        let board = match self.sorts.iter().any(BoundSort::computes_terms) {
             true => {
                 let [after, worst] = bounds
                     .map(|keys| keys.map(|keys| GlobalKeys { keys: keys.into(), sorts: self.sorts.clone() }));

@@ -2,7 +2,7 @@
 
 use limber_segment::DocId;
 
-use super::{Bar, Hit};
+use super::{Hit, MinCompetitive};
 use crate::matcher::Keeper;
 
 /// A hit as one number, greater for better hits: the bits of its score above the complement of the
@@ -54,8 +54,8 @@ impl TopScores {
     /// Bytes that a hit takes while it is collected and returned; the caller charges them.
     pub const HIT_BYTES: u64 = 128;
 
-    pub(crate) fn new(count_max: usize, bar: Option<&Bar>) -> TopScores {
-        let floor = bar.map(Bar::threshold);
+    pub(crate) fn new(count_max: usize, bar: Option<&MinCompetitive>) -> TopScores {
+        let floor = bar.map(MinCompetitive::threshold);
         let threshold = if count_max == 0 { Some(f32::INFINITY) } else { floor };
         TopScores { count_max, floor, threshold, entries: Vec::new() }
     }

@@ -45,9 +45,13 @@ pub trait NamedDocuments: Send + Sync {
     fn read(&self, name: &DocumentName) -> Result<Option<NamedDocument>, RequestError>;
 
     /// Returns the documents that the query rules of these sets pin and exclude for a search with the match
-    /// criteria `said`.
+    /// criteria `match_criteria`.
     ///
     /// # Errors
     /// One of the sets does not exist.
-    fn ruled(&self, sets: &[String], said: &Map<String, Value>) -> Result<RuledDocuments, RequestError>;
+    fn apply_rules(
+        &self,
+        sets: &[String],
+        match_criteria: &Map<String, Value>,
+    ) -> Result<RuledDocuments, RequestError>;
 }

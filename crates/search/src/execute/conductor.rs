@@ -206,7 +206,7 @@ fn run_entered(
     let fetch_started = Instant::now();
     let next = of_next_phase(context);
     let _of_next_phase = next.work().enter();
-    let page = fetch::Winners { shards, found: &found, hits: &winners, shows_sort, allows_partial };
+    let page = fetch::BestHits { shards, found: &found, hits: &winners, shows_sort, allows_partial };
     let fetched = match request.collapse_field() {
         None => fetch::fetch(&page, request, &mut failures, &next)?,
         Some(_) => {

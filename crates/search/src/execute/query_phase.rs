@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::aggregation::{
     AggregationTimes, Aggregations, BoundAggregations, Budget, ShardAggregations, ShardCollector, ShardPart,
 };
-use crate::collect::{Bar, Best, BoundSort, Tie, TopScores, best_first_key};
+use crate::collect::{Best, BoundSort, MinCompetitive, Tie, TopScores, best_first_key};
 use crate::context::failures::{Failures, failure, time_exceeded};
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot, workers};
 use crate::error::{Error, Result};
@@ -72,7 +72,7 @@ struct Visit {
 /// What earlier shards found, to spare the next one work.
 #[derive(Default)]
 struct Before {
-    bar: Option<Bar>,
+    bar: Option<MinCompetitive>,
     counted: u64,
 }
 
@@ -267,7 +267,7 @@ impl QueryPhase<'_> {
             snapshot,
             self.request.query.as_ref(),
             self.context,
-            &fetch::HitsOfAggregations,
+            &fetch::AggregationHits,
         )?;
         let budget = Budget::new(self.context)?;
         let mut collector = ShardCollector::new(snapshot, &bound, &budget)?;
@@ -372,11 +372,11 @@ impl Sink for ShardCollector<'_> {
         ShardCollector::count_numbers(self, path, range)
     }
 
-    fn count_places(&mut self, path: &str, shape: &Shape) -> Result<Option<u64>> {
+    fn count_points(&mut self, path: &str, shape: &Shape) -> Result<Option<u64>> {
         if self.needs_scores() {
             return Ok(None);
         }
-        ShardCollector::count_places(self, path, shape)
+        ShardCollector::count_points(self, path, shape)
     }
 
     fn collect(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {

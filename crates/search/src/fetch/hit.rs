@@ -185,7 +185,7 @@ impl<'a> Fetcher<'a> {
         if self.plan.source.fetch || needs_values {
             let document = around.segment.document(around.doc, self.reader)?;
             let mapping = &self.shard.mapping;
-            if self.request.is_written_again && mapping.synthetic().is_some() {
+            if self.request.is_reindexed && mapping.synthetic().is_some() {
                 around.segment.verify_columns()?;
             }
             let is_apart = !mapping.stored_beside_source().is_empty() && !document.source.is_empty();

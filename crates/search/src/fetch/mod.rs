@@ -7,13 +7,13 @@ mod plan;
 
 mod hit;
 
+mod aggregation_hits;
 mod explain;
 mod fields;
 mod highlighted;
 mod inner_hits;
 mod made;
 mod nested;
-mod of_aggregations;
 mod opened;
 mod percolated;
 mod rescored;
@@ -21,9 +21,9 @@ mod script_fields;
 mod timed;
 mod unmapped;
 
+pub(crate) use aggregation_hits::AggregationHits;
 pub use explain::describe;
 pub use fields::stored as stored_values;
 pub(crate) use hit::Searched;
-pub(crate) use of_aggregations::HitsOfAggregations;
-pub(crate) use page::{Winners, check, fetch, fetch_hits};
+pub(crate) use page::{BestHits, check, fetch, fetch_hits};
 pub(crate) use timed::FetchTimes;

@@ -35,7 +35,7 @@ pub(crate) struct Fetched {
 }
 
 /// The hits to fetch.
-pub(crate) struct Winners<'w> {
+pub(crate) struct BestHits<'w> {
     pub shards: &'w [ShardSnapshot],
     /// What the shards found, with the index of each shard.
     pub found: &'w [(usize, ShardHits)],
@@ -67,12 +67,12 @@ pub(crate) fn check(shard: &ShardSnapshot, request: &SearchRequest, context: &Se
 /// All shards failed, or one where no partial answer is accepted ([`Failures::check`]); the request was
 /// cancelled.
 pub(crate) fn fetch(
-    page: &Winners<'_>,
+    page: &BestHits<'_>,
     request: &SearchRequest,
     failures: &mut Failures,
     context: &SearchContext,
 ) -> Result<Fetched> {
-    let &Winners { shards, found, hits: winners, shows_sort, allows_partial } = page;
+    let &BestHits { shards, found, hits: winners, shows_sort, allows_partial } = page;
     let charge = context.ledger.request.charge(0, "<fetched hits>")?;
     let mut page = Page { winners, hits: vec![None; winners.len()], charge, context };
     let (plan, mut reader) = (Plan::of(request), StoredReader::new());

@@ -278,7 +278,7 @@ const EDGES_BETWEEN_CHECKS: usize = 64;
 
 /// Whether the work may continue: edges of a shape times edges of a document may be much. What is found
 /// after `false` is not used, because the caller stops too.
-fn may_go_on(edge: usize) -> bool {
+fn may_continue(edge: usize) -> bool {
     !(edge + 1).is_multiple_of(EDGES_BETWEEN_CHECKS) || work::check_beyond_deadline().is_ok()
 }
 
@@ -414,7 +414,7 @@ impl TargetPart {
     }
 
     fn meets(&self, part: &DocPart<'_>, shift: i64) -> bool {
-        let edges = part.edges().enumerate().take_while(|(number, _)| may_go_on(*number));
+        let edges = part.edges().enumerate().take_while(|(number, _)| may_continue(*number));
         let meets_edges = || {
             let mut edges = edges.map(|(_, (a, b))| (moved(a, shift), moved(b, shift)));
             edges.any(|(a, b)| self.meets_line(a, b))
@@ -443,7 +443,7 @@ impl TargetPart {
     }
 
     fn has_polygon(&self, part: &DocPart<'_>, shift: i64) -> bool {
-        let edges = part.edges().enumerate().take_while(|(number, _)| may_go_on(*number));
+        let edges = part.edges().enumerate().take_while(|(number, _)| may_continue(*number));
         let has_edges = || {
             let mut edges = edges.map(|(_, (a, b))| (moved(a, shift), moved(b, shift)));
             edges.all(|(a, b)| self.has_line(a, b))
@@ -489,7 +489,7 @@ impl TargetPart {
                 verdict(part.points().any(|point| self.has(moved(point, shift))), Verdict::Against)
             }
             (_, PartKind::Line | PartKind::Polygon) => {
-                let mut edges = part.edges().enumerate().take_while(|(number, _)| may_go_on(*number));
+                let mut edges = part.edges().enumerate().take_while(|(number, _)| may_continue(*number));
                 if edges.any(|(_, (a, b))| self.meets_line(moved(a, shift), moved(b, shift))) {
                     return Verdict::Against;
                 }

@@ -8,7 +8,7 @@ use crate::error::Result;
 /// Confirms whether a candidate matches. Documents must ascend from call to call.
 pub(crate) trait Confirm {
     /// How much more expensive it is to confirm a document than to find it with the candidates' matcher.
-    const DEARNESS: u64;
+    const COST_FACTOR: u64;
 
     fn holds(&mut self, doc: DocId) -> Result<bool>;
 }
@@ -27,7 +27,7 @@ impl<C: Confirm> ConfirmedDocs<'_, C> {
 
 impl<C: Confirm> Matcher for ConfirmedDocs<'_, C> {
     fn cost(&self) -> u64 {
-        self.candidates.cost().saturating_mul(C::DEARNESS)
+        self.candidates.cost().saturating_mul(C::COST_FACTOR)
     }
 
     fn next(&mut self, target: DocId) -> Result<DocId> {

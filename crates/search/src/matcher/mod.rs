@@ -41,5 +41,5 @@ pub(crate) use scorer::{
 pub(crate) use simple::{AllDocs, NoDocs, Union};
 pub(crate) use text::position_queue::PositionQueue;
 pub(crate) use text::positions::{Leaf, Leaves, NO_MORE};
-pub(crate) use values::asked::{Ask, AskedDocs};
+pub(crate) use values::asked::{AskedDocs, ValueTest};
 pub(crate) use values::runtime::selects_constant;

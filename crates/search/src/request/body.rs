@@ -104,7 +104,7 @@ pub struct SearchRequest {
     pub source: Option<SourceFilter>,
     /// Whether the hits will be indexed again: then the data that their sources are read from is verified
     /// first.
-    pub is_written_again: bool,
+    pub is_reindexed: bool,
     /// The stored fields to show besides `_source`.
     pub stored_fields: Option<StoredFields>,
     /// Fields to show with the values of their columns.
@@ -187,7 +187,7 @@ impl Default for SearchRequest {
             track_total_hits: TrackTotalHits::DEFAULT,
             track_scores: false,
             min_score: None,
-            is_written_again: false,
+            is_reindexed: false,
             source: None,
             stored_fields: None,
             docvalue_fields: Vec::new(),

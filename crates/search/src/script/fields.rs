@@ -122,7 +122,7 @@ impl Documents for SegmentDocuments<'_> {
             .map_err(|error| error.to_request_error())
     }
 
-    fn random_by_place(&self, doc: DocId, seed: i32) -> f64 {
+    fn random_by_doc(&self, doc: DocId, seed: i32) -> f64 {
         self.random(seed).place(self.segment, doc)
     }
 
@@ -299,14 +299,14 @@ impl FieldValues for FieldReader<'_> {
             .then_some(self.batch.values.as_slice())
     }
 
-    fn kinds(&self) -> Option<&[u32]> {
+    fn ordinals(&self) -> Option<&[u32]> {
         let is_aligned = self.starts.is_empty() && self.ordinal_batch.is_aligned();
         let is_column = self.ordinals.is_some() && self.runtime.is_none() && !self.is_numeric();
         let has_few = self.terms.is_some_and(|terms| terms.len() <= NAMES_MAX);
         (is_aligned && is_column && has_few).then_some(self.ordinal_batch.values.as_slice())
     }
 
-    fn are_text(&self, text: &str) -> Option<Vec<bool>> {
+    fn equals_string(&self, text: &str) -> Option<Vec<bool>> {
         let is_aligned = self.starts.is_empty() && self.ordinal_batch.is_aligned();
         let (Some(field), Some(terms), Some(_)) = (self.field, self.terms, &self.ordinals) else {
             return None;

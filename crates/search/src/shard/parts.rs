@@ -179,7 +179,7 @@ impl<'a> Run<'a, '_, '_, '_> {
                 true => (all, known()?),
                 false => (None, 0),
             },
-            Some(Whole::Places(path, shape)) => match sink.count_places(path, shape)? {
+            Some(Whole::Places(path, shape)) => match sink.count_points(path, shape)? {
                 Some(count) => (all, count),
                 None => (None, 0),
             },

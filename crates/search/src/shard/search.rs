@@ -7,7 +7,7 @@ use super::plan::{self, Plan};
 use super::run::Run;
 use super::sink::Sink;
 use super::top::Top;
-use crate::collect::{Bar, BoundSort, Tie};
+use crate::collect::{BoundSort, MinCompetitive, Tie};
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
 use crate::error::Result;
 use crate::query::BoundQuery;
@@ -26,7 +26,7 @@ pub(crate) struct ShardRequest<'r> {
     pub sorts: Vec<BoundSort>,
     pub after: After,
     /// The worst wanted hit of the shards that were searched before.
-    pub bar: Option<Bar>,
+    pub bar: Option<MinCompetitive>,
     /// Number of hits counted on those shards.
     pub counted: u64,
     pub place: ShardPlace,

@@ -25,7 +25,7 @@ pub(crate) trait Sink {
     }
     /// Collects all documents of the current segment whose single point of `path` is in the shape; no
     /// document is deleted. Returns their number, or `None` if that is not possible; then nothing was done.
-    fn count_places(&mut self, _path: &str, _shape: &Shape) -> Result<Option<u64>> {
+    fn count_points(&mut self, _path: &str, _shape: &Shape) -> Result<Option<u64>> {
         Ok(None)
     }
     /// Collects ascending documents of one window.

@@ -10,7 +10,7 @@ use super::fields::FieldBuffer;
 use super::id_log::IdLog;
 use super::nested::NestedBuffers;
 use super::sources::Sources;
-use super::text::Twin;
+use super::text::KeywordOfText;
 use crate::file::COMPOUND_BYTES_MAX;
 use crate::stored::StoredCodec;
 use crate::{DocId, Error, Result, SortField, TERM_BYTES_MAX, WriteIdentity};
@@ -234,7 +234,7 @@ impl Buffer {
     #[cold]
     fn add_fields(&mut self, count: usize) {
         let bytes = (count - self.fields.len()) * size_of::<FieldBuffer>();
-        work::makes(bytes / 2);
+        work::state_bytes(bytes / 2);
         self.fields.resize_with(count, FieldBuffer::default);
     }
 
@@ -249,8 +249,8 @@ impl Buffer {
             return self.add_other_term(doc, field, value);
         };
         match twin {
-            Twin::Known(number) => self.field(field).terms().push_number(doc, number),
-            Twin::UnknownAt(place) => {
+            KeywordOfText::Known(number) => self.field(field).terms().push_number(doc, number),
+            KeywordOfText::UnknownAt(place) => {
                 let number = self.field(field).terms().push_at_once(doc, value);
                 self.field(text).text().set_twin(place, number);
             }
@@ -279,7 +279,7 @@ impl Buffer {
 
     /// If `value` has the same bytes as the last text, returns the text's field and its twin.
     #[inline]
-    fn twin_of_last_text(&mut self, field: FieldId, value: &[u8]) -> Option<(FieldId, Twin)> {
+    fn twin_of_last_text(&mut self, field: FieldId, value: &[u8]) -> Option<(FieldId, KeywordOfText)> {
         let text = self.last_text?;
         let FieldBuffer::Text(buffer) = &mut self.fields[text.0 as usize] else { return None };
         buffer.twin_of_last(field, value).map(|twin| (text, twin))
@@ -449,7 +449,7 @@ mod tests {
             let raw = mapping.field(&format!("{path}.raw")).expect("mapped");
             buffer.term(&raw, value.as_bytes());
             let (text, raw) = (buffer.field(field.id).text().role, buffer.field(raw.id).terms().role);
-            echoes += [text, raw].iter().filter(|role| matches!(role, Role::EchoOf(_))).count() as u64;
+            echoes += [text, raw].iter().filter(|role| matches!(role, Role::SharedText(_))).count() as u64;
         };
         let mut state = 1u64;
         let mut below = |bound: u64| {

@@ -8,7 +8,7 @@ use super::echo::Role;
 use super::shapes::ShapesBuffer;
 use super::table::{TermTable, same};
 use super::text::TextBuffer;
-use super::waiting::{self, Unsettled};
+use super::waiting::{self, PendingTerms};
 use crate::DocId;
 
 /// The log of one field, by representation.
@@ -61,7 +61,7 @@ const NEW_PERCENT: usize = 90;
 
 /// Whether values are looked up when they arrive: "does this term exist?"
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
-enum Habit {
+enum LookupMode {
     /// They are looked up until it is known whether that pays.
     #[default]
     OnTrial,
@@ -75,14 +75,14 @@ enum Habit {
 #[derive(Default)]
 pub struct TermsBuffer {
     pub table: TermTable,
-    /// Number in `table` of each value; 0 for a value that is still in `unsettled`. With [`ECHO`], the
+    /// Number in `table` of each value; 0 for a value that is still in `pending_terms`. With [`ECHO`], the
     /// index of the same value in the log of the field that this one echoes.
     pub values: ChunkLog<u32>,
     pub docs: DocLog,
     pub role: Role,
-    habit: Habit,
+    lookup_mode: LookupMode,
     mark: Mark,
-    unsettled: Unsettled,
+    pending_terms: PendingTerms,
 }
 
 impl TermsBuffer {
@@ -91,35 +91,35 @@ impl TermsBuffer {
     pub fn push(&mut self, doc: DocId, value: &[u8]) {
         // Further values of a document are looked up, because a few bytes of its source may repeat a long
         // value many times.
-        if self.habit == Habit::Appends && self.mark.doc != doc {
+        if self.lookup_mode == LookupMode::Appends && self.mark.doc != doc {
             let number = self.append(value);
             return self.push_number(doc, number);
         }
         if waiting::suits(&self.table, value) {
-            if self.habit == Habit::OnTrial && self.table.len() >= TRIAL_TERMS {
+            if self.lookup_mode == LookupMode::OnTrial && self.table.len() >= TRIAL_TERMS {
                 self.end_trial();
             }
             self.mark.touch(doc, self.docs.len(), self.values.len());
             self.docs.push(doc);
-            return self.unsettled.put_off(&mut self.table, &mut self.values, value);
+            return self.pending_terms.put_off(&mut self.table, &mut self.values, value);
         }
         self.push_at_once(doc, value);
     }
 
     #[cfg(test)]
     pub fn look_up_always(&mut self) {
-        self.habit = Habit::LooksUp;
+        self.lookup_mode = LookupMode::LooksUp;
     }
 
     #[cfg(test)]
     pub fn appends(&self) -> bool {
-        self.habit == Habit::Appends
+        self.lookup_mode == LookupMode::Appends
     }
 
     #[cold]
     fn end_trial(&mut self) {
         let are_new = self.table.len() * 100 >= self.values.len() * NEW_PERCENT;
-        self.habit = if are_new { Habit::Appends } else { Habit::LooksUp };
+        self.lookup_mode = if are_new { LookupMode::Appends } else { LookupMode::LooksUp };
     }
 
     /// Adds a value; returns its term number.
@@ -175,18 +175,18 @@ impl TermsBuffer {
 
     /// Looks up the values whose term numbers are pending.
     pub fn settle(&mut self) {
-        self.unsettled.settle(&mut self.table, &mut self.values);
+        self.pending_terms.settle(&mut self.table, &mut self.values);
     }
 
     fn roll_back(&mut self) {
         self.values.truncate(self.mark.values);
         self.docs.truncate(self.mark.entries);
-        self.unsettled.truncate(self.mark.values);
+        self.pending_terms.truncate(self.mark.values);
         self.mark = Mark::default();
     }
 
     fn memory_bytes(&self) -> usize {
-        let log = self.values.memory_bytes() + self.docs.memory_bytes() + self.unsettled.memory_bytes();
+        let log = self.values.memory_bytes() + self.docs.memory_bytes() + self.pending_terms.memory_bytes();
         self.table.memory_bytes() + log
     }
 }
@@ -427,7 +427,7 @@ mod tests {
                 expected.extend(values);
             }
         }
-        assert!(!terms.unsettled.is_empty());
+        assert!(!terms.pending_terms.is_empty());
         terms.settle();
         assert!(
             terms

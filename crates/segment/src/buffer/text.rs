@@ -8,7 +8,7 @@ use super::echo::{Logged, Role};
 use super::fields::Mark;
 use super::memo::{Analysed, Lookup, Memo, Place};
 use super::table::TermTable;
-use super::waiting::{self, Unsettled};
+use super::waiting::{self, PendingTerms};
 use crate::{DocId, Error, TERM_BYTES_MAX};
 
 /// Flag of a step in a text log: the position of the next token exceeds the preceding one by the low 31
@@ -23,8 +23,9 @@ const POSITION_MAX: i64 = i32::MAX as i64 - 128;
 #[derive(Default)]
 pub struct TextBuffer {
     pub table: TermTable,
-    /// Numbers in `table` (0 for tokens that are still in `unsettled`) and steps. The tokens of an [`ECHO`]
-    /// begin with a reference: where its tokens start in the log of the echoed field, and their number.
+    /// Numbers in `table` (0 for tokens that are still in `pending_terms`) and steps. The tokens of an
+    /// [`ECHO`] begin with a reference: where its tokens start in the log of the echoed field, and their
+    /// number.
     pub tokens: ChunkLog<u32>,
     /// One entry per document with the field.
     pub entries: ChunkLog<TextEntry>,
@@ -34,7 +35,7 @@ pub struct TextBuffer {
     position: i64,
     /// Position of the last token in the log; the next step in the log counts from it.
     logged: i64,
-    unsettled: Unsettled,
+    pending_terms: PendingTerms,
     /// Tokens of a value that is new to the memo.
     new_tokens: Vec<u32>,
     memo: Memo,
@@ -92,7 +93,7 @@ impl TextFault {
 const ECHO: u32 = 1 << 31;
 
 /// The whole term with the bytes of the preceding text; typical for a keyword field beside a text field.
-pub enum Twin {
+pub enum KeywordOfText {
     /// Number of the term.
     Known(u32),
     /// The number is not known; the place in the memo that it is to be stored at.
@@ -220,16 +221,16 @@ impl TextBuffer {
     /// Returns the twin of the last value, if `value` has the same bytes and `field` is the field whose
     /// terms the memo knows.
     #[inline]
-    pub fn twin_of_last(&mut self, field: FieldId, value: &[u8]) -> Option<Twin> {
+    pub fn twin_of_last(&mut self, field: FieldId, value: &[u8]) -> Option<KeywordOfText> {
         let place = self.last_text?;
         let number = self.memo.twin(place, value)?;
         if *self.twin.get_or_insert(field) != field {
             return None;
         }
-        Some(number.map_or(Twin::UnknownAt(place), Twin::Known))
+        Some(number.map_or(KeywordOfText::UnknownAt(place), KeywordOfText::Known))
     }
 
-    /// Stores the number of the term for which [`Twin::UnknownAt`] was returned.
+    /// Stores the number of the term for which [`KeywordOfText::UnknownAt`] was returned.
     pub fn set_twin(&mut self, place: Place, number: u32) {
         self.memo.set_twin(place, number);
     }
@@ -244,7 +245,7 @@ impl TextBuffer {
     ) -> u32 {
         let start = self.position + 1;
         let (mut logged, mut length, mut token_seen) = (self.logged, 0, false);
-        let TextBuffer { table, tokens, unsettled, .. } = self;
+        let TextBuffer { table, tokens, pending_terms, .. } = self;
         let mut emit = |text: &[u8], position: i64| {
             if text.len() > TERM_BYTES_MAX {
                 *fault = Some(TextFault::Immense(text.len()));
@@ -259,7 +260,7 @@ impl TextBuffer {
             token_seen = true;
             length += u32::from(step != 0);
             match PUT_OFF && waiting::suits(table, text) {
-                true => unsettled.put_off(table, tokens, text),
+                true => pending_terms.put_off(table, tokens, text),
                 false => tokens.push(table.intern(text)),
             }
         };
@@ -297,7 +298,7 @@ impl TextBuffer {
 
     /// Looks up the tokens whose terms are pending.
     pub fn settle(&mut self) {
-        self.unsettled.settle(&mut self.table, &mut self.tokens);
+        self.pending_terms.settle(&mut self.table, &mut self.tokens);
     }
 
     /// Drops what `doc`, the current document, added.
@@ -322,7 +323,7 @@ impl TextBuffer {
             }
         }
         self.tokens.truncate(tokens);
-        self.unsettled.truncate(tokens);
+        self.pending_terms.truncate(tokens);
         self.docs.truncate(entries);
         self.entries.truncate(entries);
         self.mark = Mark::default();
@@ -334,7 +335,7 @@ impl TextBuffer {
             + self.echoed_tokens * 4
             + self.entries.memory_bytes()
             + self.docs.memory_bytes();
-        let log = log + self.unsettled.memory_bytes() + self.new_tokens.capacity() * 4;
+        let log = log + self.pending_terms.memory_bytes() + self.new_tokens.capacity() * 4;
         self.table.memory_bytes() + self.memo.memory_bytes() + log
     }
 }
@@ -380,7 +381,7 @@ mod tests {
                 let mut oversized = None;
                 text.push(doc, &field, value, &mut oversized);
                 assert_eq!(oversized, None);
-                was_put_off |= !text.unsettled.is_empty();
+                was_put_off |= !text.pending_terms.is_empty();
             };
             push(&format!("{long} W{number}, X{}", number % 7));
             if round % 5 == 0 {

@@ -16,15 +16,15 @@ pub fn suits(table: &TermTable, term: &[u8]) -> bool {
 
 /// Pending terms whose numbers are missing in a log; at most [`BATCH_TERMS`].
 #[derive(Default)]
-pub struct Unsettled {
+pub struct PendingTerms {
     /// The terms, back to back.
     bytes: Vec<u8>,
     /// For each term: the index of its number in the log, and the end of its bytes.
     places: Vec<(u32, u32)>,
 }
 
-impl Unsettled {
-    /// Appends a number to `log` that [`Unsettled::settle`] will replace by the number of `term`.
+impl PendingTerms {
+    /// Appends a number to `log` that [`PendingTerms::settle`] will replace by the number of `term`.
     #[inline]
     pub fn put_off(&mut self, table: &mut TermTable, log: &mut ChunkLog<u32>, term: &[u8]) {
         if self.places.len() == BATCH_TERMS {
@@ -43,7 +43,7 @@ impl Unsettled {
     /// Looks up all pending terms.
     #[inline(never)]
     pub fn settle(&mut self, table: &mut TermTable, log: &mut ChunkLog<u32>) {
-        let Unsettled { bytes, places } = self;
+        let PendingTerms { bytes, places } = self;
         let term = |at: usize| {
             let start = if at == 0 { 0 } else { places[at - 1].1 };
             &bytes[start as usize..places[at].1 as usize]
@@ -55,7 +55,7 @@ impl Unsettled {
 
     /// Drops the pending terms at log indexes from `len` on.
     pub fn truncate(&mut self, len: usize) {
-        let Unsettled { bytes, places } = self;
+        let PendingTerms { bytes, places } = self;
         places.truncate(places.partition_point(|(place, _)| (*place as usize) < len));
         bytes.truncate(places.last().map_or(0, |(_, end)| *end as usize));
     }

@@ -20,7 +20,7 @@ use crate::columns::{ColumnSummary, ColumnWriter};
 use crate::file::{FieldInfo, NO_FIELD, SectionKind, SegmentId, SegmentMeta, SegmentWriter};
 use crate::id_filter::{self, id_hash};
 use crate::nested::{self, ParentBitsBuilder, SpaceEntry};
-use crate::points::{PointsWriter, column_serves, place_of};
+use crate::points::{PointsWriter, column_serves, z_order_of};
 use crate::postings::{FieldSinks, FieldWriter, IndexOptions};
 use crate::zeros::zeros;
 use crate::{DocId, LiveDocs, Result, Sink, norms};
@@ -82,7 +82,7 @@ impl Buffer {
         segment.write_fields(fields, mapping)?;
         segment.write_nested(nested, mapping)?;
         let meta = segment.writer.finish(&segment.infos, doc_count, seq_no_bounds)?;
-        Ok(Written { meta, live, places: order.map(Reordering::into_new) })
+        Ok(Written { meta, live, doc_map: order.map(Reordering::into_new) })
     }
 }
 
@@ -94,7 +94,7 @@ pub struct Written {
     /// Live documents, without those that were deleted in the buffer; `None` if all are live.
     pub live: Option<LiveDocs>,
     /// Number in the segment of each document of the buffer; `None` if the numbers are the same.
-    pub places: Option<Vec<DocId>>,
+    pub doc_map: Option<Vec<DocId>>,
 }
 
 /// `_id` is the first field written.
@@ -348,7 +348,7 @@ impl FieldsWriter<'_> {
         mut values: Vec<i64>,
         docs: Option<&[DocId]>,
     ) -> Result<()> {
-        values.iter_mut().for_each(|value| *value = place_of(*value));
+        values.iter_mut().for_each(|value| *value = z_order_of(*value));
         self.write_points(number, &values, docs, None)
     }
 

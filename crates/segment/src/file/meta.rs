@@ -109,12 +109,12 @@ impl FieldInfo {
         let text = representation == Representation::Text;
         let inverted = matches!(representation, Representation::Text | Representation::Terms);
         // Shapes that the index finds by their cells have to be compared exactly, so they need a column.
-        let is_looked_at = representation == Representation::Shape && field.index;
+        let needs_exact_check = representation == Representation::Shape && field.index;
         FieldInfo {
             path: field.path.clone(),
             representation,
             index: field.index,
-            column: (field.doc_values && !text) || is_looked_at,
+            column: (field.doc_values && !text) || needs_exact_check,
             norms: field.norms && field.index && inverted,
             frequencies: field.frequencies && field.index && inverted,
             positions: field.positions && field.index && text,

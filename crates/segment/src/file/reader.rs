@@ -127,11 +127,11 @@ impl SegmentFile {
     /// Returns where the section of this kind of a field lies; [`NO_FIELD`] for a section of the whole
     /// segment.
     pub fn entry(&self, kind: SectionKind, field: u32) -> Option<&SectionEntry> {
-        self.place(kind, field).map(|at| &self.sections[at])
+        self.section_index(kind, field).map(|at| &self.sections[at])
     }
 
     /// Returns the index of the section in [`SegmentFile::sections`].
-    pub(super) fn place(&self, kind: SectionKind, field: u32) -> Option<usize> {
+    pub(super) fn section_index(&self, kind: SectionKind, field: u32) -> Option<usize> {
         self.sections.binary_search_by_key(&(kind, field), SectionEntry::key).ok()
     }
 

@@ -147,7 +147,7 @@ impl SegmentFile {
         if !self.known.is_any.load(Ordering::Acquire) {
             return Ok(());
         }
-        let damage = kinds.iter().find_map(|&kind| self.known_of(self.place(kind, field)?));
+        let damage = kinds.iter().find_map(|&kind| self.known_of(self.section_index(kind, field)?));
         damage.map_or(Ok(()), |damage| Err(damage.to_error()))
     }
 
@@ -284,7 +284,7 @@ impl SegmentFile {
     pub(crate) fn follow_stored(&self) -> Follower<'_> {
         Follower {
             file: self,
-            at: self.place(SectionKind::StoredBlocks, NO_FIELD),
+            at: self.section_index(SectionKind::StoredBlocks, NO_FIELD),
             done: 0,
             crc: Crc32::new(),
         }

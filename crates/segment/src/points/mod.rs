@@ -16,6 +16,6 @@ pub use cells::{CellDocs, ShapeCells};
 pub use cover::Cover;
 pub(crate) use reader::LeafCursor;
 pub use reader::{PointDocs, Points};
-pub use spatial::{Cell, Overlap, SpatialPoints, place_of, stored_at};
+pub use spatial::{Cell, Overlap, SpatialPoints, stored_at, z_order_of};
 pub(crate) use writer::{LeafWriter, column_serves, write_column_kind};
 pub use writer::{Point, PointsWriter};

@@ -1,7 +1,7 @@
 //! Points on a plane: "which documents have a position inside this shape?"
 //!
 //! A position is stored as one number of two 32-bit coordinates (`y << 32 | x`, both signed: a
-//! `geo_point`'s latitude and longitude). Its point is the same position in Z order ([`place_of`]), so that
+//! `geo_point`'s latitude and longitude). Its point is the same position in Z order ([`z_order_of`]), so that
 //! a leaf covers one cell or a few neighbouring ones and leaves ascend along the curve. A merge merges
 //! sorted numbers, as for all other points, and sorts nothing again. Lucene's `BKDWriter` instead splits at
 //! the medians of the points and keeps the bounds of every cell; here the smallest and largest number in
@@ -26,12 +26,12 @@ const SIGNS: u64 = 1 << 63;
 
 /// Returns the point of a stored number, which sorts along the curve.
 #[inline]
-pub fn place_of(stored: i64) -> i64 {
+pub fn z_order_of(stored: i64) -> i64 {
     let (y, x) = ((stored >> 32) as u32 ^ SIGN, stored as u32 ^ SIGN);
     (interleave(x, y) ^ SIGNS) as i64
 }
 
-/// Inverse of [`place_of`].
+/// Inverse of [`z_order_of`].
 #[inline]
 pub fn stored_at(place: i64) -> i64 {
     let (x, y) = deinterleave(place as u64 ^ SIGNS);
@@ -264,10 +264,10 @@ mod tests {
     fn places_come_back() {
         for y in [i32::MIN, -1, 0, 1, i32::MAX] {
             for x in [i32::MIN, -7, 0, 12_345, i32::MAX] {
-                assert_eq!(stored_at(place_of(stored(y, x))), stored(y, x));
+                assert_eq!(stored_at(z_order_of(stored(y, x))), stored(y, x));
             }
         }
-        assert!(place_of(stored(i32::MIN, i32::MIN)) < place_of(stored(0, 0)));
+        assert!(z_order_of(stored(i32::MIN, i32::MIN)) < z_order_of(stored(0, 0)));
     }
 
     /// Treats a rectangle as the queried shape.
@@ -287,7 +287,7 @@ mod tests {
     fn check(docs: &[Vec<(i32, i32)>], shape: Cell) {
         let (mut writer, mut bytes) = (PointsWriter::default(), Vec::new());
         for (doc, places) in (0u32..).zip(docs) {
-            places.iter().for_each(|(y, x)| writer.push(doc, place_of(stored(*y, *x))));
+            places.iter().for_each(|(y, x)| writer.push(doc, z_order_of(stored(*y, *x))));
         }
         writer.finish(docs.len() as u32, None, &mut bytes).expect("memory");
         let points = SpatialPoints::new(Points::open(&bytes, None).expect("opens"));
@@ -354,7 +354,7 @@ mod tests {
         let (mut writer, mut bytes) = (PointsWriter::default(), Vec::new());
         for doc in 0..2000u32 {
             let place = i64::from(doc).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64);
-            writer.push(doc, place_of(place));
+            writer.push(doc, z_order_of(place));
         }
         writer.finish(2000, None, &mut bytes).expect("memory");
         let shape = Cell { x: (i32::MIN / 3, i32::MAX / 2), y: (-5, i32::MAX) };

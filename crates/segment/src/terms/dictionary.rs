@@ -15,7 +15,7 @@ use super::format::{BLOCK_OFFSET_BYTES, BLOCK_SHIFT, BLOCK_TERMS};
 use super::info::TermInfo;
 use super::lookup::AscendingLookup;
 use super::page;
-use super::tails::Tails;
+use super::suffix_maxima::SuffixMaxima;
 use crate::index_options::IndexOptions;
 use crate::{Error, Result};
 
@@ -65,8 +65,8 @@ struct Opened {
     blocks_end: usize,
     source: IndexPages,
     pages: FieldPages,
-    /// Result of [`TermDictionary::tails`].
-    tails: OnceLock<Option<Tails>>,
+    /// Result of [`TermDictionary::suffix_maxima`].
+    suffix_maxima: OnceLock<Option<SuffixMaxima>>,
 }
 
 impl TermDictionary {
@@ -88,7 +88,7 @@ impl TermDictionary {
             directory.pages.iter().map(|page| page.len),
         );
         let blocks_end = blocks_end as usize;
-        let opened = Opened { directory, terms, blocks_end, source, pages, tails: OnceLock::new() };
+        let opened = Opened { directory, terms, blocks_end, source, pages, suffix_maxima: OnceLock::new() };
         let this = TermDictionary { opened: Arc::new(opened), part: None };
         if this.opened.source.cache.loads_at_open() {
             this.load_pages()?;
@@ -264,15 +264,15 @@ impl TermDictionary {
     ///
     /// # Errors
     /// Fails for corrupt terms.
-    pub fn tails(&self, width: usize) -> Result<Option<&Tails>> {
+    pub fn suffix_maxima(&self, width: usize) -> Result<Option<&SuffixMaxima>> {
         if self.part.is_some() {
             return Ok(None);
         }
-        if self.opened.tails.get().is_none() {
-            let made = Tails::of(self, width)?;
-            let _ = self.opened.tails.set(made);
+        if self.opened.suffix_maxima.get().is_none() {
+            let made = SuffixMaxima::of(self, width)?;
+            let _ = self.opened.suffix_maxima.set(made);
         }
-        Ok(self.opened.tails.get().and_then(Option::as_ref))
+        Ok(self.opened.suffix_maxima.get().and_then(Option::as_ref))
     }
 
     /// Returns a cursor over all terms.

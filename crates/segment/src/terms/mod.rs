@@ -12,7 +12,7 @@ pub mod format;
 mod info;
 mod lookup;
 mod page;
-mod tails;
+mod suffix_maxima;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -22,5 +22,5 @@ pub use dictionary::{IndexPages, TermDictionary};
 pub use directory::TermStatistics;
 pub use info::{TermInfo, TermLocation};
 pub use lookup::AscendingLookup;
-pub use tails::Tails;
+pub use suffix_maxima::SuffixMaxima;
 pub use writer::TermDictionaryWriter;

@@ -133,13 +133,13 @@ pub struct FaultRule {
     /// The rule applies only to calls whose path contains this string.
     pub path_contains: String,
     /// Number of calls so far that the rule applied to.
-    met: u64,
+    call_count: u64,
 }
 
 impl FaultRule {
     /// Creates a rule for every call of the disk; [`FaultRule::only`] and [`FaultRule::at_path`] narrow it.
     pub fn new(fault: Fault, when: When) -> FaultRule {
-        FaultRule { fault, when, kinds: Vec::new(), path_contains: String::new(), met: 0 }
+        FaultRule { fault, when, kinds: Vec::new(), path_contains: String::new(), call_count: 0 }
     }
 
     /// Restricts the rule to calls of these kinds.
@@ -167,8 +167,8 @@ impl FaultRule {
         if !is_about {
             return false;
         }
-        let number = self.met;
-        self.met += 1;
+        let number = self.call_count;
+        self.call_count += 1;
         let is_due = match self.when {
             When::At(at) => at == number,
             When::Window(from, to) => (from..to).contains(&number),

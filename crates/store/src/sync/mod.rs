@@ -24,6 +24,6 @@ pub use mutex::Mutex;
 pub use once::OnceLock;
 pub use parking_lot::{MutexGuard, RwLockReadGuard, RwLockWriteGuard};
 pub use rwlock::RwLock;
-pub use schedule::{Manner, Schedule};
+pub use schedule::{Schedule, SwitchPolicy};
 pub use simulation::{Simulation, SimulationEnd, SimulationFailure};
 pub use thread::{is_simulated, note, now_nanos, point, sleep, spawn};

@@ -8,7 +8,7 @@ pub struct Schedule {
     /// Seed of all random choices of the run.
     pub seed: u64,
     /// How the next thread is chosen.
-    pub manner: Manner,
+    pub switch_policy: SwitchPolicy,
     /// Maximum time that a step takes on the simulated clock.
     pub step_nanos_max: u64,
     /// Whether waits for a notification sometimes end without one.
@@ -17,7 +17,7 @@ pub struct Schedule {
 
 /// How a scheduling point chooses the next thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Manner {
+pub enum SwitchPolicy {
     /// At one in `switch_one_in` points another thread is drawn uniformly.
     Uniform {
         /// Average number of points per change of threads.
@@ -36,16 +36,16 @@ impl Schedule {
     /// Draws all fields of a schedule from the seed.
     pub fn from_seed(seed: u64) -> Schedule {
         let mut random = random_of(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
-        let manner = match random.below(5) {
-            0 => Manner::Uniform { switch_one_in: 1 },
-            1 => Manner::Uniform { switch_one_in: 4 },
-            2 => Manner::Uniform { switch_one_in: 30 },
-            3 => Manner::Priorities { demote_one_in: 20 },
-            _ => Manner::Priorities { demote_one_in: 300 },
+        let switch_policy = match random.below(5) {
+            0 => SwitchPolicy::Uniform { switch_one_in: 1 },
+            1 => SwitchPolicy::Uniform { switch_one_in: 4 },
+            2 => SwitchPolicy::Uniform { switch_one_in: 30 },
+            3 => SwitchPolicy::Priorities { demote_one_in: 20 },
+            _ => SwitchPolicy::Priorities { demote_one_in: 300 },
         };
         Schedule {
             seed,
-            manner,
+            switch_policy,
             step_nanos_max: [2_000, 200_000, 4_000_000][random.below(3) as usize],
             wakes_without_reason: random.one_in(4),
         }
@@ -60,7 +60,7 @@ fn random_of(seed: u64) -> SplitMix64 {
 /// The state of a schedule during a run.
 pub(super) struct Chooser {
     pub random: SplitMix64,
-    manner: Manner,
+    switch_policy: SwitchPolicy,
     /// By thread.
     priorities: Vec<i64>,
     lowest: i64,
@@ -71,7 +71,7 @@ impl Chooser {
     pub fn new(schedule: &Schedule) -> Chooser {
         Chooser {
             random: random_of(schedule.seed),
-            manner: schedule.manner,
+            switch_policy: schedule.switch_policy,
             priorities: Vec::new(),
             lowest: 0,
         }
@@ -86,12 +86,12 @@ impl Chooser {
     /// Chooses one of `ready`, which must not be empty. `running` had the turn before.
     pub fn choose(&mut self, ready: &[usize], running: Option<usize>) -> usize {
         let stays = running.filter(|thread| ready.contains(thread));
-        match self.manner {
-            Manner::Uniform { switch_one_in } => match stays {
+        match self.switch_policy {
+            SwitchPolicy::Uniform { switch_one_in } => match stays {
                 Some(thread) if !self.random.one_in(switch_one_in) => thread,
                 _ => ready[self.random.below(ready.len() as u64) as usize],
             },
-            Manner::Priorities { demote_one_in } => {
+            SwitchPolicy::Priorities { demote_one_in } => {
                 if let Some(thread) = stays
                     && self.random.one_in(demote_one_in)
                 {

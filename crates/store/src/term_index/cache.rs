@@ -241,36 +241,38 @@ impl TermIndexCache {
 
         let loading = Loading { shard, page: &page };
         let weight = weight_of(page.slot().len);
-        let memory = self.reserve(weight, page.slot().len, shard_number).and_then(|room| room.into_memory());
-        let Some(mut room) = memory else {
+        let memory = self
+            .reserve(weight, page.slot().len, shard_number)
+            .and_then(|reservation| reservation.into_memory());
+        let Some(mut reservation) = memory else {
             count(&self.counters.bypasses);
             return Ok(false);
         };
         let started = Instant::now();
-        if let Err(error) = load(room.bytes_mut()) {
+        if let Err(error) = load(reservation.bytes_mut()) {
             count(&self.counters.load_failures);
             return Err(error);
         }
         self.counters.load_nanos.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
         count(&self.counters.loads);
         count(&page.field.load_count);
-        loading.publish(self, room);
+        loading.publish(self, reservation);
         Ok(true)
     }
 
     /// Reserves `weight` bytes for a page of `len` bytes and evicts as needed; `None` if everything else is
     /// in use.
-    fn reserve(&self, weight: u64, len: u32, own_shard: usize) -> Option<Room<'_>> {
-        let mut room = Room { pool: &self.pool, weight, len, charged: 0, memory: None };
-        while !room.take_what_lacks(|| self.limit_bytes()) {
+    fn reserve(&self, weight: u64, len: u32, own_shard: usize) -> Option<Reservation<'_>> {
+        let mut reservation = Reservation { pool: &self.pool, weight, len, charged: 0, memory: None };
+        while !reservation.take_what_lacks(|| self.limit_bytes()) {
             match self.evict_one(own_shard, weight) {
-                Some(evicted) => room.reuse(evicted),
+                Some(evicted) => reservation.reuse(evicted),
                 // The scheme changed after the charge was refused; now everything fits.
                 None if self.scheme() == Scheme::Native => {}
                 None => return None,
             }
         }
-        Some(room)
+        Some(reservation)
     }
 
     /// Evicts one page. It comes from the new page's own shard if that has its share, otherwise from the
@@ -441,7 +443,7 @@ struct Evicted {
 }
 
 /// Bytes charged for a page that is being loaded; they are released unless the page is published.
-struct Room<'c> {
+struct Reservation<'c> {
     pool: &'c Pool,
     /// The charge that the page needs, and (`len`) its length.
     weight: u64,
@@ -452,7 +454,7 @@ struct Room<'c> {
     memory: Option<PageMemory>,
 }
 
-impl Room<'_> {
+impl Reservation<'_> {
     /// Charges the missing bytes; returns `false` if they do not fit.
     fn take_what_lacks(&mut self, limit_bytes: impl Fn() -> u64) -> bool {
         let lacking = self.weight.saturating_sub(self.charged);
@@ -506,7 +508,7 @@ impl Room<'_> {
     }
 }
 
-impl Drop for Room<'_> {
+impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         drop(self.memory.take());
         self.pool.give_back(self.charged);
@@ -520,10 +522,10 @@ struct Loading<'c> {
 }
 
 impl Loading<'_> {
-    fn publish(self, cache: &TermIndexCache, room: Room<'_>) {
+    fn publish(self, cache: &TermIndexCache, reservation: Reservation<'_>) {
         let slot = self.page.slot();
-        let weight = room.weight;
-        let memory = room.into_page();
+        let weight = reservation.weight;
+        let memory = reservation.into_page();
         let mut policy = self.shard.policy.lock();
         // The budget may have been lowered during the load.
         let is_doomed = cache.pool.used_bytes() > cache.limit_bytes();

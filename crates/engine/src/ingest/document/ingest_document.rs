@@ -526,7 +526,7 @@ impl<'a> IngestDocument<'a> {
             let name = self.key(child);
             let after = (next != NONE).then(|| (self.key(next), next));
             let after = after.as_ref().map(|(name, next)| (&**name, *next));
-            members.taken_out(parent, (&*name, child), before, after);
+            members.removed(parent, (&*name, child), before, after);
             self.members.replace(members);
         }
         if before == NONE {

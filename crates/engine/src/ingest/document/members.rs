@@ -28,19 +28,19 @@ pub struct Index {
     /// The last member.
     pub last: NodeId,
     /// Whether two members have the same name; only the first is in the index.
-    has_doubles: bool,
+    has_duplicates: bool,
 }
 
 impl Index {
     /// Makes an empty index for an object whose last member is `last`.
     pub fn new(last: NodeId) -> Index {
-        Index { by_name: HashMap::new(), last, has_doubles: false }
+        Index { by_name: HashMap::new(), last, has_duplicates: false }
     }
 
     /// Adds a member, and the one before it. Of several members with the same name the first is kept.
     pub fn put(&mut self, name: &str, member: NodeId, before: NodeId) {
         match self.by_name.contains_key(name) {
-            true => self.has_doubles = true,
+            true => self.has_duplicates = true,
             false => drop(self.by_name.insert(name.into(), (member, before))),
         }
     }
@@ -115,7 +115,7 @@ impl Members {
 
     /// Records that the member `name` was removed from between `before` and `next` (name and node of the next
     /// member).
-    pub fn taken_out(
+    pub fn removed(
         &mut self,
         object: NodeId,
         (name, member): (&str, NodeId),
@@ -125,7 +125,7 @@ impl Members {
         self.ends.remove(&object);
         let Some(index) = self.by_object.get_mut(&object) else { return };
         let is_known = index.by_name.get(name).is_some_and(|(known, _)| *known == member);
-        if index.has_doubles || !is_known {
+        if index.has_duplicates || !is_known {
             self.forget(object);
             return;
         }

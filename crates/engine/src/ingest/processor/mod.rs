@@ -113,5 +113,5 @@ pub const PROCESSORS: &[(&str, Parse)] = &[
 
 /// Processors that Elasticsearch has and Limber has not. The error says so, so that users do not look for a
 /// typing error.
-pub const KNOWN_ELSEWHERE: &[&str] =
+pub const UNSUPPORTED: &[&str] =
     &["attachment", "geo_grid", "inference", "ip_location", "redact", "set_security_user"];

@@ -51,14 +51,14 @@ impl UserAgentParser {
         if let Some(known) = self.cache.lock().get(header) {
             return known.clone();
         }
-        let details = Arc::new(self.look(header));
+        let details = Arc::new(self.parse_header(header));
         if header.len() <= CACHED_BYTES_MAX {
             self.cache.lock().put(header.into(), details.clone());
         }
         details
     }
 
-    fn look(&self, header: &str) -> Details {
+    fn parse_header(&self, header: &str) -> Details {
         let agent = self.extractor.ua.extract(header).map(|found| {
             Version::new(&found.family, [found.major, found.minor, found.patch, found.patch_minor])
         });

@@ -262,7 +262,7 @@ impl Run<'_> {
             track_total_hits: TrackTotalHits::Exact,
             seq_no_primary_term: true,
             version: true,
-            is_written_again: self.needs_source(),
+            is_reindexed: self.needs_source(),
             // The request must process all matching documents, so partial results are an error.
             allows_partial: Some(false),
             ..asked.clone()

@@ -42,7 +42,7 @@ pub struct AliasResult {
 
 /// Resolves the date math in names.
 fn dated(catalog: &Catalog, names: &[String]) -> Result<Vec<String>> {
-    names.iter().map(|name| catalog.dated(name).map(Cow::into_owned)).collect()
+    names.iter().map(|name| catalog.resolve_date_math(name).map(Cow::into_owned)).collect()
 }
 
 impl Node {

@@ -5,7 +5,7 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
-use super::resize::{OWN_SETTINGS, lay_over};
+use super::resize::{OWN_SETTINGS, merge_settings};
 use crate::api::{CreateIndexResponse, Result};
 use crate::node::Node;
 use crate::node::writing::update::merge;
@@ -33,7 +33,7 @@ impl Node {
             let is_own = OWN_SETTINGS.contains(&key.as_str()) || key == "index.lifecycle.indexing_complete";
             !is_removed && !is_own
         });
-        lay_over(&mut settings, overrides.settings);
+        merge_settings(&mut settings, overrides.settings);
         let mut mappings = info.mappings.as_object().cloned().unwrap_or_default();
         merge(&mut mappings, &overrides.mappings, false, 0)?;
         self.create_index(target, &json!({"settings": settings, "mappings": mappings}))

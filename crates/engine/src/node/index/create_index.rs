@@ -76,7 +76,7 @@ impl Node {
                 ));
             }
         }
-        let dated = self.catalog.load().dated(name)?.into_owned();
+        let dated = self.catalog.load().resolve_date_math(name)?.into_owned();
         let name = dated.as_str();
         self.check_creation(name, &given)?;
         let _creating = self.names.lock(name);

@@ -31,7 +31,7 @@ struct Copying<'n> {
 
 impl<'n> Copying<'n> {
     fn begin(node: &'n Node, target: &str) -> Result<Copying<'n>> {
-        let target: Arc<str> = node.catalog.load().dated(target)?.into();
+        let target: Arc<str> = node.catalog.load().resolve_date_math(target)?.into();
         match node.copying.lock().insert(target.clone()) {
             true => Ok(Copying { node, target }),
             false => Err(RequestError::bad_request(
@@ -102,7 +102,7 @@ impl Node {
         let is_copied = |key: &str| !OWN_SETTINGS.contains(&key) && !NOT_COPIED.contains(&key);
         settings.retain(|key, _| is_copied(key));
         given.insert("index.number_of_shards".to_owned(), number.into());
-        lay_over(&mut settings, given);
+        merge_settings(&mut settings, given);
         // Blocks would reject the documents, and pipelines would change them, so these settings are applied
         // after copying.
         let is_late = |key: &str| key.starts_with("index.blocks.") || PIPELINES.contains(&key);
@@ -224,7 +224,7 @@ impl Node {
 }
 
 /// Merges the settings of a request into those of an index; `null` removes a setting.
-pub(in crate::node) fn lay_over(settings: &mut FlatSettings, given: FlatSettings) {
+pub(in crate::node) fn merge_settings(settings: &mut FlatSettings, given: FlatSettings) {
     for (key, value) in given {
         match value {
             Value::Null => drop(settings.shift_remove(&key)),

@@ -39,7 +39,7 @@ impl Node {
     pub fn put_index_template(&self, name: &str, body: &Value, create: bool) -> Result<()> {
         self.change_templates(|catalog, templates| {
             templates.put_composable(name, body, create)?;
-            let left = left_alone(catalog, templates);
+            let left = streams_without_template(catalog, templates);
             if left.is_empty() {
                 return Ok(());
             }
@@ -67,7 +67,7 @@ impl Node {
         self.change_templates(|catalog, templates| {
             let before: Vec<String> = templates.composable.keys().cloned().collect();
             templates.delete_composable(name)?;
-            let left = left_alone(catalog, templates);
+            let left = streams_without_template(catalog, templates);
             if left.is_empty() {
                 return Ok(());
             }
@@ -109,7 +109,7 @@ impl Node {
 }
 
 /// Returns the data streams that no template would match any more.
-fn left_alone<'a>(catalog: &'a Catalog, templates: &Templates) -> Vec<&'a str> {
+fn streams_without_template<'a>(catalog: &'a Catalog, templates: &Templates) -> Vec<&'a str> {
     let is_left = |name: &&str| {
         catalog.templates.makes_data_streams(name).is_some() && templates.makes_data_streams(name).is_none()
     };

@@ -15,7 +15,7 @@ use crate::api::IndicesOptions;
 use crate::node::Node;
 use crate::settings::Durability;
 use crate::shard::{Shard, is_filling, largest_buffer};
-use crate::tasks::waiting::patiently;
+use crate::tasks::waiting::wait_until;
 
 /// How often the scheduler checks for work.
 const TICK: Duration = Duration::from_millis(50);
@@ -356,7 +356,7 @@ impl Node {
         core.search_idle.note_search(shard.interval_millis());
         let wanted = core.begun_refreshes() + 1;
         let deadline = std::time::Instant::now() + Duration::from_millis(2 * interval_ms + 1000);
-        let came = patiently(deadline, |step| {
+        let came = wait_until(deadline, |step| {
             let mut count = self.refresh_count.lock();
             if core.finished_refreshes() < wanted && !step.is_zero() {
                 self.refreshed.wait_for(&mut count, TICK.min(step));

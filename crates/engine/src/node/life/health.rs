@@ -9,7 +9,7 @@ use limber_text::wildcard;
 use crate::api::*;
 use crate::catalog::IndexMetadata;
 use crate::node::Node;
-use crate::tasks::waiting::patiently;
+use crate::tasks::waiting::wait_until;
 
 /// Time between two checks of a waiting call.
 const POLL: Duration = Duration::from_millis(20);
@@ -20,7 +20,7 @@ impl Node {
         let deadline = Instant::now() + Duration::from_millis(request.timeout_ms.min(3_600_000));
         let wanted_nodes = request.wait_for_nodes.as_deref().map(parse_nodes).transpose()?;
         let mut last = None;
-        let held = patiently(deadline, |step| {
+        let held = wait_until(deadline, |step| {
             limber_store::sync::sleep(POLL.min(step));
             let (response, is_there) = self.health_now(request)?;
             let holds = is_there
@@ -115,7 +115,7 @@ impl Node {
                     status,
                     primary_active,
                     unassigned_shards: replicas + u32::from(!primary_active),
-                    reason: reason.map(|error| told(&error).into()).or(damage.map(Into::into)),
+                    reason: reason.map(|error| error_line(&error).into()).or(damage.map(Into::into)),
                 }
             })
             .collect();
@@ -132,7 +132,7 @@ impl Node {
 }
 
 /// Formats an error and its causes as one line.
-fn told(error: &RequestError) -> String {
+fn error_line(error: &RequestError) -> String {
     let causes = std::iter::successors(Some(error), |error| error.caused_by.as_deref());
     causes.map(|error| error.reason.as_str()).collect::<Vec<_>>().join(": ")
 }

@@ -48,7 +48,7 @@ pub(in crate::node) struct Scrub {
 impl Node {
     /// Runs a pass if one is due. Blocks for the whole pass.
     pub(in crate::node) fn scrub_round(&self) {
-        self.look();
+        self.check_files();
         let interval =
             Duration::from_millis(self.settings.load().time_ms(INTERVAL).unwrap_or(u64::MAX / 2_000_000));
         let now_nanos = self.environment.clock.monotonic_nanos();
@@ -106,13 +106,13 @@ impl Node {
             let step = (whole * left).min(LOOK_EVERY.as_secs_f64());
             std::thread::sleep(Duration::from_secs_f64(step));
             left -= step / whole;
-            self.look();
+            self.check_files();
         }
         Ok(())
     }
 
     /// Reports files whose memory maps could not be read, and checks the lengths of some files.
-    fn look(&self) {
+    fn check_files(&self) {
         let faults = fault_count();
         if self.scrub.seen_faults.swap(faults, Ordering::Relaxed) != faults {
             self.shards().iter().for_each(|shard| shard.report_damage());

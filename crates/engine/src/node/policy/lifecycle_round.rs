@@ -137,7 +137,7 @@ impl Node {
                 false,
             ))),
             Outcome::Done { lifecycle_date_ms } => {
-                let mut next = behind(state, &phase, action, now_ms);
+                let mut next = next_step(state, &phase, action, now_ms);
                 next.lifecycle_date_ms = lifecycle_date_ms.or(next.lifecycle_date_ms);
                 next.phase_execution = execution;
                 Ok(Some((next, true)))
@@ -198,7 +198,7 @@ fn current_phase(
 
 /// Returns the state at the step after the current one: the next one of its action, the first one of the next
 /// action, or the end of the phase.
-fn behind(state: &LifecycleState, phase: &Phase, action: &Action, now_ms: u64) -> LifecycleState {
+fn next_step(state: &LifecycleState, phase: &Phase, action: &Action, now_ms: u64) -> LifecycleState {
     let mut steps = action.steps().iter().skip_while(|step| **step != state.step).skip(1);
     if let Some(step) = steps.next() {
         return state.at(phase.name, action.name(), step, now_ms);

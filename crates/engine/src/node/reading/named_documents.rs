@@ -29,9 +29,9 @@ impl NamedDocuments for DocumentsOf {
         Ok(Some(NamedDocument { source: document.source, mapping }))
     }
 
-    fn ruled(&self, sets: &[String], said: &Map<String, Value>) -> Result<RuledDocuments> {
+    fn apply_rules(&self, sets: &[String], match_criteria: &Map<String, Value>) -> Result<RuledDocuments> {
         match self.0.upgrade() {
-            Some(node) => node.ruled(sets, said),
+            Some(node) => node.apply_rules(sets, match_criteria),
             None => Err(RequestError::unavailable("node_closed_exception", "node closed")),
         }
     }

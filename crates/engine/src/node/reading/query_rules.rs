@@ -110,25 +110,26 @@ impl Node {
     }
 
     /// Carries out `POST _query_rules/{set}/_test`: returns the matching rules.
-    pub fn test_query_rules(&self, name: &str, said: &Map<String, Value>) -> Result<Value> {
+    pub fn test_query_rules(&self, name: &str, match_criteria: &Map<String, Value>) -> Result<Value> {
         let rules = self.query_rules_of(name)?;
-        let matched: Vec<Value> = query_rules::matching(&rules, said)
+        let matched: Vec<Value> = query_rules::matching(&rules, match_criteria)
             .into_iter()
             .map(|rule| json!({"ruleset_id": name, "rule_id": rule["rule_id"]}))
             .collect();
         Ok(json!({"total_matched_rules": matched.len(), "matched_rules": matched}))
     }
 
-    /// Returns the documents that the rules of these rulesets pin and exclude for the match criteria `said`.
-    pub(in crate::node) fn ruled(
+    /// Returns the documents that the rules of these rulesets pin and exclude for the match criteria
+    /// `match_criteria`.
+    pub(in crate::node) fn apply_rules(
         &self,
         sets: &[String],
-        said: &Map<String, Value>,
+        match_criteria: &Map<String, Value>,
     ) -> Result<RuledDocuments> {
         let mut out = RuledDocuments::default();
         for name in sets {
             let rules = self.query_rules_of(name)?;
-            for rule in query_rules::matching(&rules, said) {
+            for rule in query_rules::matching(&rules, match_criteria) {
                 query_rules::apply(rule, &mut out);
             }
         }

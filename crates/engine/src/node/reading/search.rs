@@ -19,7 +19,7 @@ use super::placement::{Placement, Preference};
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata};
 use crate::node::Node;
-use crate::shard::{Searched, Shard, tell_search};
+use crate::shard::{Searched, Shard, log_search};
 
 const SEARCH_ACTION: &str = "indices:data/read/search";
 
@@ -84,7 +84,7 @@ impl Node {
             None => self.pin(expression, options, placement)?,
         };
         self.check_shard_count(&pinned)?;
-        let mut piped = self.piped(request, &pinned)?;
+        let mut piped = self.apply_pipeline(request, &pinned)?;
         let request = &self.prepared(piped.request(request), &pinned, options)?;
         let context = self.search_context(cancelled);
         if !request.allows_partial.unwrap_or(context.allows_partial) {
@@ -100,7 +100,7 @@ impl Node {
         let took = meters.finish(outcome.is_ok(), &request.stats_groups, request.suggest.is_some());
         let (mut response, scroll_id) = outcome?;
         piped.finish(&mut response)?;
-        tell_search(
+        log_search(
             &pinned.shards,
             &Searched {
                 query_time: took.saturating_sub(response.fetch_time),

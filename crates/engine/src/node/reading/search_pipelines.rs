@@ -87,7 +87,7 @@ impl Node {
     }
 
     /// Applies the pipeline to a search request. A point in time has no default pipeline, as in OpenSearch.
-    pub(in crate::node) fn piped(&self, request: &SearchRequest, pinned: &Pinned) -> Result<Piped> {
+    pub(in crate::node) fn apply_pipeline(&self, request: &SearchRequest, pinned: &Pinned) -> Result<Piped> {
         if request.pipeline.is_none() && request.pit.is_some() {
             return Ok(Piped(None));
         }
@@ -110,7 +110,7 @@ impl Node {
             size: Some(0),
             ..SearchRequest::default()
         };
-        let piped = self.piped(&search, pinned)?;
+        let piped = self.apply_pipeline(&search, pinned)?;
         let search = piped.request(&search);
         Ok(CountRequest {
             query: search.query.clone(),

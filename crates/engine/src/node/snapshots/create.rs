@@ -81,7 +81,7 @@ impl Node {
     ) -> Result<Arc<Running>> {
         let catalog = self.catalog.load_full();
         let repository = self.repository(repository_name)?;
-        let name = catalog.dated(name)?.into_owned();
+        let name = catalog.resolve_date_math(name)?.into_owned();
         check_snapshot_name(repository_name, &name)?;
         repository.check_writable("cannot create snapshot in a readonly repository")?;
         check_is_new(&repository.root()?, repository_name, &name, repository.opened.snapshots_max)?;

@@ -51,7 +51,8 @@ impl Node {
     pub fn put_snapshot_policy(&self, id: &str, body: &Value) -> Result<()> {
         check_policy_id(id)?;
         let catalog = self.catalog.load_full();
-        let mut policy = SnapshotPolicy::parse(body, |name| Ok(catalog.dated(name)?.into_owned()))?;
+        let mut policy =
+            SnapshotPolicy::parse(body, |name| Ok(catalog.resolve_date_math(name)?.into_owned()))?;
         SnapshotRequest::parse(&policy.request_body(id))?;
         let exists = self.snapshots.repositories.lock().contains_key(&policy.repository);
         policy.check_repository(exists)?;

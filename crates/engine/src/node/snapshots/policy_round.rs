@@ -64,7 +64,7 @@ impl Node {
     pub(super) fn run_snapshot_policy(&self, id: &str, policy: &SnapshotPolicy) -> Result<String> {
         let gone = || RequestError::unavailable("node_closed_exception", "the node is closing");
         let node: Arc<Node> = self.this.upgrade().ok_or_else(gone)?;
-        let base = self.catalog.load().dated(&policy.name)?.into_owned();
+        let base = self.catalog.load().resolve_date_math(&policy.name)?.into_owned();
         let name = format!("{base}-{}", self.environment.uuid().to_lowercase());
         let (id, policy, start_ms) = (id.to_owned(), policy.clone(), self.now_millis());
         let running = (name.clone(), String::new(), start_ms);

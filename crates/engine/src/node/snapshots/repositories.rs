@@ -17,7 +17,7 @@ use crate::api::Result;
 use crate::node::Node;
 use crate::node::kept_state::state::NodeState;
 use crate::settings::ClusterSettings;
-use crate::snapshot::definition::{Definition, Places};
+use crate::snapshot::definition::{Definition, Locations};
 use crate::snapshot::errors::{repository_error, repository_missing};
 use crate::snapshot::names::{Chosen, check_repository_name};
 use crate::snapshot::repository::Repository;
@@ -34,27 +34,27 @@ pub(in crate::node) fn restored(
     settings: &mut Map<String, Value>,
     ledger: &Ledger,
 ) -> Result<Snapshots> {
-    let mut places = Places::take(settings, Vec::new())?;
+    let mut locations = Locations::take(settings, Vec::new())?;
     let roots = ClusterSettings::new(settings.clone(), Map::new())?.list("path.repo");
     for root in roots.iter().filter(|root| !root.is_empty() && *root != "[]") {
         // A relative folder is resolved now, because the working directory may change later.
         let root = std::path::absolute(PathBuf::from(root)).map_err(|error| {
             RequestError::illegal_argument(format!("[path.repo] holds [{root}], which is no folder: {error}"))
         })?;
-        places.roots.push(root);
+        locations.roots.push(root);
     }
     let mut repositories = BTreeMap::new();
     for (name, body) in state.repositories().as_object().into_iter().flatten() {
         let Some(definition) = Definition::from_json(body) else { continue };
         let opened = definition
-            .open(name, &places)
+            .open(name, &locations)
             .map(|opened| Arc::new(Repository::new(name, opened, ledger.clone())));
         if let Err(error) = &opened {
             tracing::warn!(repository = name, %error, "the repository cannot be used");
         }
         repositories.insert(name.clone(), Registered { definition, opened });
     }
-    Ok(Snapshots { places, repositories: Mutex::new(repositories), ..Snapshots::default() })
+    Ok(Snapshots { locations, repositories: Mutex::new(repositories), ..Snapshots::default() })
 }
 
 impl Node {
@@ -67,7 +67,7 @@ impl Node {
             "repository_exception" => repository_error(name, "failed to create repository").caused_by(error),
             _ => error,
         };
-        let opened = definition.open(name, &self.snapshots.places).map_err(failed)?;
+        let opened = definition.open(name, &self.snapshots.locations).map_err(failed)?;
         let repository = Arc::new(Repository::new(name, opened, self.ledger.clone()));
         if verify {
             repository.verify(&self.environment)?;

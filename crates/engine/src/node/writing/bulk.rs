@@ -360,7 +360,7 @@ impl Node {
             let is_failed = |number: &&usize| matches!(steps[**number].outcome, Some(Err(_)));
             let failed_count = run.iter().filter(is_failed).count() as u64;
             if failed_count > 0
-                && let Err(stop) = work::keeps(failed_count * ERROR_BYTES)
+                && let Err(stop) = work::hold_bytes(failed_count * ERROR_BYTES)
             {
                 let error = RequestError::from(stop);
                 rest.iter().for_each(|number| steps[*number].outcome = Some(Err(error.clone())));
@@ -443,7 +443,7 @@ impl Node {
 /// Does the work of [`Node::pipelines_of`]. With `ignores_indices`, existing indices are treated as not yet
 /// created.
 pub(in crate::node) fn pipelines_in(catalog: &Catalog, name: &str, ignores_indices: bool) -> IndexPipelines {
-    let Ok(name) = catalog.dated(name) else { return IndexPipelines::default() };
+    let Ok(name) = catalog.resolve_date_math(name) else { return IndexPipelines::default() };
     let name = &*name;
     let target = match ignores_indices {
         true => Ok(WriteTarget::Missing),

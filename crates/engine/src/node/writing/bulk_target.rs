@@ -70,7 +70,7 @@ impl Node {
     /// Checks the authorization of one operation. Each operation of a bulk is authorized separately.
     fn check_write(&self, access: &Access, step: &Step<'_>) -> Result<()> {
         let catalog = self.catalog.load();
-        let name = &*catalog.dated(step.index())?;
+        let name = &*catalog.resolve_date_math(step.index())?;
         catalog.check_may_touch(name)?;
         let (action, is_update) = match step.operation.kind {
             OperationKind::Index => ("indices:data/write/index:op_type/index", false),
@@ -89,7 +89,7 @@ impl Node {
     }
 
     fn destination(&self, name: &str, asked: Asked) -> Result<Destination> {
-        let dated = self.catalog.load().dated(name)?.into_owned();
+        let dated = self.catalog.load().resolve_date_math(name)?.into_owned();
         let name = dated.as_str();
         for _ in 0..3 {
             let catalog = self.catalog.load_full();

@@ -15,7 +15,8 @@ use super::reroute::Rerouted;
 use crate::api::Result;
 use crate::catalog::{Catalog, WriteTarget};
 use crate::ingest::{
-    ChangedMetadata, Given, Metadata, Options, Outcome, Pipelines, ends_request, given_documents, tree_of,
+    ChangedMetadata, Metadata, Options, Outcome, Pipelines, SimulatedDocument, ends_request, given_documents,
+    tree_of,
 };
 use crate::node::Node;
 use crate::settings::IndexSettings;
@@ -25,7 +26,7 @@ const MAPPING_UPDATES_MAX: usize = 100;
 
 /// The parsed request.
 struct Simulation {
-    documents: Vec<Given>,
+    documents: Vec<SimulatedDocument>,
     /// The node's pipelines, with the substitutions.
     pipelines: Pipelines,
     /// The node's catalog, with the substitutions among its templates.
@@ -119,7 +120,7 @@ impl Node {
     fn run_pipelines(
         &self,
         simulation: &Simulation,
-        given: &Given,
+        given: &SimulatedDocument,
         pipeline: Option<&str>,
         timestamp: &str,
     ) -> Result<Option<Ingested>> {

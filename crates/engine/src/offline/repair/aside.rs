@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 const COPY_BYTES: usize = 1 << 20;
 
 /// The folders of one repair. They are created when first needed, and never in a dry run.
-pub(super) struct Aside {
+pub(super) struct RepairFolders {
     disk: Arc<dyn Disk>,
     /// Part of the names of both folders.
     time: String,
@@ -36,10 +36,10 @@ pub(super) struct SavedFile {
     pub count: u64,
 }
 
-impl Aside {
+impl RepairFolders {
     /// Prepares a repair. `time` becomes part of the folders' names; without `applies` nothing is written.
-    pub fn new(disk: Arc<dyn Disk>, time: String, applies: bool) -> Aside {
-        Aside { disk, time, applies }
+    pub fn new(disk: Arc<dyn Disk>, time: String, applies: bool) -> RepairFolders {
+        RepairFolders { disk, time, applies }
     }
 
     /// Copies a file of a shard to `damaged-<time>`, durably. `folder` is the shard's folder, relative to the
@@ -84,7 +84,7 @@ impl Aside {
 impl SavedFile {
     /// Writes the two lines of `_bulk`. JSON strings contain no line breaks, so replacing those of the source
     /// makes it a single line.
-    pub fn save(&mut self, aside: &Aside, saved: &Saved<'_>) -> Result<()> {
+    pub fn save(&mut self, aside: &RepairFolders, saved: &Saved<'_>) -> Result<()> {
         self.count += 1;
         if !aside.applies {
             return Ok(());
@@ -118,7 +118,7 @@ impl SavedFile {
     }
 
     /// Makes the file durable. Returns a line for the report if anything was saved.
-    pub fn finish(mut self, aside: &Aside) -> Result<Option<String>> {
+    pub fn finish(mut self, aside: &RepairFolders) -> Result<Option<String>> {
         if let Some(mut writer) = self.writer.take() {
             writer.sync()?;
             writer.finish()?;

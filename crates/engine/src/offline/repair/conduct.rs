@@ -8,7 +8,7 @@ use limber_segment::{LiveDocs, Segment};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Directory, Error as StoreError};
 
-use super::aside::Aside;
+use super::aside::RepairFolders;
 use super::log;
 use super::segments::{Destination, salvage};
 use crate::analysis::AnalysisOf;
@@ -62,7 +62,7 @@ pub fn repair_data_folder(path: &Path, applies: bool) -> Result<RepairReport> {
             report.lines.push(format!("NOT REPAIRED {problem}"));
         }
         Found::Shard { place, directory, metadata, folder, disk, .. } => {
-            let aside = Aside::new(disk, time.clone(), applies);
+            let aside = RepairFolders::new(disk, time.clone(), applies);
             let mut lines = Lines { place: place.clone(), applies, lines: Vec::new(), loses: false };
             let shard = DamagedShard {
                 directory: &directory,
@@ -90,7 +90,7 @@ struct DamagedShard<'s> {
     folder: &'s str,
     metadata: &'s IndexMetadata,
     cache: &'s Arc<TermIndexCache>,
-    aside: &'s Aside,
+    aside: &'s RepairFolders,
 }
 
 impl DamagedShard<'_> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use limber_store::{Directory, Error as StoreError};
 
-use super::aside::{Aside, Saved, SavedFile};
+use super::aside::{RepairFolders, Saved, SavedFile};
 use super::conduct::Lines;
 use crate::translog::{self, OperationType, Record};
 
@@ -44,7 +44,7 @@ pub(super) fn repair(
     history: &[u8; 16],
     index: &str,
     damaged: &DamagedLog,
-    aside: &Aside,
+    aside: &RepairFolders,
     lines: &mut Lines,
 ) -> limber_store::Result<()> {
     let mut file = aside.saved_file(folder, "translog");
@@ -74,7 +74,7 @@ fn save(
     index: &str,
     file: &mut SavedFile,
     seq_nos: &mut Vec<u64>,
-    aside: &Aside,
+    aside: &RepairFolders,
 ) -> limber_store::Result<()> {
     let source = match operation.kind {
         OperationType::Index => Some(operation.source),

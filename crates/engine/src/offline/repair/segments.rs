@@ -8,7 +8,7 @@ use limber_segment::{DocId, LiveDocs, Segment, SegmentMeta, StoredReader};
 use limber_store::Directory;
 use limber_store::term_index::TermIndexCache;
 
-use super::aside::{Aside, Saved, SavedFile};
+use super::aside::{RepairFolders, Saved, SavedFile};
 
 /// The result of reading the documents of one segment.
 #[derive(Default)]
@@ -28,7 +28,7 @@ pub(super) struct Destination<'d> {
     pub mapping: &'d Mapping,
     pub verified: &'d mut SavedFile,
     pub suspect: &'d mut SavedFile,
-    pub aside: &'d Aside,
+    pub aside: &'d RepairFolders,
 }
 
 /// Saves the readable documents of a segment. `live` is `None` if it is unknown which documents were deleted.

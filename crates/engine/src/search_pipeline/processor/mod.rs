@@ -10,4 +10,4 @@ mod split;
 mod table;
 mod truncate_hits;
 
-pub(super) use table::{ChangesRequest, ChangesResponse, KNOWN_ELSEWHERE, Parse, REQUEST, RESPONSE};
+pub(super) use table::{ChangesRequest, ChangesResponse, Parse, REQUEST, RESPONSE, UNSUPPORTED};

@@ -40,7 +40,7 @@ pub(crate) const RESPONSE: &[(&str, Parse<dyn ChangesResponse>)] = &[
 
 /// Processors that OpenSearch and its plugins have and Limber has not. The error says so, so that users do
 /// not look for a typing error.
-pub(crate) const KNOWN_ELSEWHERE: &[&str] = &[
+pub(crate) const UNSUPPORTED: &[&str] = &[
     "acl_routing_search",
     "agentic_context",
     "agentic_query_translator",

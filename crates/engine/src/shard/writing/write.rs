@@ -17,7 +17,7 @@ use crate::shard::core::{BUFFER_BYTES_LARGE, BUFFER_BYTES_MAX, Core, Shard, is_f
 use crate::shard::error::disk_error;
 use crate::shard::fence::Fence;
 use crate::shard::ids::versions::BatchPlace;
-use crate::shard::slow_log::tell_write;
+use crate::shard::slow_log::log_write;
 use crate::shard::stats::Timer;
 use crate::tasks::waiting::waiting;
 use crate::translog::{LogPosition, Operation, OperationType, RecordBatch};
@@ -374,7 +374,7 @@ impl Shard {
         let bytes = core.check_in(slot);
         drop(gate);
         for (number, took) in slow {
-            tell_write(self, &slow_log, &chunk[number].operation, took);
+            log_write(self, &slow_log, &chunk[number].operation, took);
         }
         if bytes > BUFFER_BYTES_MAX {
             self.refresh_core(core)?;

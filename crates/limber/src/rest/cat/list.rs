@@ -7,7 +7,7 @@ use limber_engine::{IndexInfo, IndicesOptions, Result};
 use serde_json::Value;
 
 use super::App;
-use super::page::{Page, Paged, Place, Sizes, token};
+use super::page::{Page, Paged, Sizes, SortKey, token};
 use super::table::{Cell, Table};
 use super::{indices, shards};
 use crate::http::request::Request;
@@ -60,7 +60,7 @@ struct ShardPage {
 fn shard_page(page: &Page, infos: &[IndexInfo]) -> ShardPage {
     let by_name: HashMap<&str, &IndexInfo> = infos.iter().map(|info| (&*info.name, info)).collect();
     let (mut shown, mut count): (Vec<(String, Range<u32>)>, usize) = (Vec::new(), 0);
-    let mut last: Option<(Place, u32)> = None;
+    let mut last: Option<(SortKey, u32)> = None;
     for place in page.rest(infos, true) {
         let number = |key: &str| {
             let text = by_name.get(&*place.1).and_then(|info| info.settings.get(key)).and_then(Value::as_str);

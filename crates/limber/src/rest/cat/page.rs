@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::http::request::Request;
 
 /// The sort key of an index: its creation time in milliseconds since 1970, and its name.
-pub type Place = (u64, String);
+pub type SortKey = (u64, String);
 
 /// Default and limits of the size of a page.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +28,7 @@ pub struct Sizes {
 pub struct Page {
     pub size: usize,
     is_descending: bool,
-    after: Option<(Place, u32)>,
+    after: Option<(SortKey, u32)>,
 }
 
 impl Page {
@@ -57,39 +57,39 @@ impl Page {
 
     /// Returns the token's shard number if the token names this index: the shards up to that number were
     /// shown.
-    pub fn shown_shards(&self, place: &Place) -> Option<u32> {
-        self.after.as_ref().filter(|(after, _)| after == place).map(|(_, shard)| *shard)
+    pub fn shown_shards(&self, key: &SortKey) -> Option<u32> {
+        self.after.as_ref().filter(|(after, _)| after == key).map(|(_, shard)| *shard)
     }
 
     /// Returns the indices after the token. With `by_shard`, the token's own index is included, because some
     /// of its shards may be left.
-    pub fn rest(&self, infos: &[IndexInfo], by_shard: bool) -> Vec<Place> {
-        let mut places: Vec<Place> =
+    pub fn rest(&self, infos: &[IndexInfo], by_shard: bool) -> Vec<SortKey> {
+        let mut keys: Vec<SortKey> =
             infos.iter().map(|info| (info.created_millis(), info.name.to_string())).collect();
-        places.sort_unstable();
+        keys.sort_unstable();
         if self.is_descending {
-            places.reverse();
+            keys.reverse();
         }
         if let Some((after, _)) = &self.after {
-            let comes_later = |place: &Place| match self.is_descending {
-                true => place < after,
-                false => place > after,
+            let comes_later = |key: &SortKey| match self.is_descending {
+                true => key < after,
+                false => key > after,
             };
-            places.retain(|place| comes_later(place) || by_shard && place == after);
+            keys.retain(|key| comes_later(key) || by_shard && key == after);
         }
-        places
+        keys
     }
 }
 
 /// Returns the token of a page that ends with this index, or with this shard of it.
-pub fn token((created, name): &Place, shard: Option<u32>) -> String {
+pub fn token((created, name): &SortKey, shard: Option<u32>) -> String {
     match shard {
         Some(shard) => STANDARD.encode(format!("{shard}|{created}|{name}")),
         None => STANDARD.encode(format!("{created}|{name}")),
     }
 }
 
-fn read_token(token: &str) -> Result<(Place, u32)> {
+fn read_token(token: &str) -> Result<(SortKey, u32)> {
     let read = || {
         let text = String::from_utf8(STANDARD.decode(token).ok()?).ok()?;
         // Index names contain no `|`.
@@ -115,7 +115,7 @@ pub struct Paged<S> {
     pub next_token: Option<String>,
 }
 
-impl<S: crate::http::response::Shown> crate::http::response::Shown for Paged<S> {
+impl<S: crate::http::response::Rendered> crate::http::response::Rendered for Paged<S> {
     fn text(&self) -> String {
         format!("{}next_token {}\n", self.rows.text(), self.next_token.as_deref().unwrap_or("null"))
     }

@@ -15,7 +15,7 @@ const LIST: &[&str] =
     &["actions", "detailed", "group_by", "nodes", "parent_task_id", "timeout", "wait_for_completion"];
 
 /// The action of the list request itself.
-const LISTING: &str = "cluster:monitor/tasks/lists";
+const LIST_ACTION: &str = "cluster:monitor/tasks/lists";
 
 /// The endpoints of this file (`_tasks`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
@@ -54,7 +54,7 @@ pub(in crate::rest) fn listed(app: &App, request: &Request) -> Result<Vec<Arc<Ta
     if !is_here || has_parent {
         return Ok(Vec::new());
     }
-    let own = app.node.tasks().register(LISTING, "", false);
+    let own = app.node.tasks().register(LIST_ACTION, "", false);
     let chosen = || -> Vec<Arc<Task>> {
         let all = app.node.tasks().list().into_iter();
         all.filter(|task| selected(&actions, task.action)).collect()

@@ -25,7 +25,7 @@ pub fn strip_html(text: &str) -> String {
 /// Removes the HTML from a text, except for tags with these names.
 pub(in crate::analysis) fn without_html(text: &str, escaped_tags: &[String]) -> Rewritten {
     let mut rewriter = Rewriter::new(text);
-    let mut endless = Endless::default();
+    let mut unclosed = Unclosed::default();
     let mut replacement = String::new();
     while let Some(at) = rewriter.rest().find(['<', '&']) {
         rewriter.keep(at);
@@ -47,7 +47,7 @@ pub(in crate::analysis) fn without_html(text: &str, escaped_tags: &[String]) -> 
                     rewriter.keep(length);
                     continue;
                 }
-                _ => markup(rest, &mut replacement, &mut endless),
+                _ => markup(rest, &mut replacement, &mut unclosed),
             }
         };
         match found {
@@ -67,14 +67,14 @@ const RAW_END: &str = "]]>";
 /// Constructs whose end was searched for in vain up to the end of the text, so that the search need not be
 /// repeated.
 #[derive(Default)]
-struct Endless {
+struct Unclosed {
     declaration: bool,
     instruction: bool,
 }
 
 /// Handles markup that begins with `<`: writes its replacement and returns its length. `None` if it is not
 /// markup.
-fn markup(text: &str, out: &mut String, endless: &mut Endless) -> Option<usize> {
+fn markup(text: &str, out: &mut String, unclosed: &mut Unclosed) -> Option<usize> {
     let inside = &text[1..];
     let up_to = |end: &str, is_endless: &mut bool| {
         let found = if *is_endless { None } else { text[2..].find(end) };
@@ -85,10 +85,10 @@ fn markup(text: &str, out: &mut String, endless: &mut Endless) -> Option<usize> 
         return Some(text[4..].find("-->").map_or(text.len(), |at| 4 + at + 3));
     }
     if inside.starts_with('!') {
-        return up_to(">", &mut endless.declaration);
+        return up_to(">", &mut unclosed.declaration);
     }
     if inside.starts_with('?') {
-        return up_to("?>", &mut endless.instruction);
+        return up_to("?>", &mut unclosed.instruction);
     }
     let (name, is_end, length) = tag(text)?;
     let is_hidden = !is_end && ["script", "style"].iter().any(|hidden| name.eq_ignore_ascii_case(hidden));

@@ -44,7 +44,7 @@ pub(in crate::analysis) struct Rewriter<'a> {
     read: usize,
     made: Rewritten,
     /// Bytes of the new text and of the edits that have been charged to the request.
-    told: usize,
+    charged: usize,
 }
 
 /// Bytes of an [`Edit`].
@@ -56,7 +56,7 @@ impl<'a> Rewriter<'a> {
     /// Starts at the beginning of `source`.
     pub fn new(source: &'a str) -> Rewriter<'a> {
         let made = Rewritten { text: String::with_capacity(source.len()), edits: Vec::new() };
-        Rewriter { source, read: 0, made, told: source.len() }
+        Rewriter { source, read: 0, made, charged: source.len() }
     }
 
     /// Returns the part that has not been processed yet.
@@ -75,12 +75,12 @@ impl<'a> Rewriter<'a> {
     /// request is refused then, and nothing is left to process.
     pub fn replace(&mut self, length: usize, replacement: &str) -> bool {
         let made = self.made.text.len() + replacement.len() + self.made.edits.len() * EDIT_BYTES;
-        if made > self.told + TOLD_STEP {
-            if !work::makes(made - self.told) {
+        if made > self.charged + TOLD_STEP {
+            if !work::state_bytes(made - self.charged) {
                 self.read = self.source.len();
                 return false;
             }
-            self.told = made;
+            self.charged = made;
         }
         let (before, after) = (self.read, self.made.text.len());
         self.made.text.push_str(replacement);

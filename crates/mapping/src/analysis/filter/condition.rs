@@ -48,10 +48,10 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
         true => Parsing::Refused,
         false => Parsing::Itself,
     };
-    let knows_keywords = filters.iter().any(|filter| filter.knows_keywords);
-    let knows_payloads = filters.iter().any(|filter| filter.knows_payloads);
+    let uses_keywords = filters.iter().any(|filter| filter.uses_keywords);
+    let uses_payloads = filters.iter().any(|filter| filter.uses_payloads);
     let filter = Filter::stream(Condition { predicate, filters }).parsing(parsing).reading_kinds();
-    Ok(Filter { knows_keywords, knows_payloads, ..filter.knowing_keywords() })
+    Ok(Filter { uses_keywords, uses_payloads, ..filter.knowing_keywords() })
 }
 
 /// Makes `predicate_token_filter`. Reads `script`, which decides whether a token is kept.

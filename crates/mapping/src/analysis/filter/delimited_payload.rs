@@ -28,7 +28,7 @@ pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestE
         "identity" => Encoding::Identity,
         _ => Encoding::Float,
     };
-    Ok(Filter { knows_payloads: true, ..Filter::each(DelimitedPayload { delimiter, encoding }) })
+    Ok(Filter { uses_payloads: true, ..Filter::each(DelimitedPayload { delimiter, encoding }) })
 }
 
 impl Each for DelimitedPayload {

@@ -58,7 +58,7 @@ impl Window<'_> {
                     longer.push(way.like(format!("{} {}", way.text, self.own.filler)));
                 }
                 for next in place {
-                    if !limber_work::makes(way.text.len() + next.text.len()) {
+                    if !limber_work::state_bytes(way.text.len() + next.text.len()) {
                         return false;
                     }
                     let whole = way.like(format!("{} {}", way.text, next.text));

@@ -70,7 +70,7 @@ impl Gathering<'_> {
             least.insert(hash);
             return true;
         }
-        !least.insert(hash) || limber_work::makes(HASH_BYTES)
+        !least.insert(hash) || limber_work::state_bytes(HASH_BYTES)
     }
 
     fn term(&self, function: u32, (high, low): Hash) -> String {

@@ -43,7 +43,7 @@ impl Each for PatternReplace {
             Ok(text) => {
                 let more = text.len().saturating_sub(token.text.len());
                 token.text = text;
-                more == 0 || work::makes(more)
+                more == 0 || work::state_bytes(more)
             }
             Err(_) => java_pattern::refuse(),
         }

@@ -9,7 +9,7 @@ use super::words::Case;
 
 /// The affixes that have been removed so far, by index.
 #[derive(Debug, Clone, Copy, Default)]
-struct Taken {
+struct Removed {
     outer_prefix: Option<usize>,
     inner_prefix: Option<usize>,
     outer_suffix: Option<usize>,
@@ -114,7 +114,7 @@ impl Dictionary {
                 self.note(word, entry.stem.as_deref(), found);
             }
         }
-        self.remove_affixes(word, true, Taken::default(), found);
+        self.remove_affixes(word, true, Removed::default(), found);
     }
 
     fn note(&self, word: &[char], stem: Option<&str>, found: &mut Vec<String>) {
@@ -126,7 +126,7 @@ impl Dictionary {
         affix.is_some_and(|affix| has(&self.affixes.list[affix].appends, flag))
     }
 
-    fn remove_affixes(&self, word: &[char], with_prefixes: bool, taken: Taken, found: &mut Vec<String>) {
+    fn remove_affixes(&self, word: &[char], with_prefixes: bool, removed: Removed, found: &mut Vec<String>) {
         let affixes = &self.affixes;
         let whole = usize::from(affixes.strips_fully);
         let longest = affixes.longest.min((word.len() + whole).saturating_sub(1));
@@ -136,22 +136,30 @@ impl Dictionary {
             }
             for number in affixes.prefixes.get(&word[..length]).into_iter().flatten() {
                 let rest = &word[length..];
-                self.remove(*number, true, rest, taken, found);
+                self.remove(*number, true, rest, removed, found);
             }
         }
         for length in 0..=longest.min(word.len()) {
             let (rest, letters) = word.split_at(word.len() - length);
             for number in affixes.suffixes.get(letters).into_iter().flatten() {
-                self.remove(*number, false, rest, taken, found);
+                self.remove(*number, false, rest, removed, found);
             }
         }
     }
 
     /// Removes one affix, if that is allowed; `rest` is the word without it.
-    fn remove(&self, number: usize, is_prefix: bool, rest: &[char], taken: Taken, found: &mut Vec<String>) {
-        let same = if is_prefix { taken.outer_prefix } else { taken.outer_suffix };
+    fn remove(
+        &self,
+        number: usize,
+        is_prefix: bool,
+        rest: &[char],
+        removed: Removed,
+        found: &mut Vec<String>,
+    ) {
+        let same = if is_prefix { removed.outer_prefix } else { removed.outer_suffix };
         let affix = &self.affixes.list[number];
-        if same == Some(number) || !self.is_compatible(affix, taken) || affix.strip.len() + rest.len() == 0 {
+        if same == Some(number) || !self.is_compatible(affix, removed) || affix.strip.len() + rest.len() == 0
+        {
             return;
         }
         let word: Vec<char> = match is_prefix {
@@ -159,15 +167,15 @@ impl Dictionary {
             false => rest.iter().chain(&affix.strip).copied().collect(),
         };
         if affix.fits(&word, is_prefix) {
-            self.apply(number, is_prefix, &word, taken, found);
+            self.apply(number, is_prefix, &word, removed, found);
         }
     }
 
-    fn is_compatible(&self, affix: &Affix, taken: Taken) -> bool {
+    fn is_compatible(&self, affix: &Affix, removed: Removed) -> bool {
         if has(&affix.appends, self.affixes.only_in_compound) {
             return false;
         }
-        match (taken.outer_prefix, taken.outer_suffix) {
+        match (removed.outer_prefix, removed.outer_suffix) {
             (None, None) => true,
             _ if !affix.crosses => false,
             (_, Some(suffix)) => has(&affix.appends, Some(self.affixes.list[suffix].flag)),
@@ -175,26 +183,26 @@ impl Dictionary {
         }
     }
 
-    fn apply(&self, number: usize, is_prefix: bool, word: &[char], before: Taken, found: &mut Vec<String>) {
+    fn apply(&self, number: usize, is_prefix: bool, word: &[char], before: Removed, found: &mut Vec<String>) {
         let prefix = before.inner_prefix.or(before.outer_prefix);
         let previous = before.outer_suffix.or(prefix);
-        let mut taken = before;
+        let mut removed = before;
         let place = match (is_prefix, before.outer_prefix, before.outer_suffix) {
-            (true, None, _) => &mut taken.outer_prefix,
-            (true, ..) => &mut taken.inner_prefix,
-            (false, _, None) => &mut taken.outer_suffix,
-            (false, ..) => &mut taken.inner_suffix,
+            (true, None, _) => &mut removed.outer_prefix,
+            (true, ..) => &mut removed.inner_prefix,
+            (false, _, None) => &mut removed.outer_suffix,
+            (false, ..) => &mut removed.inner_suffix,
         };
         *place = Some(number);
         if !self.needs_another(number, previous, !is_prefix, prefix) {
-            self.look_up(word, number, taken, found);
+            self.look_up(word, number, removed, found);
         }
         let affix = &self.affixes.list[number];
-        if taken.inner_suffix.is_some() || !affix.crosses {
+        if removed.inner_suffix.is_some() || !affix.crosses {
             return;
         }
         let count =
-            [taken.outer_suffix, taken.inner_prefix, taken.outer_prefix].into_iter().flatten().count();
+            [removed.outer_suffix, removed.inner_prefix, removed.outer_prefix].into_iter().flatten().count();
         let complex = self.affixes.complex_prefixes;
         let with_prefixes = match (count - 1, is_prefix) {
             (0, true) => complex && self.affixes.is_second_prefix(affix.flag),
@@ -203,17 +211,17 @@ impl Dictionary {
             (1, false) if !complex && self.affixes.is_second_suffix(affix.flag) => false,
             _ => return,
         };
-        self.remove_affixes(word, with_prefixes, taken, found);
+        self.remove_affixes(word, with_prefixes, removed, found);
     }
 
-    fn look_up(&self, word: &[char], last: usize, taken: Taken, found: &mut Vec<String>) {
+    fn look_up(&self, word: &[char], last: usize, removed: Removed, found: &mut Vec<String>) {
         let flag = self.affixes.list[last].flag;
-        let prefix = taken.inner_prefix.or(taken.outer_prefix);
+        let prefix = removed.inner_prefix.or(removed.outer_prefix);
         for entry in self.entries.get(word) {
             if !has(&entry.flags, Some(flag)) && !self.appends(prefix, Some(flag)) {
                 continue;
             }
-            if let (None, Some(outer)) = (taken.inner_prefix, taken.outer_prefix) {
+            if let (None, Some(outer)) = (removed.inner_prefix, removed.outer_prefix) {
                 let flag = Some(self.affixes.list[outer].flag);
                 if !has(&entry.flags, flag) && !self.appends(Some(last), flag) {
                     continue;

@@ -64,7 +64,7 @@ pub fn sorani(word: &mut Word) {
 
 /// What has been removed, because some endings are kept after some prefixes.
 #[derive(Default)]
-struct Taken {
+struct Removed {
     ke: bool,
     peng: bool,
     di: bool,
@@ -86,7 +86,7 @@ fn begins(word: &Word, prefix: &str) -> bool {
 /// `IndonesianStemmer`.
 pub fn indonesian(word: &mut Word) {
     let mut syllables = word.iter().filter(|c| is_vowel(Some(c))).count();
-    let mut taken = Taken::default();
+    let mut removed = Removed::default();
     let mut step = |word: &mut Word, rule: &mut dyn FnMut(&mut Word) -> bool| {
         let fired = syllables > 2 && rule(word);
         syllables -= usize::from(fired);
@@ -94,13 +94,13 @@ pub fn indonesian(word: &mut Word) {
     };
     step(word, &mut particle);
     step(word, &mut pronoun);
-    if step(word, &mut |word| first_prefix(word, &mut taken)) {
-        if step(word, &mut |word| suffix(word, &taken)) {
-            step(word, &mut |word| second_prefix(word, &mut taken));
+    if step(word, &mut |word| first_prefix(word, &mut removed)) {
+        if step(word, &mut |word| suffix(word, &removed)) {
+            step(word, &mut |word| second_prefix(word, &mut removed));
         }
     } else {
-        step(word, &mut |word| second_prefix(word, &mut taken));
-        step(word, &mut |word| suffix(word, &taken));
+        step(word, &mut |word| second_prefix(word, &mut removed));
+        step(word, &mut |word| suffix(word, &removed));
     }
 }
 
@@ -112,7 +112,7 @@ fn pronoun(word: &mut Word) -> bool {
     ["ku", "mu", "nya"].iter().any(|ending| word.strip(ending))
 }
 
-fn first_prefix(word: &mut Word, taken: &mut Taken) -> bool {
+fn first_prefix(word: &mut Word, removed: &mut Removed) -> bool {
     // Prefix, number of characters to remove, and what the first remaining one becomes.
     let (prefix, count, first) = match () {
         () if begins(word, "meng") => ("meng", 4, None),
@@ -130,11 +130,11 @@ fn first_prefix(word: &mut Word, taken: &mut Taken) -> bool {
         () => return false,
     };
     match prefix {
-        "meng" => taken.meng = true,
-        "peng" => taken.peng = true,
-        "di" => taken.di = true,
-        "ter" => taken.ter = true,
-        _ => taken.ke = true,
+        "meng" => removed.meng = true,
+        "peng" => removed.peng = true,
+        "di" => removed.di = true,
+        "ter" => removed.ter = true,
+        _ => removed.ke = true,
     }
     word.drain(..count);
     if let Some(first) = first {
@@ -143,10 +143,10 @@ fn first_prefix(word: &mut Word, taken: &mut Taken) -> bool {
     true
 }
 
-fn second_prefix(word: &mut Word, taken: &mut Taken) -> bool {
+fn second_prefix(word: &mut Word, removed: &mut Removed) -> bool {
     let is = |text: &str| word.len() == text.len() && begins(word, text);
     let count = if begins(word, "ber") || is("belajar") {
-        taken.ber = true;
+        removed.ber = true;
         3
     } else if begins(word, "be")
         && word.len() > 4
@@ -154,12 +154,12 @@ fn second_prefix(word: &mut Word, taken: &mut Taken) -> bool {
         && word[3] == 'e'
         && word[4] == 'r'
     {
-        taken.ber = true;
+        removed.ber = true;
         2
     } else if begins(word, "per") || is("pelajar") {
         3
     } else if begins(word, "pe") {
-        taken.pe = true;
+        removed.pe = true;
         2
     } else {
         return false;
@@ -168,12 +168,12 @@ fn second_prefix(word: &mut Word, taken: &mut Taken) -> bool {
     true
 }
 
-fn suffix(word: &mut Word, taken: &Taken) -> bool {
-    if word.ends("kan") && !(taken.ke || taken.peng || taken.pe) {
+fn suffix(word: &mut Word, removed: &Removed) -> bool {
+    if word.ends("kan") && !(removed.ke || removed.peng || removed.pe) {
         word.cut(3);
-    } else if word.ends("an") && !(taken.di || taken.meng || taken.ter) {
+    } else if word.ends("an") && !(removed.di || removed.meng || removed.ter) {
         word.cut(2);
-    } else if word.ends("i") && !word.ends("si") && !(taken.ber || taken.ke || taken.peng) {
+    } else if word.ends("i") && !word.ends("si") && !(removed.ber || removed.ke || removed.peng) {
         word.cut(1);
     } else {
         return false;

@@ -1,16 +1,16 @@
 //! New fields of objects without objects (`subobjects: false`): their names have the dots.
 
-use super::{Inference, Place};
+use super::{Inference, ObjectContext};
 use crate::RequestError;
 use crate::definition::{self, Dynamic};
 use crate::field::Reads;
 use crate::mapping::tree::Target;
 
 impl Inference<'_> {
-    /// The value at `at` of the key `rest` in an object of `place` at `path`.
+    /// The value at `at` of the key `rest` in an object of `context` at `path`.
     pub(super) fn flat_member(
         &mut self,
-        place: Place,
+        context: ObjectContext,
         path: &str,
         rest: &str,
         at: usize,
@@ -22,7 +22,7 @@ impl Inference<'_> {
             return Err(RequestError::illegal_argument(reason));
         }
         let full = definition::joined(path, rest);
-        let target = place.object.and_then(|object| {
+        let target = context.object.and_then(|object| {
             let entry = tree.find(&tree.objects[object as usize], rest.as_bytes())?;
             Some(tree.entries[entry as usize].target)
         });
@@ -33,16 +33,16 @@ impl Inference<'_> {
                     self.mapped(leaf, &full, at, level)?;
                 }
                 let beginning = tree.beginnings.get(full.as_str()).copied();
-                self.flat_value(Place { object: beginning, ..place }, &full, at, level)
+                self.flat_value(ObjectContext { object: beginning, ..context }, &full, at, level)
             }
             // The walk refuses it.
             None if tree.aliases.contains_key(full.as_str()) => self.skip(at),
-            None if place.dynamic == Dynamic::Runtime => self.runtime(&full, at, level),
+            None if context.dynamic == Dynamic::Runtime => self.runtime(&full, at, level),
             Some(Target::Object(object)) => {
-                let inside = Place { object: Some(object), ..place };
+                let inside = ObjectContext { object: Some(object), ..context };
                 self.flat_value(inside, &full, at, level)
             }
-            None => self.flat_value(Place { object: None, ..place }, &full, at, level),
+            None => self.flat_value(ObjectContext { object: None, ..context }, &full, at, level),
         }
     }
 
@@ -56,7 +56,7 @@ impl Inference<'_> {
     /// A value of a name that is no field yet. `inside`: where its members stand if it is an object.
     fn flat_value(
         &mut self,
-        inside: Place,
+        inside: ObjectContext,
         path: &str,
         at: usize,
         level: usize,

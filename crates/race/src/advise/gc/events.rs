@@ -55,7 +55,7 @@ pub(crate) struct GcEvents {
     pub has_compressed_oops: Option<bool>,
     pub line_count: u64,
     /// Lines that are not in the log's format.
-    pub strange_line_count: u64,
+    pub unrecognized_line_count: u64,
     span: Span,
     last_after_bytes: Option<u64>,
     /// Whether the current JVM has collected since it started.

@@ -36,7 +36,7 @@ pub(crate) struct GcFigures {
     pub reaching_millis_max: f64,
     pub has_compressed_oops: Option<bool>,
     pub line_count: u64,
-    pub strange_line_count: u64,
+    pub unrecognized_line_count: u64,
 }
 
 impl GcFigures {
@@ -84,7 +84,7 @@ impl GcFigures {
             reaching_millis_max: events.reaching_millis_max,
             has_compressed_oops: events.has_compressed_oops,
             line_count: events.line_count,
-            strange_line_count: events.strange_line_count,
+            unrecognized_line_count: events.unrecognized_line_count,
         })
     }
 
@@ -121,7 +121,7 @@ impl GcFigures {
                 "longest_way_there_millis": self.reaching_millis_max,
             },
             "compressed_oops": self.has_compressed_oops,
-            "lines": {"read": self.line_count, "not_understood": self.strange_line_count},
+            "lines": {"read": self.line_count, "not_understood": self.unrecognized_line_count},
         })
     }
 }

@@ -36,7 +36,7 @@ impl OpenJ9 {
             self.element(&rest[..end], events);
             rest = &rest[end + 1..];
         }
-        events.strange_line_count += u64::from(is_strange);
+        events.unrecognized_line_count += u64::from(is_strange);
     }
 
     /// Reads one element. `element` is the text between the angle brackets.

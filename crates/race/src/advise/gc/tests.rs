@@ -24,7 +24,7 @@ fn figures(name: &str) -> GcFigures {
 fn check(name: &str, collector: &str, pauses: (usize, f64, f64, f64), promoted: Option<f64>) -> GcFigures {
     let found = figures(name);
     assert_eq!(found.collector.as_deref(), Some(collector));
-    assert_eq!(found.strange_line_count, 0);
+    assert_eq!(found.unrecognized_line_count, 0);
     let (count, sum, median, most) = pauses;
     assert_eq!(found.pause_count, count);
     assert!((found.pause_millis - sum).abs() < 1e-6, "{}", found.pause_millis);

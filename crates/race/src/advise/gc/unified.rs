@@ -30,7 +30,7 @@ impl Unified {
 
     pub(super) fn line(&mut self, text: &str, events: &mut GcEvents) {
         let Some(line) = Line::parse(text) else {
-            events.strange_line_count += 1;
+            events.unrecognized_line_count += 1;
             return;
         };
         if line.gc_id.is_none() && is_first_word(line.message) {

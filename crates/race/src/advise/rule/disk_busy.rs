@@ -28,7 +28,7 @@ const BUSY_PERCENT_MAX: f64 = 80.0;
 const QUEUE_MAX: f64 = 2.0;
 
 fn check(seen: &Seen) -> Checked {
-    let Ok(machine) = seen.machine() else { return from_afar(seen) };
+    let Ok(machine) = seen.machine() else { return from_server_stats(seen) };
     let node = seen.local_node()?;
     let mut calmest = String::new();
     for data in node.list("fs.data")? {
@@ -107,7 +107,7 @@ fn check(seen: &Seen) -> Checked {
 }
 
 /// Uses what the server says about its disks. Elasticsearch and OpenSearch report it on Linux.
-fn from_afar(seen: &Seen) -> Checked {
+fn from_server_stats(seen: &Seen) -> Checked {
     let mut busiest: f64 = 0.0;
     for node in seen.server.data_nodes()? {
         let busy = share(node.growth("fs.io_stats.total.io_time_in_millis")? / 1e3, seen.window_s);

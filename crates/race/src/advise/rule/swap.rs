@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
 const SWAPPINESS_MAX: f64 = 1.0;
 
 fn check(seen: &Seen) -> Checked {
-    let Ok(machine) = seen.machine() else { return from_afar(seen) };
+    let Ok(machine) = seen.machine() else { return from_server_stats(seen) };
     let memory = machine.memory()?;
     if memory.swap_total == 0.0 {
         return fine("the machine has no swap".to_owned());
@@ -72,7 +72,7 @@ fn check(seen: &Seen) -> Checked {
 }
 
 /// Uses the machine's swap as the server reports it. The report does not say whose memory is swapped out.
-fn from_afar(seen: &Seen) -> Checked {
+fn from_server_stats(seen: &Seen) -> Checked {
     for node in seen.server.nodes()? {
         let used = node.stat("os.swap.used_in_bytes")?;
         if used > 0.0 && !node.info_flag("process.mlockall").unwrap_or(false) {

@@ -8,7 +8,7 @@ use crate::conduct::watch::add_jvm_options;
 use crate::drive::driver::DriveProgress;
 use crate::error::Error;
 use crate::model::Task;
-use crate::record::measurements::RunPlace;
+use crate::record::measurements::RunPosition;
 use crate::record::sample::Sample;
 use crate::record::{Race, StoreError};
 use crate::report::RacedSide;
@@ -68,8 +68,12 @@ pub(crate) fn race_series(
     let mut kept = None;
     for ((round, index), position) in series.turns().zip(1..) {
         let side = &series.sides[index];
-        let place =
-            RunPlace { run_id: series.run_id.clone(), side: side.name.clone(), round: round + 1, position };
+        let place = RunPosition {
+            run_id: series.run_id.clone(),
+            side: side.name.clone(),
+            round: round + 1,
+            position,
+        };
         let title = format!("Race {position} of {races_count}: side [{}], round {}", side.name, round + 1);
         progress.note(&title);
         let keeps_server = position == races_count && series.engine.as_ref().is_some_and(|spec| spec.is_kept);
@@ -94,7 +98,7 @@ fn race_once(
     side: &Side,
     engine: Option<&EngineSpec>,
     config: &RaceConfig,
-    place: RunPlace,
+    place: RunPosition,
     provider: &dyn ServerProvider,
     progress: &mut dyn Progress,
 ) -> Result<(RaceOutcome, Option<RunningServer>), Error> {

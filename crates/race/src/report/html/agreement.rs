@@ -1,15 +1,15 @@
 //! How far the races of one side agree: every figure with its spread, and the races drawn.
 
 use super::escape::{Text, put};
-use super::material::Material;
 use super::percent_axis::PercentAxis;
+use super::race_data::RaceData;
 use super::verdicts::put_by_task;
 use crate::notation::shown;
 use crate::report::RacedSide;
 use crate::report::spread::{Spread, spreads};
 
 /// `materials` is the race that stands for the side.
-pub(crate) fn put(side: &RacedSide, materials: &[Material], out: &mut String) {
+pub(crate) fn put(side: &RacedSide, materials: &[RaceData], out: &mut String) {
     put!(
         out,
         "<section aria-labelledby=\"agreement\"><h2 id=\"agreement\">How far the races agree</h2><p class=\"soft\">{} races. Each stroke is a race, by its distance \

@@ -1,7 +1,7 @@
 //! What changed between the races: for every task and metric, by how much, and whether that is better.
 
 use super::escape::{Text, put};
-use super::material::Material;
+use super::race_data::RaceData;
 use super::summary;
 use crate::notation::shown::distinct;
 use crate::notation::{Number, shown};
@@ -22,7 +22,7 @@ struct Metric {
 }
 
 /// `materials[0]` is the baseline.
-pub(crate) fn put(materials: &[Material], labels: &[String], out: &mut String) {
+pub(crate) fn put(materials: &[RaceData], labels: &[String], out: &mut String) {
     out.push_str("<section aria-labelledby=\"changes\"><h2 id=\"changes\">What changed</h2>");
     put!(
         out,
@@ -40,7 +40,7 @@ pub(crate) fn put(materials: &[Material], labels: &[String], out: &mut String) {
         }
     }
     out.push_str("<th scope=\"col\" class=\"ends\"><span style=\"left:16.7%\">÷ 4</span><span style=\"left:33.3%\">÷ 2</span><span style=\"left:50%\">same</span><span style=\"left:66.7%\">× 2</span><span style=\"left:83.3%\">× 4</span></th></tr></thead>");
-    for name in distinct(materials.iter().flat_map(Material::task_names)) {
+    for name in distinct(materials.iter().flat_map(RaceData::task_names)) {
         let tasks: Vec<TaskOfRace<'_>> =
             materials.iter().map(|material| material.task(name).map(|task| (material, task))).collect();
         let known =
@@ -52,10 +52,10 @@ pub(crate) fn put(materials: &[Material], labels: &[String], out: &mut String) {
 }
 
 /// A task in one race; `None` if the race does not have it.
-type TaskOfRace<'a> = Option<(&'a Material, &'a TaskResults)>;
+type TaskOfRace<'a> = Option<(&'a RaceData, &'a TaskResults)>;
 
 fn task_metrics(tasks: &[TaskOfRace<'_>]) -> Vec<Metric> {
-    let of = |value: &dyn Fn(&Material, &TaskResults) -> Option<f64>| {
+    let of = |value: &dyn Fn(&RaceData, &TaskResults) -> Option<f64>| {
         tasks.iter().map(|task| task.and_then(|(material, task)| value(material, task))).collect()
     };
     let percentile = |name, key: &'static str, of_service: bool| Metric {
@@ -105,7 +105,7 @@ fn task_metrics(tasks: &[TaskOfRace<'_>]) -> Vec<Metric> {
 }
 
 /// A figure of the whole race: its name, how it is read, and how it is shown.
-type RaceFigure = (&'static str, fn(&Material) -> Option<f64>, fn(f64) -> String);
+type RaceFigure = (&'static str, fn(&RaceData) -> Option<f64>, fn(f64) -> String);
 
 /// In the order of the page. For all of them, less is better.
 const RACE_FIGURES: [RaceFigure; 11] = [
@@ -134,7 +134,7 @@ fn number(value: Option<Number>) -> Option<f64> {
     value.map(Number::as_f64)
 }
 
-fn race_metrics(materials: &[Material]) -> Vec<Metric> {
+fn race_metrics(materials: &[RaceData]) -> Vec<Metric> {
     let metric = |(name, read, show): RaceFigure| Metric {
         name,
         is_more_better: false,

@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::escape::{Text, put};
-use super::material::Material;
+use super::race_data::RaceData;
 use crate::notation::shown::distinct;
 
 const VALUE_CHARS_MAX: usize = 400;
 
 /// Returns (name, value) for everything that is known about how a race was set up.
-fn settings(material: &Material) -> Vec<(String, String)> {
+fn settings(material: &RaceData) -> Vec<(String, String)> {
     let race = &material.race;
     let mut all = vec![
         ("race".to_owned(), race.race_id.clone()),
@@ -73,7 +73,7 @@ pub(crate) type Row = (String, Vec<String>);
 
 /// Returns the rows that differ between the races, without those that always differ, and the rows that are
 /// the same.
-fn rows(materials: &[Material]) -> (Vec<Row>, Vec<Row>) {
+fn rows(materials: &[RaceData]) -> (Vec<Row>, Vec<Row>) {
     let all: Vec<Vec<(String, String)>> = materials.iter().map(settings).collect();
     let names = distinct(all.iter().flatten().map(|(name, _)| name.as_str()));
     let row = |name: &str| {
@@ -89,7 +89,7 @@ fn rows(materials: &[Material]) -> (Vec<Row>, Vec<Row>) {
 }
 
 /// Writes the differences for the top of a comparison.
-pub(crate) fn put_differences(materials: &[Material], labels: &[String], out: &mut String) {
+pub(crate) fn put_differences(materials: &[RaceData], labels: &[String], out: &mut String) {
     let (different, _) = rows(materials);
     out.push_str(
         "<section aria-labelledby=\"differences\"><h2 id=\"differences\">What differs in the settings</h2>",
@@ -102,7 +102,7 @@ pub(crate) fn put_differences(materials: &[Material], labels: &[String], out: &m
     out.push_str("</section>\n");
 }
 
-pub(crate) fn put(materials: &[Material], labels: &[String], out: &mut String) {
+pub(crate) fn put(materials: &[RaceData], labels: &[String], out: &mut String) {
     let (different, same) = rows(materials);
     out.push_str(
         "<section aria-labelledby=\"environment\"><h2 id=\"environment\">Environment and settings</h2>",
@@ -131,7 +131,7 @@ pub(crate) fn put_rows(rows: &[Row], labels: &[String], out: &mut String) {
 }
 
 /// Writes single values that the server reported, with one value per race.
-pub(crate) fn put_values(materials: &[Material], labels: &[String], out: &mut String) {
+pub(crate) fn put_values(materials: &[RaceData], labels: &[String], out: &mut String) {
     let mut rows: Vec<Row> = Vec::new();
     for (race, material) in materials.iter().enumerate() {
         for (node, name, unit, course) in material.telemetry.others() {

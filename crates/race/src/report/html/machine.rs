@@ -2,7 +2,7 @@
 
 use super::environment::{Row, put_rows};
 use super::escape::put;
-use super::material::Material;
+use super::race_data::RaceData;
 use crate::notation::shown::{self, percent};
 use crate::record::measurements::Measurements;
 
@@ -41,8 +41,8 @@ fn seconds(seconds: f64) -> String {
     format!("{} s", shown::three_digits(seconds))
 }
 
-pub(crate) fn put(materials: &[Material], labels: &[String], out: &mut String) {
-    let value = |material: &Material, read: Read| material.measurements.as_ref().and_then(read);
+pub(crate) fn put(materials: &[RaceData], labels: &[String], out: &mut String) {
+    let value = |material: &RaceData, read: Read| material.measurements.as_ref().and_then(read);
     let row = |(name, read): &(&str, Read)| -> Row {
         (
             (*name).to_owned(),

@@ -3,7 +3,7 @@
 
 use super::chart::{Axis, Chart, Marks, Series};
 use super::escape::{Text, put};
-use super::material::Material;
+use super::race_data::RaceData;
 use super::scale::{Scale, Unit};
 use super::table::PlotTable;
 use super::tasks::{joined, task_id, throughputs};
@@ -12,8 +12,8 @@ use crate::record::timeline::reader::{TaskCourse, Timeline};
 
 const GROUP: &str = "whole";
 
-pub(crate) fn put(materials: &[Material], labels: &[String], out: &mut String) {
-    let end_s = materials.iter().map(Material::duration_s).fold(0.0, f64::max);
+pub(crate) fn put(materials: &[RaceData], labels: &[String], out: &mut String) {
+    let end_s = materials.iter().map(RaceData::duration_s).fold(0.0, f64::max);
     if end_s <= 0.0 {
         return;
     }
@@ -68,7 +68,7 @@ pub(crate) fn put(materials: &[Material], labels: &[String], out: &mut String) {
 }
 
 /// Draws one bar per task. Tasks that ran at the same time are in different lanes.
-fn put_lanes(material: &Material, timeline: &Timeline, end_s: f64, out: &mut String) {
+fn put_lanes(material: &RaceData, timeline: &Timeline, end_s: f64, out: &mut String) {
     out.push_str("<div class=\"lanes\" role=\"group\" aria-label=\"Tasks in the order they ran\">");
     let mut lane_ends: Vec<f64> = Vec::new();
     for course in timeline.tasks.iter().filter(|course| !course.bins.is_empty()) {
@@ -98,7 +98,7 @@ fn put_lanes(material: &Material, timeline: &Timeline, end_s: f64, out: &mut Str
     put!(out, "<span class=\"room\" style=\"height:{:.2}rem\"></span></div>", lane_ends.len() as f64 * 1.6);
 }
 
-fn units(materials: &[Material]) -> Vec<String> {
+fn units(materials: &[RaceData]) -> Vec<String> {
     let mut units: Vec<String> = Vec::new();
     for course in materials
         .iter()
@@ -116,7 +116,7 @@ fn reported(timeline: &Timeline) -> impl Iterator<Item = &TaskCourse> {
     timeline.tasks.iter().filter(|course| course.task.is_reported && !course.bins.is_empty())
 }
 
-fn all_throughputs(materials: &[Material], unit: &str) -> impl Iterator<Item = f64> {
+fn all_throughputs(materials: &[RaceData], unit: &str) -> impl Iterator<Item = f64> {
     let courses = materials.iter().filter_map(|material| material.timeline.as_ref()).flat_map(reported);
     courses.filter(move |course| course.unit == unit).flat_map(throughputs).filter_map(|point| point.1)
 }
@@ -171,7 +171,7 @@ fn throughput_chart(
     chart
 }
 
-fn all_times(material: &Material, quantile: f64) -> impl Iterator<Item = (f64, Option<f64>)> {
+fn all_times(material: &RaceData, quantile: f64) -> impl Iterator<Item = (f64, Option<f64>)> {
     material.timeline.iter().flat_map(reported).flat_map(move |course| {
         let point = move |bin: &crate::record::timeline::reader::Bin| {
             (course.task.start_s + bin.start_s + bin.covered_s / 2.0, bin.latency.quantile_ms(quantile))
@@ -182,7 +182,7 @@ fn all_times(material: &Material, quantile: f64) -> impl Iterator<Item = (f64, O
 
 fn times_chart(
     race: usize,
-    material: &Material,
+    material: &RaceData,
     scale: Scale,
     axis: Axis,
     tables: &mut Vec<PlotTable>,

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use sha2::{Digest, Sha256};
 
 use super::escape::{Text, put};
-use super::material::Material;
+use super::race_data::RaceData;
 use super::{agreement, change, environment, machine, overview, summary, tasks, verdicts};
 use crate::record::measurements::Warning;
 use crate::record::scope;
@@ -20,7 +20,7 @@ const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
 /// Returns the whole page. `materials` are 1 to [`RACES_MAX`] races, the baseline first.
-pub fn page(materials: &[Material]) -> String {
+pub fn page(materials: &[RaceData]) -> String {
     let labels = labels(materials);
     let mut out = String::with_capacity(1 << 20);
     let sections: &[(&str, &str)] = match materials.len() {
@@ -41,7 +41,7 @@ pub fn page(materials: &[Material]) -> String {
 
 /// Returns the page of sides with several races each. `sides` are 1 to [`RACES_MAX`] sides, the baseline
 /// first; `materials` has the race that stands for each of them in plots ([`RacedSide::typical`]).
-pub fn comparison_page(sides: &[RacedSide], rules: &Rules, materials: &[Material]) -> String {
+pub fn comparison_page(sides: &[RacedSide], rules: &Rules, materials: &[RaceData]) -> String {
     let labels: Vec<String> = sides.iter().map(|side| shortened(&side.name)).collect();
     let mut out = String::with_capacity(1 << 20);
     let sections: &[(&str, &str)] = match sides.len() {
@@ -63,7 +63,7 @@ pub fn comparison_page(sides: &[RacedSide], rules: &Rules, materials: &[Material
 }
 
 /// Lists the races, and which of them the plots show.
-fn put_sides(sides: &[RacedSide], materials: &[Material], labels: &[String], out: &mut String) {
+fn put_sides(sides: &[RacedSide], materials: &[RaceData], labels: &[String], out: &mut String) {
     out.push_str("<ul class=\"soft\">");
     for ((place, side), (material, label)) in sides.iter().enumerate().zip(materials.iter().zip(labels)) {
         put!(
@@ -79,7 +79,7 @@ fn put_sides(sides: &[RacedSide], materials: &[Material], labels: &[String], out
 }
 
 /// Writes everything over time, the environment, and the end of the page.
-fn put_courses(materials: &[Material], labels: &[String], out: &mut String) {
+fn put_courses(materials: &[RaceData], labels: &[String], out: &mut String) {
     tasks::put(materials, labels, out);
     overview::put(materials, labels, out);
     machine::put(materials, labels, out);
@@ -93,7 +93,7 @@ fn put_courses(materials: &[Material], labels: &[String], out: &mut String) {
     );
 }
 
-fn put_head(materials: &[Material], sections: &[(&str, &str)], out: &mut String) {
+fn put_head(materials: &[RaceData], sections: &[(&str, &str)], out: &mut String) {
     let race = &materials[0].race;
     let name = match &race.challenge {
         Some(challenge) => format!("{}, {challenge}", race.track),
@@ -133,9 +133,9 @@ fn put_head(materials: &[Material], sections: &[(&str, &str)], out: &mut String)
 }
 
 /// Writes what makes the figures doubtful, before the figures.
-fn put_trust(materials: &[Material], labels: &[String], out: &mut String) {
+fn put_trust(materials: &[RaceData], labels: &[String], out: &mut String) {
     let baseline = &materials[0].race;
-    let doubts = |material: &Material| {
+    let doubts = |material: &RaceData| {
         let mut lines = warnings(material);
         let unlike = scope::differences(baseline, &material.race);
         if !unlike.is_empty() {
@@ -174,7 +174,7 @@ fn put_trust(materials: &[Material], labels: &[String], out: &mut String) {
 }
 
 /// Returns the warnings of the race's measurements and results. Failures are reported once.
-fn warnings(material: &Material) -> Vec<String> {
+fn warnings(material: &RaceData) -> Vec<String> {
     let results = &material.results;
     match &material.measurements {
         None => of_results::warnings(results),
@@ -218,26 +218,26 @@ fn shortened(name: &str) -> String {
 }
 
 /// Returns the label of each race: a letter, and the first property in which it differs from the others.
-fn labels(materials: &[Material]) -> Vec<String> {
+fn labels(materials: &[RaceData]) -> Vec<String> {
     if let [_] = materials {
         return vec!["this race".into()];
     }
-    let side = |material: &Material| {
+    let side = |material: &RaceData| {
         let place = material.measurements.as_ref().and_then(|measurements| measurements.place.as_ref());
         place.map(|place| format!("{} round {}", place.side, place.round)).unwrap_or_default()
     };
-    let tags = |material: &Material| material.race.user_tags_text();
-    let server = |material: &Material| {
+    let tags = |material: &RaceData| material.race.user_tags_text();
+    let server = |material: &RaceData| {
         let version = material.race.cluster.distribution_version.clone().unwrap_or_default();
         format!("{} {version}", material.race.car_name()).trim().to_owned()
     };
-    let started = |material: &Material| material.race.timestamp_readable();
-    let told: [&dyn Fn(&Material) -> String; 4] = [&side, &tags, &server, &started];
-    let is_telling = |name: &&&dyn Fn(&Material) -> String| {
+    let started = |material: &RaceData| material.race.timestamp_readable();
+    let told: [&dyn Fn(&RaceData) -> String; 4] = [&side, &tags, &server, &started];
+    let is_telling = |name: &&&dyn Fn(&RaceData) -> String| {
         materials.iter().any(|material| name(material) != name(&materials[0]))
     };
     let name = told.iter().find(is_telling);
-    let label = |(place, material): (usize, &Material)| {
+    let label = |(place, material): (usize, &RaceData)| {
         let letter = char::from(b'A' + place as u8);
         let name =
             name.map_or_else(|| material.race.race_id.chars().take(8).collect(), |name| name(material));

@@ -2,13 +2,13 @@
 
 use super::chart::spark;
 use super::escape::{Text, put};
-use super::material::Material;
+use super::race_data::RaceData;
 use super::tasks::task_id;
 use crate::notation::number::Number;
 use crate::notation::shown;
 use crate::record::results::TimeStats;
 
-pub(crate) fn put(material: &Material, out: &mut String) {
+pub(crate) fn put(material: &RaceData, out: &mut String) {
     out.push_str("<section aria-labelledby=\"results\"><h2 id=\"results\">Results</h2>");
     if material.results.op_metrics.is_empty() {
         out.push_str("<p>No task of this race is reported.</p></section>");
@@ -67,7 +67,7 @@ pub(crate) fn put(material: &Material, out: &mut String) {
 }
 
 /// Returns the task's name as a link to its plots, if there are any.
-pub(crate) fn link(material: &Material, name: &str) -> String {
+pub(crate) fn link(material: &RaceData, name: &str) -> String {
     match material.course(name) {
         Some(_) => format!("<a href=\"#{}\">{}</a>", task_id(name), Text(name)),
         None => Text(name).to_string(),
@@ -96,7 +96,7 @@ pub(crate) fn error_rate(rate: f64) -> String {
     if rate > 0.0 { shown::percent(rate) } else { "0".to_owned() }
 }
 
-fn sparkline(material: &Material, name: &str) -> String {
+fn sparkline(material: &RaceData, name: &str) -> String {
     let Some(course) = material.course(name) else { return String::new() };
     let values: Vec<f64> =
         super::tasks::throughputs(course).into_iter().filter_map(|point| point.1).collect();

@@ -8,7 +8,7 @@
 use super::chart::{Axis, Band, Chart, Marks, Series, nines};
 use super::escape::{Text, put};
 use super::heat::{Cells, picture};
-use super::material::Material;
+use super::race_data::RaceData;
 use super::scale::{Scale, Unit};
 use super::table::PlotTable;
 use crate::notation::shown::{self, distinct};
@@ -49,8 +49,8 @@ pub(crate) fn task_id(name: &str) -> String {
 }
 
 /// `labels` are the names of the races.
-pub(crate) fn put(materials: &[Material], labels: &[String], out: &mut String) {
-    let mut names = distinct(materials.iter().flat_map(Material::task_names));
+pub(crate) fn put(materials: &[RaceData], labels: &[String], out: &mut String) {
+    let mut names = distinct(materials.iter().flat_map(RaceData::task_names));
     names.retain(|name| materials.iter().any(|material| material.course(name).is_some()));
     if names.is_empty() {
         return;

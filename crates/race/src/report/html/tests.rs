@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::{Material, comparison_page, page};
+use super::{RaceData, comparison_page, page};
 use crate::drive::schedule::tests::plain_task;
 use crate::record::RaceStore;
 use crate::record::sample::Sample;
@@ -87,7 +87,7 @@ fn timeline(id: &str) -> Vec<u8> {
 
 fn drawn(races: &[&str]) -> String {
     let (store, _home) = store(races);
-    page(&races.iter().map(|id| Material::read(&store, id).unwrap()).collect::<Vec<_>>())
+    page(&races.iter().map(|id| RaceData::read(&store, id).unwrap()).collect::<Vec<_>>())
 }
 
 /// Name, attributes, and whether it is a closing tag.
@@ -218,7 +218,7 @@ fn several_races_a_side_have_verdicts_on_an_axis() {
     let sides = [side(HOSTILE, &ids[..4]), side("new", &ids[4..])];
     let drawn = |sides: &[RacedSide]| {
         let typical = sides.iter().map(|side| &side.typical().unwrap().race_id);
-        let materials: Vec<Material> = typical.map(|id| Material::read(&store, id).unwrap()).collect();
+        let materials: Vec<RaceData> = typical.map(|id| RaceData::read(&store, id).unwrap()).collect();
         // With four races per side and two tasks, the smallest possible p is 0.057.
         let rules = Rules { significance: 0.06, ..Rules::default() };
         let html = comparison_page(sides, &rules, &materials);
@@ -250,7 +250,7 @@ fn a_race_of_rally_has_a_page() {
     for file in ["timeline.ndjson", "telemetry.ndjson", "measurements.json"] {
         fs::remove_file(folder.join(file)).unwrap();
     }
-    let html = page(&[Material::read(&store, "a").unwrap()]);
+    let html = page(&[RaceData::read(&store, "a").unwrap()]);
     check(&html);
     assert!(
         html.contains("There is no timeline.ndjson") && html.contains("Error rate is 10.0 for operation"),
@@ -260,7 +260,7 @@ fn a_race_of_rally_has_a_page() {
     fs::write(folder.join("timeline.ndjson"), "nonsense\n").unwrap();
     fs::write(folder.join("measurements.json"), "[").unwrap();
     fs::write(folder.join("telemetry.ndjson"), "1\n").unwrap();
-    let material = Material::read(&store, "a").unwrap();
+    let material = RaceData::read(&store, "a").unwrap();
     assert_eq!(material.missing.len(), 3, "{:?}", material.missing);
     check(&page(&[material]));
 }

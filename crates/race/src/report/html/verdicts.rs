@@ -1,8 +1,8 @@
 //! The verdicts of a comparison of several races per side, with their intervals drawn.
 
 use super::escape::{Text, put};
-use super::material::Material;
 use super::percent_axis::{PercentAxis, percent};
+use super::race_data::RaceData;
 use super::summary;
 use crate::inference::comparison::INTERVAL_LEVEL;
 use crate::inference::{Correction, Verdict};
@@ -15,7 +15,7 @@ use crate::report::several::{Judged, Judgement, Rules, judge, probability};
 pub(crate) fn put(
     sides: &[RacedSide],
     rules: &Rules,
-    materials: &[Material],
+    materials: &[RaceData],
     labels: &[String],
     out: &mut String,
 ) {
@@ -50,7 +50,7 @@ fn put_contender(
     judgement: &Judgement,
     significance: f64,
     names: [&str; 2],
-    materials: &[Material],
+    materials: &[RaceData],
     out: &mut String,
 ) {
     let title = format!("{} against {}", names[1], names[0]);
@@ -125,7 +125,7 @@ fn put_contender(
 pub(crate) fn put_by_task<T>(
     rows: &[T],
     task_of: impl Fn(&T) -> &str,
-    materials: &[Material],
+    materials: &[RaceData],
     columns_count: usize,
     out: &mut String,
     put_row: impl Fn(&T, &mut String),

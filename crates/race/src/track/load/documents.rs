@@ -13,7 +13,7 @@ use crate::model::DocumentSet;
 
 /// Where the data files of a corpus may be.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Places<'a> {
+pub(crate) struct SearchFolders<'a> {
     pub track_folder: &'a Path,
     /// Folder for downloads, and for files unpacked from a read-only track; `None` for no such folder.
     pub corpus_folder: Option<&'a Path>,
@@ -29,20 +29,20 @@ pub(crate) struct Places<'a> {
 pub(crate) fn prepare(
     track: &str,
     set: &DocumentSet,
-    places: &Places<'_>,
+    folders: &SearchFolders<'_>,
     log: &mut dyn Write,
 ) -> Result<PathBuf, LoadError> {
-    let path = match bundled(set, places, log)? {
+    let path = match bundled(set, folders, log)? {
         Some(path) => path,
-        None => cached(set, places, log)?,
+        None => cached(set, folders, log)?,
     };
     check_lines(track, set, &path, log)?;
     Ok(path)
 }
 
 /// Describes where [`prepare`] would take the data file from.
-pub(crate) fn whereabouts(set: &DocumentSet, places: &Places<'_>) -> String {
-    for folder in [Some(places.track_folder), places.corpus_folder].into_iter().flatten() {
+pub(crate) fn whereabouts(set: &DocumentSet, folders: &SearchFolders<'_>) -> String {
+    for folder in [Some(folders.track_folder), folders.corpus_folder].into_iter().flatten() {
         let (file, archive) =
             (folder.join(&set.file), set.archive.as_ref().map(|archive| folder.join(archive)));
         if is_complete(&file, set.uncompressed_size_bytes) {
@@ -53,7 +53,7 @@ pub(crate) fn whereabouts(set: &DocumentSet, places: &Places<'_>) -> String {
         }
     }
     match &set.base_url {
-        Some(_) if places.is_offline => "missing, and not to be downloaded (--offline)".to_owned(),
+        Some(_) if folders.is_offline => "missing, and not to be downloaded (--offline)".to_owned(),
         Some(url) => format!("to be downloaded from [{url}]"),
         None => "missing, and the track names no base-url".to_owned(),
     }
@@ -62,22 +62,22 @@ pub(crate) fn whereabouts(set: &DocumentSet, places: &Places<'_>) -> String {
 /// Returns the data file in the track's own folder, unpacked if needed.
 fn bundled(
     set: &DocumentSet,
-    places: &Places<'_>,
+    folders: &SearchFolders<'_>,
     log: &mut dyn Write,
 ) -> Result<Option<PathBuf>, LoadError> {
-    let path = places.track_folder.join(&set.file);
+    let path = folders.track_folder.join(&set.file);
     if path.is_file() {
         check_size(&path, set.uncompressed_size_bytes)?;
         return Ok(Some(path));
     }
-    let Some(archive) = set.archive.as_ref().map(|archive| places.track_folder.join(archive)) else {
+    let Some(archive) = set.archive.as_ref().map(|archive| folders.track_folder.join(archive)) else {
         return Ok(None);
     };
     if !archive.is_file() {
         return Ok(None);
     }
     check_size(&archive, set.compressed_size_bytes)?;
-    match (unpack(&archive, &path, set, log), places.corpus_folder) {
+    match (unpack(&archive, &path, set, log), folders.corpus_folder) {
         (Ok(()), _) => Ok(Some(path)),
         (Err(LoadError::Io { source, .. }), Some(folder)) if is_not_writable(&source) => {
             let path = folder.join(&set.file);
@@ -91,18 +91,18 @@ fn bundled(
 }
 
 /// Returns the data file in the corpus's data folder, unpacked or downloaded if needed.
-fn cached(set: &DocumentSet, places: &Places<'_>, log: &mut dyn Write) -> Result<PathBuf, LoadError> {
-    let folder = places.corpus_folder.ok_or_else(|| missing(set, places.track_folder))?;
+fn cached(set: &DocumentSet, folders: &SearchFolders<'_>, log: &mut dyn Write) -> Result<PathBuf, LoadError> {
+    let folder = folders.corpus_folder.ok_or_else(|| missing(set, folders.track_folder))?;
     let path = folder.join(&set.file);
     if is_complete(&path, set.uncompressed_size_bytes) {
         return Ok(path);
     }
     let Some(archive) = set.archive.as_ref().map(|archive| folder.join(archive)) else {
-        fetch(set, &path, set.uncompressed_size_bytes, places, log)?;
+        fetch(set, &path, set.uncompressed_size_bytes, folders, log)?;
         return Ok(path);
     };
     if !is_complete(&archive, set.compressed_size_bytes) {
-        fetch(set, &archive, set.compressed_size_bytes, places, log)?;
+        fetch(set, &archive, set.compressed_size_bytes, folders, log)?;
     }
     unpack(&archive, &path, set, log)?;
     Ok(path)
@@ -112,7 +112,7 @@ fn fetch(
     set: &DocumentSet,
     target: &Path,
     expected_bytes: Option<u64>,
-    places: &Places<'_>,
+    folders: &SearchFolders<'_>,
     log: &mut dyn Write,
 ) -> Result<(), LoadError> {
     let Some(base_url) = set.base_url.as_deref() else {
@@ -126,7 +126,7 @@ fn fetch(
             false => Err(missing(set, target.parent().unwrap_or(target))),
         };
     };
-    if places.is_offline {
+    if folders.is_offline {
         return Err(LoadError::Documents(format!(
             "Cannot find [{}]. Please disable offline mode and retry, or put the file there.",
             target.display()

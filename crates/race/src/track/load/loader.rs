@@ -129,7 +129,7 @@ pub(crate) fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Loaded, Load
             }
             TrackSource::Path(_) | TrackSource::Repository { .. } => {
                 let data = spec.data_root.as_ref().map(|root| root.join(&corpus_name));
-                let places = documents::Places {
+                let places = documents::SearchFolders {
                     track_folder: folder.as_deref().unwrap_or(Path::new(".")),
                     corpus_folder: data.as_deref(),
                     is_offline: spec.is_offline,
@@ -150,7 +150,7 @@ pub(crate) fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Loaded, Load
 /// Loads the track's `track.py` and runs its track processors, if racing the challenge needs them.
 fn load_plugin(
     spec: &TrackSpec,
-    place: &Place,
+    place: &TrackFolder,
     track: &mut Track,
     challenge: &str,
 ) -> Result<Option<Arc<Plugin>>, LoadError> {
@@ -182,7 +182,7 @@ pub(crate) fn check(spec: &TrackSpec) -> Result<(Loaded, DocumentSets), LoadErro
             "racing against build flavor [serverless] is not supported yet".to_owned(),
         ));
     }
-    let place = Place::of(spec)?;
+    let place = TrackFolder::of(spec)?;
     let mut track = read_at(spec, &place)?;
     let name = selection::challenge(&track, spec.challenge.as_deref())?.name.clone();
     let plugin = load_plugin(spec, &place, &mut track, &name)?;
@@ -197,18 +197,21 @@ pub(crate) fn check(spec: &TrackSpec) -> Result<(Loaded, DocumentSets), LoadErro
 /// # Errors
 /// Those of [`read`] for templates and JSON.
 pub(crate) fn render(spec: &TrackSpec) -> Result<(String, Value), LoadError> {
-    let place = Place::of(spec)?;
+    let place = TrackFolder::of(spec)?;
     let (json, _) = rendered(&templates(spec, &place), &place)?;
     Ok((place.track_name, json))
 }
 
 /// Returns the track's JSON, and the variables that its templates read.
-fn rendered(templates: &TemplateContext, place: &Place) -> Result<(Value, BTreeSet<String>), LoadError> {
+fn rendered(
+    templates: &TemplateContext,
+    place: &TrackFolder,
+) -> Result<(Value, BTreeSet<String>), LoadError> {
     let rendered = templates.render_track(&place.file)?;
     Ok((parse(&place.file, &rendered.text)?, rendered.variables))
 }
 
-fn templates(spec: &TrackSpec, place: &Place) -> TemplateContext {
+fn templates(spec: &TrackSpec, place: &TrackFolder) -> TemplateContext {
     TemplateContext {
         files: place.files.clone(),
         params: spec.params.clone(),
@@ -223,10 +226,10 @@ fn templates(spec: &TrackSpec, place: &Place) -> TemplateContext {
 /// # Errors
 /// Those of [`load`], except for documents and unsupported operations.
 pub(crate) fn read(spec: &TrackSpec) -> Result<Track, LoadError> {
-    read_at(spec, &Place::of(spec)?)
+    read_at(spec, &TrackFolder::of(spec)?)
 }
 
-fn read_at(spec: &TrackSpec, place: &Place) -> Result<Track, LoadError> {
+fn read_at(spec: &TrackSpec, place: &TrackFolder) -> Result<Track, LoadError> {
     let templates = templates(spec, place);
     let (json, variables) = rendered(&templates, place)?;
     check_version(&place.track_name, &json)?;
@@ -270,7 +273,7 @@ fn read_at(spec: &TrackSpec, place: &Place) -> Result<Track, LoadError> {
 }
 
 /// A track's source, resolved to files.
-struct Place {
+struct TrackFolder {
     track_name: String,
     files: TrackFiles,
     /// Name of the main file in `files`.
@@ -280,17 +283,17 @@ struct Place {
     revision: Option<String>,
 }
 
-impl Place {
-    fn of(spec: &TrackSpec) -> Result<Place, LoadError> {
+impl TrackFolder {
+    fn of(spec: &TrackSpec) -> Result<TrackFolder, LoadError> {
         match &spec.source {
-            TrackSource::BuiltIn { name, .. } => Ok(Place {
+            TrackSource::BuiltIn { name, .. } => Ok(TrackFolder {
                 files: builtin::files(name)?,
                 track_name: name.clone(),
                 file: "track.json".to_owned(),
                 folder: None,
                 revision: None,
             }),
-            TrackSource::Path(path) => Place::on_disk(path),
+            TrackSource::Path(path) => TrackFolder::on_disk(path),
             TrackSource::Repository { repository, track } => {
                 let checkout = repository.checkout(spec.distribution_version.as_deref())?;
                 if !checkout.folder.join(track).join("track.json").is_file() {
@@ -300,13 +303,13 @@ impl Place {
                         checkout.track_names()?.join(", ")
                     )));
                 }
-                let place = Place::on_disk(&checkout.folder.join(track))?;
-                Ok(Place { track_name: track.clone(), revision: checkout.revision, ..place })
+                let place = TrackFolder::on_disk(&checkout.folder.join(track))?;
+                Ok(TrackFolder { track_name: track.clone(), revision: checkout.revision, ..place })
             }
         }
     }
 
-    fn on_disk(path: &Path) -> Result<Place, LoadError> {
+    fn on_disk(path: &Path) -> Result<TrackFolder, LoadError> {
         let not_a_track = |reason: String| Err(LoadError::NotFound(reason));
         if !path.exists() {
             return not_a_track(format!("Track path {} does not exist", path.display()));
@@ -319,7 +322,7 @@ impl Place {
             if !full.join("track.json").is_file() {
                 return not_a_track(format!("Could not find track.json in {}", path.display()));
             }
-            return Ok(Place {
+            return Ok(TrackFolder {
                 track_name: name_of(full.file_name()),
                 files: TrackFiles::Folder(full.clone()),
                 file: "track.json".to_owned(),
@@ -331,7 +334,7 @@ impl Place {
             return not_a_track(format!("{} has to be a JSON file", path.display()));
         }
         let folder = full.parent().unwrap_or(Path::new("/")).to_owned();
-        Ok(Place {
+        Ok(TrackFolder {
             track_name: name_of(full.file_stem()),
             files: TrackFiles::Folder(folder.clone()),
             file: name_of(full.file_name()),

@@ -25,7 +25,7 @@ impl Block<'_, '_> {
     /// Returns whether the only value of each document is this string.
     pub fn is_text(&mut self, field: u16, text: &str, rows: &[u32]) -> Option<Vec<bool>> {
         let (reader, _) = self.run.reader(field, 0).ok()?;
-        let all = reader.are_text(text)?;
+        let all = reader.equals_string(text)?;
         Some(rows.iter().map(|row| all[*row as usize]).collect())
     }
 

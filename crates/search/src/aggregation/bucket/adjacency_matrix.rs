@@ -15,7 +15,7 @@ use super::super::buckets::list::{groups_of, push_key, render_buckets};
 use super::super::buckets::marked::{MarkedDocs, MarkedPlace};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::findings::{Findings, absorb_fixed};
 use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
@@ -92,15 +92,15 @@ impl Request for AdjacencyMatrix {
 }
 
 impl Collect for AdjacencyMatrix {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         Ok(Box::new(MatrixCollector {
             definition: self,
-            marks: FilterMarks::new(&place.bound.queries),
+            marks: FilterMarks::new(&context.bound.queries),
             marked: MarkedDocs::default(),
             counts: Vec::new(),
-            subs: place.subs,
+            subs: context.subs,
             emitted: Emitted::default(),
-            budget: place.budget,
+            budget: context.budget,
         }))
     }
 }

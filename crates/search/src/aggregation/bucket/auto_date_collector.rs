@@ -13,7 +13,7 @@ use super::super::buckets::entries::{Emitted, Entries};
 use super::super::buckets::known_buckets::KnownBuckets;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::Place;
+use super::super::definition::CollectorContext;
 use super::super::findings::Findings;
 use super::super::source::{NumberReader, Source};
 use super::auto_date_histogram::{AutoDateHistogram, Rung};
@@ -24,7 +24,7 @@ use crate::error::Result;
 
 /// The state of one parent.
 #[derive(Debug, Clone)]
-struct Climb {
+struct ParentState {
     rung: usize,
     /// All buckets, including those made on lower rungs.
     buckets: Vec<u32>,
@@ -44,7 +44,7 @@ pub struct AutoDateCollector<'s> {
     dates: Vec<DateBuckets>,
     reader: NumberReader<'s>,
     /// By parent.
-    rungs: Vec<Climb>,
+    rungs: Vec<ParentState>,
     table: BucketTable,
     /// The buckets of the only parent by their indexes on this rung.
     known: KnownBuckets,
@@ -62,26 +62,31 @@ pub struct AutoDateCollector<'s> {
 
 impl AutoDateCollector<'_> {
     /// Bytes of one parent's state.
-    const PARENT_BYTES: u64 = size_of::<Climb>() as u64;
+    const PARENT_BYTES: u64 = size_of::<ParentState>() as u64;
 
     /// Climbs until the buckets fit; the buckets of the parent are counted again on every rung.
-    fn climb(request: &AutoDateHistogram, dates: &mut [DateBuckets], table: &BucketTable, climb: &mut Climb) {
-        let span_fits = |rung: usize, climb: &Climb| {
+    fn coarsen(
+        request: &AutoDateHistogram,
+        dates: &mut [DateBuckets],
+        table: &BucketTable,
+        state: &mut ParentState,
+    ) {
+        let span_fits = |rung: usize, state: &ParentState| {
             let rung = &request.ladder[rung];
-            climb.max.saturating_sub(climb.min) <= request.target * rung.millis * rung.step_max()
+            state.max.saturating_sub(state.min) <= request.target * rung.millis * rung.step_max()
         };
-        while climb.rung + 1 < request.ladder.len()
-            && !(request.fits(climb.rung, climb.bucket_count as usize) && span_fits(climb.rung, climb))
+        while state.rung + 1 < request.ladder.len()
+            && !(request.fits(state.rung, state.bucket_count as usize) && span_fits(state.rung, state))
         {
-            climb.rung += 1;
-            climb.bucket_count = Self::count_on_rung(dates, table, climb);
+            state.rung += 1;
+            state.bucket_count = Self::count_on_rung(dates, table, state);
         }
     }
 
     /// Counts the buckets that a parent's buckets make on its rung.
-    fn count_on_rung(dates: &mut [DateBuckets], table: &BucketTable, climb: &Climb) -> i64 {
-        let dates = &mut dates[climb.rung];
-        let own = climb.buckets.iter();
+    fn count_on_rung(dates: &mut [DateBuckets], table: &BucketTable, state: &ParentState) -> i64 {
+        let dates = &mut dates[state.rung];
+        let own = state.buckets.iter();
         let mut keys: Vec<i64> = own.map(|&bucket| dates.span_of(table.key(bucket)).start).collect();
         keys.sort_unstable();
         keys.dedup();
@@ -96,30 +101,31 @@ impl AutoDateCollector<'_> {
         request: &AutoDateHistogram,
         dates: &mut [DateBuckets],
         table: &mut BucketTable,
-        climb: &mut Climb,
+        state: &mut ParentState,
         parent: u32,
         instant: i64,
         budget: &Budget,
     ) -> Result<(u32, Span)> {
-        let span = dates[climb.rung].span_of(instant);
+        let span = dates[state.rung].span_of(instant);
         let count = table.len();
         let bucket = table.bucket(parent, span.start, budget)?;
         if table.len() == count {
             return Ok((bucket, span));
         }
-        climb.bucket_count += 1;
-        climb.buckets.push(bucket);
-        (climb.min, climb.max) = (climb.min.min(span.start), climb.max.max(span.start));
-        let rung = climb.rung;
-        Self::climb(request, dates, table, climb);
+        state.bucket_count += 1;
+        state.buckets.push(bucket);
+        (state.min, state.max) = (state.min.min(span.start), state.max.max(span.start));
+        let rung = state.rung;
+        Self::coarsen(request, dates, table, state);
         // After a climb the span is no longer valid: the next instant is looked up again.
-        Ok((bucket, if climb.rung == rung { span } else { Span::NONE }))
+        Ok((bucket, if state.rung == rung { span } else { Span::NONE }))
     }
 
     fn make_parents(&mut self, count: usize) -> Result<()> {
         if count > self.rungs.len() {
             self.budget.spend((count - self.rungs.len()) as u64 * Self::PARENT_BYTES)?;
-            let first = Climb { rung: 0, buckets: Vec::new(), bucket_count: 0, min: i64::MAX, max: i64::MIN };
+            let first =
+                ParentState { rung: 0, buckets: Vec::new(), bucket_count: 0, min: i64::MAX, max: i64::MIN };
             self.rungs.resize(count, first);
         }
         Ok(())
@@ -134,9 +140,12 @@ impl AutoDateCollector<'_> {
 }
 
 impl<'s> AutoDateCollector<'s> {
-    pub(crate) fn new(request: &'s AutoDateHistogram, place: Place<'s>) -> Result<AutoDateCollector<'s>> {
-        let source = &place.bound.sources()[0];
-        let range = stored_range(source, place.shard, None)?;
+    pub(crate) fn new(
+        request: &'s AutoDateHistogram,
+        context: CollectorContext<'s>,
+    ) -> Result<AutoDateCollector<'s>> {
+        let source = &context.bound.sources()[0];
+        let range = stored_range(source, context.shard, None)?;
         let dates = (0..request.ladder.len())
             .map(|rung| Ok(DateBuckets::new(request.rounding(rung, source)?, range, 0)))
             .collect::<Result<_>>()?;
@@ -150,12 +159,12 @@ impl<'s> AutoDateCollector<'s> {
             known: KnownBuckets::default(),
             known_rung: usize::MAX,
             places: Vec::new(),
-            merges: place.subs.can_split(),
+            merges: context.subs.can_split(),
             deferred: Deferred::default(),
-            subs: place.subs,
+            subs: context.subs,
             emitted: Emitted::default(),
             starts: Vec::new(),
-            budget: place.budget,
+            budget: context.budget,
         })
     }
 
@@ -178,11 +187,11 @@ impl<'s> AutoDateCollector<'s> {
         self.places.clear();
         self.dates[rung].places(values.values, &mut self.places);
         let (request, dates, table) = (self.request, &mut self.dates, &mut self.table);
-        let (climb, known, places, budget) = (&mut self.rungs[0], &mut self.known, &self.places, self.budget);
+        let (state, known, places, budget) = (&mut self.rungs[0], &mut self.known, &self.places, self.budget);
         let fill = |out: &mut Vec<u32>| {
             known.look_up(places, values.positions, entries, out, |parent, place| {
                 let start = dates[rung].start_at(place);
-                Self::bucket(request, dates, table, climb, parent, start, budget)
+                Self::bucket(request, dates, table, state, parent, start, budget)
                     .map(|(bucket, _)| Some(bucket))
             })
         };
@@ -207,7 +216,7 @@ impl<'s> AutoDateCollector<'s> {
 /// The findings of one part of a shard's documents.
 #[derive(Debug)]
 pub struct AutoDateFindings {
-    rungs: Vec<Climb>,
+    rungs: Vec<ParentState>,
     table: BucketTable,
     below: Vec<Findings>,
 }
@@ -293,20 +302,20 @@ impl<'s> Collector<'s> for AutoDateCollector<'s> {
         let (first, last) = (resolution.millis(stored_first), resolution.millis(stored_last));
         self.make_parents(1)?;
         let rung = self.rung_of_length(last.saturating_sub(first));
-        let climb = &mut self.rungs[0];
-        if climb.rung < rung {
+        let state = &mut self.rungs[0];
+        if state.rung < rung {
             // These instants alone need this rung, whatever buckets there are so far.
-            climb.rung = rung - 1;
-            (climb.min, climb.max) = (climb.min.min(first), climb.max.max(last));
-            Self::climb(self.request, &mut self.dates, &self.table, climb);
+            state.rung = rung - 1;
+            (state.min, state.max) = (state.min.min(first), state.max.max(last));
+            Self::coarsen(self.request, &mut self.dates, &self.table, state);
         }
         let mut ranks = points.ranks();
         let (mut next, mut below) = (stored_first, ranks.below(stored_first)?);
         let all = below + points.count(stored_first..=stored_last)?;
         loop {
             let instant = resolution.millis(next);
-            let climb = &mut self.rungs[0];
-            let span = self.dates[climb.rung].span_of(instant);
+            let state = &mut self.rungs[0];
+            let span = self.dates[state.rung].span_of(instant);
             let end = span.end.saturating_mul(resolution.per_milli());
             let is_last = end > stored_last || end == i64::MAX;
             let rank = if is_last { all } else { ranks.below(end)? };
@@ -314,7 +323,7 @@ impl<'s> Collector<'s> for AutoDateCollector<'s> {
             if count > 0 {
                 let dates = &mut self.dates;
                 let (bucket, _) =
-                    Self::bucket(self.request, dates, &mut self.table, climb, 0, instant, self.budget)?;
+                    Self::bucket(self.request, dates, &mut self.table, state, 0, instant, self.budget)?;
                 self.table.counts[bucket as usize] += count;
             }
             if is_last {
@@ -345,14 +354,14 @@ impl<'s> Collector<'s> for AutoDateCollector<'s> {
         self.make_parents(own)?;
         let count = self.table.len() as u32;
         let buckets = self.table.absorb(&table, bucket_of, Ok, self.budget)?;
-        for (parent, climb) in rungs.iter().enumerate() {
+        for (parent, state) in rungs.iter().enumerate() {
             let own = &mut self.rungs[bucket_of[parent] as usize];
-            own.rung = own.rung.max(climb.rung);
-            (own.min, own.max) = (own.min.min(climb.min), own.max.max(climb.max));
-            let new = climb.buckets.iter().map(|&bucket| buckets[bucket as usize]);
+            own.rung = own.rung.max(state.rung);
+            (own.min, own.max) = (own.min.min(state.min), own.max.max(state.max));
+            let new = state.buckets.iter().map(|&bucket| buckets[bucket as usize]);
             own.buckets.extend(new.filter(|&bucket| bucket >= count));
             own.bucket_count = Self::count_on_rung(&mut self.dates, &self.table, own);
-            Self::climb(self.request, &mut self.dates, &self.table, own);
+            Self::coarsen(self.request, &mut self.dates, &self.table, own);
         }
         self.subs.absorb(below, &buckets)
     }
@@ -362,7 +371,7 @@ impl<'s> Collector<'s> for AutoDateCollector<'s> {
         let mut target = vec![u32::MAX; self.table.len()];
         let mut lists: Vec<Vec<(i64, u64, u32)>> = Vec::with_capacity(parents.len());
         for (&parent, buckets) in parents.iter().zip(self.table.by_parent(parents)) {
-            let rung = self.rungs.get(parent as usize).map_or(0, |climb| climb.rung);
+            let rung = self.rungs.get(parent as usize).map_or(0, |state| state.rung);
             let mut keyed: Vec<(i64, u32)> = buckets
                 .into_iter()
                 .map(|bucket| (self.dates[rung].span_of(self.table.key(bucket)).start, bucket))
@@ -398,7 +407,7 @@ impl<'s> Collector<'s> for AutoDateCollector<'s> {
             });
             Partial::List(ListPartial {
                 buckets: buckets.collect(),
-                background: self.rungs.get(*parent as usize).map_or(0, |climb| climb.rung) as u64,
+                background: self.rungs.get(*parent as usize).map_or(0, |state| state.rung) as u64,
                 ..ListPartial::default()
             })
         };

@@ -12,7 +12,7 @@ use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
 use super::super::buckets::list::{Group, groups_of, push_key, render_buckets};
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, Source};
 use super::super::tree::{Aggregation, Kind};
@@ -182,8 +182,8 @@ impl Request for AutoDateHistogram {
 }
 
 impl Collect for AutoDateHistogram {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        Ok(Box::new(AutoDateCollector::new(self, place)?))
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(AutoDateCollector::new(self, context)?))
     }
 }
 

@@ -15,7 +15,7 @@ use super::super::answer::render::Renderer;
 use super::super::bind::{Bound, Shape, Width};
 use super::super::buckets::list::{groups_of, render_buckets};
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, Source};
 use super::super::tree::{Aggregation, Kind};
@@ -189,8 +189,8 @@ impl Request for Composite {
 }
 
 impl Collect for Composite {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let Place { bound, subs, shard, budget, .. } = place;
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let CollectorContext { bound, subs, shard, budget, .. } = context;
         let max_buckets = budget.context.max_buckets as usize;
         if self.size > max_buckets {
             return Err(too_many_composite_buckets(max_buckets as u64, self.size as u64).into());
@@ -202,10 +202,10 @@ impl Collect for Composite {
         let mut after = None;
         if let Some(keys) = self.after_keys(bound.sources())? {
             let mut combination = vec![0; readers.len() + 1];
-            for (place, (reader, key)) in readers.iter_mut().zip(&keys).enumerate() {
+            for (context, (reader, key)) in readers.iter_mut().zip(&keys).enumerate() {
                 match key {
-                    Key::Missing => combination[0] |= 1 << place,
-                    key => combination[place + 1] = reader.id(key, budget)?,
+                    Key::Missing => combination[0] |= 1 << context,
+                    key => combination[context + 1] = reader.id(key, budget)?,
                 }
             }
             after = Some(combination);

@@ -126,14 +126,14 @@ impl Cells {
         if count > Self::COUNT_MAX {
             return None;
         }
-        let mut place = 0;
+        let mut bucket_index = 0;
         let cell = |number: u64| {
             let start = first + (number << bits) as i64;
-            while starts.get(place + 1).is_some_and(|next| *next <= start) {
-                place += 1;
+            while starts.get(bucket_index + 1).is_some_and(|next| *next <= start) {
+                bucket_index += 1;
             }
-            let next = starts.get(place + 1).map_or(i64::MAX, |next| next.saturating_sub(start));
-            (place as u64) << 32 | next.min(1 << bits) as u64
+            let next = starts.get(bucket_index + 1).map_or(i64::MAX, |next| next.saturating_sub(start));
+            (bucket_index as u64) << 32 | next.min(1 << bits) as u64
         };
         Some(Cells { first, bits, cells: (0..count).map(cell).collect() })
     }
@@ -202,15 +202,15 @@ impl DateBuckets {
     }
 
     /// The start of the bucket at an index.
-    pub fn start_at(&self, place: u32) -> i64 {
-        self.starts[place as usize]
+    pub fn start_at(&self, bucket_index: u32) -> i64 {
+        self.starts[bucket_index as usize]
     }
 
     /// Returns the bucket of an instant. For a bucket that was not computed in advance, `end` may be too
     /// early but is never too late.
     #[inline]
     pub fn span_of(&mut self, instant: i64) -> Span {
-        match self.place_of(instant) {
+        match self.bucket_index_of(instant) {
             Some(at) => Span { start: self.starts[at], end: self.starts[at + 1] },
             None => self.span_beyond(instant),
         }
@@ -226,7 +226,7 @@ impl DateBuckets {
 
     /// Returns the index of the instant's bucket, if it was computed in advance.
     #[inline]
-    fn place_of(&mut self, instant: i64) -> Option<usize> {
+    fn bucket_index_of(&mut self, instant: i64) -> Option<usize> {
         let is_in = |at: usize| match self.starts.get(at..at.saturating_add(2)) {
             Some([start, end]) => *start <= instant && instant < *end,
             _ => false,

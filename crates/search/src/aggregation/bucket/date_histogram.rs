@@ -17,7 +17,7 @@ use super::super::buckets::entries::Entries;
 use super::super::buckets::keyed_buckets::KeyedBuckets;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::findings::Findings;
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, NumberReader, Source};
@@ -136,8 +136,8 @@ impl Request for DateHistogram {
 }
 
 impl Collect for DateHistogram {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let Place { bound, subs, shard, budget, .. } = place;
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let CollectorContext { bound, subs, shard, budget, .. } = context;
         let source = &bound.sources()[0];
         let dates = bound.shape.date.as_ref().expect("the shape of a date histogram is bound with it");
         Ok(match source.range_kind() {

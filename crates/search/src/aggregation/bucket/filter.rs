@@ -14,7 +14,7 @@ use super::super::buckets::entries::{Emitted, Entries};
 use super::super::buckets::marked::{MarkedDocs, MarkedPlace, window_bits};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::findings::{Findings, absorb_fixed};
 use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
@@ -56,8 +56,8 @@ impl Request for Filter {
 }
 
 impl Collect for Filter {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        Ok(Box::new(FilterCollector::new(&place.bound.queries[0], place.subs, place.budget)))
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(FilterCollector::new(&context.bound.queries[0], context.subs, context.budget)))
     }
 }
 
@@ -164,8 +164,8 @@ impl Request for Filters {
 }
 
 impl Collect for Filters {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let Place { bound, subs, budget, .. } = place;
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let CollectorContext { bound, subs, budget, .. } = context;
         Ok(Box::new(FiltersCollector::new(&bound.queries, self.other.is_some(), subs, budget)))
     }
 }

@@ -15,7 +15,7 @@ use super::super::buckets::bucket_table::BucketTable;
 use super::super::buckets::entries::Entries;
 use super::super::buckets::keyed_buckets::KeyedBuckets;
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::findings::Findings;
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, NumberReader, Source};
@@ -62,16 +62,16 @@ impl Request for GeoGrid {
 }
 
 impl Collect for GeoGrid {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let source = &place.bound.sources()[0];
-        let shapes = source.has_shapes().then(|| ShapeReader::new(source.path(), place.budget));
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let source = &context.bound.sources()[0];
+        let shapes = source.has_shapes().then(|| ShapeReader::new(source.path(), context.budget));
         Ok(Box::new(GeoGridCollector {
             shapes,
             request: self,
             source,
             reader: NumberReader::new(source)?,
-            memory: CellMemory::new(&self.cells, place.budget)?,
-            buckets: KeyedBuckets::new(BucketTable::default(), place.subs, place.budget),
+            memory: CellMemory::new(&self.cells, context.budget)?,
+            buckets: KeyedBuckets::new(BucketTable::default(), context.subs, context.budget),
         }))
     }
 }
@@ -182,7 +182,7 @@ impl<'s> Collector<'s> for GeoGridCollector<'s> {
             && self.source.path() == path
     }
 
-    fn count_places(&mut self, places: &[i64]) -> Result<()> {
+    fn count_points(&mut self, places: &[i64]) -> Result<()> {
         let (cells, memory) = (&self.request.cells, &mut self.memory);
         // Points that are next to each other in a leaf are near each other on the map, mostly in one cell.
         let (mut cell, mut doc_count) = (None, 0);

@@ -11,7 +11,7 @@ use super::super::answer::render::Renderer;
 use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
 use crate::context::ShardSnapshot;
@@ -57,8 +57,8 @@ impl Request for Global {
 }
 
 impl Collect for Global {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        Ok(Box::new(GlobalCollector { shard: place.shard, subs: place.subs, budget: place.budget }))
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(GlobalCollector { shard: context.shard, subs: context.subs, budget: context.budget }))
     }
 }
 

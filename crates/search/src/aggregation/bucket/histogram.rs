@@ -10,7 +10,7 @@ use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
 use super::super::bind::Shape;
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::Accepts;
 use super::super::tree::{Aggregation, Kind};
@@ -136,8 +136,8 @@ impl Request for Histogram {
 }
 
 impl Collect for Histogram {
-    fn collector<'s>(&'s self, place: Place<'s>) -> error::Result<Box<dyn Collector<'s> + 's>> {
-        let Place { bound, subs, shard, budget, .. } = place;
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> error::Result<Box<dyn Collector<'s> + 's>> {
+        let CollectorContext { bound, subs, shard, budget, .. } = context;
         let source = &bound.sources()[0];
         Ok(match source.range_kind() {
             Some(kind) => {

@@ -22,15 +22,15 @@ pub struct HistogramCollector<'s> {
     reader: NumberReader<'s>,
     buckets: KeyedBuckets<'s>,
     doubles: Vec<f64>,
-    known: Places,
+    known: Slots,
     /// Slots of the current batch.
-    places: Vec<u32>,
+    slots: Vec<u32>,
     budget: &'s Budget,
 }
 
 /// How the slot (place) of a value is computed.
 #[derive(Debug, Clone, Copy)]
-enum Places {
+enum Slots {
     /// A slot for each stored number, counted from the smallest, where their range is narrow. This saves a
     /// division for each value.
     Stored(i64),
@@ -45,19 +45,19 @@ const STORED_WIDTH_MAX: u64 = 1 << 16;
 /// Largest number of buckets that have slots.
 const NUMBERS_MAX: u64 = 1 << 18;
 
-impl Places {
+impl Slots {
     /// Chooses the slots; returns them and their number. `stored` is the range of the stored numbers,
     /// `numbers` that of their buckets.
-    fn of(stored: Option<(i64, i64)>, numbers: Option<(i64, i64)>) -> (Places, usize) {
+    fn of(stored: Option<(i64, i64)>, numbers: Option<(i64, i64)>) -> (Slots, usize) {
         let width = |range: Option<(i64, i64)>, most: u64| {
             range.map(|(first, last)| (first, last.abs_diff(first))).filter(|(_, last)| *last < most)
         };
         if let Some((first, last)) = width(stored, STORED_WIDTH_MAX) {
-            (Places::Stored(first), last as usize + 1)
+            (Slots::Stored(first), last as usize + 1)
         } else if let Some((first, last)) = width(numbers, NUMBERS_MAX) {
-            (Places::Numbers(first), last as usize + 1)
+            (Slots::Numbers(first), last as usize + 1)
         } else {
-            (Places::Unknown, 0)
+            (Slots::Unknown, 0)
         }
     }
 }
@@ -74,37 +74,37 @@ impl<'s> HistogramCollector<'s> {
         let stored = stored_range(source, shard, reader.missing())?;
         let range =
             stored.map(|(min, max)| (request.number(source.decode(min)), request.number(source.decode(max))));
-        let (known, width) = Places::of(stored, range);
+        let (known, width) = Slots::of(stored, range);
         let mut buckets = KeyedBuckets::new(BucketTable::with_range(range, budget)?, subs, budget);
         buckets.begin_places(width);
-        let (doubles, places) = (Vec::new(), Vec::new());
-        Ok(HistogramCollector { request, source, reader, buckets, doubles, known, places, budget })
+        let (doubles, slots) = (Vec::new(), Vec::new());
+        Ok(HistogramCollector { request, source, reader, buckets, doubles, known, slots, budget })
     }
 
     /// Collects documents that have at most one value, by its slot.
     fn collect_places(&mut self, entries: &Entries<'_>) -> Result<()> {
         let (request, source, budget) = (self.request, self.source, self.budget);
         let values = self.reader.load(entries.docs)?;
-        self.places.clear();
+        self.slots.clear();
         match self.known {
-            Places::Stored(first) => {
-                self.places.extend(values.values.iter().map(|&stored| stored.wrapping_sub(first) as u32));
+            Slots::Stored(first) => {
+                self.slots.extend(values.values.iter().map(|&stored| stored.wrapping_sub(first) as u32));
             }
-            Places::Numbers(first) => {
+            Slots::Numbers(first) => {
                 source.decode_all(values.values, &mut self.doubles);
-                let place = |&value: &f64| request.number(value).wrapping_sub(first) as u32;
-                self.places.extend(self.doubles.iter().map(place));
+                let slot = |&value: &f64| request.number(value).wrapping_sub(first) as u32;
+                self.slots.extend(self.doubles.iter().map(slot));
             }
-            Places::Unknown => {}
+            Slots::Unknown => {}
         }
         let known = self.known;
-        let number_of = |place: u32| match known {
-            Places::Stored(first) => request.number(source.decode(first + i64::from(place))),
-            Places::Numbers(first) => first + i64::from(place),
-            Places::Unknown => 0,
+        let number_of = |slot: u32| match known {
+            Slots::Stored(first) => request.number(source.decode(first + i64::from(slot))),
+            Slots::Numbers(first) => first + i64::from(slot),
+            Slots::Unknown => 0,
         };
-        self.buckets.collect_places(&self.places, values.positions, entries, |table, parent, place| {
-            let number = number_of(place);
+        self.buckets.collect_places(&self.slots, values.positions, entries, |table, parent, slot| {
+            let number = number_of(slot);
             request.allows(number).then(|| table.bucket(parent, number, budget)).transpose()
         })
     }

@@ -16,7 +16,7 @@ use super::super::buckets::keyed_buckets::KeyedBuckets;
 use super::super::buckets::list::groups_of;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, KeyReader};
 use super::super::terms::TermPool;
@@ -98,16 +98,16 @@ impl Request for IpPrefix {
 }
 
 impl Collect for IpPrefix {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         Ok(Box::new(IpPrefixCollector {
             request: self,
-            addresses: KeyReader::new(&place.bound.sources()[0], None)?,
+            addresses: KeyReader::new(&context.bound.sources()[0], None)?,
             networks: TermPool::default(),
             network_of: Vec::new(),
             ids: Vec::new(),
             positions: Vec::new(),
-            buckets: KeyedBuckets::new(BucketTable::default(), place.subs, place.budget),
-            budget: place.budget,
+            buckets: KeyedBuckets::new(BucketTable::default(), context.subs, context.budget),
+            budget: context.budget,
         }))
     }
 }

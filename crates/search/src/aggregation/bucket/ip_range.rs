@@ -13,9 +13,9 @@ use super::super::bind::Shape;
 use super::super::buckets::entries::{Emitted, Entries, Values};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions, unknown_field};
-use super::super::source::{Accepts, MadeTerms, OrdinalReader, Source};
+use super::super::source::{Accepts, ComputedTerms, OrdinalReader, Source};
 use super::super::tree::{Aggregation, Kind};
 use super::filter::fixed_partials;
 use crate::error::Result;
@@ -124,25 +124,25 @@ impl Request for IpRanges {
 }
 
 impl Collect for IpRanges {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let source = &place.bound.sources()[0];
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let source = &context.bound.sources()[0];
         let missing = source.missing_term()?;
         Ok(Box::new(IpRangeCollector {
             ranges: &self.ranges,
             source,
             reader: OrdinalReader::new(source.path(), missing.is_some()),
-            made: match source.makes_terms() {
-                true => Some(MadeTerms::new(source)?),
+            made: match source.computes_terms() {
+                true => Some(ComputedTerms::new(source)?),
                 false => None,
             },
             missing,
             spans: Vec::new(),
             counts: Vec::new(),
             counted: vec![0; self.ranges.len()],
-            subs: place.subs,
+            subs: context.subs,
             emitted: Emitted::default(),
             starts: Vec::new(),
-            budget: place.budget,
+            budget: context.budget,
         }))
     }
 }
@@ -196,7 +196,7 @@ struct IpRangeCollector<'s> {
     source: &'s Source,
     reader: OrdinalReader<'s>,
     /// The values of a runtime field.
-    made: Option<MadeTerms<'s>>,
+    made: Option<ComputedTerms<'s>>,
     missing: Option<Vec<u8>>,
     /// For each range: the ordinals of this segment that lie in it, and whether the replacement for missing
     /// values does.

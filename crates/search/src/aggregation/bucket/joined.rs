@@ -18,7 +18,7 @@ use super::super::answer::render::Renderer;
 use super::super::buckets::entries::{Emitted, Entries};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
 use super::filter::single_partials;
@@ -102,18 +102,18 @@ impl Request for Joined {
 }
 
 impl Collect for Joined {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         Ok(Box::new(JoinedCollector {
-            sides: self.sides(place.shard),
-            shard: place.shard,
+            sides: self.sides(context.shard),
+            shard: context.shard,
             open: None,
             owners: HashMap::new(),
             bucket_count: 0,
             counts: Vec::new(),
             is_walked: false,
-            subs: place.subs,
+            subs: context.subs,
             emitted: Emitted::default(),
-            budget: place.budget,
+            budget: context.budget,
         }))
     }
 }

@@ -12,10 +12,10 @@ use super::super::buckets::entries::{Emitted, Entries};
 use super::super::buckets::marked::{MarkedDocs, MarkedPlace, window_bits};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::findings::{Findings, absorb_fixed};
 use super::super::options::{Options, ValuesOptions};
-use super::super::source::{Accepts, MadeTerms, Source};
+use super::super::source::{Accepts, ComputedTerms, Source};
 use super::super::tree::{Aggregation, Kind};
 use super::filter::single_partials;
 use crate::error::Result;
@@ -49,8 +49,8 @@ impl Request for Missing {
 }
 
 impl Collect for Missing {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        Ok(Box::new(MissingCollector::new(&place.bound.sources()[0], place.subs, place.budget)))
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(MissingCollector::new(&context.bound.sources()[0], context.subs, context.budget)))
     }
 }
 
@@ -81,7 +81,7 @@ pub struct MissingCollector<'s> {
     /// Reads a runtime field.
     reader: Option<RuntimeReader<'s>>,
     /// Holds the values of a script.
-    made: Option<MadeTerms<'s>>,
+    made: Option<ComputedTerms<'s>>,
     marked: MarkedDocs,
     counts: Vec<u64>,
     subs: Subs<'s>,
@@ -129,7 +129,7 @@ impl<'s> Collector<'s> for MissingCollector<'s> {
             None => None,
         };
         if self.source.script.is_some() {
-            let mut made = MadeTerms::new(self.source)?;
+            let mut made = ComputedTerms::new(self.source)?;
             made.begin(segment)?;
             self.made = Some(made);
         }

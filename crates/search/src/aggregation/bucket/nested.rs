@@ -16,7 +16,7 @@ use super::super::answer::render::Renderer;
 use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
 use super::filter::single_partials;
@@ -95,8 +95,8 @@ impl Request for Nested {
 }
 
 impl Collect for Nested {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let Place { bound, subs, shard, budget, .. } = place;
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let CollectorContext { bound, subs, shard, budget, .. } = context;
         let inner = bound.inner.as_ref().expect("bound with its documents");
         Ok(Box::new(NestedCollector {
             path: &self.path,
@@ -150,8 +150,8 @@ impl Request for ReverseNested {
 }
 
 impl Collect for ReverseNested {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let Place { bound, subs, shard, budget, .. } = place;
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let CollectorContext { bound, subs, shard, budget, .. } = context;
         let outer = bound.inner.as_ref().expect("bound with its documents");
         let path = &shard.nested.as_ref().expect("checked when it was bound").nested.path;
         Ok(Box::new(ReverseCollector {

@@ -11,7 +11,7 @@ use super::super::answer::reduce::Reducer;
 use super::super::answer::render::{Renderer, shown};
 use super::super::bind::Shape;
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions, unknown_field};
 use super::super::source::{Accepts, Source};
 use super::super::tree::{Aggregation, Kind};
@@ -144,8 +144,8 @@ impl Request for Ranges {
 }
 
 impl Collect for Ranges {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let Place { bound, subs, budget, .. } = place;
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let CollectorContext { bound, subs, budget, .. } = context;
         let source = &bound.sources()[0];
         Ok(Box::new(RangeCollector::new(self, &bound.shape.ranges, source, subs, budget)?))
     }

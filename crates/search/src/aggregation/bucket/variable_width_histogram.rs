@@ -16,7 +16,7 @@ use super::super::buckets::entries::{Emitted, Entries, Values};
 use super::super::buckets::list::Group;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, NumberReader, Source};
 use super::super::tree::{Aggregation, Kind};
@@ -121,8 +121,8 @@ impl Request for VariableWidthHistogram {
 }
 
 impl Collect for VariableWidthHistogram {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let source = &place.bound.sources()[0];
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let source = &context.bound.sources()[0];
         Ok(Box::new(VariableWidthCollector {
             request: self,
             source,
@@ -139,9 +139,9 @@ impl Collect for VariableWidthHistogram {
             clusters_of_values: Vec::new(),
             doubles: Vec::new(),
             starts: Vec::new(),
-            subs: place.subs,
+            subs: context.subs,
             emitted: Emitted::default(),
-            budget: place.budget,
+            budget: context.budget,
         }))
     }
 }

@@ -39,21 +39,24 @@ impl<'s> KeyedBuckets<'s> {
         Ok(entries.positions.is_none() && self.known.takes(entries, self.budget)?)
     }
 
-    /// Collects documents that have at most one key each, by the key indexes of the keys: `places[i]` belongs
-    /// to document `positions[i]`, or to document `i` without `positions`. `make(table, parent, place)`
-    /// returns the bucket of a key index that is new, or `None` if it is in no bucket.
+    /// Collects documents that have at most one key each, by the key indexes of the keys: `key_indexes[i]`
+    /// belongs to document `positions[i]`, or to document `i` without `positions`.
+    /// `make(table, parent, key_index)` returns the bucket of a key index that is new, or `None` if it is in
+    /// no bucket.
     ///
     /// Key indexes must be below the width, and [`Self::takes_places`] must have returned true for the batch.
     pub fn collect_places(
         &mut self,
-        places: &[u32],
+        key_indexes: &[u32],
         positions: Option<&[u32]>,
         entries: &Entries<'_>,
         mut make: impl FnMut(&mut BucketTable, u32, u32) -> Result<Option<u32>>,
     ) -> Result<()> {
         let (known, table) = (&mut self.known, &mut self.table);
         let fill = |buckets: &mut Vec<u32>| {
-            known.look_up(places, positions, entries, buckets, |parent, place| make(table, parent, place))
+            known.look_up(key_indexes, positions, entries, buckets, |parent, key_index| {
+                make(table, parent, key_index)
+            })
         };
         self.emitted.fill(positions, fill, |bucket| bucket == REFUSED)?;
         self.table.count(self.emitted.buckets());

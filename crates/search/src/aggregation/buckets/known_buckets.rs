@@ -47,12 +47,12 @@ impl KnownBuckets {
         Ok(true)
     }
 
-    /// Replaces the contents of `out` by the bucket of each key index, or [`REFUSED`]. `places[i]` belongs to
-    /// entry `positions[i]`, or to entry `i` without `positions`. `make(parent, place)` returns the bucket of
-    /// a new key index, or `None` if it must not have one.
+    /// Replaces the contents of `out` by the bucket of each key index, or [`REFUSED`]. `key_indexes[i]`
+    /// belongs to entry `positions[i]`, or to entry `i` without `positions`. `make(parent, key_index)`
+    /// returns the bucket of a new key index, or `None` if it must not have one.
     pub fn look_up(
         &mut self,
-        places: &[u32],
+        key_indexes: &[u32],
         positions: Option<&[u32]>,
         entries: &Entries<'_>,
         out: &mut Vec<u32>,
@@ -63,28 +63,28 @@ impl KnownBuckets {
         match (entries.buckets, positions) {
             (None, _) => {
                 let row = &slots[entries.bucket as usize * width..][..width];
-                out.extend(places.iter().map(|&place| row[place as usize]));
+                out.extend(key_indexes.iter().map(|&key_index| row[key_index as usize]));
             }
             (Some(parents), None) => {
-                let slot = |(&place, &parent): (&u32, &u32)| slots[parent as usize * width + place as usize];
-                out.extend(places.iter().zip(parents).map(slot));
+                let slot =
+                    |(&key_index, &parent): (&u32, &u32)| slots[parent as usize * width + key_index as usize];
+                out.extend(key_indexes.iter().zip(parents).map(slot));
             }
-            (Some(parents), Some(positions)) => out.extend(
-                places
-                    .iter()
-                    .zip(positions)
-                    .map(|(&place, &entry)| slots[parents[entry as usize] as usize * width + place as usize]),
-            ),
+            (Some(parents), Some(positions)) => {
+                out.extend(key_indexes.iter().zip(positions).map(|(&key_index, &entry)| {
+                    slots[parents[entry as usize] as usize * width + key_index as usize]
+                }))
+            }
         }
         if out.iter().fold(false, |any, &bucket| any | (bucket == UNKNOWN)) {
-            for (at, (bucket, &place)) in out.iter_mut().zip(places).enumerate() {
+            for (at, (bucket, &key_index)) in out.iter_mut().zip(key_indexes).enumerate() {
                 if *bucket == UNKNOWN {
                     let entry = positions.map_or(at, |positions| positions[at] as usize);
                     let parent = entries.bucket(entry);
                     // An earlier entry of this batch may have added the bucket.
-                    let slot = &mut slots[parent as usize * width + place as usize];
+                    let slot = &mut slots[parent as usize * width + key_index as usize];
                     if *slot == UNKNOWN {
-                        *slot = make(parent, place)?.unwrap_or(REFUSED);
+                        *slot = make(parent, key_index)?.unwrap_or(REFUSED);
                     }
                     *bucket = *slot;
                 }

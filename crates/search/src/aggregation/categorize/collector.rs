@@ -13,7 +13,7 @@ use super::super::buckets::bucket_table::BucketTable;
 use super::super::buckets::entries::{Emitted, Entries};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::Place;
+use super::super::definition::CollectorContext;
 use super::super::terms::TermPool;
 use super::super::values::source_texts::{SourceTexts, source_path};
 use super::categories::{Categories, Weighed, weight_of};
@@ -99,12 +99,12 @@ impl<'s> CategorizeCollector<'s> {
     pub fn new(
         request: &'s CategorizeText,
         analyzer: Option<Arc<Analyzer>>,
-        place: Place<'s>,
+        context: CollectorContext<'s>,
     ) -> CategorizeCollector<'s> {
-        let field = place.shard.mapping.field(&request.field);
+        let field = context.shard.mapping.field(&request.field);
         CategorizeCollector {
             request,
-            paths: field.iter().map(|field| source_path(place.shard, field)).collect(),
+            paths: field.iter().map(|field| source_path(context.shard, field)).collect(),
             messages: Messages {
                 filters: &request.filters,
                 analyzer,
@@ -116,10 +116,10 @@ impl<'s> CategorizeCollector<'s> {
             categories: HashMap::default(),
             table: BucketTable::default(),
             view: None,
-            shard: place.shard,
-            subs: place.subs,
+            shard: context.shard,
+            subs: context.subs,
             emitted: Emitted::default(),
-            budget: place.budget,
+            budget: context.budget,
         }
     }
 

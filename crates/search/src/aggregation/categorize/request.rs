@@ -16,7 +16,7 @@ use super::super::bind::{Bound, Shape};
 use super::super::buckets::list::Group;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::Options;
 use super::super::terms::{TermPool, count, positive};
 use super::super::tree::{Aggregation, Kind};
@@ -172,9 +172,9 @@ impl Request for CategorizeText {
 }
 
 impl Collect for CategorizeText {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let analyzer = self.bound_analyzer(place.shard)?;
-        Ok(Box::new(CategorizeCollector::new(self, analyzer, place)))
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let analyzer = self.bound_analyzer(context.shard)?;
+        Ok(Box::new(CategorizeCollector::new(self, analyzer, context)))
     }
 }
 

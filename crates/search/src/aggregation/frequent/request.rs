@@ -15,7 +15,7 @@ use super::super::answer::render::Renderer;
 use super::super::bind::Shape;
 use super::super::buckets::list::part_json;
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions};
 use super::super::sampling::scaled;
 use super::super::source::Accepts;
@@ -220,13 +220,13 @@ impl Request for FrequentItemSets {
 }
 
 impl Collect for FrequentItemSets {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let pairs = place.bound.sources().iter().zip(&self.fields);
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let pairs = context.bound.sources().iter().zip(&self.fields);
         let fields = pairs.map(|(source, field)| {
             Ok((source, TermFilter::bind(&field.include, &field.exclude, source, &self.name)?))
         });
         let fields = fields.collect::<Result<_>>()?;
-        Ok(Box::new(FrequentCollector::new(fields, place.bound.queries.first(), place.budget)?))
+        Ok(Box::new(FrequentCollector::new(fields, context.bound.queries.first(), context.budget)?))
     }
 }
 

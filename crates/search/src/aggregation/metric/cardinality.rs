@@ -11,10 +11,10 @@ use super::super::answer::render::Renderer;
 use super::super::buckets::entries::{Entries, Values};
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::findings::Findings;
 use super::super::options::{Options, ValuesOptions, unknown_field};
-use super::super::source::{Accepts, MadeTerms, NumberReader, OrdinalReader, Source};
+use super::super::source::{Accepts, ComputedTerms, NumberReader, OrdinalReader, Source};
 use super::super::tree::{Aggregation, Kind};
 use super::hyperloglog::{Sketch, hash_number, hash_term, precision_of};
 use crate::error::Result;
@@ -78,8 +78,8 @@ impl Request for Cardinality {
 }
 
 impl Collect for Cardinality {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        Ok(Box::new(CardinalityCollector::new(self, &place.bound.sources()[0], place.budget)?))
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(CardinalityCollector::new(self, &context.bound.sources()[0], context.budget)?))
     }
 }
 
@@ -108,7 +108,7 @@ impl Render for Cardinality {
 enum Reader<'s> {
     Numbers(NumberReader<'s>),
     Terms(TermHashes<'s>),
-    Made(Box<MadeTerms<'s>>),
+    Computed(Box<ComputedTerms<'s>>),
 }
 
 /// The ordinals of the current segment, and the hashes of their terms.
@@ -147,8 +147,8 @@ impl<'s> CardinalityCollector<'s> {
         let path = source.path();
         let reader = if source.is_numeric() {
             Reader::Numbers(NumberReader::new(source)?)
-        } else if source.makes_terms() {
-            Reader::Made(Box::new(MadeTerms::new(source)?))
+        } else if source.computes_terms() {
+            Reader::Computed(Box::new(ComputedTerms::new(source)?))
         } else {
             Reader::Terms(TermHashes {
                 reader: OrdinalReader::new(path, source.missing.is_some()),
@@ -285,7 +285,7 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
         let is_mapped = self.source.is_mapped();
         match &mut self.reader {
             Reader::Numbers(reader) => reader.begin(&view.segment, is_mapped),
-            Reader::Made(terms) => terms.begin(&view.segment),
+            Reader::Computed(terms) => terms.begin(&view.segment),
             Reader::Terms(terms) => {
                 terms.ordinal_count = terms.reader.begin(&view.segment, is_mapped)?;
                 terms.segment = Some(&*view.segment);
@@ -317,7 +317,7 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
                     None => sketches.insert_joined(&values, entries, self.source, &mut self.starts),
                 }
             }
-            Reader::Made(terms) => {
+            Reader::Computed(terms) => {
                 let loaded = terms.load(entries.docs)?;
                 let values = Values { values: loaded.numbers, positions: Some(&loaded.terms.positions) };
                 values.join(entries, &mut self.starts, |_, bucket, number| {

@@ -11,7 +11,7 @@ use super::super::answer::partial::{Finding, OwnFinding, Partial};
 use super::super::buckets::entries::{Entries, Values};
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::Place;
+use super::super::definition::CollectorContext;
 use super::super::findings::Findings;
 use super::super::options::Options;
 use super::super::source::{NumberReader, Source};
@@ -83,8 +83,12 @@ pub struct DigestCollector<'s> {
 }
 
 impl<'s> DigestCollector<'s> {
-    pub(crate) fn new(compression: f64, place: Place<'s>, numbers: Numbers) -> Result<DigestCollector<'s>> {
-        let source = &place.bound.sources()[0];
+    pub(crate) fn new(
+        compression: f64,
+        context: CollectorContext<'s>,
+        numbers: Numbers,
+    ) -> Result<DigestCollector<'s>> {
+        let source = &context.bound.sources()[0];
         Ok(DigestCollector {
             compression,
             numbers,
@@ -92,18 +96,18 @@ impl<'s> DigestCollector<'s> {
             source,
             reader: NumberReader::new(source)?,
             digests: Vec::new(),
-            counts: ValueCounts::new(source, place.shard, place.budget)?,
-            is_alone: place.is_alone,
+            counts: ValueCounts::new(source, context.shard, context.budget)?,
+            is_alone: context.is_alone,
             doubles: Vec::new(),
             starts: Vec::new(),
-            budget: place.budget,
+            budget: context.budget,
         })
     }
 }
 
 impl DigestCollector<'_> {
     /// Adds the counted values to the digests.
-    fn pour(&mut self) -> Result<()> {
+    fn flush_counts(&mut self) -> Result<()> {
         let (source, budget, compression) = (self.source, self.budget, self.compression);
         let digests = &mut self.digests;
         self.counts.each(|bucket, counted| {
@@ -161,7 +165,7 @@ impl<'s> Collector<'s> for DigestCollector<'s> {
     }
 
     fn settle(&mut self) -> Result<()> {
-        self.pour()?;
+        self.flush_counts()?;
         let bytes = COMPARED_BYTES + self.numbers.names.len() as u64 * 8;
         for digest in self.digests.iter_mut().flatten() {
             digest.prepare();
@@ -183,7 +187,7 @@ impl<'s> Collector<'s> for DigestCollector<'s> {
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
-        self.pour()?;
+        self.flush_counts()?;
         let mut take = |bucket: u32| self.digests.get_mut(bucket as usize).and_then(Option::take);
         let empty = || Box::new(Digest::new(self.compression));
         Ok(buckets.iter().map(|&bucket| Finding::into_partial(*take(bucket).unwrap_or_else(empty))).collect())

@@ -15,7 +15,7 @@ use super::super::answer::render::Renderer;
 use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::Accepts;
 use super::super::tree::{Aggregation, Kind};
@@ -74,10 +74,10 @@ impl Request for GeoBounds {
 }
 
 impl Collect for GeoBounds {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        match place.bound.sources()[0].has_shapes() {
-            true => Ok(Box::new(ShapesCollector::new(&place))),
-            false => Ok(Box::new(PlacesCollector::<BoundsState>::new(&place)?)),
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        match context.bound.sources()[0].has_shapes() {
+            true => Ok(Box::new(ShapesCollector::new(&context))),
+            false => Ok(Box::new(PlacesCollector::<BoundsState>::new(&context)?)),
         }
     }
 }
@@ -203,14 +203,14 @@ struct ShapesCollector<'s> {
 }
 
 impl<'s> ShapesCollector<'s> {
-    fn new(place: &Place<'s>) -> ShapesCollector<'s> {
+    fn new(context: &CollectorContext<'s>) -> ShapesCollector<'s> {
         ShapesCollector {
-            path: place.bound.sources()[0].path(),
+            path: context.bound.sources()[0].path(),
             column: None,
             batch: Batch::default(),
             found: Vec::new(),
             states: Vec::new(),
-            budget: place.budget,
+            budget: context.budget,
         }
     }
 }

@@ -9,7 +9,7 @@ use super::super::answer::partial::OwnFinding;
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::Accepts;
 use super::super::tree::{Aggregation, Kind};
@@ -41,8 +41,8 @@ impl Request for GeoCentroid {
 }
 
 impl Collect for GeoCentroid {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        Ok(Box::new(PlacesCollector::<CentroidState>::new(&place)?))
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(PlacesCollector::<CentroidState>::new(&context)?))
     }
 }
 

@@ -12,7 +12,7 @@ use super::super::answer::render::Renderer;
 use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions, unknown_field};
 use super::super::source::{Accepts, NumberReader, Source};
 use super::super::tree::{Aggregation, Kind};
@@ -118,8 +118,8 @@ impl Request for GeoLine {
 }
 
 impl Collect for GeoLine {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let [point, sort] = [0, 1].map(|part| &place.bound.sources()[part]);
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let [point, sort] = [0, 1].map(|part| &context.bound.sources()[part]);
         Ok(Box::new(LineCollector {
             own: self,
             point: (point, NumberReader::new(point)?),
@@ -128,7 +128,7 @@ impl Collect for GeoLine {
             doubles: Vec::new(),
             lines: Vec::new(),
             starts: Vec::new(),
-            budget: place.budget,
+            budget: context.budget,
         }))
     }
 }

@@ -12,7 +12,7 @@ use super::super::answer::render::Renderer;
 use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::findings::Findings;
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, NumberReader, Source};
@@ -216,8 +216,8 @@ impl Request for MatrixStats {
 }
 
 impl Collect for MatrixStats {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let sources = place.bound.sources();
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let sources = context.bound.sources();
         let readers: Result<Vec<_>> =
             sources.iter().map(|source| Ok((source, NumberReader::new(source)?))).collect();
         Ok(Box::new(MatrixCollector {
@@ -226,7 +226,7 @@ impl Collect for MatrixStats {
             columns: vec![Vec::new(); sources.len()],
             doubles: Vec::new(),
             moments: Vec::new(),
-            budget: place.budget,
+            budget: context.budget,
         }))
     }
 }

@@ -8,7 +8,7 @@ use super::super::answer::order::OrderValues;
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::Accepts;
 use super::super::tree::{Aggregation, Kind};
@@ -52,10 +52,10 @@ impl Request for MedianAbsoluteDeviation {
 }
 
 impl Collect for MedianAbsoluteDeviation {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         Ok(Box::new(DigestCollector::new(
             self.compression,
-            place,
+            context,
             Numbers { names: &["value"], of: |digest| [deviation(digest)].into() },
         )?))
     }

@@ -10,7 +10,7 @@ use super::super::answer::order::{NameCheck, OrderValues};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::Accepts;
 use super::super::tree::{Aggregation, Kind};
@@ -145,8 +145,8 @@ impl Request for Metric {
 }
 
 impl Collect for Metric {
-    fn collector<'s>(&'s self, place: Place<'s>) -> error::Result<Box<dyn Collector<'s> + 's>> {
-        Ok(Box::new(MetricCollector::new(self, &place.bound.sources()[0], place.budget)?))
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> error::Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(MetricCollector::new(self, &context.bound.sources()[0], context.budget)?))
     }
 }
 

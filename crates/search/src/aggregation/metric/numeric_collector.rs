@@ -12,7 +12,7 @@ use super::super::buckets::entries::{Entries, Values};
 use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::findings::Findings;
-use super::super::source::{MadeTerms, NumberReader, OrdinalReader, Source};
+use super::super::source::{ComputedTerms, NumberReader, OrdinalReader, Source};
 use super::super::values::kahan::KahanSum;
 use super::exact_stats::{ExactStats, Wanted};
 use super::numeric::{Metric, MetricKind, MetricState};
@@ -23,7 +23,7 @@ use crate::error::Result;
 enum Reader<'s> {
     Numbers(Box<NumberReader<'s>>),
     Ordinals(Box<OrdinalReader<'s>>),
-    Made(Box<MadeTerms<'s>>),
+    Computed(Box<ComputedTerms<'s>>),
     /// Reads shapes, each of which counts as one value per document.
     Shapes(Option<Presence<'s>>),
 }
@@ -159,7 +159,7 @@ impl<'s> MetricCollector<'s> {
             metric.kind == MetricKind::ValueCount && source.is_mapped() && !source.is_numeric();
         let reader = match counts_terms {
             true if source.has_shapes() => Reader::Shapes(None),
-            true if source.makes_terms() => Reader::Made(Box::new(MadeTerms::new(source)?)),
+            true if source.computes_terms() => Reader::Computed(Box::new(ComputedTerms::new(source)?)),
             true => Reader::Ordinals(Box::new(OrdinalReader::new(path, source.missing.is_some()))),
             // For an unmapped field the replacement is only counted, whatever its type.
             false if metric.kind == MetricKind::ValueCount && !source.is_mapped() => {
@@ -333,7 +333,7 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
         match &mut self.reader {
             Reader::Numbers(reader) => reader.begin(&view.segment, is_mapped)?,
             Reader::Ordinals(reader) => reader.begin(&view.segment, is_mapped).map(drop)?,
-            Reader::Made(terms) => terms.begin(&view.segment)?,
+            Reader::Computed(terms) => terms.begin(&view.segment)?,
             Reader::Shapes(presence) => *presence = view.segment.presence(self.source.path())?,
         }
         self.is_exact = self.takes_exact(view.doc_count())?;
@@ -359,7 +359,7 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
                     last = entry;
                 });
             }
-            Reader::Made(terms) => {
+            Reader::Computed(terms) => {
                 let loaded = terms.load(entries.docs)?;
                 let values = Values { values: loaded.numbers, positions: Some(&loaded.terms.positions) };
                 values.join(entries, starts, |_, bucket, _| doubles.counts[bucket as usize] += 1);
@@ -410,7 +410,7 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
                     None => (column.value_count(), is_all),
                 }
             }
-            Reader::Made(_) | Reader::Shapes(_) => return Ok(false),
+            Reader::Computed(_) | Reader::Shapes(_) => return Ok(false),
         };
         if !is_all {
             return Ok(false);

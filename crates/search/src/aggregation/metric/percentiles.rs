@@ -13,7 +13,7 @@ use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
 use super::super::bind::Shape;
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::Accepts;
 use super::super::tree::{Aggregation, Kind};
@@ -226,8 +226,8 @@ impl Request for Percentiles {
 }
 
 impl Collect for Percentiles {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        Ok(Box::new(PercentilesCollector::new(self, &place.bound.sources()[0], &place)?))
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(PercentilesCollector::new(self, &context.bound.sources()[0], &context)?))
     }
 }
 

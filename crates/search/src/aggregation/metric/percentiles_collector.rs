@@ -9,7 +9,7 @@ use super::super::answer::partial::Partial;
 use super::super::buckets::entries::{Entries, Values};
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::Place;
+use super::super::definition::CollectorContext;
 use super::super::findings::Findings;
 use super::super::source::{NumberReader, Source};
 use super::distribution::Distribution;
@@ -41,16 +41,16 @@ impl<'s> PercentilesCollector<'s> {
     pub(crate) fn new(
         request: &'s Percentiles,
         source: &'s Source,
-        place: &Place<'s>,
+        context: &CollectorContext<'s>,
     ) -> Result<PercentilesCollector<'s>> {
-        let budget = place.budget;
+        let budget = context.budget;
         Ok(PercentilesCollector {
             request,
             source,
             reader: NumberReader::new(source)?,
             distributions: RefCell::default(),
-            counts: ValueCounts::new(source, place.shard, budget)?,
-            is_alone: place.is_alone,
+            counts: ValueCounts::new(source, context.shard, budget)?,
+            is_alone: context.is_alone,
             doubles: Vec::new(),
             starts: Vec::new(),
             charged_bytes: Vec::new(),
@@ -70,7 +70,7 @@ impl<'s> PercentilesCollector<'s> {
     }
 
     /// Adds the counted values to the distributions.
-    fn pour(&mut self) -> Result<()> {
+    fn flush_counts(&mut self) -> Result<()> {
         let (source, request, distributions) = (self.source, self.request, self.distributions.get_mut());
         let touched = &mut self.touched;
         self.counts.each(|bucket, counted| {
@@ -161,7 +161,7 @@ impl<'s> Collector<'s> for PercentilesCollector<'s> {
     }
 
     fn settle(&mut self) -> Result<()> {
-        self.pour()
+        self.flush_counts()
     }
 
     fn order_value(&self, _path: &[String], value: Option<&str>, bucket: u32) -> f64 {
@@ -172,7 +172,7 @@ impl<'s> Collector<'s> for PercentilesCollector<'s> {
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
-        self.pour()?;
+        self.flush_counts()?;
         let distributions = self.distributions.get_mut();
         let mut take = |bucket: u32| distributions.get_mut(bucket as usize).and_then(Option::take);
         let empty = || Box::new(self.request.empty());

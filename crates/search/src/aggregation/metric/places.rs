@@ -9,7 +9,7 @@ use super::super::answer::partial::{Finding, OwnFinding, Partial};
 use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::Place;
+use super::super::definition::CollectorContext;
 use super::super::findings::Findings;
 use super::super::source::{NumberReader, Source};
 use crate::error::Result;
@@ -37,10 +37,10 @@ pub(super) struct PlacesCollector<'s, S> {
 }
 
 impl<'s, S: PlacesState> PlacesCollector<'s, S> {
-    pub(crate) fn new(place: &Place<'s>) -> Result<PlacesCollector<'s, S>> {
-        let source = &place.bound.sources()[0];
+    pub(crate) fn new(context: &CollectorContext<'s>) -> Result<PlacesCollector<'s, S>> {
+        let source = &context.bound.sources()[0];
         let reader = NumberReader::new(source)?;
-        Ok(PlacesCollector { source, reader, states: Vec::new(), starts: Vec::new(), budget: place.budget })
+        Ok(PlacesCollector { source, reader, states: Vec::new(), starts: Vec::new(), budget: context.budget })
     }
 }
 

@@ -17,7 +17,7 @@ use super::super::bucket::Interval;
 use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::Accepts;
 use super::super::tree::{Aggregation, Kind};
@@ -103,8 +103,8 @@ impl Request for Rate {
 }
 
 impl Collect for Rate {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let Place { bound, budget, .. } = place;
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let CollectorContext { bound, budget, .. } = context;
         let values = match (&self.metric, bound.sources().first()) {
             (Some(metric), Some(source)) => {
                 Values::Metric(Box::new(MetricCollector::new(metric, source, budget)?))

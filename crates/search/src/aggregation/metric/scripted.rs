@@ -9,7 +9,7 @@ use std::fmt;
 
 use limber_mapping::RequestError;
 use limber_script::{
-    Asker, ContextScript, Kept, OpenScript, Script, ScriptContext, Settled, Value, check_references,
+    ContextScript, Kept, OpenScript, Origin, Script, ScriptContext, Settled, Value, check_references,
 };
 use limber_segment::SegmentView;
 use serde_json::{Map, Value as Json};
@@ -20,7 +20,7 @@ use super::super::answer::render::Renderer;
 use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
 use crate::context::ShardSnapshot;
@@ -150,8 +150,8 @@ impl Request for ScriptedMetric {
 }
 
 impl Collect for ScriptedMetric {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let Place { bound, budget, .. } = place;
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let CollectorContext { bound, budget, .. } = context;
         let [map, combine, init @ ..] = bound.scripts.as_slice() else {
             unreachable!("bound with the scripts of a shard")
         };
@@ -258,7 +258,7 @@ impl ScriptedCollector<'_> {
             init.begin(&[]);
             let (_, grown) = init.given(&state, 0, 0.0, &mut self.kept)?;
             self.memory.grown_bytes += grown;
-            check_references(&state, Asker::Init)?;
+            check_references(&state, Origin::Init)?;
         }
         Ok(state)
     }
@@ -285,14 +285,14 @@ impl ScriptedCollector<'_> {
     fn combined(&mut self, bucket: u32) -> Result<Settled> {
         let state = match self.states.get_mut(bucket as usize).and_then(Option::take) {
             Some(state) => {
-                check_references(&state, Asker::Map)?;
+                check_references(&state, Origin::Map)?;
                 state
             }
             None => self.new_state()?,
         };
         self.combine.begin(&[]);
         let (value, grown) = self.combine.given(&state, 0, 0.0, &mut self.kept)?;
-        let settled = Settled::of(&value, Asker::Combine)?;
+        let settled = Settled::of(&value, Origin::Combine)?;
         self.memory.grown_bytes += grown;
         self.budget.spend(settled.bytes())?;
         Ok(settled)

@@ -14,7 +14,7 @@ use super::super::answer::render::Renderer;
 use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, KeyReader};
 use super::super::tree::{Aggregation, Kind};
@@ -111,15 +111,15 @@ impl Request for StringStats {
 }
 
 impl Collect for StringStats {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         Ok(Box::new(StringCollector {
-            keys: KeyReader::new(&place.bound.sources()[0], None)?,
+            keys: KeyReader::new(&context.bound.sources()[0], None)?,
             counts: HashMap::default(),
             first: Vec::new(),
             by_place: Vec::new(),
             places: Vec::new(),
             starts: Vec::new(),
-            budget: place.budget,
+            budget: context.budget,
         }))
     }
 }

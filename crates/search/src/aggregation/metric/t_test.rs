@@ -12,7 +12,7 @@ use super::super::bucket::{Docs, mark};
 use super::super::buckets::entries::{Entries, Values};
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::findings::Findings;
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, NumberReader, Source};
@@ -158,10 +158,10 @@ impl Request for TTest {
 }
 
 impl Collect for TTest {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let mut queries = place.bound.queries.iter();
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let mut queries = context.bound.queries.iter();
         let mut populations = Vec::with_capacity(2);
-        for (source, filter) in place.bound.sources().iter().zip(&self.filters) {
+        for (source, filter) in context.bound.sources().iter().zip(&self.filters) {
             populations.push(Population {
                 source,
                 reader: NumberReader::new(source)?,
@@ -178,7 +178,7 @@ impl Collect for TTest {
             matching: Vec::new(),
             doubles: Vec::new(),
             starts: Vec::new(),
-            budget: place.budget,
+            budget: context.budget,
         }))
     }
 }

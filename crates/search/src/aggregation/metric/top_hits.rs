@@ -17,7 +17,7 @@ use super::super::bind::Bound;
 use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::findings::Findings;
 use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
@@ -60,8 +60,8 @@ impl TopHits {
         self.request.from() as usize + self.request.size() as usize
     }
 
-    pub(super) fn open<'s>(&'s self, place: Place<'s>) -> Result<TopHitsCollector<'s>> {
-        let Place { bound, shard, budget, .. } = place;
+    pub(super) fn open<'s>(&'s self, context: CollectorContext<'s>) -> Result<TopHitsCollector<'s>> {
+        let CollectorContext { bound, shard, budget, .. } = context;
         for wanted in &self.request.docvalue_fields {
             if let Some(field) = shard.mapping.field(&wanted.field) {
                 crate::context::columns::check_column(&field, shard)?;
@@ -72,7 +72,7 @@ impl TopHits {
         } else {
             Vec::new()
         };
-        if let Some(sort) = sorts.iter().find(|sort| sort.makes_terms()) {
+        if let Some(sort) = sorts.iter().find(|sort| sort.computes_terms()) {
             return Err(RequestError::unsupported(format!(
                 "[top_hits] sorted by [{}], whose terms no segment holds",
                 sort.name
@@ -137,8 +137,8 @@ impl Request for TopHits {
 }
 
 impl Collect for TopHits {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        Ok(Box::new(self.open(place)?))
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(self.open(context)?))
     }
 }
 

@@ -13,7 +13,7 @@ use super::super::answer::render::Renderer;
 use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::findings::Findings;
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, NumberReader, Source};
@@ -144,12 +144,12 @@ impl Request for TopMetrics {
 }
 
 impl Collect for TopMetrics {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let sources = &place.bound.sources()[..self.metric_count];
-        let (shard, budget) = (place.shard, place.budget);
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let sources = &context.bound.sources()[..self.metric_count];
+        let (shard, budget) = (context.shard, context.budget);
         let is_ordering = self.hits.request.size() == 1;
         Ok(Box::new(TopMetricsCollector {
-            hits: self.hits.open(place)?,
+            hits: self.hits.open(context)?,
             names: self.fields[..self.metric_count].iter().map(|values| values.field.as_str()).collect(),
             sources: if is_ordering { sources } else { &[] },
             firsts: Vec::new(),

@@ -13,7 +13,7 @@ use super::super::bind::Bound;
 use super::super::buckets::entries::{Entries, Values};
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::findings::Findings;
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, NumberReader, Source};
@@ -101,8 +101,8 @@ impl Request for WeightedAvg {
 }
 
 impl Collect for WeightedAvg {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let [value, weight] = [0, 1].map(|part| &place.bound.sources()[part]);
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let [value, weight] = [0, 1].map(|part| &context.bound.sources()[part]);
         Ok(Box::new(WeightedCollector {
             value: (value, NumberReader::new(value)?),
             weight: (weight, NumberReader::new(weight)?),
@@ -112,7 +112,7 @@ impl Collect for WeightedAvg {
             stored: Vec::new(),
             is_exact: false,
             starts: Vec::new(),
-            budget: place.budget,
+            budget: context.budget,
         }))
     }
 }

@@ -17,7 +17,7 @@ use super::super::bucket::single_partials;
 use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, KeyReader, Source};
 use super::super::tree::{Aggregation, Kind};
@@ -87,8 +87,8 @@ impl Request for DiversifiedSampler {
 }
 
 impl Collect for DiversifiedSampler {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let source = &place.bound.sources()[0];
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let source = &context.bound.sources()[0];
         Ok(Box::new(DiversifiedCollector {
             source,
             is_mapped: source.is_mapped() || source.missing.is_some(),
@@ -100,8 +100,8 @@ impl Collect for DiversifiedSampler {
             bucket_count: 0,
             document_keys: Vec::new(),
             counts: Vec::new(),
-            subs: place.subs,
-            budget: place.budget,
+            subs: context.subs,
+            budget: context.budget,
         }))
     }
 }

@@ -14,7 +14,7 @@ use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
 use super::super::buckets::entries::{Emitted, Entries};
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
 use super::super::values::format::double;
@@ -122,11 +122,11 @@ impl Request for RandomSampler {
 }
 
 impl Collect for RandomSampler {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let seed = self.seed.unwrap_or(place.budget.context.now_millis as i32);
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let seed = self.seed.unwrap_or(context.budget.context.now_millis as i32);
         let shard = match self.shard_seed {
             Some(own) => u64::from(own as u32),
-            None => u64::from(place.shard.shard) ^ mixed(foldhash_of(&place.shard.index.uuid)),
+            None => u64::from(context.shard.shard) ^ mixed(foldhash_of(&context.shard.index.uuid)),
         };
         Ok(Box::new(RandomCollector {
             salt: mixed(u64::from(seed as u32) << 32 ^ shard),
@@ -137,7 +137,7 @@ impl Collect for RandomSampler {
             base: 0,
             doc_count: 0,
             next_base: 0,
-            subs: place.subs,
+            subs: context.subs,
             emitted: Emitted::default(),
         }))
     }

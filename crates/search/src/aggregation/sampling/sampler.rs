@@ -15,7 +15,7 @@ use super::super::bucket::single_partials;
 use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
 use super::best::{Ranked, Segments, each, keep, replay};
@@ -84,14 +84,14 @@ impl Request for Sampler {
 }
 
 impl Collect for Sampler {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         Ok(Box::new(SamplerCollector {
             shard_size: shard_size(self.shard_size)?,
             segments: Segments::default(),
             heaps: Vec::new(),
             counts: Vec::new(),
-            subs: place.subs,
-            budget: place.budget,
+            subs: context.subs,
+            budget: context.budget,
         }))
     }
 }

@@ -14,7 +14,7 @@ use super::super::buckets::bucket_table::BucketTable;
 use super::super::buckets::entries::{Emitted, Entries};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, KeyReader, Source};
 use super::super::terms::Include;
@@ -79,20 +79,20 @@ impl Request for SignificantTerms {
 }
 
 impl Collect for SignificantTerms {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let source = &place.bound.sources()[0];
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let source = &context.bound.sources()[0];
         Ok(Box::new(SignificantCollector {
             request: &self.request,
             source,
-            keys: KeyReader::new(source, Some(&place.bound.filter))?,
-            background_filter: place.bound.queries.first(),
+            keys: KeyReader::new(source, Some(&context.bound.filter))?,
+            background_filter: context.bound.queries.first(),
             table: BucketTable::default(),
             totals: Vec::new(),
-            shard: place.shard,
-            subs: place.subs,
+            shard: context.shard,
+            subs: context.subs,
             emitted: Emitted::default(),
             starts: Vec::new(),
-            budget: place.budget,
+            budget: context.budget,
         }))
     }
 }

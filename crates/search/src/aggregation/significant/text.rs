@@ -19,7 +19,7 @@ use super::super::buckets::bucket_table::BucketTable;
 use super::super::buckets::entries::{Emitted, Entries};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::Options;
 use super::super::terms::{TermFilter, TermPool};
 use super::super::tree::{Aggregation, Kind};
@@ -101,11 +101,11 @@ impl Request for SignificantText {
 }
 
 impl Collect for SignificantText {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let field = place.shard.mapping.field(&self.field);
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let field = context.shard.mapping.field(&self.field);
         let filter = TermFilter::bind_text(&self.request.include, &self.request.exclude, &self.field)?;
         let paths = match (self.source_fields.as_slice(), &field) {
-            ([], Some(field)) => vec![source_path(place.shard, field)],
+            ([], Some(field)) => vec![source_path(context.shard, field)],
             ([], None) => Vec::new(),
             (paths, _) => paths.to_vec(),
         };
@@ -114,15 +114,15 @@ impl Collect for SignificantText {
             field,
             paths,
             filter,
-            background_filter: place.bound.queries.first(),
+            background_filter: context.bound.queries.first(),
             words: Words { repeats: self.skips_repeats.then(Repeats::default), ..Words::default() },
             view: None,
             table: BucketTable::default(),
             totals: Vec::new(),
-            shard: place.shard,
-            subs: place.subs,
+            shard: context.shard,
+            subs: context.subs,
             emitted: Emitted::default(),
-            budget: place.budget,
+            budget: context.budget,
         }))
     }
 }

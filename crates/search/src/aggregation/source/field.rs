@@ -285,7 +285,7 @@ impl Source {
     }
 
     /// Whether the values are terms that are not in any segment's dictionary.
-    pub fn makes_terms(&self) -> bool {
+    pub fn computes_terms(&self) -> bool {
         (self.runtime.is_some() || self.script.is_some()) && !self.is_numeric()
     }
 

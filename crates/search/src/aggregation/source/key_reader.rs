@@ -9,8 +9,8 @@ use super::super::answer::partial::Key;
 use super::super::buckets::entries::Values;
 use super::super::budget::Budget;
 use super::super::terms::{TermFilter, TermPool};
+use super::computed_terms::ComputedTerms;
 use super::field::Source;
-use super::made::MadeTerms;
 use super::number_reader::NumberReader;
 use super::ordinal_reader::OrdinalReader;
 use crate::error::Result;
@@ -24,12 +24,12 @@ const REFUSED: i64 = -2;
 enum Reader<'s> {
     Numbers(Box<NumberReader<'s>>),
     Terms(Box<Terms<'s>>),
-    Made(Box<Made<'s>>),
+    Computed(Box<Computed<'s>>),
 }
 
 #[derive(Debug)]
-struct Made<'s> {
-    terms: MadeTerms<'s>,
+struct Computed<'s> {
+    terms: ComputedTerms<'s>,
     pool: TermPool,
     /// The number in the pool by index of the batch's terms, as far as it was looked up.
     known: Vec<i64>,
@@ -99,9 +99,9 @@ impl<'s> KeyReader<'s> {
         let path = source.path();
         let reader = if source.is_numeric() {
             Reader::Numbers(Box::new(NumberReader::new(source)?))
-        } else if source.makes_terms() {
-            let terms = MadeTerms::new(source)?;
-            Reader::Made(Box::new(Made { terms, pool: TermPool::default(), known: Vec::new() }))
+        } else if source.computes_terms() {
+            let terms = ComputedTerms::new(source)?;
+            Reader::Computed(Box::new(Computed { terms, pool: TermPool::default(), known: Vec::new() }))
         } else {
             Reader::Terms(Box::new(Terms {
                 reader: OrdinalReader::new(path, source.missing.is_some()),
@@ -126,7 +126,7 @@ impl<'s> KeyReader<'s> {
         let is_mapped = self.source.is_mapped();
         match &mut self.reader {
             Reader::Numbers(reader) => reader.begin(&view.segment, is_mapped),
-            Reader::Made(made) => made.terms.begin(&view.segment),
+            Reader::Computed(made) => made.terms.begin(&view.segment),
             Reader::Terms(terms) => {
                 let count = terms.reader.begin(&view.segment, is_mapped)?;
                 let names = &mut terms.names;
@@ -148,7 +148,7 @@ impl<'s> KeyReader<'s> {
         match &self.reader {
             Reader::Numbers(reader) => reader.place_range().map_or(0, |(_, width)| width),
             Reader::Terms(terms) => terms.names.numbers.len(),
-            Reader::Made(_) => 0,
+            Reader::Computed(_) => 0,
         }
     }
 
@@ -171,7 +171,7 @@ impl<'s> KeyReader<'s> {
                 }
                 out.extend_from_slice(values.values);
             }
-            Reader::Made(_) => return Ok(false),
+            Reader::Computed(_) => return Ok(false),
         }
         Ok(true)
     }
@@ -183,7 +183,7 @@ impl<'s> KeyReader<'s> {
                 Ok(reader.place_range().map_or(0, |(first, _)| first + i64::from(place)))
             }
             Reader::Terms(terms) => terms.names.id(place, self.filter, budget),
-            Reader::Made(_) => Ok(UNKNOWN),
+            Reader::Computed(_) => Ok(UNKNOWN),
         }
     }
 
@@ -220,8 +220,8 @@ impl<'s> KeyReader<'s> {
                     }
                 }
             }
-            Reader::Made(made) => {
-                let Made { terms, pool, known } = &mut **made;
+            Reader::Computed(made) => {
+                let Computed { terms, pool, known } = &mut **made;
                 let mut last: Option<(usize, &[u8])> = None;
                 let terms = terms.load(docs)?.terms;
                 known.clear();
@@ -272,7 +272,7 @@ impl<'s> KeyReader<'s> {
             Reader::Numbers(_) if self.source.is_floating() => Key::Double(self.source.decode(id)),
             Reader::Numbers(_) => Key::Long(id),
             Reader::Terms(terms) => Key::Term(terms.names.pool.term(id as u32).into()),
-            Reader::Made(made) => Key::Term(made.pool.term(id as u32).into()),
+            Reader::Computed(made) => Key::Term(made.pool.term(id as u32).into()),
         }
     }
 
@@ -283,7 +283,7 @@ impl<'s> KeyReader<'s> {
             Reader::Terms(terms) => {
                 terms.names.pool.term(left as u32).cmp(terms.names.pool.term(right as u32))
             }
-            Reader::Made(made) => made.pool.term(left as u32).cmp(made.pool.term(right as u32)),
+            Reader::Computed(made) => made.pool.term(left as u32).cmp(made.pool.term(right as u32)),
         }
     }
 
@@ -294,7 +294,7 @@ impl<'s> KeyReader<'s> {
             (Reader::Terms(terms), Key::Term(term)) => {
                 Some(i64::from(terms.names.pool.number(term, budget)?))
             }
-            (Reader::Made(made), Key::Term(term)) => Some(i64::from(made.pool.number(term, budget)?)),
+            (Reader::Computed(made), Key::Term(term)) => Some(i64::from(made.pool.number(term, budget)?)),
             _ => None,
         })
     }

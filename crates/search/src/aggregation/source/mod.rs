@@ -1,14 +1,14 @@
 //! Readers of values for a batch of documents: as numbers, as ordinals, or as ids of keys.
 
+mod computed_terms;
 mod field;
 mod filled;
 mod key_reader;
-mod made;
 mod number_reader;
 mod ordinal_reader;
 
+pub use computed_terms::ComputedTerms;
 pub use field::{Accepts, Source};
 pub use key_reader::KeyReader;
-pub use made::MadeTerms;
 pub use number_reader::NumberReader;
 pub use ordinal_reader::OrdinalReader;

@@ -11,14 +11,14 @@ use super::super::answer::reduce::Reducer;
 use super::super::answer::render::{Renderer, term_text};
 use super::super::bind::Shape;
 use super::super::collector::Collector;
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::options::ValuesOptions;
 use super::super::source::{Accepts, Source};
 use super::super::tree::Aggregation;
 use super::super::values::format::double;
+use super::computed_terms::ComputedTermsCollector;
 use super::include::Include;
 use super::keyword::KeywordTerms;
-use super::made::MadeTermsCollector;
 use super::number::NumberTerms;
 use super::reduce::reduce_terms;
 use super::request::Terms;
@@ -66,16 +66,16 @@ impl Request for Terms {
 }
 
 impl Collect for Terms {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let source = &place.bound.sources()[0];
-        if !source.is_numeric() && !source.makes_terms() {
-            return Ok(Box::new(KeywordTerms::new(self, source, place)?));
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let source = &context.bound.sources()[0];
+        if !source.is_numeric() && !source.computes_terms() {
+            return Ok(Box::new(KeywordTerms::new(self, source, context)?));
         }
-        let filter = &place.bound.filter;
+        let filter = &context.bound.filter;
         Ok(if source.is_numeric() {
-            Box::new(NumberTerms::new(self, filter, source, place)?)
+            Box::new(NumberTerms::new(self, filter, source, context)?)
         } else {
-            Box::new(MadeTermsCollector::new(self, filter, source, place.subs, place.budget)?)
+            Box::new(ComputedTermsCollector::new(self, filter, source, context.subs, context.budget)?)
         })
     }
 }

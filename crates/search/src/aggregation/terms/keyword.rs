@@ -1,9 +1,9 @@
 //! `terms` of keywords and IP addresses: counts by ordinal, and looks terms up as late as possible.
 
-mod aside;
 mod by_ordinal;
+mod deferred;
 
-use aside::{AsideWindow, can_set_aside};
+use deferred::{DeferredWindow, can_defer};
 use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment, SegmentView};
 
@@ -13,14 +13,14 @@ use super::super::buckets::entries::Entries;
 use super::super::buckets::keyed_buckets::KeyedBuckets;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::Place;
+use super::super::definition::CollectorContext;
 use super::super::findings::Findings;
 use super::super::source::{OrdinalReader, Source};
 use super::include::TermFilter;
-use super::numbers::{REFUSED, TermNumbers};
 use super::pool::TermPool;
 use super::request::Terms;
 use super::select::{Candidate, finish_kept, select, select_all, term_key, terms_partial, terms_partials};
+use super::term_numbers::{REFUSED, TermNumbers};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
@@ -45,8 +45,8 @@ pub struct TermsFindings {
     /// counted.
     held: Option<(usize, Vec<u32>)>,
     /// Whether documents are deferred; then the sub-aggregations have not collected anything yet.
-    sets_aside: bool,
-    aside: Vec<AsideWindow>,
+    defers: bool,
+    deferred: Vec<DeferredWindow>,
     below: Vec<Findings>,
 }
 
@@ -74,8 +74,8 @@ pub struct KeywordTerms<'s> {
     /// segment; otherwise only those that are shown are looked up.
     held: Option<Held<'s>>,
     /// Whether documents are deferred until it is known which terms have buckets.
-    sets_aside: bool,
-    aside: Vec<AsideWindow>,
+    defers: bool,
+    deferred: Vec<DeferredWindow>,
     /// The index of the current segment in the snapshot.
     segment_place: usize,
     starts: Vec<u32>,
@@ -85,11 +85,15 @@ pub struct KeywordTerms<'s> {
 }
 
 impl<'s> KeywordTerms<'s> {
-    pub(crate) fn new(request: &'s Terms, source: &'s Source, place: Place<'s>) -> Result<KeywordTerms<'s>> {
-        let Place { bound, subs, shard, is_alone, budget } = place;
+    pub(crate) fn new(
+        request: &'s Terms,
+        source: &'s Source,
+        context: CollectorContext<'s>,
+    ) -> Result<KeywordTerms<'s>> {
+        let CollectorContext { bound, subs, shard, is_alone, budget } = context;
         let filter = &bound.filter;
         let missing = source.missing_term()?;
-        let sets_aside = is_alone && can_set_aside(request, source, &subs, shard)?;
+        let defers = is_alone && can_defer(request, source, &subs, shard)?;
         Ok(KeywordTerms {
             request,
             filter,
@@ -103,8 +107,8 @@ impl<'s> KeywordTerms<'s> {
             ordinal_counts: Vec::new(),
             is_whole: false,
             held: None,
-            sets_aside,
-            aside: Vec::new(),
+            defers,
+            deferred: Vec::new(),
             segment_place: 0,
             starts: Vec::new(),
             term: Vec::new(),
@@ -188,7 +192,7 @@ impl<'s> KeywordTerms<'s> {
             .filter(|(_, count)| **count > 0)
             .map(|(ordinal, &count)| Candidate { bucket: ordinal, doc_count: u64::from(count) })
             .collect();
-        if !self.sets_aside {
+        if !self.defers {
             self.buckets.subs.settle()?;
         }
         let selected = select(candidates, self.request, &self.buckets.subs, |left, right| left.cmp(&right));
@@ -199,7 +203,7 @@ impl<'s> KeywordTerms<'s> {
             }
             keys.push(term_key(&self.term)?);
         }
-        let below = if self.sets_aside { self.below_chosen(&keys)? } else { Vec::new() };
+        let below = if self.defers { self.below_chosen(&keys)? } else { Vec::new() };
         let mut next = keys.into_iter();
         let key = |_| next.next().unwrap_or(TermKey::Long(0));
         terms_partial(selected, key, &mut below.into_iter())
@@ -252,14 +256,14 @@ impl<'s> KeywordTerms<'s> {
         if self.buckets.subs.is_empty() {
             return Ok(entries.bucket_count == 1);
         }
-        if !self.sets_aside {
+        if !self.defers {
             return Ok(false);
         }
         if entries.bucket_count == 1 && entries.is_single_bucket() && entries.scores.is_empty() {
-            self.aside.extend(AsideWindow::of(self.segment_place, entries, self.budget)?);
+            self.deferred.extend(DeferredWindow::of(self.segment_place, entries, self.budget)?);
             return Ok(true);
         }
-        self.hand_all_on(Some(self.segment_place))?;
+        self.collect_all_deferred(Some(self.segment_place))?;
         Ok(false)
     }
 
@@ -272,7 +276,7 @@ impl<'s> KeywordTerms<'s> {
         self.numbers.begin(&view.segment, self.reader.missing_ordinal());
         self.buckets.begin_places(self.ordinal_count);
         // Deferred documents are collected later, with their segments.
-        if self.sets_aside { Ok(()) } else { self.buckets.subs.begin_segment(view) }
+        if self.defers { Ok(()) } else { self.buckets.subs.begin_segment(view) }
     }
 }
 
@@ -308,8 +312,8 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
             return self.begin(place);
         }
         // A segment that the snapshot does not list cannot be collected again later.
-        if self.sets_aside {
-            self.hand_all_on(None)?;
+        if self.defers {
+            self.collect_all_deferred(None)?;
         }
         self.segment_place = UNLISTED;
         self.ordinal_count = self.reader.begin(&view.segment, self.source.is_mapped())?;
@@ -371,7 +375,7 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
     }
 
     fn collect_whole_segment(&mut self) -> Result<bool> {
-        if !self.buckets.subs.is_empty() && !self.sets_aside {
+        if !self.buckets.subs.is_empty() && !self.defers {
             return Ok(false);
         }
         let Some(column) = self.reader.column() else { return Ok(self.reader.missing_ordinal().is_none()) };
@@ -380,16 +384,16 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
         }
         // Without postings the dictionary has no document frequencies.
         self.is_whole = self.source.field.as_ref().is_some_and(|field| field.index);
-        if self.is_whole && self.sets_aside {
-            let windows = AsideWindow::whole(self.segment_place, column.doc_count());
-            self.aside.extend(windows);
+        if self.is_whole && self.defers {
+            let windows = DeferredWindow::whole(self.segment_place, column.doc_count());
+            self.deferred.extend(windows);
         }
         Ok(self.is_whole)
     }
 
     fn end_segment(&mut self) -> Result<()> {
         self.flush_counts()?;
-        if self.sets_aside { Ok(()) } else { self.buckets.subs.end_segment() }
+        if self.defers { Ok(()) } else { self.buckets.subs.end_segment() }
     }
 
     fn can_split(&self) -> bool {
@@ -416,19 +420,19 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
         };
         let table = std::mem::take(&mut self.buckets.table);
         let pool = std::mem::take(&mut self.numbers.pool);
-        let (aside, below) = (std::mem::take(&mut self.aside), self.buckets.subs.take_findings()?);
-        let (sets_aside, keyed_by) = (self.sets_aside, self.keyed_by.take());
-        let found = TermsFindings { table, pool, keyed_by, held, sets_aside, aside, below };
+        let (deferred, below) = (std::mem::take(&mut self.deferred), self.buckets.subs.take_findings()?);
+        let (defers, keyed_by) = (self.defers, self.keyed_by.take());
+        let found = TermsFindings { table, pool, keyed_by, held, defers, deferred, below };
         Ok(Findings::Terms(Box::new(found)))
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
         let Findings::Terms(found) = findings else { return Ok(()) };
-        let TermsFindings { table, pool, keyed_by, held, sets_aside, mut aside, below } = *found;
-        match (self.sets_aside, sets_aside) {
-            (true, true) => self.aside.append(&mut aside),
-            (true, false) => self.hand_all_on(None)?,
-            (false, true) => return self.hand_on(&aside, None),
+        let TermsFindings { table, pool, keyed_by, held, defers, mut deferred, below } = *found;
+        match (self.defers, defers) {
+            (true, true) => self.deferred.append(&mut deferred),
+            (true, false) => self.collect_all_deferred(None)?,
+            (false, true) => return self.collect_deferred(&deferred, None),
             (false, false) => {}
         }
         if let Some((place, counts)) = held {
@@ -461,7 +465,7 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
             self.name(&held)?;
         }
         self.add_terms_without_documents(parents)?;
-        if !self.sets_aside {
+        if !self.defers {
             self.buckets.subs.settle()?;
         }
         let selected = {
@@ -475,7 +479,7 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
         };
         let kept = selected.iter().flat_map(|selected| &selected.kept);
         let keys = kept.map(|kept| self.term_of(kept.bucket)).collect::<Result<Vec<TermKey>>>()?;
-        let below = match self.sets_aside {
+        let below = match self.defers {
             true => self.below_chosen(&keys)?,
             false => finish_kept(&mut self.buckets.subs, &selected)?,
         };

@@ -1,18 +1,18 @@
 //! `terms`: a bucket for every value, by default those with the most documents first.
 
+mod computed_terms;
 mod definition;
 mod include;
 mod keyword;
-mod made;
 mod multi;
 mod number;
-mod numbers;
 mod pool;
 mod rare;
 mod reduce;
 mod request;
 mod select;
 mod sorted_numbers;
+mod term_numbers;
 
 pub use include::{Include, TermFilter};
 pub use keyword::TermsFindings;

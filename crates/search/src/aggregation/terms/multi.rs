@@ -21,7 +21,7 @@ use super::super::buckets::entries::{Emitted, Entries, IdColumn};
 use super::super::buckets::list::{key_text, part_json};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::findings::Findings;
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, KeyReader, Source};
@@ -82,8 +82,8 @@ impl Request for MultiTerms {
 }
 
 impl Collect for MultiTerms {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let sources = place.bound.sources().iter();
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let sources = context.bound.sources().iter();
         let readers: Vec<KeyReader<'s>> =
             sources.map(|source| KeyReader::new(source, None)).collect::<Result<_>>()?;
         Ok(Box::new(MultiCollector {
@@ -95,11 +95,11 @@ impl Collect for MultiTerms {
             numbers: HashTable::new(),
             hasher: FixedState::default(),
             table: BucketTable::default(),
-            subs: place.subs,
+            subs: context.subs,
             emitted: Emitted::default(),
             combined: CombinedPlaces::default(),
             places: vec![Vec::new(); self.fields.len()],
-            budget: place.budget,
+            budget: context.budget,
         }))
     }
 }

@@ -10,7 +10,7 @@ use super::super::buckets::entries::Entries;
 use super::super::buckets::keyed_buckets::KeyedBuckets;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::Place;
+use super::super::definition::CollectorContext;
 use super::super::findings::Findings;
 use super::super::source::{NumberReader, Source};
 use super::include::TermFilter;
@@ -68,9 +68,9 @@ impl<'s> NumberTerms<'s> {
         request: &'s Terms,
         filter: &'s TermFilter,
         source: &'s Source,
-        place: Place<'s>,
+        context: CollectorContext<'s>,
     ) -> Result<NumberTerms<'s>> {
-        let Place { subs, shard, is_alone, budget, .. } = place;
+        let CollectorContext { subs, shard, is_alone, budget, .. } = context;
         let can_sort = is_alone && subs.is_empty() && filter.allows_all() && request.min_doc_count > 0;
         let reader = NumberReader::new(source)?;
         let range = stored_range(source, shard, reader.missing())?;

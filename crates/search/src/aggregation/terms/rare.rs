@@ -20,7 +20,7 @@ use super::super::buckets::entries::{Emitted, Entries};
 use super::super::buckets::list::{groups, push_key, render_buckets};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::metric::{hash_number, hash_term};
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, KeyReader};
@@ -95,16 +95,16 @@ impl Request for RareTerms {
 }
 
 impl Collect for RareTerms {
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+    fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         Ok(Box::new(RareCollector {
             max_doc_count: self.max_doc_count,
-            keys: KeyReader::new(&place.bound.sources()[0], Some(&place.bound.filter))?,
+            keys: KeyReader::new(&context.bound.sources()[0], Some(&context.bound.filter))?,
             table: BucketTable::default(),
             deferred: Deferred::default(),
-            subs: place.subs,
+            subs: context.subs,
             emitted: Emitted::default(),
             starts: Vec::new(),
-            budget: place.budget,
+            budget: context.budget,
         }))
     }
 }

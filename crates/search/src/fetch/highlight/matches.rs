@@ -51,7 +51,7 @@ pub(super) fn words_in<'q>(parts: &[Part<'q>], tokens: &Tokens, words: &mut Word
         match one {
             Part::Term(term) => {
                 let part = words.number(term);
-                found.extend(tokens.places_of(term).iter().map(|place| Match::at(tokens, *place, part)));
+                found.extend(tokens.indexes_of(term).iter().map(|place| Match::at(tokens, *place, part)));
             }
             Part::Phrase(phrase) => {
                 // Replaces each end by the furthest end so far.
@@ -64,7 +64,7 @@ pub(super) fn words_in<'q>(parts: &[Part<'q>], tokens: &Tokens, words: &mut Word
                 }
                 for term in phrase.slots.iter().flat_map(|(_, terms)| terms) {
                     let part = words.number(term);
-                    let all = tokens.places_of(term).iter().map(|place| Match::at(tokens, *place, part));
+                    let all = tokens.indexes_of(term).iter().map(|place| Match::at(tokens, *place, part));
                     found.extend(all.filter(|word| {
                         let next = spans.partition_point(|(start, _)| *start <= word.start);
                         next > 0 && word.end <= spans[next - 1].1
@@ -88,7 +88,7 @@ pub(super) fn matches_in(parts: &[Part<'_>], tokens: &Tokens) -> Vec<Match> {
 fn matches_of(one: &Part<'_>, part: usize, tokens: &Tokens) -> Vec<Match> {
     let at = |place: &u32| Match::at(tokens, *place, part);
     match one {
-        Part::Term(term) => tokens.places_of(term).iter().map(at).collect(),
+        Part::Term(term) => tokens.indexes_of(term).iter().map(at).collect(),
         Part::Terms(docs) => {
             let selected = tokens.terms().filter(|(term, _)| selects_constant(docs, Some(term)));
             selected.flat_map(|(_, places)| places.iter().map(at)).collect()

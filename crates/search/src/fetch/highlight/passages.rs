@@ -126,7 +126,7 @@ fn matches_of_field<'q>(
 /// Returns the parts, with only those terms of `more_like_this` queries that are searched for in these
 /// values.
 fn chosen<'q>(parts: &[Part<'q>], field: &Field, values: &[Tokens]) -> Vec<Part<'q>> {
-    let is_there = |term: &[u8]| values.iter().any(|tokens| !tokens.places_of(term).is_empty());
+    let is_there = |term: &[u8]| values.iter().any(|tokens| !tokens.indexes_of(term).is_empty());
     let mut chosen = Vec::with_capacity(parts.len());
     for part in parts {
         match part {

@@ -51,7 +51,7 @@ pub(super) fn phrases_in(slots: &[(u32, Vec<Box<[u8]>>)], slop: u32, tokens: &To
 
 impl Slot {
     fn of(offset: u32, terms: &[Box<[u8]>], tokens: &Tokens) -> Slot {
-        let mut places: Vec<u32> = terms.iter().flat_map(|term| tokens.places_of(term)).copied().collect();
+        let mut places: Vec<u32> = terms.iter().flat_map(|term| tokens.indexes_of(term)).copied().collect();
         if terms.len() > 1 {
             places.sort_unstable();
             places.dedup();

@@ -202,7 +202,7 @@ impl Leaves for TextLeaves<'_> {
         if !self.known.has(term) {
             return Ok(None);
         }
-        Ok(self.leaf(field, |tokens, places| places.extend_from_slice(tokens.places_of(term))))
+        Ok(self.leaf(field, |tokens, places| places.extend_from_slice(tokens.indexes_of(term))))
     }
 
     fn terms(&mut self, terms: &PatternTerms) -> Result<Option<Leaf>> {

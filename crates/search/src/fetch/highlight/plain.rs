@@ -326,7 +326,7 @@ fn weights(parts: &[WeightedPart<'_>], tokens: &Tokens, field: Option<&Field>) -
             Part::Phrase(phrase) => add_spans(&tree_of(phrase), *boost, tokens, &mut weights)?,
             Part::Spans(tree) => add_spans(tree, *boost, tokens, &mut weights)?,
             Part::Likeness(likeness) => {
-                let is_there = |term: &[u8]| !tokens.places_of(term).is_empty();
+                let is_there = |term: &[u8]| !tokens.indexes_of(term).is_empty();
                 for (term, weight) in likeness.weighted_terms_in_text(field, is_there) {
                     weights.insert(term.into(), Weight { weight, spans: None, others: Vec::new() });
                 }

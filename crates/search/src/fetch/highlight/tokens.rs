@@ -73,7 +73,7 @@ impl Tokens {
     }
 
     /// Returns the indexes of a term's tokens, ascending.
-    pub fn places_of(&self, term: &[u8]) -> &[u32] {
+    pub fn indexes_of(&self, term: &[u8]) -> &[u32] {
         self.places.get(term).map_or(&[], Vec::as_slice)
     }
 

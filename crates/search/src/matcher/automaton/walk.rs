@@ -24,8 +24,8 @@ pub(crate) fn walk(
     let prefix = automaton.prefix();
     let mut cursor = dictionary.range(Bound::Included(prefix), Bound::Unbounded)?;
     let mut skip = Vec::new();
-    let tails = match automaton.least_tail() {
-        Some((least, width)) => dictionary.tails(width)?.map(|tails| (tails, least)),
+    let suffix_maxima = match automaton.least_tail() {
+        Some((least, width)) => dictionary.suffix_maxima(width)?.map(|suffix_maxima| (suffix_maxima, least)),
         None => None,
     };
     let mut is_there = cursor.advance()?;
@@ -35,7 +35,9 @@ pub(crate) fn walk(
         if asked_count.is_multiple_of(ASKED_BETWEEN_CHECKS) {
             work::check_beyond_deadline()?;
         }
-        if let Some(next) = tails.and_then(|(tails, least)| tails.next_group(cursor.ord(), least)) {
+        if let Some(next) =
+            suffix_maxima.and_then(|(suffix_maxima, least)| suffix_maxima.next_group(cursor.ord(), least))
+        {
             cursor = dictionary.range_of_ordinals(next, dictionary.len());
             is_there = cursor.advance()?;
             continue;

@@ -231,7 +231,7 @@ impl<'p> Sloppy<'p> {
 
 impl Confirm for PhraseCursor {
     /// Reading the positions of a candidate is expensive.
-    const DEARNESS: u64 = 2;
+    const COST_FACTOR: u64 = 2;
 
     fn holds(&mut self, doc: DocId) -> Result<bool> {
         Ok(self.freq(doc)? != 0.0)

@@ -42,7 +42,7 @@ impl<'a> SourcePhrase<'a> {
 
 impl Confirm for SourcePhrase<'_> {
     /// For each candidate a source must be read and analysed.
-    const DEARNESS: u64 = 64;
+    const COST_FACTOR: u64 = 64;
 
     fn holds(&mut self, doc: DocId) -> Result<bool> {
         let source = read_source(self.mapping, self.segment, doc, &mut self.reader)?;

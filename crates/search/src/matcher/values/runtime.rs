@@ -4,7 +4,7 @@
 use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
 
-use super::asked::{Ask, AskedDocs};
+use super::asked::{AskedDocs, ValueTest};
 use crate::error::Result;
 use crate::geo::Relation;
 use crate::matcher::{Bits, BoxedMatcher};
@@ -17,14 +17,14 @@ pub(in crate::matcher) fn runtime_docs<'a>(
     wanted: &'a Docs,
     segment: &'a Segment,
 ) -> Result<BoxedMatcher<'a>> {
-    let ask = RuntimeDocs {
+    let matches = RuntimeDocs {
         reader: field.open(segment)?,
         is_numeric: field.field.is_numeric(),
         wanted,
         batch: Batch::default(),
         terms: RuntimeTerms::default(),
     };
-    Ok(Box::new(AskedDocs::new(ask, segment.doc_count())))
+    Ok(Box::new(AskedDocs::new(matches, segment.doc_count())))
 }
 
 struct RuntimeDocs<'a> {
@@ -35,8 +35,8 @@ struct RuntimeDocs<'a> {
     terms: RuntimeTerms,
 }
 
-impl Ask for RuntimeDocs<'_> {
-    fn ask(&mut self, docs: &[DocId], start: DocId, bits: &mut Bits) -> Result<()> {
+impl ValueTest for RuntimeDocs<'_> {
+    fn matches(&mut self, docs: &[DocId], start: DocId, bits: &mut Bits) -> Result<()> {
         if !self.is_numeric {
             self.reader.terms(docs, &mut self.terms)?;
             let mut at = 0;

@@ -28,7 +28,7 @@ struct Rule {
     /// The JSON of the query: it is parsed again as part of the query that results from the rules.
     organic: Value,
     sets: Vec<String>,
-    said: Map<String, Value>,
+    match_criteria: Map<String, Value>,
     limits: QueryLimits,
     made: Mutex<Option<Query>>,
 }
@@ -42,7 +42,7 @@ pub(in crate::query) fn parse(
     parser: &mut Parser<'_>,
 ) -> Result<Query, RequestError> {
     let mut common = Common::default();
-    let (mut organic, mut sets, mut said) = (None, Vec::new(), None);
+    let (mut organic, mut sets, mut match_criteria) = (None, Vec::new(), None);
     for (key, value) in members {
         match (key.as_str(), value) {
             ("organic", Value::Object(_)) => {
@@ -51,7 +51,7 @@ pub(in crate::query) fn parse(
                 work::claim(value.to_string().len() as u64 * TREE_BYTES_A_BYTE)?;
                 organic = Some(value.clone());
             }
-            ("match_criteria", Value::Object(criteria)) => said = Some(criteria.clone()),
+            ("match_criteria", Value::Object(criteria)) => match_criteria = Some(criteria.clone()),
             ("ruleset_ids", Value::Array(ids)) => {
                 sets.extend(ids.iter().filter_map(json::scalar_text));
             }
@@ -65,8 +65,8 @@ pub(in crate::query) fn parse(
         }
     }
     let organic = organic.ok_or_else(|| ObjectParser::required("organic"))?;
-    let said = said.ok_or_else(|| ObjectParser::required("match_criteria"))?;
-    if said.is_empty() {
+    let match_criteria = match_criteria.ok_or_else(|| ObjectParser::required("match_criteria"))?;
+    if match_criteria.is_empty() {
         return Err(refused("matchCriteria must not be null or empty"));
     }
     if sets.is_empty() || sets.iter().any(String::is_empty) {
@@ -76,7 +76,7 @@ pub(in crate::query) fn parse(
         return Err(refused(format!("rulesetIds must not contain more than {SETS_MAX} rulesets")));
     }
     let limits = parser.limits().clone();
-    Ok(common.query(Rule { organic, sets, said, limits, made: Mutex::new(None) }))
+    Ok(common.query(Rule { organic, sets, match_criteria, limits, made: Mutex::new(None) }))
 }
 
 impl Rule {
@@ -89,7 +89,7 @@ impl Rule {
         let Some(documents) = &binder.shard().documents else {
             return Err(Error::Lookup(RequestError::unsupported("a [rule] query here")));
         };
-        let ruled = documents.ruled(&self.sets, &self.said).map_err(Error::Lookup)?;
+        let ruled = documents.apply_rules(&self.sets, &self.match_criteria).map_err(Error::Lookup)?;
         let query = parse_query(&over(&self.organic, &ruled), &self.limits).map_err(Error::Lookup)?;
         Ok(made.insert(query).clone())
     }

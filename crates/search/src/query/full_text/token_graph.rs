@@ -101,7 +101,7 @@ impl Graph {
     }
 
     /// Returns the states that all paths go through, from the first to the last.
-    fn meeting_places(&self) -> Vec<usize> {
+    fn articulation_states(&self) -> Vec<usize> {
         let mut furthest = 0;
         let mut places = Vec::new();
         for (state, leaving) in self.leaving.iter().enumerate() {
@@ -142,7 +142,7 @@ impl Graph {
 /// Fails if a part has more paths than a query may have clauses, or if there is no memory for them.
 pub(in crate::query) fn stretches(terms: &[GraphTerm]) -> Result<Vec<Stretch>, Error> {
     let graph = Graph::of(terms);
-    let places = graph.meeting_places();
+    let places = graph.articulation_states();
     let mut found = Vec::with_capacity(places.len());
     for pair in places.windows(2) {
         let leaving = &graph.leaving[pair[0]];

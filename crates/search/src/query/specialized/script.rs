@@ -6,7 +6,7 @@ use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
-use crate::matcher::{Ask, AskedDocs, Bits, BoxedMatcher, BoxedScorer};
+use crate::matcher::{AskedDocs, Bits, BoxedMatcher, BoxedScorer, ValueTest};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::bound_node::{BoundNode, boosted, constant_scorer};
@@ -90,8 +90,8 @@ struct ScriptDocs<'a> {
     flags: Vec<bool>,
 }
 
-impl Ask for ScriptDocs<'_> {
-    fn ask(&mut self, docs: &[DocId], start: DocId, bits: &mut Bits) -> Result<()> {
+impl ValueTest for ScriptDocs<'_> {
+    fn matches(&mut self, docs: &[DocId], start: DocId, bits: &mut Bits) -> Result<()> {
         self.script.flags(docs, &mut self.flags)?;
         for (doc, flag) in docs.iter().zip(&self.flags) {
             if *flag {

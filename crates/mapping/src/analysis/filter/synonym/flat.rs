@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::map::{Look, Looked, Outputs, SYNONYM, SynonymMap};
+use super::map::{MatchProgress, MatchResult, Outputs, SYNONYM, SynonymMap};
 use crate::analysis::chain::{Emit, End, Stage, Stream};
 use crate::analysis::token::TokenBuf;
 
@@ -17,7 +17,7 @@ pub struct Flat(pub Arc<SynonymMap>);
 struct Walk<'a> {
     map: &'a SynonymMap,
     waiting: VecDeque<TokenBuf>,
-    looked: Looked,
+    progress: MatchProgress,
     /// Synonym tokens at the positions from the first waiting token on: text, position length, and the end of
     /// the whole match if the synonym is a single token.
     outputs: VecDeque<Vec<(String, u32, Option<u32>)>>,
@@ -30,7 +30,7 @@ impl Stream for Flat {
         Box::new(Walk {
             map: &self.0,
             waiting: VecDeque::new(),
-            looked: Looked::default(),
+            progress: MatchProgress::default(),
             outputs: VecDeque::new(),
             last: (0, 0),
         })
@@ -40,13 +40,13 @@ impl Stream for Flat {
 impl Walk<'_> {
     fn drain(&mut self, is_all: bool, emit: Emit<'_>) -> bool {
         while !self.waiting.is_empty() {
-            if !self.looked.goes_on() {
+            if !self.progress.goes_on() {
                 return false;
             }
-            let (count, keeps) = match self.map.look(&self.waiting, is_all, &mut self.looked) {
-                Look::Open => return true,
-                Look::Nothing => (1, true),
-                Look::Match(count, outputs) => {
+            let (count, keeps) = match self.map.look(&self.waiting, is_all, &mut self.progress) {
+                MatchResult::Open => return true,
+                MatchResult::Nothing => (1, true),
+                MatchResult::Match(count, outputs) => {
                     self.note(count, &outputs);
                     (count, outputs.keeps_original)
                 }

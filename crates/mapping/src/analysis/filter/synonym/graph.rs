@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::map::{Look, Looked, Outputs, SYNONYM, SynonymMap};
+use super::map::{MatchProgress, MatchResult, Outputs, SYNONYM, SynonymMap};
 use crate::analysis::chain::{Emit, End, Stage, Stream};
 use crate::analysis::token::TokenBuf;
 
@@ -16,7 +16,7 @@ pub struct Graph(pub Arc<SynonymMap>);
 struct Walk<'a> {
     map: &'a SynonymMap,
     waiting: VecDeque<TokenBuf>,
-    looked: Looked,
+    progress: MatchProgress,
     /// The start node of the last token, and that of the next one.
     last: i64,
     next: i64,
@@ -27,7 +27,7 @@ impl Stream for Graph {
         Box::new(Walk {
             map: &self.0,
             waiting: VecDeque::new(),
-            looked: Looked::default(),
+            progress: MatchProgress::default(),
             last: -1,
             next: 0,
         })
@@ -37,12 +37,12 @@ impl Stream for Graph {
 impl Walk<'_> {
     fn drain(&mut self, is_all: bool, emit: Emit<'_>) -> bool {
         while !self.waiting.is_empty() {
-            if !self.looked.goes_on() {
+            if !self.progress.goes_on() {
                 return false;
             }
-            match self.map.look(&self.waiting, is_all, &mut self.looked) {
-                Look::Open => return true,
-                Look::Nothing => {
+            match self.map.look(&self.waiting, is_all, &mut self.progress) {
+                MatchResult::Open => return true,
+                MatchResult::Nothing => {
                     let Some(mut token) = self.waiting.pop_front() else { return true };
                     self.last += i64::from(token.increment);
                     self.next = self.last + i64::from(token.length);
@@ -50,7 +50,7 @@ impl Walk<'_> {
                         return false;
                     }
                 }
-                Look::Match(count, outputs) => {
+                MatchResult::Match(count, outputs) => {
                     let matched: Vec<TokenBuf> = self.waiting.drain(..count).collect();
                     if !self.side_by_side(&matched, &outputs, emit) {
                         return false;

@@ -47,7 +47,7 @@ const INPUT_TOKENS_MAX: usize = 256;
 const TOKENS_PER_CHECK: u32 = 256;
 
 /// The result of matching from the first waiting token on.
-pub enum Look {
+pub enum MatchResult {
     /// More tokens are needed.
     Open,
     /// No synonym begins here.
@@ -58,7 +58,7 @@ pub enum Look {
 
 /// The progress of matching the waiting tokens.
 #[derive(Debug)]
-pub struct Looked {
+pub struct MatchProgress {
     node: u32,
     count: usize,
     found: Option<(usize, Arc<Outputs>)>,
@@ -66,13 +66,13 @@ pub struct Looked {
     since: Instant,
 }
 
-impl Default for Looked {
-    fn default() -> Looked {
-        Looked { node: 0, count: 0, found: None, token_count: 0, since: Instant::now() }
+impl Default for MatchProgress {
+    fn default() -> MatchProgress {
+        MatchProgress { node: 0, count: 0, found: None, token_count: 0, since: Instant::now() }
     }
 }
 
-impl Looked {
+impl MatchProgress {
     /// Starts matching at the first waiting token again.
     fn restart(&mut self) {
         (self.node, self.count, self.found) = (0, 0, None);
@@ -123,30 +123,35 @@ impl SynonymMap {
     }
 
     /// Continues matching from the first of `tokens` on; `is_all` means that no more tokens will come. After
-    /// a result other than [`Look::Open`], the caller removes the first tokens.
-    pub fn look(&self, tokens: &VecDeque<TokenBuf>, is_all: bool, looked: &mut Looked) -> Look {
-        let found = |looked: &mut Looked| {
-            let found = looked.found.take();
-            looked.restart();
-            found.map_or(Look::Nothing, |(count, outputs)| Look::Match(count, outputs))
+    /// a result other than [`MatchResult::Open`], the caller removes the first tokens.
+    pub fn look(
+        &self,
+        tokens: &VecDeque<TokenBuf>,
+        is_all: bool,
+        progress: &mut MatchProgress,
+    ) -> MatchResult {
+        let found = |progress: &mut MatchProgress| {
+            let found = progress.found.take();
+            progress.restart();
+            found.map_or(MatchResult::Nothing, |(count, outputs)| MatchResult::Match(count, outputs))
         };
-        while let Some(token) = tokens.get(looked.count) {
-            let children = &self.nodes[looked.node as usize].children;
+        while let Some(token) = tokens.get(progress.count) {
+            let children = &self.nodes[progress.node as usize].children;
             let next = match self.ignores_case {
                 true => children.get(&lower(&token.text)),
                 false => children.get(&token.text),
             };
-            let Some(next) = next else { return found(looked) };
-            (looked.node, looked.count) = (*next, looked.count + 1);
+            let Some(next) = next else { return found(progress) };
+            (progress.node, progress.count) = (*next, progress.count + 1);
             let node = &self.nodes[*next as usize];
             if let Some(outputs) = &node.found {
-                looked.found = Some((looked.count, outputs.clone()));
+                progress.found = Some((progress.count, outputs.clone()));
             }
             if node.children.is_empty() {
-                return found(looked);
+                return found(progress);
             }
         }
-        if is_all { found(looked) } else { Look::Open }
+        if is_all { found(progress) } else { MatchResult::Open }
     }
 }
 
@@ -179,15 +184,18 @@ mod tests {
         map.add(&words(2), &["b".to_owned()], false).expect("room");
         map.add(&words(4), &["c".to_owned()], false).expect("room");
         let token = || TokenBuf { text: "a".to_owned(), ..TokenBuf::default() };
-        let (mut waiting, mut looked) = (VecDeque::new(), Looked::default());
+        let (mut waiting, mut progress) = (VecDeque::new(), MatchProgress::default());
         for _ in 0..3 {
             waiting.push_back(token());
-            assert!(matches!(map.look(&waiting, false, &mut looked), Look::Open));
+            assert!(matches!(map.look(&waiting, false, &mut progress), MatchResult::Open));
         }
-        assert!(matches!(map.look(&waiting, true, &mut looked), Look::Match(2, _)), "the longest so far");
+        assert!(
+            matches!(map.look(&waiting, true, &mut progress), MatchResult::Match(2, _)),
+            "the longest so far"
+        );
         waiting.truncate(1);
         assert!(
-            matches!(map.look(&waiting, true, &mut looked), Look::Nothing),
+            matches!(map.look(&waiting, true, &mut progress), MatchResult::Nothing),
             "from the first one on again"
         );
     }

@@ -16,7 +16,7 @@ struct HasInterval<'a>(BoxedIntervals<'a>);
 
 impl Confirm for HasInterval<'_> {
     /// Reading the positions of a candidate is expensive.
-    const DEARNESS: u64 = 2;
+    const COST_FACTOR: u64 = 2;
 
     fn holds(&mut self, doc: DocId) -> Result<bool> {
         Ok(self.0.reset(doc)? && !is_end(self.0.next()?))

@@ -18,7 +18,7 @@ struct HasSpan<'a>(BoxedSpans<'a>);
 
 impl Confirm for HasSpan<'_> {
     /// Reading the positions of a candidate is expensive.
-    const DEARNESS: u64 = 2;
+    const COST_FACTOR: u64 = 2;
 
     fn holds(&mut self, doc: DocId) -> Result<bool> {
         Ok(self.0.reset(doc)? && self.0.next() != NO_MORE)

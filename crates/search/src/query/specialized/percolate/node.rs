@@ -228,7 +228,7 @@ impl<'a> Percolated<'a> {
 
 impl Confirm for Percolated<'_> {
     /// For each candidate a query must be parsed, bound and run.
-    const DEARNESS: u64 = 256;
+    const COST_FACTOR: u64 = 256;
 
     fn holds(&mut self, doc: DocId) -> Result<bool> {
         self.0.matches(doc)

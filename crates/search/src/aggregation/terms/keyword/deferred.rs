@@ -13,8 +13,8 @@ use super::super::super::buckets::entries::{Emitted, Entries};
 use super::super::super::budget::Budget;
 use super::super::super::collector::{Collector, Subs};
 use super::super::super::source::Source;
-use super::super::numbers::REFUSED;
 use super::super::request::Terms;
+use super::super::term_numbers::REFUSED;
 use super::KeywordTerms;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
@@ -22,44 +22,44 @@ use crate::matcher::{Bits, WINDOW};
 
 /// The deferred documents of one window of a segment.
 #[derive(Debug)]
-pub struct AsideWindow {
+pub struct DeferredWindow {
     /// The index of the segment in the snapshot.
     pub segment: usize,
     start: DocId,
-    docs: AsideDocs,
+    docs: DeferredDocs,
 }
 
 #[derive(Debug)]
-enum AsideDocs {
+enum DeferredDocs {
     /// All documents from the first to the last one (included).
     Run(DocId, DocId),
     Bits(Box<Bits>),
 }
 
 /// Bytes of a window whose documents are a bit set.
-const WINDOW_BYTES: u64 = (size_of::<Bits>() + size_of::<AsideWindow>()) as u64;
+const WINDOW_BYTES: u64 = (size_of::<Bits>() + size_of::<DeferredWindow>()) as u64;
 
-impl AsideWindow {
+impl DeferredWindow {
     /// Makes a window of the documents of a batch, which must be in one bucket and without duplicates.
-    pub fn of(segment: usize, entries: &Entries<'_>, budget: &Budget) -> Result<Option<AsideWindow>> {
+    pub fn of(segment: usize, entries: &Entries<'_>, budget: &Budget) -> Result<Option<DeferredWindow>> {
         let (Some(&first), Some(&last)) = (entries.docs.first(), entries.docs.last()) else {
             return Ok(None);
         };
         budget.spend(WINDOW_BYTES)?;
         let start = first / WINDOW * WINDOW;
         let docs = match (last - first) as usize == entries.docs.len() - 1 {
-            true => AsideDocs::Run(first, last),
-            false => AsideDocs::Bits(Box::new(Bits::of(entries.docs, start))),
+            true => DeferredDocs::Run(first, last),
+            false => DeferredDocs::Bits(Box::new(Bits::of(entries.docs, start))),
         };
-        Ok(Some(AsideWindow { segment, start, docs }))
+        Ok(Some(DeferredWindow { segment, start, docs }))
     }
 
     /// Makes the windows of a segment whose documents all count.
-    pub fn whole(segment: usize, doc_count: u32) -> impl Iterator<Item = AsideWindow> {
-        (0..doc_count).step_by(WINDOW as usize).map(move |start| AsideWindow {
+    pub fn whole(segment: usize, doc_count: u32) -> impl Iterator<Item = DeferredWindow> {
+        (0..doc_count).step_by(WINDOW as usize).map(move |start| DeferredWindow {
             segment,
             start,
-            docs: AsideDocs::Run(start, (start + (WINDOW - 1)).min(doc_count - 1)),
+            docs: DeferredDocs::Run(start, (start + (WINDOW - 1)).min(doc_count - 1)),
         })
     }
 
@@ -72,19 +72,19 @@ impl AsideWindow {
     pub fn docs(&self, out: &mut Vec<DocId>) {
         out.clear();
         match &self.docs {
-            AsideDocs::Run(first, last) => out.extend(*first..=*last),
-            AsideDocs::Bits(bits) => bits.append_to(self.start, out),
+            DeferredDocs::Run(first, last) => out.extend(*first..=*last),
+            DeferredDocs::Bits(bits) => bits.append_to(self.start, out),
         }
     }
 }
 
 /// With this many terms, the tables of a field do not fit in the processor's caches, and with this many terms
 /// for each selected one, reading the documents twice is worthwhile.
-const ASIDE_TERMS_MIN: u64 = 1 << 11;
-const ASIDE_TERMS_PER_KEPT_MIN: u64 = 4;
+const DEFERRED_TERMS_MIN: u64 = 1 << 11;
+const DEFERRED_TERMS_PER_KEPT_MIN: u64 = 4;
 
 /// Whether documents, which are all in one bucket, can be deferred until the terms are selected.
-pub(super) fn can_set_aside(
+pub(super) fn can_defer(
     request: &Terms,
     source: &Source,
     subs: &Subs<'_>,
@@ -98,29 +98,33 @@ pub(super) fn can_set_aside(
     for view in &shard.segments {
         most = most.max(view.segment.terms(source.path())?.map_or(0, |terms| terms.len()));
     }
-    Ok(most >= ASIDE_TERMS_MIN && most / ASIDE_TERMS_PER_KEPT_MIN >= request.shard_size as u64)
+    Ok(most >= DEFERRED_TERMS_MIN && most / DEFERRED_TERMS_PER_KEPT_MIN >= request.shard_size as u64)
 }
 
 impl KeywordTerms<'_> {
     /// Collects the deferred documents now and stops deferring, because there are several parent buckets.
     /// `current`: the segment that is not finished yet.
-    pub(super) fn hand_all_on(&mut self, current: Option<usize>) -> Result<()> {
-        self.sets_aside = false;
-        let aside = std::mem::take(&mut self.aside);
+    pub(super) fn collect_all_deferred(&mut self, current: Option<usize>) -> Result<()> {
+        self.defers = false;
+        let deferred = std::mem::take(&mut self.deferred);
         self.ordinal_counts = Vec::new();
         self.held = None;
         self.buckets.table = BucketTable::default();
-        self.hand_on(&aside, current)
+        self.collect_deferred(&deferred, current)
     }
 
     /// Collects deferred documents. `current`: a segment that is not finished yet.
-    pub(super) fn hand_on(&mut self, aside: &[AsideWindow], current: Option<usize>) -> Result<()> {
+    pub(super) fn collect_deferred(
+        &mut self,
+        deferred: &[DeferredWindow],
+        current: Option<usize>,
+    ) -> Result<()> {
         let mut docs = Vec::new();
         // The sub-aggregations may depend on the number of segments, so they get all of them.
         let end = current.map_or(self.shard.segments.len(), |current| current + 1);
         for place in 0..end {
             self.begin(place)?;
-            for window in aside.iter().filter(|window| window.segment == place) {
+            for window in deferred.iter().filter(|window| window.segment == place) {
                 window.docs(&mut docs);
                 Collector::collect(self, &Entries::of(&docs))?;
             }
@@ -133,14 +137,14 @@ impl KeywordTerms<'_> {
 
     /// Passes the deferred documents of the selected terms to the sub-aggregations; the bucket of `chosen[b]`
     /// is `b`.
-    fn hand_chosen_on(&mut self, chosen: &[TermKey]) -> Result<()> {
-        let mut aside = std::mem::take(&mut self.aside);
-        aside.sort_unstable_by_key(AsideWindow::place);
+    fn collect_chosen(&mut self, chosen: &[TermKey]) -> Result<()> {
+        let mut deferred = std::mem::take(&mut self.deferred);
+        deferred.sort_unstable_by_key(DeferredWindow::place);
         let (mut docs, mut emitted) = (Vec::new(), Emitted::default());
         for place in 0..self.shard.segments.len() {
             self.begin(place)?;
             self.buckets.subs.begin_segment(&self.shard.segments[place])?;
-            let segment = aside.iter().filter(|window| window.segment == place);
+            let segment = deferred.iter().filter(|window| window.segment == place);
             let mut segment = segment.peekable();
             let bucket_of = match segment.peek() {
                 Some(_) => self.chosen_ordinals(chosen)?,
@@ -191,7 +195,7 @@ impl KeywordTerms<'_> {
 
     /// Returns the sub-aggregations' results of the selected buckets, whose terms are `keys`.
     pub(super) fn below_chosen(&mut self, keys: &[TermKey]) -> Result<Vec<Vec<Partial>>> {
-        self.hand_chosen_on(keys)?;
+        self.collect_chosen(keys)?;
         self.buckets.subs.settle()?;
         let buckets: Vec<u32> = (0..keys.len() as u32).collect();
         self.buckets.subs.finish(&buckets)

@@ -11,7 +11,7 @@ use crate::record::timeline::reader::{TaskCourse, Timeline};
 
 /// A race with the contents of its folder.
 #[derive(Debug)]
-pub struct Material {
+pub struct RaceData {
     pub(crate) race: Race,
     pub(crate) results: Results,
     pub(crate) timeline: Option<Timeline>,
@@ -22,10 +22,10 @@ pub struct Material {
     pub(crate) missing: Vec<String>,
 }
 
-impl Material {
+impl RaceData {
     /// Errors: the race does not exist or is not a race. Other files that are missing or damaged are named in
     /// the report.
-    pub fn read(store: &RaceStore, race_id: &str) -> Result<Material, StoreError> {
+    pub fn read(store: &RaceStore, race_id: &str) -> Result<RaceData, StoreError> {
         let race = store.find(race_id)?;
         let folder = store.race_folder(race_id)?;
         let mut missing = Vec::new();
@@ -52,7 +52,7 @@ impl Material {
             missing.push(format!("{} cannot be read: {error}", measurements::FILE));
             None
         });
-        Ok(Material { race, results, timeline, telemetry, measurements, missing })
+        Ok(RaceData { race, results, timeline, telemetry, measurements, missing })
     }
 
     /// Returns the names of the tasks that reports show, in the schedule's order.

@@ -16,22 +16,22 @@ use crate::error::Result;
 
 /// Counts the terms of runtime fields and scripts.
 #[derive(Debug)]
-pub struct MadeTermsCollector<'s> {
+pub struct ComputedTermsCollector<'s> {
     request: &'s Terms,
     keys: KeyReader<'s>,
     buckets: KeyedBuckets<'s>,
     budget: &'s Budget,
 }
 
-impl<'s> MadeTermsCollector<'s> {
+impl<'s> ComputedTermsCollector<'s> {
     pub(crate) fn new(
         request: &'s Terms,
         filter: &'s TermFilter,
         source: &'s Source,
         subs: Subs<'s>,
         budget: &'s Budget,
-    ) -> Result<MadeTermsCollector<'s>> {
-        Ok(MadeTermsCollector {
+    ) -> Result<ComputedTermsCollector<'s>> {
+        Ok(ComputedTermsCollector {
             request,
             keys: KeyReader::new(source, Some(filter))?,
             buckets: KeyedBuckets::new(BucketTable::default(), subs, budget),
@@ -40,7 +40,7 @@ impl<'s> MadeTermsCollector<'s> {
     }
 }
 
-impl<'s> Collector<'s> for MadeTermsCollector<'s> {
+impl<'s> Collector<'s> for ComputedTermsCollector<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
         self.keys.begin(view, self.budget)?;
         self.buckets.subs.begin_segment(view)

@@ -10,7 +10,7 @@ use crate::script::{RuntimeReader, RuntimeTerms};
 
 /// Computes the terms of one segment at a time.
 #[derive(Debug)]
-pub struct MadeTerms<'s> {
+pub struct ComputedTerms<'s> {
     source: &'s Source,
     missing: Option<Vec<u8>>,
     reader: Option<RuntimeReader<'s>>,
@@ -29,9 +29,9 @@ pub struct Loaded<'l> {
     pub numbers: &'l [u32],
 }
 
-impl<'s> MadeTerms<'s> {
-    pub(crate) fn new(source: &'s Source) -> Result<MadeTerms<'s>> {
-        Ok(MadeTerms {
+impl<'s> ComputedTerms<'s> {
+    pub(crate) fn new(source: &'s Source) -> Result<ComputedTerms<'s>> {
+        Ok(ComputedTerms {
             source,
             missing: source.missing_term()?,
             reader: None,

@@ -17,32 +17,32 @@ const TERMS_LEAST: u64 = 1024;
 
 /// Greatest tails of one dictionary.
 #[derive(Debug, Default)]
-pub struct Tails {
+pub struct SuffixMaxima {
     /// One entry per [`GROUP_TERMS`] terms.
     groups: Vec<u128>,
     /// One entry per [`FAN`] groups.
     wide: Vec<u128>,
 }
 
-impl Tails {
+impl SuffixMaxima {
     /// Computes the greatest tails of all terms. The last `width` bytes (at most 16) of a term are a
     /// number, most significant byte first. Returns `None` for dictionaries too small to be worth it.
     ///
     /// # Errors
     /// Fails for corrupt terms.
-    pub(super) fn of(dictionary: &TermDictionary, width: usize) -> Result<Option<Tails>> {
+    pub(super) fn of(dictionary: &TermDictionary, width: usize) -> Result<Option<SuffixMaxima>> {
         if dictionary.len() < TERMS_LEAST {
             return Ok(None);
         }
-        let mut tails = Tails::default();
+        let mut suffix_maxima = SuffixMaxima::default();
         let mut cursor = dictionary.cursor();
         while cursor.advance()? {
             let term = cursor.term();
             let tail = &term[term.len().saturating_sub(width)..];
             let number = tail.iter().fold(0, |number, &byte| number << 8 | u128::from(byte));
-            tails.push(cursor.ord(), number);
+            suffix_maxima.push(cursor.ord(), number);
         }
-        Ok(Some(tails))
+        Ok(Some(suffix_maxima))
     }
 
     fn push(&mut self, ord: u64, tail: u128) {
@@ -89,11 +89,11 @@ mod tests {
             least in 0u128..22,
         ) {
             let list: Vec<u128> = blocks.iter().flat_map(|&(count, tail)| std::iter::repeat_n(tail, count)).collect();
-            let mut tails = Tails::default();
-            (0..).zip(&list).for_each(|(ord, tail)| tails.push(ord, *tail));
+            let mut suffix_maxima = SuffixMaxima::default();
+            (0..).zip(&list).for_each(|(ord, tail)| suffix_maxima.push(ord, *tail));
             let (mut ord, mut found) = (0, 0);
             while ord < list.len() as u64 {
-                match tails.next_group(ord, least) {
+                match suffix_maxima.next_group(ord, least) {
                     Some(next) => {
                         prop_assert!(next > ord);
                         ord = next;

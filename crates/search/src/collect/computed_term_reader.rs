@@ -10,7 +10,7 @@ use crate::script::{BoundScript, RuntimeField, RuntimeTerms};
 use crate::values::mode::Mode;
 
 /// Reads strings that are in no dictionary. They have no ordinals to sort by, so they are kept as they are.
-pub(crate) struct MadeReader<'a> {
+pub(crate) struct ComputedTermReader<'a> {
     pub(super) runtime: Option<Arc<RuntimeField>>,
     /// The script of a sort by string.
     pub(super) script: Option<Arc<BoundScript>>,
@@ -21,7 +21,7 @@ pub(crate) struct MadeReader<'a> {
     pub(super) keys: Vec<Option<Arc<[u8]>>>,
 }
 
-impl MadeReader<'_> {
+impl ComputedTermReader<'_> {
     /// Reads one key for each of `docs`, whose scores are `scores`.
     pub fn read(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
         self.read_or(docs, scores, self.missing.clone())

@@ -5,7 +5,7 @@
 #[error(
     "[{pool}] Data too large, data for [{label}] would be [{wanted_bytes}b], which is larger than the limit of [{limit_bytes}b]"
 )]
-pub struct NoRoom {
+pub struct MemoryLimitExceeded {
     /// The pool that is full.
     pub pool: &'static str,
     /// What the memory is for.

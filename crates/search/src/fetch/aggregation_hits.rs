@@ -8,9 +8,9 @@ use crate::response::SearchHit;
 
 /// Fetches the hits of aggregations in the same way as those of searches.
 #[derive(Debug)]
-pub(crate) struct HitsOfAggregations;
+pub(crate) struct AggregationHits;
 
-impl HitReader for HitsOfAggregations {
+impl HitReader for AggregationHits {
     fn read(&self, wanted: &WantedHits<'_>) -> Result<Vec<SearchHit>> {
         let &WantedHits { shard, query, sorts, inner, hits, request, shows_sort, context } = wanted;
         let searched = Searched { query, post_filter: None, sorts, rescores: &[], inner };
