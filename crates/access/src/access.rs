@@ -102,7 +102,7 @@ impl Access {
         if denied.is_empty() { Ok(()) } else { Err(self.denied(&denied)) }
     }
 
-    /// Checks names as [`Access::check`] does, but for another action that the request also carries out.
+    /// Checks names like [`Access::check`], for a second action of the same request.
     ///
     /// # Errors
     /// `Forbidden`.

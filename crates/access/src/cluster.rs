@@ -140,7 +140,7 @@ const TRANSFORM: &[&str] = &[
     "cluster:monitor/transform/*",
 ];
 
-/// Actions by which users query their own data. Every authenticated user may carry them out.
+/// Actions that only read a user's own data. Every authenticated user may carry them out.
 const OWN: [&str; 3] = [
     "cluster:admin/xpack/security/user/authenticate",
     "cluster:admin/xpack/security/user/has_privileges",

@@ -5,16 +5,16 @@ use serde_json::{Map, Value, json};
 /// How a request was authenticated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuthenticationType {
-    /// By name and password, in a realm.
+    /// With name and password, in a realm.
     Realm,
-    /// By an API key.
+    /// With an API key.
     ApiKey {
         /// Id of the key.
         id: String,
         /// Name of the key.
         name: String,
     },
-    /// By a token of a service account.
+    /// With a token of a service account.
     Token {
         /// Name of the token.
         name: String,

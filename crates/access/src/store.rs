@@ -29,15 +29,15 @@ pub type NamedRoles = Vec<(String, RoleDescriptor)>;
 pub struct Store {
     /// Number of changes. Data derived from another version has to be derived again.
     pub version: u64,
-    /// By name. Contains a reserved user once it has a password or was disabled.
+    /// Keyed by name. Contains a reserved user once it has a password or was disabled.
     pub users: BTreeMap<String, User>,
-    /// By name, without the reserved roles.
+    /// Keyed by name, without the reserved roles.
     pub roles: BTreeMap<String, RoleDescriptor>,
-    /// By name.
+    /// Keyed by name.
     pub role_mappings: BTreeMap<String, RoleMapping>,
-    /// By id.
+    /// Keyed by id.
     pub api_keys: BTreeMap<String, ApiKey>,
-    /// By `namespace/service/name`.
+    /// Keyed by `namespace/service/name`.
     pub service_tokens: BTreeMap<String, ServiceToken>,
     /// Privileges of applications, by application and name.
     pub privileges: BTreeMap<String, BTreeMap<String, Value>>,

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 const START_MS: u64 = 1_700_000_000_000;
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
-/// By how much the wall clock is set.
+/// The amount by which the wall clock is set.
 const JUMPS_MS: [i64; 2] = [-HOUR_MS, DAY_MS];
 
 fn open_at(path: &Path, clock: &Arc<ManualClock>, background_threads: bool) -> Arc<Node> {

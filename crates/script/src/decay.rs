@@ -57,7 +57,7 @@ impl Curve {
     }
 }
 
-/// Where a curve is at its highest.
+/// The position at which a curve is highest.
 #[derive(Debug, Clone, Copy)]
 pub enum Origin {
     /// A number, or a date in milliseconds since 1970.
@@ -69,7 +69,7 @@ pub enum Origin {
 /// A curve around an origin, level up to `offset` away from it.
 #[derive(Debug, Clone, Copy)]
 pub struct Falloff {
-    /// Where the curve is 1.
+    /// The position at which the curve is 1.
     pub origin: Origin,
     /// Up to this distance from the origin the value stays 1. In the unit of the numbers, in milliseconds,
     /// or in metres.

@@ -13,7 +13,7 @@ use crate::error::{Result, ShardFailure, grouped};
 use crate::score::{Explanation, float_to_json};
 use crate::values::sort_key::SortKey;
 
-/// Where the next page of a scroll starts. Only valid with the snapshots that it was made from.
+/// The start of the next page of a scroll. Only valid with the snapshots that it was made from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cursor {
     pub(crate) keys: Box<[SortKey]>,

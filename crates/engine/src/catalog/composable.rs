@@ -231,7 +231,7 @@ impl Templates {
         resolved
     }
 
-    /// Returns the name of the template by which writes to this name create a data stream.
+    /// Returns the name of the template that turns writes to this name into a data stream.
     pub(crate) fn makes_data_streams(&self, name: &str) -> Option<&str> {
         let (template, body) = self.best_composable(name)?;
         body["data_stream"].is_object().then_some(template.as_str())

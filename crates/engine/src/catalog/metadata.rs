@@ -247,7 +247,7 @@ impl Catalog {
         index.aliases.get(alias).or_else(|| self.stream_of(&index.name)?.aliases.get(alias))
     }
 
-    /// Returns the names of all aliases by which an index can be reached.
+    /// Returns the names of all aliases of an index, including those of its data stream.
     pub fn alias_names<'a>(&'a self, index: &'a IndexMetadata) -> impl Iterator<Item = &'a String> {
         let of_stream = self.stream_of(&index.name).into_iter().flat_map(|stream| stream.aliases.keys());
         index.aliases.keys().chain(of_stream)

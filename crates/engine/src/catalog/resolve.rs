@@ -16,7 +16,7 @@ use crate::api::{IndicesOptions, Result};
 /// Most names and patterns in one expression.
 const PARTS_MAX: usize = 10_000;
 
-/// Where a write to a name goes.
+/// The target of a write to a name.
 #[derive(Debug)]
 pub(crate) enum WriteTarget {
     Index {

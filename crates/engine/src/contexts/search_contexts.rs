@@ -55,13 +55,13 @@ pub(crate) trait Kind: Sized {
 /// A search that is read page by page.
 pub(crate) struct Scroll {
     pub request: SearchRequest,
-    /// Where the next page starts; `None` after the last page.
+    /// The start of the next page; `None` after the last page.
     pub cursor: Mutex<Option<Cursor>>,
 }
 
 /// A snapshot of indices for any number of searches.
 pub(crate) struct PointInTime {
-    /// The filters of the aliases by which it was opened.
+    /// The filters of the aliases that it was opened with.
     pub filters: Arc<[AliasFilter]>,
 }
 

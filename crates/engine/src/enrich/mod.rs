@@ -1,6 +1,6 @@
 //! Enrich policies: "from which index do documents get additional values?"
 //!
-//! A policy names source indices, a field by which documents are matched, and fields that are added to them.
+//! A policy names source indices, a field that documents are matched on, and fields that are added to them.
 //! Executing it copies these fields into an enrich index with the alias [`Policy::alias`], which the `enrich`
 //! processor searches. Source: Elasticsearch's plugin `enrich`.
 

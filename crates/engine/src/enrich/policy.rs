@@ -8,11 +8,11 @@ use crate::api::Result;
 /// How a policy matches documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// By an equal value.
+    /// The values must be equal.
     Match,
-    /// By a value within a range.
+    /// The value must lie within a range.
     Range,
-    /// By a location within a shape.
+    /// The location must lie within a shape.
     Geo,
 }
 

@@ -28,7 +28,7 @@ pub struct FieldTermIndex {
 /// What an inspection found.
 #[derive(Debug, Default)]
 pub struct TermIndexReport {
-    /// By index and field.
+    /// Keyed by index and field.
     pub fields: BTreeMap<IndexAndField, FieldTermIndex>,
     /// Sizes of FSTs (one per field and segment). Entry `i` counts those below `4^i` KiB that earlier entries
     /// do not count.

@@ -180,7 +180,7 @@ pub(crate) struct Published {
     pub version: u64,
 }
 
-/// Returns a unique number by which caches identify cores and states.
+/// Returns a unique number that identifies cores and states in caches.
 pub(super) fn next_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)

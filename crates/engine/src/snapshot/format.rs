@@ -159,7 +159,7 @@ pub(crate) struct SnapshotBody {
     pub include_global_state: bool,
     pub metadata: Option<Value>,
     pub failures: Vec<ShardFailure>,
-    /// By index: one entry per shard.
+    /// Keyed by index: one entry per shard.
     pub shards: BTreeMap<String, Vec<ShardFigures>>,
     /// Data streams by name, as [`crate::catalog::DataStream`] stores them.
     pub data_streams: Map<String, Value>,

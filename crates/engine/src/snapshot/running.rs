@@ -78,7 +78,7 @@ pub(crate) struct Running {
     pub metadata: Option<Value>,
     pub data_streams: Vec<String>,
     pub policy: Option<String>,
-    /// By index name and shard.
+    /// Keyed by index name and shard.
     pub shards: Mutex<BTreeMap<String, Vec<ShardProgress>>>,
     /// Set when the snapshot is deleted, its task is cancelled or the node closes.
     pub cancelled: Arc<AtomicBool>,
@@ -168,7 +168,7 @@ pub(crate) struct Snapshots {
     pub repositories: Mutex<BTreeMap<String, Registered>>,
     pub running: Mutex<Vec<Arc<Running>>>,
     pub restoring: Mutex<Vec<Restoring>>,
-    /// By UUID of the new index.
+    /// Keyed by the UUID of the new index.
     pub restored: Mutex<BTreeMap<Arc<str>, RestoredIndex>>,
     /// Set when the node closes. Restores and snapshots check it for every part.
     pub is_closing: Arc<AtomicBool>,

@@ -11,10 +11,10 @@ use crate::api::Result;
 const PAGE_SIZE: u64 = 500;
 const PAGE_SIZE_MIN: u64 = 10;
 const PAGE_SIZE_MAX: u64 = 65_536;
-/// By default, how often a continuous transform checks for changes.
+/// The default interval at which a continuous transform checks for changes.
 const FREQUENCY_MS: u64 = 60_000;
 const FREQUENCY_MS_MAX: u64 = 3_600_000;
-/// By default, how long documents may take until a search finds them.
+/// The default for how long documents may take until a search finds them.
 const DELAY_MS: u64 = 60_000;
 
 /// The settings of a continuous transform.

@@ -17,7 +17,7 @@ pub use format::{Header, Operation, OperationType, Record, RecordBatch};
 pub use recover::{Recovered, recover};
 pub use salvage::{Cut, Described, describe, is_file_of_log};
 
-/// Where an operation's record is stored.
+/// The position of an operation's record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Location {
     /// Number of the file's generation.
@@ -41,7 +41,7 @@ pub struct LogPosition {
     pub bytes: u64,
 }
 
-/// Where a batch was stored.
+/// The position of a stored batch.
 #[derive(Debug, Clone, Copy)]
 pub struct Appended {
     /// Number of the generation that contains it.

@@ -150,9 +150,9 @@ pub(super) struct Scan<'b> {
     is_padded: bool,
     /// Bytes that were durable according to the checkpoint.
     promised: u64,
-    /// Where the next record begins; at the end, where the intact part ends.
+    /// The offset of the next record; at the end, the end of the intact part.
     pub(super) offset: usize,
-    /// Where the zeros before the last record began; a mark must follow them.
+    /// The offset at which the zeros before the last record began; a mark must follow them.
     padding_from: Option<usize>,
     pub(super) operations: u64,
     /// Operations before the checkpoint's durable length.

@@ -8,8 +8,8 @@ use super::checkpoint::{self, Checkpoint, CheckpointFile, DurableGeneration};
 use super::format::{self, HEADER_BYTES, Header, MARKER, PREFIX_BYTES, Payload, Record, VERSION_PADDED};
 use super::recover::Scan;
 
-/// Where a translog is truncated. Generations before `generation` are kept, and so are the bytes of that
-/// generation before `offset`.
+/// The position at which a translog is truncated. Generations before `generation` are kept, and so are the
+/// bytes of that generation before `offset`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
     first_generation: u64,

@@ -27,7 +27,8 @@ const STALL_TIME: Duration = Duration::from_secs(60);
 const READ_BYTES_FIRST: usize = 8 << 10;
 
 thread_local! {
-    /// Where bytes arrive, and the valid ones among them, so that connections hold no buffers of their own.
+    /// Buffers for arriving bytes and for the valid ones among them, so that connections need none of their
+    /// own.
     static ARRIVING: RefCell<Arriving> = RefCell::default();
 }
 

@@ -30,7 +30,7 @@ pub enum Format {
     AccessLog,
 }
 
-/// Where documents go, and how they get their ids.
+/// The destination of the documents, and how they get their ids.
 #[derive(Debug, Clone)]
 pub struct Target {
     /// Bulk files may name their own.
@@ -311,7 +311,7 @@ fn id_of(name: Option<&OsStr>, record: u64) -> String {
     base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(&hash.finalize()[..15])
 }
 
-/// Returns a fingerprint by which a changed file is recognized.
+/// Returns a fingerprint that changes when the file changes.
 pub fn fingerprint(path: &Path) -> String {
     let Ok(data) = std::fs::metadata(path) else { return String::new() };
     let changed = data.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());

@@ -10,7 +10,7 @@ use super::sink::Sink;
 const BULK_BYTES: usize = 4 << 20;
 const BULK_OPERATIONS: usize = 5_000;
 
-/// Where an operation comes from, for messages and for resuming.
+/// The origin of an operation, for messages and for resuming.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Origin {
     /// Index of the file or Elasticsearch index, from 0.

@@ -21,7 +21,7 @@ use super::authenticator::now_ms;
 /// The name of the file in the data folder.
 const FILE: &str = "audit.json";
 
-/// Where events are written.
+/// The file that events are written to.
 #[derive(Debug)]
 pub(super) struct Audit(Mutex<File>);
 

@@ -62,7 +62,7 @@ impl Zone {
         Some((start, end))
     }
 
-    /// Returns the seconds by which the local clock is ahead of UTC at an instant.
+    /// Returns how many seconds the local clock is ahead of UTC at an instant.
     pub fn offset_seconds_at(&self, utc_millis: i64) -> i32 {
         match self {
             Zone::Utc => 0,

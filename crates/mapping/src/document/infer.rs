@@ -84,7 +84,8 @@ struct Inference<'a> {
 struct ObjectContext {
     object: Option<u32>,
     dynamic: Dynamic,
-    /// Of an object without objects: where the names of its fields begin in their paths.
+    /// If the object has no objects (`subobjects: false`): where the names of its fields begin in their
+    /// paths.
     names_from: Option<usize>,
 }
 

@@ -290,7 +290,7 @@ impl dyn FieldType + '_ {
     }
 }
 
-/// Where a declaration is in the mapping.
+/// The location of a declaration in the mapping.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Location<'a> {
     /// Full dotted path.
@@ -326,7 +326,7 @@ pub(crate) enum Dimension {
     Unsupported,
 }
 
-/// Where a field's values come from in an index with synthetic source.
+/// The source of a field's values in an index with synthetic source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeptIn {
     /// Its own column.

@@ -99,9 +99,9 @@ pub enum Precision {
 pub enum NumberForm {
     /// Unchanged: integers, dates in their resolution, booleans as 0 and 1.
     Whole,
-    /// By [`crate::number::u64_from_sortable`]: 0 to 2^64 - 1.
+    /// Stored so that [`crate::number::u64_from_sortable`] reads it: 0 to 2^64 - 1.
     Unsigned,
-    /// By [`crate::number::f64_from_sortable`].
+    /// Stored so that [`crate::number::f64_from_sortable`] reads it.
     Double,
     /// Like doubles, but shown with the digits of a float.
     Float,

@@ -22,10 +22,10 @@ use crate::{RequestError, reserved};
 pub struct Mapping {
     pub(super) settings: MappingSettings,
     pub(super) root: Arc<Root>,
-    /// By id; ids are never reused.
+    /// Keyed by id; ids are never reused.
     pub(super) fields: Vec<Arc<Field>>,
     pub(super) ids: HashMap<Arc<str>, FieldId>,
-    /// By space, starting with the first nested one; never reused.
+    /// Indexed by space, starting with the first nested one; never reused.
     pub(super) nested: Vec<Arc<Nested>>,
     /// Runtime fields by path; they take precedence over mapped fields with the same path.
     pub(super) runtime: BTreeMap<Arc<str>, Arc<Field>>,

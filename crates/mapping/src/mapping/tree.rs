@@ -82,7 +82,7 @@ pub struct ObjectNode {
     pub path: Arc<str>,
     pub(crate) dynamic: Dynamic,
     pub(crate) enabled: bool,
-    /// Of type `nested`: each of its instances is a separate document.
+    /// Whether it is of type `nested`: each of its instances is a separate document.
     pub(crate) nested: Option<NestedNode>,
     /// Names with dots are names of its fields (`subobjects: false`).
     pub(crate) is_flat: bool,

@@ -18,7 +18,7 @@ pub struct Residue {
     pub kept: BTreeMap<String, Value>,
     /// Values of a field in addition to those in its column.
     pub added: BTreeMap<String, Vec<Value>>,
-    /// By path: the residue of each nested object, in their order.
+    /// Keyed by path: the residue of each nested object, in their order.
     pub nested: BTreeMap<String, Vec<Residue>>,
 }
 

@@ -60,7 +60,7 @@ impl Gain {
 pub(super) struct Evidence {
     pub name: String,
     pub value: String,
-    /// Where it was read: an endpoint with the path in its answer, or a file.
+    /// The place it was read from: an endpoint with the path in its answer, or a file.
     pub source: String,
 }
 

@@ -31,7 +31,7 @@ impl Advice {
                 Err(unread) => advice.unread.push((rule, unread)),
             }
         }
-        // Of findings that promise the same, measured ones come first; otherwise the order of the rules
+        // If several findings promise the same, measured ones come first; otherwise the order of the rules
         // stays.
         advice.findings.sort_by(|(_, a), (_, b)| {
             let is_judged = |finding: &Finding| finding.gain.basis == Basis::Judged;

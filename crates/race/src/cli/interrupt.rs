@@ -1,4 +1,4 @@
-//! Signals by which the user ends a running command.
+//! Signals that end a running command.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

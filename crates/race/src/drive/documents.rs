@@ -165,7 +165,7 @@ pub(super) struct BulkBody {
     assembled: Vec<u8>,
     is_assembled: bool,
     pub documents: u64,
-    /// Where the documents go, if their actions do not say it.
+    /// The target of the documents, if their actions do not name one.
     pub target: Option<Arc<str>>,
 }
 

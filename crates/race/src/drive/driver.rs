@@ -363,7 +363,7 @@ impl StepDocuments<'_> {
     }
 }
 
-/// Where all workers of a step wait for each other when they are connected and ready.
+/// The barrier at which all workers of a step wait for each other when they are connected and ready.
 struct StartLine {
     barrier: Barrier,
     start: OnceLock<Instant>,

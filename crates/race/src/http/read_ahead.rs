@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 const CHUNK_BYTES: usize = (1 << 14) + 256 + 2 * 5;
 
 thread_local! {
-    /// Where bytes arrive, so that a connection without waiting bytes holds no buffer.
+    /// The buffer for arriving bytes, so that a connection without waiting bytes needs none of its own.
     static CHUNK: RefCell<Box<[u8]>> = RefCell::new(vec![0; CHUNK_BYTES].into());
 }
 

@@ -70,7 +70,7 @@ pub struct DocumentSet {
     pub file: String,
     /// Name of the archive (`source-file`) when the data file comes compressed.
     pub archive: Option<String>,
-    /// Where the author publishes the file.
+    /// The address at which the author publishes the file.
     pub base_url: Option<String>,
     /// Hexadecimal SHA-256 of the published file (`sha256`, a property that Rally ignores).
     pub sha256: Option<String>,

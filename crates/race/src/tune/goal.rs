@@ -1,4 +1,4 @@
-//! The figures by which a setting is judged.
+//! The figures that a setting is judged by.
 
 use crate::error::Error;
 use crate::inference::Direction;

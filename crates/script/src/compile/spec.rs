@@ -14,7 +14,7 @@ pub struct Script {
     pub params: Map<String, Value>,
 }
 
-/// Where a script's source comes from.
+/// The origin of a script's source.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Code {
     /// Its source is in the request.

@@ -28,7 +28,7 @@ const TIME_MAX: Duration = Duration::from_secs(10);
 /// Most items and characters that a script may make for a batch of documents.
 const GROWTH_MAX: u64 = 32 << 20;
 
-/// Where execution continues after a statement.
+/// The point at which execution continues after a statement.
 pub(crate) enum Flow {
     Next,
     Break,

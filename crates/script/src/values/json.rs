@@ -58,7 +58,7 @@ impl Value {
             Value::Bool(flag) => (*flag).into(),
             Value::Int(number) => (*number).into(),
             Value::Long(number) => (*number).into(),
-            // By its shortest digits: 1.1f becomes 1.1.
+            // Its shortest digits are used: 1.1f becomes 1.1.
             Value::Float(number) => {
                 let text = java_float(*number);
                 number_json(text.parse().unwrap_or(f64::from(*number)), text)

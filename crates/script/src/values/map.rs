@@ -17,7 +17,7 @@ pub enum MapOrder {
     Inserted,
     /// As in a `java.util.HashMap`.
     Hashed,
-    /// By key.
+    /// Keyed by key.
     Sorted,
 }
 

@@ -88,7 +88,7 @@ pub struct Matcher {
     pub(crate) text: Arc<str>,
     /// The part of the string that is searched.
     pub(crate) region: (usize, usize),
-    /// Where the next search begins; `None` if nothing is left.
+    /// The start of the next search; `None` if nothing is left.
     pub(crate) next: Option<usize>,
     /// The groups of the last match, as positions in the whole string.
     pub(crate) last: Option<Groups>,

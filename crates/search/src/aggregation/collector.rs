@@ -58,7 +58,7 @@ pub trait Collector<'s>: Debug {
     fn end_segment(&mut self) -> Result<()> {
         Ok(())
     }
-    /// Returns the value by which a parent orders its buckets; `path` is the rest of the path from here on.
+    /// Returns the value that a parent orders its buckets by; `path` is the rest of the path from here on.
     fn order_value(&self, _path: &[String], _value: Option<&str>, _bucket: u32) -> f64 {
         f64::NAN
     }
@@ -130,7 +130,7 @@ impl<'s> Collector<'s> for NoCollector {
     }
 }
 
-/// Memory of a bucket when a shard is finished, without its results: the numbers by which it is sorted, and
+/// Memory of a bucket when a shard is finished, without its results: the numbers that sort it, and
 /// its index in a list.
 const BUCKET_BYTES: usize = 2 * size_of::<u32>() + size_of::<usize>() + size_of::<Bucket>();
 

@@ -188,7 +188,7 @@ pub fn unknown_field(kind: &str, option: &str) -> RequestError {
     ObjectParser(kind).unknown(option)
 }
 
-/// Where an aggregation's values come from, as given in the request.
+/// The source of an aggregation's values, as given in the request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ValuesOptions {
     pub field: String,

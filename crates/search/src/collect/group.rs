@@ -32,7 +32,7 @@ pub(super) enum LocalGroup {
     Several,
 }
 
-/// The field of a shard by which documents are grouped.
+/// The field of a shard that documents are grouped on.
 #[derive(Debug)]
 pub(crate) struct BoundCollapse(Arc<Field>);
 

@@ -244,7 +244,7 @@ fn run_entered(
     Ok(response)
 }
 
-/// Where the page of a scroll ends whose last hit is this one.
+/// Returns the end of a scroll's page whose last hit is this one.
 fn cursor_after(shard: usize, hit: &Hit, response: &SearchResponse) -> Cursor {
     Cursor {
         keys: hit.keys.clone(),

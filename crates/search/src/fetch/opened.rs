@@ -20,7 +20,7 @@ pub(super) struct Parts<'a> {
 
 /// The parts, opened on one segment.
 pub(super) struct Opened<'a> {
-    /// By name, ascending: the documents that match, ascending. Several queries may share a name.
+    /// Sorted by name: the documents that match, ascending. Several queries may share a name.
     named: Vec<NamedDocs<'a>>,
     pub percolations: Percolations<'a>,
     pub ignored: Ignored<'a>,

@@ -28,7 +28,7 @@ const STEP_COUNT: usize = 7;
 pub(crate) struct FetchTimes {
     started: Instant,
     nanos: u64,
-    /// By [`FetchStep`]: nanoseconds and count.
+    /// Indexed by [`FetchStep`]: nanoseconds and count.
     steps: [(u64, u64); STEP_COUNT],
 }
 

@@ -81,7 +81,7 @@ impl Grid {
 /// up for a band that lies in a single row, and computed otherwise.
 #[derive(Debug, Default)]
 pub struct TileRows {
-    /// By band: 0 if unknown, [`TileRows::SPLIT`], or the row + 1. Empty until the first use.
+    /// Indexed by band: 0 if unknown, [`TileRows::SPLIT`], or the row + 1. Empty until the first use.
     bands: Vec<u32>,
 }
 

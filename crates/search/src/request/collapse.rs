@@ -86,12 +86,12 @@ fn parse_inner_hits(value: &Value) -> Result<Vec<InnerHits>, RequestError> {
 const PARSER: ObjectParser<'_> = ObjectParser("collapse");
 
 impl SearchRequest {
-    /// Returns the field by which hits are collapsed.
+    /// Returns the field that hits are collapsed on.
     pub(crate) fn collapse_field(&self) -> Option<&str> {
         self.collapse.as_ref()?.field.as_deref()
     }
 
-    /// Makes hits show the value of the field by which they are collapsed.
+    /// Makes hits show the value of the field that they are collapsed on.
     pub(crate) fn show_group_key(&mut self) {
         if let Some(field) = self.collapse_field()
             && !self.docvalue_fields.iter().any(|shown| shown.field == field)

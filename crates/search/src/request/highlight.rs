@@ -15,7 +15,7 @@ use crate::values::json;
 /// Most fields and patterns of one request. The limit is Limber's own.
 const FIELDS_MAX: usize = 1_000;
 
-/// Where passages begin and end.
+/// The rules for where passages begin and end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Boundaries {
     Sentences,

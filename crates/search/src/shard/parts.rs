@@ -76,7 +76,7 @@ impl<'c> Claims<'c> {
 #[derive(Debug, Default)]
 struct Plan {
     parts: Vec<Part>,
-    /// By segment, the aggregations that still need its documents; `None` if all do.
+    /// Indexed by segment: the aggregations that still need its documents; `None` if all do.
     rests: Vec<Option<Vec<usize>>>,
 }
 

@@ -15,7 +15,7 @@ use crate::request::SearchRequest;
 use crate::shard::hits::{ShardHits, ShardProfile};
 use crate::values::sort_key::SortKey;
 
-/// Where a page starts: after these keys; [`Tie`] decides about documents with equal keys.
+/// The start of a page: after these keys; [`Tie`] decides about documents with equal keys.
 pub(crate) type After = Option<(Box<[SortKey]>, Tie)>;
 
 /// A request to one shard.

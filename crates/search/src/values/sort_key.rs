@@ -1,8 +1,8 @@
-//! Values by which hits are sorted, and which compare across segments, shards and pages.
+//! Values that hits are sorted by. They compare across segments, shards and pages.
 
 use std::sync::Arc;
 
-/// A value by which a hit is sorted.
+/// A value that a hit is sorted by.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum SortKey {
     /// A number that sorts like the value, or a document's number in its shard.

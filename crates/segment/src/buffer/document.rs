@@ -39,7 +39,7 @@ pub struct Buffer {
     doc_count: u32,
     /// Documents deleted before they were written.
     pub(super) deleted: Vec<DocId>,
-    /// By [`FieldId`]: the fields of the space that values currently go to.
+    /// Indexed by [`FieldId`]: the fields of the space that values currently go to.
     pub(super) fields: Vec<FieldBuffer>,
     pub(super) nested: NestedBuffers,
     /// Field of the last text value.

@@ -16,7 +16,7 @@ use super::table::{TermTable, same};
 /// Longer texts are not kept for comparison.
 const TEXT_BYTES_MAX: usize = 4096;
 
-/// Where a text's tokens are in the log of its field.
+/// The position of a text's tokens in the log of its field.
 #[derive(Debug, Clone, Copy)]
 pub struct Logged {
     pub tokens_start: u32,

@@ -10,11 +10,11 @@ use crate::zeros::zeros;
 pub struct TermOrder {
     /// Term numbers, ascending by their bytes; unused ones left out.
     pub sorted: Vec<u32>,
-    /// By term number: index of the term's first entry.
+    /// Indexed by term number: index of the term's first entry.
     starts: Vec<u32>,
-    /// By term number: number of the term's entries.
+    /// Indexed by term number: number of the term's entries.
     counts: Vec<u32>,
-    /// By term number: rank in `sorted` (the ordinal).
+    /// Indexed by term number: rank in `sorted` (the ordinal).
     ranks: Vec<u32>,
 }
 
@@ -131,7 +131,7 @@ fn sorted<'a>(counts: &[u32], term: impl Fn(u32) -> &'a [u8]) -> Vec<u32> {
 
 /// Keeps only the first of the `sorted` numbers that stand for the same term.
 fn unify(table: &TermTable, values: &mut ChunkLog<u32>, sorted: &mut Vec<u32>, counts: &mut [u32]) {
-    // By number, the number that is kept for its term; empty while all are kept.
+    // Indexed by number: the number that is kept for its term; empty while all are kept.
     let mut kept: Vec<u32> = Vec::new();
     sorted.dedup_by(|later, first| {
         let is_same = same(table.term(*later), table.term(*first));

@@ -27,7 +27,7 @@ pub struct Analysed<T> {
     pub last_position: i32,
 }
 
-/// Where a text is stored; valid until the next text is remembered.
+/// The position of a stored text; valid until the next text is remembered.
 #[derive(Debug, Clone, Copy)]
 pub enum Place {
     Short(u32),
@@ -35,9 +35,9 @@ pub enum Place {
 }
 
 pub enum Lookup<'m> {
-    /// Where the text is, and the result of its analysis; tokens are little-endian.
+    /// The position of the text, and the result of its analysis; tokens are little-endian.
     Found(Place, Analysed<&'m [[u8; 4]]>),
-    /// Where the text is; it consists of one token at position 0 with this number.
+    /// The position of the text; it consists of one token at position 0 with this number.
     FoundOne(Place, u32),
     /// The text has to be analysed, then passed to [`Memo::remember`] unless it is refused.
     New(Unknown),

@@ -11,7 +11,7 @@ use crate::DocId;
 pub struct NestedBuffers {
     /// The space that values currently go to.
     pub space: SpaceId,
-    /// By space; the current one is empty.
+    /// Indexed by space; the current one is empty.
     pub spaces: Vec<SpaceBuffer>,
     /// Spaces in which the current document has nested documents, and their document counts before it.
     begun: Vec<(SpaceId, u32)>,
@@ -21,7 +21,7 @@ pub struct NestedBuffers {
 #[derive(Default)]
 pub struct SpaceBuffer {
     pub doc_count: u32,
-    /// By field.
+    /// Indexed by field.
     pub fields: Vec<FieldBuffer>,
     /// The parent of each document; always kept here, even for the current space. Empty for the root.
     pub parents: Vec<DocId>,

@@ -12,7 +12,7 @@ use crate::DocId;
 pub(crate) struct ShapesBuffer {
     pub cells: NumbersBuffer,
     pub bytes: ChunkLog<u8>,
-    /// Where each shape starts in `bytes`.
+    /// The offset of each shape in `bytes`.
     pub starts: ChunkLog<u32>,
     pub docs: DocLog,
     mark: Mark,

@@ -86,7 +86,7 @@ pub struct Entry {
     pub place: u32,
 }
 
-/// Where a term that the table does not have would go. Valid until the next term is added.
+/// The slot for a term that the table does not have. Valid until the next term is added.
 #[derive(Clone, Copy)]
 pub struct Vacancy {
     slot: usize,

@@ -39,7 +39,7 @@ pub struct TextBuffer {
     /// Tokens of a value that is new to the memo.
     new_tokens: Vec<u32>,
     memo: Memo,
-    /// Where the memo keeps the last value.
+    /// The memo's position of the last value.
     last_text: Option<Place>,
     /// The field whose terms are the twins of the memo's texts; the first such field is used.
     twin: Option<FieldId>,

@@ -137,7 +137,7 @@ pub enum SectionKind {
     Points = 9,
     /// Compressed blocks of `_source`; one per segment.
     StoredBlocks = 10,
-    /// Where the stored blocks are; one per segment.
+    /// The location of the stored blocks; one per segment.
     StoredIndex = 11,
     /// Nested spaces ([`crate::nested`]); one per segment that has any.
     Nested = 12,

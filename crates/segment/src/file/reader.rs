@@ -30,7 +30,7 @@ struct OpenFile {
     bytes: FileBytes,
 }
 
-/// Where one section lies.
+/// The location of one section.
 #[derive(Debug, Clone, Copy)]
 pub struct SectionEntry {
     /// What it holds.

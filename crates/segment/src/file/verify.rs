@@ -69,8 +69,8 @@ pub(super) struct KnownDamage {
     /// Whether a file's length differs from the commit's. Past the end of a shortened file the map reads as
     /// zeros, up to the end of its last page without a fault.
     has_other_length: AtomicBool,
-    /// By section, in the order of [`SegmentFile::sections`]: 0, or [`IS_WRONG`] and the checksum that was
-    /// found.
+    /// Indexed by section, in the order of [`SegmentFile::sections`]: 0, or [`IS_WRONG`] and the checksum
+    /// that was found.
     sections: Box<[AtomicU64]>,
     /// Damage outside of sections: a file's ends, its length, a disk that refuses to read it.
     others: Mutex<Vec<Damage>>,

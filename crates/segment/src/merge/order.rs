@@ -100,7 +100,7 @@ impl MergeOrder {
     }
 }
 
-/// Where the values of one sort key of a segment's documents come from.
+/// The source of the values of one sort key of a segment's documents.
 enum KeyColumn<'a> {
     /// No document has the field.
     Absent,
@@ -162,7 +162,7 @@ struct KeySource<'a> {
     columns: Vec<KeyColumn<'a>>,
     windows: LiveWindows<'a>,
     docs: Vec<DocId>,
-    /// By sort field, then by index in `docs`.
+    /// Indexed by sort field, then by index in `docs`.
     keys: Vec<Vec<i64>>,
     at: usize,
     numbers: Batch<i64>,

@@ -16,7 +16,7 @@ const BLOCKS_KEPT: usize = 16;
 /// Bounds of blocks and groups that were requested, all for one score, so that none is computed twice.
 #[derive(Debug, Default)]
 pub struct KnownBounds {
-    /// By group; `NAN` if it was not requested yet.
+    /// Indexed by group; `NAN` if it was not requested yet.
     groups: Vec<f32>,
     /// The bound of block `b` at index `b % BLOCKS_KEPT`, together with `b + 1`.
     blocks: [(usize, f32); BLOCKS_KEPT],

@@ -41,7 +41,7 @@ pub struct Postings {
     at: usize,
     len: usize,
     decoded: Box<Decoded>,
-    /// Where the packed frequencies of the current block start; `None` once they are in `decoded`.
+    /// The offset of the packed frequencies of the current block; `None` once they are in `decoded`.
     freqs_at: Option<usize>,
     /// Documents of the block whose positions were passed; `None` if the run was not opened yet.
     positions_passed: Option<usize>,

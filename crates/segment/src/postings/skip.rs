@@ -7,7 +7,7 @@ use super::impact::{self, Strength};
 use crate::DocId;
 use crate::index_options::IndexOptions;
 
-/// Where the rows of a term's skip data start in its postings. Every accessor returns `None` for corrupt
+/// The offsets of the rows of a term's skip data in its postings. Every accessor returns `None` for corrupt
 /// bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SkipRows {
@@ -18,7 +18,7 @@ pub struct SkipRows {
     impact_ends: usize,
     impacts: usize,
     impacts_end: usize,
-    /// Where the skip data start: the end of the blocks and the tail.
+    /// The offset of the skip data: the end of the blocks and the tail.
     pub start: usize,
 }
 

@@ -19,7 +19,7 @@ const POSITION_GAPS_MAX: usize = 64 << 10;
 /// [`PostingsWriter::end_term`].
 pub struct PostingsWriter<'s> {
     options: IndexOptions,
-    /// By document; 0 where the field is absent. `None`: a field without norms.
+    /// Indexed by document; 0 where the field is absent. `None`: a field without norms.
     norms: Option<&'s [u8]>,
     postings: Output<'s>,
     positions: Output<'s>,

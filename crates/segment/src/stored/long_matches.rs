@@ -25,7 +25,8 @@ pub const INPUT_BYTES_MAX: usize = u16::MAX as usize;
 /// Compresses blocks; keeps its table between blocks.
 #[derive(Default)]
 pub struct LongMatcher {
-    /// By hash of eight bytes, the position where they were seen last. Wrong entries are found not to match.
+    /// Indexed by the hash of eight bytes: the position where they were seen last. Wrong entries are found
+    /// not to match.
     places: Option<Box<Places>>,
 }
 

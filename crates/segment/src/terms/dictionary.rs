@@ -21,7 +21,7 @@ use crate::{Error, Result};
 
 const SECTION: &str = "terms";
 
-/// Where the pages of a field's term index are read from if the cache does not hold them.
+/// The source of the pages of a field's term index if the cache does not hold them.
 pub struct IndexPages {
     /// Directory that holds the file.
     pub directory: Arc<dyn Directory>,
@@ -61,7 +61,7 @@ struct Part {
 struct Opened {
     directory: TermIndexDirectory,
     terms: FileBytes,
-    /// Where the block table starts in `terms`.
+    /// The offset of the block table in `terms`.
     blocks_end: usize,
     source: IndexPages,
     pages: FieldPages,

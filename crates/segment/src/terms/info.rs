@@ -15,7 +15,7 @@ pub struct TermInfo {
     pub location: TermLocation,
 }
 
-/// Where the postings of a term are.
+/// The location of a term's postings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TermLocation {
     /// The only document of a term with `doc_freq == 1`; nothing is in the postings section then.

@@ -20,7 +20,7 @@ struct Place<'d> {
     view: BlockView<'d>,
     /// Index of the term in its block.
     index: usize,
-    /// Where the next term's suffix starts.
+    /// The offset of the next term's suffix.
     next: usize,
     term: Vec<u8>,
 }

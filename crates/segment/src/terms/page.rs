@@ -109,7 +109,7 @@ fn find_in_list(list: &[u8], count: usize, target: &[u8]) -> Option<u64> {
     Some(low as u64)
 }
 
-/// Where the greatest smaller key is, relative to the path of the target.
+/// The position of the greatest smaller key, relative to the path of the target.
 enum Below<'f> {
     Nothing,
     /// The key that ends on the path.

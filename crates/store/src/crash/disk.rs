@@ -69,7 +69,7 @@ impl CrashDisk {
         state.power_off_at = None;
     }
 
-    /// Replaces the rules by which calls fail.
+    /// Replaces the rules that make calls fail.
     pub fn set_faults(&self, rules: Vec<FaultRule>) {
         self.state.lock().rules = rules;
     }

@@ -8,7 +8,7 @@ pub(super) type FileId = usize;
 
 #[derive(Default)]
 pub(super) struct Names {
-    /// By path `folder/name`.
+    /// Keyed by path `folder/name`.
     pub files: BTreeMap<String, FileId>,
     /// The files as they were when last made durable.
     durable: BTreeMap<String, FileId>,

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::CallKind;
 
-/// Number of stack frames by which call paths are distinguished.
+/// Number of stack frames that distinguish call paths.
 const FRAMES: usize = 40;
 
 /// Paths of code that only forwards calls to the disk.

@@ -61,7 +61,7 @@ fn random_of(seed: u64) -> SplitMix64 {
 pub(super) struct Chooser {
     pub random: SplitMix64,
     switch_policy: SwitchPolicy,
-    /// By thread.
+    /// Indexed by thread.
     priorities: Vec<i64>,
     lowest: i64,
 }

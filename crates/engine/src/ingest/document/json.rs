@@ -12,7 +12,7 @@ use super::node::{Key, Kind, NONE, Node, NodeId, Span, flag, key_tag};
 /// Elasticsearch uses.
 pub const NESTING_DEPTH_MAX: usize = 1000;
 
-/// Where and why a text is not JSON. Offsets are bytes into the text passed to [`parse`].
+/// A syntax error in JSON: its position and the reason. Offsets are bytes into the text passed to [`parse`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
     pub offset: usize,

@@ -42,7 +42,7 @@ pub struct FieldPath {
     parts: Box<[Box<str>]>,
 }
 
-/// Where a value was found, with what is needed to unlink it.
+/// A value that was found, with its position and what is needed to unlink it.
 #[derive(Debug, Clone, Copy)]
 pub struct Found {
     /// The value.

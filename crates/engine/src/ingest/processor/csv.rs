@@ -64,7 +64,7 @@ impl Processor for Csv {
     }
 }
 
-/// Where in a value the reader is.
+/// The reader's position in a value.
 enum State {
     Start,
     Unquoted,

@@ -13,7 +13,7 @@ use super::super::options::Options;
 use super::{Flow, Processor};
 use crate::enrich::EnrichSource;
 
-/// Where policies are looked up; empty until the node exists.
+/// The catalog of policies; empty until the node exists.
 pub type Source = Arc<OnceLock<Weak<dyn EnrichSource>>>;
 
 /// The most matches that a processor may ask for.

@@ -36,7 +36,7 @@ pub enum Change {
     Copy(CopyDestination),
 }
 
-/// Where and how `_reindex` writes.
+/// The destination of `_reindex`, and how it writes there.
 #[derive(Debug, Clone)]
 pub struct CopyDestination {
     /// Index, alias or data stream.

@@ -96,7 +96,7 @@ pub struct Node {
     node_id: Arc<str>,
     cluster_uuid: String,
     started_millis: u64,
-    /// By the monotonic clock.
+    /// Measured by the monotonic clock.
     started_at_ms: u64,
     pub(in crate::node) catalog: ArcSwap<Catalog>,
     pub(in crate::node) live: ArcSwap<LiveIndices>,

@@ -42,7 +42,7 @@ pub struct SearchTarget {
     pub uuid: Arc<str>,
     /// The shards that routing and preference select.
     pub shards: Vec<u32>,
-    /// Aliases by which the expression reaches the index.
+    /// The aliases through which the expression reaches the index.
     pub aliases: Vec<String>,
     /// The filter of these aliases; `None` when all documents are searched.
     pub filter: Option<Value>,

@@ -17,7 +17,7 @@ use crate::translog::{Operation, OperationType};
 /// Longest `_id` in bytes.
 pub(in crate::node) const ID_BYTES_MAX: usize = 512;
 
-/// Where the writes to one name go.
+/// The target of the writes to one name.
 pub(in crate::node) struct Target {
     pub(in crate::node) name: Box<str>,
     pub(in crate::node) require_alias: bool,
@@ -39,9 +39,9 @@ pub(in crate::node) struct Destination {
 pub(in crate::node) enum Reach {
     /// Not at all.
     Index,
-    /// By the data stream's name, or an alias of it.
+    /// The request named the data stream or an alias of it.
     Stream(Arc<DataStream>),
-    /// By the name of a backing index.
+    /// The request named a backing index.
     Backing(Arc<DataStream>),
 }
 

@@ -8,7 +8,7 @@ use super::aside::{RepairFolders, Saved, SavedFile};
 use super::conduct::Lines;
 use crate::translog::{self, OperationType, Record};
 
-/// Where a translog is damaged, and what is intact before that.
+/// The position at which a translog is damaged, and what is intact before it.
 pub(super) struct DamagedLog {
     pub cut: translog::Cut,
     pub operations_before: u64,

@@ -22,7 +22,7 @@ pub(super) struct Salvage {
     pub lost_seq_nos: Vec<u64>,
 }
 
-/// Where the documents are saved.
+/// The file that the documents are saved to.
 pub(super) struct Destination<'d> {
     pub index: &'d str,
     pub mapping: &'d Mapping,

@@ -19,7 +19,7 @@ use limber_store::sync::{Mutex, MutexGuard, OnceLock};
 
 use crate::translog::Location;
 
-/// Where an appended batch was written. Known after the append; `None` if that failed.
+/// The position of an appended batch. Known after the append; `None` if that failed.
 pub(crate) type BatchPlace = OnceLock<Option<(u64, u64)>>;
 
 /// The position of a record in a batch that may not be appended yet.

@@ -59,7 +59,7 @@ pub(in crate::shard) struct Writer<'s> {
     pub(in crate::shard) slot: Slot,
     pub(in crate::shard) batch: RecordBatch,
     pub(in crate::shard) place: Arc<BatchPlace>,
-    /// By the wall clock.
+    /// Measured by the wall clock.
     pub(in crate::shard) now_millis: u64,
     /// See [`Shard::interval_millis`].
     pub(in crate::shard) interval_millis: u64,

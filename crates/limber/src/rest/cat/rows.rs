@@ -14,7 +14,7 @@ pub fn number(value: &Value, path: &str) -> u64 {
     member(value, path).and_then(Value::as_u64).unwrap_or(0)
 }
 
-/// Where a statistics column gets its value, and how the value is shown.
+/// The source of a statistics column's value, and how the value is shown.
 #[derive(Clone, Copy)]
 pub enum Source {
     Count(&'static str),

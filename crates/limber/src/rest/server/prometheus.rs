@@ -36,7 +36,7 @@ struct Metric {
     path: &'static str,
     /// The name of the label for `*`.
     label: &'static str,
-    /// The factor by which the value is multiplied, such as 0.001 for milliseconds.
+    /// The value is multiplied by this factor, such as 0.001 for milliseconds.
     scale: f64,
 }
 

@@ -69,7 +69,7 @@ impl<const N: usize> Histogram<N> {
 
 /// The counters of one endpoint.
 struct Counters {
-    /// By method, in the order of the enum's declaration.
+    /// Indexed by method, in the order of the enum's declaration.
     requests: [AtomicU64; METHODS],
     request_bytes: AtomicU64,
     response_bytes: AtomicU64,

@@ -37,7 +37,7 @@ pub(crate) struct SeriesOutcome {
     pub sides: Vec<RacedSide>,
     /// Warnings of all races, each text once with the number of races that had it.
     pub warnings: Vec<String>,
-    /// Where the kept server is, and the side to which it belongs.
+    /// The location of the kept server, and the side to which it belongs.
     pub kept: Option<String>,
 }
 

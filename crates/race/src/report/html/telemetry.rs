@@ -157,7 +157,7 @@ pub(crate) type Course = Vec<(f64, f64)>;
 
 #[derive(Debug, Default)]
 pub(crate) struct Telemetry {
-    /// By (node, field). The node is empty for documents without one.
+    /// Keyed by (node, field). The node is empty for documents without one.
     fields: BTreeMap<(String, String), Course>,
     /// Single values outside the panels by (node, name), with their units.
     values: BTreeMap<(String, String), (Course, String)>,

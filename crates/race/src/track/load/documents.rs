@@ -11,7 +11,7 @@ use super::download::{self, Download, Patience};
 use super::{LoadError, archives, offsets};
 use crate::model::DocumentSet;
 
-/// Where the data files of a corpus may be.
+/// The folders that may contain the data files of a corpus.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SearchFolders<'a> {
     pub track_folder: &'a Path,

@@ -20,7 +20,7 @@ use crate::track::track_files::files::TrackFiles;
 /// The only version of the track format that Rally accepts.
 const TRACK_VERSION: i64 = 2;
 
-/// Where the track is.
+/// The location of the track.
 #[derive(Debug, Clone)]
 pub enum TrackSource {
     /// A folder that contains `track.json`, or such a file.

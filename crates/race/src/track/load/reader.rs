@@ -243,7 +243,7 @@ impl TrackReader<'_> {
     }
 }
 
-/// Where a set's documents go.
+/// The target of a set's documents.
 #[derive(Default)]
 struct Targets {
     index: Option<String>,

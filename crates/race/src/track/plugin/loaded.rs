@@ -24,7 +24,7 @@ pub(crate) struct Plugin {
     runners: BTreeSet<String>,
     schedulers: BTreeSet<String>,
     track_processors: u64,
-    /// Whose modules of `esrally` the plugin imports: `shim` or `installed`.
+    /// The origin of the plugin's `esrally` modules: `shim` or `installed`.
     esrally: String,
     /// Processes that are not in use at the moment.
     idle: Mutex<Vec<Running>>,

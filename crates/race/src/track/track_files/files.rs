@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::track::track_files::LoadError;
 
-/// Where a track's own files (not its corpora) are.
+/// The location of a track's own files (not its corpora).
 #[derive(Debug, Clone)]
 pub(crate) enum TrackFiles {
     /// A folder; file names are relative to it.

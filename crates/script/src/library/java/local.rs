@@ -59,7 +59,7 @@ pub(in super::super) enum LocalKind {
 #[derive(Debug, Clone, PartialEq)]
 pub(in super::super) struct Local {
     pub kind: LocalKind,
-    /// Of UTC.
+    /// The instant is that of UTC.
     pub date: DateValue,
 }
 

@@ -30,7 +30,7 @@ const FILTER_COUNT_MAX: usize = 1024;
 /// The options of an `adjacency_matrix`: named filters; each filter and each pair of filters is a bucket.
 #[derive(Debug, Clone)]
 pub struct AdjacencyMatrix {
-    /// By ascending name.
+    /// Sorted by name.
     filters: Vec<(String, Query)>,
     separator: String,
 }

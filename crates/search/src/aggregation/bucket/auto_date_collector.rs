@@ -40,10 +40,10 @@ struct ParentState {
 pub struct AutoDateCollector<'s> {
     request: &'s AutoDateHistogram,
     source: &'s Source,
-    /// By rung.
+    /// Indexed by rung.
     dates: Vec<DateBuckets>,
     reader: NumberReader<'s>,
-    /// By parent.
+    /// Indexed by parent.
     rungs: Vec<ParentState>,
     table: BucketTable,
     /// The buckets of the only parent by their indexes on this rung.

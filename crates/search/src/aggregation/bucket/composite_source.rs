@@ -37,7 +37,7 @@ enum SourceKind {
     Tiles(GridCells),
 }
 
-/// Where documents without a value are sorted.
+/// The position of documents without a value in the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MissingOrder {
     Default,

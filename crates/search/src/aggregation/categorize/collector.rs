@@ -28,7 +28,7 @@ pub struct CategorizeCollector<'s> {
     /// The source paths that the strings are read from; empty if the field is not mapped.
     paths: Vec<String>,
     messages: Messages<'s>,
-    /// By parent bucket.
+    /// Indexed by parent bucket.
     categories: HashMap<u32, Categories, FixedState>,
     /// The bucket of each (parent, category number).
     table: BucketTable,

@@ -19,7 +19,7 @@ use super::digest::Digest;
 use super::value_counts::ValueCounts;
 use crate::error::Result;
 
-/// The factor by which `high_accuracy` is finer, as in `percentiles`.
+/// How many times finer `high_accuracy` is, as in `percentiles`.
 const HIGH_ACCURACY: f64 = 10.0;
 
 /// Reads `compression` and `execution_hint`.

@@ -21,7 +21,7 @@ use crate::error::Result;
 /// Largest number of points of a line (`MAX_PATH_SIZE`), and the default.
 const PLACES_MAX: i32 = 10_000;
 
-/// The options of a `geo_line`: the field of the points, and the field by which they are sorted.
+/// The options of a `geo_line`: the field of the points, and the field that sorts them.
 #[derive(Debug, Clone)]
 pub struct GeoLine {
     point: ValuesOptions,

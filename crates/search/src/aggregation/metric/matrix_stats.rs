@@ -37,7 +37,7 @@ enum Mode {
 /// The options of a `matrix_stats`: the fields, and the mode for several values.
 #[derive(Debug, Clone)]
 pub struct MatrixStats {
-    /// By ascending name.
+    /// Sorted by name.
     fields: Vec<ValuesOptions>,
     mode: Mode,
 }

@@ -31,7 +31,7 @@ const PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
 const COMPRESSION: f64 = 100.0;
 const DIGITS: i32 = 3;
 
-/// The factor by which `high_accuracy` is finer. Elasticsearch uses another, slower digest instead.
+/// How many times finer `high_accuracy` is. Elasticsearch uses another, slower digest instead.
 const HIGH_ACCURACY: f64 = 10.0;
 
 /// How the distribution is stored.

@@ -23,7 +23,7 @@ pub struct PercentilesCollector<'s> {
     request: &'s Percentiles,
     source: &'s Source,
     reader: NumberReader<'s>,
-    /// By bucket; made at the bucket's first value.
+    /// Indexed by bucket; made at the bucket's first value.
     distributions: RefCell<Vec<Option<Box<Distribution>>>>,
     /// Values that are counted, and are still to be added to the distributions.
     counts: ValueCounts<'s>,

@@ -235,7 +235,7 @@ struct ScriptedCollector<'s> {
     open: Option<OpenScript<'s>>,
     combine: OpenScript<'s>,
     init: Option<OpenScript<'s>>,
-    /// By bucket; made at the bucket's first document.
+    /// Indexed by bucket; made at the bucket's first document.
     states: Vec<Option<Value>>,
     kept: Kept,
     memory: Memory,

@@ -261,7 +261,7 @@ pub(super) struct TopHitsCollector<'s> {
     readers: Readers<'s>,
     columns: Vec<Vec<i64>>,
     buckets: Vec<Best>,
-    /// By bucket: a document with a larger first key is not among the best of this segment.
+    /// Indexed by bucket: a document with a larger first key is not among the best of this segment.
     worst: Vec<i64>,
     budget: &'s Budget,
 }

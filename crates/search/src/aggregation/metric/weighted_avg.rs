@@ -176,7 +176,7 @@ struct WeightedCollector<'s> {
     weights: Vec<f64>,
     doubles: Vec<f64>,
     sums: Vec<WeightedSums>,
-    /// By bucket, while the current segment's numbers are added as they are stored.
+    /// Indexed by bucket, while the current segment's numbers are added as they are stored.
     stored: Vec<StoredSums>,
     is_exact: bool,
     starts: Vec<u32>,

@@ -26,7 +26,7 @@ const PATH_COUNT_MAX: usize = 64;
 /// The common part of both: the script, and the paths of its parameters.
 #[derive(Debug)]
 struct Scripted {
-    /// By the names of the script's parameters.
+    /// Keyed by the names of the script's parameters.
     paths: Vec<(String, BucketsPath)>,
     gaps: GapPolicy,
     script: DetachedScript,

@@ -140,7 +140,7 @@ struct DiversifiedCollector<'s> {
     shard_size: usize,
     per_value: usize,
     segments: Segments<'s>,
-    /// By bucket and value. Documents without a value share one heap.
+    /// Keyed by bucket and value. Documents without a value share one heap.
     heaps: HashMap<(u32, Option<i64>), BinaryHeap<Reverse<Ranked>>, foldhash::fast::FixedState>,
     bucket_count: usize,
     /// The value of each document in the batch.

@@ -114,7 +114,7 @@ impl Render for Sampler {
 struct SamplerCollector<'s> {
     shard_size: usize,
     segments: Segments<'s>,
-    /// By bucket; the worst document is on top.
+    /// Indexed by bucket; the worst document is on top.
     heaps: Vec<BinaryHeap<Reverse<Ranked>>>,
     /// Document counts by bucket; filled by `settle`.
     counts: Vec<u64>,

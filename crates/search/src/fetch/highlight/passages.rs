@@ -94,7 +94,7 @@ pub(super) fn passages_of(
     Ok(found)
 }
 
-/// Where parts of the query match in the values as a field's analyzer reads them, by value.
+/// The matches of parts of the query in the values as a field's analyzer reads them, by value.
 fn matches_of_field<'q>(
     highlight: &FieldHighlight<'_>,
     field: &Field,

@@ -26,7 +26,7 @@ pub(super) fn phrases_in(slots: &[(u32, Vec<Box<[u8]>>)], slop: u32, tokens: &To
     }
     let slop = i64::from(slop);
     let mut found = Vec::new();
-    // By token: the number, from 1, of the occurrence of the first word that last used it.
+    // Indexed by token: the number, from 1, of the occurrence of the first word that last used it.
     let mut taken_for = vec![0u32; tokens.len()];
     for (number, &place) in (1..).zip(&first.places) {
         let (token, origin) = (tokens.get(place), first.shifted(place, tokens));

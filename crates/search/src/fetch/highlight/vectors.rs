@@ -38,7 +38,7 @@ struct Node {
 struct End {
     slop: u32,
     boost: f32,
-    /// Number by which its tags are chosen.
+    /// The number that chooses its tags.
     number: usize,
 }
 

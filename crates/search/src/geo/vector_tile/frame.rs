@@ -17,7 +17,7 @@ const ZOOM_MAX: u32 = 29;
 #[derive(Debug, Clone, Copy)]
 pub struct Frame {
     bounds: Rectangle,
-    /// Of `bounds` on a map 1 wide and 1 high, whose origin is the middle: west, south, width, height.
+    /// `bounds` on a map 1 wide and 1 high, whose origin is the middle: west, south, width, height.
     square: [f64; 4],
     extent: f64,
     buffer: f64,
@@ -71,7 +71,7 @@ impl Frame {
         self.bounds
     }
 
-    /// Where a place lies, in pixels from the upper left corner.
+    /// Returns the position of a point, in pixels from the upper left corner.
     fn pixel(&self, place: Position) -> Pixel {
         let [west, south, width, height] = self.square;
         let (x, y) = mercator(place);

@@ -76,7 +76,7 @@ pub(in crate::matcher) fn present(segment: &Segment, field: &Field) -> Result<Do
     Ok(bits)
 }
 
-/// Where points are read from.
+/// The source of points.
 enum Source<'a> {
     Index(SpatialPoints<'a>),
     /// For a field without an index.

@@ -21,7 +21,7 @@ use crate::values::json;
 #[derive(Debug)]
 pub(in crate::query) struct DisMax {
     pub queries: Vec<Query>,
-    /// The factor by which the scores of the other clauses are added to the best one.
+    /// The scores of the other clauses are multiplied by this factor and added to the best one.
     pub tie_breaker: f32,
 }
 

@@ -217,7 +217,7 @@ impl BoundNode for CombinedNode {
 /// Scores a term by its combined frequency and norm in all fields.
 struct CombinedScorer<'a> {
     node: &'a CombinedNode,
-    /// By field; `None` if the segment does not have the term there.
+    /// Indexed by field; `None` if the segment does not have the term there.
     postings: Vec<Option<Postings>>,
     norms: Vec<Option<&'a Norms>>,
 }

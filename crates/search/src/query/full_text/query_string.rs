@@ -41,7 +41,7 @@ struct Options {
     analyzer: Option<String>,
     lenient: Option<bool>,
     phrase_slop: u32,
-    /// The type of `multi_match` by which words are searched, if it is not `best_fields`.
+    /// The type of `multi_match` for words, if it is not `best_fields`.
     kind: Option<String>,
     tie_breaker: f32,
     /// How prefixes, wildcards and regular expressions are scored.

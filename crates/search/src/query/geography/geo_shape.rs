@@ -37,7 +37,7 @@ enum WantedShape {
     },
 }
 
-/// Where an indexed shape is by default, as in Elasticsearch.
+/// The default location of an indexed shape, as in Elasticsearch.
 const SHAPE_INDEX: &str = "shapes";
 const SHAPE_PATH: &str = "shape";
 

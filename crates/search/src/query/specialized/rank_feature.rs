@@ -48,7 +48,7 @@ enum Function {
 #[derive(Debug)]
 struct RankFeatureNode {
     docs: Docs,
-    /// The field and the term by which Elasticsearch indexes the feature.
+    /// The field and the term that Elasticsearch indexes the feature under.
     place: (String, String),
     function: Function,
     boost: f32,

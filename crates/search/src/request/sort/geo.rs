@@ -15,7 +15,7 @@ use crate::values::mode::Mode;
 /// Most points of one sort.
 const POINTS_MAX: usize = 1000;
 
-/// Where a sort by distance starts.
+/// The origin of a sort by distance.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct GeoSort {
     pub path: String,

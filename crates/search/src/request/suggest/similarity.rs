@@ -10,7 +10,7 @@ use super::words::no_constant;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Similarity {
-    /// By the edits that the search itself counted.
+    /// Measured by the edits that the search itself counted.
     Internal,
     DamerauLevenshtein,
     Levenshtein,

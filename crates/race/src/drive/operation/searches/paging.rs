@@ -17,7 +17,7 @@ use crate::http::{Request, RequestBuilder};
 /// Keep-alive of the point in time, which each page renews.
 const KEEP_ALIVE: &str = "1m";
 
-/// Where the pages come from.
+/// The source of the pages.
 pub(in crate::drive::operation) struct PageSource {
     request: Request,
     /// Name of the operation that opened the point in time.

@@ -22,7 +22,7 @@ pub(crate) struct StoredQueries<'a> {
     segment: &'a Segment,
     ordinals: Option<OrdinalColumn<'a>>,
     terms: Option<&'a TermDictionary>,
-    /// The sorted ordinals of terms by which a query is known to match; `None` until they are needed.
+    /// The sorted ordinals of the terms that a query is known to match; `None` until they are needed.
     exact: Option<Vec<u32>>,
     run_count: u32,
     reader: StoredReader,
