@@ -112,3 +112,13 @@ fn repeated_strings_make_the_same_buckets() {
     let keys = at_once.expect("an answer").to_string();
     assert!(keys.contains("a/a") && keys.contains("c/c"), "{keys}");
 }
+
+/// What a script made for one document does not count for the next one: together it is more than a script may use.
+#[test]
+fn each_document_has_the_memory_of_a_script_for_itself() {
+    let (_kept, shards) = shards();
+    let source = "String s = doc['k'].value; for (int i = 0; i < 17; ++i) { s += s; } return s.length();";
+    let body = json!({"size": 0, "aggs": {"sum": {"sum": {"script": {"source": source}}}}});
+    let found = answer(&shards, &body).expect("no document's script uses up its memory");
+    assert_eq!(found["aggregations"]["sum"]["value"], json!(300.0 * 131_072.0));
+}

@@ -114,10 +114,15 @@ impl<'a> Run<'a> {
         self
     }
 
+    /// Gives the script its whole time again, and its memory but for `kept_bytes`.
+    pub fn renew(&mut self, kept_bytes: u64) {
+        self.until = Instant::now() + TIME_MAX;
+        self.growth_left = GROWTH_MAX.saturating_sub(kept_bytes);
+    }
+
     /// Starts a batch of ascending documents.
     pub fn begin(&mut self, docs: &[DocId]) {
-        self.until = Instant::now() + TIME_MAX;
-        self.growth_left = GROWTH_MAX;
+        self.renew(0);
         if let Some(batch) = &mut self.batch {
             batch.docs.clear();
             batch.docs.extend_from_slice(docs);

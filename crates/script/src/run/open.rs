@@ -114,6 +114,34 @@ impl<'a> OpenScript<'a> {
         }
     }
 
+    /// Reports the numbers that the script returns for each of `docs`, which ascend: one, several or none. As
+    /// nothing else outlives a document, each document has the time and memory of a script for itself.
+    pub fn numbers_of_each(
+        &mut self,
+        docs: &[DocId],
+        scores: &[f32],
+        mut found: impl FnMut(&mut Vec<f64>),
+    ) -> Result<(), RequestError> {
+        self.run.begin(docs);
+        let (mut numbers, mut kept_bytes) = (Vec::new(), 0);
+        if let Some(DistinctValues { values, indexes }) = self.repeated(docs)? {
+            for index in indexes {
+                values[index as usize].numbers(&mut numbers);
+                found(&mut numbers);
+                numbers.clear();
+            }
+            return Ok(());
+        }
+        for at in 0..docs.len() {
+            self.run.renew(kept_bytes);
+            self.run_at(at, scores)?.numbers(&mut numbers);
+            kept_bytes += size_of_val(numbers.as_slice()) as u64;
+            found(&mut numbers);
+            numbers.clear();
+        }
+        Ok(())
+    }
+
     /// Adds what the script returns for one value of a document, its `_value`.
     pub fn value_of(
         &mut self,
@@ -197,8 +225,7 @@ impl<'a> OpenScript<'a> {
             let index = match indexes.get(&kind) {
                 Some(index) => *index,
                 None => {
-                    let outcome = self.run.run(at).and_then(|value| self.run.settle(value));
-                    let value = outcome.map_err(|error| self.failed(error))?;
+                    let value = self.run_at(at, &[])?;
                     if !value.is_constant() {
                         return Ok(None);
                     }
@@ -310,13 +337,14 @@ impl<'a> OpenScript<'a> {
         mut found: impl FnMut(Value) -> Result<(), E>,
     ) -> Result<(), E> {
         for at in 0..count {
-            self.run.score = f64::from(scores.get(at).copied().unwrap_or(0.0));
-            let outcome = self.run.run(at).and_then(|value| self.run.settle(value));
-            match outcome {
-                Ok(value) => found(value)?,
-                Err(error) => return Err(self.failed(error).into()),
-            }
+            found(self.run_at(at, scores)?)?;
         }
         Ok(())
+    }
+    /// Runs the script for one document of the batch.
+    fn run_at(&mut self, at: usize, scores: &[f32]) -> Result<Value, RequestError> {
+        self.run.score = f64::from(scores.get(at).copied().unwrap_or(0.0));
+        let outcome = self.run.run(at).and_then(|value| self.run.settle(value));
+        outcome.map_err(|error| self.failed(error))
     }
 }

@@ -3,7 +3,7 @@
 
 use limber_mapping::number::sortable_from_f64;
 
-use super::{Block, Column, Data, EmittedBlock, binary, cast, split};
+use super::{Block, Column, Data, EmittedBlock, binary, cast, only_expression, split};
 use crate::language::{Compiled, Expr, Kind, Stmt};
 use crate::types::{Binary, Type};
 
@@ -37,7 +37,7 @@ impl Block<'_, '_> {
     /// Returns the script's number for each document.
     pub fn numbers(&mut self, script: &Compiled) -> Option<Vec<f64>> {
         let rows = self.all_rows();
-        if let [Stmt::Return(Some(expr))] = script.body.as_slice() {
+        if let Some(expr) = only_expression(script) {
             return self.eval_loosely(expr, &rows)?.into_real();
         }
         let mut results = Results::Numbers(Vec::new());
@@ -52,7 +52,7 @@ impl Block<'_, '_> {
     /// Returns the script's answer for each document.
     pub fn flags(&mut self, script: &Compiled) -> Option<Vec<bool>> {
         let rows = self.all_rows();
-        if let [Stmt::Return(Some(expr))] = script.body.as_slice() {
+        if let Some(expr) = only_expression(script) {
             return self.eval(expr, &rows)?.into_flags();
         }
         let mut results = Results::Flags(Vec::new());

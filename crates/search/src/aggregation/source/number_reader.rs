@@ -1,6 +1,5 @@
 //! Reads the numbers of a field or script, batch by batch.
 
-use limber_mapping::RequestError;
 use limber_mapping::date::Resolution;
 use limber_mapping::number::sortable_from_f64;
 use limber_segment::columns::{Batch, NumberColumn};
@@ -187,11 +186,9 @@ impl NumberReader<'_> {
                 return Ok(Values { values, positions: None });
             }
             let mut position = 0;
-            script.values(docs, &self.scores, |value| {
-                value.numbers(&mut numbers);
-                add_numbers(&mut numbers, self.missing, position, stored_of, values, positions);
+            script.numbers_of_each(docs, &self.scores, |numbers| {
+                add_numbers(numbers, self.missing, position, stored_of, values, positions);
                 position += 1;
-                Ok::<(), RequestError>(())
             })?;
             return Ok(Values { values, positions: Some(positions) });
         };
