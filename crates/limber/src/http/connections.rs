@@ -179,12 +179,10 @@ impl Connections {
         let allowed = (free as usize).max(CONNECTIONS_MIN).min(self.max);
         self.allowed.store(allowed, Ordering::Relaxed);
         let surplus = open.alive().saturating_sub(allowed);
-        if surplus > 0 {
-            self.close_idle(&mut open, surplus);
-        }
-        let grown = open.by_id.values().filter(|connection| connection.has_grown()).count();
-        if grown > self.grown_max {
-            self.close_idle_where(&mut open, grown - self.grown_max, Connection::has_grown);
+        self.close_idle(&mut open, surplus);
+        if open.alive() > self.grown_max {
+            let grown = open.by_id.values().filter(|connection| connection.has_grown()).count();
+            self.close_idle_where(&mut open, grown.saturating_sub(self.grown_max), Connection::has_grown);
         }
     }
 
@@ -219,6 +217,9 @@ impl Connections {
         count: usize,
         is_wanted: impl Fn(&Connection) -> bool,
     ) -> usize {
+        if count == 0 {
+            return 0;
+        }
         let Some(idle_since_ms) = self.now_ms().checked_sub(IDLE_AFTER.as_millis() as u64) else { return 0 };
         let is_idle = |connection: &&Arc<Connection>| {
             !connection.is_closing.load(Ordering::Relaxed)

@@ -72,7 +72,7 @@ impl Watched {
             let mut buffer = ReadBuf::new(&mut read[..wanted]);
             ready!(Pin::new(self.io.inner_mut()).poll_read(context, &mut buffer))?;
             let count = buffer.filled().len();
-            if count > READ_BYTES_FIRST {
+            if count >= READ_BYTES_FIRST {
                 self.connection.note_growth();
             }
             valid.clear();

@@ -202,10 +202,10 @@ impl Collect for Composite {
         let mut after = None;
         if let Some(keys) = self.after_keys(bound.sources())? {
             let mut combination = vec![0; readers.len() + 1];
-            for (context, (reader, key)) in readers.iter_mut().zip(&keys).enumerate() {
+            for (index, (reader, key)) in readers.iter_mut().zip(&keys).enumerate() {
                 match key {
-                    Key::Missing => combination[0] |= 1 << context,
-                    key => combination[context + 1] = reader.id(key, budget)?,
+                    Key::Missing => combination[0] |= 1 << index,
+                    key => combination[index + 1] = reader.id(key, budget)?,
                 }
             }
             after = Some(combination);

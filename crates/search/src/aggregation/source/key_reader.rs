@@ -227,24 +227,22 @@ impl<'s> KeyReader<'s> {
                 known.clear();
                 known.resize(terms.len(), UNKNOWN);
                 for (at, (position, term)) in terms.iter().enumerate() {
-                    let first = terms.first_of(at);
-                    if first != at && known[first] >= 0 && last.is_none_or(|(before, _)| before != position) {
-                        last = Some((position, term));
-                        ids.push(known[first]);
-                        positions.push(position as u32);
-                        continue;
-                    }
                     // The terms of a document are sorted, so equal ones are adjacent.
-                    if last == Some((position, term))
-                        || filter.is_some_and(|filter| !filter.allows_term(term))
-                    {
+                    if last == Some((position, term)) {
                         continue;
                     }
                     last = Some((position, term));
-                    let id = i64::from(pool.number(term, budget)?);
-                    known[first] = id;
-                    ids.push(id);
-                    positions.push(position as u32);
+                    let id = &mut known[terms.first_of(at)];
+                    if *id == UNKNOWN {
+                        *id = match filter.is_none_or(|filter| filter.allows_term(term)) {
+                            true => i64::from(pool.number(term, budget)?),
+                            false => REFUSED,
+                        };
+                    }
+                    if *id != REFUSED {
+                        ids.push(*id);
+                        positions.push(position as u32);
+                    }
                 }
             }
             Reader::Terms(terms) => {
