@@ -17,13 +17,13 @@ use crate::{Error, FileWriter, Result};
 /// systems and devices.
 pub(crate) const BLOCK: usize = 4096;
 /// Maximum number of bytes per write, the size of a buffer.
-const ROOM_BYTES: usize = 1 << 20;
+const BUFFER_BYTES: usize = 1 << 20;
 
 /// Buffers that no writer uses, for the next one. An idle log thus holds less than a block.
 static FREE_BUFFERS: Mutex<Vec<AlignedBuffer>> = Mutex::new(Vec::new());
-const ROOMS_MAX: usize = 4;
+const FREE_BUFFERS_MAX: usize = 4;
 
-/// A buffer of [`ROOM_BYTES`] bytes that begins at a multiple of [`BLOCK`].
+/// A buffer of [`BUFFER_BYTES`] bytes that begins at a multiple of [`BLOCK`].
 struct AlignedBuffer {
     bytes: Vec<u8>,
     start: usize,
@@ -34,20 +34,20 @@ impl AlignedBuffer {
         if let Some(buffer) = FREE_BUFFERS.lock().pop() {
             return buffer;
         }
-        let bytes = vec![0; ROOM_BYTES + BLOCK];
+        let bytes = vec![0; BUFFER_BYTES + BLOCK];
         let start = bytes.as_ptr().align_offset(BLOCK);
         AlignedBuffer { bytes, start }
     }
 
     fn give_back(self) {
         let mut buffers = FREE_BUFFERS.lock();
-        if buffers.len() < ROOMS_MAX {
+        if buffers.len() < FREE_BUFFERS_MAX {
             buffers.push(self);
         }
     }
 
     fn all(&mut self) -> &mut [u8] {
-        &mut self.bytes[self.start..][..ROOM_BYTES]
+        &mut self.bytes[self.start..][..BUFFER_BYTES]
     }
 }
 
@@ -172,11 +172,11 @@ impl<F: BlockFile> FileWriter for DirectWriter<F> {
             (buffer, self.begun.len())
         });
         while !bytes.is_empty() {
-            let (now, later) = bytes.split_at(bytes.len().min(ROOM_BYTES - filled));
+            let (now, later) = bytes.split_at(bytes.len().min(BUFFER_BYTES - filled));
             buffer.all()[filled..][..now.len()].copy_from_slice(now);
             filled += now.len();
             bytes = later;
-            if filled == ROOM_BYTES {
+            if filled == BUFFER_BYTES {
                 filled = self.write_buffer(&mut buffer, filled)?;
             }
         }
@@ -222,8 +222,20 @@ mod tests {
             return; // no direct writes on this file system
         };
         let mut expected: Vec<u8> = Vec::new();
-        let lengths =
-            [1, 7, 4095, 4096, 4097, 0, 100_000, ROOM_BYTES - 1, ROOM_BYTES, 3 * ROOM_BYTES + 5, 2, 4089];
+        let lengths = [
+            1,
+            7,
+            4095,
+            4096,
+            4097,
+            0,
+            100_000,
+            BUFFER_BYTES - 1,
+            BUFFER_BYTES,
+            3 * BUFFER_BYTES + 5,
+            2,
+            4089,
+        ];
         for (round, len) in lengths.iter().cycle().take(40).enumerate() {
             let piece: Vec<u8> = (0..*len).map(|at| (at * 31 + round * 7 + 1) as u8).collect();
             log.write_all(&piece).expect("writes");

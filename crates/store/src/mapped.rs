@@ -52,7 +52,7 @@ static BLOCKS: AtomicPtr<EntryBlock> = AtomicPtr::new(std::ptr::null_mut());
 static FREE: Mutex<Vec<&'static Entry>> = Mutex::new(Vec::new());
 /// Held while pages are released and while a map is removed, so that nothing else can have been mapped at
 /// its address.
-static LETTING_GO: Mutex<()> = Mutex::new(());
+static RELEASING: Mutex<()> = Mutex::new(());
 /// Number of maps that were damaged since the process began.
 static FAULTS: AtomicU64 = AtomicU64::new(0);
 static INSTALLED: Once = Once::new();
@@ -138,7 +138,7 @@ impl MappedFile {
 
 impl Drop for MappedFile {
     fn drop(&mut self) {
-        let _not_let_go = LETTING_GO.lock();
+        let _not_let_go = RELEASING.lock();
         let version = self.entry.version.load(Ordering::Relaxed);
         self.entry.version.store(version + 1, Ordering::Relaxed);
         fence(Ordering::Release);
@@ -172,7 +172,7 @@ fn find_map<T>(mut look: impl FnMut(&'static Entry, usize, usize) -> Option<T>) 
 
 /// Releases all pages of all maps: they stay in the page cache, and are mapped again when they are read.
 pub fn release_pages() {
-    let _letting_go = LETTING_GO.lock();
+    let _letting_go = RELEASING.lock();
     find_map(|_, start, end| {
         if start < end {
             // SAFETY: the range is a map, from its first page to its last, of a file or of zeros that

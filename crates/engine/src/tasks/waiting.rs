@@ -16,11 +16,11 @@ use crate::api::Result;
 
 /// How many requests of the process may wait for something to happen at the same time. Each of them holds a
 /// thread, and the thread pools have no more for them.
-const WAITING_MAX: usize = 192;
+const WAITING_REQUESTS_MAX: usize = 192;
 /// Time between two checks whether the client still waits for the response.
 const LOOK: Duration = Duration::from_millis(50);
 
-static WAITING: AtomicUsize = AtomicUsize::new(0);
+static WAITING_REQUESTS: AtomicUsize = AtomicUsize::new(0);
 
 /// Runs jobs on threads, such as a bounded thread pool.
 pub trait ThreadOwner: Send + Sync {
@@ -97,7 +97,7 @@ pub fn wait_until<T>(
     if Instant::now() >= deadline {
         return Ok(None);
     }
-    let _one = Patient::enter()?;
+    let _one = WaitingRequest::enter()?;
     waiting(|| {
         loop {
             work::check_beyond_deadline()?;
@@ -111,22 +111,22 @@ pub fn wait_until<T>(
 }
 
 /// One waiting request.
-struct Patient;
+struct WaitingRequest;
 
-impl Patient {
-    fn enter() -> Result<Patient> {
-        let one = Patient;
-        if WAITING.fetch_add(1, Ordering::Relaxed) < WAITING_MAX {
+impl WaitingRequest {
+    fn enter() -> Result<WaitingRequest> {
+        let one = WaitingRequest;
+        if WAITING_REQUESTS.fetch_add(1, Ordering::Relaxed) < WAITING_REQUESTS_MAX {
             return Ok(one);
         }
-        let reason = format!("rejected execution of request: {WAITING_MAX} requests wait already");
+        let reason = format!("rejected execution of request: {WAITING_REQUESTS_MAX} requests wait already");
         Err(RequestError::new(ErrorClass::TooManyRequests, "es_rejected_execution_exception", reason))
     }
 }
 
-impl Drop for Patient {
+impl Drop for WaitingRequest {
     fn drop(&mut self) {
-        WAITING.fetch_sub(1, Ordering::Relaxed);
+        WAITING_REQUESTS.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -122,7 +122,7 @@ pub fn of_answer(format: Option<&str>, accept: Option<&str>) -> Result<MediaType
             return Ok(MediaType { is_asked_for: !accept.contains(','), ..media });
         }
         let essence = candidate.split(';').next().unwrap_or("").trim();
-        // What is no format of values is what some endpoint answers alone, such as the tiles of `_mvt`.
+        // Other media types are only supported by single endpoints, such as the tiles of `_mvt`.
         if matches!(
             essence,
             "*/*"

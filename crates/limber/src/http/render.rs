@@ -128,8 +128,8 @@ impl Shape {
                 }
             }
             Body::RawJson(bytes) => bytes,
-            Body::Rendered(shown) if self.media.is_asked_for => self.value(shown.value())?,
-            Body::Rendered(shown) => {
+            Body::TextOrValue(shown) if self.media.is_asked_for => self.value(shown.value())?,
+            Body::TextOrValue(shown) => {
                 return Ok((shown.text().into_bytes(), TEXT.to_owned()));
             }
             Body::Document(content_type, bytes) => return Ok((bytes, content_type.to_owned())),

@@ -28,11 +28,11 @@ pub enum Body {
     /// Any other content type, with its bytes.
     Document(&'static str, Vec<u8>),
     /// Text by default, JSON for clients that ask for a structured format (`_cat`).
-    Rendered(Box<dyn Rendered>),
+    TextOrValue(Box<dyn TextOrValue>),
 }
 
 /// A body that is text for people and a value for programs.
-pub trait Rendered: std::fmt::Debug + Send {
+pub trait TextOrValue: std::fmt::Debug + Send {
     fn text(&self) -> String;
     fn value(&self) -> Value;
 }
@@ -64,8 +64,8 @@ impl Response {
     }
 
     /// Creates a response that is text for people and a value for programs, with status 200.
-    pub fn shown(body: impl Rendered + 'static) -> Response {
-        Response { status: 200, body: Body::Rendered(Box::new(body)), headers: Vec::new() }
+    pub fn shown(body: impl TextOrValue + 'static) -> Response {
+        Response { status: 200, body: Body::TextOrValue(Box::new(body)), headers: Vec::new() }
     }
 
     /// Creates a response without a body.

@@ -18,8 +18,8 @@ use super::connections::Connection;
 use super::framing::Framing;
 use super::socket::Socket;
 
-/// The largest read buffer of a connection, in bytes, which the connection keeps as long as it is open: a
-/// head fits that is as long as may be. Thousands of connections hold one, and nothing charges them.
+/// Maximum size of a connection's read buffer, which fits the longest allowed head. The buffer is kept while
+/// the connection is open, and no pool is charged for it.
 pub const READ_BYTES_MAX: usize = 32 << 10;
 /// A client that reads nothing of its response for this long is disconnected.
 const STALL_TIME: Duration = Duration::from_secs(60);

@@ -16,7 +16,7 @@ use super::cluster::Cluster;
 use super::pack::{Batch, Origin};
 
 /// Maximum number of refused documents printed to standard error, if they are not written to a file.
-const TOLD_MAX: u64 = 10;
+const PRINTED_MAX: u64 = 10;
 /// How often a document is sent again while the server is too busy for it.
 const RETRIES_MAX: u32 = 12;
 const PAUSE_FIRST: Duration = Duration::from_millis(250);
@@ -259,9 +259,9 @@ impl Shared {
             }
         }
         let printed = self.printed.fetch_add(1, Ordering::Relaxed);
-        if printed < TOLD_MAX {
+        if printed < PRINTED_MAX {
             eprintln!("{name}, record {}: {reason}", origin.record);
-        } else if printed == TOLD_MAX {
+        } else if printed == PRINTED_MAX {
             eprintln!("more documents are refused; --errors FILE keeps them all");
         }
     }

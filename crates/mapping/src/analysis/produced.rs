@@ -5,7 +5,7 @@ use limber_work as work;
 /// Counts the bytes of the tokens of one text, and charges the part that exceeds the length of the text.
 pub(super) struct Produced {
     bytes: usize,
-    charged: usize,
+    accounted: usize,
     is_full: bool,
 }
 
@@ -19,7 +19,7 @@ impl Produced {
 
     /// Creates a counter. Nothing is charged before the tokens are four times the size of `text`.
     pub fn of(text: &str) -> Produced {
-        Produced { bytes: 0, charged: 4 * text.len(), is_full: false }
+        Produced { bytes: 0, accounted: 4 * text.len(), is_full: false }
     }
 
     /// Counts a token as an index stores it, once per occurrence. Returns `false` if the request has no
@@ -38,9 +38,9 @@ impl Produced {
     #[inline]
     pub fn has_room(&mut self, bytes: usize) -> bool {
         self.bytes += bytes;
-        if self.bytes > self.charged + Self::STEP {
-            self.is_full |= !work::state_bytes(self.bytes - self.charged);
-            self.charged = self.bytes;
+        if self.bytes > self.accounted + Self::STEP {
+            self.is_full |= !work::state_bytes(self.bytes - self.accounted);
+            self.accounted = self.bytes;
         }
         !self.is_full
     }

@@ -36,7 +36,7 @@ pub(crate) fn run(spec: &TrackSpec, checks_assertions: bool, out: &mut dyn Write
                 let corpus_folder = data.as_deref();
                 documents::whereabouts(
                     set,
-                    &documents::SearchFolders {
+                    &documents::DocumentSources {
                         track_folder: folder,
                         corpus_folder,
                         is_offline: spec.is_offline,

@@ -42,7 +42,7 @@ enum Node {
     /// A number of an integer type; beyond this absolute value the arithmetic may overflow, and nothing is
     /// known.
     Whole(f64, Box<Node>),
-    Fade(Falloff, Box<Node>),
+    Decay(Falloff, Box<Node>),
     /// A decay of the field's point.
     DecayOfPoint(Falloff),
 }
@@ -173,9 +173,9 @@ impl Reading<'_, '_> {
         match (&value.kind, &self.field.values) {
             (Kind::FieldValue(_), ValueKind::Point) => Some(Node::DecayOfPoint(falloff)),
             (Kind::FieldValue(_), ValueKind::Date { .. }) => {
-                Some(Node::Fade(falloff, Box::new(Node::Number)))
+                Some(Node::Decay(falloff, Box::new(Node::Number)))
             }
-            _ => Some(Node::Fade(falloff, self.boxed(value)?)),
+            _ => Some(Node::Decay(falloff, self.boxed(value)?)),
         }
     }
 
@@ -232,7 +232,7 @@ impl ScriptCeiling<'_> {
                 }
                 (least, most)
             }
-            Node::Fade(falloff, inner) => {
+            Node::Decay(falloff, inner) => {
                 let (least, most) = self.interval(inner, span)?;
                 let (greatest, smallest) = falloff.most_and_least(least, most);
                 (smallest, greatest)

@@ -1,4 +1,4 @@
-//! Sorts of a request on a shard: "where does each key come from?"
+//! Binds the sorts of a request to a shard: decides where each key comes from.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ fn bind(sort: &Sort, shard: &ShardSnapshot, context: &SearchContext) -> Result<B
     Ok(bound)
 }
 
-/// A sort by the order of documents, named as `sort` is.
+/// Returns a sort by document order with the name, order and mode of `sort`.
 fn unbound(sort: &Sort) -> BoundSort {
     let descending = sort.order == Order::Descending;
     BoundSort {
@@ -75,7 +75,7 @@ fn unbound(sort: &Sort) -> BoundSort {
     }
 }
 
-/// The keys are distances. `values_of`: the shard, or the space of nested documents that have the places.
+/// Binds a sort by distance. `values_of` is the shard, or the nested documents that contain the points.
 fn bind_distance(
     bound: &mut BoundSort,
     sort: &Sort,
@@ -97,7 +97,7 @@ fn bind_distance(
     Ok(())
 }
 
-/// The keys are what a script gives.
+/// Binds a sort by the result of a script.
 fn bind_script(bound: &mut BoundSort, by: &ScriptSort, values_of: &ShardSnapshot) -> Result<()> {
     let context = if by.is_text { ScriptContext::StringSort } else { ScriptContext::NumberSort };
     bound.kind = if by.is_text { KeyKind::Term } else { KeyKind::Double };
@@ -198,8 +198,7 @@ fn bind_numeric_type(bound: &mut BoundSort, sort: &Sort, like: &Field) -> Result
     Ok(())
 }
 
-/// # Errors
-/// A mode that reckons with values which are no numbers, or with unsigned ones.
+/// Refuses `sum`, `avg` and `median` for keys that are terms or unsigned numbers.
 fn check_mode(bound: &BoundSort, shard: &ShardSnapshot) -> Result<()> {
     if !matches!(bound.mode, Mode::Sum | Mode::Avg | Mode::Median) {
         return Ok(());
@@ -216,8 +215,8 @@ fn check_mode(bound: &BoundSort, shard: &ShardSnapshot) -> Result<()> {
     }
 }
 
-/// Refuses fields of nested documents, unless the shard's are those or the documents around have the values
-/// as well.
+/// Refuses a field of nested documents, unless `shard` searches these or the enclosing documents include the
+/// values.
 ///
 /// Source: `FieldSortBuilder#validateMissingNestedPath`.
 fn check_context(field: &Field, shard: &ShardSnapshot) -> Result<()> {

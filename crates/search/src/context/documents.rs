@@ -44,8 +44,8 @@ pub trait NamedDocuments: Send + Sync {
     /// Those of a get: the index does not exist, the routing is missing, or the version differs.
     fn read(&self, name: &DocumentName) -> Result<Option<NamedDocument>, RequestError>;
 
-    /// Returns the documents that the query rules of these sets pin and exclude for a search with the match
-    /// criteria `match_criteria`.
+    /// Returns the documents that the query rules of these sets pin and exclude for a search with
+    /// `match_criteria`.
     ///
     /// # Errors
     /// One of the sets does not exist.

@@ -7,7 +7,6 @@ use limber_segment::columns::Batch;
 use limber_segment::postings::{Postings, Want};
 use limber_segment::terms::{TermCursor, TermInfo};
 use limber_segment::{DocId, Segment, StoredReader};
-use limber_text::automaton::TermAutomaton;
 
 use super::BoxedMatcher;
 use super::boolean::BoolDocs;
@@ -24,7 +23,7 @@ use super::values::points::NumberDocs;
 use super::values::shapes::shapes;
 use crate::error::Result;
 use crate::matcher::automaton::walk;
-use crate::primitives::{Docs, PhraseNode, TermEnd, TermPattern};
+use crate::primitives::{Docs, PhraseNode, TermEnd};
 
 /// Up to this many terms, postings are iterated in parallel; more are first merged into one bit set. Lucene's
 /// `TermInSetQuery` has a limit of 16.
@@ -56,16 +55,11 @@ pub(crate) fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatch
     match docs {
         Docs::Terms { field, terms } if field.index => any_posting(segment, field, terms),
         Docs::Terms { field, terms } => any_ordinal(segment, field, terms),
-        Docs::TermRange { field, lower, upper } => term_range(segment, field, lower, upper),
-        Docs::Pattern { field, lower, upper, pattern } => {
-            let Some(dictionary) = segment.terms(&field.path)? else { return Ok(Box::new(NoDocs)) };
-            let cursor = dictionary.range(bound(lower), bound(upper))?;
-            match field.index {
-                true => postings_of(segment, field, cursor, |term| pattern.matches(term)),
-                false => ordinals_of(segment, field, cursor, pattern),
-            }
-        }
-        Docs::Automaton { field, automaton } => accepted_terms(segment, field, &**automaton),
+        Docs::TermRange { field, lower, upper } => term_range(docs, segment, field, (lower, upper)),
+        Docs::Pattern { field, .. } | Docs::Automaton { field, .. } => match field.index {
+            true => postings_of(docs, field, segment),
+            false => ordinals_of(docs, field, segment),
+        },
         Docs::NumberRange { field, min, max } => number_range(segment, field, *min..=*max),
         Docs::Numbers { field, numbers } => any_number(segment, field, numbers),
         Docs::Places { field, shape, relation } => places(segment, field, shape, *relation),
@@ -155,10 +149,10 @@ fn any_ordinal<'a>(segment: &'a Segment, field: &Field, terms: &[Box<[u8]>]) -> 
 
 /// Documents with a term between two ends: by postings where the terms are few, else by the column.
 fn term_range<'a>(
+    docs: &Docs,
     segment: &'a Segment,
     field: &Field,
-    lower: &TermEnd,
-    upper: &TermEnd,
+    (lower, upper): (&TermEnd, &TermEnd),
 ) -> Result<BoxedMatcher<'a>> {
     let Some(dictionary) = segment.terms(&field.path)? else { return Ok(Box::new(NoDocs)) };
     let cursor = dictionary.range(bound(lower), bound(upper))?;
@@ -182,29 +176,7 @@ fn term_range<'a>(
         let wanted = Wanted::Range(first as u32, (first + count - 1) as u32);
         return Ok(Box::new(ColumnDocs::new(column, wanted)));
     }
-    postings_of(segment, field, cursor, |_| true)
-}
-
-/// Documents with a term that an automaton accepts.
-fn accepted_terms<'a>(
-    segment: &'a Segment,
-    field: &Field,
-    automaton: &dyn TermAutomaton,
-) -> Result<BoxedMatcher<'a>> {
-    let Some(dictionary) = segment.terms(&field.path)? else { return Ok(Box::new(NoDocs)) };
-    if field.index {
-        let Some(reader) = segment.postings_reader(&field.path)? else { return Ok(Box::new(NoDocs)) };
-        let mut any = AnyPostings::new(segment.doc_count());
-        walk(dictionary, automaton, |cursor, _| any.add(reader.postings(&cursor.info()?, Want::Docs)?))?;
-        return Ok(any.finish());
-    }
-    let Some(column) = segment.ordinals(&field.path)? else { return Ok(Box::new(NoDocs)) };
-    let mut ordinals = Vec::new();
-    walk(dictionary, automaton, |cursor, _| {
-        ordinals.push(cursor.ord() as u32);
-        Ok(())
-    })?;
-    Ok(Box::new(ColumnDocs::new(column, Wanted::Any(ordinals))))
+    postings_of(docs, field, segment)
 }
 
 /// Documents with a number in the range, by points where the field has them, else by its column.
@@ -286,7 +258,7 @@ pub(crate) fn each_term(
     Ok(())
 }
 
-fn bound(end: &Option<(Vec<u8>, bool)>) -> Bound<&[u8]> {
+fn bound(end: &TermEnd) -> Bound<&[u8]> {
     match end {
         None => Bound::Unbounded,
         Some((term, true)) => Bound::Included(term),
@@ -302,37 +274,22 @@ pub(crate) fn with_field<'a>(segment: &'a Segment, path: &str) -> Result<BoxedMa
     })
 }
 
-/// Matches the documents with any term of the cursor that is accepted.
-fn postings_of<'a>(
-    segment: &'a Segment,
-    field: &Field,
-    mut cursor: TermCursor<'_>,
-    passes: impl Fn(&[u8]) -> bool,
-) -> Result<BoxedMatcher<'a>> {
+/// Matches the documents with any term of a set, by the postings of an indexed field.
+fn postings_of<'a>(docs: &Docs, field: &Field, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
     let Some(reader) = segment.postings_reader(&field.path)? else { return Ok(Box::new(NoDocs)) };
     let mut any = AnyPostings::new(segment.doc_count());
-    while cursor.advance()? {
-        if passes(cursor.term()) {
-            any.add(reader.postings(&cursor.info()?, Want::Docs)?)?;
-        }
-    }
+    each_term(docs, segment, |cursor| any.add(reader.postings(&cursor.info()?, Want::Docs)?))?;
     Ok(any.finish())
 }
 
-/// Documents with any term of the cursor that the pattern matches, by the column of a field without an index.
-fn ordinals_of<'a>(
-    segment: &'a Segment,
-    field: &Field,
-    mut cursor: TermCursor<'_>,
-    pattern: &TermPattern,
-) -> Result<BoxedMatcher<'a>> {
+/// Matches the documents with any term of a set, by the column of a field without an index.
+fn ordinals_of<'a>(docs: &Docs, field: &Field, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
     let Some(column) = segment.ordinals(&field.path)? else { return Ok(Box::new(NoDocs)) };
     let mut ordinals = Vec::new();
-    while cursor.advance()? {
-        if pattern.matches(cursor.term()) {
-            ordinals.push(cursor.ord() as u32);
-        }
-    }
+    each_term(docs, segment, |cursor| {
+        ordinals.push(cursor.ord() as u32);
+        Ok(())
+    })?;
     Ok(Box::new(ColumnDocs::new(column, Wanted::Any(ordinals))))
 }
 

@@ -279,7 +279,7 @@ pub(super) fn write_key(docs: &Docs, key: &mut KeyWriter) -> bool {
     true
 }
 
-/// What the key of a set of values of a field begins with.
+/// Writes the tag and the field's path, with which such a key begins.
 fn begin_key(tag: u8, field: &Field, key: &mut KeyWriter) {
     key.tag(tag);
     key.text(field.path.as_bytes());

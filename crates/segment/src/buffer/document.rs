@@ -449,7 +449,7 @@ mod tests {
             let raw = mapping.field(&format!("{path}.raw")).expect("mapped");
             buffer.term(&raw, value.as_bytes());
             let (text, raw) = (buffer.field(field.id).text().role, buffer.field(raw.id).terms().role);
-            echoes += [text, raw].iter().filter(|role| matches!(role, Role::SharedText(_))).count() as u64;
+            echoes += [text, raw].iter().filter(|role| matches!(role, Role::EchoOf(_))).count() as u64;
         };
         let mut state = 1u64;
         let mut below = |bound: u64| {

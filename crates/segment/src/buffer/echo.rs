@@ -35,7 +35,7 @@ pub enum Role {
     /// Other fields refer to it, so it may not refer to any.
     Source,
     /// Some of its values refer to those of that field.
-    SharedText(FieldId),
+    EchoOf(FieldId),
 }
 
 impl Role {
@@ -43,15 +43,15 @@ impl Role {
     #[inline]
     pub fn become_echo_of(&mut self, source: FieldId) -> bool {
         if *self == Role::None {
-            *self = Role::SharedText(source);
+            *self = Role::EchoOf(source);
         }
-        *self == Role::SharedText(source)
+        *self == Role::EchoOf(source)
     }
 
     /// Whether other fields may refer to it.
     #[inline]
     pub fn may_be_source(self) -> bool {
-        !matches!(self, Role::SharedText(_))
+        !matches!(self, Role::EchoOf(_))
     }
 }
 
@@ -151,7 +151,7 @@ fn source_of(field: &FieldBuffer) -> Option<FieldId> {
         _ => Role::None,
     };
     match role {
-        Role::SharedText(source) => Some(source),
+        Role::EchoOf(source) => Some(source),
         _ => None,
     }
 }

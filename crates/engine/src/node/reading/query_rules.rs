@@ -119,7 +119,7 @@ impl Node {
         Ok(json!({"total_matched_rules": matched.len(), "matched_rules": matched}))
     }
 
-    /// Returns the documents that the rules of these rulesets pin and exclude for the match criteria
+    /// Returns the documents that the rules of these rulesets pin and exclude for
     /// `match_criteria`.
     pub(in crate::node) fn apply_rules(
         &self,

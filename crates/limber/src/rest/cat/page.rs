@@ -115,7 +115,7 @@ pub struct Paged<S> {
     pub next_token: Option<String>,
 }
 
-impl<S: crate::http::response::Rendered> crate::http::response::Rendered for Paged<S> {
+impl<S: crate::http::response::TextOrValue> crate::http::response::TextOrValue for Paged<S> {
     fn text(&self) -> String {
         format!("{}next_token {}\n", self.rows.text(), self.next_token.as_deref().unwrap_or("null"))
     }

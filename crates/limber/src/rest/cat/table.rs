@@ -8,7 +8,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use crate::http::request::Request;
-use crate::http::response::{Rendered, Response};
+use crate::http::response::{Response, TextOrValue};
 
 /// A column: name, comma-separated aliases, description. Columns with `default` are shown without `h`.
 #[derive(Debug, Clone, Copy)]
@@ -204,7 +204,7 @@ pub struct Chosen {
     has_titles: bool,
 }
 
-impl Rendered for Chosen {
+impl TextOrValue for Chosen {
     fn text(&self) -> String {
         self.table.print(&self.chosen, &self.units, self.has_titles)
     }

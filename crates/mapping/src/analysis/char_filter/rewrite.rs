@@ -43,20 +43,20 @@ pub(in crate::analysis) struct Rewriter<'a> {
     source: &'a str,
     read: usize,
     made: Rewritten,
-    /// Bytes of the new text and of the edits that have been charged to the request.
-    charged: usize,
+    /// Bytes of the new text and of the edits that have been accounted to the request.
+    accounted: usize,
 }
 
 /// Bytes of an [`Edit`].
 const EDIT_BYTES: usize = std::mem::size_of::<Edit>();
-/// The output is charged to the request in steps of this size.
-const TOLD_STEP: usize = 16 << 10;
+/// The output is accounted to the request in steps of this size.
+const STEP: usize = 16 << 10;
 
 impl<'a> Rewriter<'a> {
     /// Starts at the beginning of `source`.
     pub fn new(source: &'a str) -> Rewriter<'a> {
         let made = Rewritten { text: String::with_capacity(source.len()), edits: Vec::new() };
-        Rewriter { source, read: 0, made, charged: source.len() }
+        Rewriter { source, read: 0, made, accounted: source.len() }
     }
 
     /// Returns the part that has not been processed yet.
@@ -75,12 +75,12 @@ impl<'a> Rewriter<'a> {
     /// request is refused then, and nothing is left to process.
     pub fn replace(&mut self, length: usize, replacement: &str) -> bool {
         let made = self.made.text.len() + replacement.len() + self.made.edits.len() * EDIT_BYTES;
-        if made > self.charged + TOLD_STEP {
-            if !work::state_bytes(made - self.charged) {
+        if made > self.accounted + STEP {
+            if !work::state_bytes(made - self.accounted) {
                 self.read = self.source.len();
                 return false;
             }
-            self.charged = made;
+            self.accounted = made;
         }
         let (before, after) = (self.read, self.made.text.len());
         self.made.text.push_str(replacement);

@@ -27,16 +27,16 @@ impl OpenJ9 {
     }
 
     pub(super) fn line(&mut self, text: &str, events: &mut GcEvents) {
-        let mut is_strange = !text.trim().is_empty();
+        let mut is_unrecognized = !text.trim().is_empty();
         let mut rest = text;
         while let Some(start) = rest.find('<') {
             rest = &rest[start + 1..];
             let Some(end) = rest.find('>') else { break };
-            is_strange = false;
+            is_unrecognized = false;
             self.element(&rest[..end], events);
             rest = &rest[end + 1..];
         }
-        events.unrecognized_line_count += u64::from(is_strange);
+        events.unrecognized_line_count += u64::from(is_unrecognized);
     }
 
     /// Reads one element. `element` is the text between the angle brackets.

@@ -5,7 +5,7 @@
 //! trusted, then what changed (or, for one race, each task's figures), then the differences between the
 //! races' settings, then each task over time, and then the server over the same time.
 //!
-//! Reading order: [`material`] is what is known about a race; [`chart`] is one plot with its scales
+//! Reading order: [`race_data`] is what is known about a race; [`chart`] is one plot with its scales
 //! ([`scale`]) and [`table`]; [`heat`] is the heat map. [`page`] combines the sections: [`summary`],
 //! [`change`], [`verdicts`] and [`agreement`] (on a [`percent_axis`]), [`tasks`], [`overview`], [`machine`]
 //! and [`environment`]. **Invariant**: strings from tracks and servers reach the page only through

@@ -13,7 +13,7 @@ use crate::model::DocumentSet;
 
 /// The folders that may contain the data files of a corpus.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct SearchFolders<'a> {
+pub(crate) struct DocumentSources<'a> {
     pub track_folder: &'a Path,
     /// Folder for downloads, and for files unpacked from a read-only track; `None` for no such folder.
     pub corpus_folder: Option<&'a Path>,
@@ -29,7 +29,7 @@ pub(crate) struct SearchFolders<'a> {
 pub(crate) fn prepare(
     track: &str,
     set: &DocumentSet,
-    folders: &SearchFolders<'_>,
+    folders: &DocumentSources<'_>,
     log: &mut dyn Write,
 ) -> Result<PathBuf, LoadError> {
     let path = match bundled(set, folders, log)? {
@@ -41,7 +41,7 @@ pub(crate) fn prepare(
 }
 
 /// Describes where [`prepare`] would take the data file from.
-pub(crate) fn whereabouts(set: &DocumentSet, folders: &SearchFolders<'_>) -> String {
+pub(crate) fn whereabouts(set: &DocumentSet, folders: &DocumentSources<'_>) -> String {
     for folder in [Some(folders.track_folder), folders.corpus_folder].into_iter().flatten() {
         let (file, archive) =
             (folder.join(&set.file), set.archive.as_ref().map(|archive| folder.join(archive)));
@@ -62,7 +62,7 @@ pub(crate) fn whereabouts(set: &DocumentSet, folders: &SearchFolders<'_>) -> Str
 /// Returns the data file in the track's own folder, unpacked if needed.
 fn bundled(
     set: &DocumentSet,
-    folders: &SearchFolders<'_>,
+    folders: &DocumentSources<'_>,
     log: &mut dyn Write,
 ) -> Result<Option<PathBuf>, LoadError> {
     let path = folders.track_folder.join(&set.file);
@@ -91,7 +91,11 @@ fn bundled(
 }
 
 /// Returns the data file in the corpus's data folder, unpacked or downloaded if needed.
-fn cached(set: &DocumentSet, folders: &SearchFolders<'_>, log: &mut dyn Write) -> Result<PathBuf, LoadError> {
+fn cached(
+    set: &DocumentSet,
+    folders: &DocumentSources<'_>,
+    log: &mut dyn Write,
+) -> Result<PathBuf, LoadError> {
     let folder = folders.corpus_folder.ok_or_else(|| missing(set, folders.track_folder))?;
     let path = folder.join(&set.file);
     if is_complete(&path, set.uncompressed_size_bytes) {
@@ -112,7 +116,7 @@ fn fetch(
     set: &DocumentSet,
     target: &Path,
     expected_bytes: Option<u64>,
-    folders: &SearchFolders<'_>,
+    folders: &DocumentSources<'_>,
     log: &mut dyn Write,
 ) -> Result<(), LoadError> {
     let Some(base_url) = set.base_url.as_deref() else {

@@ -129,7 +129,7 @@ pub(crate) fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Loaded, Load
             }
             TrackSource::Path(_) | TrackSource::Repository { .. } => {
                 let data = spec.data_root.as_ref().map(|root| root.join(&corpus_name));
-                let places = documents::SearchFolders {
+                let places = documents::DocumentSources {
                     track_folder: folder.as_deref().unwrap_or(Path::new(".")),
                     corpus_folder: data.as_deref(),
                     is_offline: spec.is_offline,
@@ -150,7 +150,7 @@ pub(crate) fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Loaded, Load
 /// Loads the track's `track.py` and runs its track processors, if racing the challenge needs them.
 fn load_plugin(
     spec: &TrackSpec,
-    place: &TrackFolder,
+    place: &ResolvedTrack,
     track: &mut Track,
     challenge: &str,
 ) -> Result<Option<Arc<Plugin>>, LoadError> {
@@ -182,7 +182,7 @@ pub(crate) fn check(spec: &TrackSpec) -> Result<(Loaded, DocumentSets), LoadErro
             "racing against build flavor [serverless] is not supported yet".to_owned(),
         ));
     }
-    let place = TrackFolder::of(spec)?;
+    let place = ResolvedTrack::of(spec)?;
     let mut track = read_at(spec, &place)?;
     let name = selection::challenge(&track, spec.challenge.as_deref())?.name.clone();
     let plugin = load_plugin(spec, &place, &mut track, &name)?;
@@ -197,7 +197,7 @@ pub(crate) fn check(spec: &TrackSpec) -> Result<(Loaded, DocumentSets), LoadErro
 /// # Errors
 /// Those of [`read`] for templates and JSON.
 pub(crate) fn render(spec: &TrackSpec) -> Result<(String, Value), LoadError> {
-    let place = TrackFolder::of(spec)?;
+    let place = ResolvedTrack::of(spec)?;
     let (json, _) = rendered(&templates(spec, &place), &place)?;
     Ok((place.track_name, json))
 }
@@ -205,13 +205,13 @@ pub(crate) fn render(spec: &TrackSpec) -> Result<(String, Value), LoadError> {
 /// Returns the track's JSON, and the variables that its templates read.
 fn rendered(
     templates: &TemplateContext,
-    place: &TrackFolder,
+    place: &ResolvedTrack,
 ) -> Result<(Value, BTreeSet<String>), LoadError> {
     let rendered = templates.render_track(&place.file)?;
     Ok((parse(&place.file, &rendered.text)?, rendered.variables))
 }
 
-fn templates(spec: &TrackSpec, place: &TrackFolder) -> TemplateContext {
+fn templates(spec: &TrackSpec, place: &ResolvedTrack) -> TemplateContext {
     TemplateContext {
         files: place.files.clone(),
         params: spec.params.clone(),
@@ -226,10 +226,10 @@ fn templates(spec: &TrackSpec, place: &TrackFolder) -> TemplateContext {
 /// # Errors
 /// Those of [`load`], except for documents and unsupported operations.
 pub(crate) fn read(spec: &TrackSpec) -> Result<Track, LoadError> {
-    read_at(spec, &TrackFolder::of(spec)?)
+    read_at(spec, &ResolvedTrack::of(spec)?)
 }
 
-fn read_at(spec: &TrackSpec, place: &TrackFolder) -> Result<Track, LoadError> {
+fn read_at(spec: &TrackSpec, place: &ResolvedTrack) -> Result<Track, LoadError> {
     let templates = templates(spec, place);
     let (json, variables) = rendered(&templates, place)?;
     check_version(&place.track_name, &json)?;
@@ -273,7 +273,7 @@ fn read_at(spec: &TrackSpec, place: &TrackFolder) -> Result<Track, LoadError> {
 }
 
 /// A track's source, resolved to files.
-struct TrackFolder {
+struct ResolvedTrack {
     track_name: String,
     files: TrackFiles,
     /// Name of the main file in `files`.
@@ -283,17 +283,17 @@ struct TrackFolder {
     revision: Option<String>,
 }
 
-impl TrackFolder {
-    fn of(spec: &TrackSpec) -> Result<TrackFolder, LoadError> {
+impl ResolvedTrack {
+    fn of(spec: &TrackSpec) -> Result<ResolvedTrack, LoadError> {
         match &spec.source {
-            TrackSource::BuiltIn { name, .. } => Ok(TrackFolder {
+            TrackSource::BuiltIn { name, .. } => Ok(ResolvedTrack {
                 files: builtin::files(name)?,
                 track_name: name.clone(),
                 file: "track.json".to_owned(),
                 folder: None,
                 revision: None,
             }),
-            TrackSource::Path(path) => TrackFolder::on_disk(path),
+            TrackSource::Path(path) => ResolvedTrack::on_disk(path),
             TrackSource::Repository { repository, track } => {
                 let checkout = repository.checkout(spec.distribution_version.as_deref())?;
                 if !checkout.folder.join(track).join("track.json").is_file() {
@@ -303,13 +303,13 @@ impl TrackFolder {
                         checkout.track_names()?.join(", ")
                     )));
                 }
-                let place = TrackFolder::on_disk(&checkout.folder.join(track))?;
-                Ok(TrackFolder { track_name: track.clone(), revision: checkout.revision, ..place })
+                let place = ResolvedTrack::on_disk(&checkout.folder.join(track))?;
+                Ok(ResolvedTrack { track_name: track.clone(), revision: checkout.revision, ..place })
             }
         }
     }
 
-    fn on_disk(path: &Path) -> Result<TrackFolder, LoadError> {
+    fn on_disk(path: &Path) -> Result<ResolvedTrack, LoadError> {
         let not_a_track = |reason: String| Err(LoadError::NotFound(reason));
         if !path.exists() {
             return not_a_track(format!("Track path {} does not exist", path.display()));
@@ -322,7 +322,7 @@ impl TrackFolder {
             if !full.join("track.json").is_file() {
                 return not_a_track(format!("Could not find track.json in {}", path.display()));
             }
-            return Ok(TrackFolder {
+            return Ok(ResolvedTrack {
                 track_name: name_of(full.file_name()),
                 files: TrackFiles::Folder(full.clone()),
                 file: "track.json".to_owned(),
@@ -334,7 +334,7 @@ impl TrackFolder {
             return not_a_track(format!("{} has to be a JSON file", path.display()));
         }
         let folder = full.parent().unwrap_or(Path::new("/")).to_owned();
-        Ok(TrackFolder {
+        Ok(ResolvedTrack {
             track_name: name_of(full.file_stem()),
             files: TrackFiles::Folder(folder.clone()),
             file: name_of(full.file_name()),

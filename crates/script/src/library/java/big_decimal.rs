@@ -106,7 +106,7 @@ fn exact(number: f64, at: u32) -> Outcome<BigDecimal> {
 }
 
 impl BigDecimal {
-    /// Both with the larger scale of the two.
+    /// Returns both numbers at the larger of their scales.
     fn aligned(&self, other: &BigDecimal) -> (BigInt, BigInt, i64) {
         let scale = self.scale.max(other.scale);
         let grown = |number: &BigDecimal| &number.unscaled * ten_to(scale - number.scale);
@@ -170,7 +170,7 @@ impl BigDecimal {
         }
     }
 
-    /// Without zeros at its end, down to a scale.
+    /// Removes trailing zeros, down to the scale `least`.
     fn stripped(&self, least: i64) -> BigDecimal {
         let ten = BigInt::from(10);
         let mut number = self.clone();

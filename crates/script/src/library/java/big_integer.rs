@@ -10,7 +10,7 @@ use super::Class;
 use crate::error::{Outcome, ScriptError};
 use crate::values::{JavaObject, Value};
 
-/// Bits of the largest number that a script may make: more would take time that nobody asks about.
+/// Maximum bits of a number: arithmetic on longer ones would run too long without a check for cancellation.
 pub(super) const BITS_MAX: u64 = 1 << 17;
 
 const STATICS: &[(&str, usize)] = &[("valueOf", 1), ("ZERO", 0), ("ONE", 0), ("TWO", 0), ("TEN", 0)];

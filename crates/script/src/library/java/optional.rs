@@ -16,7 +16,7 @@ pub(super) const CLASS: Class =
 #[derive(Debug)]
 struct Optional(Option<Value>);
 
-/// What streams answer that may have found nothing.
+/// Makes the result of a stream operation that may have found nothing.
 pub(in super::super) fn optional(found: Option<Value>) -> Value {
     Value::Object(Rc::new(Optional(found)))
 }

@@ -268,7 +268,7 @@ impl<'s> CompositeCollector<'s> {
         self.collect_subs(entries)
     }
 
-    /// Takes documents that may have several values of a source, or none: every combination of them counts.
+    /// Collects documents that may have several values, or none, of a source, and counts every combination.
     fn collect_combinations(&mut self, entries: &Entries<'_>) -> Result<()> {
         let mut combination = vec![0i64; self.width];
         let mut places = vec![0usize; self.readers.len()];
@@ -320,7 +320,7 @@ impl<'s> CompositeCollector<'s> {
         count
     }
 
-    /// Goes on to the document's next combination: the last source turns fastest.
+    /// Advances to the document's next combination; the last source changes fastest.
     fn next_combination(&self, position: usize, combination: &mut [i64], places: &mut [usize]) {
         for (place, column) in self.columns.iter().enumerate().rev() {
             let (start, end) = (column.starts[position] as usize, column.starts[position + 1] as usize);

@@ -52,7 +52,7 @@ pub struct DateBuckets {
     at: usize,
     /// Mean number of buckets in a millisecond.
     per_milli: f64,
-    /// How a bucket's index (its place) is computed if all buckets are equally long.
+    /// How a bucket's index is computed if all buckets are equally long.
     equal: Option<Equal>,
     /// Looks up a bucket's index by instant. `None`: there are no starts, or bucket lengths differ too much.
     cells: Option<Cells>,

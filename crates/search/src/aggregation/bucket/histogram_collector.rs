@@ -28,7 +28,7 @@ pub struct HistogramCollector<'s> {
     budget: &'s Budget,
 }
 
-/// How the slot (place) of a value is computed.
+/// How the slot of a value is computed.
 #[derive(Debug, Clone, Copy)]
 enum Slots {
     /// A slot for each stored number, counted from the smallest, where their range is narrow. This saves a

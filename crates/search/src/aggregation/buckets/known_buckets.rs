@@ -1,5 +1,5 @@
 //! Maps (parent bucket, key index) to a bucket with one load per document. A key index is a number that
-//! identifies a key and is small enough for an array, such as an ordinal. The code calls it a place.
+//! identifies a key and is small enough for an array, such as an ordinal.
 
 use super::entries::Entries;
 use crate::aggregation::budget::Budget;

@@ -181,24 +181,29 @@ impl<'s> CardinalityCollector<'s> {
     }
 }
 
+/// Charges a sketch. Most of them stay small if there are many buckets, so each is charged a quarter of the
+/// largest size.
+fn charge_sketch(budget: &Budget, precision: u32) -> Result<()> {
+    budget.spend(Sketch::bytes_max(precision) / 4)
+}
+
 /// The sketches of all buckets, each made and charged at its first value.
 struct Sketches<'k> {
     of_bucket: &'k mut [Option<Box<Sketch>>],
     precision: u32,
     budget: &'k Budget,
-    /// What was refused. It is asked for after the values, since not every loop over them can end early.
+    /// The first refusal of the budget. It is checked after the loop over the values, because not every loop
+    /// can stop early.
     outcome: Result<()>,
 }
 
 impl Sketches<'_> {
     fn of(&mut self, bucket: u32) -> &mut Sketch {
-        let place = &mut self.of_bucket[bucket as usize];
-        if place.is_none() && self.outcome.is_ok() {
-            // Most sketches of many buckets stay small; a quarter of the most is a fair price for all of
-            // them.
-            self.outcome = self.budget.spend(Sketch::bytes_max(self.precision) / 4);
+        let sketch = &mut self.of_bucket[bucket as usize];
+        if sketch.is_none() && self.outcome.is_ok() {
+            self.outcome = charge_sketch(self.budget, self.precision);
         }
-        place.get_or_insert_with(|| Box::new(Sketch::new(self.precision)))
+        sketch.get_or_insert_with(|| Box::new(Sketch::new(self.precision)))
     }
 
     #[inline]
@@ -209,7 +214,7 @@ impl Sketches<'_> {
         }
     }
 
-    /// Numbers of documents of several buckets.
+    /// Adds numbers of documents that belong to several buckets.
     fn insert_joined(
         &mut self,
         values: &Values<'_, i64>,
@@ -220,7 +225,7 @@ impl Sketches<'_> {
         let is_floating = source.is_floating();
         let mut last = None;
         values.join(entries, starts, |_, bucket, value| {
-            // Neighbouring documents often repeat a value.
+            // Consecutive documents often repeat a value.
             if last == Some((bucket, value)) {
                 return;
             }
@@ -321,8 +326,7 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
                 let loaded = terms.load(entries.docs)?;
                 let values = Values { values: loaded.numbers, positions: Some(&loaded.terms.positions) };
                 values.join(entries, &mut self.starts, |_, bucket, number| {
-                    let hash = hash_term(loaded.terms.term(number as usize));
-                    sketches.of(bucket).insert(hash);
+                    sketches.insert(bucket, hash_term(loaded.terms.term(number as usize)));
                 });
             }
             Reader::Terms(terms) if entries.bucket_count == 1 => terms.see(entries, self.budget)?,
@@ -355,7 +359,7 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
             return Ok(());
         }
         if self.sketches[0].is_none() {
-            self.budget.spend(Sketch::bytes_max(self.precision) / 4)?;
+            charge_sketch(self.budget, self.precision)?;
         }
         let own = self.sketches[0].get_or_insert_with(|| Box::new(Sketch::new(self.precision)));
         let missing = terms.reader.missing_ordinal();
@@ -399,7 +403,7 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
             match &mut self.sketches[bucket as usize] {
                 Some(own) => own.merge(&other),
                 empty => {
-                    self.budget.spend(Sketch::bytes_max(self.precision) / 4)?;
+                    charge_sketch(self.budget, self.precision)?;
                     *empty = Some(other);
                 }
             }

@@ -1,4 +1,4 @@
-//! What of lines and polygons lies in a square, and how they look with fewer corners.
+//! Clips lines and polygons to a square, and simplifies them.
 
 /// Pixels from the upper left corner of a tile.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,7 +14,7 @@ pub(super) struct Box {
     pub most: f64,
 }
 
-/// A side of a [`Box`]: the axis, where it is, and whether what lies inside is less.
+/// A side of a [`Box`]: its axis, its coordinate, and whether smaller coordinates are inside.
 type Side = (bool, f64, bool);
 
 impl Box {

@@ -23,7 +23,7 @@ pub struct Frame {
     buffer: f64,
 }
 
-/// A place on a map that is 1 wide and 1 high, whose origin is the middle.
+/// Projects a point to a map that is 1 wide and 1 high, whose origin is the middle.
 fn mercator((longitude, latitude): Position) -> (f64, f64) {
     let latitude = latitude.clamp(-LATITUDE_MAX, LATITUDE_MAX);
     let y = ((90.0 + latitude) * std::f64::consts::PI / 360.0).tan().ln();
@@ -123,7 +123,7 @@ impl Frame {
         Ok(self.shape(&Geometry::Polygon(vec![corners])).into_iter().next())
     }
 
-    /// A shape, each of its parts of another kind for itself.
+    /// Draws a shape. Points, lines and polygons in it become separate outlines.
     pub fn shape(&self, shape: &Geometry) -> Vec<Outline> {
         let clip = self.clip();
         let ring = |ring: &Vec<Position>, turn: f64| -> Vec<Pixel> {
@@ -180,7 +180,7 @@ fn ring_of(rectangle: Rectangle) -> Vec<Position> {
     ]
 }
 
-/// The corners with longitudes that go on where they jump over the date line.
+/// Returns the corners with longitudes made continuous across the date line.
 fn unrolled(corners: &[Position]) -> impl Iterator<Item = Position> + '_ {
     let mut turn = 0.0;
     let mut before: Option<f64> = None;

@@ -63,7 +63,7 @@ fn packed(out: &mut Vec<u8>, tag: u8, numbers: &[u32]) {
     bytes(out, tag, &written);
 }
 
-/// The value as a message; `None`: the format has none such.
+/// Encodes the value as a message; `None` if the format has no type for it.
 fn value_bytes(value: &Value) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     match value {

@@ -22,7 +22,7 @@ pub struct Outline {
     pub(super) commands: Vec<u32>,
 }
 
-/// A pen that tells the way from where it was.
+/// A pen that encodes each position as the offset from the previous one.
 struct Pen {
     at: (i64, i64),
     commands: Vec<u32>,
@@ -85,7 +85,7 @@ impl Outline {
     }
 }
 
-/// Points inside of a square, each pixel once where it comes several times in turn.
+/// Returns the points inside a square; consecutive points on the same pixel count once.
 pub(super) fn points_of(pixels: &[Pixel], within: Box) -> Option<Outline> {
     let mut places: Vec<(i64, i64)> = (pixels.iter().map(|pixel| rounded(*pixel)))
         .filter(|(x, y)| within.contains(Pixel { x: *x as f64, y: *y as f64 }))

@@ -29,7 +29,7 @@ const LATITUDE_MAX: f64 = 85.051_128_779_806_59;
 
 const PARSER: ObjectParser<'_> = ObjectParser("vector-tile");
 
-/// As what a cell is drawn.
+/// How a cell of the grid is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GridType {
     Cell,
@@ -63,7 +63,7 @@ fn negative(name: &str, value: i32) -> RequestError {
 }
 
 impl Asked {
-    /// Reads the path, the body and what the URL says instead of the body.
+    /// Parses the path, the body, and the URL parameters, which override the body.
     ///
     /// # Errors
     /// In Elasticsearch's words.
@@ -272,7 +272,7 @@ impl Asked {
         if self.with_labels {
             fields.push(LABEL.into());
         }
-        // After the others: of several that fit, the last says how a field is shown.
+        // Added last, because the last entry that matches a field determines its format.
         fields.push(json!({"field": self.field, "format": "wkt"}));
         fields
     }
@@ -359,8 +359,8 @@ fn is_hex(text: &str) -> Result<bool> {
     }
 }
 
-/// The metrics that a tile takes, by name, and those of their values that a statistic is made of; none: they
-/// have one value.
+/// The metric aggregations that a tile supports, with the values that get statistics over all cells; empty
+/// for metrics with one value.
 const METRICS: [(&str, &[&str]); 13] = [
     ("avg", &[]),
     ("boxplot", &["min", "max", "q1", "q2", "q3", "lower", "upper"]),
@@ -411,7 +411,7 @@ fn check_aggregations(given: &Map<String, Value>) -> Result<()> {
                 "Two sibling aggregations cannot have the same name: [{name}]"
             )));
         }
-        // What is no aggregation at all, the search refuses.
+        // The search itself refuses what is not an aggregation.
         let Some((kind, _)) = type_of(body) else { continue };
         if !METRICS.iter().any(|(metric, _)| *metric == kind) {
             return Err(RequestError::illegal_argument(format!(

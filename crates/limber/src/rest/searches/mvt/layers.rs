@@ -94,7 +94,7 @@ fn add_hit(asked: &Asked, layer: &mut Layer, hit: &SearchHit) -> Result<()> {
     Ok(())
 }
 
-/// The first value of each field; those of an object under their own names.
+/// Adds the first value of each field; members of an object are added under their own names.
 fn add_fields(properties: &mut Vec<(String, Value)>, fields: &Map<String, Value>, drawn: &str) {
     for (name, values) in fields.iter().filter(|(name, _)| *name != drawn && *name != LABEL) {
         match &values[0] {
@@ -106,7 +106,7 @@ fn add_fields(properties: &mut Vec<(String, Value)>, fields: &Map<String, Value>
     }
 }
 
-/// The shapes of the field that is drawn. Places are one feature, shapes one each.
+/// Returns the geometries of the drawn field: all points are one feature, each shape is its own.
 fn outlines(asked: &Asked, fields: &Map<String, Value>) -> Vec<Outline> {
     let options = WktOptions { allow_z: true, coerce: true, off_map: true };
     let texts = fields.get(&asked.field).and_then(Value::as_array).into_iter().flatten();
