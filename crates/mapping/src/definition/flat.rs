@@ -28,15 +28,16 @@ pub(super) fn is_flat(body: &serde_json::Map<String, Value>) -> Result<bool, Req
     body.get("subobjects").map_or(Ok(false), |value| parse(value).map(|subobjects| !subobjects))
 }
 
-/// Refuses a name with so many dots that the walker would need too many ways to it.
-pub(super) fn check_name(name: &str, path: &str, settings: &MappingSettings) -> Result<(), RequestError> {
+/// Refuses a name in a flat object with so many dots that the walker would need too many ways to it. `name` is
+/// the one that the definition keeps, which is also the one that is read when the index is opened.
+fn check_name(name: &str, around: Around<'_>) -> Result<(), RequestError> {
     if name.split('.').any(|part| part.trim().is_empty()) {
         let what = if name.is_empty() { "be an empty string" } else { "contain only whitespaces" };
         return Err(RequestError::illegal_argument(format!("field name cannot {what}")));
     }
-    match name.bytes().filter(|byte| *byte == b'.').count() < settings.limits.object_levels() {
+    match name.bytes().filter(|byte| *byte == b'.').count() < around.settings.limits.object_levels() {
         true => Ok(()),
-        false => Err(depth_exceeded(&joined(path, name), settings)),
+        false => Err(depth_exceeded(&joined(around.path, name), around.settings)),
     }
 }
 
@@ -47,6 +48,8 @@ pub(super) struct Around<'a> {
     pub path: &'a str,
     /// In force inside of it.
     pub dynamic: Dynamic,
+    /// Those of the index, which limit the names.
+    pub settings: &'a MappingSettings,
 }
 
 impl Object {
@@ -63,7 +66,7 @@ impl Object {
         }
         for (name, node) in &mut self.properties {
             if let Node::Object(inner) = node {
-                inner.settle_flat(Around { path: &joined(around.path, name), dynamic })?;
+                inner.settle_flat(Around { path: &joined(around.path, name), dynamic, ..around })?;
             }
         }
         Ok(())
@@ -80,12 +83,14 @@ impl Object {
     }
 }
 
+/// Adds a property under a name of the flat object, or what lies in it if it is an object.
 fn put(
     flat: &mut BTreeMap<String, Node>,
     name: String,
     node: Node,
     around: Around<'_>,
 ) -> Result<(), RequestError> {
+    check_name(&name, around)?;
     let Node::Object(object) = node else {
         flat.insert(name, node);
         return Ok(());

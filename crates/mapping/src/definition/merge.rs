@@ -12,12 +12,14 @@ use super::tree::{Dynamic, Node, Object, Root};
 use crate::RequestError;
 use crate::field::{Leaf, Update};
 use crate::json::java::java_text;
+use crate::settings::MappingSettings;
 
 /// Returns `present` with `update` merged in. Conflicts are `illegal_argument_exception` with Elasticsearch's
 /// message.
 ///
 /// Source: `RootObjectMapper#merge`, `ObjectMapper#merge`, `FieldMapper#merge`.
-pub(crate) fn merge(present: &Root, update: &Root) -> Result<Root, RequestError> {
+pub(crate) fn merge(present: &Root, update: &Root, settings: &MappingSettings) -> Result<Root, RequestError> {
+    let outside = Around { path: "", dynamic: Dynamic::True, settings };
     if let (true, Some(false)) = (present.routing_required == Some(true), update.routing_required) {
         return Err(conflicts(
             "_routing",
@@ -64,7 +66,7 @@ pub(crate) fn merge(present: &Root, update: &Root) -> Result<Root, RequestError>
         (present, update) => update.clone().or_else(|| present.clone()),
     };
     Ok(Root {
-        object: objects(&present.object, &update.object, Around { path: "", dynamic: Dynamic::True })?,
+        object: objects(&present.object, &update.object, outside)?,
         date_detection: update.date_detection.or(present.date_detection),
         numeric_detection: update.numeric_detection.or(present.numeric_detection),
         dynamic_date_formats: update
@@ -135,7 +137,7 @@ fn check_nested(present: &Object, update: &Object, path: &str) -> Result<(), Req
 fn objects(present: &Object, update: &Object, around: Around<'_>) -> Result<Object, RequestError> {
     let path = around.path;
     let dynamic = update.dynamic.or(present.dynamic).unwrap_or(around.dynamic);
-    let update = &*renamed(present, update, Around { path, dynamic })?;
+    let update = &*renamed(present, update, Around { dynamic, ..around })?;
     if let Some(enabled) = update.enabled
         && enabled != present.enabled.unwrap_or(true)
     {
@@ -154,7 +156,7 @@ fn objects(present: &Object, update: &Object, around: Around<'_>) -> Result<Obje
         let merged = match (properties.get(name), node) {
             (None, node) => node.clone(),
             (Some(Node::Object(old)), Node::Object(new)) => {
-                Node::Object(objects(old, new, Around { path: &full, dynamic })?)
+                Node::Object(objects(old, new, Around { path: &full, dynamic, ..around })?)
             }
             (Some(Node::Leaf(old)), Node::Leaf(new)) => Node::Leaf(leaves(old, new, &full)?),
             (Some(Node::Alias(_)), Node::Alias(_)) => node.clone(),

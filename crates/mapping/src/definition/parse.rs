@@ -111,7 +111,7 @@ fn root(body: &Map<String, Value>, settings: &MappingSettings) -> Result<Root, R
             unknown.join("] [")
         )));
     }
-    root.object.settle_flat(Around { path: "", dynamic: Dynamic::True })?;
+    root.object.settle_flat(Around { path: "", dynamic: Dynamic::True, settings })?;
     Ok(root)
 }
 

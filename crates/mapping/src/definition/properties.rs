@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::flat;
 use super::parse::{depth_exceeded, joined, node};
 use super::tree::{Node, Object};
 use crate::RequestError;
@@ -55,9 +54,6 @@ fn add(
     settings: &MappingSettings,
 ) -> Result<(), RequestError> {
     let Inside { path, depth, is_flat } = inside;
-    if is_flat {
-        flat::check_name(name, path, settings)?;
-    }
     let (head, rest) = match name.split_once('.') {
         Some((head, rest)) if !is_flat => (head, Some(rest)),
         _ => (name, None),

@@ -88,7 +88,7 @@ impl Mapping {
     /// merged in.
     pub fn merge(&self, body: &Value) -> Result<Mapping, RequestError> {
         let update = definition::parse(body, &self.settings)?;
-        let root = definition::merge(&self.root, &update)?;
+        let root = definition::merge(&self.root, &update, &self.settings)?;
         Mapping::compile(root, &self.settings, Some(self))
     }
 
