@@ -20,8 +20,10 @@ use limber_store::Charge;
 use limber_work as work;
 use serde::Deserialize;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
 
 use super::source_filter;
+use crate::http::media::{self, Format};
 use crate::http::pools::PoolName;
 use crate::http::refusal::circuit_breaking;
 use crate::http::request::{Method, Request};
@@ -91,8 +93,6 @@ const LABEL: &str = "<bulk_operations>";
 /// Estimated bytes that an operation needs while it is carried out: the parsed operation, its step, its
 /// outcome and its item in the response. For a short operation this is many times its own length.
 const OPERATION_BYTES: u64 = 1024;
-/// What the name of a dynamic template takes with the path of its field, beside their letters.
-const TEMPLATE_BYTES: u64 = 128;
 /// Number of operations that are charged together.
 const CHARGED_OPERATIONS: usize = 64;
 /// Maximum capacity, in operations, that is allocated before the operations are charged.
@@ -147,11 +147,7 @@ fn parse_operations<'a>(
                 BulkOperation { source: &[], ..previous.clone() }
             }
             _ => {
-                let (operation, filter) = parse_action(line, line_number, defaults)?;
-                let template_count = operation.dynamic_templates.as_ref().map_or(0, |named| named.len());
-                charge
-                    .grow(template_count as u64 * TEMPLATE_BYTES, LABEL)
-                    .map_err(|error| circuit_breaking(&error))?;
+                let (operation, filter) = parse_action(line, line_number, defaults, charge)?;
                 filters.extend(filter.map(|filter| (operations.len(), filter)));
                 operation
             }
@@ -166,7 +162,7 @@ fn parse_operations<'a>(
         if operation.kind == OperationKind::Update
             && !defaults.wants_source
             && filters.last().is_none_or(|(number, _)| *number != operations.len())
-            && let Some(filter) = source_member(operation.source)?
+            && let Some(filter) = source_member(operation.source, charge)?
         {
             operation.wants_source = filter.fetch;
             filters.push((operations.len(), filter));
@@ -179,25 +175,35 @@ fn parse_operations<'a>(
     Ok((operations, filters))
 }
 
+/// Reads a value that is a part of the body. What is made of it takes no more than the tree, so both are
+/// charged before.
+fn read_tree(value: &RawValue, charge: &mut Charge) -> Result<serde_json::Value> {
+    let json = value.get();
+    let bytes = json.len() as u64 + media::tree_bytes(Format::Json, json.as_bytes());
+    charge.grow(2 * bytes, LABEL).map_err(|error| circuit_breaking(&error))?;
+    serde_json::from_str(json).map_err(|error| RequestError::parsing(error.to_string()))
+}
+
 /// Reads `_source` in the body of an update.
-pub fn source_member(body: &[u8]) -> Result<Option<SourceFilter>> {
+pub fn source_member(body: &[u8], charge: &mut Charge) -> Result<Option<SourceFilter>> {
     #[derive(Deserialize)]
-    struct Member {
-        #[serde(rename = "_source")]
-        source: Option<serde_json::Value>,
+    struct Member<'a> {
+        #[serde(rename = "_source", borrow)]
+        source: Option<&'a RawValue>,
     }
     if memchr::memmem::find(body, b"\"_source\"").is_none() {
         return Ok(None);
     }
     // A body that is no object is refused when the update is carried out.
-    let member = serde_json::from_slice::<Member>(body).ok().and_then(|member| member.source);
-    member.map(|value| SourceFilter::parse(&value)).transpose()
+    let member = serde_json::from_slice::<Member<'_>>(body).ok().and_then(|member| member.source);
+    member.map(|value| SourceFilter::parse(&read_tree(value, charge)?)).transpose()
 }
 
 fn parse_action<'a>(
     line: &'a [u8],
     line_number: usize,
     defaults: &Defaults<'a>,
+    charge: &mut Charge,
 ) -> Result<(BulkOperation<'a>, Option<SourceFilter>)> {
     let action: Action<'a> = serde_json::from_slice(line).map_err(|error| {
         let text = error.to_string();
@@ -248,18 +254,36 @@ fn parse_action<'a>(
     operation.require_data_stream =
         action.metadata.require_data_stream.unwrap_or(defaults.require_data_stream);
     operation.retry_on_conflict = action.metadata.retry_on_conflict;
-    operation.dynamic_templates = dynamic_templates(action.metadata.dynamic_templates, kind, line_number)?;
-    let filter = action.metadata.source.map(|value| SourceFilter::parse(&value)).transpose()?;
+    if let Some(named) = action.metadata.dynamic_templates {
+        operation.dynamic_templates = dynamic_templates(&read_tree(named, charge)?, kind, line_number)?;
+    }
+    let source = action.metadata.source.map(|value| read_tree(value, charge)).transpose()?;
+    let filter = source.map(|value| SourceFilter::parse(&value)).transpose()?;
     operation.wants_source = filter.as_ref().map_or(defaults.wants_source, |filter| filter.fetch);
     Ok((operation, filter))
 }
 
 /// The dynamic templates that an operation names; those that map no field take none.
 fn dynamic_templates(
-    named: HashMap<String, String>,
+    named: &serde_json::Value,
     kind: OperationKind,
     line_number: usize,
 ) -> Result<Option<Arc<HashMap<String, String>>>> {
+    let Some(members) = named.as_object() else {
+        return Err(RequestError::illegal_argument(format!(
+            "Action/metadata line [{line_number}] contains an unknown parameter [dynamic_templates]"
+        )));
+    };
+    let text = |value: &serde_json::Value| match value {
+        serde_json::Value::String(text) => Ok(text.clone()),
+        value if value.is_number() || value.is_boolean() => Ok(value.to_string()),
+        value => {
+            let reason = format!("Expected text but found {}", limber_mapping::token(value));
+            Err(RequestError::illegal_argument(reason))
+        }
+    };
+    let named: HashMap<String, String> =
+        members.iter().map(|(path, value)| Ok((path.clone(), text(value)?))).collect::<Result<_>>()?;
     let what = match kind {
         _ if named.is_empty() => return Ok(None),
         OperationKind::Index | OperationKind::Create => return Ok(Some(Arc::new(named))),
@@ -268,19 +292,6 @@ fn dynamic_templates(
     };
     let reason = format!("{what} request in line [{line_number}] does not accept dynamic_templates");
     Err(RequestError::illegal_argument(reason))
-}
-
-/// The members of an object as texts, or why they are none.
-fn texts(named: &serde_json::Value) -> std::result::Result<HashMap<String, String>, String> {
-    let Some(members) = named.as_object() else {
-        return Err("Action/metadata line [{line}] contains an unknown parameter [dynamic_templates]".into());
-    };
-    let text = |value: &serde_json::Value| match value {
-        serde_json::Value::String(text) => Ok(text.clone()),
-        value if value.is_number() || value.is_boolean() => Ok(value.to_string()),
-        value => Err(format!("Expected text but found {}", limber_mapping::token(value))),
-    };
-    members.iter().map(|(path, value)| Ok((path.clone(), text(value)?))).collect()
 }
 
 struct Action<'a> {
@@ -302,8 +313,8 @@ struct Metadata<'a> {
     require_alias: Option<bool>,
     require_data_stream: Option<bool>,
     retry_on_conflict: u32,
-    dynamic_templates: HashMap<String, String>,
-    source: Option<serde_json::Value>,
+    dynamic_templates: Option<&'a RawValue>,
+    source: Option<&'a RawValue>,
 }
 
 /// Marks messages that already have Elasticsearch's wording.
@@ -384,14 +395,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Metadata<'a> {
                         "retry_on_conflict" | "_retry_on_conflict" => {
                             metadata.retry_on_conflict = number(&mut map)?.min(u64::from(u32::MAX)) as u32;
                         }
-                        "dynamic_templates" => {
-                            let named = map.next_value()?;
-                            metadata.dynamic_templates = texts(&named)
-                                .map_err(|why| serde::de::Error::custom(format!("{MARK}{why}")))?;
-                        }
-                        "_source" => {
-                            metadata.source = Some(map.next_value()?);
-                        }
+                        "dynamic_templates" => metadata.dynamic_templates = Some(map.next_value()?),
+                        "_source" => metadata.source = Some(map.next_value()?),
                         other => {
                             return Err(serde::de::Error::custom(format!(
                                 "{MARK}Action/metadata line [{{line}}] contains an unknown parameter [{other}]"
@@ -768,6 +773,36 @@ mod tests {
         let parsed: serde_json::Value =
             serde_json::from_slice(&render(&response, None, &filters).expect("room")).expect("JSON");
         assert_eq!(parsed["items"][2]["update"]["get"]["_source"], serde_json::json!({"b": 2}));
+    }
+
+    /// Members of an object, of which each takes many times its length once it is read.
+    fn members() -> String {
+        let members: Vec<String> = (0..1000).map(|number| format!("\"{number}\":\"t\"")).collect();
+        format!("{{{}}}", members.join(","))
+    }
+
+    #[test]
+    fn what_a_line_holds_is_charged_before_it_is_read() {
+        let (members, list) = (members(), serde_json::json!(vec!["f"; 1000]));
+        let bodies = [
+            format!("{{\"index\":{{\"dynamic_templates\":{members}}}}}\n{{}}\n"),
+            // They are refused once they have been read.
+            format!("{{\"delete\":{{\"_id\":\"1\",\"dynamic_templates\":{members}}}}}\n"),
+            format!("{{\"update\":{{\"_id\":\"1\",\"_source\":{list}}}}}\n{{}}\n"),
+            format!("{{\"update\":{{\"_id\":\"1\"}}}}\n{{\"_source\":{list}}}\n"),
+        ];
+        for body in &bodies {
+            let defaults = Defaults { index: Some("d"), ..Defaults::default() };
+            let parse = |limit: u64| {
+                let pool = Pool::new("request", limit);
+                let mut charge = pool.charge(0, LABEL).expect("room");
+                parse_operations(body.as_bytes(), &defaults, &mut charge).map(|_| ())
+            };
+            let error = parse(CHARGED_OPERATIONS as u64 * OPERATION_BYTES + 200_000).expect_err("no room");
+            assert_eq!(error.kind, "circuit_breaking_exception", "{body}");
+            let outcome = parse(1 << 20);
+            assert_eq!(outcome.is_err(), body.contains("delete"), "{body}");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use serde_json::json;
 use super::bulk::{push_json_string, push_outcome, push_update_get, source_member};
 use super::source_filter;
 use crate::http::pools::PoolName;
+use crate::http::refusal::circuit_breaking;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 use crate::http::status;
@@ -180,9 +181,11 @@ fn update(app: &App, request: &Request) -> Result<Response> {
         rewritten.map_or(Cow::Borrowed(body), |value| Cow::Owned(crate::http::json::to_bytes(&value, false)));
     let mut operation = operation(request, OperationKind::Update, &body)?;
     operation.retry_on_conflict = request.number("retry_on_conflict")?.unwrap_or(0);
+    let ledger = app.node.ledger();
+    let mut charge = ledger.request.charge(0, "<update>").map_err(|error| circuit_breaking(&error))?;
     let filter = match filter {
         Some(filter) => Some(filter),
-        None => source_member(&body)?,
+        None => source_member(&body, &mut charge)?,
     };
     operation.wants_source = filter.as_ref().is_some_and(|filter| filter.fetch);
     let response = app.node.write(operation, refresh_policy(request)?, None)?;
