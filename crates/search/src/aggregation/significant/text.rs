@@ -176,31 +176,30 @@ impl Words {
         budget: &Budget,
     ) -> Result<()> {
         self.found.clear();
-        let (pool, found) = (&mut self.pool, &mut self.found);
-        let repeats = &mut self.repeats;
-        self.texts.each(source, doc, paths, |text| {
-            let mut failed = Ok(());
-            let repeated = match (repeats.as_mut(), &field.analyzer) {
-                (Some(repeats), Some(analyzer)) => repeats.read(analyzer, text, budget)?,
-                _ => Vec::new(),
-            };
-            let mut repeated = repeated.into_iter();
-            let mut add = |word: &[u8]| {
-                let is_repeated = repeated.next().unwrap_or(false);
-                if failed.is_ok() && !is_repeated && filter.allows_term(word) {
-                    match pool.number(word, budget) {
-                        Ok(number) => found.push(number),
-                        Err(error) => failed = Err(error),
-                    }
+        let Words { pool, texts, found, repeats } = self;
+        texts.each(source, doc, paths, |text| {
+            let mut add = |word: &[u8]| -> Result<()> {
+                let allowed = filter.allows_term(word).then(|| pool.number(word, budget));
+                let number = allowed.transpose()?;
+                match repeats.as_mut() {
+                    Some(repeats) => repeats.add(word, number, budget)?,
+                    None => found.extend(number),
                 }
+                Ok(())
             };
             match &field.analyzer {
                 Some(analyzer) => {
-                    analyzer.tokens(text, |token| add(token.text.as_bytes()));
+                    let mut added = Ok(());
+                    analyzer.tokens(text, |token| {
+                        if added.is_ok() {
+                            added = add(token.text.as_bytes());
+                        }
+                    });
+                    added?;
                 }
-                None => add(text.as_bytes()),
+                None => add(text.as_bytes())?,
             }
-            failed
+            repeats.as_mut().map_or(Ok(()), |repeats| repeats.end(found, budget))
         })?;
         self.found.sort_unstable();
         self.found.dedup();
