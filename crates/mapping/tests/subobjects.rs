@@ -17,7 +17,10 @@ fn document() -> impl Strategy<Value = Value> {
         Just(json!([])),
         Just(json!({})),
     ];
-    let name = prop_oneof![Just("a"), Just("b"), Just("a.b"), Just("b.a.c"), Just("c")];
+    let name = prop_oneof![
+        8 => prop_oneof![Just("a"), Just("b"), Just("a.b"), Just("b.a.c"), Just("c"), Just("keyword")],
+        1 => prop_oneof![Just(""), Just(" "), Just("b."), Just("a..b"), Just("a. .c")],
+    ];
     leaf.prop_recursive(4, 24, 4, move |inner| {
         prop::collection::vec((name.clone(), inner), 0..4).prop_map(|members| {
             let members = members.into_iter().map(|(name, value)| (name.to_owned(), value));
@@ -87,10 +90,29 @@ proptest! {
     fn a_document_needs_the_mapping_once(
         documents in prop::collection::vec(document(), 1..4),
         dynamic in prop_oneof![Just("true"), Just("false"), Just("runtime")],
+        is_flat in any::<bool>(),
         at_root in any::<bool>(),
+        declared in prop_oneof![
+            Just(json!({})),
+            Just(json!({"b": {"type": "keyword", "copy_to": ["c", "a.b", "b.a"]}})),
+            Just(json!({"b": {"type": "keyword", "copy_to": ["a", "c.a"]}, "c.b": {"type": "long"}})),
+            Just(json!({"a": {"type": "alias", "path": "t"}, "b.a": {"type": "alias", "path": "t"}})),
+            Just(json!({"c": {"type": "alias", "path": "t"}, "a.b.c": {"type": "alias", "path": "t"}})),
+        ],
+        template in prop_oneof![
+            Just(json!([])),
+            Just(json!([{"t": {"match": "*b", "runtime": {}}}])),
+            Just(json!([{"t": {"match_mapping_type": "long", "runtime": {}}}])),
+        ],
+        runtime in prop_oneof![Just(json!({})), Just(json!({"a.b": {"type": "long"}, "c": {"type": "long"}}))],
     ) {
-        let flat = json!({"subobjects": false, "dynamic": dynamic});
-        let body = if at_root { flat } else { json!({"dynamic": dynamic, "properties": {"a": flat}}) };
+        let mut object = json!({"subobjects": !is_flat, "dynamic": dynamic});
+        object["properties"] = declared;
+        let mut body =
+            if at_root { object } else { json!({"dynamic": dynamic, "properties": {"a": object}}) };
+        body["properties"]["t"] = json!({"type": "long"});
+        body["dynamic_templates"] = template;
+        body["runtime"] = runtime;
         let mut mapping = Mapping::parse(&body, &MappingSettings::default()).expect("a mapping");
         let mut scratch = Scratch::new();
         for document in documents {
@@ -109,6 +131,187 @@ proptest! {
             restores(&mapping)?;
         }
     }
+}
+
+/// Checks that each document, one after the other, needs no mapping or one that takes effect, and what the
+/// mapping has in the end.
+fn check(body: &Value, documents: &[&str], expected: &Value) {
+    let mut mapping = Mapping::parse(body, &MappingSettings::default()).expect("a mapping");
+    let mut scratch = Scratch::new();
+    for document in documents {
+        let source = document.as_bytes();
+        let mut parsed =
+            |mapping: &Mapping| parse(mapping, source, scratch.for_document("1"), &mut NullSink::default());
+        if parsed(&mapping) == Ok(Parsed::NeedsMapping) {
+            let update = infer(&mapping, source).expect("a mapping for it");
+            mapping = mapping.merge(&update).expect("merges");
+        }
+        assert_eq!(parsed(&mapping), Ok(Parsed::Done), "{document} in {body}");
+    }
+    assert_eq!(mapping.to_json(), *expected, "{documents:?} in {body}");
+}
+
+#[test]
+fn what_a_runtime_field_makes_is_not_mapped() {
+    let copied = json!({
+        "runtime": {"r": {"type": "keyword"}},
+        "properties": {"a": {"type": "keyword", "copy_to": ["r"]}},
+    });
+    check(&copied, &[r#"{"a": "x"}"#, r#"{"a": ["x", "y"]}"#], &copied);
+    // An object that a runtime field has the path of is passed over, whatever else is new.
+    let object = json!({"runtime": {"r": {"type": "keyword"}}});
+    let grown = json!({"runtime": {"r": {"type": "keyword"}}, "properties": {"n": {"type": "long"}}});
+    check(&object, &[r#"{"r": {"x": 1}}"#, r#"{"r.x": 1}"#], &object);
+    check(&object, &[r#"{"r": [{"x": 1}], "r.x": 1, "n": 1}"#], &grown);
+
+    let template = json!([{"t": {"match_mapping_type": "string", "runtime": {}}}]);
+    let flat = json!({"subobjects": false, "dynamic_templates": template});
+    let mut made = flat.clone();
+    made["runtime"] = json!({"a.b": {"type": "keyword"}});
+    check(&flat, &[r#"{"a": {"b": "x"}}"#, r#"{"a": [{"b": "x"}, {"b": null}]}"#, r#"{"a.b": "x"}"#], &made);
+    // Numbers that no double can hold and names with dots at their end are known as well.
+    let at_runtime = json!({"dynamic": "runtime", "runtime": {"a.b": {"type": "long"}}});
+    check(&at_runtime, &[r#"{"a": {"b.": [1e999, 1]}}"#], &at_runtime);
+    let deep = format!(r#"{{"a": {{"b": {}{}}}}}"#, "[".repeat(150), "]".repeat(150));
+    check(&at_runtime, &[&deep], &at_runtime);
+}
+
+#[test]
+fn the_name_of_a_multi_field_written_in_full_is_passed_over() {
+    let flat = json!({
+        "subobjects": false,
+        "properties": {"a": {"type": "text", "fields": {"k": {"type": "keyword"}}}},
+    });
+    check(&flat, &[r#"{"a.k": "x"}"#, r#"{"a": {"k": "x"}}"#, r#"{"a": "x", "a.k": [1, 2]}"#], &flat);
+}
+
+/// Parses a document twice under a mapping that grows if it must, and returns why it is refused.
+fn refusal(body: &Value, document: &str) -> String {
+    let mut mapping = Mapping::parse(body, &MappingSettings::default()).expect("a mapping");
+    let mut scratch = Scratch::new();
+    for _ in 0..2 {
+        let scratch = scratch.for_document("1");
+        match parse(&mapping, document.as_bytes(), scratch, &mut NullSink::default()) {
+            Err(error) => return error.reason,
+            Ok(Parsed::Done) => panic!("{document} in {body} is not refused"),
+            Ok(Parsed::NeedsMapping) => {}
+        }
+        match infer(&mapping, document.as_bytes()).and_then(|update| mapping.merge(&update)) {
+            Err(error) => return error.reason,
+            Ok(grown) => mapping = grown,
+        }
+    }
+    panic!("{document} in {body} needs a mapping again and again")
+}
+
+#[test]
+fn objects_lead_to_aliases_whose_names_have_dots() {
+    let names = |dynamic: &str| {
+        json!({"subobjects": false, "dynamic": dynamic, "properties": {
+            "t": {"type": "long"},
+            "a.b.c": {"type": "alias", "path": "t"},
+            "d": {"type": "alias", "path": "t"},
+            "d.e": {"type": "long"},
+        }})
+    };
+    for dynamic in ["true", "false", "runtime", "strict"] {
+        let check = |document: &str, alias: &str| {
+            let reason = refusal(&names(dynamic), document);
+            assert!(
+                reason.contains(&format!("Cannot write to a field alias [{alias}].")),
+                "{document}: {reason}"
+            );
+        };
+        check(r#"{"a": {"b": {"c": 1}}}"#, "a.b.c");
+        check(r#"{"a": [{"b.c": 1}]}"#, "a.b.c");
+        check(r#"{"a.b": {"c": {"x": 1}}}"#, "a.b.c");
+        check(r#"{"d": {"e": 1}}"#, "d");
+    }
+    let names = names("true");
+    check(&names, &[r#"{"a": {"b": {"c": []}}, "a.b.c": [], "d": []}"#], &{
+        let mut shown = names.clone();
+        shown["dynamic"] = json!("true");
+        shown
+    });
+}
+
+#[test]
+fn values_are_not_copied_to_objects() {
+    let to = |path: &str, object: Value| json!({"properties": {"a": {"type": "keyword", "copy_to": [path]}, "o": object}});
+    let reason = refusal(&to("o", json!({"properties": {"x": {"type": "long"}}})), r#"{"a": "x"}"#);
+    assert!(
+        reason.contains(
+            "object mapping for [o] tried to parse field [o] as object, but found a concrete value"
+        ),
+        "{reason}"
+    );
+    // What is copied to an object whose contents are not read is passed over.
+    for path in ["o", "o.x"] {
+        let body = to(path, json!({"type": "object", "enabled": false}));
+        check(&body, &[r#"{"a": "x"}"#], &body);
+    }
+}
+
+#[test]
+fn new_runtime_fields_are_limited() {
+    let settings = |total_fields: usize| {
+        let mut settings = MappingSettings::default();
+        settings.limits.total_fields = total_fields;
+        settings
+    };
+    let document = r#"{"a": 1, "b": {"c": 2, "d": "x"}, "e": true, "f": 1.5}"#;
+    let template = json!([{"t": {"match": "*", "match_mapping_type": ["long", "string"], "runtime": {}}}]);
+    for body in [json!({"dynamic": "runtime"}), json!({"dynamic_templates": template})] {
+        let inferred = |total_fields: usize| {
+            let mapping = Mapping::parse(&body, &settings(total_fields)).expect("a mapping");
+            let update = infer(&mapping, document.as_bytes())?;
+            mapping.merge(&update)
+        };
+        let count = if body["dynamic"] == "runtime" { 5 } else { 6 };
+        assert!(inferred(count).is_ok());
+        // Not even a body for the update is made.
+        let mapping = Mapping::parse(&body, &settings(count - 1)).expect("a mapping");
+        let error = infer(&mapping, document.as_bytes()).expect_err("too many");
+        let limit = format!("Limit of total fields [{}] has been exceeded", count - 1);
+        assert!(error.reason.starts_with(&limit), "{}", error.reason);
+    }
+}
+
+#[test]
+fn a_new_runtime_field_has_the_type_of_its_first_value() {
+    let template = json!([{"t": {"match_mapping_type": "string", "runtime": {}}}]);
+    let body = json!({"dynamic_templates": template});
+    let mut grown = body.clone();
+    grown["runtime"] = json!({"a": {"type": "keyword"}});
+    check(&body, &[r#"{"a": ["x", 1, true]}"#], &grown);
+
+    // In an object without objects, templates see all of its name.
+    let template = json!([{"t": {"match": "b.*", "runtime": {"type": "long"}}}]);
+    let flat = json!({"type": "object", "subobjects": false, "dynamic": "runtime"});
+    let body = json!({"dynamic_templates": template, "properties": {"a": flat}});
+    let mut grown = body.clone();
+    grown["runtime"] = json!({"a.b.c": {"type": "long"}, "a.c": {"type": "keyword"}});
+    check(&body, &[r#"{"a": {"b": {"c": "1"}, "c": "x"}}"#], &grown);
+}
+
+#[test]
+fn names_below_a_new_runtime_object_are_checked() {
+    let body = json!({"dynamic": "runtime"});
+    let blank = refusal(&body, r#"{"a": {" ": 1}}"#);
+    assert!(blank.contains("Field name cannot contain only whitespace: [ ]"), "{blank}");
+    let empty = refusal(&body, r#"{"a": {"b": {"": 1}}}"#);
+    assert!(empty.contains("field name cannot be an empty string"), "{empty}");
+}
+
+#[test]
+fn objects_below_a_field_are_not_copied() {
+    let body = json!({
+        "subobjects": false,
+        "properties": {"a": {"type": "keyword", "copy_to": ["c"]}},
+    });
+    let mut grown = body.clone();
+    grown["properties"]["a.b"] = json!({"type": "long"});
+    check(&body, &[r#"{"a": [{"b": 1}]}"#], &grown);
 }
 
 #[test]

@@ -28,8 +28,8 @@ pub(super) fn is_flat(body: &serde_json::Map<String, Value>) -> Result<bool, Req
     body.get("subobjects").map_or(Ok(false), |value| parse(value).map(|subobjects| !subobjects))
 }
 
-/// Refuses a name in a flat object with so many dots that the walker would need too many ways to it. `name` is
-/// the one that the definition keeps, which is also the one that is read when the index is opened.
+/// Refuses a name in a flat object with so many dots that the walker would need too many ways to it. `name`
+/// is the one that the definition keeps, which is also the one that is read when the index is opened.
 fn check_name(name: &str, around: Around<'_>) -> Result<(), RequestError> {
     if name.split('.').any(|part| part.trim().is_empty()) {
         let what = if name.is_empty() { "be an empty string" } else { "contain only whitespaces" };

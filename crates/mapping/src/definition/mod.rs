@@ -21,7 +21,7 @@ mod tree;
 
 pub(crate) use merge::merge;
 pub(crate) use parse::{
-    depth_exceeded, joined, nested_fields_exceeded, parse, total_fields_exceeded, wrapped,
+    depth_exceeded, joined, names_from, nested_fields_exceeded, parse, total_fields_exceeded, wrapped,
 };
 pub(crate) use render::render;
 pub(crate) use runtime::RuntimeFields;

@@ -186,6 +186,11 @@ pub(crate) fn joined(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
+/// Where names begin that are [joined] to `path`.
+pub(crate) fn names_from(path: &str) -> usize {
+    if path.is_empty() { 0 } else { path.len() + 1 }
+}
+
 /// What the property at `path` declares, in an object of level `depth`.
 pub(super) fn node(
     value: &Value,

@@ -10,6 +10,8 @@ mod flattened;
 mod infer;
 mod join;
 mod json;
+mod key_name;
+mod known;
 mod nested;
 mod put;
 mod range;

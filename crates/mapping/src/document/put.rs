@@ -91,7 +91,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
         for copy in &node.copies {
             match copy {
-                Copy::Missing { .. } | Copy::Alias(_) if self.is_acknowledged => {}
+                Copy::Missing { .. } | Copy::Alias(_) | Copy::Object(_) if self.is_acknowledged => {}
                 Copy::Leaf(number) => {
                     let target = &tree.leaves[*number as usize];
                     self.copy(node, target, |walk| {
@@ -104,20 +104,27 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                     let reason = format_args!("Cannot copy to a field alias [{path}].");
                     return Err(error::document(self.bytes, at, reason).into());
                 }
-                Copy::Missing { dynamic: Dynamic::True, .. } => return Err(Stop::NeedsMapping),
-                Copy::Missing { path, dynamic: Dynamic::Runtime } => {
-                    if self.mapping.field(path).is_none() {
-                        return Err(Stop::NeedsMapping);
-                    }
-                }
-                Copy::Missing { dynamic: Dynamic::False, .. } => {}
-                Copy::Missing { path, dynamic: Dynamic::Strict } => {
-                    let (object, name) = path.rsplit_once('.').unwrap_or(("", path));
-                    return Err(error::strict(self.bytes, at, name, object).into());
+                Copy::Object(number) => return Err(self.concrete_value(*number, at, false)),
+                Copy::Missing { path, above } => {
+                    self.copy_to_unmapped(path, tree.objects[*above as usize].dynamic, at)?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// Copies a value to a path that no key leads to. Values of the runtime field there are not indexed.
+    #[cold]
+    fn copy_to_unmapped(&self, path: &str, dynamic: Dynamic, at: usize) -> Result<(), Stop> {
+        match dynamic {
+            Dynamic::True | Dynamic::Runtime if self.mapping.is_known(dynamic, path) => Ok(()),
+            Dynamic::True | Dynamic::Runtime => Err(Stop::NeedsMapping),
+            Dynamic::False => Ok(()),
+            Dynamic::Strict => {
+                let (object, name) = path.rsplit_once('.').unwrap_or(("", path));
+                Err(error::strict(self.bytes, at, name, object).into())
+            }
+        }
     }
 
     /// Checks that the document may produce `bytes` more than the length of its source.

@@ -1,11 +1,9 @@
 //! Keys that are not entries of their object: dotted names, unmapped fields, and invalid field names.
 
 use super::walk::{Stop, Walk};
-use super::{error, json};
-use crate::RequestError;
+use super::{error, json, key_name};
 use crate::definition::{Dynamic, joined};
 use crate::field::FieldSink;
-use crate::mapping::Mapping;
 use crate::mapping::tree::{ObjectNode, Target};
 
 /// What a key that is not an entry of its object refers to.
@@ -45,16 +43,8 @@ impl<S: FieldSink> Walk<'_, S> {
         json::unescape(&self.text[quote + 1..key_end - 1], &mut key);
         let tree = self.tree;
         let node = &tree.objects[object as usize];
-        if let Some(refused) = name_error(&key) {
-            if self.is_acknowledged {
-                return self.skip(at, depth);
-            }
-            return Err(match refused {
-                NameError::Wrapped(reason) => {
-                    error::wrapped(self.bytes, quote, RequestError::illegal_argument(reason)).into()
-                }
-                NameError::Plain(reason) => error::document(self.bytes, quote, reason).into(),
-            });
+        if let Some(refused) = key_name::refused(self.bytes, quote, &key) {
+            return if self.is_acknowledged { self.skip(at, depth) } else { Err(refused.into()) };
         }
         // Java's `split` drops trailing empty parts: `a.` is `a`.
         let key = key.trim_end_matches('.').to_owned();
@@ -96,11 +86,14 @@ impl<S: FieldSink> Walk<'_, S> {
         at: usize,
         end: usize,
     ) -> Result<usize, Stop> {
-        if let Some((flat, rest)) = self.way_into_flat(node, key, at) {
+        let resolved = self.resolve(node, key);
+        if !matches!(resolved, UnknownKey::Alias { .. })
+            && let Some((flat, rest)) = self.way_into_flat(node, key, at)
+        {
             return self.objects_of_names(flat, rest, at, end);
         }
         let last = if matches!(self.bytes[at], b'{' | b'[') { end - 1 } else { at };
-        match self.resolve(node, key) {
+        match resolved {
             UnknownKey::Disabled => Ok(end),
             UnknownKey::BelowLeaf { leaf, rest } if self.tree.leaves[leaf as usize].keyed.is_some() => {
                 match self.flattened_below(leaf, rest, at) {
@@ -140,16 +133,19 @@ impl<S: FieldSink> Walk<'_, S> {
                 Err(error::strict(self.bytes, at, &name, &object).into())
             }
             UnknownKey::Unmapped { dynamic: Dynamic::Runtime, .. } => {
-                let path = if node.path.is_empty() { key.to_owned() } else { format!("{}.{key}", node.path) };
-                match is_known_at_runtime(self.mapping, &path, &self.text[at..end]) {
+                match self.are_all_known(Dynamic::Runtime, joined(&node.path, key), at) {
                     true => Ok(end),
                     false => Err(Stop::NeedsMapping),
                 }
             }
-            UnknownKey::Unmapped { dynamic: Dynamic::True, .. } => {
-                // What a runtime field makes is not mapped besides.
-                let is_made = || self.mapping.makes(&joined(&node.path, key));
-                match holds_value(&self.bytes[at..end]) && !is_made() {
+            UnknownKey::Unmapped { dynamic: Dynamic::True, object, name } => {
+                let path = joined(&node.path, key);
+                // From the first object on that dynamic mapping would add.
+                let unmapped_from = joined(&object, &name).len();
+                let mut ends = (unmapped_from..=path.len())
+                    .filter(|&end| end == path.len() || path.as_bytes()[end] == b'.');
+                let mut is_known = || ends.any(|end| self.mapping.is_known(Dynamic::True, &path[..end]));
+                match holds_value(&self.bytes[at..end]) && !is_known() {
                     true => Err(Stop::NeedsMapping),
                     false => Ok(end),
                 }
@@ -170,9 +166,8 @@ impl<S: FieldSink> Walk<'_, S> {
         let node = &tree.objects[number as usize];
         let Some(owner) = node.begins_names_of else { return self.skip(at, depth) };
         let end = self.skip(at, depth)?;
-        let name = node.path.strip_prefix(&*tree.objects[owner as usize].path).unwrap_or(&node.path);
-        let name = name.strip_prefix('.').unwrap_or(name).to_owned();
-        self.unresolved(&tree.objects[owner as usize], &name, at, at, end)
+        let owner = &tree.objects[owner as usize];
+        self.unresolved(owner, owner.name_of(&node.path), at, at, end)
     }
 
     /// The object without objects that a name leads into, and what is left of the name there; `None` too
@@ -207,16 +202,9 @@ impl<S: FieldSink> Walk<'_, S> {
         if self.is_acknowledged || !owner.enabled || owner.dynamic == Dynamic::False {
             return Ok(end);
         }
-        let path = joined(&owner.path, &name);
-        if self.tree.aliases.contains_key(path.as_str()) {
-            let reason = format_args!("Cannot write to a field alias [{path}].");
-            return Err(error::document(self.bytes, at, reason).into());
-        }
-        let value = &self.text[at..end];
         match owner.dynamic {
             Dynamic::Strict => Err(error::strict(self.bytes, at, &name, &owner.path).into()),
-            Dynamic::Runtime if is_known_at_runtime(self.mapping, &path, value) => Ok(end),
-            _ if is_without_values(value) => Ok(end),
+            dynamic if self.are_all_known(dynamic, joined(&owner.path, &name), at) => Ok(end),
             _ => Err(Stop::NeedsMapping),
         }
     }
@@ -227,14 +215,12 @@ impl<S: FieldSink> Walk<'_, S> {
     pub(super) fn object_of_field(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
         let tree = self.tree;
         let leaf = &tree.leaves[leaf as usize];
-        if let Some(&beginning) = tree.beginnings.get(&leaf.field.path) {
+        if let Some(beginning) = leaf.beginning {
             return self.object(beginning, at + 1, 1);
         }
         let owner = &tree.objects[leaf.flat_in.unwrap_or_default() as usize];
-        let name = leaf.field.path.strip_prefix(&*owner.path).unwrap_or(&leaf.field.path);
-        let name = name.strip_prefix('.').unwrap_or(name).to_owned();
         let end = self.skip(at, 1)?;
-        self.objects_of_names(owner, &name, at, end)
+        self.objects_of_names(owner, owner.name_of(&leaf.field.path), at, end)
     }
 
     /// Returns the first nested object into which a dotted name leads, and the rest of the name.
@@ -356,37 +342,6 @@ const METADATA_FIELDS: [&str; 14] = [
     "_feature",
 ];
 
-/// Whether each scalar below an unmapped path is already a runtime field.
-fn is_known_at_runtime(mapping: &Mapping, path: &str, value: &str) -> bool {
-    fn walk(mapping: &Mapping, path: &str, value: &serde_json::Value) -> bool {
-        match value {
-            serde_json::Value::Null => true,
-            serde_json::Value::Array(items) => items.iter().all(|item| walk(mapping, path, item)),
-            serde_json::Value::Object(members) => members
-                .iter()
-                .all(|(name, value)| walk(mapping, &format!("{path}.{}", name.trim_end_matches('.')), value)),
-            _ => mapping.field(path).is_some(),
-        }
-    }
-    // Values that serde cannot read, such as numbers out of range, are left to the inference, which reports
-    // them.
-    serde_json::from_str(value).is_ok_and(|value| walk(mapping, path, &value))
-}
-
-/// Whether objects hold nothing but objects and nulls.
-fn is_without_values(text: &str) -> bool {
-    fn walk(value: &serde_json::Value) -> bool {
-        match value {
-            serde_json::Value::Null => true,
-            serde_json::Value::Array(items) => items.iter().all(walk),
-            serde_json::Value::Object(members) => members.values().all(walk),
-            _ => false,
-        }
-    }
-    // What serde does not read, such as numbers beyond all bounds, the inference words.
-    serde_json::from_str(text).is_ok_and(|value| walk(&value))
-}
-
 /// Whether a syntactically valid value contains any scalar except null, or any object.
 fn holds_value(value: &[u8]) -> bool {
     let mut rest = value;
@@ -398,34 +353,4 @@ fn holds_value(value: &[u8]) -> bool {
         }
     }
     false
-}
-
-enum NameError {
-    Plain(String),
-    Wrapped(String),
-}
-
-/// Returns why a document's key cannot be a field name.
-fn name_error(key: &str) -> Option<NameError> {
-    let is_blank = |text: &str| text.chars().all(char::is_whitespace);
-    if key.is_empty() {
-        return Some(NameError::Wrapped("field name cannot be an empty string".to_owned()));
-    }
-    if is_blank(key) {
-        return Some(NameError::Plain(format!("Field name cannot contain only whitespace: [{key}]")));
-    }
-    if key.bytes().all(|byte| byte == b'.') {
-        return Some(NameError::Wrapped("field name cannot contain only dots".to_owned()));
-    }
-    // As in Java's `split`, trailing empty parts do not count.
-    let trimmed = key.trim_end_matches('.');
-    if trimmed.split('.').any(|part| !part.is_empty() && is_blank(part)) {
-        return Some(NameError::Wrapped(format!(
-            "field name starting or ending with a [.] makes object resolution ambiguous: [{key}]"
-        )));
-    }
-    if trimmed.split('.').any(str::is_empty) {
-        return Some(NameError::Wrapped(format!("field name cannot contain only whitespace: ['{key}']")));
-    }
-    None
 }

@@ -395,7 +395,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     }
 
     #[cold]
-    fn concrete_value(&self, number: u32, at: usize, in_array: bool) -> Stop {
+    pub(super) fn concrete_value(&self, number: u32, at: usize, in_array: bool) -> Stop {
         if let Err(found) = json::scalar_end(self.bytes, at) {
             return found.into();
         }

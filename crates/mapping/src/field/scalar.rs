@@ -107,15 +107,18 @@ pub(crate) enum Reads {
 impl Reads {
     /// Whether a value is read as a whole, whatever its structure.
     pub fn is_whole(self) -> bool {
+        self.takes_objects() || matches!(self, Reads::Bytes | Reads::Feature)
+    }
+
+    /// Whether an object is a value of the field.
+    pub fn takes_objects(self) -> bool {
         matches!(
             self,
             Reads::Points
                 | Reads::Shapes
                 | Reads::Ranges
-                | Reads::Bytes
                 | Reads::Inputs
                 | Reads::Relation
-                | Reads::Feature
                 | Reads::Features
                 | Reads::Query
                 | Reads::Flattened

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Mapping;
 use crate::date::DateFormat;
-use crate::definition::{Node, SourceRule, Template};
+use crate::definition::{Dynamic, Node, SourceRule, Template};
 use crate::field::{Field, FieldId, Flattened, KEY_END, Leaf, Nested, keyed_path};
 use crate::mapping::tree::{ObjectNode, Tree};
 use crate::reserved;
@@ -21,9 +21,16 @@ impl Mapping {
         self.runtime.values()
     }
 
-    /// Whether a runtime field of the mapping has this full path.
-    pub(crate) fn makes(&self, path: &str) -> bool {
-        self.runtime.contains_key(path)
+    /// Whether there is a field already at this full path, which a document writes to and no key leads to, so
+    /// that dynamic mapping adds none: a runtime field, or a multi-field whose name is written in full.
+    /// `dynamic`: in force there. Runtime fields are not added beside any other field either.
+    ///
+    /// Source: `DocumentParser#getLeafMapper`, which ignores the value.
+    pub(crate) fn is_known(&self, dynamic: Dynamic, path: &str) -> bool {
+        match dynamic {
+            Dynamic::Runtime => self.field(path).is_some(),
+            _ => self.own_field(path).is_some(),
+        }
     }
 
     /// Returns the field at this full path (including runtime fields, multi-fields and reserved fields), or

@@ -130,10 +130,12 @@ pub(crate) enum Copy {
     Leaf(u32),
     /// An alias of a field, which takes no values.
     Alias(Arc<str>),
-    /// A field that is not mapped: `dynamic` of the object that would contain it decides.
+    /// An object, which takes no values.
+    Object(u32),
+    /// A field that is not mapped. `above` is the deepest object around it: its `dynamic` decides.
     Missing {
         path: Arc<str>,
-        dynamic: Dynamic,
+        above: u32,
     },
 }
 
@@ -168,6 +170,8 @@ pub(crate) struct Leaf {
     pub space: SpaceId,
     /// The object without objects that it is a field of.
     pub flat_in: Option<u32>,
+    /// The object that stands for its name where the name begins those of other fields.
+    pub beginning: Option<u32>,
 }
 
 #[derive(Debug, Default)]
@@ -177,8 +181,6 @@ pub(crate) struct Tree {
     pub leaves: Vec<Leaf>,
     /// Aliases of fields with the paths of those fields. Keys of documents do not match them.
     pub aliases: BTreeMap<Arc<str>, Arc<str>>,
-    /// The objects that stand for beginnings of names, by path.
-    pub beginnings: HashMap<Arc<str>, u32>,
 }
 
 /// Assigns fields to leaves and spaces to nested objects.
@@ -327,10 +329,10 @@ impl Tree {
         for number in 0..self.leaves.len() {
             let field = self.leaves[number].field.clone();
             let copies: Box<[Copy]> = (field.copy_to.iter())
-                .map(|path| match by_path.get(path) {
-                    Some(&leaf) => Copy::Leaf(leaf),
-                    None if self.aliases.contains_key(path) => Copy::Alias(path.clone()),
-                    None => Copy::Missing { path: path.clone(), dynamic: self.dynamic_above(path) },
+                .filter_map(|path| match by_path.get(path) {
+                    Some(&leaf) => Some(Copy::Leaf(leaf)),
+                    None if self.aliases.contains_key(path) => Some(Copy::Alias(path.clone())),
+                    None => self.copy_to_no_field(path),
                 })
                 .collect();
             let leaf = &mut self.leaves[number];
@@ -373,16 +375,16 @@ impl Tree {
         self.objects.iter().filter(|object| object.begins_names_of.is_none()).count()
     }
 
-    /// Returns `dynamic` of the deepest existing object above `path`.
-    pub fn dynamic_above(&self, path: &str) -> Dynamic {
-        let mut end = path.len();
-        while let Some(split) = path[..end].rfind('.') {
-            if let Some(object) = self.objects.iter().find(|object| *object.path == path[..split]) {
-                return object.dynamic;
-            }
-            end = split;
+    /// The target at a path where no field is; `None` in an object whose contents are not read.
+    fn copy_to_no_field(&self, path: &Arc<str>) -> Option<Copy> {
+        let at = |path: &str| self.objects.iter().position(|object| *object.path == *path);
+        let is_declared = |number: &usize| self.objects[*number].begins_names_of.is_none();
+        if let Some(object) = at(path).filter(is_declared) {
+            return self.objects[object].enabled.then_some(Copy::Object(object as u32));
         }
-        self.objects[0].dynamic
+        let mut around = path.rmatch_indices('.').map(|(dot, _)| &path[..dot]);
+        let above = around.find_map(at).unwrap_or(0);
+        self.objects[above].enabled.then(|| Copy::Missing { path: path.clone(), above: above as u32 })
     }
 
     /// Returns the entry of `key` in an object.
@@ -415,6 +417,7 @@ impl Leaf {
             keyed: None,
             space,
             flat_in: None,
+            beginning: None,
             field,
         }
     }

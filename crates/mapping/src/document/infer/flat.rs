@@ -1,9 +1,9 @@
 //! New fields of objects without objects (`subobjects: false`): their names have the dots.
 
+use super::unmapped::name_of;
 use super::{Inference, ObjectContext};
 use crate::RequestError;
 use crate::definition::{self, Dynamic};
-use crate::field::Reads;
 use crate::mapping::tree::Target;
 
 impl Inference<'_> {
@@ -32,12 +32,12 @@ impl Inference<'_> {
                 if self.bytes.get(at) == Some(&b'[') {
                     self.mapped(leaf, &full, at, level)?;
                 }
-                let beginning = tree.beginnings.get(full.as_str()).copied();
-                self.flat_value(ObjectContext { object: beginning, ..context }, &full, at, level)
+                let inside = ObjectContext { object: tree.leaves[leaf as usize].beginning, ..context };
+                self.flat_value(inside, &full, at, level)
             }
             // The walk refuses it.
             None if tree.aliases.contains_key(full.as_str()) => self.skip(at),
-            None if context.dynamic == Dynamic::Runtime => self.runtime(&full, at, level),
+            None if context.dynamic == Dynamic::Runtime => self.runtime(context, &full, at, level),
             Some(Target::Object(object)) => {
                 let inside = ObjectContext { object: Some(object), ..context };
                 self.flat_value(inside, &full, at, level)
@@ -50,7 +50,7 @@ impl Inference<'_> {
     /// its.
     fn takes_all(&self, leaf: u32, at: usize) -> bool {
         let leaf = &self.mapping.tree().leaves[leaf as usize];
-        leaf.is_scripted || takes_objects(leaf.reads) || !matches!(self.bytes.get(at), Some(b'{' | b'['))
+        leaf.is_scripted || leaf.reads.takes_objects() || !matches!(self.bytes.get(at), Some(b'{' | b'['))
     }
 
     /// A value of a name that is no field yet. `inside`: where its members stand if it is an object.
@@ -64,29 +64,11 @@ impl Inference<'_> {
         match self.bytes.get(at) {
             Some(b'{') => self.object(inside, path, at, level + 1),
             Some(b'[') => self.array(at, &mut |this, at| this.flat_value(inside, path, at, level)),
-            // Beside objects of names that begin with the field's.
-            _ if self.mapping.mapped_field(path).is_some() => self.skip(at),
-            Some(first) if inside.dynamic == Dynamic::True => {
-                let name = path.get(inside.names_from.unwrap_or_default()..).unwrap_or(path);
-                self.new_field(*first, name, path, at)
+            Some(_) if inside.dynamic == Dynamic::True => {
+                self.new_field(name_of(path, inside.names_from), path, at)
             }
-            Some(_) if inside.dynamic == Dynamic::Runtime => self.runtime(path, at, level),
+            Some(_) if inside.dynamic == Dynamic::Runtime => self.runtime(inside, path, at, level),
             _ => self.skip(at),
         }
     }
-}
-
-/// Whether the walker reads an object as a value of the field.
-fn takes_objects(reads: Reads) -> bool {
-    matches!(
-        reads,
-        Reads::Points
-            | Reads::Shapes
-            | Reads::Ranges
-            | Reads::Inputs
-            | Reads::Relation
-            | Reads::Features
-            | Reads::Query
-            | Reads::Flattened
-    )
 }

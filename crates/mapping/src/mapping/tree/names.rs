@@ -9,6 +9,18 @@ use super::{Entry, ObjectNode, Target, Tree};
 use crate::RequestError;
 use crate::definition::{self, Node};
 
+impl ObjectNode {
+    /// Where the names of its fields begin in their paths.
+    pub(crate) fn names_from(&self) -> usize {
+        definition::names_from(&self.path)
+    }
+
+    /// The name in this object of what has a path below it.
+    pub(crate) fn name_of<'p>(&self, path: &'p str) -> &'p str {
+        path.get(self.names_from()..).unwrap_or(path)
+    }
+}
+
 impl Tree {
     /// Lets documents have objects where a flat object has names with dots: each beginning of a name leads to
     /// an object of what may follow. Where the beginning is a field as well, that field's objects lead there.
@@ -29,26 +41,16 @@ impl Tree {
                 return Err(RequestError::bad_request("mapper_parsing_exception", reason));
             }
         }
-        let names: Vec<(&String, Target)> = (object.properties.keys())
-            .filter_map(|name| {
-                let entry = self.find(&self.objects[owner as usize], name.as_bytes())?;
-                Some((name, self.entries[entry as usize].target))
-            })
-            .collect();
         let mut numbers: HashMap<&str, u32> = HashMap::new();
-        for (name, target) in &names {
-            if let Target::Leaf(leaf) = target {
-                self.leaves[*leaf as usize].flat_in = Some(owner);
-            }
+        for name in object.properties.keys() {
             for (dot, _) in name.match_indices('.') {
                 let beginning = &name[..dot];
                 if numbers.contains_key(beginning) {
                     continue;
                 }
                 let around = &self.objects[owner as usize];
-                let path: Arc<str> = definition::joined(&around.path, beginning).into();
                 let node = ObjectNode {
-                    path: path.clone(),
+                    path: definition::joined(&around.path, beginning).into(),
                     dynamic: around.dynamic,
                     enabled: around.enabled,
                     nested: None,
@@ -59,10 +61,23 @@ impl Tree {
                 let number = self.objects.len() as u32;
                 self.objects.push(node);
                 numbers.insert(beginning, number);
-                self.beginnings.insert(path, number);
                 if !object.properties.contains_key(beginning) {
                     self.add(owner, beginning, Target::Object(number));
                 }
+            }
+        }
+        let names: Vec<(&String, Target)> = (object.properties.keys())
+            .filter_map(|name| {
+                // An alias has no entry.
+                let entry = self.find(&self.objects[owner as usize], name.as_bytes())?;
+                Some((name, self.entries[entry as usize].target))
+            })
+            .collect();
+        for (name, target) in &names {
+            if let Target::Leaf(leaf) = target {
+                let leaf = &mut self.leaves[*leaf as usize];
+                leaf.flat_in = Some(owner);
+                leaf.beginning = numbers.get(name.as_str()).copied();
             }
         }
         let longer = numbers.iter().filter(|(beginning, _)| !object.properties.contains_key(**beginning));
@@ -126,8 +141,7 @@ impl Tree {
             None => (object, key.to_owned()),
             Some(owner) => {
                 let owner = &self.objects[owner as usize];
-                let start = if owner.path.is_empty() { 0 } else { owner.path.len() + 1 };
-                (owner, definition::joined(&object.path[start..], key))
+                (owner, definition::joined(owner.name_of(&object.path), key))
             }
         }
     }

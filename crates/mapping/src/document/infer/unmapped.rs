@@ -1,0 +1,180 @@
+//! What dynamic mapping adds: "what does this unmapped path become?"
+
+use serde_json::{Value, json};
+
+use super::scalar::{string, typed};
+use super::{Inference, ObjectContext};
+use crate::RequestError;
+use crate::definition::{self, Dynamic, Template};
+use crate::document::error;
+use limber_work as work;
+
+impl<'a> Inference<'a> {
+    /// The dynamic template for a new field: the one that the request names, or the first that fits.
+    fn template(
+        &self,
+        name: &str,
+        path: &str,
+        json_type: &str,
+        at: usize,
+    ) -> Result<Option<&'a Template>, RequestError> {
+        let mut templates = self.mapping.templates().iter();
+        let Some(asked) = self.templates.get(path) else {
+            return Ok(templates.find(|template| template.fits(name, path, json_type)));
+        };
+        let found = templates.find(|template| template.name == *asked);
+        found.map(Some).ok_or_else(|| {
+            let reason =
+                format!("Can't find dynamic template for dynamic template name [{asked}] of field [{path}]");
+            error::document(self.bytes, at, reason)
+        })
+    }
+
+    /// Checks that one more field may be added, so that a document with very many keys is refused before all
+    /// of them are converted to a mapping.
+    fn check_room(&self) -> Result<(), RequestError> {
+        work::check()?;
+        let limit = self.mapping.settings().limits.total_fields;
+        match self.found.len() + self.runtime.len() < limit {
+            true => Ok(()),
+            false => Err(definition::total_fields_exceeded(limit)),
+        }
+    }
+
+    /// Adds a field or an object that was not found before.
+    pub(super) fn find(&mut self, path: &str, body: Value) -> Result<(), RequestError> {
+        self.check_room()?;
+        self.found.insert(path.to_owned(), body);
+        Ok(())
+    }
+
+    /// Adds a runtime field that was not found before.
+    fn find_runtime(&mut self, path: &str, body: Value) -> Result<(), RequestError> {
+        self.check_room()?;
+        self.runtime.insert(path.to_owned(), body);
+        Ok(())
+    }
+
+    /// Whether a value at this path needs a field that neither the mapping nor what was found has.
+    fn is_new(&self, dynamic: Dynamic, path: &str) -> bool {
+        !self.found.contains_key(path)
+            && !self.runtime.contains_key(path)
+            && !self.mapping.is_known(dynamic, path)
+    }
+
+    /// Adds a new object. Returns `None` if its contents are not to be read.
+    pub(super) fn new_object(
+        &mut self,
+        path: &str,
+        at: usize,
+    ) -> Result<Option<ObjectContext>, RequestError> {
+        let name = path.rsplit('.').next().unwrap_or(path);
+        if !self.found.contains_key(path) {
+            let template = self.template(name, path, "object", at)?;
+            let mut body = template.map(|template| template.mapping_for(name, "object")).unwrap_or_default();
+            if !body.contains_key("type") {
+                body.insert("type".into(), "object".into());
+            }
+            self.find(path, Value::Object(body))?;
+        }
+        let body = &self.found[path];
+        if (body["type"] != "object" && body["type"] != "nested")
+            || body["enabled"] == false
+            || body["enabled"] == "false"
+        {
+            return Ok(None);
+        }
+        let dynamic = match &body["dynamic"] {
+            Value::Bool(false) => Dynamic::False,
+            Value::String(text) if text == "false" => Dynamic::False,
+            Value::String(text) if text == "strict" => Dynamic::Strict,
+            Value::String(text) if text == "runtime" => Dynamic::Runtime,
+            _ => Dynamic::True,
+        };
+        let is_flat = body["subobjects"] == false || body["subobjects"] == "false";
+        Ok(Some(ObjectContext {
+            object: None,
+            dynamic,
+            names_from: is_flat.then(|| definition::names_from(path)),
+        }))
+    }
+
+    /// Reads the value of an unmapped path.
+    pub(super) fn unknown(&mut self, path: &str, at: usize, level: usize) -> Result<usize, RequestError> {
+        match self.bytes.get(at) {
+            Some(b'{') => match self.new_object(path, at)? {
+                Some(context) => self.object(context, path, at, level + 1),
+                None => self.skip(at),
+            },
+            Some(b'[') => self.array(at, &mut |this, at| this.unknown(path, at, level)),
+            Some(_) => self.new_field(name_of(path, None), path, at),
+            None => self.skip(at),
+        }
+    }
+
+    /// The scalar at `at` of a field that nothing maps. `name`: what templates match as its name.
+    pub(super) fn new_field(&mut self, name: &str, path: &str, at: usize) -> Result<usize, RequestError> {
+        let end = self.skip(at)?;
+        if self.is_new(Dynamic::True, path)
+            && let Some((json_type, kind, pattern)) = self.scalar(at, end)
+        {
+            let template = self.template(name, path, json_type, at)?;
+            if let Some(template) = template.filter(|template| template.is_runtime) {
+                let kind = if json_type == "string" { "keyword" } else { json_type };
+                self.find_runtime(path, template.mapping_for(name, kind).into())?;
+                return Ok(end);
+            }
+            let inferred = match json_type {
+                "string" => string(template, name),
+                _ => typed(template, name, json_type, kind, pattern.as_deref()),
+            };
+            self.find(path, inferred)?;
+        }
+        Ok(end)
+    }
+
+    /// Reads the value of an unmapped path in an object of `context`, whose new fields are runtime fields.
+    /// Objects themselves are not added.
+    pub(super) fn runtime(
+        &mut self,
+        context: ObjectContext,
+        path: &str,
+        at: usize,
+        level: usize,
+    ) -> Result<usize, RequestError> {
+        if level > self.mapping.settings().limits.object_levels() {
+            return Err(definition::depth_exceeded(path, self.mapping.settings()));
+        }
+        match self.bytes.get(at) {
+            Some(b'{') => self.object(ObjectContext { object: None, ..context }, path, at, level + 1),
+            Some(b'[') => self.array(at, &mut |this, at| this.runtime(context, path, at, level)),
+            Some(_) => {
+                let end = self.skip(at)?;
+                let is_new = self.is_new(Dynamic::Runtime, path);
+                let Some((json_type, _, pattern)) = self.scalar(at, end).filter(|_| is_new) else {
+                    return Ok(end);
+                };
+                let name = name_of(path, context.names_from);
+                if self.template(name, path, json_type, at)?.is_some() {
+                    return self.new_field(name, path, at);
+                }
+                let kind = if json_type == "string" { "keyword" } else { json_type };
+                let mut body = json!({"type": kind});
+                if let Some(pattern) = pattern {
+                    body["format"] = pattern.into();
+                }
+                self.find_runtime(path, body)?;
+                Ok(end)
+            }
+            None => self.skip(at),
+        }
+    }
+}
+
+/// What templates match as the name of a field: in an object without objects, all of its path there.
+pub(super) fn name_of(path: &str, names_from: Option<usize>) -> &str {
+    match names_from {
+        Some(start) => path.get(start..).unwrap_or(path),
+        None => path.rsplit('.').next().unwrap_or(path),
+    }
+}
