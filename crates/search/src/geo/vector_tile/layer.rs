@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use limber_codec::varint;
 use limber_work::{self as work, Stop};
 use serde_json::Value;
 
@@ -43,40 +44,32 @@ pub struct Layer {
     written_values: Vec<u8>,
 }
 
-fn varint(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-fn bytes(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
+/// Writes a field that has a length: the tag, the length, the bytes.
+fn field(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
     out.push(tag);
-    varint(out, bytes.len() as u64);
-    out.extend_from_slice(bytes);
+    varint::write_bytes(out, bytes);
 }
 
 fn packed(out: &mut Vec<u8>, tag: u8, numbers: &[u32]) {
     let mut written = Vec::with_capacity(numbers.len() * 2);
-    numbers.iter().for_each(|number| varint(&mut written, u64::from(*number)));
-    bytes(out, tag, &written);
+    numbers.iter().for_each(|number| varint::write_u32(&mut written, *number));
+    field(out, tag, &written);
 }
 
 /// Encodes the value as a message; `None` if the format has no type for it.
 fn value_bytes(value: &Value) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     match value {
-        Value::String(text) => bytes(&mut out, tag::VALUE_TEXT, text.as_bytes()),
+        Value::String(text) => field(&mut out, tag::VALUE_TEXT, text.as_bytes()),
         Value::Bool(flag) => out.extend([tag::VALUE_BOOL, u8::from(*flag)]),
         Value::Number(number) => match (number.as_i64(), number.as_u64()) {
             (Some(whole), _) => {
                 out.push(tag::VALUE_SIGNED);
-                varint(&mut out, ((whole << 1) ^ (whole >> 63)) as u64);
+                varint::write_u64(&mut out, varint::zigzag(whole));
             }
             (None, Some(whole)) => {
                 out.push(tag::VALUE_UNSIGNED);
-                varint(&mut out, whole);
+                varint::write_u64(&mut out, whole);
             }
             (None, None) => {
                 out.push(tag::VALUE_DOUBLE);
@@ -126,7 +119,7 @@ impl Layer {
         packed(&mut feature, tag::FEATURE_GEOMETRY, &outline.commands);
         work::check_growth(self.features.len(), self.features.capacity(), feature.len() + 8)?;
         work::check_beyond_deadline()?;
-        bytes(&mut self.features, tag::LAYER_FEATURES, &feature);
+        field(&mut self.features, tag::LAYER_FEATURES, &feature);
         Ok(())
     }
 
@@ -136,7 +129,7 @@ impl Layer {
         }
         let number = self.keys.len() as u32;
         self.keys.insert(name.to_owned(), number);
-        bytes(&mut self.written_keys, tag::LAYER_KEYS, name.as_bytes());
+        field(&mut self.written_keys, tag::LAYER_KEYS, name.as_bytes());
         number
     }
 
@@ -145,7 +138,7 @@ impl Layer {
             return *number;
         }
         let number = self.values.len() as u32;
-        bytes(&mut self.written_values, tag::LAYER_VALUES, &value);
+        field(&mut self.written_values, tag::LAYER_VALUES, &value);
         self.values.insert(value, number);
         number
     }
@@ -156,15 +149,15 @@ impl Layer {
     /// There is no memory for it.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), Stop> {
         let mut head = Vec::new();
-        bytes(&mut head, tag::LAYER_NAME, self.name.as_bytes());
+        field(&mut head, tag::LAYER_NAME, self.name.as_bytes());
         let mut end = vec![tag::LAYER_EXTENT];
-        varint(&mut end, u64::from(self.extent));
+        varint::write_u32(&mut end, self.extent);
         end.extend([tag::LAYER_VERSION, 2]);
         let parts = [&head, &self.features, &self.written_keys, &self.written_values, &end];
         let length: usize = parts.iter().map(|part| part.len()).sum();
         work::check_growth(out.len(), out.capacity(), length + 16)?;
         out.push(tag::TILE_LAYERS);
-        varint(out, length as u64);
+        varint::write_u64(out, length as u64);
         parts.iter().for_each(|part| out.extend_from_slice(part));
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! The geometry of a feature: pixels as commands of a pen.
 
+use limber_codec::varint;
+
 use super::clip::{Box, Pixel, simplified};
 
 const MOVE_TO: u32 = 1;
@@ -43,9 +45,8 @@ impl Pen {
     }
 
     fn go(&mut self, to: (i64, i64)) {
-        let zigzag = |step: i64| ((step << 1) ^ (step >> 63)) as u32;
-        self.commands.push(zigzag(to.0 - self.at.0));
-        self.commands.push(zigzag(to.1 - self.at.1));
+        self.commands.push(varint::zigzag(to.0 - self.at.0) as u32);
+        self.commands.push(varint::zigzag(to.1 - self.at.1) as u32);
         self.at = to;
     }
 
