@@ -37,6 +37,7 @@ pub use geo_line::GeoLine;
 pub use hyperloglog::{Sketch, hash_number, hash_term};
 pub use matrix_stats::MatrixStats;
 pub use median_absolute_deviation::MedianAbsoluteDeviation;
+pub use numeric::{EXTENDED_NAMES, STATS_NAMES};
 pub use numeric::{Metric, MetricKind, MetricState};
 pub use numeric_collector::MetricFindings;
 pub use percentiles::Percentiles;

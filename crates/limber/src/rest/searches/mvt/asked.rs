@@ -2,6 +2,7 @@
 
 use limber_engine::Result;
 use limber_mapping::{ObjectParser, RequestError};
+use limber_search::aggregation::{EXTENDED_NAMES, STATS_NAMES};
 use limber_search::geo::Frame;
 use serde_json::{Map, Value, json};
 
@@ -359,38 +360,22 @@ fn is_hex(text: &str) -> Result<bool> {
     }
 }
 
-/// The metric aggregations that a tile supports, with the values that get statistics over all cells; empty
-/// for metrics with one value.
-const METRICS: [(&str, &[&str]); 13] = [
+/// The metric aggregations that a tile supports, with the lists of their values; a metric with one value has
+/// no list. Each value gets statistics over all cells.
+const METRICS: [(&str, &[&[&str]]); 13] = [
     ("avg", &[]),
-    ("boxplot", &["min", "max", "q1", "q2", "q3", "lower", "upper"]),
+    ("boxplot", &[&["min", "max", "q1", "q2", "q3", "lower", "upper"]]),
     ("cardinality", &[]),
-    ("extended_stats", &EXTENDED),
+    ("extended_stats", &[&STATS_NAMES, &EXTENDED_NAMES]),
     ("max", &[]),
     ("median_absolute_deviation", &[]),
     ("min", &[]),
     ("percentile_ranks", &[]),
     ("percentiles", &[]),
-    ("stats", &["count", "min", "max", "avg", "sum"]),
-    ("string_stats", &["count", "min_length", "max_length", "avg_length", "entropy"]),
+    ("stats", &[&STATS_NAMES]),
+    ("string_stats", &[&["count", "min_length", "max_length", "avg_length", "entropy"]]),
     ("sum", &[]),
     ("value_count", &[]),
-];
-
-const EXTENDED: [&str; 13] = [
-    "count",
-    "min",
-    "max",
-    "avg",
-    "sum",
-    "sum_of_squares",
-    "variance",
-    "variance_population",
-    "variance_sampling",
-    "std_deviation",
-    "std_deviation_population",
-    "std_deviation_sampling",
-    "std_upper",
 ];
 
 /// The type of an aggregation: the one member that is neither `meta` nor sub-aggregations.
@@ -435,7 +420,9 @@ fn metrics_of(body: &Value) -> Vec<Option<String>> {
         "percentile_ranks" => listed("values", &[]),
         _ => match METRICS.iter().find(|(metric, _)| *metric == kind) {
             Some((_, [])) => vec![None],
-            Some((_, values)) => values.iter().map(|value| Some((*value).to_owned())).collect(),
+            Some((_, lists)) => {
+                lists.iter().copied().flatten().map(|value| Some((*value).to_owned())).collect()
+            }
             None => Vec::new(),
         },
     }
@@ -451,6 +438,8 @@ mod tests {
         assert_eq!(metrics_of(&json!({"avg": {"field": "a"}})), [None]);
         assert_eq!(names(json!({"stats": {"field": "a"}})), ["count", "min", "max", "avg", "sum"]);
         assert_eq!(names(json!({"percentiles": {"field": "a", "percents": [1, 99.9]}})), ["1.0", "99.9"]);
+        let extended = names(json!({"extended_stats": {"field": "a"}}));
+        assert_eq!((extended[0].as_str(), extended[17].as_str()), ("count", "std_lower_sampling"));
     }
 
     #[test]
