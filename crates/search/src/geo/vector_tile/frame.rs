@@ -1,16 +1,12 @@
 //! One tile and its pixels.
 
-use h3o::CellIndex;
 use limber_mapping::RequestError;
 use limber_mapping::geo::{Geometry, Position, Rectangle};
 
+use super::super::grid::{MERCATOR_LATITUDE_MAX, ZOOM_MAX, tile_bounds};
+use super::cell::{CellShape, MapCell};
 use super::clip::{Box, Pixel};
 use super::outline::{Outline, lines_of, points_of, polygons_of};
-
-/// Latitude where a Mercator map ends.
-const LATITUDE_MAX: f64 = 85.051_128_779_806_59;
-/// Finest zoom of a tile.
-const ZOOM_MAX: u32 = 29;
 
 /// A tile of the web's maps, `extent` pixels wide and high, and `buffer` pixels around it in which shapes
 /// are still drawn.
@@ -25,18 +21,9 @@ pub struct Frame {
 
 /// Projects a point to a map that is 1 wide and 1 high, whose origin is the middle.
 fn mercator((longitude, latitude): Position) -> (f64, f64) {
-    let latitude = latitude.clamp(-LATITUDE_MAX, LATITUDE_MAX);
+    let latitude = latitude.clamp(-MERCATOR_LATITUDE_MAX, MERCATOR_LATITUDE_MAX);
     let y = ((90.0 + latitude) * std::f64::consts::PI / 360.0).tan().ln();
     (longitude / 360.0, y / (2.0 * std::f64::consts::PI))
-}
-
-/// Longitudes and latitudes of a tile.
-fn bounds_of(zoom: u32, x: u32, y: u32) -> Rectangle {
-    let tiles = f64::from(1u32 << zoom);
-    let latitude = |y: f64| (std::f64::consts::PI * (1.0 - 2.0 * y / tiles)).sinh().atan().to_degrees();
-    let longitude = |x: f64| x / tiles * 360.0 - 180.0;
-    let (x, y) = (f64::from(x), f64::from(y));
-    Rectangle { west: longitude(x), east: longitude(x + 1.0), south: latitude(y + 1.0), north: latitude(y) }
 }
 
 impl Frame {
@@ -55,7 +42,7 @@ impl Frame {
             let reason = format!("Zoom/X/Y combination is not valid: {zoom}/{x}/{y}");
             return Err(RequestError::illegal_argument(reason));
         };
-        let bounds = bounds_of(checked, column, row);
+        let bounds = tile_bounds((checked, column, row));
         let (west, south) = mercator((bounds.west, bounds.south));
         let (east, north) = mercator((bounds.east, bounds.north));
         Ok(Frame {
@@ -111,16 +98,12 @@ impl Frame {
         Some(Outline::rectangle((left, right), (top, bottom)))
     }
 
-    /// The cell of a grid of this name: `zoom/x/y`, or the address of a hexagon. `None` outside of the tile.
-    ///
-    /// # Errors
-    /// No grid has such a cell.
-    pub fn cell(&self, name: &str) -> Result<Option<Outline>, RequestError> {
-        if name.contains('/') {
-            return Ok(self.rectangle(cell_bounds(name)?));
+    /// Draws a cell of a grid; `None` outside of the tile.
+    pub fn cell(&self, cell: MapCell) -> Option<Outline> {
+        match cell.shape() {
+            CellShape::Rectangle(rectangle) => self.rectangle(rectangle),
+            CellShape::Ring(ring) => self.shape(&Geometry::Polygon(vec![ring])).into_iter().next(),
         }
-        let corners = hexagon(name)?;
-        Ok(self.shape(&Geometry::Polygon(vec![corners])).into_iter().next())
     }
 
     /// Draws a shape. Points, lines and polygons in it become separate outlines.
@@ -197,74 +180,6 @@ fn unrolled(corners: &[Position]) -> impl Iterator<Item = Position> + '_ {
     })
 }
 
-fn hexagon(name: &str) -> Result<Vec<Position>, RequestError> {
-    let cell: CellIndex =
-        name.parse().map_err(|_| RequestError::illegal_argument(format!("Invalid h3 address [{name}]")))?;
-    let boundary = cell.boundary();
-    let first = boundary.iter().next();
-    Ok(boundary.iter().chain(first).map(|corner| (corner.lng(), corner.lat())).collect())
-}
-
-/// The rectangle around the cell of a grid.
-///
-/// # Errors
-/// No grid has such a cell.
-pub(super) fn cell_bounds(name: &str) -> Result<Rectangle, RequestError> {
-    if name.contains('/') {
-        super::super::tile_of(name)?;
-        let parts: Vec<u32> = name.split('/').filter_map(|part| part.parse().ok()).collect();
-        let [zoom, x, y] = parts[..] else {
-            return Err(RequestError::illegal_argument(format!(
-                "Invalid geotile_grid hash string of {name}"
-            )));
-        };
-        return Ok(bounds_of(zoom, x, y));
-    }
-    let corners = hexagon(name)?;
-    let all = Rectangle {
-        west: f64::INFINITY,
-        east: f64::NEG_INFINITY,
-        south: f64::INFINITY,
-        north: f64::NEG_INFINITY,
-    };
-    Ok(corners.iter().fold(all, |bounds, (x, y)| Rectangle {
-        west: bounds.west.min(*x),
-        east: bounds.east.max(*x),
-        south: bounds.south.min(*y),
-        north: bounds.north.max(*y),
-    }))
-}
-
-impl Frame {
-    /// The middle of the cell of this name.
-    ///
-    /// # Errors
-    /// No grid has such a cell.
-    pub fn middle_of_cell(name: &str) -> Result<Position, RequestError> {
-        if name.contains('/') {
-            let bounds = cell_bounds(name)?;
-            // Halfway on the map, not on the earth.
-            let (_, south) = mercator((0.0, bounds.south));
-            let (_, north) = mercator((0.0, bounds.north));
-            let middle = (south + north) * std::f64::consts::PI;
-            return Ok(((bounds.west + bounds.east) / 2.0, middle.sinh().atan().to_degrees()));
-        }
-        let corners = hexagon(name)?;
-        let cell: Result<CellIndex, _> = name.parse();
-        let center = cell.ok().map(h3o::LatLng::from).map(|center| (center.lng(), center.lat()));
-        Ok(center.unwrap_or(corners[0]))
-    }
-
-    /// A place moved into the rectangle around the cell of this name.
-    ///
-    /// # Errors
-    /// No grid has such a cell.
-    pub fn within_cell(name: &str, (x, y): Position) -> Result<Position, RequestError> {
-        let bounds = cell_bounds(name)?;
-        Ok((x.max(bounds.west).min(bounds.east), y.max(bounds.south).min(bounds.north)))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -284,8 +199,6 @@ mod tests {
         let all = frame.rectangle(frame.bounds()).expect("on the tile");
         assert_eq!(all, Outline::rectangle((0, 4096), (0, 4096)));
         assert_eq!(frame.point((0.0, 0.0)), points_of(&[Pixel { x: 2048.0, y: 2048.0 }], frame.tile()));
-        let middle = Frame::middle_of_cell("0/0/0").expect("a cell");
-        assert!(middle.0.abs() < 1e-9 && middle.1.abs() < 1e-9, "{middle:?}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use limber_engine::Result;
 use limber_mapping::{ObjectParser, RequestError};
 use limber_search::aggregation::{EXTENDED_NAMES, STATS_NAMES};
-use limber_search::geo::Frame;
+use limber_search::geo::{Frame, MERCATOR_LATITUDE_MAX, ZOOM_MAX};
 use serde_json::{Map, Value, json};
 
 use crate::http::request::{Request, parse_flag};
@@ -20,13 +20,10 @@ pub const GRID: &str = "grid";
 pub const BOUNDS: &str = "bounds";
 /// Finest precision of a grid, beyond the zoom.
 const PRECISION_MAX: i32 = 8;
-/// Finest zoom of a geotile, finest resolution of H3.
-const ZOOM_MAX: i32 = 29;
+/// Finest resolution of H3.
 const RESOLUTION_MAX: i32 = 15;
 /// Buckets of a grid at most (`MultiBucketConsumerService.DEFAULT_MAX_BUCKETS`).
 const BUCKET_COUNT_MAX: u32 = 65_535;
-/// Latitude where a Mercator map ends.
-const LATITUDE_MAX: f64 = 85.051_128_779_806_59;
 
 const PARSER: ObjectParser<'_> = ObjectParser("vector-tile");
 
@@ -255,8 +252,8 @@ impl Asked {
             true => (-180.0, 180.0),
             false => (turned(bounds.west - width), turned(bounds.east + width)),
         };
-        let south = (bounds.south - height).max(-LATITUDE_MAX);
-        [west, east, south, (bounds.north + height).min(LATITUDE_MAX)]
+        let south = (bounds.south - height).max(-MERCATOR_LATITUDE_MAX);
+        [west, east, south, (bounds.north + height).min(MERCATOR_LATITUDE_MAX)]
     }
 
     /// Zoom of the grid's tiles, or resolution of its hexagons.
@@ -264,7 +261,7 @@ impl Asked {
         let finer = self.zoom + self.grid_precision;
         match self.is_hex {
             true => ((finer - 1) / 2).clamp(2, RESOLUTION_MAX),
-            false => finer.min(ZOOM_MAX),
+            false => finer.min(ZOOM_MAX as i32),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use limber_engine::Result;
 use limber_mapping::geo::{Geometry, Rectangle, WktOptions, geometry_from_wkt};
-use limber_search::geo::{Frame, Layer, Outline, Property};
+use limber_search::geo::{Layer, MapCell, Outline, Property};
 use limber_search::{Rendering, SearchHit, SearchResponse};
 use serde_json::{Map, Value};
 
@@ -127,16 +127,14 @@ fn outlines(asked: &Asked, fields: &Map<String, Value>) -> Vec<Outline> {
 
 fn add_cell(asked: &Asked, layer: &mut Layer, bucket: &Value) -> Result<()> {
     let Some(key) = bucket["key"].as_str() else { return Ok(()) };
+    let cell = MapCell::parse(key)?;
     let outline = match asked.grid_type {
-        GridType::Cell => asked.frame.cell(key)?,
-        GridType::Middle => asked.frame.point(Frame::middle_of_cell(key)?),
+        GridType::Cell => asked.frame.cell(cell),
+        GridType::Middle => asked.frame.point(cell.middle()),
         GridType::Centroid => {
             let place = &bucket[CENTROID]["location"];
             let place = place["lon"].as_f64().zip(place["lat"].as_f64());
-            place
-                .map(|place| Frame::within_cell(key, place))
-                .transpose()?
-                .and_then(|at| asked.frame.point(at))
+            place.and_then(|place| asked.frame.point(cell.nearest_to(place)))
         }
     };
     let mut properties =
@@ -150,7 +148,7 @@ fn add_cell(asked: &Asked, layer: &mut Layer, bucket: &Value) -> Result<()> {
     let Some(outline) = outline else { return Ok(()) };
     layer.add(&outline, shown(&properties))?;
     if asked.with_labels
-        && let Some(label) = asked.frame.point(Frame::middle_of_cell(key)?)
+        && let Some(label) = asked.frame.point(cell.middle())
     {
         properties.insert(2, (LABEL.to_owned(), true.into()));
         layer.add(&label, shown(&properties))?;
