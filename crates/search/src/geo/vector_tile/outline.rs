@@ -45,8 +45,10 @@ impl Pen {
     }
 
     fn go(&mut self, to: (i64, i64)) {
-        self.commands.push(varint::zigzag(to.0 - self.at.0) as u32);
-        self.commands.push(varint::zigzag(to.1 - self.at.1) as u32);
+        // Steps are of 32 bits and wrap around, for the reader as for the writer.
+        let step = |to: i64, from: i64| varint::zigzag(i64::from((to - from) as i32)) as u32;
+        self.commands.push(step(to.0, self.at.0));
+        self.commands.push(step(to.1, self.at.1));
         self.at = to;
     }
 
@@ -149,10 +151,12 @@ fn draw_ring(pen: &mut Pen, ring: &[Pixel], within: Box, is_outer: bool) -> bool
     true
 }
 
-/// Positive where the ring goes clockwise on a map whose y goes down.
-fn doubled_area(ring: &[(i64, i64)]) -> i64 {
+/// Positive where the ring goes clockwise on a map whose y goes down. Coordinates have up to 33 bits, because
+/// extent and buffer are only limited by their 32.
+fn doubled_area(ring: &[(i64, i64)]) -> i128 {
+    let product = |one: i64, other: i64| i128::from(one) * i128::from(other);
     let next = ring.iter().skip(1).chain(ring.first());
-    ring.iter().zip(next).map(|(one, other)| one.0 * other.1 - other.0 * one.1).sum()
+    ring.iter().zip(next).map(|(one, other)| product(one.0, other.1) - product(other.0, one.1)).sum()
 }
 
 #[cfg(test)]
@@ -170,6 +174,36 @@ mod tests {
         assert_eq!(outline.kind, OutlineKind::Polygons);
         assert_eq!(outline.commands.iter().filter(|command| **command == 15).count(), 2);
         assert_eq!(outline.commands[0], 9);
+    }
+
+    /// The largest extent and buffer that a request may have.
+    #[test]
+    fn rings_around_the_largest_tile_are_wound_alike() {
+        let most = f64::from(i32::MAX);
+        let around = |side: f64| {
+            let corners = [(-side, -side), (-side, side), (side, side), (side, -side), (-side, -side)];
+            vec![vec![corners.map(|(x, y)| Pixel { x, y }).to_vec()]]
+        };
+        let drawn =
+            |side: f64, within: Box| polygons_of(around(side).into_iter(), within).expect("drawn").commands;
+        let small = drawn(1e3, Box { least: -8.0, most: 16.0 });
+        let large = drawn(1e12, Box { least: -most, most: 2.0 * most });
+        let places = |commands: &[u32]| {
+            let mut place = [0i32; 2];
+            let mut found = Vec::new();
+            for step in [&commands[1..3], &commands[4..10]].concat().chunks(2) {
+                for (axis, step) in step.iter().enumerate() {
+                    place[axis] = place[axis].wrapping_add(varint::unzigzag(u64::from(*step)) as i32);
+                }
+                found.push(place);
+            }
+            found
+        };
+        let (least, most) = (-i32::MAX, i32::MAX.wrapping_mul(2));
+        let scaled = |at: i32| if at < 0 { least } else { most };
+        let expected: Vec<[i32; 2]> = places(&small).iter().map(|place| place.map(scaled)).collect();
+        assert_eq!(places(&small), [[-8, 16], [-8, -8], [16, -8], [16, 16]]);
+        assert_eq!(places(&large), expected);
     }
 
     #[test]
