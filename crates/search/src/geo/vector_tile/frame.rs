@@ -2,6 +2,7 @@
 
 use limber_mapping::RequestError;
 use limber_mapping::geo::{Geometry, Position, Rectangle};
+use limber_work::Stop;
 
 use super::super::grid::{MERCATOR_LATITUDE_MAX, ZOOM_MAX, tile_bounds};
 use super::cell::{CellShape, MapCell};
@@ -99,15 +100,21 @@ impl Frame {
     }
 
     /// Draws a cell of a grid; `None` outside of the tile.
-    pub fn cell(&self, cell: MapCell) -> Option<Outline> {
+    ///
+    /// # Errors
+    /// The request is to end.
+    pub fn cell(&self, cell: MapCell) -> Result<Option<Outline>, Stop> {
         match cell.shape() {
-            CellShape::Rectangle(rectangle) => self.rectangle(rectangle),
-            CellShape::Ring(ring) => self.shape(&Geometry::Polygon(vec![ring])).into_iter().next(),
+            CellShape::Rectangle(rectangle) => Ok(self.rectangle(rectangle)),
+            CellShape::Ring(ring) => Ok(self.shape(&Geometry::Polygon(vec![ring]))?.into_iter().next()),
         }
     }
 
     /// Draws a shape. Points, lines and polygons in it become separate outlines.
-    pub fn shape(&self, shape: &Geometry) -> Vec<Outline> {
+    ///
+    /// # Errors
+    /// There is no memory for it, or the request is to end.
+    pub fn shape(&self, shape: &Geometry) -> Result<Vec<Outline>, Stop> {
         let clip = self.clip();
         let ring = |ring: &Vec<Position>, turn: f64| -> Vec<Pixel> {
             unrolled(ring).map(|(x, y)| self.pixel((x + turn, y))).collect()
@@ -130,17 +137,21 @@ impl Frame {
                 places.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
                 points_of(&places.iter().map(|place| self.pixel(*place)).collect::<Vec<_>>(), clip)
             }
-            Geometry::Line(line) => lines(std::slice::from_ref(line)),
-            Geometry::MultiLine(many) => lines(many),
-            Geometry::Polygon(rings) => polygons(std::slice::from_ref(rings)),
-            Geometry::MultiPolygon(many) => polygons(many),
-            Geometry::Envelope(envelope) => polygons(&[vec![ring_of(*envelope)]]),
+            Geometry::Line(line) => lines(std::slice::from_ref(line))?,
+            Geometry::MultiLine(many) => lines(many)?,
+            Geometry::Polygon(rings) => polygons(std::slice::from_ref(rings))?,
+            Geometry::MultiPolygon(many) => polygons(many)?,
+            Geometry::Envelope(envelope) => polygons(&[vec![ring_of(*envelope)]])?,
             Geometry::Circle { .. } => None,
             Geometry::Collection(parts) => {
-                return parts.iter().flat_map(|part| self.shape(part)).collect();
+                let mut outlines = Vec::new();
+                for part in parts {
+                    outlines.extend(self.shape(part)?);
+                }
+                return Ok(outlines);
             }
         };
-        one.into_iter().collect()
+        Ok(one.into_iter().collect())
     }
 }
 
@@ -212,7 +223,7 @@ mod tests {
         ]]);
         for (x, on_tile) in [(0, true), (1, false), (2, false), (3, true)] {
             let frame = Frame::new(2, x, 1, 4096, 5).expect("a tile");
-            assert_eq!(!frame.shape(&polygon).is_empty(), on_tile, "{x}");
+            assert_eq!(!frame.shape(&polygon).expect("no limit").is_empty(), on_tile, "{x}");
         }
     }
 }

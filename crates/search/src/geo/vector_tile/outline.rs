@@ -1,8 +1,9 @@
 //! The geometry of a feature: pixels as commands of a pen.
 
 use limber_codec::varint;
+use limber_work::{self as work, Stop};
 
-use super::clip::{Box, Pixel, simplified};
+use super::clip::{Box, Pixel, rounded, simplified};
 
 const MOVE_TO: u32 = 1;
 const LINE_TO: u32 = 2;
@@ -28,11 +29,6 @@ pub struct Outline {
 struct Pen {
     at: (i64, i64),
     commands: Vec<u32>,
-}
-
-/// Whole pixels, as Java rounds.
-fn rounded(pixel: Pixel) -> (i64, i64) {
-    ((pixel.x + 0.5).floor() as i64, (pixel.y + 0.5).floor() as i64)
 }
 
 impl Pen {
@@ -102,53 +98,75 @@ pub(super) fn points_of(pixels: &[Pixel], within: Box) -> Option<Outline> {
     pen.outline(OutlineKind::Points)
 }
 
-/// The parts of lines inside of a square.
-pub(super) fn lines_of(lines: impl Iterator<Item = Vec<Pixel>>, within: Box) -> Option<Outline> {
+/// Returns the parts of lines inside a square; `None` if there are none.
+///
+/// # Errors
+/// There is no memory for them, or the request is to end.
+pub(super) fn lines_of(
+    lines: impl Iterator<Item = Vec<Pixel>>,
+    within: Box,
+) -> Result<Option<Outline>, Stop> {
     let mut pen = Pen::new();
-    for part in lines.flat_map(|line| within.line(&line)) {
-        let mut path: Vec<(i64, i64)> = simplified(&part).into_iter().map(rounded).collect();
-        path.dedup();
-        if path.len() > 1 {
-            pen.path(&path);
+    for line in lines {
+        claim_copies(&line)?;
+        for part in within.line(&line) {
+            let mut path: Vec<(i64, i64)> = simplified(&part)?.into_iter().map(rounded).collect();
+            path.dedup();
+            if path.len() > 1 {
+                pen.path(&path);
+            }
         }
     }
-    pen.outline(OutlineKind::Lines)
+    Ok(pen.outline(OutlineKind::Lines))
 }
 
-/// The parts of polygons inside of a square; the first ring of each is the outer one.
-pub(super) fn polygons_of(polygons: impl Iterator<Item = Vec<Vec<Pixel>>>, within: Box) -> Option<Outline> {
+/// Returns the parts of polygons inside a square; the first ring of each is the outer one.
+///
+/// # Errors
+/// There is no memory for them, or the request is to end.
+pub(super) fn polygons_of(
+    polygons: impl Iterator<Item = Vec<Vec<Pixel>>>,
+    within: Box,
+) -> Result<Option<Outline>, Stop> {
     let mut pen = Pen::new();
     for rings in polygons {
         for (number, ring) in rings.iter().enumerate() {
-            let is_drawn = draw_ring(&mut pen, ring, within, number == 0);
+            let is_drawn = draw_ring(&mut pen, ring, within, number == 0)?;
             // There are no holes where there is no polygon.
             if number == 0 && !is_drawn {
                 break;
             }
         }
     }
-    pen.outline(OutlineKind::Polygons)
+    Ok(pen.outline(OutlineKind::Polygons))
 }
 
-/// Whether there is anything of the ring to draw. Outer rings have a positive area, holes a negative one.
-fn draw_ring(pen: &mut Pen, ring: &[Pixel], within: Box, is_outer: bool) -> bool {
+/// Claims what clipping and simplifying a line take: the corners before and after, and their pixels.
+fn claim_copies(line: &[Pixel]) -> Result<(), Stop> {
+    work::claim(3 * size_of_val(line) as u64)
+}
+
+/// Draws a ring; returns whether anything of it is visible. Outer rings get a positive area, holes a negative
+/// one.
+fn draw_ring(pen: &mut Pen, ring: &[Pixel], within: Box, is_outer: bool) -> Result<bool, Stop> {
+    claim_copies(ring)?;
     let mut ring = within.ring(ring.split_last().map_or(&[], |(_, corners)| corners));
     if let Some(first) = ring.first().copied() {
         ring.push(first);
     }
-    let mut path: Vec<(i64, i64)> = simplified(&ring).into_iter().map(rounded).collect();
+    let mut path: Vec<(i64, i64)> = simplified(&ring)?.into_iter().map(rounded).collect();
     path.dedup();
     path.pop();
     let area = doubled_area(&path);
     if path.len() < 3 || area == 0 {
-        return false;
+        return Ok(false);
     }
     if (area > 0) != is_outer {
         path.reverse();
     }
     pen.path(&path);
     pen.command(CLOSE_PATH, 1);
-    true
+    Ok(true)
 }
 
 /// Positive where the ring goes clockwise on a map whose y goes down. Coordinates have up to 33 bits, because
@@ -170,7 +188,7 @@ mod tests {
         let outer = ring(&[(11.0, 11.0), (11.0, 20.0), (20.0, 20.0), (20.0, 11.0), (11.0, 11.0)]);
         let hole = ring(&[(13.0, 13.0), (13.0, 17.0), (17.0, 17.0), (17.0, 13.0), (13.0, 13.0)]);
         let within = Box { least: 0.0, most: 100.0 };
-        let outline = polygons_of([vec![outer, hole]].into_iter(), within).expect("drawn");
+        let outline = polygons_of([vec![outer, hole]].into_iter(), within).expect("no limit").expect("drawn");
         assert_eq!(outline.kind, OutlineKind::Polygons);
         assert_eq!(outline.commands.iter().filter(|command| **command == 15).count(), 2);
         assert_eq!(outline.commands[0], 9);
@@ -184,8 +202,9 @@ mod tests {
             let corners = [(-side, -side), (-side, side), (side, side), (side, -side), (-side, -side)];
             vec![vec![corners.map(|(x, y)| Pixel { x, y }).to_vec()]]
         };
-        let drawn =
-            |side: f64, within: Box| polygons_of(around(side).into_iter(), within).expect("drawn").commands;
+        let drawn = |side: f64, within: Box| {
+            polygons_of(around(side).into_iter(), within).expect("no limit").expect("drawn").commands
+        };
         let small = drawn(1e3, Box { least: -8.0, most: 16.0 });
         let large = drawn(1e12, Box { least: -most, most: 2.0 * most });
         let places = |commands: &[u32]| {

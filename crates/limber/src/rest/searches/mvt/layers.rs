@@ -82,7 +82,7 @@ fn add_hit(asked: &Asked, layer: &mut Layer, hit: &SearchHit) -> Result<()> {
         ("_index".to_owned(), Value::from(&*hit.index)),
     ];
     add_fields(&mut properties, fields, &asked.field);
-    for outline in outlines(asked, fields) {
+    for outline in outlines(asked, fields)? {
         layer.add(&outline, shown(&properties))?;
     }
     let label = fields.get(LABEL).and_then(|values| values[0]["coordinates"].as_array());
@@ -107,7 +107,7 @@ fn add_fields(properties: &mut Vec<(String, Value)>, fields: &Map<String, Value>
 }
 
 /// Returns the geometries of the drawn field: all points are one feature, each shape is its own.
-fn outlines(asked: &Asked, fields: &Map<String, Value>) -> Vec<Outline> {
+fn outlines(asked: &Asked, fields: &Map<String, Value>) -> Result<Vec<Outline>> {
     let options = WktOptions { allow_z: true, coerce: true, off_map: true };
     let texts = fields.get(&asked.field).and_then(Value::as_array).into_iter().flatten();
     let shapes: Vec<Geometry> =
@@ -119,17 +119,21 @@ fn outlines(asked: &Asked, fields: &Map<String, Value>) -> Vec<Outline> {
             _ => None,
         })
         .collect();
-    match places {
-        Some(places) => asked.frame.points(&places).into_iter().collect(),
-        None => shapes.iter().flat_map(|shape| asked.frame.shape(shape)).collect(),
+    if let Some(places) = places {
+        return Ok(asked.frame.points(&places).into_iter().collect());
     }
+    let mut outlines = Vec::new();
+    for shape in &shapes {
+        outlines.extend(asked.frame.shape(shape)?);
+    }
+    Ok(outlines)
 }
 
 fn add_cell(asked: &Asked, layer: &mut Layer, bucket: &Value) -> Result<()> {
     let Some(key) = bucket["key"].as_str() else { return Ok(()) };
     let cell = MapCell::parse(key)?;
     let outline = match asked.grid_type {
-        GridType::Cell => asked.frame.cell(cell),
+        GridType::Cell => asked.frame.cell(cell)?,
         GridType::Middle => asked.frame.point(cell.middle()),
         GridType::Centroid => {
             let place = &bucket[CENTROID]["location"];
