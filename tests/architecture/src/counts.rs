@@ -177,14 +177,25 @@ pub fn logic_in_mod_rs(c: &Crate) -> Vec<(String, usize)> {
 
 /// Counts how often the words `first` and `second` follow each other.
 pub fn count_word_pair(code: &str, first: &str, second: &str) -> usize {
+    count_word(code, &format!("{first} {second}"))
+}
+
+/// Counts how often `text` occurs in `code` as a whole word, or as the beginning of one if it ends with `:` or
+/// `;`.
+fn count_word(code: &str, text: &str) -> usize {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let pair = format!("{first} {second}");
-    code.match_indices(&pair)
+    code.match_indices(text)
         .filter(|(at, _)| {
+            let after = &code[at + text.len()..];
             !code[..*at].chars().next_back().is_some_and(is_part)
-                && !code[at + pair.len()..].chars().next().is_some_and(is_part)
+                && (text.ends_with([':', ';']) || !after.chars().next().is_some_and(is_part))
         })
         .count()
+}
+
+/// Whether `text` occurs in `code` as a whole word.
+pub fn has_word(code: &str, text: &str) -> bool {
+    count_word(code, text) > 0
 }
 
 /// Whether the words `first` and `second` follow each other.

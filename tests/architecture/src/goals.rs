@@ -68,19 +68,25 @@ pub fn as_markdown(goals: &[Goal]) -> String {
     text
 }
 
+/// Returns the names of the types that queries are bound to.
+pub fn query_nodes<'f>(files: impl Iterator<Item = &'f SourceFile>) -> BTreeSet<String> {
+    files
+        .flat_map(|file| file.code.split("impl BoundNode for ").skip(1))
+        .map(|rest| rest.chars().take_while(|c| c.is_alphanumeric()).collect())
+        .collect()
+}
+
+/// Whether a file of aggregations asks by name which aggregation another one is.
+pub fn asks_for_an_aggregation(file: &SourceFile) -> bool {
+    ["type_name ==", "matches!(parent.type_name", ".contains(&below.type_name)"]
+        .iter()
+        .any(|question| file.room() == "aggregation" && file.code.contains(question))
+}
+
 /// A query, a field type and an aggregation: one file, one line of a table, one test.
 fn things_that_describe_themselves(crates: &[Crate]) -> Vec<Goal> {
     let search = named(crates, "search");
-    let nodes: BTreeSet<String> = search
-        .iter()
-        .flat_map(|file| file.code.split("impl BoundNode for ").skip(1))
-        .map(|rest| rest.chars().take_while(|c| c.is_alphanumeric()).collect())
-        .collect();
-    let asking = |file: &SourceFile| {
-        ["type_name ==", "matches!(parent.type_name", ".contains(&below.type_name)"]
-            .iter()
-            .any(|question| file.room() == "aggregation" && file.code.contains(question))
-    };
+    let nodes = query_nodes(search.iter().copied());
     vec![
         Goal::at_most(
             3,
@@ -94,7 +100,7 @@ fn things_that_describe_themselves(crates: &[Crate]) -> Vec<Goal> {
                 search
                     .iter()
                     .filter(|file| file.room() != "query")
-                    .filter(|file| nodes.iter().any(|node| has_word(&file.code, node)))
+                    .filter(|file| nodes.iter().any(|node| counts::has_word(&file.code, node)))
                     .copied(),
             ),
         ),
@@ -104,7 +110,7 @@ fn things_that_describe_themselves(crates: &[Crate]) -> Vec<Goal> {
         ),
         Goal::none(
             "files of aggregations that ask by name which aggregation it is",
-            paths("search", search.iter().filter(|file| asking(file)).copied()),
+            paths("search", search.iter().filter(|file| asks_for_an_aggregation(file)).copied()),
         ),
         Goal::none(
             "files of aggregations that downcast",
@@ -116,7 +122,7 @@ fn things_that_describe_themselves(crates: &[Crate]) -> Vec<Goal> {
 fn rooms(crates: &[Crate]) -> Vec<Goal> {
     let cycles = crates.iter().flat_map(|c| {
         let found = strongly_connected(c.imports.rooms.keys().cloned());
-        found.into_iter().map(|knot| format!("{}: {knot:?}", c.name))
+        found.into_iter().map(|component| format!("{}: {component:?}", c.name))
     });
     let crowded =
         crates.iter().flat_map(counts::crowded_rooms).map(|(folder, count)| format!("{folder} {count}"));
@@ -144,10 +150,6 @@ fn one_way_each(crates: &[Crate]) -> Vec<Goal> {
             2,
             "types that are one write on its way",
             defining(crates, "engine", &["BulkOperation", "ShardOperation", "Write", "Operation"]),
-        ),
-        Goal::none(
-            "files that rewrite a request for its lookups (`engine/node/lookups.rs`)",
-            places(crates, |c, file| c.name == "engine" && file.path.to_string_lossy().contains("lookups")),
         ),
         Goal::at_most(
             1,
@@ -215,13 +217,13 @@ fn of_each(crates: &[Crate], list: fn(&Crate) -> Vec<(String, usize)>) -> Vec<St
     crates.iter().flat_map(of_crate).collect()
 }
 
-fn statuses(crates: &[Crate]) -> Vec<String> {
-    let is_table = |c: &Crate, file: &SourceFile| {
-        c.name == "mapping" && file.path.file_name().is_some_and(|name| name == "error_class.rs")
-    };
+/// Returns the places below REST that know an HTTP status. The classes of errors may: a table maps them.
+pub fn statuses(crates: &[Crate]) -> Vec<String> {
+    let is_below = |c: &Crate| !matches!(c.name.as_str(), "limber" | "race");
+    let is_classes =
+        |c: &Crate, file: &SourceFile| c.name == "mapping" && file.path.to_str() == Some("error_class.rs");
     places(crates, |c, file| {
-        let is_below = !matches!(c.name.as_str(), "limber" | "race") && !is_table(c, file);
-        is_below && !counts::http_statuses_in(file).is_empty()
+        is_below(c) && !is_classes(c, file) && !counts::http_statuses_in(file).is_empty()
     })
 }
 
@@ -243,7 +245,9 @@ fn defining(crates: &[Crate], name: &str, types: &[&str]) -> Vec<String> {
 
 fn knows(file: &SourceFile, query: &str) -> bool {
     let is_own = file.module.last().is_some_and(|last| last == query);
-    is_own || has_word(&file.code, &format!("mod {query}")) || file.code.contains(&format!("{query}::"))
+    is_own
+        || counts::has_word(&file.code, &format!("mod {query}"))
+        || file.code.contains(&format!("{query}::"))
 }
 
 fn finds_by_downcast(file: &SourceFile) -> bool {
@@ -257,13 +261,4 @@ fn sources_without_tests(file: &SourceFile) -> String {
     }
     let lines = file.text.lines().take(file.lines_without_tests());
     lines.filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
-}
-
-/// Whether `word` stands in `code` with no part of a word before or after it.
-fn has_word(code: &str, word: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    code.match_indices(word).any(|(at, _)| {
-        let (before, after) = (code[..at].chars().next_back(), code[at + word.len()..].chars().next());
-        !before.is_some_and(is_part) && !after.is_some_and(is_part)
-    })
 }

@@ -11,18 +11,18 @@ pub fn strongly_connected<N: Ord + Clone>(arrows: impl IntoIterator<Item = (N, N
     }
     let reached: BTreeMap<N, BTreeSet<N>> =
         next.keys().map(|start| (start.clone(), reachable(&next, start))).collect();
-    let mut strongly_connected: Vec<BTreeSet<N>> = Vec::new();
+    let mut components: Vec<BTreeSet<N>> = Vec::new();
     for (node, ways) in &reached {
-        if ways.contains(node) && !strongly_connected.iter().any(|knot| knot.contains(node)) {
-            let knot: BTreeSet<N> =
+        if ways.contains(node) && !components.iter().any(|component| component.contains(node)) {
+            let component: BTreeSet<N> =
                 ways.iter().filter(|other| reached[*other].contains(node)).cloned().collect();
-            if knot.len() > 1 {
-                strongly_connected.push(knot);
+            if component.len() > 1 {
+                components.push(component);
             }
         }
     }
-    strongly_connected.sort_by_key(|knot| std::cmp::Reverse(knot.len()));
-    strongly_connected
+    components.sort_by_key(|component| std::cmp::Reverse(component.len()));
+    components
 }
 
 fn reachable<N: Ord + Clone>(next: &BTreeMap<N, BTreeSet<N>>, start: &N) -> BTreeSet<N> {
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_leads_back_is_a_knot() {
+    fn only_what_leads_back_is_a_component() {
         let arrows = [("a", "b"), ("b", "c"), ("c", "b"), ("c", "d"), ("e", "e")];
         assert_eq!(strongly_connected(arrows), [BTreeSet::from(["b", "c"])]);
         assert!(strongly_connected([("a", "b"), ("a", "c")]).is_empty());

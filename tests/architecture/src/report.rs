@@ -47,19 +47,19 @@ fn put_crates(text: &mut String, crates: &[Crate]) {
 fn put_cycles(text: &mut String, c: &Crate) {
     let rooms = strongly_connected(c.imports.rooms.keys().cloned());
     let files = strongly_connected(c.imports.files.iter().map(|import| (import.from, import.to)));
-    let in_files: usize = files.iter().map(|knot| knot.len()).sum();
-    line(text, &format!("{}: {} knots of rooms, {in_files} files in cycles", c.name, rooms.len()));
-    for knot in &rooms {
-        let names: Vec<&str> = knot.iter().map(String::as_str).collect();
+    let in_files: usize = files.iter().map(|component| component.len()).sum();
+    line(text, &format!("{}: {} cycles of rooms, {in_files} files in cycles", c.name, rooms.len()));
+    for component in &rooms {
+        let names: Vec<&str> = component.iter().map(String::as_str).collect();
         line(text, &format!("  rooms: {}", names.join(", ")));
         for ((from, to), place) in &c.imports.rooms {
-            if knot.contains(from) && knot.contains(to) {
+            if component.contains(from) && component.contains(to) {
                 line(text, &format!("    {from} -> {to}: {place}"));
             }
         }
     }
-    for knot in &files {
-        let names: Vec<String> = knot.iter().map(|at| c.files[*at].path.display().to_string()).collect();
+    for component in &files {
+        let names: Vec<String> = component.iter().map(|at| c.files[*at].path.display().to_string()).collect();
         line(text, &format!("  files: {}", names.join(", ")));
     }
 }

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use limber_architecture::counts::has_word;
 use limber_architecture::crates::{self, Crate};
+use limber_architecture::goals::query_nodes;
 use limber_architecture::source::{SourceFile, workspace};
 
 /// The worked examples: a query with its own node, and one without.
@@ -64,12 +66,7 @@ fn questions_of_a_bound_query_are_in_the_guide() {
 #[test]
 fn nobody_asks_which_query_it_is() {
     let search = search();
-    let nodes: BTreeSet<String> = search
-        .files
-        .iter()
-        .flat_map(|file| file.code.split("impl BoundNode for ").skip(1))
-        .map(|rest| rest.chars().take_while(|c| c.is_alphanumeric()).collect())
-        .collect();
+    let nodes = query_nodes(search.files.iter());
     assert!(nodes.len() > 15, "{nodes:?}");
     let outside: BTreeSet<&str> = nodes
         .iter()
@@ -86,14 +83,4 @@ fn search() -> Crate {
 
 fn path(file: &SourceFile) -> String {
     file.path.display().to_string()
-}
-
-/// Whether `text` occurs in `code` as a whole word.
-fn has_word(code: &str, text: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    code.match_indices(text).any(|(at, _)| {
-        let after = &code[at + text.len()..];
-        !code[..at].chars().next_back().is_some_and(is_part)
-            && (text.ends_with([':', ';']) || !after.chars().next().is_some_and(is_part))
-    })
 }

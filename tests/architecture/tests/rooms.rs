@@ -32,10 +32,13 @@ fn race_needs_nothing_of_ours() {
 fn rooms_have_no_cycles() {
     let mut faults = Vec::new();
     for c in read() {
-        for knot in strongly_connected(c.imports.rooms.keys().cloned()) {
-            let arrows =
-                c.imports.rooms.iter().filter(|((from, to), _)| knot.contains(from) && knot.contains(to));
-            faults.push(format!("{}: {knot:?} import each other", c.name));
+        for component in strongly_connected(c.imports.rooms.keys().cloned()) {
+            let arrows = c
+                .imports
+                .rooms
+                .iter()
+                .filter(|((from, to), _)| component.contains(from) && component.contains(to));
+            faults.push(format!("{}: {component:?} import each other", c.name));
             faults.extend(arrows.map(|((from, to), place)| format!("  {from} -> {to}: {place}")));
         }
     }
