@@ -7,7 +7,7 @@ use h3o::{CellIndex, LatLng, Resolution};
 use limber_codec::z_order;
 use limber_mapping::RequestError;
 use limber_mapping::geo::{
-    GeoPoint, Position, Rectangle, decode_latitude, decode_longitude, geohash_bounds, geohash_text,
+    GeoPoint, Position, Rectangle, decode_latitude, decode_longitude, geohash_bounds, geohash_text, turned_to,
 };
 use limber_segment::points::Cell;
 
@@ -284,11 +284,6 @@ pub(super) fn hexagon_ring(cell: CellIndex) -> Vec<Position> {
     }
     ring.push(first);
     ring
-}
-
-/// Returns a longitude moved by whole turns to within half a turn of another.
-pub(super) fn turned_to(longitude: f64, other: f64) -> f64 {
-    longitude + ((other - longitude) / 360.0).round() * 360.0
 }
 
 /// Returns the rectangle around an H3 cell; longitudes may lie beyond the map, as in [`hexagon_ring`].

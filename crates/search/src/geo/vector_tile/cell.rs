@@ -2,10 +2,10 @@
 
 use h3o::{CellIndex, LatLng};
 use limber_mapping::RequestError;
-use limber_mapping::geo::{Position, Rectangle};
+use limber_mapping::geo::{Position, Rectangle, turned_to};
 
 use super::super::grid::{
-    hexagon_bounds, hexagon_of, hexagon_ring, tile_bounds, tile_middle, tile_of, tile_parts, turned_to,
+    hexagon_bounds, hexagon_of, hexagon_ring, tile_bounds, tile_middle, tile_of, tile_parts,
 };
 
 /// A cell of `geotile_grid` or `geohex_grid`.

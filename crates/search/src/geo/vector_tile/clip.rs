@@ -36,8 +36,7 @@ impl Box {
 
     /// The part of a ring inside, after Sutherland and Hodgman: parts that only touch each other through the
     /// outside are joined along the sides. Empty where nothing is inside.
-    pub fn ring(&self, ring: &[Pixel]) -> Vec<Pixel> {
-        let mut ring = ring.to_vec();
+    pub fn ring(&self, mut ring: Vec<Pixel>) -> Vec<Pixel> {
         for side in self.sides() {
             let mut kept = Vec::with_capacity(ring.len() + 4);
             for (at, &end) in ring.iter().enumerate() {
@@ -111,7 +110,7 @@ pub(super) fn rounded(at: Pixel) -> (i64, i64) {
 /// twice the logarithm of their corners. A spiral or a fading zigzag has one for each corner.
 const DIVISIONS_MAX: u32 = 64;
 /// Corners between two checks whether the request may continue.
-const CORNERS_BETWEEN_CHECKS: usize = 1 << 14;
+pub(super) const CORNERS_BETWEEN_CHECKS: usize = 1 << 14;
 
 /// Returns the corners that a line needs so that no other is more than a pixel away from it (Douglas and
 /// Peucker). The first and the last stay. Of corners in a row on the same pixel, only the first counts.
@@ -187,10 +186,10 @@ mod tests {
     #[test]
     fn a_ring_keeps_what_is_inside() {
         let around = pixels(&[(-5.0, -5.0), (15.0, -5.0), (15.0, 15.0), (-5.0, 15.0)]);
-        let kept = SQUARE.ring(&around);
+        let kept = SQUARE.ring(around);
         assert_eq!(kept.len(), 4);
         assert!(kept.iter().all(|at| SQUARE.contains(*at)));
-        assert!(SQUARE.ring(&pixels(&[(20.0, 0.0), (30.0, 0.0), (30.0, 9.0)])).is_empty());
+        assert!(SQUARE.ring(pixels(&[(20.0, 0.0), (30.0, 0.0), (30.0, 9.0)])).is_empty());
     }
 
     #[test]

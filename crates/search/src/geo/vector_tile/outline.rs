@@ -98,75 +98,93 @@ pub(super) fn points_of(pixels: &[Pixel], within: Box) -> Option<Outline> {
     pen.outline(OutlineKind::Points)
 }
 
-/// Returns the parts of lines inside a square; `None` if there are none.
-///
-/// # Errors
-/// There is no memory for them, or the request is to end.
-pub(super) fn lines_of(
-    lines: impl Iterator<Item = Vec<Pixel>>,
+/// Lines or polygons of which the parts inside a square are drawn.
+pub(super) struct Drawing {
     within: Box,
-) -> Result<Option<Outline>, Stop> {
-    let mut pen = Pen::new();
-    for line in lines {
-        claim_copies(&line)?;
-        for part in within.line(&line) {
+    pen: Pen,
+}
+
+/// Corners that a line has in memory while it is drawn: moved, clipped, simplified and rounded.
+const COPIES: usize = 6;
+
+impl Drawing {
+    pub fn new(within: Box) -> Drawing {
+        Drawing { within, pen: Pen::new() }
+    }
+
+    /// Draws a line, `east` pixels further east.
+    ///
+    /// # Errors
+    /// There is no memory for it, or the request is to end.
+    pub fn line(&mut self, line: &[Pixel], east: f64) -> Result<(), Stop> {
+        work::claim((COPIES * size_of_val(line)) as u64)?;
+        let line: Vec<Pixel> = moved(line, east).collect();
+        for part in self.within.line(&line) {
             let mut path: Vec<(i64, i64)> = simplified(&part)?.into_iter().map(rounded).collect();
             path.dedup();
             if path.len() > 1 {
-                pen.path(&path);
+                self.path(&path)?;
             }
         }
+        Ok(())
     }
-    Ok(pen.outline(OutlineKind::Lines))
-}
 
-/// Returns the parts of polygons inside a square; the first ring of each is the outer one.
-///
-/// # Errors
-/// There is no memory for them, or the request is to end.
-pub(super) fn polygons_of(
-    polygons: impl Iterator<Item = Vec<Vec<Pixel>>>,
-    within: Box,
-) -> Result<Option<Outline>, Stop> {
-    let mut pen = Pen::new();
-    for rings in polygons {
+    /// Draws a polygon, `east` pixels further east. The first ring is the outer one.
+    ///
+    /// # Errors
+    /// There is no memory for it, or the request is to end.
+    pub fn polygon(&mut self, rings: &[Vec<Pixel>], east: f64) -> Result<(), Stop> {
         for (number, ring) in rings.iter().enumerate() {
-            let is_drawn = draw_ring(&mut pen, ring, within, number == 0)?;
+            let is_drawn = self.ring(ring, east, number == 0)?;
             // There are no holes where there is no polygon.
             if number == 0 && !is_drawn {
                 break;
             }
         }
+        Ok(())
     }
-    Ok(pen.outline(OutlineKind::Polygons))
+
+    /// Draws a ring; returns whether anything of it is visible. Outer rings get a positive area, holes a
+    /// negative one.
+    fn ring(&mut self, ring: &[Pixel], east: f64, is_outer: bool) -> Result<bool, Stop> {
+        work::claim((COPIES * size_of_val(ring)) as u64)?;
+        let corners = ring.split_last().map_or(&[][..], |(_, corners)| corners);
+        let mut ring = self.within.ring(moved(corners, east).collect());
+        if let Some(first) = ring.first().copied() {
+            ring.push(first);
+        }
+        let mut path: Vec<(i64, i64)> = simplified(&ring)?.into_iter().map(rounded).collect();
+        path.dedup();
+        path.pop();
+        let area = doubled_area(&path);
+        if path.len() < 3 || area == 0 {
+            return Ok(false);
+        }
+        if (area > 0) != is_outer {
+            path.reverse();
+        }
+        self.path(&path)?;
+        self.pen.command(CLOSE_PATH, 1);
+        Ok(true)
+    }
+
+    fn path(&mut self, path: &[(i64, i64)]) -> Result<(), Stop> {
+        let bytes = |numbers: usize| numbers * size_of::<u32>();
+        let commands = &self.pen.commands;
+        // Two numbers for each corner, and three commands.
+        work::check_growth(bytes(commands.len()), bytes(commands.capacity()), bytes(2 * path.len() + 3))?;
+        self.pen.path(path);
+        Ok(())
+    }
+
+    /// Returns what was drawn; `None` if nothing is inside the square.
+    pub fn outline(self, kind: OutlineKind) -> Option<Outline> {
+        self.pen.outline(kind)
+    }
 }
 
-/// Claims what clipping and simplifying a line take: the corners before and after, and their pixels.
-fn claim_copies(line: &[Pixel]) -> Result<(), Stop> {
-    work::claim(3 * size_of_val(line) as u64)
-}
-
-/// Draws a ring; returns whether anything of it is visible. Outer rings get a positive area, holes a negative
-/// one.
-fn draw_ring(pen: &mut Pen, ring: &[Pixel], within: Box, is_outer: bool) -> Result<bool, Stop> {
-    claim_copies(ring)?;
-    let mut ring = within.ring(ring.split_last().map_or(&[], |(_, corners)| corners));
-    if let Some(first) = ring.first().copied() {
-        ring.push(first);
-    }
-    let mut path: Vec<(i64, i64)> = simplified(&ring)?.into_iter().map(rounded).collect();
-    path.dedup();
-    path.pop();
-    let area = doubled_area(&path);
-    if path.len() < 3 || area == 0 {
-        return Ok(false);
-    }
-    if (area > 0) != is_outer {
-        path.reverse();
-    }
-    pen.path(&path);
-    pen.command(CLOSE_PATH, 1);
-    Ok(true)
+fn moved(corners: &[Pixel], east: f64) -> impl Iterator<Item = Pixel> + '_ {
+    corners.iter().map(move |at| Pixel { x: at.x + east, y: at.y })
 }
 
 /// Positive where the ring goes clockwise on a map whose y goes down. Coordinates have up to 33 bits, because
@@ -181,6 +199,12 @@ fn doubled_area(ring: &[(i64, i64)]) -> i128 {
 mod tests {
     use super::*;
 
+    fn polygon(rings: &[Vec<Pixel>], within: Box) -> Outline {
+        let mut drawing = Drawing::new(within);
+        drawing.polygon(rings, 0.0).expect("no limit");
+        drawing.outline(OutlineKind::Polygons).expect("drawn")
+    }
+
     /// The example of the specification: the polygons of its section 4.3.5.6.
     #[test]
     fn rings_are_wound_as_the_specification_asks() {
@@ -188,7 +212,7 @@ mod tests {
         let outer = ring(&[(11.0, 11.0), (11.0, 20.0), (20.0, 20.0), (20.0, 11.0), (11.0, 11.0)]);
         let hole = ring(&[(13.0, 13.0), (13.0, 17.0), (17.0, 17.0), (17.0, 13.0), (13.0, 13.0)]);
         let within = Box { least: 0.0, most: 100.0 };
-        let outline = polygons_of([vec![outer, hole]].into_iter(), within).expect("no limit").expect("drawn");
+        let outline = polygon(&[outer, hole], within);
         assert_eq!(outline.kind, OutlineKind::Polygons);
         assert_eq!(outline.commands.iter().filter(|command| **command == 15).count(), 2);
         assert_eq!(outline.commands[0], 9);
@@ -200,11 +224,9 @@ mod tests {
         let most = f64::from(i32::MAX);
         let around = |side: f64| {
             let corners = [(-side, -side), (-side, side), (side, side), (side, -side), (-side, -side)];
-            vec![vec![corners.map(|(x, y)| Pixel { x, y }).to_vec()]]
+            vec![corners.map(|(x, y)| Pixel { x, y }).to_vec()]
         };
-        let drawn = |side: f64, within: Box| {
-            polygons_of(around(side).into_iter(), within).expect("no limit").expect("drawn").commands
-        };
+        let drawn = |side: f64, within: Box| polygon(&around(side), within).commands;
         let small = drawn(1e3, Box { least: -8.0, most: 16.0 });
         let large = drawn(1e12, Box { least: -most, most: 2.0 * most });
         let places = |commands: &[u32]| {

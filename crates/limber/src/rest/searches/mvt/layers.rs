@@ -120,7 +120,7 @@ fn outlines(asked: &Asked, fields: &Map<String, Value>) -> Result<Vec<Outline>> 
         })
         .collect();
     if let Some(places) = places {
-        return Ok(asked.frame.points(&places).into_iter().collect());
+        return Ok(asked.frame.points(&places)?.into_iter().collect());
     }
     let mut outlines = Vec::new();
     for shape in &shapes {
