@@ -18,4 +18,4 @@ pub(crate) use shape::{Circle, HexagonShape, Relation, Ring, Shape, check_within
 pub(crate) use shape_cells::cells_of_shape;
 pub(crate) use target::{ShapeRelation, Target};
 pub(crate) use validation::Validation;
-pub use vector_tile::{Frame, Layer, MapCell, Outline, Property};
+pub use vector_tile::{Frame, Layer, MapCell, Outline, Property, Tags};

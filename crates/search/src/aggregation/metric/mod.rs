@@ -40,6 +40,7 @@ pub use median_absolute_deviation::MedianAbsoluteDeviation;
 pub use numeric::{EXTENDED_NAMES, STATS_NAMES};
 pub use numeric::{Metric, MetricKind, MetricState};
 pub use numeric_collector::MetricFindings;
+pub use percentiles::PERCENTS;
 pub use percentiles::Percentiles;
 pub use rate::Rate;
 pub use scripted::ScriptedMetric;

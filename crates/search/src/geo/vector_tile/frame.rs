@@ -318,8 +318,8 @@ mod tests {
 
     #[test]
     fn holes_follow_their_polygon_over_the_date_line() {
-        let frame = Frame::new(2, 0, 1, 4096, 5).expect("a tile");
-        let holed = "POLYGON ((-160 1, -160 19, 160 19, 160 1, -160 1), (-175 5, -170 5, -170 9, -175 5))";
+        let frame = Frame::new(2, 3, 1, 4096, 5).expect("a tile");
+        let holed = "POLYGON ((-160 1, -160 19, 160 19, 160 1, -160 1), (170 5, 175 5, 175 9, 170 5))";
         let notation = WktOptions { allow_z: true, coerce: false, off_map: true };
         let shape = geometry_from_wkt(holed, notation).expect(holed);
         let commands = &frame.shape(&shape).expect("no limit")[0].commands;

@@ -14,5 +14,5 @@ mod outline;
 
 pub use cell::MapCell;
 pub use frame::Frame;
-pub use layer::{Layer, Property};
+pub use layer::{Layer, Property, Tags};
 pub use outline::Outline;
