@@ -1,6 +1,8 @@
 //! What scripts must not do, and what the languages return without documents. Answers over documents are in
 //! `tests/scores.rs`.
 
+mod library;
+
 use limber_mapping::{ErrorClass, RequestError};
 use serde_json::{Map, Value as Json, json};
 

@@ -8,6 +8,7 @@ use super::collections::{list_method, map_method};
 use super::geometry::geometry_getter;
 use super::machine::Machine;
 use super::patterns::{matcher_method, pattern_method, replace_by};
+use super::store::{put_entry, same};
 use crate::error::{Outcome, ScriptError, failed};
 use crate::types::Type;
 use crate::values::Value;
@@ -126,7 +127,7 @@ fn place(index: &Value, length: usize, at: u32) -> Outcome<usize> {
         return Err(ScriptError::cast(at, format!("Cannot cast from [{}] to [int].", index.class())));
     };
     let wanted = index.i64();
-    let from_start = if wanted < 0 { wanted + length as i64 } else { wanted };
+    let from_start = if wanted < 0 { wanted.saturating_add(length as i64) } else { wanted };
     match usize::try_from(from_start) {
         Ok(found) if found < length => Ok(found),
         _ => Err(out_of_bounds(wanted, length, at)),
@@ -218,13 +219,12 @@ pub(crate) fn set_member(
     value: Value,
     at: u32,
 ) -> Outcome<()> {
-    machine.grow(32 + name.len(), at)?;
     machine.check_frozen(target, at)?;
     match target {
         Value::Null => Err(null(name, at)),
         Value::Map(map) => {
-            map.borrow_mut().put(Value::str(name), value);
-            Ok(())
+            machine.grow(name.len(), at)?;
+            put_entry(machine, map, (Value::str(name), value), at).map(drop)
         }
         Value::List(_) if name.parse::<i32>().is_ok() => {
             set_index(machine, target, &Value::Int(name.parse().unwrap_or(0)), value, at)
@@ -244,12 +244,9 @@ pub(crate) fn set_index(
     machine.check_frozen(target, at)?;
     match target {
         Value::Null => Err(null("[]", at)),
-        Value::Map(map) => {
-            machine.grow(32, at)?;
-            map.borrow_mut().put(index.clone(), value);
-            Ok(())
-        }
+        Value::Map(map) => put_entry(machine, map, (index.clone(), value), at).map(drop),
         Value::List(items) => {
+            machine.check_kept(&value, at)?;
             let mut items = items.borrow_mut();
             let place = place(index, items.len(), at)?;
             items[place] = value;
@@ -264,13 +261,23 @@ pub(crate) fn set_index(
 fn extract(machine: &mut impl Machine, extractor: u16, arguments: &[Value], at: u32) -> Outcome<Value> {
     match arguments {
         [Value::Str(text)] => {
-            machine.grow(text.len(), at)?;
             let extracted = machine.extractor(extractor).extract(text);
             extracted.map_err(|error| ScriptError::new(at, error.kind, error.reason))
         }
         [Value::Null] => Err(null("extract", at)),
         _ => Err(ScriptError::argument(at, "[extract] takes one text")),
     }
+}
+
+/// Counts the time of a call whose values are long.
+pub(super) fn spend_on(
+    machine: &mut impl Machine,
+    target: &Value,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<()> {
+    let steps = arguments.iter().map(Value::steps).fold(target.steps(), usize::saturating_add);
+    machine.spend(steps, at)
 }
 
 pub(crate) fn call_method(
@@ -280,10 +287,10 @@ pub(crate) fn call_method(
     arguments: Vec<Value>,
     at: u32,
 ) -> Outcome<Value> {
-    machine.check_kept(name, &arguments, at)?;
+    spend_on(machine, target, &arguments, at)?;
     match (name, arguments.as_slice()) {
         _ if target.is_null() => return Err(null(name, at)),
-        ("equals", [other]) => return Ok(Value::Bool(target.equals(other))),
+        ("equals", [other]) => return same(machine, target, other, at).map(Value::Bool),
         ("hashCode", []) => return Ok(Value::Int(target.hash())),
         ("compareTo", [other]) if !matches!(target, Value::Str(_)) => {
             let order = target.compare(other).map_err(|failure| failed(failure, at))?;
@@ -309,7 +316,7 @@ pub(crate) fn call_method(
             ("replaceAll" | "replaceFirst", [pattern, function]) => {
                 Some(replace_by(machine, text, (pattern, function), name == "replaceAll", at)?)
             }
-            _ => super::strings::string_method(text, name, &arguments, at)?,
+            _ => super::strings::string_method(machine, text, name, &arguments, at)?,
         },
         Value::List(_) => list_method(machine, target, name, &arguments, at)?,
         Value::Map(_) | Value::Set(_) => map_method(machine, target, name, &arguments, at)?,
@@ -439,6 +446,46 @@ fn access_method(
 /// The order of `Comparator#reverseOrder`, as a script has it.
 pub(super) const REVERSED: &str = "java.util.Collections$ReverseComparator";
 
+/// Compares by a lambda, or by the natural order of the values.
+fn ordered(
+    machine: &mut impl Machine,
+    left: &Value,
+    right: &Value,
+    order: Option<&Value>,
+    at: u32,
+) -> Outcome<Ordering> {
+    machine.spend(1 + left.steps().min(right.steps()), at)?;
+    match order {
+        Some(Value::Str(name)) if **name == *REVERSED => {
+            right.compare(left).map_err(|failure| failed(failure, at))
+        }
+        Some(lambda) if !lambda.is_null() => {
+            let found = machine.lambda(lambda, &[left.clone(), right.clone()], at)?;
+            Ok(found.i64().cmp(&0))
+        }
+        _ => left.compare(right).map_err(|failure| failed(failure, at)),
+    }
+}
+
+/// Returns the first of the greatest or of the least items, in an order as for [`sort_values`].
+pub(crate) fn extreme(
+    machine: &mut impl Machine,
+    items: Vec<Value>,
+    order: Option<&Value>,
+    is_greatest: bool,
+    at: u32,
+) -> Outcome<Option<Value>> {
+    let wanted = if is_greatest { Ordering::Greater } else { Ordering::Less };
+    let mut items = items.into_iter();
+    let Some(mut best) = items.next() else { return Ok(None) };
+    for item in items {
+        if ordered(machine, &item, &best, order, at)? == wanted {
+            best = item;
+        }
+    }
+    Ok(Some(best))
+}
+
 /// Sorts by a lambda, or by the natural order of the items.
 pub(crate) fn sort_values(
     machine: &mut impl Machine,
@@ -449,17 +496,11 @@ pub(crate) fn sort_values(
     let mut error = None;
     // A merge sort, so that an inconsistent comparison does no harm.
     let sorted = merge_sorted(std::mem::take(items), &mut |left, right| {
-        let outcome = match order {
-            Some(Value::Str(name)) if **name == *REVERSED => {
-                right.compare(left).map_err(|failure| failed(failure, at))
-            }
-            Some(lambda) if !lambda.is_null() => {
-                machine.lambda(lambda, &[left.clone(), right.clone()], at).map(|found| found.i64().cmp(&0))
-            }
-            _ => left.compare(right).map_err(|failure| failed(failure, at)),
-        };
-        outcome.unwrap_or_else(|failure| {
-            error.get_or_insert(failure);
+        if error.is_some() {
+            return Ordering::Equal;
+        }
+        ordered(machine, left, right, order, at).unwrap_or_else(|failure| {
+            error = Some(failure);
             Ordering::Equal
         })
     });
@@ -495,6 +536,7 @@ fn is_change(method: &str) -> bool {
             | "addAll"
             | "clear"
             | "computeIfAbsent"
+            | "merge"
             | "put"
             | "putAll"
             | "putIfAbsent"

@@ -16,6 +16,7 @@ pub mod moving_functions;
 mod patterns;
 mod score_functions;
 mod statics;
+mod store;
 mod streams;
 mod strings;
 mod texts;
@@ -23,6 +24,7 @@ mod token_members;
 
 pub(crate) use calendar::constant;
 pub(crate) use dates::part_of_method;
+pub(crate) use java::is_constant;
 pub(crate) use machine::Machine;
 pub(crate) use methods::{call_method, check_method, get_index, get_member, set_index, set_member};
 pub(crate) use patterns::check_pattern_method;
