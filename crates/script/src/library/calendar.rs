@@ -27,7 +27,10 @@ pub(super) fn of_number(class: &str, number: i64, at: u32) -> Outcome<Value> {
         "Month" => (&MONTHS, "MonthOfYear"),
         _ => (&DAYS, "DayOfWeek"),
     };
-    let name = number.checked_sub(1).and_then(|place| usize::try_from(place).ok()).and_then(|place| names.get(place));
+    let name = number
+        .checked_sub(1)
+        .and_then(|place| usize::try_from(place).ok())
+        .and_then(|place| names.get(place));
     name.map(|name| Value::str(*name)).ok_or_else(|| {
         ScriptError::new(at, "date_time_exception", format!("Invalid value for {what}: {number}"))
     })

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::machine::Machine;
-use super::methods::sort_values;
+use super::order::sort_values;
 use super::store::{admit, position, put_entry, put_new};
 use super::token_members::token_member;
 use crate::error::{Outcome, ScriptError};

@@ -13,6 +13,7 @@ mod java;
 mod machine;
 mod methods;
 pub mod moving_functions;
+mod order;
 mod patterns;
 mod score_functions;
 mod statics;

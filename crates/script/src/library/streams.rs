@@ -2,8 +2,8 @@
 
 use super::java::{iterator, optional};
 use super::machine::Machine;
+use super::order::extreme;
 use super::store::ITEM_BYTES;
-use super::methods::extreme;
 use crate::error::{Outcome, ScriptError};
 use crate::values::Value;
 

@@ -6,8 +6,8 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 
 use super::machine::Machine;
-use crate::error::{Outcome, ScriptError, failed};
-use crate::values::{Value, argument};
+use crate::error::{Outcome, ScriptError};
+use crate::values::Value;
 
 /// Calls a method of a string; `None` if there is no such method.
 pub(crate) fn string_method(
@@ -25,7 +25,8 @@ pub(crate) fn string_method(
         }
         Ok(Value::str(part(text, start, end)))
     };
-    let position = |found: Option<usize>| Value::Int(found.map_or(-1, |bytes| length_of(&text[..bytes]) as i32));
+    let position =
+        |found: Option<usize>| Value::Int(found.map_or(-1, |bytes| length_of(&text[..bytes]) as i32));
     Ok(Some(match (name, arguments) {
         ("length", []) => Value::Int(length_of(text) as i32),
         ("isEmpty", []) => Value::Bool(text.is_empty()),
@@ -172,6 +173,8 @@ fn compare(left: &str, right: &str) -> i32 {
 
 /// Converts a length or index; refuses negative numbers.
 fn unit_index(value: &Value, at: u32) -> Outcome<usize> {
-    usize::try_from(value.i64())
-        .map_err(|_| failed(argument(format!("index {} out of range", value.text())), at))
+    usize::try_from(value.i64()).map_err(|_| {
+        let reason = format!("Index {} out of bounds", value.text());
+        ScriptError::new(at, "string_index_out_of_bounds_exception", reason)
+    })
 }

@@ -17,7 +17,9 @@ use crate::library::{
     Machine, call_built_in, call_method, call_static, create_object, get_index, get_member, is_instance,
 };
 use crate::types::{FieldPart, Type};
-use crate::values::{MapOrder, MapValue, Value, dismantle, each_new, is_container, is_of_one_script, part_of};
+use crate::values::{
+    MapOrder, MapValue, Value, dismantle, each_new, is_container, is_of_one_script, part_of,
+};
 
 /// Most iterations of a function's loops, as in Painless.
 const LOOPS_MAX: u32 = 1_000_000;

@@ -206,9 +206,7 @@ pub fn remove(map: &RefCell<MapValue>, key: &Value) -> Option<Value> {
 
 /// The order of values by themselves; any order of values that have none, but always the same.
 fn total_order(left: &Value, right: &Value) -> Ordering {
-    left.class()
-        .cmp(right.class())
-        .then_with(|| left.compare(right).unwrap_or(Ordering::Equal))
+    left.class().cmp(right.class()).then_with(|| left.compare(right).unwrap_or(Ordering::Equal))
 }
 
 #[cfg(test)]

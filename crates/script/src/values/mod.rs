@@ -23,5 +23,5 @@ pub use object::JavaObject;
 pub(crate) use object::nesting_of;
 pub(crate) use regex::{Matcher, Regex, after, byte_of};
 pub use settled::{Kept, Origin, Settled, check_references};
-pub(crate) use value::{STEPS_MAX, argument};
+pub(crate) use value::STEPS_MAX;
 pub use value::{DateValue, Value};

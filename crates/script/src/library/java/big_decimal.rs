@@ -332,8 +332,6 @@ impl JavaObject for BigDecimal {
                 value(BigDecimal::new(BigInt::ZERO, 0, at)?)
             }
             ("stripTrailingZeros", []) => value(self.stripped(-SCALE_MAX, at)?),
-            ("movePointLeft", [by]) if by.i64() == 0 => value(self.clone()),
-            ("movePointRight", [by]) if by.i64() == 0 => value(self.clone()),
             ("movePointLeft", [by]) => value(self.moved(self.wide_scale() + i128::from(by.i64()), at)?),
             ("movePointRight", [by]) => value(self.moved(self.wide_scale() - i128::from(by.i64()), at)?),
             ("scaleByPowerOfTen", [by]) => {

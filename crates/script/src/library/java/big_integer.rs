@@ -21,8 +21,13 @@ const DIVISIONS_PER_CHECK: u32 = 1 << 10;
 const STATICS: &[(&str, usize)] = &[("valueOf", 1)];
 const CONSTANTS: &[&str] = &["ZERO", "ONE", "TWO", "TEN"];
 
-pub(super) const CLASS: Class =
-    Class { name: "BigInteger", constants: CONSTANTS, statics: STATICS, call: static_call, construct: Some(construct) };
+pub(super) const CLASS: Class = Class {
+    name: "BigInteger",
+    constants: CONSTANTS,
+    statics: STATICS,
+    call: static_call,
+    construct: Some(construct),
+};
 
 #[derive(Debug)]
 pub(super) struct BigInteger(pub BigInt);
@@ -205,9 +210,7 @@ fn shifted(number: &BigInt, goes_left: bool, count: u64, at: u32) -> Outcome<Big
         true if number.sign() == Sign::NoSign => Ok(BigInt::ZERO),
         true if count > BITS_MAX => Err(too_large(at)),
         true => Ok(number << count),
-        false if count > number.bits() => {
-            Ok(BigInt::from(if number.sign() == Sign::Minus { -1 } else { 0 }))
-        }
+        false if count > number.bits() => Ok(BigInt::from(if number.sign() == Sign::Minus { -1 } else { 0 })),
         false => Ok(number >> count),
     }
 }

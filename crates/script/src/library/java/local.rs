@@ -25,21 +25,25 @@ const OF_DATE_TIME: &[(&str, usize)] = &[
     ("parse", 1),
     ("parse", 2),
 ];
-const OF_TIME: &[(&str, usize)] = &[
-    ("of", 2),
-    ("of", 3),
-    ("of", 4),
-    ("ofSecondOfDay", 1),
-    ("ofNanoOfDay", 1),
-    ("parse", 1),
-];
+const OF_TIME: &[(&str, usize)] =
+    &[("of", 2), ("of", 3), ("of", 4), ("ofSecondOfDay", 1), ("ofNanoOfDay", 1), ("parse", 1)];
 
 pub(super) const DATE: Class =
     Class { name: "LocalDate", constants: &[], statics: OF_DATE, call: static_date, construct: None };
-pub(super) const DATE_TIME: Class =
-    Class { name: "LocalDateTime", constants: &[], statics: OF_DATE_TIME, call: static_date_time, construct: None };
-pub(super) const TIME: Class =
-    Class { name: "LocalTime", constants: &["MIDNIGHT", "NOON", "MIN", "MAX"], statics: OF_TIME, call: static_time, construct: None };
+pub(super) const DATE_TIME: Class = Class {
+    name: "LocalDateTime",
+    constants: &[],
+    statics: OF_DATE_TIME,
+    call: static_date_time,
+    construct: None,
+};
+pub(super) const TIME: Class = Class {
+    name: "LocalTime",
+    constants: &["MIDNIGHT", "NOON", "MIN", "MAX"],
+    statics: OF_TIME,
+    call: static_time,
+    construct: None,
+};
 
 /// Which parts a date without a zone has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,9 +175,7 @@ fn static_date_time(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<
             let date = [year.i64(), month_number(month), day.i64()];
             moment([date[0], date[1], date[2], time[0], time[1], time[2], time[3]], at)?
         }
-        ("ofEpochSecond", [seconds, nanos, _]) => {
-            dates::of_seconds(seconds.i64(), nanos.i64(), at)?
-        }
+        ("ofEpochSecond", [seconds, nanos, _]) => dates::of_seconds(seconds.i64(), nanos.i64(), at)?,
         ("ofInstant", [Value::Date(date), zone]) => {
             let Some(Value::Date(date)) = date_method(date, "atZone", std::slice::from_ref(zone), at)? else {
                 return Ok(None);
