@@ -324,8 +324,8 @@ fn call_shown(target: &str, name: &str, arguments: &[Value]) -> String {
     format!("{target}.{name}({})", arguments.iter().map(shown).collect::<Vec<_>>().join(", "))
 }
 
-/// Numbers more often than others. The value that takes long to print and compare is the last of the pool, and
-/// rare.
+/// Numbers more often than others. The value that takes long to print and compare is the last of the pool,
+/// and rare.
 fn argument(dice: &mut Dice, pool: &[Value], numbers: &[Value]) -> Value {
     match dice.below(400) {
         0 => pool[pool.len() - 1].clone(),

@@ -27,8 +27,8 @@ pub(super) const CLASS: Class = Class {
     construct: Some(construct),
 };
 
-/// **Invariant**: at most [`BITS_MAX`] bits, and a scale of at most [`SCALE_MAX`] digits to either side, so that
-/// differences and sums of scales are small numbers. [`BigDecimal::new`] is the only way to make one.
+/// **Invariant**: at most [`BITS_MAX`] bits, and a scale of at most [`SCALE_MAX`] digits to either side, so
+/// that differences and sums of scales are small numbers. [`BigDecimal::new`] is the only way to make one.
 #[derive(Debug, Clone, PartialEq)]
 struct BigDecimal {
     unscaled: BigInt,
