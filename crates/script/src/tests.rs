@@ -1,6 +1,10 @@
 //! What scripts must not do, and what the languages return without documents. Answers over documents are in
 //! `tests/scores.rs`.
 
+mod bounds;
+mod java;
+mod library;
+
 use limber_mapping::{ErrorClass, RequestError};
 use serde_json::{Map, Value as Json, json};
 
@@ -213,7 +217,7 @@ fn an_update_changes_the_source() {
 #[test]
 fn regular_expressions_as_recorded() {
     let mut wrong = Vec::new();
-    for line in include_str!("regex_recorded.ndjson").lines() {
+    for line in include_str!("tests/regex_recorded.ndjson").lines() {
         let case: Json = serde_json::from_str(line).expect("JSON");
         let source = case["source"].as_str().expect("a source");
         let found = match painless(source) {

@@ -39,13 +39,14 @@ pub fn civil_from_days(days: i64) -> (i64, u32, u32) {
     (era * 400 + year_of_era + (month <= 2) as i64, month, day)
 }
 
-pub(crate) fn is_leap(year: i64) -> bool {
+/// Whether the year has a 29th of February.
+pub fn is_leap(year: i64) -> bool {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
 }
 
 /// Returns the number of days in a month, which counts from 1.
 #[inline]
-pub(crate) fn days_in_month(year: i64, month: u32) -> u32 {
+pub fn days_in_month(year: i64, month: u32) -> u32 {
     match month {
         2 if is_leap(year) => 29,
         2 => 28,

@@ -12,7 +12,7 @@ mod read;
 mod write;
 mod zone;
 
-pub use civil::{Civil, MILLIS_PER_DAY, civil_from_days, days_from_civil};
+pub use civil::{Civil, MILLIS_PER_DAY, civil_from_days, days_from_civil, days_in_month, is_leap};
 pub use defaults::{default_format, default_nanos_format};
 pub use format::DateFormat;
 pub use instant::{Instant, NANOS_PER_MILLI, Resolution, fraction_by_threes, is_beyond_nanos};

@@ -465,7 +465,7 @@ impl Parser {
                     let kind = Kind::Literal(Literal::Str(name.into()));
                     return Ok(Expr { kind, ty: Type::Def, at });
                 }
-                (class, constant) if crate::library::static_returns(class, constant, 0).is_some() => {
+                (class, constant) if crate::library::is_constant(class, constant) => {
                     let class = short_static(class);
                     let kind = Kind::Static { class, name: Arc::from(name), arguments: Vec::new() };
                     return Ok(Expr { kind, ty: Type::Def, at });

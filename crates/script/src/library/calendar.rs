@@ -27,7 +27,10 @@ pub(super) fn of_number(class: &str, number: i64, at: u32) -> Outcome<Value> {
         "Month" => (&MONTHS, "MonthOfYear"),
         _ => (&DAYS, "DayOfWeek"),
     };
-    let name = usize::try_from(number - 1).ok().and_then(|place| names.get(place));
+    let name = number
+        .checked_sub(1)
+        .and_then(|place| usize::try_from(place).ok())
+        .and_then(|place| names.get(place));
     name.map(|name| Value::str(*name)).ok_or_else(|| {
         ScriptError::new(at, "date_time_exception", format!("Invalid value for {what}: {number}"))
     })
@@ -56,7 +59,7 @@ pub(super) fn method(text: &str, name: &str, arguments: &[Value], at: u32) -> Ou
         ("ordinal", []) => Value::Int(place as i32),
         ("name", []) => Value::str(text),
         ("plus", [by]) => moved(by.i64()),
-        ("minus", [by]) => moved(-by.i64().max(-i64::MAX)),
+        ("minus", [by]) => moved(-by.i64().rem_euclid(names.len() as i64)),
         ("getDisplayName", [style, _]) => Value::str(shown(text, &style.text(), at)?),
         _ => return Ok(None),
     }))

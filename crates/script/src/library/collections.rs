@@ -4,11 +4,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::machine::Machine;
-use super::methods::sort_values;
+use super::order::sort_values;
+use super::store::{admit, position, put_entry, put_new};
 use super::token_members::token_member;
 use crate::error::{Outcome, ScriptError};
 use crate::types::Binary;
-use crate::values::{MapOrder, MapValue, Value};
+use crate::values::{MapOrder, MapValue, Value, remove};
 
 /// Arguments of `collect`: the strings that [`super::statics`] returns for the methods of `Collectors`.
 pub(crate) const TO_LIST: &str = "java.util.stream.Collectors.toList";
@@ -28,12 +29,12 @@ pub(crate) fn join_texts(
 ) -> Outcome<Value> {
     let mut joined = String::new();
     for (number, item) in items.iter().enumerate() {
-        let before = joined.len();
         if number > 0 {
             joined.push_str(separator);
         }
         joined.push_str(&item.text());
-        machine.grow(joined.len() - before, at)?;
+        machine.check_room(joined.len(), at)?;
+        machine.spend(separator.len() / 8 + 1, at)?;
     }
     Ok(Value::str(joined))
 }
@@ -65,12 +66,12 @@ pub(crate) fn list_method(
             items[bounds(index, items.len())?].clone()
         }
         ("add", [item]) => {
-            machine.grow(16, at)?;
+            admit(machine, item, at)?;
             list.borrow_mut().push(item.clone());
             Value::Bool(true)
         }
         ("add", [index, item]) => {
-            machine.grow(16, at)?;
+            admit(machine, item, at)?;
             let length = list.borrow().len();
             let index = bounds(index, length + 1)?;
             list.borrow_mut().insert(index, item.clone());
@@ -78,12 +79,13 @@ pub(crate) fn list_method(
         }
         ("addAll", [more]) => {
             let more = machine.items(more, at)?;
-            machine.grow(16 * more.len(), at)?;
+            more.iter().try_for_each(|item| admit(machine, item, at))?;
             let is_changed = !more.is_empty();
             list.borrow_mut().extend(more);
             Value::Bool(is_changed)
         }
         ("set", [index, item]) => {
+            machine.check_kept(item, at)?;
             let index = bounds(index, list.borrow().len())?;
             std::mem::replace(&mut list.borrow_mut()[index], item.clone())
         }
@@ -92,7 +94,7 @@ pub(crate) fn list_method(
             list.borrow_mut().remove(index)
         }
         ("remove", [item]) => {
-            let found = list.borrow().iter().position(|known| known.equals(item));
+            let found = position(machine, list.borrow().iter(), item, at)?;
             if let Some(found) = found {
                 list.borrow_mut().remove(found);
             }
@@ -100,9 +102,17 @@ pub(crate) fn list_method(
         }
         ("removeAll", [others]) => {
             let others = machine.items(others, at)?;
-            let before = list.borrow().len();
-            list.borrow_mut().retain(|item| !others.iter().any(|other| other.equals(item)));
-            Value::Bool(list.borrow().len() != before)
+            // The items are compared while nobody changes the list: they may contain it.
+            let items = list.borrow().clone();
+            let (mut kept, before) = (Vec::new(), items.len());
+            for item in items {
+                if position(machine, others.iter(), &item, at)?.is_none() {
+                    kept.push(item);
+                }
+            }
+            let is_changed = kept.len() != before;
+            *list.borrow_mut() = kept;
+            Value::Bool(is_changed)
         }
         ("removeIf", [lambda]) => {
             let mut kept = Vec::new();
@@ -121,14 +131,15 @@ pub(crate) fn list_method(
             list.borrow_mut().clear();
             Value::Null
         }
-        ("contains", [item]) => Value::Bool(list.borrow().iter().any(|known| known.equals(item))),
+        ("contains", [item]) => Value::Bool(position(machine, list.borrow().iter(), item, at)?.is_some()),
         ("indexOf", [item]) => {
-            let found = list.borrow().iter().position(|known| known.equals(item));
+            let found = position(machine, list.borrow().iter(), item, at)?;
             Value::Int(found.map_or(-1, |found| found as i32))
         }
         ("lastIndexOf", [item]) => {
-            let found = list.borrow().iter().rposition(|known| known.equals(item));
-            Value::Int(found.map_or(-1, |found| found as i32))
+            let items = list.borrow();
+            let from_end = position(machine, items.iter().rev(), item, at)?;
+            Value::Int(from_end.map_or(-1, |found| (items.len() - 1 - found) as i32))
         }
         ("subList", [start, end]) => {
             let items = list.borrow();
@@ -165,7 +176,6 @@ fn stream_method(
     at: u32,
 ) -> Outcome<Option<Value>> {
     let items = list.borrow().clone();
-    machine.grow(16 * items.len(), at)?;
     Ok(Some(match (name, arguments) {
         ("stream" | "boxed" | "toArray" | "parallelStream", []) => Value::list(items),
         ("map" | "mapToObj" | "mapToLong" | "mapToInt" | "mapToDouble", [lambda]) => {
@@ -217,11 +227,11 @@ fn stream_method(
         ("collect", [Value::Str(collector)]) => match collector.as_ref() {
             TO_LIST => Value::list(items),
             TO_SET => {
-                let mut set = MapValue::new(MapOrder::Hashed);
+                let set = MapValue::new(MapOrder::Hashed).shared();
                 for item in items {
-                    set.put(item, Value::Null);
+                    put_new(machine, &set, (item, Value::Null), at)?;
                 }
-                Value::Set(Rc::new(RefCell::new(set)))
+                Value::Set(set)
             }
             other => match other.strip_prefix(JOINING) {
                 Some(separator) => join_texts(machine, &items, separator, at)?,
@@ -248,7 +258,7 @@ fn stream_method(
         ("distinct", []) => {
             let mut kept: Vec<Value> = Vec::new();
             for item in items {
-                if !kept.iter().any(|known| known.equals(&item)) {
+                if position(machine, kept.iter(), &item, at)?.is_none() {
                     kept.push(item);
                 }
             }
@@ -286,18 +296,17 @@ pub(crate) fn map_method(
             Value::Null
         }
         ("add", [item]) if is_set => {
-            machine.grow(32, at)?;
-            Value::Bool(map.borrow_mut().put(item.clone(), Value::Null).is_none())
+            Value::Bool(put_entry(machine, map, (item.clone(), Value::Null), at)?.is_none())
         }
         ("contains", [item]) if is_set => Value::Bool(map.borrow().get(item).is_some()),
-        ("remove", [item]) if is_set => Value::Bool(map.borrow_mut().remove(item).is_some()),
+        ("remove", [item]) if is_set => Value::Bool(remove(map, item).is_some()),
         ("addAll", [more]) if is_set => {
             let more = machine.items(more, at)?;
-            machine.grow(32 * more.len(), at)?;
+            let before = map.borrow().len();
             for item in more {
-                map.borrow_mut().put(item, Value::Null);
+                put_entry(machine, map, (item, Value::Null), at)?;
             }
-            Value::Bool(true)
+            Value::Bool(map.borrow().len() != before)
         }
         _ if is_set => {
             let list = Value::list(machine.items(target, at)?);
@@ -307,48 +316,47 @@ pub(crate) fn map_method(
         ("getOrDefault", [key, default]) => map.borrow().get(key).cloned().unwrap_or_else(|| default.clone()),
         ("containsKey", [key]) => Value::Bool(map.borrow().get(key).is_some()),
         ("containsValue", [value]) => {
-            Value::Bool(map.borrow().entries().iter().any(|(_, known)| known.equals(value)))
+            let map = map.borrow();
+            let values = map.entries().iter().map(|(_, value)| value);
+            Value::Bool(position(machine, values, value, at)?.is_some())
         }
-        ("put", [key, value]) => {
-            machine.grow(32, at)?;
-            or_null(map.borrow_mut().put(key.clone(), value.clone()))
-        }
+        ("put", [key, value]) => or_null(put_entry(machine, map, (key.clone(), value.clone()), at)?),
         ("putIfAbsent", [key, value]) => {
-            machine.grow(32, at)?;
             let known = map.borrow().get(key).cloned();
-            if known.is_none() {
-                map.borrow_mut().put(key.clone(), value.clone());
+            if known.as_ref().is_none_or(Value::is_null) {
+                put_entry(machine, map, (key.clone(), value.clone()), at)?;
             }
             or_null(known)
         }
         ("putAll", [Value::Map(more)]) => {
             let more = more.borrow().entries().to_vec();
-            machine.grow(32 * more.len(), at)?;
-            for (key, value) in more {
-                map.borrow_mut().put(key, value);
+            for entry in more {
+                put_entry(machine, map, entry, at)?;
             }
             Value::Null
         }
-        ("remove", [key]) => or_null(map.borrow_mut().remove(key)),
+        ("remove", [key]) => or_null(remove(map, key)),
         ("merge", [key, value, lambda]) => {
-            machine.grow(32, at)?;
             let before = map.borrow().get(key).cloned().filter(|before| !before.is_null());
             let merged = match before {
                 Some(before) => machine.lambda(lambda, &[before, value.clone()], at)?,
                 None => value.clone(),
             };
             match merged.is_null() {
-                true => drop(map.borrow_mut().remove(key)),
-                false => drop(map.borrow_mut().put(key.clone(), merged.clone())),
+                true => drop(remove(map, key)),
+                false => drop(put_entry(machine, map, (key.clone(), merged.clone()), at)?),
             }
             merged
         }
         ("computeIfAbsent", [key, lambda]) => {
-            if let Some(known) = map.borrow().get(key).cloned() {
-                return Ok(Some(known));
+            let known = map.borrow().get(key).cloned().filter(|known| !known.is_null());
+            if known.is_some() {
+                return Ok(known);
             }
             let value = machine.lambda(lambda, std::slice::from_ref(key), at)?;
-            map.borrow_mut().put(key.clone(), value.clone());
+            if !value.is_null() {
+                put_entry(machine, map, (key.clone(), value.clone()), at)?;
+            }
             value
         }
         ("keySet", []) => Value::list(map.borrow().walk().into_iter().map(|(key, _)| key).collect()),

@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use limber_mapping::date::{Civil, DateFormat, Instant, NANOS_PER_MILLI, Zone};
+use limber_mapping::date::{
+    Civil, DateFormat, Instant, MILLIS_PER_DAY, NANOS_PER_MILLI, Zone, days_in_month,
+};
 
 use super::java::{Duration, Local, LocalKind, Period};
 use crate::error::{Outcome, ScriptError};
@@ -25,12 +27,13 @@ pub(super) const MONTHS: [&str; 12] = [
     "NOVEMBER",
     "DECEMBER",
 ];
-const DAY_NANOS: i64 = 86_400_000 * NANOS_PER_MILLI;
+const DAY_NANOS: i64 = MILLIS_PER_DAY * NANOS_PER_MILLI;
 
-/// Nanoseconds of a fixed unit, by the name of its methods and of `ChronoUnit`.
-const UNITS: &[(&str, &str, i64)] = &[
+/// Units of a fixed length: the name in methods, the name in `ChronoUnit`, and nanoseconds.
+pub(super) const UNITS: &[(&str, &str, i64)] = &[
     ("Weeks", "WEEKS", 7 * DAY_NANOS),
     ("Days", "DAYS", DAY_NANOS),
+    ("HalfDays", "HALF_DAYS", DAY_NANOS / 2),
     ("Hours", "HOURS", 3_600_000 * NANOS_PER_MILLI),
     ("Minutes", "MINUTES", 60_000 * NANOS_PER_MILLI),
     ("Seconds", "SECONDS", 1000 * NANOS_PER_MILLI),
@@ -39,7 +42,26 @@ const UNITS: &[(&str, &str, i64)] = &[
     ("Nanos", "NANOS", 1),
 ];
 
-fn out_of_range(at: u32) -> ScriptError {
+/// Years that a moment can be in: milliseconds since 1970 reach no further.
+pub(super) const YEAR_MAX: i64 = 292_000_000;
+
+/// The nanoseconds of a unit by either of its names.
+pub(super) fn unit_nanos(name: &str) -> Option<i64> {
+    UNITS.iter().find(|(method, unit, _)| *method == name || *unit == name).map(|(_, _, nanos)| *nanos)
+}
+
+/// The moment of seconds since 1970 and nanoseconds after them.
+pub(super) fn of_seconds(seconds: i64, nanos: i64, at: u32) -> Outcome<DateValue> {
+    let nanos = i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
+    of_nanos(nanos, at).map(DateValue::utc)
+}
+
+/// The moment of a day since 1970, at its beginning.
+pub(super) fn of_day(day: i64, at: u32) -> Outcome<DateValue> {
+    day.checked_mul(MILLIS_PER_DAY).map(DateValue::of_millis).ok_or_else(|| out_of_range(at))
+}
+
+pub(super) fn out_of_range(at: u32) -> ScriptError {
     ScriptError::new(at, "date_time_exception", "Invalid value for a date")
 }
 
@@ -118,42 +140,45 @@ pub(crate) fn date_method(
         }
         ("truncatedTo", [unit]) => {
             let unit = unit.text();
-            let Some((_, _, length)) = UNITS.iter().find(|(_, name, _)| *name == unit) else {
+            // Days are the longest that divide a day.
+            let Some(length) = unit_nanos(&unit).filter(|length| *length <= DAY_NANOS) else {
                 return Ok(None);
             };
             let local = date.zone.as_ref().map_or(date.millis(), |zone| zone.to_local(date.millis()));
             let instant = Instant { millis: local, ..date.instant };
             let nanos = DateValue::utc(instant).nanos();
-            let kept = nanos - nanos.rem_euclid(i128::from(*length));
+            let kept = nanos - nanos.rem_euclid(i128::from(length));
             let kept = of_nanos(kept, at)?;
             let millis = date.zone.as_ref().map_or(kept.millis, |zone| zone.to_utc(kept.millis));
             Value::Date(DateValue { instant: Instant { millis, ..kept }, zone: date.zone.clone() })
         }
         ("plus" | "minus", [amount, unit]) => {
             let unit = unit.text();
-            let amount = if name == "plus" { amount.i64() } else { amount.i64().wrapping_neg() };
-            let Some((method, ..)) = UNITS.iter().find(|(_, known, _)| *known == unit) else {
-                return shifted(date, &unit, amount, at);
-            };
-            return shifted(date, method, amount, at);
+            let sign = if name == "plus" { 1 } else { -1 };
+            return shifted(date, &unit, signed(amount, sign, at)?, at);
         }
         (shift, [amount]) if shift.starts_with("plus") || shift.starts_with("minus") => {
             let (sign, unit) = match shift.strip_prefix("plus") {
                 Some(unit) => (1, unit),
                 None => (-1, &shift[5..]),
             };
-            return shifted(date, unit, amount.i64().wrapping_mul(sign), at);
+            return shifted(date, unit, signed(amount, sign, at)?, at);
         }
         (with, [amount]) if with.starts_with("with") => return changed(date, &with[4..], amount.i64(), at),
         _ => return Ok(None),
     }))
 }
 
+fn signed(amount: &Value, sign: i64, at: u32) -> Outcome<i64> {
+    amount.i64().checked_mul(sign).ok_or_else(|| out_of_range(at))
+}
+
 /// A part of the date, or the date as one of another class; `None`: there is no such method.
 fn seen_as(date: &DateValue, name: &str, arguments: &[Value]) -> Option<Value> {
     Some(match (name, arguments) {
         ("toOffsetDateTime", []) => Value::Date(date.clone()),
-        ("getZone" | "getOffset", []) => {
+        ("getOffset", []) => Value::str(date.offset()),
+        ("getZone", []) => {
             Value::str(date.zone.as_ref().map_or_else(|| "Z".to_owned(), |zone| zone.id().to_string()))
         }
         ("get" | "getLong", [field]) => match field_of(date, &field.text()) {
@@ -191,7 +216,7 @@ fn field_of(date: &DateValue, field: &str) -> Option<i64> {
         "INSTANT_SECONDS" => date.millis().div_euclid(1000),
         "EPOCH_DAY" => {
             let local = date.zone.as_ref().map_or(date.millis(), |zone| zone.to_local(date.millis()));
-            local.div_euclid(86_400_000)
+            local.div_euclid(MILLIS_PER_DAY)
         }
         "QUARTER_OF_YEAR" => (part(DatePart::Month) + 2) / 3,
         _ => return None,
@@ -222,8 +247,7 @@ pub(super) fn moved(date: &DateValue, amount: &dyn JavaObject, sign: i64, at: u3
 pub(super) fn moment_of(value: &Value) -> Option<DateValue> {
     match value {
         Value::Date(date) => Some(date.clone()),
-        Value::Object(object) => object.as_any().downcast_ref::<Local>().map(|local| local.date.clone()),
-        _ => None,
+        other => other.object::<Local>().map(|local| local.date.clone()),
     }
 }
 
@@ -233,8 +257,8 @@ pub(crate) fn shifted(date: &DateValue, unit: &str, amount: i64, at: u32) -> Out
         "Months" | "MONTHS" => Some(amount),
         "Years" | "YEARS" => amount.checked_mul(12),
         _ => {
-            let Some((_, _, length)) = UNITS.iter().find(|(name, ..)| *name == unit) else { return Ok(None) };
-            let by = i128::from(amount) * i128::from(*length);
+            let Some(length) = unit_nanos(unit) else { return Ok(None) };
+            let by = i128::from(amount) * i128::from(length);
             return at_nanos(date, date.nanos() + by, at).map(Some);
         }
     };
@@ -244,19 +268,20 @@ pub(crate) fn shifted(date: &DateValue, unit: &str, amount: i64, at: u32) -> Out
 
 fn changed(date: &DateValue, part: &str, value: i64, at: u32) -> Outcome<Option<Value>> {
     let mut civil = date.civil();
-    let small = u32::try_from(value).map_err(|_| out_of_range(at))?;
+    let small = u32::try_from(value).unwrap_or(u32::MAX);
     let is_sound = match part {
         "Year" => {
             civil.year = value;
-            (0..=9999).contains(&value)
+            (-YEAR_MAX..=YEAR_MAX).contains(&value)
         }
         "Month" => {
             civil.month = small;
+            civil.day = civil.day.min(days_in_month(civil.year, small));
             (1..=12).contains(&small)
         }
         "DayOfMonth" => {
             civil.day = small;
-            (1..=31).contains(&small)
+            (1..=days_in_month(civil.year, civil.month)).contains(&small)
         }
         "Hour" => {
             civil.hour = small;
@@ -285,8 +310,8 @@ fn changed(date: &DateValue, part: &str, value: i64, at: u32) -> Outcome<Option<
 
 /// Evaluates `ChronoUnit.UNIT.between(from, to)`.
 pub(crate) fn between(unit: &str, from: &DateValue, to: &DateValue, at: u32) -> Outcome<Value> {
-    if let Some((_, _, length)) = UNITS.iter().find(|(_, name, _)| *name == unit) {
-        let count = (to.nanos() - from.nanos()) / i128::from(*length);
+    if let Some(length) = unit_nanos(unit) {
+        let count = (to.nanos() - from.nanos()) / i128::from(length);
         return i64::try_from(count).map(Value::Long).map_err(|_| out_of_range(at));
     }
     let (first, second) = (from.civil(), to.civil());

@@ -12,21 +12,35 @@ use crate::values::{Extractor, Regex, Value};
 /// A running script, as the library sees it. `at` is always the position in the source that errors name, in
 /// UTF-16 units.
 pub(crate) trait Machine {
-    /// Accounts for memory before it is used: the bytes of strings, and about 16 for an item.
+    /// Accounts for memory that no value shows which a call returns: items that are added to a list, or text
+    /// that is added to a builder. The bytes of strings, and about 16 for an item. What a call returns and
+    /// nobody else has is charged by the machine.
     ///
     /// # Errors
     /// `painless_error` when the script has made as much as it may.
     fn grow(&mut self, amount: usize, at: u32) -> Outcome<()>;
 
+    /// Refuses what will not fit, before it is made; for what may be much larger than what it is made of.
+    ///
+    /// # Errors
+    /// As for [`Machine::grow`].
+    fn check_room(&self, amount: usize, at: u32) -> Outcome<()>;
+
     /// Ends a script whose own time, or whose request's time, is used up.
     fn check_time(&self, at: u32) -> Outcome<()>;
+
+    /// Counts work of some 10 nanoseconds a step, and checks the time after many steps.
+    ///
+    /// # Errors
+    /// As for [`Machine::check_time`].
+    fn spend(&mut self, steps: usize, at: u32) -> Outcome<()>;
 
     /// Refuses to change a list or map that the script may not change.
     fn check_frozen(&mut self, target: &Value, at: u32) -> Outcome<()>;
 
-    /// Refuses to store functions and patterns, which belong to one script, in a value that several scripts
-    /// see. `name` is the method's.
-    fn check_kept(&self, name: &str, arguments: &[Value], at: u32) -> Outcome<()>;
+    /// Refuses to store a function or pattern, which belongs to one script, in a value that several scripts
+    /// see.
+    fn check_kept(&self, value: &Value, at: u32) -> Outcome<()>;
 
     /// Calls a lambda, whose parameters are slots of the enclosing frame.
     fn lambda(&mut self, lambda: &Value, arguments: &[Value], at: u32) -> Outcome<Value>;

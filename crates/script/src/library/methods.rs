@@ -1,13 +1,12 @@
 //! Methods and members of values: `target.name(arguments)`, `target.name`, `target[index]`.
 
-use std::cmp::Ordering;
-
 use limber_mapping::geo::{ArcFrom, DistanceKind};
 
 use super::collections::{list_method, map_method};
 use super::geometry::geometry_getter;
 use super::machine::Machine;
 use super::patterns::{matcher_method, pattern_method, replace_by};
+use super::store::{put_entry, same};
 use crate::error::{Outcome, ScriptError, failed};
 use crate::types::Type;
 use crate::values::Value;
@@ -126,7 +125,7 @@ fn place(index: &Value, length: usize, at: u32) -> Outcome<usize> {
         return Err(ScriptError::cast(at, format!("Cannot cast from [{}] to [int].", index.class())));
     };
     let wanted = index.i64();
-    let from_start = if wanted < 0 { wanted + length as i64 } else { wanted };
+    let from_start = if wanted < 0 { wanted.saturating_add(length as i64) } else { wanted };
     match usize::try_from(from_start) {
         Ok(found) if found < length => Ok(found),
         _ => Err(out_of_bounds(wanted, length, at)),
@@ -218,13 +217,12 @@ pub(crate) fn set_member(
     value: Value,
     at: u32,
 ) -> Outcome<()> {
-    machine.grow(32 + name.len(), at)?;
     machine.check_frozen(target, at)?;
     match target {
         Value::Null => Err(null(name, at)),
         Value::Map(map) => {
-            map.borrow_mut().put(Value::str(name), value);
-            Ok(())
+            machine.grow(name.len(), at)?;
+            put_entry(machine, map, (Value::str(name), value), at).map(drop)
         }
         Value::List(_) if name.parse::<i32>().is_ok() => {
             set_index(machine, target, &Value::Int(name.parse().unwrap_or(0)), value, at)
@@ -244,12 +242,9 @@ pub(crate) fn set_index(
     machine.check_frozen(target, at)?;
     match target {
         Value::Null => Err(null("[]", at)),
-        Value::Map(map) => {
-            machine.grow(32, at)?;
-            map.borrow_mut().put(index.clone(), value);
-            Ok(())
-        }
+        Value::Map(map) => put_entry(machine, map, (index.clone(), value), at).map(drop),
         Value::List(items) => {
+            machine.check_kept(&value, at)?;
             let mut items = items.borrow_mut();
             let place = place(index, items.len(), at)?;
             items[place] = value;
@@ -264,13 +259,23 @@ pub(crate) fn set_index(
 fn extract(machine: &mut impl Machine, extractor: u16, arguments: &[Value], at: u32) -> Outcome<Value> {
     match arguments {
         [Value::Str(text)] => {
-            machine.grow(text.len(), at)?;
             let extracted = machine.extractor(extractor).extract(text);
             extracted.map_err(|error| ScriptError::new(at, error.kind, error.reason))
         }
         [Value::Null] => Err(null("extract", at)),
         _ => Err(ScriptError::argument(at, "[extract] takes one text")),
     }
+}
+
+/// Counts the time of a call whose values are long.
+pub(super) fn spend_on(
+    machine: &mut impl Machine,
+    target: &Value,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<()> {
+    let steps = arguments.iter().map(Value::steps).fold(target.steps(), usize::saturating_add);
+    machine.spend(steps, at)
 }
 
 pub(crate) fn call_method(
@@ -280,10 +285,10 @@ pub(crate) fn call_method(
     arguments: Vec<Value>,
     at: u32,
 ) -> Outcome<Value> {
-    machine.check_kept(name, &arguments, at)?;
+    spend_on(machine, target, &arguments, at)?;
     match (name, arguments.as_slice()) {
         _ if target.is_null() => return Err(null(name, at)),
-        ("equals", [other]) => return Ok(Value::Bool(target.equals(other))),
+        ("equals", [other]) => return same(machine, target, other, at).map(Value::Bool),
         ("hashCode", []) => return Ok(Value::Int(target.hash())),
         ("compareTo", [other]) if !matches!(target, Value::Str(_)) => {
             let order = target.compare(other).map_err(|failure| failed(failure, at))?;
@@ -309,7 +314,7 @@ pub(crate) fn call_method(
             ("replaceAll" | "replaceFirst", [pattern, function]) => {
                 Some(replace_by(machine, text, (pattern, function), name == "replaceAll", at)?)
             }
-            _ => super::strings::string_method(text, name, &arguments, at)?,
+            _ => super::strings::string_method(machine, text, name, &arguments, at)?,
         },
         Value::List(_) => list_method(machine, target, name, &arguments, at)?,
         Value::Map(_) | Value::Set(_) => map_method(machine, target, name, &arguments, at)?,
@@ -436,57 +441,6 @@ fn access_method(
     }))
 }
 
-/// The order of `Comparator#reverseOrder`, as a script has it.
-pub(super) const REVERSED: &str = "java.util.Collections$ReverseComparator";
-
-/// Sorts by a lambda, or by the natural order of the items.
-pub(crate) fn sort_values(
-    machine: &mut impl Machine,
-    items: &mut Vec<Value>,
-    order: Option<&Value>,
-    at: u32,
-) -> Outcome<()> {
-    let mut error = None;
-    // A merge sort, so that an inconsistent comparison does no harm.
-    let sorted = merge_sorted(std::mem::take(items), &mut |left, right| {
-        let outcome = match order {
-            Some(Value::Str(name)) if **name == *REVERSED => {
-                right.compare(left).map_err(|failure| failed(failure, at))
-            }
-            Some(lambda) if !lambda.is_null() => {
-                machine.lambda(lambda, &[left.clone(), right.clone()], at).map(|found| found.i64().cmp(&0))
-            }
-            _ => left.compare(right).map_err(|failure| failed(failure, at)),
-        };
-        outcome.unwrap_or_else(|failure| {
-            error.get_or_insert(failure);
-            Ordering::Equal
-        })
-    });
-    *items = sorted;
-    match error {
-        Some(error) => Err(error),
-        None => Ok(()),
-    }
-}
-
-fn merge_sorted(mut items: Vec<Value>, order: &mut dyn FnMut(&Value, &Value) -> Ordering) -> Vec<Value> {
-    if items.len() < 2 {
-        return items;
-    }
-    let right = merge_sorted(items.split_off(items.len() / 2), order);
-    let left = merge_sorted(items, order);
-    let mut merged = Vec::with_capacity(left.len() + right.len());
-    let (mut left, mut right) = (left.into_iter().peekable(), right.into_iter().peekable());
-    while let (Some(first), Some(second)) = (left.peek(), right.peek()) {
-        let takes_right = order(first, second) == Ordering::Greater;
-        merged.extend(if takes_right { right.next() } else { left.next() });
-    }
-    merged.extend(left);
-    merged.extend(right);
-    merged
-}
-
 /// Whether a method changes its target.
 fn is_change(method: &str) -> bool {
     matches!(
@@ -495,6 +449,7 @@ fn is_change(method: &str) -> bool {
             | "addAll"
             | "clear"
             | "computeIfAbsent"
+            | "merge"
             | "put"
             | "putAll"
             | "putIfAbsent"

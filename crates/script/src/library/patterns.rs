@@ -142,6 +142,7 @@ pub(crate) fn pattern_method(
         ("flags", []) => Value::Int(machine.regex(number).flags),
         ("matcher", [text]) => {
             let text = text_of(text, at)?;
+            // The text may be a copy of a builder's.
             machine.grow(text.len() + 64, at)?;
             Value::Matcher(Rc::new(RefCell::new(Matcher::new(number, text))))
         }
@@ -152,9 +153,11 @@ pub(crate) fn pattern_method(
     }))
 }
 
+/// Bytes that a part of a split text takes at least.
+const PART_BYTES: usize = 32;
+
 /// `Pattern#split`: a limit of 0 drops empty strings at the end.
 fn split(machine: &mut impl Machine, number: u16, text: &str, limit: i64, at: u32) -> Outcome<Value> {
-    machine.grow(text.len() * 2 + 64, at)?;
     let mut parts: Vec<&str> = Vec::new();
     let (mut kept, mut next) = (0, Some(0));
     while let Some(from) = next
@@ -164,7 +167,7 @@ fn split(machine: &mut impl Machine, number: u16, text: &str, limit: i64, at: u3
     {
         // An empty match at the start of the string cuts off nothing.
         if end > 0 {
-            machine.grow(32, at)?;
+            machine.check_room(parts.len() * PART_BYTES, at)?;
             parts.push(&text[kept..start]);
             kept = end;
         }
@@ -257,7 +260,6 @@ pub(crate) fn matcher_method(
                 let error = RequestError::from(error);
                 ScriptError::new(at, error.kind, error.reason)
             })?;
-            machine.grow(replaced.len(), at)?;
             Value::str(replaced)
         }
         ("toString", []) => Value::str(matcher.text(&machine.regex(number).source)),
@@ -300,16 +302,16 @@ pub(crate) fn replace_by(
         out.push_str(&text[kept..start]);
         kept = end;
         let with = machine.lambda(function, &[Value::Matcher(matcher.clone())], at)?.text();
-        machine.grow(with.len() + 16, at)?;
         out.push_str(&with);
+        machine.check_room(out.len(), at)?;
         // The function may have moved the matcher.
+        matcher.borrow_mut().reset();
         matcher.borrow_mut().next = after(text, start, end, text.len());
         if !is_all {
             break;
         }
     }
     out.push_str(&text[kept..]);
-    machine.grow(out.len(), at)?;
     Ok(Value::str(out))
 }
 
@@ -321,7 +323,7 @@ fn group_text(text: &str, group: Option<(usize, usize)>) -> Value {
 fn text_of(value: &Value, at: u32) -> Outcome<Arc<str>> {
     match value {
         Value::Str(text) => Ok(text.clone()),
-        Value::Text(text) => Ok(text.borrow().as_str().into()),
+        Value::Text(text) => Ok(text.borrow().text().into()),
         Value::Null => Err(ScriptError::new(at, "null_pointer_exception", "null")),
         other => {
             let reason = format!("cannot implicitly cast def [{}] to java.lang.String", other.plain_class());

@@ -6,11 +6,13 @@ use std::rc::Rc;
 use super::collections::{JOINING, TO_LIST, TO_SET, join_texts};
 use super::java;
 use super::machine::Machine;
-use super::methods::{REVERSED, sort_values};
+use super::methods::spend_on;
+use super::order::{REVERSED, extreme, sort_values};
+use super::store::{put_new, same};
 use super::texts;
 use crate::error::{Outcome, ScriptError, failed};
 use crate::types::{Binary, Type};
-use crate::values::{DateValue, MapOrder, MapValue, Value};
+use crate::values::{Builder, DateValue, MapOrder, MapValue, Value};
 
 /// Returns a function of one double.
 pub(crate) fn math(name: &str) -> Option<fn(f64) -> f64> {
@@ -152,13 +154,7 @@ pub(crate) fn call_static(
     arguments: &[Value],
     at: u32,
 ) -> Outcome<Value> {
-    machine.check_kept(name, arguments, at)?;
-    if let Some(found) = java::static_call(class, name, arguments, at)? {
-        return Ok(found);
-    }
-    if let Some(found) = texts::static_call(class, name, arguments, at)? {
-        return Ok(found);
-    }
+    spend_on(machine, &Value::Null, arguments, at)?;
     let parsed = || arguments.first().map(Value::text).unwrap_or_default();
     Ok(match (class, name, arguments) {
         ("Math", "round", [number]) => Value::Long(round(number.f64())),
@@ -220,11 +216,15 @@ pub(crate) fn call_static(
         ("Comparator" | "Collections", "reverseOrder", []) => Value::str(REVERSED),
         ("Collections", "frequency", [list, wanted]) => {
             let items = machine.items(list, at)?;
-            Value::Int(items.iter().filter(|item| item.equals(wanted)).count() as i32)
+            let mut count = 0;
+            for item in &items {
+                count += i32::from(same(machine, item, wanted, at)?);
+            }
+            Value::Int(count)
         }
         ("ZonedDateTime", "of", [date @ .., zone]) => super::dates::of(date, zone, at)?,
         ("Month" | "DayOfWeek", "of", [number]) => super::calendar::of_number(class, number.i64(), at)?,
-        ("Objects", "equals", [left, right]) => Value::Bool(left.equals(right)),
+        ("Objects", "equals", [left, right]) => Value::Bool(same(machine, left, right, at)?),
         ("Objects", "isNull", [value]) => Value::Bool(value.is_null()),
         ("Objects", "nonNull", [value]) => Value::Bool(!value.is_null()),
         ("Collectors", "toList", []) => Value::str(TO_LIST),
@@ -245,9 +245,8 @@ pub(crate) fn call_static(
             Value::Null
         }
         ("Collections", "max" | "min", [list]) => {
-            let mut items = machine.items(list, at)?;
-            sort_values(machine, &mut items, None, at)?;
-            let found = if name == "max" { items.pop() } else { items.into_iter().next() };
+            let items = machine.items(list, at)?;
+            let found = extreme(machine, items, None, name == "max", at)?;
             found.ok_or_else(|| ScriptError::new(at, "no_such_element_exception", ""))?
         }
         ("Collections", "emptyList", []) => Value::list(Vec::new()),
@@ -259,12 +258,9 @@ pub(crate) fn call_static(
         ("ZonedDateTime", "parse", [text]) => super::dates::parse_zoned(&text.text(), at)?,
         ("Instant", "parse", [text]) => super::dates::parse(&text.text(), at)?,
         ("Instant", "ofEpochMilli", [millis]) => Value::Date(DateValue::of_millis(millis.i64())),
-        ("Instant", "ofEpochSecond", [seconds]) => {
-            Value::Date(DateValue::of_millis(seconds.i64().saturating_mul(1000)))
-        }
-        ("Instant", "ofEpochSecond", [seconds, nanos]) => {
-            let second = DateValue::of_millis(seconds.i64().saturating_mul(1000));
-            super::dates::shifted(&second, "Nanos", nanos.i64(), at)?.unwrap_or(Value::Null)
+        ("Instant", "ofEpochSecond", [seconds, nanos @ ..]) if nanos.len() <= 1 => {
+            let nanos = nanos.first().map_or(0, Value::i64);
+            Value::Date(super::dates::of_seconds(seconds.i64(), nanos, at)?)
         }
         ("ZonedDateTime", "ofInstant", [Value::Date(date), zone]) => {
             let zone = zone.clone();
@@ -280,6 +276,12 @@ pub(crate) fn call_static(
         }
         ("DateTimeFormatter", "ofPattern", [pattern]) => super::dates::formatter(&pattern.text(), at)?,
         _ => {
+            if let Some(found) = texts::static_call(class, name, arguments, at)? {
+                return Ok(found);
+            }
+            if let Some(found) = java::static_call(class, name, arguments, at)? {
+                return Ok(found);
+            }
             let classes: Vec<&str> = arguments.iter().map(Value::class).collect();
             return Err(ScriptError::cast(
                 at,
@@ -295,6 +297,7 @@ pub(crate) fn create_object(
     arguments: &[Value],
     at: u32,
 ) -> Outcome<Value> {
+    spend_on(machine, &Value::Null, arguments, at)?;
     let short = class.rsplit('.').next().unwrap_or(class);
     if let Some(made) = java::construct(short, arguments, at)? {
         return Ok(made);
@@ -309,21 +312,24 @@ pub(crate) fn create_object(
         ("ArrayList" | "LinkedList", [more]) => Value::list(machine.items(more, at)?),
         ("HashMap" | "LinkedHashMap" | "TreeMap", []) => Value::Map(MapValue::new(order).shared()),
         ("HashMap" | "LinkedHashMap" | "TreeMap", [Value::Map(more)]) => {
-            let more = more.borrow();
-            machine.grow(32 * more.len(), at)?;
-            Value::Map(MapValue::of(more.entries().to_vec(), order).shared())
+            let entries = more.borrow().entries().to_vec();
+            let made = MapValue::new(order).shared();
+            for entry in entries {
+                put_new(machine, &made, entry, at)?;
+            }
+            Value::Map(made)
         }
         ("HashSet" | "LinkedHashSet" | "TreeSet", items) if items.len() <= 1 => {
-            let mut made = MapValue::new(order);
+            let made = MapValue::new(order).shared();
             if let Some(more) = items.first() {
                 for item in machine.items(more, at)? {
-                    made.put(item, Value::Null);
+                    put_new(machine, &made, (item, Value::Null), at)?;
                 }
             }
-            Value::Set(Rc::new(RefCell::new(made)))
+            Value::Set(made)
         }
         ("StringBuilder", []) => Value::Text(Rc::default()),
-        ("StringBuilder", [text]) => Value::Text(Rc::new(RefCell::new(text.text()))),
+        ("StringBuilder", [text]) => Value::Text(Rc::new(RefCell::new(Builder::of(&text.text())))),
         (exception, []) if exception.ends_with("Exception") => Value::Exception(class, "".into()),
         (exception, [message]) if exception.ends_with("Exception") => {
             Value::Exception(class, message.text().into())

@@ -2,7 +2,8 @@
 
 use super::java::{iterator, optional};
 use super::machine::Machine;
-use super::methods::sort_values;
+use super::order::extreme;
+use super::store::ITEM_BYTES;
 use crate::error::{Outcome, ScriptError};
 use crate::values::Value;
 
@@ -15,8 +16,8 @@ pub(super) fn gather(
     at: u32,
 ) -> Outcome<Option<Value>> {
     Ok(Some(match (name, arguments) {
-        ("iterator", []) => iterator(items),
-        ("findFirst" | "findAny", []) => optional(items.into_iter().next()),
+        ("iterator", []) => iterator(items, at)?,
+        ("findFirst" | "findAny", []) => optional(items.into_iter().next(), at)?,
         ("noneMatch", [lambda]) => {
             for item in items {
                 if let Value::Bool(true) = machine.lambda(lambda, &[item], at)? {
@@ -30,14 +31,12 @@ pub(super) fn gather(
             Value::list(items.into_iter().skip(count).collect())
         }
         ("max" | "min", order) if order.len() <= 1 => {
-            let mut sorted = items;
-            sort_values(machine, &mut sorted, order.first(), at)?;
-            optional(if name == "max" { sorted.pop() } else { sorted.into_iter().next() })
+            optional(extreme(machine, items, order.first(), name == "max", at)?, at)?
         }
         ("average", []) => {
             let count = items.len() as f64;
             let sum: f64 = items.iter().map(Value::f64).sum();
-            optional((count > 0.0).then_some(Value::Double(sum / count)))
+            optional((count > 0.0).then_some(Value::Double(sum / count)), at)?
         }
         ("reduce", [first, lambda]) => {
             let mut folded = first.clone();
@@ -48,11 +47,11 @@ pub(super) fn gather(
         }
         ("reduce", [lambda]) => {
             let mut items = items.into_iter();
-            let Some(mut folded) = items.next() else { return Ok(Some(optional(None))) };
+            let Some(mut folded) = items.next() else { return optional(None, at).map(Some) };
             for item in items {
                 folded = machine.lambda(lambda, &[folded, item], at)?;
             }
-            optional(Some(folded))
+            optional(Some(folded), at)?
         }
         ("flatMap", [lambda]) => {
             let mut all = Vec::new();
@@ -60,9 +59,8 @@ pub(super) fn gather(
                 let Value::List(more) = machine.lambda(lambda, &[item], at)? else {
                     return Err(ScriptError::cast(at, "[flatMap] wants streams"));
                 };
-                let more = more.borrow();
-                machine.grow(16 * more.len(), at)?;
-                all.extend(more.iter().cloned());
+                all.extend(more.borrow().iter().cloned());
+                machine.check_room(ITEM_BYTES * all.len(), at)?;
             }
             Value::list(all)
         }

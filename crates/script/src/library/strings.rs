@@ -1,30 +1,34 @@
 //! Methods of strings. Positions are UTF-16 units, as in Java.
 
+use std::borrow::Cow;
+
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 
-use crate::error::{Outcome, ScriptError, failed};
-use crate::values::{Value, argument};
+use super::machine::Machine;
+use crate::error::{Outcome, ScriptError};
+use crate::values::Value;
 
 /// Calls a method of a string; `None` if there is no such method.
-pub(crate) fn string_method(text: &str, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
-    let units = || text.encode_utf16().collect::<Vec<u16>>();
+pub(crate) fn string_method(
+    machine: &mut impl Machine,
+    text: &str,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
     let cut = |start: usize, end: usize| {
-        let units = units();
-        if start > end || end > units.len() {
-            return Err(ScriptError::new(
-                at,
-                "string_index_out_of_bounds_exception",
-                format!("begin {start}, end {end}, length {}", units.len()),
-            ));
+        let length = length_of(text);
+        if start > end || end > length {
+            let reason = format!("begin {start}, end {end}, length {length}");
+            return Err(ScriptError::new(at, "string_index_out_of_bounds_exception", reason));
         }
-        Ok(Value::str(String::from_utf16_lossy(&units[start..end])))
+        Ok(Value::str(part(text, start, end)))
     };
-    let position = |found: Option<usize>| {
-        Value::Int(found.map_or(-1, |bytes| text[..bytes].encode_utf16().count() as i32))
-    };
+    let position =
+        |found: Option<usize>| Value::Int(found.map_or(-1, |bytes| length_of(&text[..bytes]) as i32));
     Ok(Some(match (name, arguments) {
-        ("length", []) => Value::Int(text.encode_utf16().count() as i32),
+        ("length", []) => Value::Int(length_of(text) as i32),
         ("isEmpty", []) => Value::Bool(text.is_empty()),
         ("toUpperCase", []) => Value::str(text.to_uppercase()),
         ("toLowerCase", []) => Value::str(text.to_lowercase()),
@@ -40,10 +44,11 @@ pub(crate) fn string_method(text: &str, name: &str, arguments: &[Value], at: u32
         ("contains", [other]) => Value::Bool(text.contains(&other.text())),
         ("startsWith", [other]) => Value::Bool(text.starts_with(&other.text())),
         ("startsWith", [other, offset]) => {
-            let units = units();
-            let prefix: Vec<u16> = other.text().encode_utf16().collect();
             let offset = unit_index(offset, at)?;
-            Value::Bool(units.get(offset..).is_some_and(|rest| rest.starts_with(&prefix)))
+            let prefix = other.text();
+            let mut rest = text.encode_utf16();
+            let is_inside = offset == 0 || rest.nth(offset - 1).is_some();
+            Value::Bool(is_inside && prefix.encode_utf16().all(|unit| rest.next() == Some(unit)))
         }
         ("endsWith", [other]) => Value::Bool(text.ends_with(&other.text())),
         ("equalsIgnoreCase", [other]) => Value::Bool(text.to_lowercase() == other.text().to_lowercase()),
@@ -54,21 +59,18 @@ pub(crate) fn string_method(text: &str, name: &str, arguments: &[Value], at: u32
         ("indexOf", [other]) => position(text.find(&other.text())),
         ("indexOf", [other, from]) => {
             let from = usize::try_from(from.i64()).unwrap_or(0);
-            let bytes = text
-                .char_indices()
-                .map(|(bytes, _)| bytes)
-                .find(|bytes| text[..*bytes].encode_utf16().count() >= from);
-            let found = bytes.and_then(|bytes| text[bytes..].find(&other.text()).map(|found| bytes + found));
-            position(found)
+            let start = text.len() - after_units(text, from).len();
+            position(text[start..].find(&other.text()).map(|found| start + found))
         }
         ("lastIndexOf", [other]) => position(text.rfind(&other.text())),
         ("lastIndexOf", [other, from]) => {
-            let (units, wanted): (_, Vec<u16>) = (units(), other.text().encode_utf16().collect());
-            // Where the last occurrence may begin. There is no occurrence before the string's start.
-            let last = from.i64().min(units.len() as i64 - wanted.len() as i64);
-            let mut starts = (0..usize::try_from(last.saturating_add(1)).unwrap_or(0)).rev();
-            let found = starts.find(|&start| units[start..].starts_with(&wanted));
-            Value::Int(found.map_or(-1, |start| start as i32))
+            let wanted = other.text();
+            // An occurrence begins here at the latest. There is none before the string's start.
+            let ends_at = usize::try_from(from.i64()).ok().map(|last| {
+                let begins_at = text.len() - after_units(text, last).len();
+                floor_boundary(text, begins_at.saturating_add(wanted.len()))
+            });
+            position(ends_at.and_then(|end| text[..end].rfind(&wanted)))
         }
         ("replace", [from, to]) => {
             let (from, to) = (from.text(), to.text());
@@ -78,25 +80,27 @@ pub(crate) fn string_method(text: &str, name: &str, arguments: &[Value], at: u32
             }
             Value::str(text.replace(&from, &to))
         }
-        ("substring", [start]) => cut(unit_index(start, at)?, text.encode_utf16().count())?,
+        ("substring", [start]) => cut(unit_index(start, at)?, length_of(text))?,
         ("substring", [start, end]) => cut(unit_index(start, at)?, unit_index(end, at)?)?,
         ("charAt", [index]) => {
             let index = unit_index(index, at)?;
-            match units().get(index) {
-                Some(unit) => Value::Char(*unit),
+            let unit = match text.as_bytes().get(..=index) {
+                Some(ascii) if ascii.is_ascii() => Some(u16::from(ascii[index])),
+                _ => text.encode_utf16().nth(index),
+            };
+            match unit {
+                Some(unit) => Value::Char(unit),
                 None => {
-                    return Err(ScriptError::new(
-                        at,
-                        "string_index_out_of_bounds_exception",
-                        format!("Index {index} out of bounds for length {}", text.encode_utf16().count()),
-                    ));
+                    let reason = format!("Index {index} out of bounds for length {}", length_of(text));
+                    return Err(ScriptError::new(at, "string_index_out_of_bounds_exception", reason));
                 }
             }
         }
-        ("splitOnToken", [token]) => split(text, &token.text(), usize::MAX),
+        ("splitOnToken", [token]) => split(machine, text, &token.text(), usize::MAX, at)?,
         ("splitOnToken", [token, limit]) => {
             let limit = limit.i64();
-            split(text, &token.text(), if limit <= 0 { usize::MAX } else { limit as usize })
+            let limit = usize::try_from(limit).ok().filter(|limit| *limit > 0).unwrap_or(usize::MAX);
+            split(machine, text, &token.text(), limit, at)?
         }
         _ => return super::calendar::method(text, name, arguments, at),
     }))
@@ -114,11 +118,48 @@ fn no_base64(text: &str) -> String {
 /// Longest string that a script may make, in characters.
 const TEXT_MAX: usize = 8 << 20;
 
-fn split(text: &str, token: &str, limit: usize) -> Value {
+/// Bytes that a part of a split text takes at least.
+const PART_BYTES: usize = 32;
+
+fn split(machine: &mut impl Machine, text: &str, token: &str, limit: usize, at: u32) -> Outcome<Value> {
     if token.is_empty() {
-        return Value::list(vec![Value::str(text)]);
+        return Ok(Value::list(vec![Value::str(text)]));
     }
-    Value::list(text.splitn(limit, token).map(Value::str).collect())
+    let count = text.splitn(limit, token).count();
+    machine.check_room(count * PART_BYTES, at)?;
+    Ok(Value::list(text.splitn(limit, token).map(Value::str).collect()))
+}
+
+/// UTF-16 units of a text.
+fn length_of(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
+}
+
+/// The part of a text between two positions in UTF-16 units; a half of a pair of surrogates becomes U+FFFD.
+fn part(text: &str, start: usize, end: usize) -> Cow<'_, str> {
+    match text.as_bytes().get(..end) {
+        Some(ascii) if ascii.is_ascii() => Cow::Borrowed(&text[start..end]),
+        _ => {
+            let units: Vec<u16> = text.encode_utf16().skip(start).take(end - start).collect();
+            Cow::Owned(String::from_utf16_lossy(&units))
+        }
+    }
+}
+
+/// The text from the first character on that has `units` or more UTF-16 units before it.
+fn after_units(text: &str, units: usize) -> &str {
+    let mut count = 0;
+    let start = text.char_indices().find(|(_, character)| {
+        let is_there = count >= units;
+        count += character.len_utf16();
+        is_there
+    });
+    start.map_or("", |(bytes, _)| &text[bytes..])
+}
+
+/// The last place up to `bytes` at which a character begins, or the end.
+fn floor_boundary(text: &str, bytes: usize) -> usize {
+    (0..=bytes.min(text.len())).rev().find(|place| text.is_char_boundary(*place)).unwrap_or(0)
 }
 
 /// `String#compareTo`: the difference of the first UTF-16 units that differ, or of the lengths.
@@ -126,12 +167,14 @@ fn compare(left: &str, right: &str) -> i32 {
     let pairs = left.encode_utf16().zip(right.encode_utf16());
     match pairs.into_iter().find(|(left, right)| left != right) {
         Some((left, right)) => i32::from(left) - i32::from(right),
-        None => left.encode_utf16().count() as i32 - right.encode_utf16().count() as i32,
+        None => length_of(left) as i32 - length_of(right) as i32,
     }
 }
 
 /// Converts a length or index; refuses negative numbers.
 fn unit_index(value: &Value, at: u32) -> Outcome<usize> {
-    usize::try_from(value.i64())
-        .map_err(|_| failed(argument(format!("index {} out of range", value.text())), at))
+    usize::try_from(value.i64()).map_err(|_| {
+        let reason = format!("Index {} out of bounds", value.text());
+        ScriptError::new(at, "string_index_out_of_bounds_exception", reason)
+    })
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::machine::Machine;
 use crate::error::{Outcome, ScriptError};
 use crate::types::Type;
-use crate::values::Value;
+use crate::values::{Builder, Value};
 
 /// What a static method of `Character` gives.
 pub(super) fn character_returns(name: &str) -> Option<Type> {
@@ -90,67 +90,74 @@ fn character(name: &str, unit: &Value) -> Option<Value> {
 pub(super) fn builder_method(
     machine: &mut impl Machine,
     target: &Value,
-    text: &Rc<RefCell<String>>,
+    builder: &Rc<RefCell<Builder>>,
     name: &str,
     arguments: &[Value],
     at: u32,
 ) -> Outcome<Option<Value>> {
-    if let ("reverse", []) = (name, arguments) {
-        let reversed = text.borrow().chars().rev().collect();
-        *text.borrow_mut() = reversed;
-        return Ok(Some(target.clone()));
+    if let "indexOf" | "lastIndexOf" | "substring" = name {
+        let text = builder.borrow().text();
+        return super::strings::string_method(machine, &text, name, arguments, at);
     }
-    let units = || text.borrow().encode_utf16().collect::<Vec<u16>>();
-    let put = |units: &[u16]| *text.borrow_mut() = String::from_utf16_lossy(units);
+    // What is put into a builder may be the builder itself.
+    let more = match (name, arguments) {
+        ("append", [more]) | ("insert" | "replace", [.., more]) => more.text(),
+        _ => String::new(),
+    };
+    machine.grow(2 * more.len(), at)?;
+    let mut builder = builder.borrow_mut();
+    let units = builder.units_mut();
     let place = |value: &Value, most: usize| {
         usize::try_from(value.i64()).ok().filter(|place| *place <= most).ok_or_else(|| {
             let reason = format!("index {},length {most}", value.i64());
             ScriptError::new(at, "string_index_out_of_bounds_exception", reason)
         })
     };
-    Ok(Some(match (name, arguments) {
-        ("append", [more]) => {
-            let more = more.text();
-            machine.grow(more.len(), at)?;
-            text.borrow_mut().push_str(&more);
-            target.clone()
+    let range = |start: &Value, end: &Value, length: usize| {
+        let start = place(start, length)?;
+        let last = usize::try_from(end.i64()).ok().map(|end| end.min(length)).filter(|end| *end >= start);
+        last.map(|end| start..end).ok_or_else(|| {
+            let reason = format!("start {start}, end {}, length {length}", end.i64());
+            ScriptError::new(at, "string_index_out_of_bounds_exception", reason)
+        })
+    };
+    match (name, arguments) {
+        ("length", []) => return Ok(Some(Value::Int(units.len() as i32))),
+        ("isEmpty", []) => return Ok(Some(Value::Bool(units.is_empty()))),
+        ("charAt", [index]) => {
+            let found = usize::try_from(index.i64()).ok().and_then(|index| units.get(index));
+            return found.map(|unit| Some(Value::Char(*unit))).ok_or_else(|| {
+                let reason = format!("index {},length {}", index.i64(), units.len());
+                ScriptError::new(at, "string_index_out_of_bounds_exception", reason)
+            });
         }
-        ("insert", [index, more]) => {
-            let (mut all, more) = (units(), more.text());
-            machine.grow(more.len(), at)?;
-            let index = place(index, all.len())?;
-            all.splice(index..index, more.encode_utf16());
-            put(&all);
-            target.clone()
+        ("append", [_]) => builder.push(&more),
+        ("insert", [index, _]) => {
+            let index = place(index, units.len())?;
+            units.splice(index..index, more.encode_utf16());
+        }
+        ("replace", [start, end, _]) => {
+            let range = range(start, end, units.len())?;
+            units.splice(range, more.encode_utf16());
         }
         ("setLength", [length]) => {
-            let mut all = units();
-            let length = place(length, all.len())?;
-            all.truncate(length);
-            put(&all);
-            Value::Null
+            let longest = units.len();
+            units.truncate(place(length, longest)?);
+            return Ok(Some(Value::Null));
         }
         ("deleteCharAt", [index]) => {
-            let mut all = units();
-            let index = place(index, all.len().saturating_sub(1))?;
-            if index < all.len() {
-                all.remove(index);
+            let index = place(index, units.len().saturating_sub(1))?;
+            if index < units.len() {
+                units.remove(index);
             }
-            put(&all);
-            target.clone()
         }
-        ("delete", [start, end]) => {
-            let mut all = units();
-            let start = place(start, all.len())?;
-            let end = usize::try_from(end.i64()).unwrap_or(0).clamp(start, all.len());
-            all.drain(start..end);
-            put(&all);
-            target.clone()
-        }
-        ("charAt" | "indexOf" | "lastIndexOf" | "substring" | "isEmpty" | "length", _) => {
-            let text = text.borrow().clone();
-            return super::strings::string_method(&text, name, arguments, at);
+        ("delete", [start, end]) => drop(units.drain(range(start, end, units.len())?)),
+        ("reverse", []) => {
+            // Pairs of surrogates keep their order, as in Java.
+            let reversed: String = builder.text().chars().rev().collect();
+            *builder = Builder::of(&reversed);
         }
         _ => return Ok(None),
-    }))
+    }
+    Ok(Some(target.clone()))
 }

@@ -26,13 +26,9 @@ impl Frozen {
             let mut known = HashSet::new();
             let mut rest = vec![ctx.clone()];
             while let Some(value) = rest.pop() {
-                known.extend(identity(&value));
-                match &value {
-                    Value::List(items) => rest.extend(items.borrow().iter().cloned()),
-                    Value::Map(map) => {
-                        rest.extend(map.borrow().entries().iter().map(|(_, value)| value.clone()));
-                    }
-                    _ => {}
+                // A list that holds itself, or that several lists hold, is entered once.
+                if identity(&value).is_some_and(|own| known.insert(own)) {
+                    value.each_held(|held| rest.push(held.clone()));
                 }
             }
             *self = Frozen::Known(known);

@@ -17,7 +17,9 @@ use crate::library::{
     Machine, call_built_in, call_method, call_static, create_object, get_index, get_member, is_instance,
 };
 use crate::types::{FieldPart, Type};
-use crate::values::{MapOrder, MapValue, Value, dismantle, part_of};
+use crate::values::{
+    MapOrder, MapValue, Value, dismantle, each_new, is_container, is_of_one_script, part_of,
+};
 
 /// Most iterations of a function's loops, as in Painless.
 const LOOPS_MAX: u32 = 1_000_000;
@@ -66,6 +68,8 @@ pub(crate) struct Run<'a> {
     pub(crate) base: usize,
     loops_left: u32,
     depth: u32,
+    /// Steps of the library since the time was last checked.
+    pub(super) steps: usize,
     pub(crate) growth_left: u64,
     pub(crate) until: Instant,
     /// The runtime field that the script computes.
@@ -100,6 +104,7 @@ impl<'a> Run<'a> {
             base: 0,
             loops_left: LOOPS_MAX,
             depth: 0,
+            steps: 0,
             growth_left: GROWTH_MAX,
             until: Instant::now() + TIME_MAX,
             field_name: Arc::from(""),
@@ -117,6 +122,11 @@ impl<'a> Run<'a> {
     /// Gives the script its whole time again, and its memory but for `kept_bytes`.
     pub fn renew(&mut self, kept_bytes: u64) {
         self.until = Instant::now() + TIME_MAX;
+        self.renew_memory(kept_bytes);
+    }
+
+    /// Gives the script its memory again, but for `kept_bytes` of what outlives a document.
+    pub fn renew_memory(&mut self, kept_bytes: u64) {
         self.growth_left = GROWTH_MAX.saturating_sub(kept_bytes);
     }
 
@@ -182,15 +192,25 @@ impl<'a> Run<'a> {
         dismantle(&mut self.made);
     }
 
-    /// Records a value that was just made and has no other owner yet.
-    fn remember(&mut self, value: &Value) {
-        let is_new = match value {
-            Value::List(items) => Rc::strong_count(items) == 1,
-            Value::Map(map) | Value::Set(map) => Rc::strong_count(map) == 1,
-            _ => false,
-        };
-        if is_new {
-            self.made.push(value.clone());
+    /// Records and charges a value that was just made and has no other owner yet.
+    fn remember(&mut self, value: &Value, at: u32) -> Outcome<()> {
+        let (mut bytes, mut is_kept) = (0usize, false);
+        let (made, is_given) = (&mut self.made, self.given.is_some());
+        each_new(value, |new| {
+            bytes = bytes.saturating_add(new.bytes());
+            if is_container(new) {
+                made.push(new.clone());
+            }
+            if is_given {
+                new.each_held(|held| is_kept |= is_of_one_script(held));
+            }
+        });
+        if is_kept {
+            return Err(kept_function(at));
+        }
+        match bytes {
+            0 => Ok(()),
+            bytes => self.grow(bytes, at),
         }
     }
 
@@ -328,6 +348,7 @@ impl<'a> Run<'a> {
             let is_caught = matches!(*class, "java.lang.Exception" | "java.lang.RuntimeException")
                 || kind_of(class) == error.kind;
             if is_caught {
+                self.grow(error.reason.len(), error.at.unwrap_or(0))?;
                 let exception = Value::Exception(class, error.reason.as_str().into());
                 self.locals[self.base + usize::from(*slot)] = exception;
                 return self.block(caught);
@@ -387,7 +408,7 @@ impl<'a> Run<'a> {
             }
             _ => {
                 let value = self.eval_call(expr)?;
-                self.remember(&value);
+                self.remember(&value, expr.at)?;
                 value
             }
         };
@@ -439,15 +460,11 @@ impl<'a> Run<'a> {
                 let length = self.eval(length)?.i64();
                 let length = usize::try_from(length)
                     .map_err(|_| ScriptError::new(at, "negative_array_size_exception", length.to_string()))?;
-                self.grow(length.saturating_mul(16), at)?;
+                self.check_room(length.saturating_mul(16), at)?;
                 Ok(Value::list(vec![zero_of(*ty); length]))
             }
-            Kind::List(items) => {
-                self.grow(64 + items.len() * 16, at)?;
-                Ok(Value::list(self.eval_all(items)?))
-            }
+            Kind::List(items) => Ok(Value::list(self.eval_all(items)?)),
             Kind::Map(pairs) => {
-                self.grow(64 + pairs.len() * 32, at)?;
                 let mut map = MapValue::new(MapOrder::Hashed);
                 for (key, value) in pairs {
                     let key = self.eval(key)?;
@@ -530,6 +547,11 @@ impl<'a> Run<'a> {
         let Some(mapped) = reader.field() else { return Ok(0.0) };
         Ok(part_of(part, reader.stored(doc), mapped.resolution(), |stored| mapped.decode_f64(stored)))
     }
+}
+
+/// The error for a value of one script in a list or map that other scripts see.
+pub(super) fn kept_function(at: u32) -> ScriptError {
+    ScriptError::unsupported(at, "a function in a list or map")
 }
 
 fn zero_of(ty: Type) -> Value {

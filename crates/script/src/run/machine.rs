@@ -7,13 +7,16 @@ use limber_mapping::RequestError;
 use limber_mapping::date::DateFormat;
 use limber_work as work;
 
-use super::interpreter::{Flow, Run};
+use super::interpreter::{Flow, Run, kept_function};
 use crate::documents::FieldValues;
 use crate::error::{Outcome, ScriptError, failed};
 use crate::language::LambdaBody;
 use crate::library::Machine;
 use crate::types::Binary;
-use crate::values::Value;
+use crate::values::{Value, is_of_one_script};
+
+/// Steps of the library, of some 10 nanoseconds each, between two checks of the time.
+const STEPS_PER_CHECK: usize = 1 << 16;
 
 impl Machine for Run<'_> {
     fn reader(&mut self, field: u16, at: u32) -> Outcome<(&mut dyn FieldValues, usize)> {
@@ -63,7 +66,7 @@ impl Machine for Run<'_> {
             _ => {
                 let value = reader.value(doc, nth)?;
                 // The script may keep the string.
-                if let (Value::Str(text), true) = (&value, self.given.is_some()) {
+                if let Value::Str(text) = &value {
                     self.grow(text.len(), at)?;
                 }
                 Ok(value)
@@ -93,12 +96,15 @@ impl Machine for Run<'_> {
     }
 
     fn grow(&mut self, amount: usize, at: u32) -> Outcome<()> {
-        match self.growth_left.checked_sub(amount as u64) {
-            Some(left) => {
-                self.growth_left = left;
-                Ok(())
-            }
-            None => Err(ScriptError::limit(at, "The memory that a script may use has been used up.")),
+        self.check_room(amount, at)?;
+        self.growth_left -= amount as u64;
+        Ok(())
+    }
+
+    fn check_room(&self, amount: usize, at: u32) -> Outcome<()> {
+        match self.growth_left < amount as u64 {
+            true => Err(ScriptError::limit(at, "The memory that a script may use has been used up.")),
+            false => Ok(()),
         }
     }
 
@@ -137,15 +143,20 @@ impl Machine for Run<'_> {
         })
     }
 
-    fn check_kept(&self, name: &str, arguments: &[Value], at: u32) -> Outcome<()> {
-        let is_own = |value: &Value| {
-            matches!(value, Value::Lambda(_) | Value::Extractor(_) | Value::Pattern(_) | Value::Matcher(_))
-        };
-        let is_kept = matches!(name, "add" | "asList" | "put" | "putIfAbsent" | "set" | "singletonList");
-        match self.given.is_some() && is_kept && arguments.iter().any(is_own) {
-            true => Err(ScriptError::unsupported(at, "a function in a list or map")),
+    fn check_kept(&self, value: &Value, at: u32) -> Outcome<()> {
+        match self.given.is_some() && is_of_one_script(value) {
+            true => Err(kept_function(at)),
             false => Ok(()),
         }
+    }
+
+    fn spend(&mut self, steps: usize, at: u32) -> Outcome<()> {
+        self.steps = self.steps.saturating_add(steps);
+        if self.steps < STEPS_PER_CHECK {
+            return Ok(());
+        }
+        self.steps = 0;
+        self.check_time(at)
     }
 
     fn binary(&mut self, op: Binary, left: &Value, right: &Value, at: u32) -> Outcome<Value> {

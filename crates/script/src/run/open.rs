@@ -268,13 +268,16 @@ impl<'a> OpenScript<'a> {
         mut found: impl FnMut(usize, &[Emitted]) -> Result<(), RequestError>,
     ) -> Result<(), RequestError> {
         self.run.begin(docs);
+        let mut kept_bytes = 0;
         for at in 0..docs.len() {
             self.run.emitted.clear();
+            self.run.renew_memory(kept_bytes);
             if let Err(error) = self.run.run(at)
                 && (!goes_on || error.foreign.is_some())
             {
                 return Err(self.failed(error));
             }
+            kept_bytes += self.run.emitted.iter().map(|emitted| emitted.value.kept_bytes()).sum::<u64>();
             match found(at, &self.run.emitted) {
                 // A value that the field cannot take is a failure of its script.
                 Err(cause) if !goes_on => {
@@ -336,11 +339,16 @@ impl<'a> OpenScript<'a> {
         scores: &[f32],
         mut found: impl FnMut(Value) -> Result<(), E>,
     ) -> Result<(), E> {
+        let mut kept_bytes = 0;
         for at in 0..count {
-            found(self.run_at(at, scores)?)?;
+            self.run.renew_memory(kept_bytes);
+            let value = self.run_at(at, scores)?;
+            kept_bytes += value.kept_bytes();
+            found(value)?;
         }
         Ok(())
     }
+
     /// Runs the script for one document of the batch.
     fn run_at(&mut self, at: usize, scores: &[f32]) -> Result<Value, RequestError> {
         self.run.score = f64::from(scores.get(at).copied().unwrap_or(0.0));

@@ -1,27 +1,153 @@
-//! Lists, maps and sets as objects: their identity and how they are freed.
+//! Values that hold others: what they hold, their identity, what they count, and how they are freed.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::value::Value;
 
-/// Returns an identity that differs between any two lists or maps, even equal ones; `None` for other
-/// values.
+/// Bytes that a list or map counts without its items, and bytes of an item and of an entry.
+const CONTAINER_BYTES: usize = 64;
+const ITEM_BYTES: usize = 16;
+const ENTRY_BYTES: usize = 32;
+/// Bytes that a formatter of dates counts.
+const FORMATTER_BYTES: usize = 512;
+
+/// Returns an identity that differs between any two lists, maps, sets or objects that hold values, even
+/// equal ones; `None` for other values.
 pub(crate) fn identity(value: &Value) -> Option<usize> {
     match value {
         Value::List(items) => Some(Rc::as_ptr(items) as *const () as usize),
         Value::Map(map) | Value::Set(map) => Some(Rc::as_ptr(map) as *const () as usize),
+        Value::Object(object) if !object.held().is_empty() => Some(Rc::as_ptr(object) as *const () as usize),
         _ => None,
     }
+}
+
+/// Whether others can be put into the value, so that it may contain itself.
+pub(crate) fn is_container(value: &Value) -> bool {
+    matches!(value, Value::List(_) | Value::Map(_) | Value::Set(_))
+}
+
+/// Whether a value belongs to one script: it is a number that another script would not understand.
+pub(crate) fn is_of_one_script(value: &Value) -> bool {
+    matches!(value, Value::Lambda(_) | Value::Extractor(_) | Value::Pattern(_) | Value::Matcher(_))
 }
 
 /// Empties lists, maps and sets one by one, and drops them.
 pub(crate) fn dismantle(made: &mut Vec<Value>) {
     for value in made.iter() {
         match value {
-            Value::List(items) => items.borrow_mut().clear(),
+            Value::List(items) => drop(std::mem::take(&mut *items.borrow_mut())),
             Value::Map(map) | Value::Set(map) => map.borrow_mut().clear(),
             _ => {}
         }
     }
     made.clear();
+}
+
+impl Value {
+    /// Calls `visit` with each value that this one holds: the place to say so for a new kind of value.
+    pub(crate) fn each_held(&self, mut visit: impl FnMut(&Value)) {
+        match self {
+            Value::List(items) => items.borrow().iter().for_each(visit),
+            Value::Map(map) | Value::Set(map) => {
+                for (key, value) in map.borrow().entries() {
+                    visit(key);
+                    visit(value);
+                }
+            }
+            Value::Object(object) => object.held().iter().for_each(visit),
+            // Lambdas capture nothing: they read the slots of the function around them. Builders and
+            // matchers hold text alone.
+            Value::Null
+            | Value::Bool(_)
+            | Value::Char(_)
+            | Value::Int(_)
+            | Value::Long(_)
+            | Value::Float(_)
+            | Value::Double(_)
+            | Value::Str(_)
+            | Value::Date(_)
+            | Value::Point(_)
+            | Value::Corners(_)
+            | Value::Field(_)
+            | Value::FieldAccess(_)
+            | Value::Doc
+            | Value::Params
+            | Value::Lambda(_)
+            | Value::Extractor(_)
+            | Value::Pattern(_)
+            | Value::Matcher(_)
+            | Value::Text(_)
+            | Value::Exception(..)
+            | Value::Formatter(_) => {}
+        }
+    }
+
+    /// Whether the reference at hand is the only one: the value was just made.
+    fn is_new(&self) -> bool {
+        match self {
+            Value::List(items) => Rc::strong_count(items) == 1,
+            Value::Map(map) | Value::Set(map) => Rc::strong_count(map) == 1,
+            Value::Object(object) => Rc::strong_count(object) == 1,
+            Value::Text(text) => Rc::strong_count(text) == 1,
+            Value::Str(text) | Value::Exception(_, text) => Arc::strong_count(text) == 1,
+            Value::Formatter(format) => Arc::strong_count(format) == 1,
+            _ => false,
+        }
+    }
+
+    /// Approximate memory in bytes, without what it holds.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Value::List(items) => CONTAINER_BYTES + ITEM_BYTES * items.borrow().len(),
+            Value::Map(map) | Value::Set(map) => CONTAINER_BYTES + ENTRY_BYTES * map.borrow().len(),
+            Value::Object(object) => object.bytes(),
+            Value::Str(text) | Value::Exception(_, text) => text.len(),
+            Value::Text(text) => CONTAINER_BYTES + size_of_val(text.borrow().units()),
+            Value::Formatter(_) => FORMATTER_BYTES,
+            _ => 0,
+        }
+    }
+
+    /// Approximate memory in bytes of what a script returns for a document, one level deep: more than that
+    /// is charged to whoever keeps it.
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        let mut bytes = self.bytes();
+        self.each_held(|held| bytes = bytes.saturating_add(held.bytes()));
+        bytes as u64
+    }
+
+    /// Approximate time of reading the value as a whole, in units of some 10 nanoseconds.
+    pub(crate) fn steps(&self) -> usize {
+        match self {
+            Value::List(items) => items.borrow().len(),
+            Value::Map(map) | Value::Set(map) => map.borrow().len() * 4,
+            Value::Object(object) => object.steps(),
+            Value::Str(text) => text.len() / 8,
+            Value::Text(text) => text.borrow().units().len() / 8,
+            _ => 0,
+        }
+    }
+}
+
+/// Reports a value that was just made, and what it holds of such values; nothing if it was not just made.
+pub(crate) fn each_new(value: &Value, mut found: impl FnMut(&Value)) {
+    if !value.is_new() {
+        return;
+    }
+    let mut rest = Vec::new();
+    let mut report = |value: &Value, rest: &mut Vec<Value>| {
+        found(value);
+        // Being in `rest` is a second reference, so that nothing is reported twice.
+        value.each_held(|held| {
+            if held.is_new() {
+                rest.push(held.clone());
+            }
+        });
+    };
+    report(value, &mut rest);
+    while let Some(next) = rest.pop() {
+        report(&next, &mut rest);
+    }
 }

@@ -4,12 +4,8 @@ use limber_mapping::number::{java_double, java_float};
 use limber_work as work;
 use serde_json::{Map as JsonMap, Value as Json};
 
-use super::value::{DateValue, STEPS_MAX, Value, argument};
+use super::value::{DateValue, STEPS_MAX, STEPS_PER_CHECK, Value, argument, year_text};
 use crate::error::Failure;
-
-/// Values that are written between two checks of the memory available: a list may contain another one many
-/// times.
-const STEPS_PER_CHECK: u32 = 1 << 10;
 
 impl Value {
     /// Converts JSON to a value, as Jackson reads it: `int` where it fits.
@@ -65,7 +61,7 @@ impl Value {
             }
             Value::Double(number) => number_json(*number, java_double(*number)),
             Value::Str(text) => text.as_ref().into(),
-            Value::Text(text) => text.borrow().as_str().into(),
+            Value::Text(text) => text.borrow().text().into(),
             Value::List(items) => items
                 .borrow()
                 .iter()
@@ -111,13 +107,12 @@ fn number_json(number: f64, text: String) -> Json {
 /// A date as a script field shows it.
 fn date_text(date: &DateValue) -> String {
     let civil = date.civil();
-    let zone = date.text();
-    let zone = zone.rfind(['Z', '+']).map_or("Z", |at| &zone[at..]);
+    let offset = date.offset();
     let fraction = format!("{:09}", date.nano_of_second());
     let digits = fraction.trim_end_matches('0').len().max(3);
     format!(
-        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{}{zone}",
-        civil.year,
+        "{}-{:02}-{:02}T{:02}:{:02}:{:02}.{}{offset}",
+        year_text(civil.year),
         civil.month,
         civil.day,
         civil.hour,

@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 use hashbrown::HashTable;
 
-use super::value::Value;
+use super::value::{EQUALS_DEPTH, STEPS_MAX, Value};
+use crate::error::Failure;
 
 /// The order in which a map is iterated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub enum MapOrder {
     Inserted,
     /// As in a `java.util.HashMap`.
     Hashed,
-    /// Keyed by key.
+    /// By key, as in a `java.util.TreeMap`.
     Sorted,
 }
 
@@ -43,8 +44,11 @@ impl MapValue {
         MapValue { order, ..MapValue::default() }
     }
 
-    /// Creates a map. The keys must be distinct.
-    pub fn of(entries: Vec<(Value, Value)>, order: MapOrder) -> MapValue {
+    /// Creates a map. The keys must be distinct, and of one class that has an order if the map is sorted.
+    pub fn of(mut entries: Vec<(Value, Value)>, order: MapOrder) -> MapValue {
+        if order == MapOrder::Sorted {
+            entries.sort_by(|left, right| total_order(&left.0, &right.0));
+        }
         let mut map = MapValue { entries, index: HashTable::new(), order };
         map.reindex();
         map
@@ -56,7 +60,7 @@ impl MapValue {
 
     fn reindex(&mut self) {
         self.index.clear();
-        if self.entries.len() <= UNINDEXED_MAX {
+        if self.entries.len() <= UNINDEXED_MAX || self.order == MapOrder::Sorted {
             return;
         }
         let entries = &self.entries;
@@ -65,7 +69,7 @@ impl MapValue {
         }
     }
 
-    /// Returns the entries in the order of insertion.
+    /// Returns the entries in the order of insertion, or in the order of the keys if the map is sorted.
     pub fn entries(&self) -> &[(Value, Value)] {
         &self.entries
     }
@@ -83,25 +87,50 @@ impl MapValue {
         self.index.clear();
     }
 
-    fn place(&self, key: &Value) -> Option<usize> {
-        if self.index.is_empty() {
-            return self.entries.iter().position(|(known, _)| known.equals(key));
+    /// The index of the entry with this key; `Err`: where a new entry belongs. Looks at `depth` levels and
+    /// `steps` values of keys that hold others.
+    fn place(&self, key: &Value, depth: u32, steps: &mut u32) -> Result<usize, usize> {
+        if self.order == MapOrder::Sorted {
+            return self.entries.binary_search_by(|(known, _)| total_order(known, key));
         }
-        let is_it = |at: &u32| self.entries[*at as usize].0.equals(key);
-        self.index.find(hash(key), is_it).map(|at| *at as usize)
+        let mut is_it = |known: &Value| known.equals_within(key, depth, steps);
+        let found = match self.index.is_empty() {
+            true => self.entries.iter().position(|(known, _)| is_it(known)),
+            false => {
+                let is_it = |at: &u32| is_it(&self.entries[*at as usize].0);
+                self.index.find(hash(key), is_it).map(|at| *at as usize)
+            }
+        };
+        found.ok_or(self.entries.len())
+    }
+
+    fn place_of(&self, key: &Value) -> Result<usize, usize> {
+        self.place(key, EQUALS_DEPTH, &mut { STEPS_MAX })
     }
 
     pub fn get(&self, key: &Value) -> Option<&Value> {
-        self.place(key).map(|at| &self.entries[at].1)
+        self.place_of(key).ok().map(|at| &self.entries[at].1)
     }
 
-    /// Puts an entry; returns the old value.
+    /// [`MapValue::get`] as a part of a comparison of maps.
+    pub(super) fn get_within(&self, key: &Value, depth: u32, steps: &mut u32) -> Option<&Value> {
+        self.place(key, depth, steps).ok().map(|at| &self.entries[at].1)
+    }
+
+    /// Puts an entry into a map that none of the keys contains; returns the old value. A map that scripts
+    /// see is changed by [`put`].
     pub fn put(&mut self, key: Value, value: Value) -> Option<Value> {
-        if let Some(at) = self.place(&key) {
-            return Some(std::mem::replace(&mut self.entries[at].1, value));
-        }
-        let (at, own) = (self.entries.len(), hash(&key));
-        self.entries.push((key, value));
+        let place = self.place_of(&key);
+        self.put_at(place, key, value)
+    }
+
+    fn put_at(&mut self, place: Result<usize, usize>, key: Value, value: Value) -> Option<Value> {
+        let at = match place {
+            Ok(at) => return Some(std::mem::replace(&mut self.entries[at].1, value)),
+            Err(at) => at,
+        };
+        let own = hash(&key);
+        self.entries.insert(at, (key, value));
         if self.index.is_empty() {
             self.reindex();
         } else {
@@ -111,35 +140,73 @@ impl MapValue {
         None
     }
 
-    pub fn remove(&mut self, key: &Value) -> Option<Value> {
-        let at = self.place(key)?;
+    fn remove_at(&mut self, at: usize) -> Value {
         let (_, value) = self.entries.remove(at);
         self.reindex();
-        Some(value)
+        value
+    }
+
+    /// Whether a key can be put into the map: those of a sorted map have an order.
+    ///
+    /// # Errors
+    /// `class_cast_exception`, and `null_pointer_exception` for `null`, as `TreeMap#put`.
+    pub fn check_key(&self, key: &Value) -> Result<(), Failure> {
+        if self.order != MapOrder::Sorted {
+            return Ok(());
+        }
+        if key.is_null() {
+            return Err(("null_pointer_exception", "null".to_owned()));
+        }
+        let known = self.entries.first().map_or(key, |(known, _)| known);
+        if known.class() != key.class() {
+            let reason = format!("class {} cannot be cast to class {}", key.class(), known.class());
+            return Err(("class_cast_exception", reason));
+        }
+        known.compare(key).map(drop)
     }
 
     /// Returns the entries in Java's order of iteration: by key, by insertion, or by bucket of the hash
     /// table.
     pub fn walk(&self) -> Vec<(Value, Value)> {
         let mut entries = self.entries.clone();
-        match self.order {
-            MapOrder::Inserted => {}
-            MapOrder::Sorted => {
-                entries.sort_by(|left, right| left.0.compare(&right.0).unwrap_or(Ordering::Equal));
+        if self.order == MapOrder::Hashed {
+            let mut capacity = 16u32;
+            while entries.len() as u32 > capacity / 4 * 3 {
+                capacity *= 2;
             }
-            MapOrder::Hashed => {
-                let mut capacity = 16u32;
-                while entries.len() as u32 > capacity / 4 * 3 {
-                    capacity *= 2;
-                }
-                entries.sort_by_cached_key(|(key, _)| {
-                    let hash = key.hash() as u32;
-                    (hash ^ (hash >> 16)) & (capacity - 1)
-                });
-            }
+            entries.sort_by_cached_key(|(key, _)| {
+                let hash = key.hash() as u32;
+                (hash ^ (hash >> 16)) & (capacity - 1)
+            });
         }
         entries
     }
+}
+
+/// Puts an entry; returns the old value, and how many values were compared with the key. The key may contain
+/// the map: it is compared with the others before the map is held for a change.
+///
+/// # Errors
+/// See [`MapValue::check_key`].
+pub fn put(map: &RefCell<MapValue>, key: Value, value: Value) -> Result<(Option<Value>, u32), Failure> {
+    let mut steps_left = STEPS_MAX;
+    let place = {
+        let map = map.borrow();
+        map.check_key(&key)?;
+        map.place(&key, EQUALS_DEPTH, &mut steps_left)
+    };
+    Ok((map.borrow_mut().put_at(place, key, value), STEPS_MAX - steps_left))
+}
+
+/// Removes an entry; returns its value.
+pub fn remove(map: &RefCell<MapValue>, key: &Value) -> Option<Value> {
+    let place = map.borrow().place_of(key);
+    place.ok().map(|at| map.borrow_mut().remove_at(at))
+}
+
+/// The order of values by themselves; any order of values that have none, but always the same.
+fn total_order(left: &Value, right: &Value) -> Ordering {
+    left.class().cmp(right.class()).then_with(|| left.compare(right).unwrap_or(Ordering::Equal))
 }
 
 #[cfg(test)]
@@ -161,7 +228,7 @@ mod tests {
                 let made = match step {
                     0 => {
                         place.map(|at| naive.remove(at));
-                        map.remove(&own)
+                        map.place_of(&own).ok().map(|at| map.remove_at(at))
                     }
                     1 => {
                         match place {

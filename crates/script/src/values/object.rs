@@ -4,22 +4,28 @@ use std::any::Any;
 use std::cmp::Ordering;
 use std::fmt::Debug;
 
-use super::value::Value;
-use crate::error::Outcome;
+use super::value::{Value, argument};
+use crate::error::{Failure, Outcome};
+
+/// Largest nesting of objects that hold objects: dropping, printing and comparing one recurses as deeply.
+const NESTING_MAX: u32 = 50;
 
 /// An object that never changes, such as a `BigDecimal` or a `LocalDate`.
+///
+/// **Invariant**: an object that holds values is nested at most [`NESTING_MAX`] deep ([`nesting_of`]).
 pub trait JavaObject: Debug {
     /// Full name of the class.
     fn class(&self) -> &'static str;
 
-    /// `Object#toString`.
-    fn text(&self) -> String;
+    /// Appends `Object#toString`. `depth`: how deeply it may still go into what it holds.
+    fn write_text(&self, out: &mut String, depth: u32);
 
     /// `Object#hashCode`.
     fn hash(&self) -> i32;
 
-    /// `Object#equals`, for an object of the same class.
-    fn equals(&self, other: &dyn JavaObject) -> bool;
+    /// `Object#equals`, for an object of the same class. Values that it holds are compared by
+    /// [`Value::equals_within`] with `depth` and `steps`.
+    fn equals(&self, other: &dyn JavaObject, depth: u32, steps: &mut u32) -> bool;
 
     /// `Comparable#compareTo`; `None`: the classes differ, or have no order.
     fn compare(&self, other: &dyn JavaObject) -> Option<Ordering>;
@@ -27,11 +33,65 @@ pub trait JavaObject: Debug {
     /// What a method gives; `None`: there is none of this name that takes these arguments.
     fn call(&self, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>>;
 
+    /// The values that it holds.
+    fn held(&self) -> &[Value] {
+        &[]
+    }
+
+    /// How many objects are nested in it; 0 if it holds none.
+    fn nesting(&self) -> u32 {
+        0
+    }
+
+    /// Approximate memory in bytes, without the memory of the values that it holds.
+    fn bytes(&self) -> usize {
+        size_of_val(self) + size_of_val(self.held())
+    }
+
+    /// Approximate time of a method, in units of some 10 nanoseconds.
+    fn steps(&self) -> usize {
+        1
+    }
+
     /// The number that it is, for what wants a double.
     fn number(&self) -> Option<f64> {
         None
     }
 
+    /// `Object#toString`.
+    fn text(&self) -> String {
+        let mut text = String::new();
+        self.write_text(&mut text, super::value::TEXT_DEPTH);
+        text
+    }
+
     /// Lets another object of the class look into it.
     fn as_any(&self) -> &dyn Any;
+}
+
+impl Value {
+    /// The object of a class of the library that this value is.
+    pub(crate) fn object<T: 'static>(&self) -> Option<&T> {
+        match self {
+            Value::Object(object) => object.as_any().downcast_ref(),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the nesting of an object that will hold these values.
+///
+/// # Errors
+/// It would be nested too deeply.
+pub(crate) fn nesting_of(held: &[Value]) -> Result<u32, Failure> {
+    let nesting = |value: &Value| match value {
+        Value::Object(object) => object.nesting() + 1,
+        _ => 0,
+    };
+    match held.iter().map(nesting).max().unwrap_or(0) {
+        nesting if nesting > NESTING_MAX => {
+            Err(argument(format!("objects are nested deeper than {NESTING_MAX} levels")))
+        }
+        nesting => Ok(nesting),
+    }
 }

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 use limber_mapping::date::{Instant, Zone};
 use limber_mapping::geo::GeoPoint;
+use limber_work as work;
 
-use super::containers::{dismantle, identity};
+use super::containers::{dismantle, identity, is_container};
 use super::map::{MapOrder, MapValue};
-use super::value::{DateValue, Value};
+use super::value::{DateValue, STEPS_MAX, STEPS_PER_CHECK, Value};
 
 /// Largest nesting of a value that is settled.
 const DEPTH_MAX: usize = 200;
@@ -84,17 +85,47 @@ impl Origin {
     }
 }
 
-/// Walks a value from the outside in; `around` has the identities of the enclosing lists and maps.
+/// Walks a value from the outside in.
 struct Walk {
     origin: Origin,
+    /// Identities of the lists and maps around the value.
     around: Vec<usize>,
+    /// Identities of all lists and maps so far.
+    seen: HashSet<usize>,
+    /// How many of those around were seen before. Lists that share items can have more paths than there is
+    /// time or memory for.
+    around_again: u32,
+    /// Values that may still be visited within them.
+    again_left: u32,
+    steps: u32,
 }
 
 impl Walk {
+    fn new(origin: Origin) -> Walk {
+        let (around, seen) = (Vec::new(), HashSet::new());
+        Walk { origin, around, seen, around_again: 0, again_left: STEPS_MAX, steps: 0 }
+    }
+
+    fn step(&mut self) -> Result<(), RequestError> {
+        self.steps = self.steps.wrapping_add(1);
+        if self.steps.is_multiple_of(STEPS_PER_CHECK) {
+            work::check_beyond_deadline()?;
+        }
+        if self.around_again > 0 {
+            self.again_left = self.again_left.checked_sub(1).ok_or_else(|| {
+                RequestError::illegal_argument(format!(
+                    "what the {} gives has more than {STEPS_MAX} values in lists that it has several times",
+                    self.origin.name()
+                ))
+            })?;
+        }
+        Ok(())
+    }
+
     fn inside<T>(
         &mut self,
         value: &Value,
-        made: impl FnOnce(&mut Walk) -> Result<T, RequestError>,
+        made: impl FnOnce(&mut Walk, bool) -> Result<T, RequestError>,
     ) -> Result<T, RequestError> {
         let own = identity(value).unwrap_or_default();
         if self.around.contains(&own) {
@@ -107,14 +138,19 @@ impl Walk {
                 self.origin.name()
             )));
         }
+        let is_again = !self.seen.insert(own);
         self.around.push(own);
-        let made = made(self)?;
+        self.around_again += u32::from(is_again);
+        let made = made(self, is_again)?;
+        self.around_again -= u32::from(is_again);
         self.around.pop();
         Ok(made)
     }
 
     fn check(&mut self, value: &Value) -> Result<(), RequestError> {
-        self.inside(value, |walk| match value {
+        self.step()?;
+        self.inside(value, |walk, is_again| match value {
+            _ if is_again => Ok(()),
             Value::List(items) => {
                 items.borrow().iter().filter(|item| is_container(item)).try_for_each(|item| walk.check(item))
             }
@@ -129,6 +165,7 @@ impl Walk {
     }
 
     fn settle(&mut self, value: &Value) -> Result<Settled, RequestError> {
+        self.step()?;
         Ok(match value {
             Value::Null => Settled::Null,
             Value::Bool(flag) => Settled::Bool(*flag),
@@ -142,17 +179,17 @@ impl Walk {
                 Settled::Date { instant: date.instant, zone }
             }
             Value::Point(point) => Settled::Point(*point),
-            Value::List(items) => self.inside(value, |walk| {
+            Value::List(items) => self.inside(value, |walk, _| {
                 let items = items.borrow();
                 Ok(Settled::List(items.iter().map(|item| walk.settle(item)).collect::<Result<_, _>>()?))
             })?,
-            Value::Map(map) => self.inside(value, |walk| {
+            Value::Map(map) => self.inside(value, |walk, _| {
                 let map = map.borrow();
                 let entry = |(key, value): &(Value, Value)| Ok((walk.settle(key)?, walk.settle(value)?));
                 let entries = map.entries().iter().map(entry).collect::<Result<_, RequestError>>()?;
                 Ok(Settled::Map(entries, map.order))
             })?,
-            Value::Set(set) => self.inside(value, |walk| {
+            Value::Set(set) => self.inside(value, |walk, _| {
                 let set = set.borrow();
                 let items = set.entries().iter().map(|(item, _)| walk.settle(item));
                 Ok(Settled::Set(items.collect::<Result<_, _>>()?, set.order))
@@ -162,17 +199,13 @@ impl Walk {
     }
 }
 
-fn is_container(value: &Value) -> bool {
-    matches!(value, Value::List(_) | Value::Map(_) | Value::Set(_))
-}
-
 impl Settled {
     /// Copies a value out of its script.
     ///
     /// # Errors
     /// `illegal_argument_exception` for a value that contains itself or cannot be settled.
     pub fn of(value: &Value, origin: Origin) -> Result<Settled, RequestError> {
-        Walk { origin, around: Vec::new() }.settle(value)
+        Walk::new(origin).settle(value)
     }
 
     /// Converts back to a value, with new lists and maps.
@@ -220,7 +253,7 @@ impl Settled {
 
 /// Refuses a value that contains itself.
 pub fn check_references(value: &Value, origin: Origin) -> Result<(), RequestError> {
-    Walk { origin, around: Vec::new() }.check(value)
+    Walk::new(origin).check(value)
 }
 
 /// Lists, maps and sets that scripts made for values that are kept from one run to the next.
@@ -239,23 +272,14 @@ impl Kept {
         let mut rest: Vec<Value> = roots.cloned().collect();
         while let Some(value) = rest.pop() {
             bytes += ITEM_BYTES;
-            if let Value::Str(text) = &value {
-                bytes += text.len() as u64;
+            if !is_container(&value) {
+                bytes += value.bytes() as u64;
             }
             if identity(&value).is_none_or(|own| !known.insert(own)) {
                 continue;
             }
             bytes += CONTAINER_BYTES;
-            match &value {
-                Value::List(items) => rest.extend(items.borrow().iter().cloned()),
-                Value::Map(map) | Value::Set(map) => {
-                    let entries = map.borrow();
-                    rest.extend(
-                        entries.entries().iter().flat_map(|(key, value)| [key.clone(), value.clone()]),
-                    );
-                }
-                _ => {}
-            }
+            value.each_held(|held| rest.push(held.clone()));
         }
         let is_known = |value: &Value| identity(value).is_some_and(|own| known.contains(&own));
         let (kept, mut lost) = std::mem::take(&mut self.made).into_iter().partition(is_known);

@@ -9,6 +9,7 @@ use limber_mapping::date::{Civil, Instant, NANOS_PER_MILLI, Zone, fraction_by_th
 use limber_mapping::geo::GeoPoint;
 use limber_mapping::number::{java_double, java_float};
 
+use super::builder::Builder;
 use super::map::{MapOrder, MapValue};
 use super::object::JavaObject;
 use super::regex::Matcher;
@@ -26,6 +27,13 @@ fn cast_failure(reason: String) -> Failure {
 /// Most values that one comparison or rendering visits: lists that share items can have more paths than
 /// there is time for.
 pub(crate) const STEPS_MAX: u32 = 1_000_000;
+/// Values that are written between two checks of the memory available: a list may contain another one many
+/// times.
+pub(super) const STEPS_PER_CHECK: u32 = 1 << 10;
+/// How deeply values are compared.
+pub(super) const EQUALS_DEPTH: u32 = 50;
+/// How deeply lists are printed.
+pub(crate) const TEXT_DEPTH: u32 = 20;
 /// Longest string that a list is printed as, in bytes.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
@@ -77,13 +85,22 @@ pub enum Value {
     /// A `java.util.regex.Matcher`.
     Matcher(Rc<RefCell<Matcher>>),
     /// A `StringBuilder`.
-    Text(Rc<RefCell<String>>),
+    Text(Rc<RefCell<Builder>>),
     /// An exception that was caught or created: class, message.
     Exception(&'static str, Arc<str>),
     /// A formatter of dates.
     Formatter(Arc<limber_mapping::date::DateFormat>),
     /// An object of another class, such as a `BigDecimal`.
     Object(Rc<dyn JavaObject>),
+}
+
+/// A year as Java prints it in a date: at least four digits, and a sign where there are more.
+pub(super) fn year_text(year: i64) -> String {
+    match year {
+        ..0 => format!("-{:04}", year.unsigned_abs()),
+        0..=9999 => format!("{year:04}"),
+        _ => format!("+{year}"),
+    }
 }
 
 /// An instant with the zone it is shown in.
@@ -127,32 +144,30 @@ impl DateValue {
 
     /// Returns year to millisecond in the date's own zone.
     pub fn civil(&self) -> Civil {
-        Civil::from_millis(self.millis() + i64::from(self.offset_seconds()) * 1000)
+        Civil::from_millis(self.millis().saturating_add(i64::from(self.offset_seconds()) * 1000))
     }
 
     /// Prints like `ZonedDateTime#toString`.
     pub fn text(&self) -> String {
         let civil = self.civil();
-        let mut text = format!(
-            "{:04}-{:02}-{:02}T{:02}:{:02}",
-            civil.year, civil.month, civil.day, civil.hour, civil.minute
-        );
+        let year = year_text(civil.year);
+        let mut text =
+            format!("{year}-{:02}-{:02}T{:02}:{:02}", civil.month, civil.day, civil.hour, civil.minute);
         let nanos = self.nano_of_second();
         if civil.second != 0 || nanos != 0 {
             text.push_str(&format!(":{:02}", civil.second));
         }
         text.push_str(&fraction_by_threes(nanos));
-        let offset = self.offset_seconds();
-        if offset == 0 {
-            text.push('Z');
-        } else {
-            let (sign, offset) = if offset < 0 { ('-', -offset) } else { ('+', offset) };
-            text.push_str(&format!("{sign}{:02}:{:02}", offset / 3600, offset % 3600 / 60));
-            if let Some(Zone::Region(_)) = self.zone.as_deref() {
-                text.push_str(&format!("[{}]", self.zone.as_ref().map(|zone| zone.id()).unwrap_or_default()));
-            }
+        text.push_str(&self.offset());
+        if let Some(zone @ Zone::Region(_)) = self.zone.as_deref() {
+            text.push_str(&format!("[{}]", zone.id()));
         }
         text
+    }
+
+    /// The date's own offset: `Z`, `+01:00`, `-05:30`.
+    pub fn offset(&self) -> String {
+        Zone::fixed(self.offset_seconds()).id()
     }
 }
 
@@ -222,11 +237,12 @@ impl Value {
     /// is memory for.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        self.write_text(&mut text, 20);
+        self.write_text(&mut text, TEXT_DEPTH);
         text
     }
 
-    fn write_text(&self, out: &mut String, depth: u32) {
+    /// Appends what [`Value::text`] prints; lists go `depth` levels deep.
+    pub(crate) fn write_text(&self, out: &mut String, depth: u32) {
         let scalar = match self {
             Value::Null => "null".to_owned(),
             Value::Bool(flag) => flag.to_string(),
@@ -236,14 +252,15 @@ impl Value {
             Value::Float(number) => java_float(*number),
             Value::Double(number) => java_double(*number),
             Value::Str(text) => return out.push_str(text),
-            Value::Text(text) => return out.push_str(&text.borrow()),
+            Value::Text(text) => text.borrow().text(),
             Value::List(_) | Value::Set(_) | Value::Map(_) => return self.write_items(out, depth),
             Value::Date(date) => date.text(),
             Value::Point(point) => {
                 format!("{}, {}", java_double(point.latitude), java_double(point.longitude))
             }
             Value::Exception(class, message) => format!("{class}: {message}"),
-            Value::Object(object) => object.text(),
+            Value::Object(_) if depth == 0 => "...".to_owned(),
+            Value::Object(object) => return object.write_text(out, depth),
             other => other.class().to_owned(),
         };
         out.push_str(&scalar);
@@ -299,16 +316,25 @@ impl Value {
             }
             Value::Float(number) => number.to_bits() as i32,
             Value::Object(object) => object.hash(),
+            // Not Java's number, but one that differs.
+            Value::Date(date) => Value::Long(date.millis()).hash(),
+            Value::Point(point) => Value::Double(point.latitude + point.longitude * 31.0).hash(),
             _ => 0,
         }
     }
 
     /// `Object#equals`. Values that are nested too deeply or shared too often count as different.
     pub fn equals(&self, other: &Value) -> bool {
-        self.equals_within(other, 50, &mut { STEPS_MAX })
+        self.equals_by(other, &mut { STEPS_MAX })
     }
 
-    fn equals_within(&self, other: &Value, depth: u32, steps: &mut u32) -> bool {
+    /// [`Value::equals`] that takes the values it visits from `steps`.
+    pub(crate) fn equals_by(&self, other: &Value, steps: &mut u32) -> bool {
+        self.equals_within(other, EQUALS_DEPTH, steps)
+    }
+
+    /// [`Value::equals_by`], `depth` levels deep.
+    pub(crate) fn equals_within(&self, other: &Value, depth: u32, steps: &mut u32) -> bool {
         *steps = steps.saturating_sub(1);
         if depth == 0 || *steps == 0 {
             return false;
@@ -337,14 +363,7 @@ impl Value {
                     let (left, right) = (left.borrow(), right.borrow());
                     left.len() == right.len()
                         && left.entries().iter().all(|(key, value)| {
-                            let found = match key {
-                                Value::List(_) | Value::Map(_) | Value::Set(_) => right
-                                    .entries()
-                                    .iter()
-                                    .find(|(known, _)| known.equals_within(key, depth - 1, steps))
-                                    .map(|(_, value)| value),
-                                _ => right.get(key),
-                            };
+                            let found = right.get_within(key, depth - 1, steps);
                             found.is_some_and(|other| value.equals_within(other, depth - 1, steps))
                         })
                 }
@@ -352,7 +371,7 @@ impl Value {
             (Value::Date(left), Value::Date(right)) => left == right,
             (Value::Point(left), Value::Point(right)) => left == right,
             (Value::Field(left), Value::Field(right)) => left == right,
-            (Value::Object(left), Value::Object(right)) => left.equals(&**right),
+            (Value::Object(left), Value::Object(right)) => left.equals(&**right, depth, steps),
             _ => false,
         }
     }
@@ -429,15 +448,23 @@ impl Value {
         }
     }
 
-    /// Appends the number that this is, or the numbers of a list; `true` counts as 1, `false` as 0.
+    /// Appends the number that this is, or the numbers of a list or set; `true` counts as 1, `false` as 0.
     pub fn numbers(&self, out: &mut Vec<f64>) {
         match self {
-            Value::Bool(flag) => out.push(f64::from(u8::from(*flag))),
-            Value::Date(date) => out.push(date.millis() as f64),
-            Value::List(items) => items.borrow().iter().for_each(|item| item.numbers(out)),
-            number if number.is_number() => out.push(number.f64()),
-            Value::Object(object) => out.extend(object.number()),
-            _ => {}
+            Value::List(items) => out.extend(items.borrow().iter().filter_map(Value::number)),
+            Value::Set(items) => {
+                out.extend(items.borrow().walk().iter().filter_map(|(item, _)| item.number()));
+            }
+            other => out.extend(other.number()),
+        }
+    }
+
+    fn number(&self) -> Option<f64> {
+        match self {
+            Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
+            Value::Date(date) => Some(date.millis() as f64),
+            Value::Object(object) => object.number(),
+            number => number.is_number().then(|| number.f64()),
         }
     }
 

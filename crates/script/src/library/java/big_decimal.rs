@@ -8,7 +8,7 @@ use limber_mapping::number::java_double;
 use num_bigint::{BigInt, Sign};
 
 use super::Class;
-use super::big_integer::{self, BITS_MAX, BigInteger, check_digits, too_large};
+use super::big_integer::{self, BITS_MAX, BigInteger, arithmetic, check_digits, too_large};
 use super::rounding::divided;
 use crate::error::{Outcome, ScriptError};
 use crate::values::{JavaObject, Value};
@@ -16,60 +16,65 @@ use crate::values::{JavaObject, Value};
 /// Digits that a scale may add or take away.
 const SCALE_MAX: i64 = (BITS_MAX / 4) as i64;
 
-const STATICS: &[(&str, usize)] = &[("valueOf", 1), ("valueOf", 2), ("ZERO", 0), ("ONE", 0), ("TEN", 0)];
+const STATICS: &[(&str, usize)] = &[("valueOf", 1), ("valueOf", 2)];
+const CONSTANTS: &[&str] = &["ZERO", "ONE", "TEN"];
 
-pub(super) const CLASS: Class =
-    Class { name: "BigDecimal", statics: STATICS, call: static_call, construct: Some(construct) };
+pub(super) const CLASS: Class = Class {
+    name: "BigDecimal",
+    constants: CONSTANTS,
+    statics: STATICS,
+    call: static_call,
+    construct: Some(construct),
+};
 
+/// **Invariant**: at most [`BITS_MAX`] bits, and a scale of at most [`SCALE_MAX`] digits to either side, so
+/// that differences and sums of scales are small numbers. [`BigDecimal::new`] is the only way to make one.
 #[derive(Debug, Clone, PartialEq)]
 struct BigDecimal {
     unscaled: BigInt,
     scale: i64,
 }
 
-fn arithmetic(at: u32, reason: &str) -> ScriptError {
-    ScriptError::new(at, "arithmetic_exception", reason)
-}
-
+/// 10 to the power of `exponent`; 1 below 0. Scales keep it small.
 fn ten_to(exponent: i64) -> BigInt {
-    BigInt::from(10).pow(exponent.max(0) as u32)
+    BigInt::from(10).pow(exponent.clamp(0, 4 * SCALE_MAX) as u32)
 }
 
-fn value(number: BigDecimal, at: u32) -> Outcome<Value> {
-    if number.unscaled.bits() > BITS_MAX || number.scale.abs() > SCALE_MAX {
-        return Err(too_large(at));
-    }
-    Ok(Value::Object(Rc::new(number)))
+fn value(number: BigDecimal) -> Value {
+    Value::Object(Rc::new(number))
 }
 
 fn static_call(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
-    let whole = |number: i64, scale| BigDecimal { unscaled: BigInt::from(number), scale };
+    let whole = |number: i64, scale: i64| BigDecimal::new(BigInt::from(number), i128::from(scale), at);
     let number = match (name, arguments) {
         ("ZERO", []) => whole(0, 0),
         ("ONE", []) => whole(1, 0),
         ("TEN", []) => whole(10, 0),
-        ("valueOf", [Value::Double(number)]) => parse(&java_double(*number), at)?,
-        ("valueOf", [Value::Float(number)]) => parse(&java_double(f64::from(*number)), at)?,
+        ("valueOf", [Value::Double(number)]) => parse(&java_double(*number), at),
+        ("valueOf", [Value::Float(number)]) => parse(&java_double(f64::from(*number)), at),
         ("valueOf", [number]) if number.is_number() => whole(number.i64(), 0),
         ("valueOf", [number, scale]) if number.is_number() => whole(number.i64(), scale.i64()),
         _ => return Ok(None),
     };
-    value(number, at).map(Some)
+    number.map(value).map(Some)
 }
 
 fn construct(_: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
     let number = match arguments {
-        [Value::Str(text)] => parse(text, at)?,
-        [Value::Double(number)] => exact(*number, at)?,
-        [Value::Float(number)] => exact(f64::from(*number), at)?,
-        [number] if number.is_number() => BigDecimal { unscaled: BigInt::from(number.i64()), scale: 0 },
-        [Value::Object(object)] => match object.as_any().downcast_ref::<BigInteger>() {
-            Some(whole) => BigDecimal { unscaled: whole.0.clone(), scale: 0 },
+        [Value::Str(text)] => parse(text, at),
+        [Value::Double(number)] => exact(*number, at),
+        [Value::Float(number)] => exact(f64::from(*number), at),
+        [number] if number.is_number() => BigDecimal::new(BigInt::from(number.i64()), 0, at),
+        [number, scale @ ..] if scale.len() <= 1 => match number.object() {
+            Some(BigInteger(whole)) => {
+                let scale = scale.first().map_or(0, Value::i64);
+                BigDecimal::new(whole.clone(), i128::from(scale), at)
+            }
             None => return Ok(None),
         },
         _ => return Ok(None),
     };
-    value(number, at).map(Some)
+    number.map(value).map(Some)
 }
 
 /// `12.5e3` and the like.
@@ -90,11 +95,7 @@ fn parse(text: &str, at: u32) -> Outcome<BigDecimal> {
     let is_sound = after.bytes().all(|byte| byte.is_ascii_digit()) && !digits.contains('_');
     let joined = format!("{before}{after}");
     let unscaled = joined.parse::<BigInt>().ok().filter(|_| is_sound).ok_or_else(refused)?;
-    let scale = after.len() as i64 - exponent;
-    if scale.abs() > SCALE_MAX {
-        return Err(too_large(at));
-    }
-    Ok(BigDecimal { unscaled, scale })
+    BigDecimal::new(unscaled, after.len() as i128 - i128::from(exponent), at)
 }
 
 /// All digits that a double has in its binary form.
@@ -106,6 +107,20 @@ fn exact(number: f64, at: u32) -> Outcome<BigDecimal> {
 }
 
 impl BigDecimal {
+    /// # Errors
+    /// The number has more digits than there may be, or its scale would add more.
+    fn new(unscaled: BigInt, scale: i128, at: u32) -> Outcome<BigDecimal> {
+        let known = i64::try_from(scale).ok().filter(|scale| (-SCALE_MAX..=SCALE_MAX).contains(scale));
+        match known {
+            Some(scale) if unscaled.bits() <= BITS_MAX => Ok(BigDecimal { unscaled, scale }),
+            _ => Err(too_large(at)),
+        }
+    }
+
+    fn wide_scale(&self) -> i128 {
+        i128::from(self.scale)
+    }
+
     /// Returns both numbers at the larger of their scales.
     fn aligned(&self, other: &BigDecimal) -> (BigInt, BigInt, i64) {
         let scale = self.scale.max(other.scale);
@@ -124,30 +139,27 @@ impl BigDecimal {
     }
 
     fn rescaled(&self, scale: i64, mode: &str, at: u32) -> Outcome<BigDecimal> {
-        if scale.abs() > SCALE_MAX {
-            return Err(too_large(at));
-        }
+        // Refuses a scale that is too large before anything is made of it.
+        let scale = BigDecimal::new(BigInt::ZERO, i128::from(scale), at)?.scale;
         let unscaled = match scale >= self.scale {
             true => &self.unscaled * ten_to(scale - self.scale),
             false => divided(&self.unscaled, &ten_to(self.scale - scale), mode)
                 .ok_or_else(|| arithmetic(at, "Rounding necessary"))?,
         };
-        Ok(BigDecimal { unscaled, scale })
+        BigDecimal::new(unscaled, i128::from(scale), at)
     }
 
     fn divided_by(&self, other: &BigDecimal, scale: i64, mode: &str, at: u32) -> Outcome<BigDecimal> {
         if other.unscaled.sign() == Sign::NoSign {
             return Err(arithmetic(at, "/ by zero"));
         }
+        let scale = BigDecimal::new(BigInt::ZERO, i128::from(scale), at)?.scale;
         let shift = scale + other.scale - self.scale;
-        if shift.abs() > 2 * SCALE_MAX {
-            return Err(too_large(at));
-        }
         let dividend = &self.unscaled * ten_to(shift);
         let divisor = &other.unscaled * ten_to(-shift);
         let unscaled =
             divided(&dividend, &divisor, mode).ok_or_else(|| arithmetic(at, "Rounding necessary"))?;
-        Ok(BigDecimal { unscaled, scale })
+        BigDecimal::new(unscaled, i128::from(scale), at)
     }
 
     /// The exact quotient, with as few digits as it has but not less than the scales ask for.
@@ -161,7 +173,7 @@ impl BigDecimal {
         let most = self.precision() + (10 * other.precision() + 2) / 3;
         let scale = preferred.max(0) + most;
         match self.divided_by(other, scale, "UNNECESSARY", at) {
-            Ok(exact) => Ok(exact.stripped(preferred)),
+            Ok(exact) => exact.stripped(preferred, at),
             Err(_) if scale <= SCALE_MAX => {
                 let reason = "Non-terminating decimal expansion; no exact representable decimal result.";
                 Err(arithmetic(at, reason))
@@ -171,20 +183,14 @@ impl BigDecimal {
     }
 
     /// Removes trailing zeros, down to the scale `least`.
-    fn stripped(&self, least: i64) -> BigDecimal {
-        let ten = BigInt::from(10);
-        let mut number = self.clone();
-        while number.scale > least && number.unscaled.sign() != Sign::NoSign {
-            let shorter = &number.unscaled / &ten;
-            if &shorter * &ten != number.unscaled {
-                break;
-            }
-            number = BigDecimal { unscaled: shorter, scale: number.scale - 1 };
+    fn stripped(&self, least: i64, at: u32) -> Outcome<BigDecimal> {
+        if self.unscaled.sign() == Sign::NoSign {
+            return BigDecimal::new(BigInt::ZERO, i128::from(least), at);
         }
-        if number.unscaled.sign() == Sign::NoSign && number.scale > least.max(0) {
-            number.scale = least.max(0);
-        }
-        number
+        let digits = self.unscaled.magnitude().to_string();
+        let zeros = (digits.len() - digits.trim_end_matches('0').len()) as i64;
+        let removed = zeros.min(self.scale - least).max(0);
+        BigDecimal::new(&self.unscaled / ten_to(removed), i128::from(self.scale - removed), at)
     }
 
     fn plain(&self) -> String {
@@ -232,36 +238,44 @@ impl BigDecimal {
             ("add" | "subtract", []) => {
                 let (own, other, scale) = self.aligned(other);
                 let unscaled = if name == "add" { own + other } else { own - other };
-                BigDecimal { unscaled, scale }
-            }
-            ("multiply", []) if self.unscaled.bits() + other.unscaled.bits() > BITS_MAX => {
-                return Err(too_large(at));
+                BigDecimal::new(unscaled, i128::from(scale), at)
             }
             ("multiply", []) => {
-                let unscaled = &self.unscaled * &other.unscaled;
-                BigDecimal { unscaled, scale: self.scale + other.scale }
+                let scale = self.wide_scale() + other.wide_scale();
+                BigDecimal::new(&self.unscaled * &other.unscaled, scale, at)
             }
-            ("divide", []) => self.quotient(other, at)?,
-            ("divide", [Value::Str(mode)]) => self.divided_by(other, self.scale, mode, at)?,
-            ("divide", [scale, Value::Str(mode)]) => self.divided_by(other, scale.i64(), mode, at)?,
-            ("divideToIntegralValue", []) | ("remainder", []) => {
-                let preferred = self.scale - other.scale;
+            ("divide", []) => self.quotient(other, at),
+            ("divide", [Value::Str(mode)]) => self.divided_by(other, self.scale, mode, at),
+            ("divide", [scale, Value::Str(mode)]) => self.divided_by(other, scale.i64(), mode, at),
+            ("divideToIntegralValue" | "remainder", []) => {
+                if other.unscaled.sign() == Sign::NoSign {
+                    return Err(arithmetic(at, "Division by zero"));
+                }
                 let whole = self.divided_by(other, 0, "DOWN", at)?;
                 if name == "remainder" {
-                    let (own, taken, scale) = self.aligned(&BigDecimal {
-                        unscaled: &whole.unscaled * &other.unscaled,
-                        scale: other.scale,
-                    });
-                    BigDecimal { unscaled: own - taken, scale }
+                    let product = &whole.unscaled * &other.unscaled;
+                    let taken = BigDecimal::new(product, other.wide_scale(), at)?;
+                    let (own, taken, scale) = self.aligned(&taken);
+                    BigDecimal::new(own - taken, i128::from(scale), at)
                 } else {
-                    whole.rescaled(preferred.max(0), "DOWN", at)?
+                    let preferred = self.scale - other.scale;
+                    match preferred >= 0 {
+                        true => whole.rescaled(preferred, "DOWN", at),
+                        false => whole.stripped(preferred, at),
+                    }
                 }
             }
-            ("max", []) => if self.order(other).is_ge() { self } else { other }.clone(),
-            ("min", []) => if self.order(other).is_le() { self } else { other }.clone(),
+            ("max", []) => Ok(if self.order(other).is_ge() { self } else { other }.clone()),
+            ("min", []) => Ok(if self.order(other).is_le() { self } else { other }.clone()),
             _ => return Ok(None),
         };
-        value(found, at).map(Some)
+        found.map(value).map(Some)
+    }
+
+    /// The same digits with another scale; a negative one becomes 0.
+    fn moved(&self, scale: i128, at: u32) -> Outcome<BigDecimal> {
+        let number = BigDecimal::new(self.unscaled.clone(), scale, at)?;
+        if number.scale < 0 { number.rescaled(0, "UNNECESSARY", at) } else { Ok(number) }
     }
 }
 
@@ -270,8 +284,17 @@ impl JavaObject for BigDecimal {
         "java.math.BigDecimal"
     }
 
-    fn text(&self) -> String {
-        self.canonical()
+    fn write_text(&self, out: &mut String, _: u32) {
+        out.push_str(&self.canonical());
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(self) + big_integer::bytes_of(&self.unscaled)
+    }
+
+    fn steps(&self) -> usize {
+        // Arithmetic may add as many digits as the scale says.
+        big_integer::steps_of(&self.unscaled) + self.scale.unsigned_abs() as usize
     }
 
     fn hash(&self) -> i32 {
@@ -279,7 +302,7 @@ impl JavaObject for BigDecimal {
         unscaled.wrapping_mul(31).wrapping_add(self.scale as i32)
     }
 
-    fn equals(&self, other: &dyn JavaObject) -> bool {
+    fn equals(&self, other: &dyn JavaObject, _: u32, _: &mut u32) -> bool {
         other.as_any().downcast_ref::<BigDecimal>() == Some(self)
     }
 
@@ -288,43 +311,40 @@ impl JavaObject for BigDecimal {
     }
 
     fn call(&self, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
-        if let [Value::Object(other), rest @ ..] = arguments
-            && let Some(other) = other.as_any().downcast_ref::<BigDecimal>()
+        if let [other, rest @ ..] = arguments
+            && let Some(other) = other.object()
         {
             return self.with(name, other, rest, at);
         }
-        let made = |number| value(number, at);
-        let moved = |by: i64| {
-            let number = BigDecimal { unscaled: self.unscaled.clone(), scale: self.scale + by };
-            if number.scale < 0 { number.rescaled(0, "UNNECESSARY", at) } else { Ok(number) }
-        };
+        let same_scale = |unscaled: BigInt| BigDecimal::new(unscaled, self.wide_scale(), at).map(value);
+        let rescaled = |scale: &Value, mode: &str| self.rescaled(scale.i64(), mode, at).map(value);
         Ok(Some(match (name, arguments) {
-            ("negate", []) => made(BigDecimal { unscaled: -&self.unscaled, scale: self.scale })?,
-            ("abs", []) => {
-                let unscaled = BigInt::from(self.unscaled.magnitude().clone());
-                made(BigDecimal { unscaled, scale: self.scale })?
-            }
-            ("plus", []) => made(self.clone())?,
+            ("negate", []) => same_scale(-&self.unscaled)?,
+            ("abs", []) => same_scale(self.unscaled.magnitude().clone().into())?,
+            ("plus", []) => same_scale(self.unscaled.clone())?,
             ("signum", []) => Value::Int(self.unscaled.cmp(&BigInt::ZERO) as i32),
             ("scale", []) => Value::Int(self.scale as i32),
             ("precision", []) => Value::Int(self.precision() as i32),
             ("unscaledValue", []) => big_integer::value(self.unscaled.clone(), at)?,
-            ("setScale", [scale]) => made(self.rescaled(scale.i64(), "UNNECESSARY", at)?)?,
-            ("setScale", [scale, Value::Str(mode)]) => made(self.rescaled(scale.i64(), mode, at)?)?,
-            ("stripTrailingZeros", []) => made(self.stripped(-SCALE_MAX))?,
-            ("movePointLeft", [by]) => made(moved(by.i64())?)?,
-            ("movePointRight", [by]) => made(moved(-by.i64())?)?,
+            ("setScale", [scale]) => rescaled(scale, "UNNECESSARY")?,
+            ("setScale", [scale, Value::Str(mode)]) => rescaled(scale, mode)?,
+            ("stripTrailingZeros", []) if self.unscaled.sign() == Sign::NoSign => {
+                value(BigDecimal::new(BigInt::ZERO, 0, at)?)
+            }
+            ("stripTrailingZeros", []) => value(self.stripped(-SCALE_MAX, at)?),
+            ("movePointLeft", [by]) => value(self.moved(self.wide_scale() + i128::from(by.i64()), at)?),
+            ("movePointRight", [by]) => value(self.moved(self.wide_scale() - i128::from(by.i64()), at)?),
             ("scaleByPowerOfTen", [by]) => {
-                made(BigDecimal { unscaled: self.unscaled.clone(), scale: self.scale - by.i64() })?
+                let scale = self.wide_scale() - i128::from(by.i64());
+                value(BigDecimal::new(self.unscaled.clone(), scale, at)?)
             }
             ("pow", [exponent]) => {
-                let exponent = u32::try_from(exponent.i64()).ok().filter(|exponent| *exponent < 1_000_000);
+                let exponent = u32::try_from(exponent.i64()).ok().filter(|exponent| *exponent <= 999_999_999);
                 let exponent = exponent.ok_or_else(|| arithmetic(at, "Invalid operation"))?;
-                if self.unscaled.bits().saturating_mul(u64::from(exponent)) > BITS_MAX {
-                    return Err(too_large(at));
-                }
-                let unscaled = self.unscaled.pow(exponent);
-                made(BigDecimal { unscaled, scale: self.scale * i64::from(exponent) })?
+                let scale = self.wide_scale() * i128::from(exponent);
+                // Refuses a scale that is too large, and digits, before the power is made.
+                BigDecimal::new(BigInt::ZERO, scale, at)?;
+                value(BigDecimal::new(big_integer::power_of(&self.unscaled, exponent, at)?, scale, at)?)
             }
             ("toPlainString", []) => Value::str(self.plain()),
             ("toEngineeringString", []) => Value::str(self.canonical()),

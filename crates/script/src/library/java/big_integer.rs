@@ -4,6 +4,8 @@ use std::any::Any;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
+use limber_mapping::RequestError;
+use limber_work as work;
 use num_bigint::{BigInt, Sign};
 
 use super::Class;
@@ -13,10 +15,19 @@ use crate::values::{JavaObject, Value};
 /// Maximum bits of a number: arithmetic on longer ones would run too long without a check for cancellation.
 pub(super) const BITS_MAX: u64 = 1 << 17;
 
-const STATICS: &[(&str, usize)] = &[("valueOf", 1), ("ZERO", 0), ("ONE", 0), ("TWO", 0), ("TEN", 0)];
+/// Divisions between two checks whether the request goes on: of long numbers, some milliseconds.
+const DIVISIONS_PER_CHECK: u32 = 1 << 10;
 
-pub(super) const CLASS: Class =
-    Class { name: "BigInteger", statics: STATICS, call: static_call, construct: Some(construct) };
+const STATICS: &[(&str, usize)] = &[("valueOf", 1)];
+const CONSTANTS: &[&str] = &["ZERO", "ONE", "TWO", "TEN"];
+
+pub(super) const CLASS: Class = Class {
+    name: "BigInteger",
+    constants: CONSTANTS,
+    statics: STATICS,
+    call: static_call,
+    construct: Some(construct),
+};
 
 #[derive(Debug)]
 pub(super) struct BigInteger(pub BigInt);
@@ -63,8 +74,7 @@ pub(super) fn check_digits(count: usize, at: u32) -> Outcome<()> {
 }
 
 pub(super) fn too_large(at: u32) -> ScriptError {
-    let reason = "BigInteger would overflow supported range";
-    ScriptError::new(at, "arithmetic_exception", reason)
+    arithmetic(at, "BigInteger would overflow supported range")
 }
 
 /// The number as a value, unless it is too large.
@@ -87,12 +97,15 @@ pub(super) fn double_of(number: &BigInt) -> f64 {
     number.to_string().parse().unwrap_or(f64::NAN)
 }
 
-/// The number that an object or one of Java's whole numbers is.
-pub(super) fn integer_of(value: &Value) -> Option<BigInt> {
-    match value {
-        Value::Object(object) => object.as_any().downcast_ref::<BigInteger>().map(|big| big.0.clone()),
-        _ => None,
-    }
+/// Memory of a number's digits.
+pub(super) fn bytes_of(number: &BigInt) -> usize {
+    (number.bits() / 8) as usize
+}
+
+/// Time of arithmetic on the number: quadratic in its digits.
+pub(super) fn steps_of(number: &BigInt) -> usize {
+    let words = (number.bits() / 64) as usize;
+    1 + words * words / 8
 }
 
 impl JavaObject for BigInteger {
@@ -100,8 +113,16 @@ impl JavaObject for BigInteger {
         "java.math.BigInteger"
     }
 
-    fn text(&self) -> String {
-        self.0.to_string()
+    fn write_text(&self, out: &mut String, _: u32) {
+        out.push_str(&self.0.to_string());
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(self) + bytes_of(&self.0)
+    }
+
+    fn steps(&self) -> usize {
+        steps_of(&self.0)
     }
 
     fn hash(&self) -> i32 {
@@ -111,7 +132,7 @@ impl JavaObject for BigInteger {
         if self.0.sign() == Sign::Minus { hash.wrapping_neg() } else { hash }
     }
 
-    fn equals(&self, other: &dyn JavaObject) -> bool {
+    fn equals(&self, other: &dyn JavaObject, _: u32, _: &mut u32) -> bool {
         other.as_any().downcast_ref::<BigInteger>().is_some_and(|other| other.0 == self.0)
     }
 
@@ -121,9 +142,9 @@ impl JavaObject for BigInteger {
 
     fn call(&self, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
         if let [other] = arguments
-            && let Some(other) = integer_of(other)
+            && let Some(BigInteger(other)) = other.object()
         {
-            return self.with(name, &other, at);
+            return self.with(name, other, at);
         }
         let own = &self.0;
         Ok(Some(match (name, arguments) {
@@ -139,15 +160,18 @@ impl JavaObject for BigInteger {
                 Sign::Minus => (!own).bits(),
                 _ => own.bits(),
             } as i32),
-            ("testBit", [place]) => Value::Bool(own.bit(u64::try_from(place.i64()).unwrap_or(u64::MAX))),
-            ("sqrt", []) if own.sign() != Sign::Minus => value(own.sqrt(), at)?,
+            ("testBit", [place]) => match u64::try_from(place.i64()) {
+                Ok(place) => Value::Bool(own.bit(place)),
+                Err(_) => return Err(arithmetic(at, "Negative bit address")),
+            },
+            ("sqrt", []) if own.sign() == Sign::Minus => {
+                return Err(arithmetic(at, "Negative BigInteger"));
+            }
+            ("sqrt", []) => value(own.sqrt(), at)?,
             ("pow", [exponent]) => power(own, exponent, at)?,
             ("shiftLeft" | "shiftRight", [count]) => {
-                let count = if name == "shiftLeft" { count.i64() } else { -count.i64() };
-                if count.unsigned_abs() > BITS_MAX {
-                    return Err(too_large(at));
-                }
-                value(if count < 0 { own >> count.unsigned_abs() } else { own << count.unsigned_abs() }, at)?
+                let goes_left = (name == "shiftLeft") == (count.i64() >= 0);
+                value(shifted(own, goes_left, count.i64().unsigned_abs(), at)?, at)?
             }
             ("toString", [radix]) => {
                 let radix = u32::try_from(radix.i64()).ok().filter(|radix| (2..=36).contains(radix));
@@ -172,18 +196,41 @@ impl JavaObject for BigInteger {
     }
 }
 
+pub(super) fn arithmetic(at: u32, reason: &str) -> ScriptError {
+    ScriptError::new(at, "arithmetic_exception", reason)
+}
+
 fn out_of_range(kind: &str, at: u32) -> ScriptError {
-    ScriptError::new(at, "arithmetic_exception", format!("BigInteger out of {kind} range"))
+    arithmetic(at, &format!("BigInteger out of {kind} range"))
+}
+
+/// The number with its bits moved; to the right, the sign fills what becomes free.
+fn shifted(number: &BigInt, goes_left: bool, count: u64, at: u32) -> Outcome<BigInt> {
+    match goes_left {
+        true if number.sign() == Sign::NoSign => Ok(BigInt::ZERO),
+        true if count > BITS_MAX => Err(too_large(at)),
+        true => Ok(number << count),
+        false if count > number.bits() => Ok(BigInt::from(if number.sign() == Sign::Minus { -1 } else { 0 })),
+        false => Ok(number >> count),
+    }
 }
 
 fn power(base: &BigInt, exponent: &Value, at: u32) -> Outcome<Value> {
     let Ok(exponent) = u32::try_from(exponent.i64()) else {
-        return Err(ScriptError::new(at, "arithmetic_exception", "Negative exponent"));
+        return Err(arithmetic(at, "Negative exponent"));
     };
-    if base.bits().saturating_mul(u64::from(exponent)) > BITS_MAX {
+    value(power_of(base, exponent, at)?, at)
+}
+
+/// # Errors
+/// The power is too large.
+pub(super) fn power_of(base: &BigInt, exponent: u32, at: u32) -> Outcome<BigInt> {
+    // 0, 1 and -1 have one bit at most, whatever the exponent.
+    let is_small = base.bits() <= 1;
+    if !is_small && (base.bits() - 1).saturating_mul(u64::from(exponent)) > BITS_MAX {
         return Err(too_large(at));
     }
-    value(base.pow(exponent), at)
+    Ok(base.pow(exponent))
 }
 
 impl BigInteger {
@@ -197,15 +244,15 @@ impl BigInteger {
             "multiply" if own.bits() + other.bits() > BITS_MAX => return Err(too_large(at)),
             "multiply" => own * other,
             "divide" | "remainder" if is_zero => {
-                return Err(ScriptError::new(at, "arithmetic_exception", "BigInteger divide by zero"));
+                return Err(arithmetic(at, "BigInteger divide by zero"));
             }
             "divide" => own / other,
             "remainder" => own % other,
             "mod" if other.sign() != Sign::Plus => {
-                return Err(ScriptError::new(at, "arithmetic_exception", "BigInteger: modulus not positive"));
+                return Err(arithmetic(at, "BigInteger: modulus not positive"));
             }
             "mod" => ((own % other) + other) % other,
-            "gcd" => greatest_divisor(own, other),
+            "gcd" => greatest_divisor(own, other)?,
             "and" => own & other,
             "or" => own | other,
             "xor" => own ^ other,
@@ -218,10 +265,16 @@ impl BigInteger {
     }
 }
 
-fn greatest_divisor(one: &BigInt, other: &BigInt) -> BigInt {
+fn greatest_divisor(one: &BigInt, other: &BigInt) -> Outcome<BigInt> {
     let (mut one, mut other) = (one.magnitude().clone(), other.magnitude().clone());
+    let mut steps = 0u32;
     while other.bits() > 0 {
-        (one, other) = (other.clone(), one % other);
+        one %= &other;
+        std::mem::swap(&mut one, &mut other);
+        steps += 1;
+        if steps.is_multiple_of(DIVISIONS_PER_CHECK) {
+            work::check_beyond_deadline().map_err(RequestError::from)?;
+        }
     }
-    one.into()
+    Ok(one.into())
 }

@@ -10,7 +10,9 @@ type Make = fn(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value
 /// A class by its short name.
 pub(crate) struct Class {
     pub name: &'static str,
-    /// Static methods with the numbers of their arguments; constants take none.
+    /// Static fields, which a script names without parentheses.
+    pub constants: &'static [&'static str],
+    /// Static methods with the numbers of their arguments.
     pub statics: &'static [(&'static str, usize)],
     pub call: Make,
     /// The constructor, called with an empty name.
@@ -21,7 +23,12 @@ fn find(class: &str) -> Option<&'static Class> {
     CLASSES.iter().find(|known| known.name == class)
 }
 
-/// Whether a class has such a static method or, without arguments, such a constant.
+/// Whether a class has such a static field.
+pub(crate) fn is_constant(class: &str, name: &str) -> bool {
+    find(class).is_some_and(|class| class.constants.contains(&name))
+}
+
+/// Whether a class has such a static method.
 pub(crate) fn is_static(class: &str, name: &str, count: usize) -> bool {
     find(class).is_some_and(|class| class.statics.contains(&(name, count)))
 }

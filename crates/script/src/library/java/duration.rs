@@ -5,24 +5,13 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::Class;
-use super::local::Local;
 use crate::error::{Outcome, ScriptError};
+use crate::library::dates;
 use crate::values::{JavaObject, Value};
 
 const SECOND: i128 = 1_000_000_000;
 
-/// Nanoseconds of the units that methods are named after.
-const UNITS: [(&str, i128); 6] = [
-    ("Days", 86_400 * SECOND),
-    ("Hours", 3_600 * SECOND),
-    ("Minutes", 60 * SECOND),
-    ("Seconds", SECOND),
-    ("Millis", 1_000_000),
-    ("Nanos", 1),
-];
-
 const STATICS: &[(&str, usize)] = &[
-    ("ZERO", 0),
     ("between", 2),
     ("of", 2),
     ("ofDays", 1),
@@ -36,7 +25,7 @@ const STATICS: &[(&str, usize)] = &[
 ];
 
 pub(in super::super) const CLASS: Class =
-    Class { name: "Duration", statics: STATICS, call: static_call, construct: None };
+    Class { name: "Duration", constants: &["ZERO"], statics: STATICS, call: static_call, construct: None };
 
 #[derive(Debug, PartialEq)]
 pub(in super::super) struct Duration {
@@ -48,30 +37,33 @@ fn overflow(at: u32) -> ScriptError {
     ScriptError::new(at, "arithmetic_exception", "long overflow")
 }
 
+fn no_exact_length(at: u32) -> ScriptError {
+    let reason = "Unit must not have an estimated duration";
+    ScriptError::new(at, "unsupported_temporal_type_exception", reason)
+}
+
 fn value(nanos: Option<i128>, at: u32) -> Outcome<Value> {
     let is_in_range = |nanos: &i128| i64::try_from(nanos.div_euclid(SECOND)).is_ok();
     let nanos = nanos.filter(is_in_range).ok_or_else(|| overflow(at))?;
     Ok(Value::Object(Rc::new(Duration { nanos })))
 }
 
-/// Nanoseconds of a unit by its name in methods (`Days`) or in `ChronoUnit` (`DAYS`).
+/// Nanoseconds of a unit by its name in methods (`Days`) or in `ChronoUnit` (`DAYS`). Those longer than a day
+/// have no exact length.
 fn unit(name: &str) -> Option<i128> {
-    UNITS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, nanos)| *nanos)
+    dates::unit_nanos(name).map(i128::from).filter(|nanos| *nanos <= 86_400 * SECOND)
 }
 
 fn static_call(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
     let nanos = match (name, arguments) {
         ("ZERO", []) => Some(0),
-        ("between", [from, to]) => match (nanos_of(from), nanos_of(to)) {
-            (Some(from), Some(to)) => to.checked_sub(from),
+        ("between", [from, to]) => match (dates::moment_of(from), dates::moment_of(to)) {
+            (Some(from), Some(to)) => to.nanos().checked_sub(from.nanos()),
             _ => return Ok(None),
         },
         ("of", [amount, named]) => match unit(&named.text()) {
             Some(nanos) => nanos.checked_mul(i128::from(amount.i64())),
-            None => {
-                let reason = "Unit must not have an estimated duration";
-                return Err(ScriptError::new(at, "unsupported_temporal_type_exception", reason));
-            }
+            None => return Err(no_exact_length(at)),
         },
         ("ofSeconds", [seconds, nanos]) => Some(i128::from(seconds.i64()) * SECOND + i128::from(nanos.i64())),
         ("parse", [Value::Str(text)]) => Some(parse(text).ok_or_else(|| {
@@ -85,15 +77,6 @@ fn static_call(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value
         _ => return Ok(None),
     };
     value(nanos, at).map(Some)
-}
-
-/// A moment on one line with all others of its kind.
-fn nanos_of(value: &Value) -> Option<i128> {
-    match value {
-        Value::Date(date) => Some(date.nanos()),
-        Value::Object(object) => object.as_any().downcast_ref::<Local>().map(|local| local.date.nanos()),
-        _ => None,
-    }
 }
 
 /// `P2DT3H4M5.6S`.
@@ -138,30 +121,29 @@ impl JavaObject for Duration {
         "java.time.Duration"
     }
 
-    fn text(&self) -> String {
+    fn write_text(&self, out: &mut String, _: u32) {
         if self.nanos == 0 {
-            return "PT0S".to_owned();
+            return out.push_str("PT0S");
         }
         let seconds = self.nanos / SECOND;
         let (hours, minutes) = (seconds / 3600, seconds % 3600 / 60);
         let (rest, nanos) = (seconds % 60, self.nanos % SECOND);
-        let mut text = "PT".to_owned();
+        out.push_str("PT");
         if hours != 0 {
-            text += &format!("{hours}H");
+            out.push_str(&format!("{hours}H"));
         }
         if minutes != 0 {
-            text += &format!("{minutes}M");
+            out.push_str(&format!("{minutes}M"));
         }
         if rest != 0 || nanos != 0 {
             let sign = if rest == 0 && nanos < 0 { "-" } else { "" };
-            text += &format!("{sign}{rest}");
+            out.push_str(&format!("{sign}{rest}"));
             if nanos != 0 {
                 let digits = format!("{:09}", nanos.abs());
-                text += &format!(".{}", digits.trim_end_matches('0'));
+                out.push_str(&format!(".{}", digits.trim_end_matches('0')));
             }
-            text.push('S');
+            out.push('S');
         }
-        text
     }
 
     fn hash(&self) -> i32 {
@@ -170,7 +152,7 @@ impl JavaObject for Duration {
         Value::Long(seconds).hash().wrapping_add(nanos.wrapping_mul(51))
     }
 
-    fn equals(&self, other: &dyn JavaObject) -> bool {
+    fn equals(&self, other: &dyn JavaObject, _: u32, _: &mut u32) -> bool {
         other.as_any().downcast_ref::<Duration>() == Some(self)
     }
 
@@ -180,10 +162,7 @@ impl JavaObject for Duration {
 
     fn call(&self, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
         let own = self.nanos;
-        let other = match arguments {
-            [Value::Object(object)] => object.as_any().downcast_ref::<Duration>().map(|other| other.nanos),
-            _ => None,
-        };
+        let other = arguments.first().and_then(Value::object::<Duration>).map(|other| other.nanos);
         let long = |number: i128| i64::try_from(number).map(Value::Long).map_err(|_| overflow(at));
         Ok(Some(match (name, arguments) {
             ("getSeconds" | "toSeconds", []) => long(own.div_euclid(SECOND))?,
@@ -195,9 +174,9 @@ impl JavaObject for Duration {
             ("plus", [_]) if other.is_some() => value(other.and_then(|other| own.checked_add(other)), at)?,
             ("minus", [_]) if other.is_some() => value(other.and_then(|other| own.checked_sub(other)), at)?,
             ("plus" | "minus", [amount, named]) => {
-                let by = unit(&named.text()).and_then(|unit| unit.checked_mul(i128::from(amount.i64())));
-                let by = if name == "plus" { by } else { by.map(|by| -by) };
-                value(by.and_then(|by| own.checked_add(by)), at)?
+                let unit = unit(&named.text()).ok_or_else(|| no_exact_length(at))?;
+                let by = unit * i128::from(amount.i64());
+                value(Some(if name == "plus" { own + by } else { own - by }), at)?
             }
             ("multipliedBy", [by]) => value(own.checked_mul(i128::from(by.i64())), at)?,
             ("dividedBy", [by]) => match by.i64() {

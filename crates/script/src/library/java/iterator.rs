@@ -5,18 +5,23 @@ use std::cell::Cell;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use crate::error::{Outcome, ScriptError};
-use crate::values::{JavaObject, Value};
+use crate::error::{Outcome, ScriptError, failed};
+use crate::values::{JavaObject, Value, nesting_of};
 
 #[derive(Debug)]
 struct ItemIterator {
     items: Vec<Value>,
     next: Cell<usize>,
+    nesting: u32,
 }
 
 /// An iterator before the first of these items.
-pub(in super::super) fn iterator(items: Vec<Value>) -> Value {
-    Value::Object(Rc::new(ItemIterator { items, next: Cell::new(0) }))
+///
+/// # Errors
+/// It would be nested too deeply.
+pub(in super::super) fn iterator(items: Vec<Value>, at: u32) -> Outcome<Value> {
+    let nesting = nesting_of(&items).map_err(|failure| failed(failure, at))?;
+    Ok(Value::Object(Rc::new(ItemIterator { items, next: Cell::new(0), nesting })))
 }
 
 impl JavaObject for ItemIterator {
@@ -24,16 +29,24 @@ impl JavaObject for ItemIterator {
         "java.util.Iterator"
     }
 
-    fn text(&self) -> String {
-        self.class().to_owned()
+    fn write_text(&self, out: &mut String, _: u32) {
+        out.push_str(self.class());
     }
 
     fn hash(&self) -> i32 {
         0
     }
 
-    fn equals(&self, other: &dyn JavaObject) -> bool {
+    fn equals(&self, other: &dyn JavaObject, _: u32, _: &mut u32) -> bool {
         other.as_any().downcast_ref::<ItemIterator>().is_some_and(|other| std::ptr::eq(self, other))
+    }
+
+    fn held(&self) -> &[Value] {
+        &self.items
+    }
+
+    fn nesting(&self) -> u32 {
+        self.nesting
     }
 
     fn compare(&self, _: &dyn JavaObject) -> Option<Ordering> {
@@ -46,7 +59,7 @@ impl JavaObject for ItemIterator {
             ("hasNext", []) => Value::Bool(place < self.items.len()),
             ("next", []) => {
                 let found = self.items.get(place).cloned();
-                self.next.set(place + 1);
+                self.next.set((place + 1).min(self.items.len()));
                 found.ok_or_else(|| ScriptError::new(at, "no_such_element_exception", ""))?
             }
             _ => return Ok(None),

@@ -6,14 +6,12 @@ use std::any::Any;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use limber_mapping::date::{Civil, Instant, Zone};
+use limber_mapping::date::{Civil, Instant, MILLIS_PER_DAY, Zone, days_in_month, is_leap};
 
 use super::super::dates::{self, date_method};
 use super::Class;
 use crate::error::{Outcome, ScriptError};
 use crate::values::{DateValue, JavaObject, Value};
-
-const DAY_MILLIS: i64 = 86_400_000;
 
 const OF_DATE: &[(&str, usize)] =
     &[("of", 3), ("ofYearDay", 2), ("ofEpochDay", 1), ("parse", 1), ("parse", 2)];
@@ -27,25 +25,25 @@ const OF_DATE_TIME: &[(&str, usize)] = &[
     ("parse", 1),
     ("parse", 2),
 ];
-const OF_TIME: &[(&str, usize)] = &[
-    ("of", 2),
-    ("of", 3),
-    ("of", 4),
-    ("ofSecondOfDay", 1),
-    ("ofNanoOfDay", 1),
-    ("parse", 1),
-    ("MIDNIGHT", 0),
-    ("NOON", 0),
-    ("MIN", 0),
-    ("MAX", 0),
-];
+const OF_TIME: &[(&str, usize)] =
+    &[("of", 2), ("of", 3), ("of", 4), ("ofSecondOfDay", 1), ("ofNanoOfDay", 1), ("parse", 1)];
 
 pub(super) const DATE: Class =
-    Class { name: "LocalDate", statics: OF_DATE, call: static_date, construct: None };
-pub(super) const DATE_TIME: Class =
-    Class { name: "LocalDateTime", statics: OF_DATE_TIME, call: static_date_time, construct: None };
-pub(super) const TIME: Class =
-    Class { name: "LocalTime", statics: OF_TIME, call: static_time, construct: None };
+    Class { name: "LocalDate", constants: &[], statics: OF_DATE, call: static_date, construct: None };
+pub(super) const DATE_TIME: Class = Class {
+    name: "LocalDateTime",
+    constants: &[],
+    statics: OF_DATE_TIME,
+    call: static_date_time,
+    construct: None,
+};
+pub(super) const TIME: Class = Class {
+    name: "LocalTime",
+    constants: &["MIDNIGHT", "NOON", "MIN", "MAX"],
+    statics: OF_TIME,
+    call: static_time,
+    construct: None,
+};
 
 /// Which parts a date without a zone has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,8 +74,10 @@ impl Local {
         let millis = date.millis();
         let instant = match kind {
             LocalKind::DateTime => date.instant,
-            LocalKind::Date => Instant { millis: millis - millis.rem_euclid(DAY_MILLIS), nanos: 0 },
-            LocalKind::Time => Instant { millis: millis.rem_euclid(DAY_MILLIS), ..date.instant },
+            LocalKind::Date => {
+                Instant { millis: millis.saturating_sub(millis.rem_euclid(MILLIS_PER_DAY)), nanos: 0 }
+            }
+            LocalKind::Time => Instant { millis: millis.rem_euclid(MILLIS_PER_DAY), ..date.instant },
         };
         Value::Object(Rc::new(Local { kind, date: DateValue::utc(instant) }))
     }
@@ -97,6 +97,9 @@ fn moment(parts: [i64; 7], at: u32) -> Outcome<DateValue> {
     let small = |value: i64, least: i64, most: i64| {
         u32::try_from(value).ok().filter(|_| (least..=most).contains(&value)).ok_or_else(refused)
     };
+    if !(-dates::YEAR_MAX..=dates::YEAR_MAX).contains(&year) {
+        return Err(refused());
+    }
     let civil = Civil {
         year,
         month: small(month, 1, 12)?,
@@ -136,10 +139,7 @@ fn parsed(text: &Value, at: u32) -> Outcome<DateValue> {
 }
 
 fn local_of(value: &Value) -> Option<&Local> {
-    match value {
-        Value::Object(object) => object.as_any().downcast_ref::<Local>(),
-        _ => None,
-    }
+    value.object()
 }
 
 fn static_date(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
@@ -147,9 +147,12 @@ fn static_date(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value
         ("of", [year, month, day]) => moment([year.i64(), month_number(month), day.i64(), 0, 0, 0, 0], at)?,
         ("ofYearDay", [year, day]) => {
             let first = moment([year.i64(), 1, 1, 0, 0, 0, 0], at)?;
-            DateValue::of_millis(first.millis().saturating_add((day.i64() - 1).saturating_mul(DAY_MILLIS)))
+            let days = 365 + i64::from(is_leap(year.i64()));
+            let day = Some(day.i64()).filter(|day| (1..=days).contains(day));
+            let day = day.ok_or_else(|| dates::out_of_range(at))?;
+            DateValue::of_millis(first.millis() + (day - 1) * MILLIS_PER_DAY)
         }
-        ("ofEpochDay", [day]) => DateValue::of_millis(day.i64().saturating_mul(DAY_MILLIS)),
+        ("ofEpochDay", [day]) => dates::of_day(day.i64(), at)?,
         ("parse", [text]) => parsed(text, at)?,
         ("parse", [text, Value::Formatter(format)]) => by_format(format, text, at)?,
         _ => return Ok(None),
@@ -161,7 +164,7 @@ fn static_date_time(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<
     let date = match (name, arguments) {
         ("of", [date, time]) => match (local_of(date), local_of(time)) {
             (Some(date), Some(time)) => {
-                let millis = date.date.millis() + time.date.millis();
+                let millis = date.date.millis().saturating_add(time.date.millis());
                 DateValue::utc(Instant { millis, ..time.date.instant })
             }
             _ => return Ok(None),
@@ -172,13 +175,7 @@ fn static_date_time(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<
             let date = [year.i64(), month_number(month), day.i64()];
             moment([date[0], date[1], date[2], time[0], time[1], time[2], time[3]], at)?
         }
-        ("ofEpochSecond", [seconds, nanos, _]) => {
-            let date = DateValue::of_millis(seconds.i64().saturating_mul(1000));
-            match dates::shifted(&date, "Nanos", nanos.i64(), at)? {
-                Some(Value::Date(date)) => date,
-                _ => return Ok(None),
-            }
-        }
+        ("ofEpochSecond", [seconds, nanos, _]) => dates::of_seconds(seconds.i64(), nanos.i64(), at)?,
         ("ofInstant", [Value::Date(date), zone]) => {
             let Some(Value::Date(date)) = date_method(date, "atZone", std::slice::from_ref(zone), at)? else {
                 return Ok(None);
@@ -193,10 +190,7 @@ fn static_date_time(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<
 }
 
 fn static_time(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
-    let of_nanos = |nanos: i64| {
-        let date = DateValue::of_millis(0);
-        dates::shifted(&date, "Nanos", nanos.clamp(0, DAY_MILLIS * 1_000_000 - 1), at)
-    };
+    const DAY_NANOS: i64 = MILLIS_PER_DAY * 1_000_000;
     let date = match (name, arguments) {
         ("of", [hour, minute, rest @ ..]) if rest.len() <= 2 => {
             let at_place = |place: usize| rest.get(place).map_or(0, Value::i64);
@@ -208,14 +202,14 @@ fn static_time(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value
                 ("ofSecondOfDay", [seconds]) => seconds.i64().saturating_mul(1_000_000_000),
                 ("ofNanoOfDay", [nanos]) => nanos.i64(),
                 ("MIDNIGHT" | "MIN", []) => 0,
-                ("NOON", []) => DAY_MILLIS / 2 * 1_000_000,
-                ("MAX", []) => i64::MAX,
+                ("NOON", []) => MILLIS_PER_DAY / 2 * 1_000_000,
+                ("MAX", []) => DAY_NANOS - 1,
                 _ => return Ok(None),
             };
-            match of_nanos(nanos)? {
-                Some(Value::Date(date)) => date,
-                _ => return Ok(None),
+            if !(0..DAY_NANOS).contains(&nanos) {
+                return Err(dates::out_of_range(at));
             }
+            dates::of_seconds(0, nanos, at)?
         }
     };
     Ok(Some(Local::cut(date, LocalKind::Time)))
@@ -239,19 +233,6 @@ fn by_format(format: &limber_mapping::date::DateFormat, text: &Value, at: u32) -
     })
 }
 
-fn is_leap_year(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
-/// Days of the month that a date is in.
-pub(super) fn days_of_month(civil: &Civil) -> i64 {
-    match civil.month {
-        2 => 28 + i64::from(is_leap_year(civil.year)),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
 /// What only moments have, not dates without a zone.
 const OF_MOMENTS: [&str; 6] =
     ["toInstant", "withZoneSameInstant", "atZone", "toEpochMilli", "getMillis", "getEpochSecond"];
@@ -265,22 +246,22 @@ impl JavaObject for Local {
         }
     }
 
-    fn text(&self) -> String {
+    fn write_text(&self, out: &mut String, _: u32) {
         let text = self.date.text();
         let text = text.strip_suffix('Z').unwrap_or(&text);
         let (date, time) = text.split_once('T').unwrap_or((text, ""));
-        match self.kind {
-            LocalKind::Date => date.to_owned(),
-            LocalKind::DateTime => text.to_owned(),
-            LocalKind::Time => time.to_owned(),
-        }
+        out.push_str(match self.kind {
+            LocalKind::Date => date,
+            LocalKind::DateTime => text,
+            LocalKind::Time => time,
+        });
     }
 
     fn hash(&self) -> i32 {
         Value::Long(self.date.nanos() as i64).hash()
     }
 
-    fn equals(&self, other: &dyn JavaObject) -> bool {
+    fn equals(&self, other: &dyn JavaObject, _: u32, _: &mut u32) -> bool {
         other.as_any().downcast_ref::<Local>() == Some(self)
     }
 
@@ -304,7 +285,7 @@ impl JavaObject for Local {
             return self.beside(name, other, &arguments[1..], at);
         }
         let civil = self.date.civil();
-        let is_leap = is_leap_year(civil.year);
+        let is_leap = is_leap(civil.year);
         let has_date = self.kind != LocalKind::Time;
         Ok(Some(match (name, arguments) {
             ("atZone", [zone]) if self.kind == LocalKind::DateTime => self.in_zone(zone, at)?,
@@ -320,9 +301,9 @@ impl JavaObject for Local {
             }
             ("atStartOfDay", [zone]) if self.kind == LocalKind::Date => self.in_zone(zone, at)?,
             ("atTime", [hour, minute, rest @ ..]) if self.kind == LocalKind::Date => {
-                let second = rest.first().map_or(0, Value::i64);
+                let at_place = |place: usize| rest.get(place).map_or(0, Value::i64);
                 let date = [civil.year, i64::from(civil.month), i64::from(civil.day)];
-                let parts = [date[0], date[1], date[2], hour.i64(), minute.i64(), second, 0];
+                let parts = [date[0], date[1], date[2], hour.i64(), minute.i64(), at_place(0), at_place(1)];
                 Local::cut(moment(parts, at)?, LocalKind::DateTime)
             }
             ("toLocalDate", []) if has_date => Local::cut(self.date.clone(), LocalKind::Date),
@@ -330,13 +311,13 @@ impl JavaObject for Local {
                 Local::cut(self.date.clone(), LocalKind::Time)
             }
             ("toEpochDay", []) if self.kind == LocalKind::Date => {
-                Value::Long(self.date.millis().div_euclid(DAY_MILLIS))
+                Value::Long(self.date.millis().div_euclid(MILLIS_PER_DAY))
             }
             ("toSecondOfDay", []) if !has_date => Value::Int((self.date.millis() / 1000) as i32),
             ("toNanoOfDay", []) if !has_date => Value::Long(self.date.nanos() as i64),
             ("isLeapYear", []) if has_date => Value::Bool(is_leap),
             ("lengthOfYear", []) if has_date => Value::Int(365 + i32::from(is_leap)),
-            ("lengthOfMonth", []) if has_date => Value::Int(days_of_month(&civil) as i32),
+            ("lengthOfMonth", []) if has_date => Value::Int(days_in_month(civil.year, civil.month) as i32),
             _ if OF_MOMENTS.contains(&name) => return Ok(None),
             _ => match date_method(&self.date, name, arguments, at)? {
                 Some(Value::Date(date)) => Local::cut(date, self.kind),
@@ -360,7 +341,7 @@ impl Local {
             ("isEqual", []) => Value::Bool(order.is_eq()),
             ("until", [unit]) => dates::between(&unit.text(), &self.date, &other.date, at)?,
             ("atTime", []) if self.kind == LocalKind::Date && other.kind == LocalKind::Time => {
-                let millis = self.date.millis() + other.date.millis();
+                let millis = self.date.millis().saturating_add(other.date.millis());
                 let date = DateValue::utc(Instant { millis, ..other.date.instant });
                 Local::cut(date, LocalKind::DateTime)
             }

@@ -12,7 +12,7 @@ mod rounding;
 mod class;
 
 pub(super) use class::Class;
-pub(crate) use class::{construct, is_static, static_call};
+pub(crate) use class::{construct, is_constant, is_static, static_call};
 pub(super) use duration::Duration;
 pub(super) use iterator::iterator;
 pub(super) use local::{Local, LocalKind, zoned};

@@ -5,30 +5,36 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::Class;
-use crate::error::{Outcome, ScriptError};
-use crate::values::{JavaObject, Value};
+use crate::error::{Outcome, ScriptError, failed};
+use crate::values::{JavaObject, Value, nesting_of};
 
 const STATICS: &[(&str, usize)] = &[("empty", 0), ("of", 1), ("ofNullable", 1)];
 
 pub(super) const CLASS: Class =
-    Class { name: "Optional", statics: STATICS, call: static_call, construct: None };
+    Class { name: "Optional", constants: &[], statics: STATICS, call: static_call, construct: None };
 
 #[derive(Debug)]
-struct Optional(Option<Value>);
-
-/// Makes the result of a stream operation that may have found nothing.
-pub(in super::super) fn optional(found: Option<Value>) -> Value {
-    Value::Object(Rc::new(Optional(found)))
+struct Optional {
+    value: Option<Value>,
+    nesting: u32,
 }
 
-fn static_call(name: &str, arguments: &[Value], _: u32) -> Outcome<Option<Value>> {
-    Ok(match (name, arguments) {
-        ("empty", []) => Some(optional(None)),
-        ("of" | "ofNullable", [value]) => {
-            Some(optional(Some(value.clone()).filter(|value| !value.is_null())))
-        }
-        _ => None,
-    })
+/// Makes the result of a stream operation that may have found nothing.
+///
+/// # Errors
+/// It would be nested too deeply.
+pub(in super::super) fn optional(value: Option<Value>, at: u32) -> Outcome<Value> {
+    let nesting = nesting_of(value.as_slice()).map_err(|failure| failed(failure, at))?;
+    Ok(Value::Object(Rc::new(Optional { value, nesting })))
+}
+
+fn static_call(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
+    match (name, arguments) {
+        ("empty", []) | ("ofNullable", [Value::Null]) => optional(None, at).map(Some),
+        ("of", [Value::Null]) => Err(ScriptError::new(at, "null_pointer_exception", "")),
+        ("of" | "ofNullable", [value]) => optional(Some(value.clone()), at).map(Some),
+        _ => Ok(None),
+    }
 }
 
 impl JavaObject for Optional {
@@ -36,23 +42,31 @@ impl JavaObject for Optional {
         "java.util.Optional"
     }
 
-    fn text(&self) -> String {
-        match &self.0 {
-            Some(value) => format!("Optional[{}]", value.text()),
-            None => "Optional.empty".to_owned(),
-        }
+    fn write_text(&self, out: &mut String, depth: u32) {
+        let Some(value) = &self.value else { return out.push_str("Optional.empty") };
+        out.push_str("Optional[");
+        value.write_text(out, depth.saturating_sub(1));
+        out.push(']');
     }
 
     fn hash(&self) -> i32 {
-        self.0.as_ref().map_or(0, Value::hash)
+        self.value.as_ref().map_or(0, Value::hash)
     }
 
-    fn equals(&self, other: &dyn JavaObject) -> bool {
-        match (&self.0, other.as_any().downcast_ref::<Optional>()) {
-            (Some(own), Some(Optional(Some(other)))) => own.equals(other),
-            (None, Some(Optional(None))) => true,
-            _ => false,
+    fn equals(&self, other: &dyn JavaObject, depth: u32, steps: &mut u32) -> bool {
+        let Some(other) = other.as_any().downcast_ref::<Optional>() else { return false };
+        match (&self.value, &other.value) {
+            (Some(own), Some(other)) => own.equals_within(other, depth.saturating_sub(1), steps),
+            (own, other) => own.is_none() && other.is_none(),
         }
+    }
+
+    fn held(&self) -> &[Value] {
+        self.value.as_slice()
+    }
+
+    fn nesting(&self) -> u32 {
+        self.nesting
     }
 
     fn compare(&self, _: &dyn JavaObject) -> Option<Ordering> {
@@ -60,7 +74,7 @@ impl JavaObject for Optional {
     }
 
     fn call(&self, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
-        Ok(Some(match (name, arguments, &self.0) {
+        Ok(Some(match (name, arguments, &self.value) {
             ("get" | "getAsInt" | "getAsLong" | "getAsDouble", [], Some(value)) => value.clone(),
             ("get" | "getAsInt" | "getAsLong" | "getAsDouble", [], None) => {
                 return Err(ScriptError::new(at, "no_such_element_exception", "No value present"));

@@ -4,14 +4,15 @@ use std::any::Any;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
+use limber_mapping::date::days_in_month;
+
 use super::Class;
-use super::local::{Local, LocalKind, days_of_month};
+use super::local::{Local, LocalKind};
 use crate::error::{Outcome, ScriptError};
 use crate::library::dates;
 use crate::values::{JavaObject, Value};
 
 const STATICS: &[(&str, usize)] = &[
-    ("ZERO", 0),
     ("between", 2),
     ("of", 3),
     ("ofDays", 1),
@@ -22,7 +23,7 @@ const STATICS: &[(&str, usize)] = &[
 ];
 
 pub(super) const CLASS: Class =
-    Class { name: "Period", statics: STATICS, call: static_call, construct: None };
+    Class { name: "Period", constants: &["ZERO"], statics: STATICS, call: static_call, construct: None };
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in super::super) struct Period {
@@ -61,12 +62,7 @@ fn static_call(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value
 }
 
 fn date_of(value: &Value) -> Option<&Local> {
-    match value {
-        Value::Object(object) => {
-            object.as_any().downcast_ref::<Local>().filter(|local| local.kind == LocalKind::Date)
-        }
-        _ => None,
-    }
+    value.object::<Local>().filter(|local| local.kind == LocalKind::Date)
 }
 
 /// Whole months first, and the days after them. Source: `LocalDate#until`.
@@ -81,7 +77,7 @@ fn between(from: &Local, to: &Local, at: u32) -> Outcome<(i64, i64, i64)> {
         }
     } else if months < 0 && days > 0 {
         months += 1;
-        days -= days_of_month(&last);
+        days -= i64::from(days_in_month(last.year, last.month));
     }
     Ok((months / 12, months % 12, days))
 }
@@ -93,25 +89,29 @@ fn parse(text: &str) -> Option<(i64, i64, i64)> {
         None => (1, text),
     };
     let rest = rest.strip_prefix(['P', 'p'])?;
-    let (mut parts, mut digits, mut count) = ((0i64, 0i64, 0i64), String::new(), 0);
+    let (mut parts, mut digits, mut next) = ((0i64, 0i64, 0i64), String::new(), 0);
     for letter in rest.chars() {
         match letter.to_ascii_uppercase() {
             digit @ ('0'..='9' | '-' | '+') => digits.push(digit),
             unit => {
                 let number = sign * i64::from(digits.parse::<i32>().ok()?);
+                // Each unit once, and the longer before the shorter.
+                let place = ['Y', 'M', 'W', 'D'].iter().position(|known| *known == unit)?;
+                if place < next {
+                    return None;
+                }
+                next = place + 1;
                 match unit {
-                    'Y' => parts.0 += number,
-                    'M' => parts.1 += number,
-                    'W' => parts.2 += 7 * number,
-                    'D' => parts.2 += number,
-                    _ => return None,
+                    'Y' => parts.0 = number,
+                    'M' => parts.1 = number,
+                    'W' => parts.2 = 7 * number,
+                    _ => parts.2 += number,
                 }
                 digits.clear();
-                count += 1;
             }
         }
     }
-    (count > 0 && digits.is_empty()).then_some(parts)
+    (next > 0 && digits.is_empty()).then_some(parts)
 }
 
 impl JavaObject for Period {
@@ -119,12 +119,13 @@ impl JavaObject for Period {
         "java.time.Period"
     }
 
-    fn text(&self) -> String {
+    fn write_text(&self, out: &mut String, _: u32) {
         let parts = [(self.years, 'Y'), (self.months, 'M'), (self.days, 'D')];
         let shown: String = (parts.iter().filter(|(number, _)| *number != 0))
             .map(|(number, unit)| format!("{number}{unit}"))
             .collect();
-        format!("P{}", if shown.is_empty() { "0D" } else { &shown })
+        out.push('P');
+        out.push_str(if shown.is_empty() { "0D" } else { &shown });
     }
 
     fn hash(&self) -> i32 {
@@ -132,7 +133,7 @@ impl JavaObject for Period {
         self.years.wrapping_add(turned)
     }
 
-    fn equals(&self, other: &dyn JavaObject) -> bool {
+    fn equals(&self, other: &dyn JavaObject, _: u32, _: &mut u32) -> bool {
         other.as_any().downcast_ref::<Period>() == Some(self)
     }
 
@@ -142,10 +143,7 @@ impl JavaObject for Period {
 
     fn call(&self, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
         let (years, months, days) = (i64::from(self.years), i64::from(self.months), i64::from(self.days));
-        let other = match arguments {
-            [Value::Object(object)] => object.as_any().downcast_ref::<Period>(),
-            _ => None,
-        };
+        let other = arguments.first().and_then(Value::object::<Period>);
         Ok(Some(match (name, arguments, other) {
             ("getYears", [], _) => Value::Int(self.years),
             ("getMonths", [], _) => Value::Int(self.months),
@@ -159,10 +157,10 @@ impl JavaObject for Period {
                 value((all / 12, all % 12, days), at)?
             }
             ("multipliedBy", [by], _) => {
-                let by = by.i64().clamp(i64::from(i32::MIN), i64::from(i32::MAX));
-                value((years * by, months * by, days * by), at)?
+                let by = by.i64();
+                value((years.saturating_mul(by), months.saturating_mul(by), days.saturating_mul(by)), at)?
             }
-            ("plus" | "minus", _, Some(other)) => {
+            ("plus" | "minus", [_], Some(other)) => {
                 let sign = if name == "plus" { 1 } else { -1 };
                 let with = |own: i64, other: i32| own + sign * i64::from(other);
                 value((with(years, other.years), with(months, other.months), with(days, other.days)), at)?
