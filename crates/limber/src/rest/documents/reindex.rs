@@ -53,7 +53,7 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
             ("source", Value::Object(object)) => source = object,
             ("dest", Value::Object(object)) => dest = object,
             ("script", value) => script = Some(Script::parse(&value)?),
-            (other, _) => return Err(ObjectParser("reindex").unknown(other)),
+            (other, _) => return Err(ObjectParser::new("reindex").unknown(other)),
         }
     }
     let indices = parse_indices(source.remove("index"))?;
@@ -209,7 +209,7 @@ fn parse_destination(members: Map<String, Value>) -> Result<Destination> {
     for (name, value) in members {
         let known = ["index", "op_type", "version_type", "routing", "pipeline"].contains(&name.as_str());
         let Value::String(text) = value else {
-            return Err(if known { failed(&name, None) } else { ObjectParser("dest").unknown(&name) });
+            return Err(if known { failed(&name, None) } else { ObjectParser::new("dest").unknown(&name) });
         };
         match name.as_str() {
             "index" => destination.index = text,
@@ -229,7 +229,7 @@ fn parse_destination(members: Map<String, Value>) -> Result<Destination> {
                     }
                 }
             }
-            _ => return Err(ObjectParser("dest").unknown(&name)),
+            _ => return Err(ObjectParser::new("dest").unknown(&name)),
         }
     }
     Ok(destination)
@@ -244,22 +244,15 @@ fn parse_routing(text: &str) -> Option<CopyRouting> {
 }
 
 fn in_source<T>(parsed: Result<T>) -> Result<T> {
-    parsed.map_err(|cause| {
-        RequestError::bad_request("x_content_parse_exception", "[reindex] failed to parse field [source]")
-            .caused_by(cause)
-    })
+    parsed.map_err(|cause| ObjectParser::new("reindex").malformed("source").caused_by(cause))
 }
 
 /// Returns the error about a member of `dest` with a wrong value.
 fn failed(name: &str, cause: Option<RequestError>) -> RequestError {
-    let inner = RequestError::bad_request(
-        "x_content_parse_exception",
-        format!("[dest] failed to parse field [{name}]"),
-    );
+    let inner = ObjectParser::new("dest").malformed(name);
     let inner = match cause {
         Some(cause) => inner.caused_by(cause),
         None => inner,
     };
-    RequestError::bad_request("x_content_parse_exception", "[reindex] failed to parse field [dest]")
-        .caused_by(inner)
+    ObjectParser::new("reindex").malformed("dest").caused_by(inner)
 }

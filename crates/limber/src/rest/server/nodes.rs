@@ -11,7 +11,7 @@ use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::machine;
 use crate::rest::indices::stats::parse_stats_request;
-use crate::rest::router::get;
+use crate::rest::router::{closest, get, unrecognized};
 use crate::rest::{App, Route};
 
 const INFO: &[&str] = &["flat_settings", "timeout"];
@@ -280,12 +280,7 @@ fn stats(app: &App, request: &Request) -> Result<Response> {
     let unknown: Vec<&String> =
         metrics.iter().filter(|m| *m != "_all" && !STATS_METRICS.contains(&m.as_str())).collect();
     if let Some(first) = unknown.first() {
-        let path = request.uri.split('?').next().unwrap_or("");
-        let meant = crate::rest::router::closest(first, STATS_METRICS);
-        let hint = meant.map_or(String::new(), |meant| format!(" -> did you mean [{meant}]?"));
-        return Err(RequestError::illegal_argument(format!(
-            "request [{path}] contains unrecognized metric: [{first}]{hint}"
-        )));
+        return Err(unrecognized(&request.uri, "metric", &[(first, closest(first, STATS_METRICS))]));
     }
     if metrics.iter().any(|m| m == "_all") && metrics.len() > 1 {
         return Err(RequestError::illegal_argument(format!(

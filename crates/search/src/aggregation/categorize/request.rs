@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
 use limber_mapping::analysis::{Analyzer, AnalyzerParts};
+use limber_mapping::{ObjectParser, RequestError};
 use limber_text::pattern::Pattern;
 use serde_json::{Map, Value};
 
@@ -137,7 +137,7 @@ fn analyzer(options: &mut Options) -> std::result::Result<Option<CutBy>, Request
         Some(Value::Object(custom)) => {
             let known = ["char_filter", "tokenizer", "filter"];
             if let Some(other) = custom.keys().find(|name| !known.contains(&name.as_str())) {
-                return Err(options.refused(NAME, format!("[{NAME}] unknown field [{other}]")));
+                return Err(options.refused(NAME, format!("[{NAME}] {}", ObjectParser::unknown_words(other))));
             }
             if !custom.contains_key("tokenizer") {
                 return Err(options.refused(NAME, format!("[{NAME}] must have a [tokenizer]")));

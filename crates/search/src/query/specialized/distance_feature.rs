@@ -85,7 +85,7 @@ impl Ceiling for FeatureNode {
     }
 }
 
-const PARSER: ObjectParser<'_> = ObjectParser("distance_feature");
+const PARSER: ObjectParser<'_> = ObjectParser::new("distance_feature");
 
 pub(in crate::query) fn parse(
     members: &Map<String, Value>,

@@ -38,7 +38,7 @@ pub(crate) struct ScriptScoreNode {
     pub min_score: Option<f32>,
 }
 
-const PARSER: ObjectParser<'_> = ObjectParser("script_score");
+const PARSER: ObjectParser<'_> = ObjectParser::new("script_score");
 
 pub(in crate::query) fn parse(
     members: &Map<String, Value>,

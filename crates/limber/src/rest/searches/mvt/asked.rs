@@ -27,7 +27,7 @@ const BUCKET_COUNT_MAX: u32 = 65_535;
 /// Latitude where a Mercator map ends.
 const LATITUDE_MAX: f64 = 85.051_128_779_806_59;
 
-const PARSER: ObjectParser<'_> = ObjectParser("vector-tile");
+const PARSER: ObjectParser<'_> = ObjectParser::new("vector-tile");
 
 /// How a cell of the grid is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

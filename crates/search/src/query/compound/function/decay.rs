@@ -7,7 +7,7 @@ use std::sync::Arc;
 use limber_mapping::date::Zone;
 use limber_mapping::geo::{self, ArcFrom, GeoPoint, Unit, parse_distance};
 use limber_mapping::number::java_double;
-use limber_mapping::{Field, RequestError, ValueKind};
+use limber_mapping::{Field, ObjectParser, RequestError, ValueKind};
 use limber_script::decay::{Curve, Falloff, Origin, Shape};
 use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
@@ -61,7 +61,7 @@ const DEFAULT_DECAY: f64 = 0.5;
 impl ScoreFunction for Decay {
     fn bind(&self, binder: &Binder<'_>) -> Result<Box<dyn BoundFunction>, Error> {
         let Some(field) = binder.field(&self.field) else {
-            return Err(RequestError::parsing(format!("unknown field [{}]", self.field)).into());
+            return Err(ObjectParser::parsing("").unknown(&self.field).into());
         };
         binder.check_column(&field)?;
         let bound = match &field.values {
