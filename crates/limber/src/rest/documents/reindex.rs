@@ -70,24 +70,7 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
     };
     let search = in_source(SearchRequest::parse(&Value::Object(source), &UrlParameters::default()))?;
     shared.check_slicing(&search)?;
-    let mut problems = Vec::new();
-    if indices.is_empty() {
-        problems.push("use _all if you really want to copy from all existing indexes".to_owned());
-    }
-    if destination.index.is_empty() {
-        problems.push("index must be specified".to_owned());
-    }
-    if destination.routing.is_none() {
-        problems.push("routing must be unset, [keep], [discard] or [=<some new value>]".to_owned());
-    }
-    if remote.is_some() && shared.slices != Slices::Number(1) {
-        // Elasticsearch encodes "auto" as 0.
-        let asked = if let Slices::Number(number) = shared.slices { number } else { 0 };
-        problems.push(format!("reindex from remote sources doesn't support slices > 1 but was [{asked}]"));
-    }
-    if !problems.is_empty() {
-        return Err(RequestError::validation(problems));
-    }
+    check_request(&indices, &destination, remote.is_some(), shared.slices)?;
     let change = Change::Copy(CopyDestination {
         index: destination.index,
         kind: destination.kind,
@@ -112,6 +95,26 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
         ..shared.request(&indices, IndicesOptions::SEARCH, search, change)
     };
     run(app, request, by_query)
+}
+
+/// Checks what must hold of the parts together.
+fn check_request(indices: &str, destination: &Destination, is_remote: bool, slices: Slices) -> Result<()> {
+    let mut problems = Vec::new();
+    if indices.is_empty() {
+        problems.push("use _all if you really want to copy from all existing indexes".to_owned());
+    }
+    if destination.index.is_empty() {
+        problems.push("index must be specified".to_owned());
+    }
+    if destination.routing.is_none() {
+        problems.push("routing must be unset, [keep], [discard] or [=<some new value>]".to_owned());
+    }
+    if is_remote && slices != Slices::Number(1) {
+        // Elasticsearch encodes "auto" as 0.
+        let asked = if let Slices::Number(number) = slices { number } else { 0 };
+        problems.push(format!("reindex from remote sources doesn't support slices > 1 but was [{asked}]"));
+    }
+    if problems.is_empty() { Ok(()) } else { Err(RequestError::validation(problems)) }
 }
 
 /// Removes the members of `source` that describe the remote server's search. The rest is parsed like a local

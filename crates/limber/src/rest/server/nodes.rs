@@ -300,6 +300,18 @@ fn stats(app: &App, request: &Request) -> Result<Response> {
     Ok(envelope(app, Some(node_stats(app, &wants, &indices)?)))
 }
 
+fn fs_section(app: &App) -> Value {
+    let mut fs = app.node.fs_stats();
+    if let Some(data) = fs["data"].as_array_mut() {
+        for entry in data {
+            let (mount, kind) = machine::mount_of(&app.node.config().data_path);
+            entry["mount"] = mount.into();
+            entry["type"] = kind.into();
+        }
+    }
+    fs
+}
+
 /// Renders the requested sections. `indices` selects what the section of that name contains.
 pub(in crate::rest) fn node_stats(
     app: &App,
@@ -334,15 +346,7 @@ pub(in crate::rest) fn node_stats(
         node["thread_pool"] = thread_pool_section(app);
     }
     if wants("fs") {
-        let mut fs = app.node.fs_stats();
-        if let Some(data) = fs["data"].as_array_mut() {
-            for entry in data {
-                let (mount, kind) = machine::mount_of(&config.data_path);
-                entry["mount"] = mount.into();
-                entry["type"] = kind.into();
-            }
-        }
-        node["fs"] = fs;
+        node["fs"] = fs_section(app);
     }
     if wants("transport") {
         node["transport"] = json!({"server_open": 0, "total_outbound_connections": 0, "rx_count": 0, "rx_size_in_bytes": 0, "tx_count": 0, "tx_size_in_bytes": 0});

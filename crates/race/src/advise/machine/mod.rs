@@ -10,7 +10,7 @@ mod own_address;
 mod process;
 mod sampled;
 
-pub(super) use disk::chosen;
+pub(super) use disk::{DiskActivity, chosen};
 pub(crate) use memory::own_usable_bytes;
 pub(super) use own_address::is_own_address;
 pub(super) use sampled::Machine;
