@@ -31,6 +31,7 @@ const SIMILARITY_PERCENT: i32 = 70;
 /// Largest number of patterns of one request.
 const FILTER_COUNT_MAX: usize = 100;
 
+/// The aggregation `categorize_text`, as the request gives it.
 #[derive(Debug, Clone)]
 pub struct CategorizeText {
     pub field: String,
@@ -53,7 +54,7 @@ enum CutBy {
 }
 
 impl CategorizeText {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let field = options.text("field")?;
         let percent = options.int("similarity_threshold")?.unwrap_or(SIMILARITY_PERCENT);
         if !(1..=100).contains(&percent) {
