@@ -18,7 +18,8 @@ pub struct ObjectParser<'p> {
 }
 
 impl<'p> ObjectParser<'p> {
-    /// Makes a parser whose errors are `x_content_parse_exception`s, as those of Elasticsearch's `ObjectParser`.
+    /// Makes a parser whose errors are `x_content_parse_exception`s, as those of Elasticsearch's
+    /// `ObjectParser`.
     pub const fn new(name: &'p str) -> ObjectParser<'p> {
         ObjectParser::of_kind("x_content_parse_exception", name)
     }
@@ -29,7 +30,8 @@ impl<'p> ObjectParser<'p> {
         ObjectParser::of_kind("parsing_exception", name)
     }
 
-    /// Makes a parser whose errors have the type `kind`. With an empty name, their reasons begin with no name.
+    /// Makes a parser whose errors have the type `kind`. Their reasons begin with its name, unless that is
+    /// empty.
     pub const fn of_kind(kind: &'static str, name: &'p str) -> ObjectParser<'p> {
         ObjectParser { name, kind }
     }
