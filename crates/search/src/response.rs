@@ -177,13 +177,19 @@ pub struct Rendering<'a> {
     pub node_id: &'a str,
 }
 
+/// Bytes of a JSON value for each byte of its text, at most about.
+const TREE_FACTOR: u64 = 6;
+
 impl SearchResponse {
     /// Returns the response as a JSON value. Prefer [`SearchResponse::write_json`] if bytes are needed.
-    pub fn to_json(&self, rendering: &Rendering<'_>) -> Value {
+    ///
+    /// # Errors
+    /// There is not enough memory for the value, or the client has disconnected.
+    pub fn to_json(&self, rendering: &Rendering<'_>) -> Result<Value> {
         let mut text = Vec::new();
-        // Outside of a request, nothing can stop the writing.
-        let _ = self.write_json(&mut text, rendering);
-        serde_json::from_slice(&text).unwrap_or(Value::Null)
+        self.write_json(&mut text, rendering)?;
+        work::claim(TREE_FACTOR * text.len() as u64)?;
+        Ok(serde_json::from_slice(&text).expect("JSON that was just written"))
     }
 
     /// Appends the response as JSON. Sources are copied as they are stored.

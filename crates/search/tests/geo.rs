@@ -29,7 +29,7 @@ fn shards(segment_documents: usize) -> (support::Shards, [ShardSnapshot; 1]) {
 fn answer(shards: &[ShardSnapshot], body: &Value) -> Result<Value, Error> {
     let request = SearchRequest::parse(body, &UrlParameters::default())?;
     let response = limber_search::execute(shards, &request, &support::context())?;
-    Ok(response.to_json(&limber_search::Rendering::default()))
+    response.to_json(&limber_search::Rendering::default())
 }
 
 fn is_close(left: &Value, right: &Value) -> bool {

@@ -570,7 +570,7 @@ fn caches_change_nothing() {
             let answer = |shards: &[ShardSnapshot]| {
                 let mut found = limber_search::execute(shards, &request, &support::context()).unwrap();
                 found.took_millis = 0;
-                found.to_json(&Default::default())
+                found.to_json(&Default::default()).unwrap()
             };
             assert_eq!(answer(&cached), answer(&plain), "round {round}: {body}");
         }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 fn answer(shards: &[ShardSnapshot], body: &Value) -> Result<Vec<Value>, Error> {
     let request = SearchRequest::parse(body, &UrlParameters::default())?;
     let response = limber_search::execute(shards, &request, &support::context())?;
-    let answer = response.to_json(&Rendering::default());
+    let answer = response.to_json(&Rendering::default())?;
     Ok(answer["hits"]["hits"].as_array().cloned().unwrap_or_default())
 }
 

@@ -33,7 +33,7 @@ fn answer(shards: &[ShardSnapshot], query: &Value) -> Result<Value, Error> {
     let body = json!({"size": 500, "_source": false, "query": query});
     let request = SearchRequest::parse(&body, &UrlParameters::default())?;
     let response = limber_search::execute(shards, &request, &support::context())?;
-    Ok(response.to_json(&limber_search::Rendering::default()))
+    response.to_json(&limber_search::Rendering::default())
 }
 
 /// Returns the documents and their scores, or the error, in the recorded form.

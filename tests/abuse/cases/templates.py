@@ -180,6 +180,8 @@ CASES = [
     aggregation("clients", {"t": {"terms": {"field": "k", "size": COUNT}, "aggs": {"c": {"cardinality": {"field": "k", "precision_threshold": 40_000}}}}}, clients=12),
     aggregation("order_of_sub", {"t": {"terms": {"field": "k", "size": 2_147_483_647, "shard_size": 2_147_483_647, "order": {"_key": "desc"}, "min_doc_count": 0}}}),
     Case("mvt", "GET", "/j/_mvt/p/29/0/0?grid_precision=8&size=10000", None, OK + REFUSED),
+    Case("mvt_percents", "POST", "/j/_mvt/p/0/0/0", lambda: {"aggs": {"a": {"percentiles": {"field": "n", "percents": [n / 20_000 for n in range(2_000_000)]}}}}, OK + BAD),
+    Case("mvt_ranks", "POST", "/j/_mvt/p/0/0/0", lambda: {"aggs": {"a" * 1_000_000: {"percentile_ranks": {"field": "n", "values": list(range(4_000))}}}}, OK + BAD),
     Case("profile", "POST", "/j/_search", lambda: {"profile": True, "query": {"bool": {"should": [{"match": {"t": f"hello {n}" + " x" * 500}} for n in range(1_000)]}}}, OK + BAD, seconds=60),
     Case("profile_aggs", "POST", "/j/_search", lambda: {"profile": True, "size": 0, "aggs": {f"a{n}" + "x" * 5_000: {"terms": {"field": "k"}} for n in range(300)}}, OK + BAD, seconds=60),
     Case("suggest_and_all", "POST", "/j/_search", lambda: {"profile": True, "explain": True, "size": 1_000, "query": {"match": {"t": "hello"}}, "highlight": {"fields": {"*": {}}}, "fields": ["*"],

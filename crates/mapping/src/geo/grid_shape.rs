@@ -14,6 +14,7 @@
 
 use limber_codec::{Corrupt, Reader, varint};
 
+use super::date_line::{goes_over_date_line, steps_turned_to};
 use super::geometry::{Geometry, Position, Rectangle};
 use super::grid_edges::{GridBounds, GridPoint};
 use super::point::{GeoPoint, encode_latitude, encode_longitude};
@@ -121,10 +122,9 @@ impl GridShape {
     fn add_line(&mut self, line: &[Position]) -> Result<(), RequestError> {
         let mut list: Vec<GridPoint> = Vec::with_capacity(line.len());
         for position in line {
-            let (mut x, y) = checked(*position).map(encoded)?;
+            let (mut x, y) = check_corner(*position).map(encoded)?;
             if let Some((before, _)) = list.last() {
-                let half = GRID_TURN / 2;
-                x = before + (x - before + half).rem_euclid(GRID_TURN) - half;
+                x = steps_turned_to(x, *before);
             }
             list.push((x, y));
             if x.abs() > GRID_TURN {
@@ -140,7 +140,7 @@ impl GridShape {
 
     fn add_polygon(&mut self, rings: &[Vec<Position>], is_clockwise: bool) -> Result<(), RequestError> {
         let Some(outer) = rings.first() else { return Ok(()) };
-        rings.iter().flatten().try_for_each(|position| checked(*position).map(drop))?;
+        rings.iter().flatten().try_for_each(|position| check_corner(*position).map(drop))?;
         let is_across = goes_over_date_line(outer, is_clockwise);
         let place = |position: &Position| {
             let (x, y) = encoded(*position);
@@ -249,7 +249,10 @@ fn refused(what: &str, value: f64, end: &str) -> RequestError {
 }
 
 /// Checks a position of a line or polygon.
-fn checked(position: Position) -> Result<Position, RequestError> {
+///
+/// # Errors
+/// It is beyond a pole or far beyond the map.
+pub fn check_corner(position: Position) -> Result<Position, RequestError> {
     let (longitude, latitude) = position;
     if !(-90.0..=90.0).contains(&latitude) {
         return Err(refused("latitude", latitude, "90.0"));
@@ -282,15 +285,6 @@ fn encoded((longitude, latitude): Position) -> GridPoint {
     (x, i64::from(encode_latitude(latitude)))
 }
 
-/// Whether a ring crosses the date line: it is wider than half a turn, and its direction is not the expected
-/// one (`GeoPolygonDecomposer`).
-pub(super) fn goes_over_date_line(outer: &[Position], is_clockwise: bool) -> bool {
-    let longitudes = || outer.iter().map(|position| position.0);
-    let width = longitudes().fold(f64::MIN, f64::max) - longitudes().fold(f64::MAX, f64::min);
-    let twice_area: f64 = outer.windows(2).map(|pair| pair[0].0 * pair[1].1 - pair[1].0 * pair[0].1).sum();
-    width > 180.0 && width != 360.0 && (twice_area < 0.0) != is_clockwise
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -315,6 +309,9 @@ mod tests {
         check("LINESTRING (170 0, 190 0)", false, 170.0, 190.0);
         check("LINESTRING (-170 0, 170 0)", false, -190.0, -170.0);
         check("POINT (190 0)", false, -170.0, -170.0);
+        // Half a turn is as short in both directions.
+        check("LINESTRING (-180 0, 0 0)", false, -180.0, 0.0);
+        check("LINESTRING (-90 0, 90 0)", false, -90.0, 90.0);
         check("BBOX (170, -170, 10, 0)", false, 170.0, 190.0);
         // Wide and against the expected direction: the short way around.
         check("POLYGON ((-170 0, -170 10, 170 10, 170 0, -170 0))", false, 170.0, 190.0);

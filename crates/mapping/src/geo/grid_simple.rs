@@ -2,9 +2,9 @@
 //!
 //! The original positions are checked, because on the grid the edges of a narrow polygon may cross.
 
+use super::date_line::goes_over_date_line;
 use super::geometry::{Geometry, Position};
 use super::grid_edges::{GridEdges, GridPoint, Side, TooManyPairs};
-use super::grid_shape::goes_over_date_line;
 use crate::RequestError;
 use crate::number::java_double;
 

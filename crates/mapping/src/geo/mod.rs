@@ -1,6 +1,7 @@
 //! Points and shapes on the earth: "what does this JSON value mean, and how is it encoded?"
 
 mod arc;
+mod date_line;
 mod distance;
 mod geohash;
 mod geojson;
@@ -16,13 +17,14 @@ mod render;
 mod wkt;
 
 pub use arc::{ArcFrom, EARTH_RADIUS_METERS, key_of_meters};
+pub use date_line::{goes_over_date_line, steps_turned_to, turned_to};
 pub use distance::{DistanceKind, Unit, parse_distance};
 pub use geohash::{GEOHASH_CHARS_MAX, geohash_at, geohash_bounds, geohash_text};
 pub use geojson::{GivenShape, ShapeOptions, parse_orientation, read_shape};
 pub use geometry::{Geometry, Position, Rectangle};
 pub use grid_cover::{ShapeCell, cells_of};
 pub use grid_edges::{GridBounds, GridEdges, GridPoint, Meeting, Side, edges_of_line, is_on, turn};
-pub use grid_shape::{GRID_TURN, GridShape, Part, PartKind};
+pub use grid_shape::{GRID_TURN, GridShape, Part, PartKind, check_corner};
 pub use grid_simple::check_simple;
 pub use grid_tree::{GridTree, sort_by_place};
 pub use point::{GeoPoint, decode_latitude, decode_longitude, encode_latitude, encode_longitude};

@@ -42,6 +42,7 @@ pub(crate) use answer::hit_reader::{HitReader, WantedHits};
 pub(crate) use answer::reduce::reduce;
 pub(crate) use budget::Budget;
 pub(crate) use collector::{BoundAggregations, ShardAggregations, ShardCollector, ShardPart};
+pub use metric::{EXTENDED_NAMES, PERCENTS, STATS_NAMES};
 pub(crate) use profiled::AggregationTimes;
 pub use table::names;
 pub(crate) use tree::Aggregations;

@@ -7,14 +7,14 @@ use h3o::{CellIndex, LatLng, Resolution};
 use limber_codec::z_order;
 use limber_mapping::RequestError;
 use limber_mapping::geo::{
-    GeoPoint, Rectangle, decode_latitude, decode_longitude, geohash_bounds, geohash_text,
+    GeoPoint, Position, Rectangle, decode_latitude, decode_longitude, geohash_bounds, geohash_text, turned_to,
 };
 use limber_segment::points::Cell;
 
 /// Finest zoom of a geotile (`GeoTileUtils.MAX_ZOOM`).
-pub(crate) const ZOOM_MAX: u32 = 29;
+pub const ZOOM_MAX: u32 = 29;
 /// Latitude where a Mercator map ends.
-const MERCATOR_LATITUDE_MAX: f64 = 85.051_128_779_806_59;
+pub const MERCATOR_LATITUDE_MAX: f64 = 85.051_128_779_806_59;
 
 /// A grid and its precision.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -120,8 +120,30 @@ pub(super) fn tile_number(zoom: u32, x: u32, y: u32) -> u64 {
     u64::from(zoom) << 58 | u64::from(x) << 29 | u64::from(y)
 }
 
-fn tile_parts(cell: u64) -> (u32, u32, u32) {
+/// Returns zoom, column and row of the tile with a number.
+pub(super) fn tile_parts(cell: u64) -> (u32, u32, u32) {
     ((cell >> 58) as u32, (cell >> 29 & TILE_MASK) as u32, (cell & TILE_MASK) as u32)
+}
+
+/// Returns a place on a map of tiles. `x` and `y` count tiles from the upper left corner of the map.
+fn place_on_tiles(zoom: u32, x: f64, y: f64) -> Position {
+    let tiles = f64::from(1u32 << zoom);
+    let latitude = (std::f64::consts::PI * (1.0 - 2.0 * y / tiles)).sinh().atan().to_degrees();
+    (x / tiles * 360.0 - 180.0, latitude)
+}
+
+/// Returns the rectangle of a tile in degrees. `tile` is zoom, column and row.
+pub(super) fn tile_bounds((zoom, x, y): (u32, u32, u32)) -> Rectangle {
+    let (x, y) = (f64::from(x), f64::from(y));
+    let (west, north) = place_on_tiles(zoom, x, y);
+    let (east, south) = place_on_tiles(zoom, x + 1.0, y + 1.0);
+    Rectangle { west, east, south, north }
+}
+
+/// Returns the middle of a tile on the map, which is not halfway between its latitudes. `tile` is zoom,
+/// column and row.
+pub(super) fn tile_middle((zoom, x, y): (u32, u32, u32)) -> Position {
+    place_on_tiles(zoom, f64::from(x) + 0.5, f64::from(y) + 0.5)
 }
 
 fn tile_x(longitude: f64, zoom: u32) -> u32 {
@@ -166,10 +188,13 @@ impl GridCell {
 
     /// Parses the address of an H3 cell in hexadecimal digits.
     pub fn geohex(name: &str) -> Result<GridCell, RequestError> {
-        name.parse()
-            .map(GridCell::Hexagon)
-            .map_err(|_| RequestError::illegal_argument(format!("Invalid h3 address [{name}]")))
+        hexagon_of(name).map(GridCell::Hexagon)
     }
+}
+
+/// Parses the address of an H3 cell in hexadecimal digits.
+pub(super) fn hexagon_of(name: &str) -> Result<CellIndex, RequestError> {
+    name.parse().map_err(|_| RequestError::illegal_argument(format!("Invalid h3 address [{name}]")))
 }
 
 /// Returns the number of the tile with a name such as `8/75/96`.
@@ -242,50 +267,60 @@ impl Hexagon {
     }
 }
 
-/// Returns the bounds of a cell in degrees: longitudes, latitudes.
-fn cell_ends(grid: Grid, cell: u64) -> ((f64, f64), (f64, f64)) {
+/// Returns the corners of an H3 cell counter-clockwise, and the first one again. Longitudes continue beyond
+/// the map where the cell crosses the date line. A ring around a pole is closed over the pole.
+pub(super) fn hexagon_ring(cell: CellIndex) -> Vec<Position> {
+    let boundary = cell.boundary();
+    let mut ring: Vec<Position> = Vec::with_capacity(boundary.len() + 4);
+    for corner in boundary.iter() {
+        let before = ring.last().map_or(corner.lng(), |before| before.0);
+        ring.push((turned_to(corner.lng(), before), corner.lat()));
+    }
+    let (first, last) = (ring[0], ring[ring.len() - 1]);
+    let end = turned_to(first.0, last.0);
+    if end != first.0 {
+        let pole = 90f64.copysign(first.1);
+        ring.extend([(end, first.1), (end, pole), (first.0, pole)]);
+    }
+    ring.push(first);
+    ring
+}
+
+/// Returns the rectangle around an H3 cell; longitudes may lie beyond the map, as in [`hexagon_ring`].
+pub(super) fn hexagon_bounds(cell: CellIndex) -> Rectangle {
+    hexagon_ring(cell).iter().fold(NOWHERE, |bounds, (x, y)| Rectangle {
+        west: bounds.west.min(*x),
+        east: bounds.east.max(*x),
+        south: bounds.south.min(*y),
+        north: bounds.north.max(*y),
+    })
+}
+
+/// A rectangle that contains nothing.
+const NOWHERE: Rectangle = Rectangle {
+    west: f64::INFINITY,
+    east: f64::NEG_INFINITY,
+    south: f64::INFINITY,
+    north: f64::NEG_INFINITY,
+};
+
+/// Returns the bounds of a cell in degrees; the longitudes of a hexagon may lie beyond the map.
+fn cell_bounds(grid: Grid, cell: u64) -> Rectangle {
     match grid {
-        Grid::Geohash(_) => {
-            let cell = geohash_bounds(&grid.name(cell)).expect("a name made of a number");
-            ((cell.west, cell.east), (cell.south, cell.north))
-        }
-        Grid::Geotile(zoom) => {
-            let (x, y) = ((cell >> 29 & TILE_MASK) as f64, (cell & TILE_MASK) as f64);
-            let tiles = f64::from(1u32 << zoom);
-            let latitude = |y: f64| {
-                let n = std::f64::consts::PI * (1.0 - 2.0 * y / tiles);
-                n.sinh().atan().to_degrees()
-            };
-            let longitude = |x: f64| x / tiles * 360.0 - 180.0;
-            ((longitude(x), longitude(x + 1.0)), (latitude(y + 1.0), latitude(y)))
-        }
-        Grid::Geohex(_) => {
-            let ends = |values: &mut dyn Iterator<Item = f64>| {
-                values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
-                    (least.min(value), most.max(value))
-                })
-            };
-            let boundary = CellIndex::try_from(cell).map(|cell| cell.boundary().to_vec()).unwrap_or_default();
-            let mut x = ends(&mut boundary.iter().map(|corner| corner.lng()));
-            if x.1 - x.0 > 180.0 {
-                // The cell crosses the date line: its west end is the least of the eastern longitudes.
-                let east = boundary.iter().map(|corner| corner.lng()).filter(|lng| *lng > 0.0);
-                let west = boundary.iter().map(|corner| corner.lng()).filter(|lng| *lng <= 0.0);
-                x = (east.fold(180.0, f64::min), west.fold(-180.0, f64::max) + 360.0);
-            }
-            (x, ends(&mut boundary.iter().map(|corner| corner.lat())))
-        }
+        Grid::Geohash(_) => geohash_bounds(&grid.name(cell)).expect("a name made of a number"),
+        Grid::Geotile(_) => tile_bounds(tile_parts(cell)),
+        Grid::Geohex(_) => CellIndex::try_from(cell).map_or(NOWHERE, hexagon_bounds),
     }
 }
 
 /// Whether a cell and a rectangle share more than an edge.
 pub(crate) fn cell_touches(grid: Grid, cell: u64, bounds: &Rectangle) -> bool {
-    let (x, y) = cell_ends(grid, cell);
-    if bounds.north <= y.0 || bounds.south >= y.1 {
+    let own = cell_bounds(grid, cell);
+    if bounds.north <= own.south || bounds.south >= own.north {
         return false;
     }
     let east = if bounds.east < bounds.west { bounds.east + 360.0 } else { bounds.east };
-    [-360.0, 0.0, 360.0].iter().any(|turn| bounds.west < x.1 + turn && east > x.0 + turn)
+    [-360.0, 0.0, 360.0].iter().any(|turn| bounds.west < own.east + turn && east > own.west + turn)
 }
 
 /// Returns the number of characters of geohashes whose cells have about this size
@@ -349,6 +384,29 @@ mod tests {
         assert_eq!(named(Grid::Geotile(6), 55.0, 7.0), "6/33/20");
         assert_eq!(named(Grid::Geotile(3), 89.9, 180.0), "3/7/0");
         assert_eq!(named(Grid::Geohash(12), 41.12, -71.34), "drm3btev3e86");
+    }
+
+    #[test]
+    fn a_hexagon_around_a_pole_reaches_the_pole() {
+        for latitude in [90.0, -90.0] {
+            for resolution in [0, 3, 9] {
+                let grid = Grid::Geohex(resolution);
+                let cell = grid.cell_of(GeoPoint { latitude, longitude: 0.0 }.encode());
+                for west in [-180.0, -30.0, 60.0, 170.0] {
+                    let (south, north) = (latitude.min(89.999_999), latitude.max(-89.999_999));
+                    let near = Rectangle { west, east: west + 1.0, south, north };
+                    assert!(cell_touches(grid, cell, &near), "{latitude} {resolution} {west}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_hexagon_across_the_date_line_stays_small() {
+        let cell = LatLng::new(10.0, 180.0).expect("a place").to_cell(Resolution::Four);
+        let bounds = hexagon_bounds(cell);
+        assert!(bounds.east - bounds.west < 1.0 && bounds.west.abs() > 179.0, "{bounds:?}");
+        assert!(bounds.west < -180.0 || bounds.east > 180.0, "{bounds:?}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use limber_mapping::geo::Unit;
 use limber_mapping::geo::{ArcFrom, EARTH_RADIUS_METERS, key_of_meters};
 use limber_mapping::geo::{
     GRID_TURN, GeoPoint, Geometry, GridBounds, GridPoint, Position, Rectangle, decode_latitude,
-    decode_longitude, encode_latitude, encode_longitude,
+    decode_longitude, encode_latitude, encode_longitude, goes_over_date_line, turned_to,
 };
 use limber_segment::points::{Cell, Overlap};
 
@@ -185,9 +185,7 @@ fn point(position: Position) -> Shape {
 fn line_of(line: &[Position]) -> Shape {
     let mut unrolled: Vec<Position> = Vec::with_capacity(line.len());
     for (longitude, latitude) in line {
-        let near = unrolled.last().map_or(*longitude, |(before, _)| {
-            before + (longitude - before + 180.0).rem_euclid(360.0) - 180.0
-        });
+        let near = unrolled.last().map_or(*longitude, |(before, _)| turned_to(*longitude, *before));
         unrolled.push((near, *latitude));
     }
     let copies = shifts(unrolled.iter().map(|position| position.0)).into_iter().map(|shift| {
@@ -204,14 +202,10 @@ fn line_of(line: &[Position]) -> Shape {
     Shape::Any(copies.collect())
 }
 
-/// Builds a polygon, with copies shifted by whole turns where it reaches beyond the map. A ring that is
-/// wider than half a turn and runs against the orientation crosses the date line (`GeoPolygonDecomposer`).
+/// Builds a polygon, with copies shifted by whole turns where it reaches beyond the map.
 fn polygon_of(rings: &[Vec<Position>], is_clockwise: bool) -> Shape {
     let Some(outer) = rings.first() else { return Shape::nothing() };
-    let longitudes = || outer.iter().map(|position| position.0);
-    let width = longitudes().fold(f64::MIN, f64::max) - longitudes().fold(f64::MAX, f64::min);
-    let twice_area: f64 = outer.windows(2).map(|pair| pair[0].0 * pair[1].1 - pair[1].0 * pair[0].1).sum();
-    let is_across = width > 180.0 && width != 360.0 && (twice_area < 0.0) != is_clockwise;
+    let is_across = goes_over_date_line(outer, is_clockwise);
     let placed: Vec<Vec<Position>> = rings
         .iter()
         .map(|ring| {

@@ -7,7 +7,7 @@ use h3o::CellIndex;
 use limber_mapping::RequestError;
 use limber_mapping::geo::{
     GRID_TURN, GeoPoint, Geometry, GridBounds, GridEdges, GridPoint, GridShape, GridTree, Meeting, Part,
-    PartKind, Rectangle, Side, edges_of_line, is_on, sort_by_place, turn,
+    PartKind, Rectangle, Side, edges_of_line, is_on, sort_by_place, steps_turned_to, turn,
 };
 use limber_segment::points::{Cell, Overlap};
 use limber_work as work;
@@ -129,8 +129,7 @@ impl Target {
             let stored = GeoPoint { latitude: corner.lat(), longitude: corner.lng() }.encode();
             let (x, y) = (i64::from(stored as i32), stored >> 32);
             let before = ring.last().map_or(x, |(before, _)| *before);
-            let half = GRID_TURN / 2;
-            ring.push((before + (x - before + half).rem_euclid(GRID_TURN) - half, y));
+            ring.push((steps_turned_to(x, before), y));
         }
         // Around a pole the corners make a whole turn; the ring is closed over the pole.
         let (first, last) = (ring[0], ring[ring.len() - 1]);

@@ -179,11 +179,11 @@ impl Render for Metric {
     }
 }
 
-/// The values of `stats` that buckets can be ordered by.
-const STATS_NAMES: [&str; 5] = ["count", "sum", "min", "max", "avg"];
+/// The values of `stats`.
+pub const STATS_NAMES: [&str; 5] = ["count", "min", "max", "avg", "sum"];
 
-/// The additional values of `extended_stats`.
-const EXTENDED_NAMES: [&str; 13] = [
+/// The values that `extended_stats` has besides those of `stats`.
+pub const EXTENDED_NAMES: [&str; 13] = [
     "sum_of_squares",
     "variance",
     "variance_population",

@@ -25,7 +25,8 @@ use super::percentiles_collector::PercentilesCollector;
 use crate::error::Result;
 use crate::values::json;
 
-const PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
+/// The points of `percentiles` without `percents`.
+pub const PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
 
 /// Elasticsearch's default `tdigest.compression` and `hdr.number_of_significant_value_digits`.
 const COMPRESSION: f64 = 100.0;

@@ -1,5 +1,7 @@
 //! Clips lines and polygons to a square, and simplifies them.
 
+use limber_work::{self as work, Stop};
+
 /// Pixels from the upper left corner of a tile.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pixel {
@@ -34,8 +36,7 @@ impl Box {
 
     /// The part of a ring inside, after Sutherland and Hodgman: parts that only touch each other through the
     /// outside are joined along the sides. Empty where nothing is inside.
-    pub fn ring(&self, ring: &[Pixel]) -> Vec<Pixel> {
-        let mut ring = ring.to_vec();
+    pub fn ring(&self, mut ring: Vec<Pixel>) -> Vec<Pixel> {
         for side in self.sides() {
             let mut kept = Vec::with_capacity(ring.len() + 4);
             for (at, &end) in ring.iter().enumerate() {
@@ -100,26 +101,65 @@ fn crossing(start: Pixel, end: Pixel, (is_x, limit, _): Side) -> Pixel {
     }
 }
 
-/// The corners without those that are less than a pixel away from the line through the others (Douglas and
-/// Peucker). The first and the last stay.
-pub(super) fn simplified(line: &[Pixel]) -> Vec<Pixel> {
-    if line.len() < 3 {
-        return line.to_vec();
+/// Returns the pixel of a position, rounded as Java rounds.
+pub(super) fn rounded(at: Pixel) -> (i64, i64) {
+    ((at.x + 0.5).floor() as i64, (at.y + 0.5).floor() as i64)
+}
+
+/// Farthest corners that a part of a line may be divided at, one inside the other. Lines of maps need about
+/// twice the logarithm of their corners. A spiral or a fading zigzag has one for each corner.
+const DIVISIONS_MAX: u32 = 64;
+/// Corners between two checks whether the request may continue.
+pub(super) const CORNERS_BETWEEN_CHECKS: usize = 1 << 14;
+
+/// Returns the corners that a line needs so that no other is more than a pixel away from it (Douglas and
+/// Peucker). The first and the last stay. Of corners in a row on the same pixel, only the first counts.
+///
+/// # Errors
+/// The request is to end.
+pub(super) fn simplified(line: &[Pixel]) -> Result<Vec<Pixel>, Stop> {
+    let Some((first, rest)) = line.split_first() else { return Ok(Vec::new()) };
+    let mut corners = vec![*first];
+    if let Some((last, middle)) = rest.split_last() {
+        for at in middle {
+            if corners.last().is_none_or(|before| rounded(*before) != rounded(*at)) {
+                corners.push(*at);
+            }
+        }
+        corners.push(*last);
     }
-    let mut keeps = vec![false; line.len()];
-    keeps[0] = true;
-    keeps[line.len() - 1] = true;
-    let mut rest = vec![(0, line.len() - 1)];
-    while let Some((first, last)) = rest.pop() {
+    let (keeps, _) = needed(&corners)?;
+    Ok(corners.iter().zip(keeps).filter(|(_, keep)| *keep).map(|(at, _)| *at).collect())
+}
+
+/// Returns which corners [`simplified`] keeps, and how many distances it took to find out: at most
+/// [`DIVISIONS_MAX`] and the logarithm for each corner. A part that was divided that often is halved, and
+/// keeps the corner in its middle.
+fn needed(line: &[Pixel]) -> Result<(Vec<bool>, usize), Stop> {
+    let mut keeps = vec![true; line.len()];
+    let mut distance_count = 0;
+    if line.len() < 3 {
+        return Ok((keeps, distance_count));
+    }
+    keeps[1..line.len() - 1].fill(false);
+    let (mut rest, mut checked_count) = (vec![(0, line.len() - 1, 0)], 0);
+    while let Some((first, last, divisions)) = rest.pop() {
+        distance_count += last - first;
+        if distance_count - checked_count >= CORNERS_BETWEEN_CHECKS {
+            checked_count = distance_count;
+            work::check_beyond_deadline()?;
+        }
         let far = (first + 1..last).map(|at| (at, distance(line[at], line[first], line[last])));
-        let Some((at, _)) = far.max_by(|one, other| one.1.total_cmp(&other.1)).filter(|(_, far)| *far > 1.0)
+        let Some((farthest, _)) =
+            far.max_by(|one, other| one.1.total_cmp(&other.1)).filter(|(_, far)| *far > 1.0)
         else {
             continue;
         };
+        let at = if divisions < DIVISIONS_MAX { farthest } else { first.midpoint(last) };
         keeps[at] = true;
-        rest.extend([(first, at), (at, last)]);
+        rest.extend([(first, at, divisions + 1), (at, last, divisions + 1)]);
     }
-    line.iter().zip(keeps).filter(|(_, keep)| *keep).map(|(at, _)| *at).collect()
+    Ok((keeps, distance_count))
 }
 
 /// From a point to a segment.
@@ -146,10 +186,10 @@ mod tests {
     #[test]
     fn a_ring_keeps_what_is_inside() {
         let around = pixels(&[(-5.0, -5.0), (15.0, -5.0), (15.0, 15.0), (-5.0, 15.0)]);
-        let kept = SQUARE.ring(&around);
+        let kept = SQUARE.ring(around);
         assert_eq!(kept.len(), 4);
         assert!(kept.iter().all(|at| SQUARE.contains(*at)));
-        assert!(SQUARE.ring(&pixels(&[(20.0, 0.0), (30.0, 0.0), (30.0, 9.0)])).is_empty());
+        assert!(SQUARE.ring(pixels(&[(20.0, 0.0), (30.0, 0.0), (30.0, 9.0)])).is_empty());
     }
 
     #[test]
@@ -163,6 +203,50 @@ mod tests {
     #[test]
     fn corners_of_less_than_a_pixel_go() {
         let line = pixels(&[(0.0, 0.0), (1.0, 0.5), (2.0, 0.0), (4.0, 6.0), (8.0, 0.0)]);
-        assert_eq!(simplified(&line), pixels(&[(0.0, 0.0), (2.0, 0.0), (4.0, 6.0), (8.0, 0.0)]));
+        assert_eq!(
+            simplified(&line).expect("no limit"),
+            pixels(&[(0.0, 0.0), (2.0, 0.0), (4.0, 6.0), (8.0, 0.0)])
+        );
+    }
+
+    /// Each corner is the farthest of all that come after it.
+    fn fading_zigzag(corner_count: usize) -> Vec<Pixel> {
+        let place = |at: usize| {
+            let height = 4096.0 * (1.0 - at as f64 / corner_count as f64);
+            Pixel { x: at as f64 / 16.0, y: if at.is_multiple_of(2) { height } else { -height } }
+        };
+        (0..corner_count).map(place).collect()
+    }
+
+    #[test]
+    fn a_zigzag_takes_little_more_than_a_straight_line() {
+        let line = fading_zigzag(20_000);
+        let (keeps, distance_count) = needed(&line).expect("no limit");
+        let most = line.len() * (DIVISIONS_MAX as usize + 1 + line.len().ilog2() as usize + 1);
+        assert!(distance_count <= most, "{distance_count} {most}");
+        let kept: Vec<usize> = (0..line.len()).filter(|at| keeps[*at]).collect();
+        for ends in kept.windows(2) {
+            for at in ends[0] + 1..ends[1] {
+                assert!(distance(line[at], line[ends[0]], line[ends[1]]) <= 1.0, "{at}");
+            }
+        }
+    }
+
+    #[test]
+    fn corners_on_one_pixel_count_once() {
+        let line: Vec<Pixel> =
+            (0..1000).map(|at| Pixel { x: f64::from(at) / 500.0, y: f64::from(at % 2) / 4.0 }).collect();
+        let kept = simplified(&line).expect("no limit");
+        assert_eq!(kept, [line[0], line[999]]);
+        assert_eq!(simplified(&line[..1]).expect("no limit"), line[..1]);
+        assert!(simplified(&[]).expect("no limit").is_empty());
+    }
+
+    #[test]
+    fn a_cancelled_request_does_not_wait_for_a_line() {
+        let work = work::Work::default();
+        work.cancelled.store(true, std::sync::atomic::Ordering::Relaxed);
+        let _entered = work.enter();
+        assert_eq!(simplified(&fading_zigzag(20_000)), Err(Stop::Cancelled));
     }
 }

@@ -1,16 +1,15 @@
 //! One tile and its pixels.
 
-use h3o::CellIndex;
 use limber_mapping::RequestError;
-use limber_mapping::geo::{Geometry, Position, Rectangle};
+use limber_mapping::geo::{
+    GeoPoint, Geometry, Position, Rectangle, check_corner, goes_over_date_line, turned_to,
+};
+use limber_work::{self as work, Stop};
 
-use super::clip::{Box, Pixel};
-use super::outline::{Outline, lines_of, points_of, polygons_of};
-
-/// Latitude where a Mercator map ends.
-const LATITUDE_MAX: f64 = 85.051_128_779_806_59;
-/// Finest zoom of a tile.
-const ZOOM_MAX: u32 = 29;
+use super::super::grid::{MERCATOR_LATITUDE_MAX, ZOOM_MAX, tile_bounds};
+use super::cell::{CellShape, MapCell};
+use super::clip::{Box, CORNERS_BETWEEN_CHECKS, Pixel};
+use super::outline::{Drawing, Outline, OutlineKind, points_of};
 
 /// A tile of the web's maps, `extent` pixels wide and high, and `buffer` pixels around it in which shapes
 /// are still drawn.
@@ -25,18 +24,9 @@ pub struct Frame {
 
 /// Projects a point to a map that is 1 wide and 1 high, whose origin is the middle.
 fn mercator((longitude, latitude): Position) -> (f64, f64) {
-    let latitude = latitude.clamp(-LATITUDE_MAX, LATITUDE_MAX);
+    let latitude = latitude.clamp(-MERCATOR_LATITUDE_MAX, MERCATOR_LATITUDE_MAX);
     let y = ((90.0 + latitude) * std::f64::consts::PI / 360.0).tan().ln();
     (longitude / 360.0, y / (2.0 * std::f64::consts::PI))
-}
-
-/// Longitudes and latitudes of a tile.
-fn bounds_of(zoom: u32, x: u32, y: u32) -> Rectangle {
-    let tiles = f64::from(1u32 << zoom);
-    let latitude = |y: f64| (std::f64::consts::PI * (1.0 - 2.0 * y / tiles)).sinh().atan().to_degrees();
-    let longitude = |x: f64| x / tiles * 360.0 - 180.0;
-    let (x, y) = (f64::from(x), f64::from(y));
-    Rectangle { west: longitude(x), east: longitude(x + 1.0), south: latitude(y + 1.0), north: latitude(y) }
 }
 
 impl Frame {
@@ -55,7 +45,7 @@ impl Frame {
             let reason = format!("Zoom/X/Y combination is not valid: {zoom}/{x}/{y}");
             return Err(RequestError::illegal_argument(reason));
         };
-        let bounds = bounds_of(checked, column, row);
+        let bounds = tile_bounds((checked, column, row));
         let (west, south) = mercator((bounds.west, bounds.south));
         let (east, north) = mercator((bounds.east, bounds.north));
         Ok(Frame {
@@ -91,12 +81,20 @@ impl Frame {
         points_of(&[self.pixel(place)], self.tile())
     }
 
-    /// Places; those outside of the tile are left out.
-    pub fn points(&self, places: &[Position]) -> Option<Outline> {
-        let mut places = places.to_vec();
+    /// Draws places; those outside of the tile are left out.
+    ///
+    /// # Errors
+    /// There is no memory for it, or the request is to end.
+    pub fn points(&self, places: &[Position]) -> Result<Option<Outline>, Stop> {
+        self.points_within(places, self.tile())
+    }
+
+    fn points_within(&self, places: &[Position], within: Box) -> Result<Option<Outline>, Stop> {
+        // The places are copied, projected, rounded and drawn.
+        work::claim(4 * size_of_val(places) as u64)?;
+        let mut places: Vec<Position> = places.iter().map(|place| on_map(*place)).collect();
         places.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
-        let pixels: Vec<Pixel> = places.iter().map(|place| self.pixel(*place)).collect();
-        points_of(&pixels, self.tile())
+        Ok(points_of(&self.pixels(&places, |x| x)?, within))
     }
 
     /// The part of a rectangle that is on the tile: a line or a point where it has no width or height there.
@@ -111,54 +109,131 @@ impl Frame {
         Some(Outline::rectangle((left, right), (top, bottom)))
     }
 
-    /// The cell of a grid of this name: `zoom/x/y`, or the address of a hexagon. `None` outside of the tile.
+    /// Draws a cell of a grid; `None` outside of the tile.
     ///
     /// # Errors
-    /// No grid has such a cell.
-    pub fn cell(&self, name: &str) -> Result<Option<Outline>, RequestError> {
-        if name.contains('/') {
-            return Ok(self.rectangle(cell_bounds(name)?));
+    /// The request is to end.
+    pub fn cell(&self, cell: MapCell) -> Result<Option<Outline>, Stop> {
+        match cell.shape() {
+            CellShape::Rectangle(rectangle) => Ok(self.rectangle(rectangle)),
+            CellShape::Ring(ring) => self.ring(&ring),
         }
-        let corners = hexagon(name)?;
-        Ok(self.shape(&Geometry::Polygon(vec![corners])).into_iter().next())
     }
 
-    /// Draws a shape. Points, lines and polygons in it become separate outlines.
-    pub fn shape(&self, shape: &Geometry) -> Vec<Outline> {
-        let clip = self.clip();
-        let ring = |ring: &Vec<Position>, turn: f64| -> Vec<Pixel> {
-            unrolled(ring).map(|(x, y)| self.pixel((x + turn, y))).collect()
-        };
-        // What goes over the date line is drawn on both sides of the map.
-        let turns = [-360.0, 0.0, 360.0];
-        let polygons = |shapes: &[Vec<Vec<Position>>]| {
-            let turned = shapes.iter().flat_map(|rings| {
-                turns.map(|turn| rings.iter().map(|one| ring(one, turn)).collect::<Vec<_>>())
-            });
-            polygons_of(turned, clip)
-        };
-        let lines = |lines: &[Vec<Position>]| {
-            lines_of(lines.iter().flat_map(|line| turns.map(|turn| ring(line, turn))), clip)
-        };
+    /// Draws a shape. Points, lines and polygons in it become separate outlines. Outer rings are
+    /// counter-clockwise, which decides whether a wide one crosses the date line.
+    ///
+    /// # Errors
+    /// There is no memory for it, or the request is to end.
+    pub fn shape(&self, shape: &Geometry) -> Result<Vec<Outline>, Stop> {
         let one = match shape {
-            Geometry::Point(place) => points_of(&[self.pixel(*place)], clip),
-            Geometry::MultiPoint(places) => {
-                let mut places = places.clone();
-                places.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
-                points_of(&places.iter().map(|place| self.pixel(*place)).collect::<Vec<_>>(), clip)
-            }
-            Geometry::Line(line) => lines(std::slice::from_ref(line)),
-            Geometry::MultiLine(many) => lines(many),
-            Geometry::Polygon(rings) => polygons(std::slice::from_ref(rings)),
-            Geometry::MultiPolygon(many) => polygons(many),
-            Geometry::Envelope(envelope) => polygons(&[vec![ring_of(*envelope)]]),
+            Geometry::Point(place) => points_of(&[self.pixel(on_map(*place))], self.clip()),
+            Geometry::MultiPoint(places) => self.points_within(places, self.clip())?,
+            Geometry::Line(line) => self.lines(std::slice::from_ref(line))?,
+            Geometry::MultiLine(many) => self.lines(many)?,
+            Geometry::Polygon(rings) => self.polygons(std::slice::from_ref(rings))?,
+            Geometry::MultiPolygon(many) => self.polygons(many)?,
+            Geometry::Envelope(envelope) => self.ring(&ring_of(*envelope))?,
             Geometry::Circle { .. } => None,
             Geometry::Collection(parts) => {
-                return parts.iter().flat_map(|part| self.shape(part)).collect();
+                let mut outlines = Vec::new();
+                for part in parts {
+                    work::check_beyond_deadline()?;
+                    outlines.extend(self.shape(part)?);
+                }
+                return Ok(outlines);
             }
         };
-        one.into_iter().collect()
+        Ok(one.into_iter().collect())
     }
+
+    /// Draws lines. A part of a line that leaves the map for a whole turn continues on it, so that a line
+    /// that winds around the earth is drawn once for each time around.
+    fn lines(&self, lines: &[Vec<Position>]) -> Result<Option<Outline>, Stop> {
+        let mut drawing = Drawing::new(self.clip());
+        for line in lines.iter().filter(|line| can_be_drawn(line)) {
+            work::claim(size_of_val(&line[..]) as u64)?;
+            let (mut before, mut part) = (None, Vec::new());
+            for &(x, y) in line {
+                let x = before.map_or(x, |before| turned_to(x, before));
+                part.push(self.pixel((x, y)));
+                if part.len().is_multiple_of(CORNERS_BETWEEN_CHECKS) {
+                    work::check_beyond_deadline()?;
+                }
+                before = Some(x);
+                if x.abs() > 360.0 {
+                    self.draw_line(&mut drawing, &part)?;
+                    part.clear();
+                    let back = x - 360f64.copysign(x);
+                    part.push(self.pixel((back, y)));
+                    before = Some(back);
+                }
+            }
+            self.draw_line(&mut drawing, &part)?;
+        }
+        Ok(drawing.outline(OutlineKind::Lines))
+    }
+
+    fn draw_line(&self, drawing: &mut Drawing, line: &[Pixel]) -> Result<(), Stop> {
+        self.turns(line.iter()).into_iter().try_for_each(|east| drawing.line(line, east))
+    }
+
+    fn polygons(&self, polygons: &[Vec<Vec<Position>>]) -> Result<Option<Outline>, Stop> {
+        let mut drawing = Drawing::new(self.clip());
+        for rings in polygons.iter().filter(|rings| rings.iter().all(|ring| can_be_drawn(ring))) {
+            let is_across = rings.first().is_some_and(|outer| goes_over_date_line(outer, false));
+            let place = |x: f64| if is_across && x < 0.0 { x + 360.0 } else { x };
+            let rings = rings.iter().map(|ring| self.pixels(ring, place)).collect::<Result<Vec<_>, _>>()?;
+            self.draw_polygon(&mut drawing, &rings)?;
+        }
+        Ok(drawing.outline(OutlineKind::Polygons))
+    }
+
+    /// Draws a ring whose longitudes continue beyond the map.
+    fn ring(&self, ring: &[Position]) -> Result<Option<Outline>, Stop> {
+        let mut drawing = Drawing::new(self.clip());
+        self.draw_polygon(&mut drawing, &[self.pixels(ring, |x| x)?])?;
+        Ok(drawing.outline(OutlineKind::Polygons))
+    }
+
+    fn draw_polygon(&self, drawing: &mut Drawing, rings: &[Vec<Pixel>]) -> Result<(), Stop> {
+        self.turns(rings.iter().flatten()).into_iter().try_for_each(|east| drawing.polygon(rings, east))
+    }
+
+    /// Projects corners, after `place` has moved their longitudes.
+    fn pixels(&self, corners: &[Position], place: impl Fn(f64) -> f64) -> Result<Vec<Pixel>, Stop> {
+        work::claim(size_of_val(corners) as u64)?;
+        let mut pixels = Vec::with_capacity(corners.len());
+        for some in corners.chunks(CORNERS_BETWEEN_CHECKS) {
+            work::check_beyond_deadline()?;
+            pixels.extend(some.iter().map(|(x, y)| self.pixel((place(*x), *y))));
+        }
+        Ok(pixels)
+    }
+
+    /// Returns the whole turns, in pixels to the east, by which an outline has to be moved to touch the tile.
+    fn turns<'p>(&self, outline: impl Iterator<Item = &'p Pixel>) -> Vec<f64> {
+        let (clip, world) = (self.clip(), self.extent / self.square[2]);
+        let (west, east) =
+            outline.fold((f64::MAX, f64::MIN), |(west, east), at| (west.min(at.x), east.max(at.x)));
+        let all = (-TURNS_MAX..=TURNS_MAX).map(|turn| f64::from(turn) * world);
+        all.filter(|by| east + by >= clip.least && west + by <= clip.most).collect()
+    }
+}
+
+/// Turns by which an outline may have to be moved: corners that can be drawn are a turn beyond the map at
+/// most, and those of a ring across the date line two turns.
+const TURNS_MAX: i32 = 2;
+
+/// Whether an index accepts all corners. Others may be in a document whose malformed values are ignored.
+fn can_be_drawn(corners: &[Position]) -> bool {
+    corners.iter().all(|corner| check_corner(*corner).is_ok())
+}
+
+/// Moves a point that was given beyond the map back onto it, as the index does.
+fn on_map((longitude, latitude): Position) -> Position {
+    let point = GeoPoint { latitude, longitude }.normalized();
+    (point.longitude, point.latitude)
 }
 
 /// The corners of a rectangle, which may go over the date line.
@@ -167,106 +242,13 @@ fn ring_of(rectangle: Rectangle) -> Vec<Position> {
     if east < west {
         east += 360.0;
     }
-    // Sides of more than half of the earth would be taken for the short way around it.
-    let middle = (west + east) / 2.0;
-    vec![
-        (west, south),
-        (middle, south),
-        (east, south),
-        (east, north),
-        (middle, north),
-        (west, north),
-        (west, south),
-    ]
-}
-
-/// Returns the corners with longitudes made continuous across the date line.
-fn unrolled(corners: &[Position]) -> impl Iterator<Item = Position> + '_ {
-    let mut turn = 0.0;
-    let mut before: Option<f64> = None;
-    corners.iter().map(move |&(x, y)| {
-        if let Some(before) = before {
-            turn += match x - before {
-                jump if jump > 180.0 => -360.0,
-                jump if jump < -180.0 => 360.0,
-                _ => 0.0,
-            };
-        }
-        before = Some(x);
-        (x + turn, y)
-    })
-}
-
-fn hexagon(name: &str) -> Result<Vec<Position>, RequestError> {
-    let cell: CellIndex =
-        name.parse().map_err(|_| RequestError::illegal_argument(format!("Invalid h3 address [{name}]")))?;
-    let boundary = cell.boundary();
-    let first = boundary.iter().next();
-    Ok(boundary.iter().chain(first).map(|corner| (corner.lng(), corner.lat())).collect())
-}
-
-/// The rectangle around the cell of a grid.
-///
-/// # Errors
-/// No grid has such a cell.
-pub(super) fn cell_bounds(name: &str) -> Result<Rectangle, RequestError> {
-    if name.contains('/') {
-        super::super::tile_of(name)?;
-        let parts: Vec<u32> = name.split('/').filter_map(|part| part.parse().ok()).collect();
-        let [zoom, x, y] = parts[..] else {
-            return Err(RequestError::illegal_argument(format!(
-                "Invalid geotile_grid hash string of {name}"
-            )));
-        };
-        return Ok(bounds_of(zoom, x, y));
-    }
-    let corners = hexagon(name)?;
-    let all = Rectangle {
-        west: f64::INFINITY,
-        east: f64::NEG_INFINITY,
-        south: f64::INFINITY,
-        north: f64::NEG_INFINITY,
-    };
-    Ok(corners.iter().fold(all, |bounds, (x, y)| Rectangle {
-        west: bounds.west.min(*x),
-        east: bounds.east.max(*x),
-        south: bounds.south.min(*y),
-        north: bounds.north.max(*y),
-    }))
-}
-
-impl Frame {
-    /// The middle of the cell of this name.
-    ///
-    /// # Errors
-    /// No grid has such a cell.
-    pub fn middle_of_cell(name: &str) -> Result<Position, RequestError> {
-        if name.contains('/') {
-            let bounds = cell_bounds(name)?;
-            // Halfway on the map, not on the earth.
-            let (_, south) = mercator((0.0, bounds.south));
-            let (_, north) = mercator((0.0, bounds.north));
-            let middle = (south + north) * std::f64::consts::PI;
-            return Ok(((bounds.west + bounds.east) / 2.0, middle.sinh().atan().to_degrees()));
-        }
-        let corners = hexagon(name)?;
-        let cell: Result<CellIndex, _> = name.parse();
-        let center = cell.ok().map(h3o::LatLng::from).map(|center| (center.lng(), center.lat()));
-        Ok(center.unwrap_or(corners[0]))
-    }
-
-    /// A place moved into the rectangle around the cell of this name.
-    ///
-    /// # Errors
-    /// No grid has such a cell.
-    pub fn within_cell(name: &str, (x, y): Position) -> Result<Position, RequestError> {
-        let bounds = cell_bounds(name)?;
-        Ok((x.max(bounds.west).min(bounds.east), y.max(bounds.south).min(bounds.north)))
-    }
+    vec![(west, south), (east, south), (east, north), (west, north), (west, south)]
 }
 
 #[cfg(test)]
 mod tests {
+    use limber_mapping::geo::{WktOptions, geometry_from_wkt};
+
     use super::*;
 
     #[test]
@@ -284,8 +266,83 @@ mod tests {
         let all = frame.rectangle(frame.bounds()).expect("on the tile");
         assert_eq!(all, Outline::rectangle((0, 4096), (0, 4096)));
         assert_eq!(frame.point((0.0, 0.0)), points_of(&[Pixel { x: 2048.0, y: 2048.0 }], frame.tile()));
-        let middle = Frame::middle_of_cell("0/0/0").expect("a cell");
-        assert!(middle.0.abs() < 1e-9 && middle.1.abs() < 1e-9, "{middle:?}");
+    }
+
+    /// The columns of the tiles at zoom 2, north of the equator, that a shape is on.
+    fn columns(text: &str) -> Vec<i32> {
+        let notation = WktOptions { allow_z: true, coerce: false, off_map: true };
+        let shape = geometry_from_wkt(text, notation).expect(text);
+        let is_on = |x: &i32| {
+            let frame = Frame::new(2, *x, 1, 4096, 5).expect("a tile");
+            !frame.shape(&shape).expect("no limit").is_empty()
+        };
+        (0..4).filter(is_on).collect()
+    }
+
+    #[test]
+    fn shapes_go_around_the_earth_as_the_index_has_them() {
+        for (text, expected) in [
+            // As wide as the map and counter-clockwise: the long way.
+            ("POLYGON ((-170 1, 170 1, 170 9, -170 9, -170 1))", vec![0, 1, 2, 3]),
+            // Clockwise: over the date line.
+            ("POLYGON ((-170 1, -170 9, 170 9, 170 1, -170 1))", vec![0, 3]),
+            ("POLYGON ((-170 1, 0 1, 170 1, 170 9, 0 9, -170 9, -170 1))", vec![0, 1, 2, 3]),
+            ("POLYGON ((170 1, 190 1, 190 9, 170 9, 170 1))", vec![0, 3]),
+            ("POLYGON ((500 1, 530 1, 530 9, 500 9, 500 1))", vec![3]),
+            ("POLYGON ((-530 1, -500 1, -500 9, -530 9, -530 1))", vec![0]),
+            ("BBOX (170, -170, 9, 1)", vec![0, 3]),
+            ("BBOX (-170, 170, 9, 1)", vec![0, 1, 2, 3]),
+            ("LINESTRING (170 1, -170 1)", vec![0, 3]),
+            ("LINESTRING (-89 1, 89 1)", vec![1, 2]),
+            ("LINESTRING (-91 1, 89 1)", vec![0, 1, 2]),
+            ("POINT (190 1)", vec![0]),
+            ("MULTIPOINT (190 1, -190 1)", vec![0, 3]),
+            ("POLYGON ((0 1, 1e300 1, 5 5, 0 1))", vec![]),
+            ("LINESTRING (-1e300 1, 0 1)", vec![]),
+        ] {
+            assert_eq!(columns(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_around_the_earth_is_drawn_once_for_each_time_around() {
+        let frame = Frame::new(2, 1, 1, 4096, 5).expect("a tile");
+        let command_count = |times: u32| {
+            let corners = (0..times * 4).map(|at| (f64::from(at % 4) * 90.0 - 180.0, 1.0)).collect();
+            frame.shape(&Geometry::Line(corners)).expect("no limit")[0].commands.len()
+        };
+        // From the left border to the right one takes eight numbers.
+        assert!(command_count(1000) <= 1001 * 8, "{}", command_count(1000));
+        assert!(command_count(1000) >= 999 * 6, "{}", command_count(1000));
+    }
+
+    #[test]
+    fn holes_follow_their_polygon_over_the_date_line() {
+        let frame = Frame::new(2, 3, 1, 4096, 5).expect("a tile");
+        let holed = "POLYGON ((-160 1, -160 19, 160 19, 160 1, -160 1), (170 5, 175 5, 175 9, 170 5))";
+        let notation = WktOptions { allow_z: true, coerce: false, off_map: true };
+        let shape = geometry_from_wkt(holed, notation).expect(holed);
+        let commands = &frame.shape(&shape).expect("no limit")[0].commands;
+        assert_eq!(commands.iter().filter(|command| **command == 15).count(), 2);
+    }
+
+    #[test]
+    fn a_cancelled_request_does_not_wait_for_a_shape() {
+        let frame = Frame::new(2, 1, 1, 4096, 5).expect("a tile");
+        let request = work::Work::default();
+        request.cancelled.store(true, std::sync::atomic::Ordering::Relaxed);
+        let _entered = request.enter();
+        let points = vec![Geometry::Point((0.0, 0.0)); 3];
+        let line = vec![(0.0, 0.0), (1.0, 1.0)];
+        for shape in [
+            Geometry::MultiPoint(vec![(0.0, 0.0)]),
+            Geometry::Line(line.clone()),
+            Geometry::Polygon(vec![line]),
+            Geometry::Collection(points),
+        ] {
+            assert_eq!(frame.shape(&shape), Err(Stop::Cancelled), "{shape:?}");
+        }
+        assert_eq!(frame.points(&[(0.0, 0.0)]), Err(Stop::Cancelled));
     }
 
     #[test]
@@ -299,7 +356,7 @@ mod tests {
         ]]);
         for (x, on_tile) in [(0, true), (1, false), (2, false), (3, true)] {
             let frame = Frame::new(2, x, 1, 4096, 5).expect("a tile");
-            assert_eq!(!frame.shape(&polygon).is_empty(), on_tile, "{x}");
+            assert_eq!(!frame.shape(&polygon).expect("no limit").is_empty(), on_tile, "{x}");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use limber_codec::varint;
 use limber_work::{self as work, Stop};
 use serde_json::Value;
 
@@ -26,8 +27,17 @@ mod tag {
     pub const VALUE_BOOL: u8 = 7 << 3;
 }
 
+/// Bytes of a tag and a length before a field.
+const HEAD_BYTES_MAX: usize = 11;
+/// Bytes of a number of 32 bits.
+const NUMBER_BYTES_MAX: usize = 5;
+
 /// A property of a feature: its name and a text, number or truth value.
 pub type Property<'p> = (&'p str, &'p Value);
+
+/// The properties of features of one [`Layer`], written.
+#[derive(Debug)]
+pub struct Tags(Vec<u8>);
 
 /// A layer that features are added to.
 #[derive(Debug)]
@@ -43,40 +53,42 @@ pub struct Layer {
     written_values: Vec<u8>,
 }
 
-fn varint(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-fn bytes(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
+/// Writes a field that has a length: the tag, the length, the bytes.
+fn field(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
     out.push(tag);
-    varint(out, bytes.len() as u64);
-    out.extend_from_slice(bytes);
+    varint::write_bytes(out, bytes);
 }
 
-fn packed(out: &mut Vec<u8>, tag: u8, numbers: &[u32]) {
-    let mut written = Vec::with_capacity(numbers.len() * 2);
-    numbers.iter().for_each(|number| varint(&mut written, u64::from(*number)));
-    bytes(out, tag, &written);
+/// Does the same as [`field`], and claims the memory that the list grows by.
+fn append(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) -> Result<(), Stop> {
+    work::check_growth(out.len(), out.capacity(), bytes.len() + HEAD_BYTES_MAX)?;
+    field(out, tag, bytes);
+    Ok(())
+}
+
+fn packed(out: &mut Vec<u8>, tag: u8, numbers: &[u32]) -> Result<(), Stop> {
+    let bytes_max = numbers.len() * NUMBER_BYTES_MAX;
+    // The numbers are written, and copied after their length.
+    work::claim(2 * bytes_max as u64)?;
+    let mut written = Vec::with_capacity(bytes_max);
+    numbers.iter().for_each(|number| varint::write_u32(&mut written, *number));
+    append(out, tag, &written)
 }
 
 /// Encodes the value as a message; `None` if the format has no type for it.
 fn value_bytes(value: &Value) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     match value {
-        Value::String(text) => bytes(&mut out, tag::VALUE_TEXT, text.as_bytes()),
+        Value::String(text) => field(&mut out, tag::VALUE_TEXT, text.as_bytes()),
         Value::Bool(flag) => out.extend([tag::VALUE_BOOL, u8::from(*flag)]),
         Value::Number(number) => match (number.as_i64(), number.as_u64()) {
             (Some(whole), _) => {
                 out.push(tag::VALUE_SIGNED);
-                varint(&mut out, ((whole << 1) ^ (whole >> 63)) as u64);
+                varint::write_u64(&mut out, varint::zigzag(whole));
             }
             (None, Some(whole)) => {
                 out.push(tag::VALUE_UNSIGNED);
-                varint(&mut out, whole);
+                varint::write_u64(&mut out, whole);
             }
             (None, None) => {
                 out.push(tag::VALUE_DOUBLE);
@@ -102,52 +114,56 @@ impl Layer {
         }
     }
 
-    /// Adds a feature. Properties without a value that the format has are left out.
+    /// Returns the properties as features have them. Those without a value that the format has are left out.
+    ///
+    /// # Errors
+    /// There is no memory for them, or the request is to end.
+    pub fn tags<'p>(&mut self, properties: impl Iterator<Item = Property<'p>>) -> Result<Tags, Stop> {
+        let mut numbers = Vec::new();
+        for (name, value) in properties {
+            // Each is a key of a table, and written.
+            work::claim(2 * (name.len() + value.as_str().map_or(0, str::len)) as u64)?;
+            let Some(value) = value_bytes(value) else { continue };
+            numbers.push(self.key(name)?);
+            numbers.push(self.value(value)?);
+        }
+        let mut written = Vec::new();
+        if !numbers.is_empty() {
+            packed(&mut written, tag::FEATURE_TAGS, &numbers)?;
+        }
+        Ok(Tags(written))
+    }
+
+    /// Adds a feature.
     ///
     /// # Errors
     /// There is no memory for it, or the request is to end.
-    pub fn add<'p>(
-        &mut self,
-        outline: &Outline,
-        properties: impl Iterator<Item = Property<'p>>,
-    ) -> Result<(), Stop> {
-        let mut tags = Vec::new();
-        for (name, value) in properties {
-            let Some(value) = value_bytes(value) else { continue };
-            work::check_growth(self.written_values.len(), self.written_values.capacity(), value.len() + 8)?;
-            tags.push(self.key(name));
-            tags.push(self.value(value));
-        }
-        let mut feature = Vec::new();
-        if !tags.is_empty() {
-            packed(&mut feature, tag::FEATURE_TAGS, &tags);
-        }
-        feature.extend([tag::FEATURE_KIND, outline.kind as u8]);
-        packed(&mut feature, tag::FEATURE_GEOMETRY, &outline.commands);
-        work::check_growth(self.features.len(), self.features.capacity(), feature.len() + 8)?;
+    pub fn add(&mut self, outline: &Outline, tags: &Tags) -> Result<(), Stop> {
         work::check_beyond_deadline()?;
-        bytes(&mut self.features, tag::LAYER_FEATURES, &feature);
-        Ok(())
+        let mut feature = tags.0.clone();
+        feature.extend([tag::FEATURE_KIND, outline.kind as u8]);
+        packed(&mut feature, tag::FEATURE_GEOMETRY, &outline.commands)?;
+        append(&mut self.features, tag::LAYER_FEATURES, &feature)
     }
 
-    fn key(&mut self, name: &str) -> u32 {
+    fn key(&mut self, name: &str) -> Result<u32, Stop> {
         if let Some(number) = self.keys.get(name) {
-            return *number;
+            return Ok(*number);
         }
+        append(&mut self.written_keys, tag::LAYER_KEYS, name.as_bytes())?;
         let number = self.keys.len() as u32;
         self.keys.insert(name.to_owned(), number);
-        bytes(&mut self.written_keys, tag::LAYER_KEYS, name.as_bytes());
-        number
+        Ok(number)
     }
 
-    fn value(&mut self, value: Vec<u8>) -> u32 {
+    fn value(&mut self, value: Vec<u8>) -> Result<u32, Stop> {
         if let Some(number) = self.values.get(&value) {
-            return *number;
+            return Ok(*number);
         }
+        append(&mut self.written_values, tag::LAYER_VALUES, &value)?;
         let number = self.values.len() as u32;
-        bytes(&mut self.written_values, tag::LAYER_VALUES, &value);
         self.values.insert(value, number);
-        number
+        Ok(number)
     }
 
     /// Appends the layer to a tile.
@@ -156,15 +172,15 @@ impl Layer {
     /// There is no memory for it.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), Stop> {
         let mut head = Vec::new();
-        bytes(&mut head, tag::LAYER_NAME, self.name.as_bytes());
+        field(&mut head, tag::LAYER_NAME, self.name.as_bytes());
         let mut end = vec![tag::LAYER_EXTENT];
-        varint(&mut end, u64::from(self.extent));
+        varint::write_u32(&mut end, self.extent);
         end.extend([tag::LAYER_VERSION, 2]);
         let parts = [&head, &self.features, &self.written_keys, &self.written_values, &end];
         let length: usize = parts.iter().map(|part| part.len()).sum();
         work::check_growth(out.len(), out.capacity(), length + 16)?;
         out.push(tag::TILE_LAYERS);
-        varint(out, length as u64);
+        varint::write_u64(out, length as u64);
         parts.iter().for_each(|part| out.extend_from_slice(part));
         Ok(())
     }
@@ -183,7 +199,8 @@ mod tests {
         let (id, count) = (json!("a"), json!(-2));
         for _ in 0..2 {
             let properties = [("_id", &id), ("n", &count), ("none", &Value::Null)];
-            layer.add(&outline, properties.into_iter()).expect("there is room");
+            let tags = layer.tags(properties.into_iter()).expect("there is room");
+            layer.add(&outline, &tags).expect("there is room");
         }
         let mut tile = Vec::new();
         layer.write(&mut tile).expect("there is room");
@@ -198,5 +215,16 @@ mod tests {
         expected.extend([0x28, 0x80, 0x20, 0x78, 2]);
         expected[1] = (expected.len() - 2) as u8;
         assert_eq!(tile, expected);
+    }
+
+    #[test]
+    fn a_cancelled_request_adds_no_features() {
+        let request = work::Work::default();
+        request.cancelled.store(true, std::sync::atomic::Ordering::Relaxed);
+        let _entered = request.enter();
+        let mut layer = Layer::new("hits", 4096);
+        let outline = Outline::rectangle((25, 25), (17, 17));
+        assert_eq!(layer.tags([("a", &json!(1))].into_iter()).err(), Some(Stop::Cancelled));
+        assert_eq!(layer.add(&outline, &Tags(Vec::new())), Err(Stop::Cancelled));
     }
 }

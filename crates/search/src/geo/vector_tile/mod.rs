@@ -6,11 +6,13 @@
 //! Sources: Mapbox' vector tile specification 2.1; Elasticsearch's `FeatureFactory`, `SimpleFeatureFactory`
 //! and `GridAggregation`.
 
+mod cell;
 mod clip;
 mod frame;
 mod layer;
 mod outline;
 
+pub use cell::MapCell;
 pub use frame::Frame;
-pub use layer::{Layer, Property};
+pub use layer::{Layer, Property, Tags};
 pub use outline::Outline;

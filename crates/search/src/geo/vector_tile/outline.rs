@@ -1,6 +1,9 @@
 //! The geometry of a feature: pixels as commands of a pen.
 
-use super::clip::{Box, Pixel, simplified};
+use limber_codec::varint;
+use limber_work::{self as work, Stop};
+
+use super::clip::{Box, Pixel, rounded, simplified};
 
 const MOVE_TO: u32 = 1;
 const LINE_TO: u32 = 2;
@@ -28,11 +31,6 @@ struct Pen {
     commands: Vec<u32>,
 }
 
-/// Whole pixels, as Java rounds.
-fn rounded(pixel: Pixel) -> (i64, i64) {
-    ((pixel.x + 0.5).floor() as i64, (pixel.y + 0.5).floor() as i64)
-}
-
 impl Pen {
     fn new() -> Pen {
         Pen { at: (0, 0), commands: Vec::new() }
@@ -43,9 +41,10 @@ impl Pen {
     }
 
     fn go(&mut self, to: (i64, i64)) {
-        let zigzag = |step: i64| ((step << 1) ^ (step >> 63)) as u32;
-        self.commands.push(zigzag(to.0 - self.at.0));
-        self.commands.push(zigzag(to.1 - self.at.1));
+        // Steps are of 32 bits and wrap around, for the reader as for the writer.
+        let step = |to: i64, from: i64| varint::zigzag(i64::from((to - from) as i32)) as u32;
+        self.commands.push(step(to.0, self.at.0));
+        self.commands.push(step(to.1, self.at.1));
         self.at = to;
     }
 
@@ -99,64 +98,112 @@ pub(super) fn points_of(pixels: &[Pixel], within: Box) -> Option<Outline> {
     pen.outline(OutlineKind::Points)
 }
 
-/// The parts of lines inside of a square.
-pub(super) fn lines_of(lines: impl Iterator<Item = Vec<Pixel>>, within: Box) -> Option<Outline> {
-    let mut pen = Pen::new();
-    for part in lines.flat_map(|line| within.line(&line)) {
-        let mut path: Vec<(i64, i64)> = simplified(&part).into_iter().map(rounded).collect();
-        path.dedup();
-        if path.len() > 1 {
-            pen.path(&path);
-        }
-    }
-    pen.outline(OutlineKind::Lines)
+/// Lines or polygons of which the parts inside a square are drawn.
+pub(super) struct Drawing {
+    within: Box,
+    pen: Pen,
 }
 
-/// The parts of polygons inside of a square; the first ring of each is the outer one.
-pub(super) fn polygons_of(polygons: impl Iterator<Item = Vec<Vec<Pixel>>>, within: Box) -> Option<Outline> {
-    let mut pen = Pen::new();
-    for rings in polygons {
+/// Corners that a line has in memory while it is drawn: moved, clipped, simplified and rounded.
+const COPIES: usize = 6;
+
+impl Drawing {
+    pub fn new(within: Box) -> Drawing {
+        Drawing { within, pen: Pen::new() }
+    }
+
+    /// Draws a line, `east` pixels further east.
+    ///
+    /// # Errors
+    /// There is no memory for it, or the request is to end.
+    pub fn line(&mut self, line: &[Pixel], east: f64) -> Result<(), Stop> {
+        work::claim((COPIES * size_of_val(line)) as u64)?;
+        let line: Vec<Pixel> = moved(line, east).collect();
+        for part in self.within.line(&line) {
+            let mut path: Vec<(i64, i64)> = simplified(&part)?.into_iter().map(rounded).collect();
+            path.dedup();
+            if path.len() > 1 {
+                self.path(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws a polygon, `east` pixels further east. The first ring is the outer one.
+    ///
+    /// # Errors
+    /// There is no memory for it, or the request is to end.
+    pub fn polygon(&mut self, rings: &[Vec<Pixel>], east: f64) -> Result<(), Stop> {
         for (number, ring) in rings.iter().enumerate() {
-            let is_drawn = draw_ring(&mut pen, ring, within, number == 0);
+            let is_drawn = self.ring(ring, east, number == 0)?;
             // There are no holes where there is no polygon.
             if number == 0 && !is_drawn {
                 break;
             }
         }
+        Ok(())
     }
-    pen.outline(OutlineKind::Polygons)
+
+    /// Draws a ring; returns whether anything of it is visible. Outer rings get a positive area, holes a
+    /// negative one.
+    fn ring(&mut self, ring: &[Pixel], east: f64, is_outer: bool) -> Result<bool, Stop> {
+        work::claim((COPIES * size_of_val(ring)) as u64)?;
+        let corners = ring.split_last().map_or(&[][..], |(_, corners)| corners);
+        let mut ring = self.within.ring(moved(corners, east).collect());
+        if let Some(first) = ring.first().copied() {
+            ring.push(first);
+        }
+        let mut path: Vec<(i64, i64)> = simplified(&ring)?.into_iter().map(rounded).collect();
+        path.dedup();
+        path.pop();
+        let area = doubled_area(&path);
+        if path.len() < 3 || area == 0 {
+            return Ok(false);
+        }
+        if (area > 0) != is_outer {
+            path.reverse();
+        }
+        self.path(&path)?;
+        self.pen.command(CLOSE_PATH, 1);
+        Ok(true)
+    }
+
+    fn path(&mut self, path: &[(i64, i64)]) -> Result<(), Stop> {
+        let bytes = |numbers: usize| numbers * size_of::<u32>();
+        let commands = &self.pen.commands;
+        // Two numbers for each corner, and three commands.
+        work::check_growth(bytes(commands.len()), bytes(commands.capacity()), bytes(2 * path.len() + 3))?;
+        self.pen.path(path);
+        Ok(())
+    }
+
+    /// Returns what was drawn; `None` if nothing is inside the square.
+    pub fn outline(self, kind: OutlineKind) -> Option<Outline> {
+        self.pen.outline(kind)
+    }
 }
 
-/// Whether there is anything of the ring to draw. Outer rings have a positive area, holes a negative one.
-fn draw_ring(pen: &mut Pen, ring: &[Pixel], within: Box, is_outer: bool) -> bool {
-    let mut ring = within.ring(ring.split_last().map_or(&[], |(_, corners)| corners));
-    if let Some(first) = ring.first().copied() {
-        ring.push(first);
-    }
-    let mut path: Vec<(i64, i64)> = simplified(&ring).into_iter().map(rounded).collect();
-    path.dedup();
-    path.pop();
-    let area = doubled_area(&path);
-    if path.len() < 3 || area == 0 {
-        return false;
-    }
-    if (area > 0) != is_outer {
-        path.reverse();
-    }
-    pen.path(&path);
-    pen.command(CLOSE_PATH, 1);
-    true
+fn moved(corners: &[Pixel], east: f64) -> impl Iterator<Item = Pixel> + '_ {
+    corners.iter().map(move |at| Pixel { x: at.x + east, y: at.y })
 }
 
-/// Positive where the ring goes clockwise on a map whose y goes down.
-fn doubled_area(ring: &[(i64, i64)]) -> i64 {
+/// Positive where the ring goes clockwise on a map whose y goes down. Coordinates have up to 33 bits, because
+/// extent and buffer are only limited by their 32.
+fn doubled_area(ring: &[(i64, i64)]) -> i128 {
+    let product = |one: i64, other: i64| i128::from(one) * i128::from(other);
     let next = ring.iter().skip(1).chain(ring.first());
-    ring.iter().zip(next).map(|(one, other)| one.0 * other.1 - other.0 * one.1).sum()
+    ring.iter().zip(next).map(|(one, other)| product(one.0, other.1) - product(other.0, one.1)).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn polygon(rings: &[Vec<Pixel>], within: Box) -> Outline {
+        let mut drawing = Drawing::new(within);
+        drawing.polygon(rings, 0.0).expect("no limit");
+        drawing.outline(OutlineKind::Polygons).expect("drawn")
+    }
 
     /// The example of the specification: the polygons of its section 4.3.5.6.
     #[test]
@@ -165,10 +212,39 @@ mod tests {
         let outer = ring(&[(11.0, 11.0), (11.0, 20.0), (20.0, 20.0), (20.0, 11.0), (11.0, 11.0)]);
         let hole = ring(&[(13.0, 13.0), (13.0, 17.0), (17.0, 17.0), (17.0, 13.0), (13.0, 13.0)]);
         let within = Box { least: 0.0, most: 100.0 };
-        let outline = polygons_of([vec![outer, hole]].into_iter(), within).expect("drawn");
+        let outline = polygon(&[outer, hole], within);
         assert_eq!(outline.kind, OutlineKind::Polygons);
         assert_eq!(outline.commands.iter().filter(|command| **command == 15).count(), 2);
         assert_eq!(outline.commands[0], 9);
+    }
+
+    /// The largest extent and buffer that a request may have.
+    #[test]
+    fn rings_around_the_largest_tile_are_wound_alike() {
+        let most = f64::from(i32::MAX);
+        let around = |side: f64| {
+            let corners = [(-side, -side), (-side, side), (side, side), (side, -side), (-side, -side)];
+            vec![corners.map(|(x, y)| Pixel { x, y }).to_vec()]
+        };
+        let drawn = |side: f64, within: Box| polygon(&around(side), within).commands;
+        let small = drawn(1e3, Box { least: -8.0, most: 16.0 });
+        let large = drawn(1e12, Box { least: -most, most: 2.0 * most });
+        let places = |commands: &[u32]| {
+            let mut place = [0i32; 2];
+            let mut found = Vec::new();
+            for step in [&commands[1..3], &commands[4..10]].concat().chunks(2) {
+                for (axis, step) in step.iter().enumerate() {
+                    place[axis] = place[axis].wrapping_add(varint::unzigzag(u64::from(*step)) as i32);
+                }
+                found.push(place);
+            }
+            found
+        };
+        let (least, most) = (-i32::MAX, i32::MAX.wrapping_mul(2));
+        let scaled = |at: i32| if at < 0 { least } else { most };
+        let expected: Vec<[i32; 2]> = places(&small).iter().map(|place| place.map(scaled)).collect();
+        assert_eq!(places(&small), [[-8, 16], [-8, -8], [16, -8], [16, 16]]);
+        assert_eq!(places(&large), expected);
     }
 
     #[test]

@@ -2,30 +2,19 @@
 
 use limber_engine::Result;
 use limber_mapping::{ObjectParser, RequestError};
-use limber_search::geo::Frame;
+use limber_search::geo::{Frame, MERCATOR_LATITUDE_MAX, ZOOM_MAX};
 use serde_json::{Map, Value, json};
 
+use super::metrics::{check_aggregations, claim_statistic, metrics_of};
+use super::names::{BOUNDS, CENTROID, GRID, LABEL};
 use crate::http::request::{Request, parse_flag};
 
-/// Aggregations of the request may not be named like the tile's own.
-pub const OWN_PREFIX: &str = "_mvt_";
-/// The point that stands for all places of a cell.
-pub const CENTROID: &str = "_mvt_centroid";
-/// The field with the place of a label.
-pub const LABEL: &str = "_mvt_label_position";
-/// The aggregation of the grid.
-pub const GRID: &str = "grid";
-/// The aggregation of the rectangle around all hits.
-pub const BOUNDS: &str = "bounds";
 /// Finest precision of a grid, beyond the zoom.
 const PRECISION_MAX: i32 = 8;
-/// Finest zoom of a geotile, finest resolution of H3.
-const ZOOM_MAX: i32 = 29;
+/// Finest resolution of H3.
 const RESOLUTION_MAX: i32 = 15;
 /// Buckets of a grid at most (`MultiBucketConsumerService.DEFAULT_MAX_BUCKETS`).
 const BUCKET_COUNT_MAX: u32 = 65_535;
-/// Latitude where a Mercator map ends.
-const LATITUDE_MAX: f64 = 85.051_128_779_806_59;
 
 const PARSER: ObjectParser<'_> = ObjectParser::new("vector-tile");
 
@@ -189,7 +178,10 @@ impl Asked {
     }
 
     /// The search that finds what is on the tile.
-    pub fn search_body(&self) -> Value {
+    ///
+    /// # Errors
+    /// There is no memory for it, or the request is to end.
+    pub fn search_body(&self) -> Result<Value> {
         let mut body = json!({
             "size": self.size,
             "_source": false,
@@ -216,11 +208,11 @@ impl Asked {
         if !runtime.is_empty() {
             body["runtime_mappings"] = runtime.into();
         }
-        let aggregations = self.search_aggregations();
+        let aggregations = self.search_aggregations()?;
         if !aggregations.is_empty() {
             body["aggs"] = aggregations.into();
         }
-        body
+        Ok(body)
     }
 
     fn search_query(&self) -> Value {
@@ -254,8 +246,8 @@ impl Asked {
             true => (-180.0, 180.0),
             false => (turned(bounds.west - width), turned(bounds.east + width)),
         };
-        let south = (bounds.south - height).max(-LATITUDE_MAX);
-        [west, east, south, (bounds.north + height).min(LATITUDE_MAX)]
+        let south = (bounds.south - height).max(-MERCATOR_LATITUDE_MAX);
+        [west, east, south, (bounds.north + height).min(MERCATOR_LATITUDE_MAX)]
     }
 
     /// Zoom of the grid's tiles, or resolution of its hexagons.
@@ -263,7 +255,7 @@ impl Asked {
         let finer = self.zoom + self.grid_precision;
         match self.is_hex {
             true => ((finer - 1) / 2).clamp(2, RESOLUTION_MAX),
-            false => finer.min(ZOOM_MAX),
+            false => finer.min(ZOOM_MAX as i32),
         }
     }
 
@@ -292,7 +284,7 @@ impl Asked {
         json!([{"_script": {"type": "number", "order": "desc", "script": script}}])
     }
 
-    fn search_aggregations(&self) -> Map<String, Value> {
+    fn search_aggregations(&self) -> Result<Map<String, Value>> {
         let mut aggregations = Map::new();
         if self.grid_precision > 0 {
             let bounds = self.frame.bounds();
@@ -319,26 +311,29 @@ impl Asked {
             aggregations.insert(GRID.into(), of_grid.into());
             let over_cells = |path: String| json!({"stats_bucket": {"buckets_path": path}});
             aggregations.insert("_count".into(), over_cells(format!("{GRID}>_count")));
-            for (name, body) in &self.aggregations {
-                for metric in metrics_of(body) {
-                    match metric {
-                        None => aggregations.insert(name.clone(), over_cells(format!("{GRID}>{name}"))),
-                        Some(metric) => {
-                            let path = match metric.contains('.') {
-                                true => format!("{GRID}>{name}[{metric}]"),
-                                false => format!("{GRID}>{name}.{metric}"),
-                            };
-                            aggregations.insert(format!("{name}.{metric}"), over_cells(path))
-                        }
-                    };
-                }
+            for (name, metric) in self
+                .aggregations
+                .iter()
+                .flat_map(|(name, body)| metrics_of(body).map(move |metric| (name, metric)))
+            {
+                claim_statistic(name)?;
+                match metric {
+                    None => aggregations.insert(name.clone(), over_cells(format!("{GRID}>{name}"))),
+                    Some(metric) => {
+                        let path = match metric.contains('.') {
+                            true => format!("{GRID}>{name}[{metric}]"),
+                            false => format!("{GRID}>{name}.{metric}"),
+                        };
+                        aggregations.insert(format!("{name}.{metric}"), over_cells(path))
+                    }
+                };
             }
         }
         if self.exact_bounds {
             let around = json!({"geo_bounds": {"field": self.field, "wrap_longitude": false}});
             aggregations.insert(BOUNDS.into(), around);
         }
-        aggregations
+        Ok(aggregations)
     }
 }
 
@@ -359,112 +354,36 @@ fn is_hex(text: &str) -> Result<bool> {
     }
 }
 
-/// The metric aggregations that a tile supports, with the values that get statistics over all cells; empty
-/// for metrics with one value.
-const METRICS: [(&str, &[&str]); 13] = [
-    ("avg", &[]),
-    ("boxplot", &["min", "max", "q1", "q2", "q3", "lower", "upper"]),
-    ("cardinality", &[]),
-    ("extended_stats", &EXTENDED),
-    ("max", &[]),
-    ("median_absolute_deviation", &[]),
-    ("min", &[]),
-    ("percentile_ranks", &[]),
-    ("percentiles", &[]),
-    ("stats", &["count", "min", "max", "avg", "sum"]),
-    ("string_stats", &["count", "min_length", "max_length", "avg_length", "entropy"]),
-    ("sum", &[]),
-    ("value_count", &[]),
-];
-
-const EXTENDED: [&str; 13] = [
-    "count",
-    "min",
-    "max",
-    "avg",
-    "sum",
-    "sum_of_squares",
-    "variance",
-    "variance_population",
-    "variance_sampling",
-    "std_deviation",
-    "std_deviation_population",
-    "std_deviation_sampling",
-    "std_upper",
-];
-
-/// The type of an aggregation: the one member that is neither `meta` nor sub-aggregations.
-fn type_of(body: &Value) -> Option<(&str, &Value)> {
-    let mut members = body.as_object()?.iter().map(|(name, value)| (name.as_str(), value));
-    members.find(|(name, _)| !matches!(*name, "meta" | "aggs" | "aggregations"))
-}
-
-fn check_aggregations(given: &Map<String, Value>) -> Result<()> {
-    for (name, body) in given {
-        if name.starts_with(OWN_PREFIX) {
-            return Err(RequestError::illegal_argument(format!(
-                "Invalid aggregation name [{name}]. Aggregation names cannot start with prefix '{OWN_PREFIX}'"
-            )));
-        }
-        if [GRID, BOUNDS, "_count"].contains(&name.as_str()) {
-            return Err(RequestError::illegal_argument(format!(
-                "Two sibling aggregations cannot have the same name: [{name}]"
-            )));
-        }
-        // The search itself refuses what is not an aggregation.
-        let Some((kind, _)) = type_of(body) else { continue };
-        if !METRICS.iter().any(|(metric, _)| *metric == kind) {
-            return Err(RequestError::illegal_argument(format!(
-                "Unsupported aggregation of type [{kind}].Only metric aggregations are supported."
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// The values of a metric that a statistic over all cells is made of; `None` for its only one.
-fn metrics_of(body: &Value) -> Vec<Option<String>> {
-    let Some((kind, options)) = type_of(body) else { return Vec::new() };
-    let listed = |name: &str, defaults: &[f64]| -> Vec<Option<String>> {
-        let given = options[name].as_array().map(|list| list.iter().filter_map(Value::as_f64).collect());
-        let numbers: Vec<f64> = given.unwrap_or_else(|| defaults.to_vec());
-        numbers.iter().map(|number| Some(format!("{number:?}"))).collect()
-    };
-    match kind {
-        "percentiles" => listed("percents", &[1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0]),
-        "percentile_ranks" => listed("values", &[]),
-        _ => match METRICS.iter().find(|(metric, _)| *metric == kind) {
-            Some((_, [])) => vec![None],
-            Some((_, values)) => values.iter().map(|value| Some((*value).to_owned())).collect(),
-            None => Vec::new(),
-        },
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    use limber_work::Work;
+
     use super::*;
 
-    #[test]
-    fn statistics_of_metrics() {
-        let names = |body: Value| metrics_of(&body).into_iter().flatten().collect::<Vec<_>>();
-        assert_eq!(metrics_of(&json!({"avg": {"field": "a"}})), [None]);
-        assert_eq!(names(json!({"stats": {"field": "a"}})), ["count", "min", "max", "avg", "sum"]);
-        assert_eq!(names(json!({"percentiles": {"field": "a", "percents": [1, 99.9]}})), ["1.0", "99.9"]);
+    fn asked(body: &Value) -> Asked {
+        let path_values = [("field", "p"), ("zoom", "1"), ("x", "0"), ("y", "0")];
+        let request = Request {
+            uri: String::new(),
+            query: Vec::new(),
+            path_values: path_values.map(|(name, value)| (name, value.to_owned())).into(),
+            body: Vec::new().into(),
+            prefers_html: false,
+            cancelled: Arc::default(),
+        };
+        Asked::parse(&request, body).expect("a request for a tile")
     }
 
     #[test]
-    fn only_metrics() {
-        let reason = |body: Value| {
-            check_aggregations(body.as_object().expect("an object")).expect_err("refused").reason
-        };
-        assert_eq!(
-            reason(json!({"a": {"terms": {"field": "b"}}})),
-            "Unsupported aggregation of type [terms].Only metric aggregations are supported."
-        );
-        assert_eq!(
-            reason(json!({"_mvt_a": {"avg": {"field": "b"}}})),
-            "Invalid aggregation name [_mvt_a]. Aggregation names cannot start with prefix '_mvt_'"
-        );
+    fn each_statistic_asks_whether_the_request_may_continue() {
+        let percents: Vec<f64> = (0..100).map(f64::from).collect();
+        let body = json!({"aggs": {"p": {"percentiles": {"field": "n", "percents": percents}}}});
+        let asked = asked(&body);
+        assert_eq!(asked.search_body().expect("no limit")["aggs"].as_object().map(Map::len), Some(102));
+        let work = Work { cancelled: Arc::new(AtomicBool::new(true)), ..Work::default() };
+        let _entered = work.enter();
+        assert_eq!(asked.search_body().expect_err("stopped").kind, "task_cancelled_exception");
     }
 }

@@ -1,12 +1,17 @@
 //! The answer of the search as the layers `hits`, `aggs` and `meta`.
 
+use std::borrow::Cow;
+
 use limber_engine::Result;
 use limber_mapping::geo::{Geometry, Rectangle, WktOptions, geometry_from_wkt};
-use limber_search::geo::{Frame, Layer, Outline, Property};
+use limber_search::geo::{Layer, MapCell, Outline, Property};
 use limber_search::{Rendering, SearchHit, SearchResponse};
+use limber_work as work;
 use serde_json::{Map, Value};
 
-use super::asked::{Asked, BOUNDS, CENTROID, GRID, GridType, LABEL, OWN_PREFIX};
+use super::asked::{Asked, GridType};
+use super::names::{BOUNDS, CENTROID, GRID, LABEL, OWN_PREFIX};
+use crate::rest::searches::search::refused;
 
 /// The bytes of the tile.
 ///
@@ -37,32 +42,52 @@ pub fn tile_of(asked: &Asked, mut found: SearchResponse) -> Result<Vec<u8>> {
     let mut layer = Layer::new("meta", asked.extent as u32);
     let around = bounds.as_ref().and_then(|bounds| rectangle(&bounds["bounds"]));
     if let Some(outline) = asked.frame.rectangle(around.unwrap_or(asked.frame.bounds())) {
+        let found = found.to_json(&Rendering::default()).map_err(|error| refused(&error))?;
         let mut properties = Vec::new();
-        flatten(&found.to_json(&Rendering::default()), "", &mut properties);
-        layer.add(&outline, shown(&properties))?;
+        flatten(&found, "", &mut properties)?;
+        let tags = layer.tags(shown(&properties))?;
+        layer.add(&outline, &tags)?;
     }
     layer.write(&mut tile)?;
     Ok(tile)
 }
 
-fn shown(properties: &[(String, Value)]) -> impl Iterator<Item = Property<'_>> {
-    properties.iter().map(|(name, value)| (name.as_str(), value))
+/// Names of properties and their values.
+type Properties<'v> = Vec<(Cow<'v, str>, &'v Value)>;
+
+fn shown<'p>(properties: &'p Properties<'_>) -> impl Iterator<Item = Property<'p>> {
+    properties.iter().map(|(name, value)| (&**name, *value))
 }
 
-/// The scalars of a value under their paths.
-fn flatten(value: &Value, path: &str, properties: &mut Vec<(String, Value)>) {
-    let inside = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+/// Adds a label of a feature with the same properties.
+fn add_label(layer: &mut Layer, outline: &Outline, mut properties: Properties<'_>) -> Result<()> {
+    properties.insert(2, (LABEL.into(), &Value::Bool(true)));
+    let tags = layer.tags(shown(&properties))?;
+    Ok(layer.add(outline, &tags)?)
+}
+
+/// Adds the scalars of a value under their paths.
+fn flatten<'v>(value: &'v Value, path: &str, properties: &mut Properties<'v>) -> Result<()> {
+    let mut inside = |name: &str, value: &'v Value| {
+        // Each scalar repeats the names of what it is in.
+        work::claim((path.len() + name.len() + 1) as u64)?;
+        match path {
+            "" => flatten(value, name, properties),
+            path => flatten(value, &format!("{path}.{name}"), properties),
+        }
+    };
     match value {
         Value::Null => {}
         Value::Object(members) => {
-            members.iter().for_each(|(name, value)| flatten(value, &inside(name), properties));
+            members.iter().try_for_each(|(name, value)| inside(name, value))?;
         }
         Value::Array(items) => {
-            let numbered = items.iter().enumerate();
-            numbered.for_each(|(at, value)| flatten(value, &inside(&at.to_string()), properties));
+            let mut numbered = items.iter().enumerate();
+            numbered.try_for_each(|(at, value)| inside(&at.to_string(), value))?;
         }
-        scalar => properties.push((path.to_owned(), scalar.clone())),
+        scalar => properties.push((path.to_owned().into(), scalar)),
     }
+    Ok(())
 }
 
 fn rectangle(bounds: &Value) -> Option<Rectangle> {
@@ -77,41 +102,48 @@ fn rectangle(bounds: &Value) -> Option<Rectangle> {
 
 fn add_hit(asked: &Asked, layer: &mut Layer, hit: &SearchHit) -> Result<()> {
     let Some(fields) = hit.fields.as_deref().and_then(Value::as_object) else { return Ok(()) };
-    let mut properties = vec![
-        ("_id".to_owned(), hit.id.clone().map_or(Value::Null, Value::from)),
-        ("_index".to_owned(), Value::from(&*hit.index)),
-    ];
-    add_fields(&mut properties, fields, &asked.field);
-    for outline in outlines(asked, fields) {
-        layer.add(&outline, shown(&properties))?;
-    }
+    let outlines = outlines(asked, fields)?;
     let label = fields.get(LABEL).and_then(|values| values[0]["coordinates"].as_array());
     let place = label.and_then(|place| Some((place.first()?.as_f64()?, place.get(1)?.as_f64()?)));
-    if let Some(outline) = place.and_then(|place| asked.frame.point(place)) {
-        properties.insert(2, (LABEL.to_owned(), true.into()));
-        layer.add(&outline, shown(&properties))?;
+    let label = place.and_then(|place| asked.frame.point(place));
+    if outlines.is_empty() && label.is_none() {
+        return Ok(());
     }
-    Ok(())
+    let id = hit.id.clone().map_or(Value::Null, Value::from);
+    let index = Value::from(&*hit.index);
+    let mut properties: Properties<'_> = vec![("_id".into(), &id), ("_index".into(), &index)];
+    add_fields(&mut properties, fields, &asked.field);
+    if !outlines.is_empty() {
+        let tags = layer.tags(shown(&properties))?;
+        outlines.iter().try_for_each(|outline| layer.add(outline, &tags))?;
+    }
+    label.map_or(Ok(()), |outline| add_label(layer, &outline, properties))
 }
 
 /// Adds the first value of each field; members of an object are added under their own names.
-fn add_fields(properties: &mut Vec<(String, Value)>, fields: &Map<String, Value>, drawn: &str) {
+fn add_fields<'v>(properties: &mut Properties<'v>, fields: &'v Map<String, Value>, drawn: &str) {
     for (name, values) in fields.iter().filter(|(name, _)| *name != drawn && *name != LABEL) {
         match &values[0] {
             Value::Object(members) => {
-                properties.extend(members.iter().map(|(name, value)| (name.clone(), value.clone())));
+                properties.extend(members.iter().map(|(name, value)| (name.into(), value)));
             }
-            value => properties.push((name.clone(), value.clone())),
+            value => properties.push((name.into(), value)),
         }
     }
 }
 
+/// Bytes of a geometry for each byte of its text, at most about.
+const GEOMETRY_FACTOR: usize = 8;
+
 /// Returns the geometries of the drawn field: all points are one feature, each shape is its own.
-fn outlines(asked: &Asked, fields: &Map<String, Value>) -> Vec<Outline> {
+fn outlines(asked: &Asked, fields: &Map<String, Value>) -> Result<Vec<Outline>> {
     let options = WktOptions { allow_z: true, coerce: true, off_map: true };
     let texts = fields.get(&asked.field).and_then(Value::as_array).into_iter().flatten();
-    let shapes: Vec<Geometry> =
-        texts.filter_map(|text| geometry_from_wkt(text.as_str()?, options).ok()).collect();
+    let mut shapes = Vec::new();
+    for text in texts.filter_map(Value::as_str) {
+        work::claim((GEOMETRY_FACTOR * text.len()) as u64)?;
+        shapes.extend(geometry_from_wkt(text, options).ok());
+    }
     let places: Option<Vec<(f64, f64)>> = shapes
         .iter()
         .map(|shape| match shape {
@@ -119,41 +151,41 @@ fn outlines(asked: &Asked, fields: &Map<String, Value>) -> Vec<Outline> {
             _ => None,
         })
         .collect();
-    match places {
-        Some(places) => asked.frame.points(&places).into_iter().collect(),
-        None => shapes.iter().flat_map(|shape| asked.frame.shape(shape)).collect(),
+    if let Some(places) = places {
+        return Ok(asked.frame.points(&places)?.into_iter().collect());
     }
+    let mut outlines = Vec::new();
+    for shape in &shapes {
+        outlines.extend(asked.frame.shape(shape)?);
+    }
+    Ok(outlines)
 }
 
 fn add_cell(asked: &Asked, layer: &mut Layer, bucket: &Value) -> Result<()> {
     let Some(key) = bucket["key"].as_str() else { return Ok(()) };
+    let cell = MapCell::parse(key)?;
     let outline = match asked.grid_type {
-        GridType::Cell => asked.frame.cell(key)?,
-        GridType::Middle => asked.frame.point(Frame::middle_of_cell(key)?),
+        GridType::Cell => asked.frame.cell(cell)?,
+        GridType::Middle => asked.frame.point(cell.middle()),
         GridType::Centroid => {
             let place = &bucket[CENTROID]["location"];
             let place = place["lon"].as_f64().zip(place["lat"].as_f64());
-            place
-                .map(|place| Frame::within_cell(key, place))
-                .transpose()?
-                .and_then(|at| asked.frame.point(at))
+            place.and_then(|place| asked.frame.point(cell.nearest_to(place)))
         }
     };
-    let mut properties =
-        vec![("_key".to_owned(), key.into()), ("_count".to_owned(), bucket["doc_count"].clone())];
+    let Some(outline) = outline else { return Ok(()) };
+    let mut properties: Properties<'_> =
+        vec![("_key".into(), &bucket["key"]), ("_count".into(), &bucket["doc_count"])];
     for (name, value) in bucket.as_object().into_iter().flatten() {
         let is_metric = value.is_object() && !name.starts_with(OWN_PREFIX);
         if is_metric {
-            flatten(value, name, &mut properties);
+            flatten(value, name, &mut properties)?;
         }
     }
-    let Some(outline) = outline else { return Ok(()) };
-    layer.add(&outline, shown(&properties))?;
-    if asked.with_labels
-        && let Some(label) = asked.frame.point(Frame::middle_of_cell(key)?)
-    {
-        properties.insert(2, (LABEL.to_owned(), true.into()));
-        layer.add(&label, shown(&properties))?;
+    let tags = layer.tags(shown(&properties))?;
+    layer.add(&outline, &tags)?;
+    match asked.frame.point(cell.middle()).filter(|_| asked.with_labels) {
+        Some(label) => add_label(layer, &label, properties),
+        None => Ok(()),
     }
-    Ok(())
 }

@@ -34,7 +34,7 @@ pub const ROUTES: &[Route] = &[Route {
 fn tile(app: &App, request: &Request) -> Result<Response> {
     let given = request.json()?.unwrap_or(Value::Null);
     let asked = Asked::parse(request, &given)?;
-    let body = asked.search_body();
+    let body = asked.search_body()?;
     let parsed = SearchRequest {
         text: Some(beginning(&request.body)),
         ..SearchRequest::parse(&body, &UrlParameters(Vec::new()))?

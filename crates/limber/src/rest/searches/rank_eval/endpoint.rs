@@ -55,7 +55,8 @@ fn rank_eval(app: &App, request: &Request) -> Result<Response> {
         );
         match found {
             Ok((found, _)) => {
-                let hits = found.to_json(&Rendering::default())["hits"]["hits"].take();
+                let mut found = found.to_json(&Rendering::default()).map_err(|error| refused(&error))?;
+                let hits = found["hits"]["hits"].take();
                 let (score, shown) = rate(&wanted, rated, hits);
                 scores.push(score);
                 details.insert(rated.id.clone(), shown);
