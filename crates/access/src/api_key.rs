@@ -1,6 +1,6 @@
 //! API keys: credentials of a user that allow at most what the user was allowed when they were created.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
 
 use crate::descriptor::check_metadata;
@@ -56,7 +56,7 @@ impl ApiKeyDraft {
                     draft.metadata = Some(metadata.clone());
                 }
                 other => {
-                    return Err(RequestError::parsing(format!("[api_key_request] unknown field [{other}]")));
+                    return Err(ObjectParser::parsing("api_key_request").unknown(other));
                 }
             }
         }

@@ -3,7 +3,7 @@
 //!
 //! Source: `ExpressionRoleMapping`, `ExpressionParser`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
 
 use crate::Result;
@@ -62,7 +62,7 @@ impl RoleMapping {
                     check_metadata(&mapping.metadata)?;
                 }
                 other => {
-                    return Err(RequestError::parsing(format!("[{name}] unknown field [{other}]")));
+                    return Err(ObjectParser::parsing(name).unknown(other));
                 }
             }
         }

@@ -39,18 +39,15 @@ fn list<'v>(value: Option<&'v Value>, what: &str, most: usize) -> Result<&'v [Va
         Some(Value::Array(items)) => {
             Err(illegal(format!("[{what}] may have at most {most} entries, but has {}", items.len())))
         }
-        Some(other) => {
-            let token = limber_mapping::token(other);
-            Err(content(format!("[{what}] doesn't support values of type: {token}")))
-        }
+        Some(other) => Err(ObjectParser::new("").unsupported(&format!("[{what}]"), other)),
     }
 }
 
 /// Returns the members of an object that may have only these names.
 fn read<'v>(value: &'v Value, what: &str, names: &[&str]) -> Result<&'v Map<String, Value>> {
-    let members = ObjectParser(what).members(value)?;
+    let members = ObjectParser::new(what).members(value)?;
     match members.keys().find(|name| !names.contains(&name.as_str())) {
-        Some(other) => Err(ObjectParser(what).unknown(other)),
+        Some(other) => Err(ObjectParser::new(what).unknown(other)),
         None => Ok(members),
     }
 }
@@ -59,7 +56,7 @@ fn text<'v>(members: &'v Map<String, Value>, name: &str) -> Result<&'v str> {
     match members.get(name) {
         Some(Value::String(text)) if !text.is_empty() => Ok(text),
         None | Some(Value::Null) => Err(ObjectParser::required(name)),
-        Some(other) => Err(ObjectParser("query_rule").unsupported(name, other)),
+        Some(other) => Err(ObjectParser::new("query_rule").unsupported(name, other)),
     }
 }
 

@@ -7,15 +7,16 @@ use anyhow::Result;
 
 /// Verify every byte of a data folder whose server is not running
 ///
-/// What is damaged is listed, and what --repair would do about it. With --repair, shards are made to open
-/// again: damaged segments leave their index, a damaged log is cut, a lost commit is made anew of the
-/// segments that verify. Originals are copied to damaged-<time>/ in the data folder; documents that leave an
-/// index go to salvaged-<time>/ as far as they can be read, as bodies for _bulk. Nothing is deleted.
+/// Lists what is damaged, and what --repair would do about it. With --repair, shards can be opened again
+/// afterwards: damaged segments are removed from their index, a damaged translog is cut off where the damage
+/// begins, and a lost commit is rebuilt from the segments that are intact. Originals are copied to
+/// damaged-<time>/ in the data folder. Documents that an index loses are written to salvaged-<time>/ as
+/// bodies for _bulk, if they can be read. Nothing is deleted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
-  0  no problems, or all of them repaired without a loss
-  1  problems were found and not (all) repaired, or the folder cannot be read
-  3  repaired; documents or operations left an index, as listed")]
+  0  no problems were found, or all of them were repaired without loss
+  1  problems were found and not all of them were repaired, or the folder cannot be read
+  3  all problems were repaired, but documents or operations were lost, as listed")]
 pub struct CheckCommand {
     /// The data folder
     #[arg(value_name = "DIR")]

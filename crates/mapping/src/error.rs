@@ -37,6 +37,15 @@ pub fn token(value: &Value) -> &'static str {
     }
 }
 
+/// Returns the numbered list of problems in the words of Elasticsearch's `ValidationException`.
+pub fn validation_failed<P: std::fmt::Display>(problems: impl IntoIterator<Item = P>) -> String {
+    let mut reason = "Validation Failed: ".to_owned();
+    for (number, problem) in (1..).zip(problems) {
+        reason.push_str(&format!("{number}: {problem};"));
+    }
+    reason
+}
+
 impl From<limber_text::Error> for RequestError {
     fn from(error: limber_text::Error) -> RequestError {
         use limber_text::Error;
@@ -140,11 +149,13 @@ impl RequestError {
     /// Creates an `action_request_validation_exception` (bad request) that lists all problems. Source:
     /// `ActionRequestValidationException`.
     pub fn validation<P: std::fmt::Display>(problems: impl IntoIterator<Item = P>) -> RequestError {
-        let mut reason = "Validation Failed: ".to_owned();
-        for (place, problem) in problems.into_iter().enumerate() {
-            reason.push_str(&format!("{}: {problem};", place + 1));
-        }
-        RequestError::bad_request("action_request_validation_exception", reason)
+        RequestError::bad_request("action_request_validation_exception", validation_failed(problems))
+    }
+
+    /// Creates a `validation_exception` (bad request) about something that the cluster does not allow.
+    /// Source: `org.elasticsearch.common.ValidationException`.
+    pub fn cluster_validation(problem: impl std::fmt::Display) -> RequestError {
+        RequestError::bad_request("validation_exception", validation_failed([problem]))
     }
 
     /// Creates an `illegal_argument_exception` (bad request) that names a feature which does not exist yet.

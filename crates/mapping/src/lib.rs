@@ -30,7 +30,7 @@ pub use definition::data_stream::add_timestamp;
 pub use definition::derived::runtime_of_derived;
 pub use definition::field_build::field_of_type;
 pub use definition::{Dynamic, SourceRule};
-pub use error::{RequestError, token};
+pub use error::{RequestError, token, validation_failed};
 pub use error_class::ErrorClass;
 pub use field::completion::{
     CONTEXT_END, Completion, CompletionContext, ContextKind, Entry, GEO_PRECISION_DEFAULT,

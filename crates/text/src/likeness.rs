@@ -7,7 +7,12 @@ const NAME_CHARS_MAX: usize = 256;
 
 /// Returns the end of an error about an unknown name: the similar known names, or nothing.
 pub fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    hint(&nearest(name, known, 0.5))
+    hint(&similar(name, known))
+}
+
+/// Returns the known names that are similar enough to be suggested, the most similar first.
+pub fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    nearest(name, known, 0.5)
 }
 
 /// Returns ` did you mean [a]?`, ` did you mean any of [a, b]?`, or nothing.

@@ -81,8 +81,8 @@ fn unparsable(text: &str, cause: RequestError) -> RequestError {
 }
 
 /// Parsers of a synonym set, and of one rule in it.
-const SET: ObjectParser<'_> = ObjectParser("synonyms_set");
-const RULE: ObjectParser<'_> = ObjectParser("synonyms");
+const SET: ObjectParser<'_> = ObjectParser::new("synonyms_set");
+const RULE: ObjectParser<'_> = ObjectParser::new("synonyms");
 
 /// Parses a rule: a string under `synonyms`, and `id` if it is allowed.
 fn rule(body: &Value, with_id: bool) -> Result<(Option<String>, String)> {

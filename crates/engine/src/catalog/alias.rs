@@ -1,6 +1,6 @@
 //! One alias of one index.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
 use crate::api::Result;
@@ -46,7 +46,7 @@ impl Alias {
                 }
                 "is_write_index" => alias.is_write_index = flag(key, value)?,
                 "is_hidden" => alias.is_hidden = flag(key, value)?,
-                other => return Err(RequestError::parsing(format!("unknown field [{other}] in alias"))),
+                other => return Err(RequestError::parsing(ObjectParser::unknown_words(other) + " in alias")),
             }
         }
         Ok(alias)

@@ -22,7 +22,7 @@ const ACTIONS_MAX: usize = 10_000;
 pub(crate) fn parse_actions(body: &Value) -> Result<Vec<AliasAction>> {
     let actions = body.get("actions").and_then(Value::as_array).ok_or_else(no_action)?;
     if let Some(other) = body.as_object().and_then(|object| object.keys().find(|key| *key != "actions")) {
-        return Err(ObjectParser("aliases").unknown(other));
+        return Err(ObjectParser::new("aliases").unknown(other));
     }
     if actions.is_empty() {
         return Err(no_action());
@@ -55,7 +55,7 @@ fn parse_action(action: &Value) -> Result<AliasAction> {
         None => None,
     };
     match kind.as_str() {
-        "add" if must_exist.is_some() => Err(ObjectParser(kind).unknown("must_exist")),
+        "add" if must_exist.is_some() => Err(ObjectParser::new(kind).unknown("must_exist")),
         "add" => {
             let aliases = names(kind, &mut rest, "alias", "aliases")?;
             Ok(AliasAction::Add { indices, aliases, alias: Alias::parse(&Value::Object(rest))? })
@@ -69,14 +69,14 @@ fn parse_action(action: &Value) -> Result<AliasAction> {
             nothing_left(kind, &rest)?;
             Ok(AliasAction::RemoveIndex { indices })
         }
-        other => Err(ObjectParser("alias_action").unknown(other)),
+        other => Err(ObjectParser::new("alias_action").unknown(other)),
     }
 }
 
 fn nothing_left(kind: &str, rest: &Map<String, Value>) -> Result<()> {
     match rest.keys().next() {
         None => Ok(()),
-        Some(key) => Err(ObjectParser(kind).unknown(key)),
+        Some(key) => Err(ObjectParser::new(kind).unknown(key)),
     }
 }
 

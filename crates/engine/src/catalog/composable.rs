@@ -51,7 +51,7 @@ impl Templates {
                     shown.insert(key.clone(), DataStreamOptions::parse(value)?.to_json());
                 }
                 "deprecated" if !value.as_bool().unwrap_or(true) => {}
-                other => return Err(ObjectParser("index_template").unknown(other)),
+                other => return Err(ObjectParser::new("index_template").unknown(other)),
             }
         }
         let patterns = shown.get("index_patterns").and_then(Value::as_array);

@@ -166,7 +166,7 @@ impl DataStreamOptions {
                     ));
                 }
                 other => {
-                    return Err(ObjectParser("data_stream_template").unknown(other));
+                    return Err(ObjectParser::new("data_stream_template").unknown(other));
                 }
             }
         }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use limber_mapping::{Mapping, ObjectParser, RequestError};
+use limber_mapping::{Mapping, ObjectParser, RequestError, validation_failed};
 use limber_text::wildcard;
 use limber_work as work;
 use serde_json::{Map, Value, json};
@@ -101,7 +101,7 @@ impl TemplateBody {
     pub(super) fn read_all(&mut self, body: &Value) -> Result<()> {
         for (key, value) in object_of(body, "[template]")? {
             if !self.read_member(key, value)? {
-                return Err(ObjectParser("template").unknown(key));
+                return Err(ObjectParser::new("template").unknown(key));
             }
         }
         Ok(())
@@ -245,7 +245,7 @@ pub(super) fn check_template_name(name: &str) -> Result<()> {
     let invalid = |why: &str| {
         Err(RequestError::bad_request(
             "invalid_index_template_exception",
-            format!("index_template [{name}] invalid, cause [Validation Failed: 1: {why};]"),
+            format!("index_template [{name}] invalid, cause [{}]", validation_failed([why])),
         ))
     };
     if name.contains(' ') {
@@ -364,7 +364,7 @@ impl Templates {
                 "version" => drop(shown.insert(key.clone(), integer(key, value)?)),
                 "_meta" => drop(shown.insert(key.clone(), value.clone())),
                 "deprecated" if !value.as_bool().unwrap_or(true) => {}
-                other => return Err(ObjectParser("component_template").unknown(other)),
+                other => return Err(ObjectParser::new("component_template").unknown(other)),
             }
         }
         if !shown.contains_key("template") {

@@ -52,7 +52,7 @@ impl Policy {
                 "unsupported policy type [{name}], supported types are [match, range, geo_match]"
             )));
         };
-        let members = ObjectParser(name).members(definition)?;
+        let members = ObjectParser::new(name).members(definition)?;
         let mut policy = Policy {
             kind,
             query: None,
@@ -68,7 +68,7 @@ impl Policy {
                 "enrich_fields" => policy.enrich_fields = texts(key, value)?,
                 // Elasticsearch's own responses contain these members.
                 "name" | "elasticsearch_version" => drop(texts(key, value)?),
-                _ => return Err(ObjectParser("policy").unknown(key)),
+                _ => return Err(ObjectParser::new("policy").unknown(key)),
             }
         }
         let missing = |field: &str| Err(ObjectParser::required(field));
@@ -110,7 +110,7 @@ fn texts(key: &str, value: &Value) -> Result<Vec<String>> {
         Value::Array(items) => items.iter().map(text).collect(),
         one => text(one).map(|one| vec![one]),
     };
-    list.ok_or_else(|| ObjectParser("policy").unsupported(key, value))
+    list.ok_or_else(|| ObjectParser::new("policy").unsupported(key, value))
 }
 
 /// Checks that a policy may have this name, which becomes part of an index name.

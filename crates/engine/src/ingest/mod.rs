@@ -10,6 +10,7 @@
 mod date_pattern;
 mod document;
 mod geoip;
+mod listing;
 mod options;
 mod pipeline;
 mod processor;
@@ -30,6 +31,7 @@ mod script_tests;
 mod tests;
 
 pub use document::Metadata;
+pub use listing::{grok_patterns, processor_names};
 pub(crate) use options::Options;
 pub use pipeline::Pipeline;
 pub(crate) use processor::pieces;
@@ -42,22 +44,3 @@ pub use simulate::simulate;
 pub(crate) use simulate::{SimulatedDocument, given_documents};
 pub use timestamp::timestamp;
 pub(crate) use trace::tree_of;
-
-/// Returns the names of all processors, sorted (`GET _nodes/ingest`).
-pub fn processor_names() -> Vec<&'static str> {
-    let mut names: Vec<_> = processor::PROCESSORS
-        .iter()
-        .map(|(name, _)| *name)
-        .chain(["enrich", "foreach", "geoip", "pipeline", "script", "user_agent"])
-        .collect();
-    names.sort_unstable();
-    names
-}
-
-/// Returns the grok library (`GET _ingest/processor/grok`), sorted by name; `ecs` chooses the Elastic Common
-/// Schema names.
-pub fn grok_patterns(ecs: bool) -> std::collections::BTreeMap<&'static str, &'static str> {
-    use limber_text::grok::{Ecs, library};
-    let library = library(if ecs { Ecs::V1 } else { Ecs::Disabled });
-    library.iter().map(|(name, expression)| (name.as_str(), expression.as_str())).collect()
-}

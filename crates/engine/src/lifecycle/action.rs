@@ -163,7 +163,7 @@ impl Members<'_> {
     fn only(&self, allowed: &[&str]) -> Result<()> {
         match self.body.keys().find(|key| !allowed.contains(&key.as_str())) {
             None => Ok(()),
-            Some(other) => Err(ObjectParser(self.action).unknown(other)),
+            Some(other) => Err(ObjectParser::new(self.action).unknown(other)),
         }
     }
 

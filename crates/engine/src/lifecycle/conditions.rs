@@ -87,7 +87,7 @@ impl Conditions {
         let mut list = Vec::with_capacity(members.len());
         for (name, given) in members {
             let Some(kind) = KINDS.iter().find(|kind| kind.name == name) else {
-                return Err(ObjectParser("conditions").unknown(name));
+                return Err(ObjectParser::new("conditions").unknown(name));
             };
             list.push(Condition::parse(kind, given)?);
         }
@@ -136,7 +136,7 @@ impl Condition {
             Value::String(text) => text.trim().to_owned(),
             Value::Number(number) => number.to_string(),
             other => {
-                return Err(ObjectParser("conditions").unsupported(kind.name, other));
+                return Err(ObjectParser::new("conditions").unsupported(kind.name, other));
             }
         };
         let bound = match kind.unit {

@@ -117,7 +117,7 @@ impl Policy {
     pub fn parse(body: &Value) -> Result<Policy> {
         let members = object("policy", body)?;
         if let Some(other) = members.keys().find(|key| *key != "policy") {
-            return Err(ObjectParser("put_lifecycle_request").unknown(other));
+            return Err(ObjectParser::new("put_lifecycle_request").unknown(other));
         }
         let Some(policy) = members.get("policy") else {
             return Err(RequestError::illegal_argument("Required [policy]"));
@@ -134,7 +134,7 @@ impl Policy {
                 "phases" => policy.phases = phases(object(key, value)?)?,
                 "_meta" => policy.meta = Some(Value::Object(object(key, value)?.clone())),
                 "deprecated" => policy.deprecated = value.as_bool(),
-                other => return Err(ObjectParser("lifecycle_policy").unknown(other)),
+                other => return Err(ObjectParser::new("lifecycle_policy").unknown(other)),
             }
         }
         if !body["phases"].is_object() {
@@ -233,7 +233,7 @@ impl Phase {
                     phase.min_age = text;
                 }
                 "actions" => phase.actions = actions(name, allowed, object(key, value)?)?,
-                other => return Err(ObjectParser("phase").unknown(other)),
+                other => return Err(ObjectParser::new("phase").unknown(other)),
             }
         }
         Ok(phase)

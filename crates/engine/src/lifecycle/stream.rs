@@ -52,7 +52,7 @@ impl StreamLifecycle {
                     let reason = format!("[{key}] of [lifecycle] cannot be [{other}]");
                     return Err(RequestError::parsing(reason));
                 }
-                (other, _) => return Err(ObjectParser("lifecycle").unknown(other)),
+                (other, _) => return Err(ObjectParser::new("lifecycle").unknown(other)),
             }
         }
         Ok(lifecycle)

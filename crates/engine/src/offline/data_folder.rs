@@ -131,6 +131,11 @@ fn visit_index(
         let name = &metadata.name;
         visit(Found::Note(format!("{folder}: dangling, an index [{name}] that the node does not list")));
     }
+    visit_shards(disk, uuid, metadata, visit);
+    Ok(())
+}
+
+fn visit_shards(disk: &Arc<dyn Disk>, uuid: &str, metadata: IndexMetadata, visit: &mut impl FnMut(Found)) {
     let metadata = Arc::new(metadata);
     for shard in 0..metadata.typed.number_of_shards {
         let folder = shard_folder(uuid, shard);
@@ -147,5 +152,4 @@ fn visit_index(
             Err(error) => Found::Broken(format!("{place}: {error}")),
         });
     }
-    Ok(())
 }

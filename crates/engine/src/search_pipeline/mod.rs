@@ -8,15 +8,11 @@
 //! Source: OpenSearch's documentation of search pipelines; messages and responses as recorded from OpenSearch
 //! 3.8.
 
+mod listing;
 mod pipeline;
 mod processor;
 mod run;
 
+pub use listing::search_pipeline_processors;
 pub(crate) use pipeline::SearchPipeline;
 pub(crate) use run::PipelineRun;
-
-/// Returns the names of the request processors and of the response processors, sorted.
-pub fn search_pipeline_processors() -> (Vec<&'static str>, Vec<&'static str>) {
-    let request = processor::REQUEST.iter().map(|(name, _)| *name).collect();
-    (request, processor::RESPONSE.iter().map(|(name, _)| *name).collect())
-}

@@ -159,7 +159,7 @@ impl ClusterSettings {
             RequestError::parsing("Expected [START_OBJECT] but found a value that is not an object")
         })?;
         if let Some(unknown) = object.keys().find(|key| !matches!(key.as_str(), "persistent" | "transient")) {
-            return Err(ObjectParser("cluster_update_settings_request").unknown(unknown));
+            return Err(ObjectParser::new("cluster_update_settings_request").unknown(unknown));
         }
         let part = |name: &str| object.get(name).map_or(Ok(Map::new()), flatten);
         let (persistent, transient) = (part("persistent")?, part("transient")?);

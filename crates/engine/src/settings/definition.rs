@@ -175,10 +175,7 @@ pub fn find(table: &'static [Definition], key: &str) -> Option<&'static Definiti
 }
 
 fn private_setting(key: &str) -> RequestError {
-    RequestError::bad_request(
-        "validation_exception",
-        format!("Validation Failed: 1: private index setting [{key}] can not be set explicitly;"),
-    )
+    RequestError::cluster_validation(format!("private index setting [{key}] can not be set explicitly"))
 }
 
 /// Makes the error for a key that no table has, in Elasticsearch's words.

@@ -96,7 +96,7 @@ impl SnapshotPolicy {
         let members = body.as_object().ok_or_else(|| RequestError::parsing("a policy is an object"))?;
         let known = ["schedule", "name", "repository", "config", "retention"];
         if let Some(unknown) = members.keys().find(|key| !known.contains(&&***key)) {
-            return Err(ObjectParser("snapshot_lifecycle").unknown(unknown));
+            return Err(ObjectParser::new("snapshot_lifecycle").unknown(unknown));
         }
         let text = |key: &str| {
             members
@@ -252,7 +252,7 @@ impl Retention {
             Some(count) => Err(RequestError::illegal_argument(format!(
                 "{what} snapshot count must be at least 1, but was: {count}"
             ))),
-            None => Err(RequestError::illegal_argument(format!("failed to parse field [{key}]"))),
+            None => Err(ObjectParser::of_kind("illegal_argument_exception", "").malformed(key)),
         };
         for (key, value) in members.iter().filter(|(_, value)| !value.is_null()) {
             match &**key {
@@ -264,7 +264,7 @@ impl Retention {
                 "min_count" => retention.min_count = count(key, "minimum", value)?,
                 "max_count" => retention.max_count = count(key, "maximum", value)?,
                 _ => {
-                    return Err(ObjectParser("snapshot_retention").unknown(key));
+                    return Err(ObjectParser::new("snapshot_retention").unknown(key));
                 }
             }
         }

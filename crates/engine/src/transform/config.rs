@@ -45,13 +45,13 @@ pub(crate) struct TransformConfig {
     pub retention: Option<(String, String)>,
 }
 
-const CONFIG: ObjectParser<'_> = ObjectParser("data_frame_transform_config");
-const SOURCE: ObjectParser<'_> = ObjectParser("data_frame_config_source");
-const DEST: ObjectParser<'_> = ObjectParser("data_frame_config_dest");
-const SYNC: ObjectParser<'_> = ObjectParser("data_frame_transform_config_sync");
-const SYNC_TIME: ObjectParser<'_> = ObjectParser("data_frame_transform_pivot_sync_time");
-const SETTINGS: ObjectParser<'_> = ObjectParser("transform_config_settings");
-const RETENTION: ObjectParser<'_> = ObjectParser("transform_retention_policy");
+const CONFIG: ObjectParser<'_> = ObjectParser::new("data_frame_transform_config");
+const SOURCE: ObjectParser<'_> = ObjectParser::new("data_frame_config_source");
+const DEST: ObjectParser<'_> = ObjectParser::new("data_frame_config_dest");
+const SYNC: ObjectParser<'_> = ObjectParser::new("data_frame_transform_config_sync");
+const SYNC_TIME: ObjectParser<'_> = ObjectParser::new("data_frame_transform_pivot_sync_time");
+const SETTINGS: ObjectParser<'_> = ObjectParser::new("transform_config_settings");
+const RETENTION: ObjectParser<'_> = ObjectParser::new("transform_retention_policy");
 
 fn time(value: &Value, parser: ObjectParser<'_>, field: &str) -> Result<u64> {
     Ok(TimeValue::parse(parser.text(field, value)?, field)?.map_or(u64::MAX, TimeValue::millis))
@@ -97,7 +97,7 @@ impl TransformConfig {
                     CONFIG.text(key, value)?;
                 }
                 "_meta" => {
-                    ObjectParser("_meta").members(value)?;
+                    ObjectParser::new("_meta").members(value)?;
                 }
                 // A preview accepts what `GET` shows.
                 "id" | "version" | "create_time" if is_preview => continue,
@@ -177,7 +177,7 @@ impl TransformConfig {
         let members = SYNC.members(value)?;
         let Some(time_sync) = members.get("time").filter(|_| members.len() == 1) else {
             let other = members.keys().find(|key| *key != "time").map_or("", String::as_str);
-            return Err(ObjectParser("sync").unknown(other));
+            return Err(ObjectParser::new("sync").unknown(other));
         };
         let mut sync = Sync { field: String::new(), delay_ms: DELAY_MS };
         for (key, value) in SYNC_TIME.members(time_sync)? {

@@ -88,7 +88,7 @@ impl Shape {
                 }
                 "aggregations" | "aggs" => aggregations = value.as_object().cloned(),
                 other => {
-                    return Err(ObjectParser("data_frame_transform_pivot").unknown(other));
+                    return Err(ObjectParser::new("data_frame_transform_pivot").unknown(other));
                 }
             }
         }
@@ -115,7 +115,7 @@ impl Shape {
                     unique_key.extend(keys.map(str::to_owned));
                 }
                 "sort" => sort = value.as_str().unwrap_or_default().to_owned(),
-                other => return Err(ObjectParser("latest_config").unknown(other)),
+                other => return Err(ObjectParser::new("latest_config").unknown(other)),
             }
         }
         let invalid =

@@ -22,70 +22,70 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Interval of progress lines if standard error is not a terminal.
 const TELL_EVERY: Duration = Duration::from_secs(10);
 
-/// Bring documents into a server: from another Elasticsearch or OpenSearch, or from files
+/// Import documents from another Elasticsearch or OpenSearch, or from files
 ///
-/// Files are NDJSON (documents, or actions as _bulk takes them), CSV, or access logs of Apache and nginx;
-/// plain, gzip or zstd; - is standard input. What was interrupted goes on when the same command is run again,
-/// and a file that is imported twice adds nothing twice: ids are made of the file's name and the record's
-/// number, unless --id-field or --auto-id says otherwise. An Elasticsearch snapshot is not read; import from
-/// a running server that has it restored.
+/// Files can be NDJSON (documents, or actions as in a _bulk request), CSV, or access logs of Apache or nginx.
+/// They can be plain or compressed with gzip or zstd; - stands for standard input. To resume an interrupted
+/// import, run the same command again. Importing a file twice does not duplicate its documents, because ids
+/// are derived from the file's name and the record's number, unless --id-field or --auto-id is given.
+/// Elasticsearch snapshots cannot be read: restore them on a server, and import from that server.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   limber import http://old:9200 --indices 'logs-*,books'     indices with their settings, mappings and aliases
-  limber import http://old:9200 --templates                  all of them, and the templates
+  limber import http://old:9200 --templates                  all indices, and the templates
   limber import access.log.gz --index web-logs
   limber import books.csv --index books --id-field isbn
   zcat dump.gz | limber import - --index books --format ndjson
 
-Credentials are part of a server's URL (http://user:password@host:9200), or LIMBER_SOURCE_AUTHORIZATION and LIMBER_TARGET_AUTHORIZATION
-hold what is sent as Authorization, such as 'ApiKey …'. The exit code is 1 when a document was refused.")]
+Put credentials into a server's URL (http://user:password@host:9200), or set LIMBER_SOURCE_AUTHORIZATION and LIMBER_TARGET_AUTHORIZATION
+to the value of the header Authorization, such as 'ApiKey …'. The exit code is 1 if any document was refused.")]
 pub struct ImportCommand {
-    /// A server's URL, or files
+    /// URL of the server to import from, or the files to import
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<String>,
-    /// The server that gets the documents: host:port, or a URL
+    /// Server to import into: host:port, or a URL
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:9200")]
     target_host: String,
-    /// The index or data stream that gets them [of a server: the same name as there]
+    /// Index or data stream to import into [default for a server: the same name as there]
     #[arg(long, value_name = "NAME")]
     index: Option<String>,
-    /// Which indices and data streams of a server, with * and commas
+    /// Indices and data streams to import from a server: names or patterns with *, separated by commas
     #[arg(long, value_name = "PATTERN", default_value = "*")]
     indices: String,
-    /// Bring the server's templates, too
+    /// Also import the server's templates
     #[arg(long)]
     templates: bool,
-    /// Make indices with their mappings, analysis and aliases, but without their other settings
+    /// Create indices with their mappings, analysis and aliases, but without their other settings
     #[arg(long)]
     no_settings: bool,
-    /// What the files hold [default: as their first line tells]
+    /// Format of the files [default: detected from their first line]
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// What stands between values of a row [default: as the first line tells]
+    /// Character that separates the values of a row [default: detected from the first line]
     #[arg(long, value_name = "CHARACTER")]
     delimiter: Option<char>,
-    /// The field whose value is a document's id
+    /// Field whose value becomes the id of the document
     #[arg(long, value_name = "FIELD", conflicts_with = "auto_id")]
     id_field: Option<String>,
-    /// Let the server make ids: faster, but a file that is imported again is there twice
+    /// Let the server generate ids: faster, but importing a file twice duplicates its documents
     #[arg(long)]
     auto_id: bool,
-    /// Bulk requests under way at once
+    /// Number of bulk requests sent at the same time
     #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=64))]
     clients: u8,
-    /// Slices in which an index of a server is read at once
+    /// Number of slices in which an index of a server is read at the same time
     #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=64))]
     slices: u8,
-    /// Where refused documents are told, a JSON object a line [default: the first ten on standard error]
+    /// File to list refused documents in, one JSON object per line [default: the first ten on standard error]
     #[arg(long, value_name = "FILE")]
     errors: Option<PathBuf>,
-    /// Begin anew where an earlier run was interrupted
+    /// Start from the beginning instead of resuming an interrupted run
     #[arg(long)]
     restart: bool,
-    /// Certificates (PEM) that are trusted instead of the usual authorities
+    /// File of certificates (PEM) to trust instead of the usual authorities
     #[arg(long, value_name = "FILE")]
     ca_file: Option<PathBuf>,
-    /// Do not check certificates
+    /// Do not verify certificates
     #[arg(long)]
     insecure: bool,
 }

@@ -11,15 +11,24 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::kib_of;
-
 /// The memory of the machine if the system does not report it.
 const UNKNOWN_MACHINE_BYTES: u64 = 4 << 30;
 
+/// Returns the memory that this process may use: the machine's, or the smallest limit of its cgroups.
+pub fn usable_memory_bytes() -> u64 {
+    usable_bytes(Path::new("/"))
+}
+
 /// Returns the usable memory. `root` is `/`, or a test's folder with `proc` and `sys` in it.
-pub fn usable_bytes(root: &Path) -> u64 {
+fn usable_bytes(root: &Path) -> u64 {
     let machine = machine_bytes(root).unwrap_or(UNKNOWN_MACHINE_BYTES);
     cgroup_limit_bytes(root).map_or(machine, |limit| limit.min(machine))
+}
+
+/// Returns the number after `name` in a file with lines such as `MemTotal:  16384 kB`.
+pub(super) fn kib_of(text: &str, name: &str) -> u64 {
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|line| line.split_ascii_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
 fn machine_bytes(root: &Path) -> Option<u64> {

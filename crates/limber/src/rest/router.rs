@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use limber_mapping::{ErrorClass, RequestError};
-use limber_text::likeness::edit_distance;
+use limber_text::likeness::{self, edit_distance};
 
 use super::App;
 use crate::http::pools::PoolName;
@@ -252,23 +252,27 @@ fn check_parameters(
         return Ok(());
     }
     let known = |name: &str| COMMON_PARAMETERS.contains(&name) || reads(route, name) || names.contains(&name);
-    let unknown: Vec<String> = query
+    let unknown: Vec<(&str, Option<&str>)> = query
         .iter()
         .filter(|(name, _)| !known(name))
-        .map(|(name, _)| match closest(name, route.parameters) {
-            Some(meant) => format!("[{name}] -> did you mean [{meant}]?"),
-            None => format!("[{name}]"),
-        })
+        .map(|(name, _)| (name.as_str(), closest(name, route.parameters)))
         .collect();
-    if unknown.is_empty() {
-        return Ok(());
-    }
+    if unknown.is_empty() { Ok(()) } else { Err(unrecognized(uri, "parameter", &unknown)) }
+}
+
+/// Returns the error about names in a request that it cannot have, each with the name that was perhaps meant.
+/// `what` says in the singular what they name.
+///
+/// Source: `BaseRestHandler#unrecognized`.
+pub fn unrecognized(uri: &str, what: &str, names: &[(&str, Option<&str>)]) -> RequestError {
     let path = uri.split('?').next().unwrap_or(uri);
-    let plural = if unknown.len() > 1 { "s" } else { "" };
-    Err(RequestError::illegal_argument(format!(
-        "request [{path}] contains unrecognized parameter{plural}: {}",
-        unknown.join(", ")
-    )))
+    let plural = if names.len() > 1 { "s" } else { "" };
+    let shown = names.iter().map(|(name, meant)| match meant {
+        Some(meant) => format!("[{name}] ->{}", likeness::hint(&[meant])),
+        None => format!("[{name}]"),
+    });
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    RequestError::illegal_argument(format!("request [{path}] contains unrecognized {what}{plural}: {shown}"))
 }
 
 /// Returns the parameter closest to `name`, if it differs by at most two edits.

@@ -137,6 +137,16 @@ impl Compiler<'_> {
         Ok(if text.is_empty() { "'".to_owned() } else { text })
     }
 
+    /// Returns the item of `count` letters `D`; `None` if these are too many.
+    fn day_of_year(&self, count: usize) -> Option<Item> {
+        match (count, self.dialect) {
+            (1, Dialect::Java) => Some(number(Unit::DayOfYear, 1, 19, Sign::Negative)),
+            (_, Dialect::Lenient) => Some(number(Unit::DayOfYear, 1, 3, Sign::None)),
+            (2 | 3, _) => Some(number(Unit::DayOfYear, count, 3, Sign::None)),
+            _ => None,
+        }
+    }
+
     fn letter(&self, letter: char, count: usize) -> Result<Item, String> {
         let too_many = || Err(format!("Too many pattern letters: {letter}"));
         let java = self.dialect == Dialect::Java;
@@ -174,12 +184,7 @@ impl Compiler<'_> {
             'Q' | 'q' if count <= 2 => two(Unit::Quarter)?,
             'Q' | 'q' => named(Unit::Quarter)?,
             'd' => two(Unit::Day)?,
-            'D' => match (count, self.dialect) {
-                (1, Dialect::Java) => number(Unit::DayOfYear, 1, 19, Sign::Negative),
-                (_, Dialect::Lenient) => number(Unit::DayOfYear, 1, 3, Sign::None),
-                (2 | 3, _) => number(Unit::DayOfYear, count, 3, Sign::None),
-                _ => return too_many(),
-            },
+            'D' => self.day_of_year(count).map_or_else(too_many, Ok)?,
             'w' => two(Unit::Week)?,
             'e' => number(Unit::WeekDay, 1, 1, Sign::None),
             'E' if count < 3 => Item::Text { unit: Unit::WeekDay, full: false },

@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 
 use super::geometry::{Geometry, Position};
 use super::wkt::{WktOptions, check_z, geometry_from_wkt, rectangle, ring};
-use crate::{RequestError, token};
+use crate::RequestError;
+use crate::json::object_parser::ObjectParser;
 
 /// Maximum nesting depth of collections, because each level uses stack space.
 const DEPTH_MAX: usize = 100;
@@ -67,22 +68,19 @@ pub fn read_shape(value: &Value, options: &ShapeOptions<'_>) -> Result<GivenShap
     }
 }
 
+const PARSER: ObjectParser<'_> = ObjectParser::new("geojson");
+
 fn refused(reason: impl Into<String>) -> RequestError {
     RequestError::bad_request("parse_exception", reason)
 }
 
 /// Wraps an error from inside the object, like Elasticsearch's object parser.
 fn failed(cause: RequestError) -> RequestError {
-    RequestError::bad_request(
-        "x_content_parse_exception",
-        "Failed to build [geojson] after last required field arrived",
-    )
-    .caused_by(cause)
+    PARSER.failed_to_build(cause)
 }
 
 fn wrong_type(name: &str, value: &Value) -> RequestError {
-    let reason = format!("[geojson] {name} doesn't support values of type: {}", token(value));
-    RequestError::bad_request("x_content_parse_exception", reason)
+    PARSER.unsupported(name, value)
 }
 
 fn from_object(
@@ -98,7 +96,7 @@ fn from_object(
             matches!(name.as_str(), "type" | "coordinates" | "geometries" | "orientation" | "radius")
                 || !(value.is_array() || value.is_object());
         if !is_known && name != "crs" && name != "properties" && name != "bbox" {
-            return Err(failed(refused(format!("unknown field [{name}]"))));
+            return Err(failed(refused(ObjectParser::unknown_words(name))));
         }
     }
     let kind = match members.get("type") {
@@ -110,9 +108,7 @@ fn from_object(
         None | Some(Value::Array(_) | Value::Number(_)) => {}
         Some(other @ Value::Object(_)) => return Err(wrong_type("coordinates", other)),
         Some(_) => {
-            let reason = "[geojson] failed to parse field [coordinates]";
-            return Err(RequestError::bad_request("x_content_parse_exception", reason)
-                .caused_by(refused("geo coordinates must be numbers")));
+            return Err(PARSER.failed("coordinates", refused("geo coordinates must be numbers")));
         }
     }
     if kind == "geometrycollection" {

@@ -2,20 +2,47 @@
 //!
 //! Source: `ObjectParser`, `AbstractXContentParser`.
 
+use limber_text::likeness;
 use serde_json::{Map, Value};
 
 use crate::error::{RequestError, token};
 
 type Result<T> = std::result::Result<T, RequestError>;
 
-/// A parser, with the name that Elasticsearch gives it.
+/// A parser, with the name that Elasticsearch gives it and the type of its errors.
 #[derive(Debug, Clone, Copy)]
-pub struct ObjectParser<'p>(pub &'p str);
+pub struct ObjectParser<'p> {
+    /// Empty for a parser that does not say its name.
+    name: &'p str,
+    kind: &'static str,
+}
 
-impl ObjectParser<'_> {
+impl<'p> ObjectParser<'p> {
+    /// Makes a parser whose errors are `x_content_parse_exception`s, as those of Elasticsearch's
+    /// `ObjectParser`.
+    pub const fn new(name: &'p str) -> ObjectParser<'p> {
+        ObjectParser::of_kind("x_content_parse_exception", name)
+    }
+
+    /// Makes a parser whose errors are `parsing_exception`s, as those of parsers that Elasticsearch wrote by
+    /// hand.
+    pub const fn parsing(name: &'p str) -> ObjectParser<'p> {
+        ObjectParser::of_kind("parsing_exception", name)
+    }
+
+    /// Makes a parser whose errors have the type `kind`. Their reasons begin with its name, unless that is
+    /// empty.
+    pub const fn of_kind(kind: &'static str, name: &'p str) -> ObjectParser<'p> {
+        ObjectParser { name, kind }
+    }
+
     /// An error of this parser that has no form of its own below.
     pub fn refused(self, reason: &str) -> RequestError {
-        RequestError::bad_request("x_content_parse_exception", format!("[{}] {reason}", self.0))
+        let reason = match self.name {
+            "" => reason.to_owned(),
+            name => format!("[{name}] {reason}"),
+        };
+        RequestError::bad_request(self.kind, reason)
     }
 
     /// Returns the members of the body.
@@ -33,7 +60,23 @@ impl ObjectParser<'_> {
 
     /// Returns the error about an unknown member.
     pub fn unknown(self, key: &str) -> RequestError {
-        self.refused(&format!("unknown field [{key}]"))
+        self.unknown_but(key, &[])
+    }
+
+    /// Returns the words about an unknown member, for a sentence that says more.
+    pub fn unknown_words(key: &str) -> String {
+        format!("unknown field [{key}]")
+    }
+
+    /// Returns the error about an unknown member, with the names that were perhaps meant.
+    pub fn unknown_but(self, key: &str, meant: &[&str]) -> RequestError {
+        self.refused(&format!("{}{}", ObjectParser::unknown_words(key), likeness::hint(meant)))
+    }
+
+    /// Returns the error about a name in a request that should be one of things with a parser each: an
+    /// aggregation, a query, a suggester.
+    pub fn no_named_object(name: &str) -> RequestError {
+        ObjectParser::of_kind("named_object_not_found_exception", "").unknown(name)
     }
 
     /// Returns the error about a missing required member.
@@ -43,12 +86,28 @@ impl ObjectParser<'_> {
 
     /// Returns the error about a value whose type the member does not support.
     pub fn unsupported(self, key: &str, value: &Value) -> RequestError {
-        self.refused(&format!("{key} doesn't support values of type: {}", token(value)))
+        self.unsupported_token(key, token(value))
+    }
+
+    /// [`ObjectParser::unsupported`], by the name of the token that starts the value.
+    pub fn unsupported_token(self, key: &str, token: &str) -> RequestError {
+        self.refused(&format!("{key} doesn't support values of type: {token}"))
     }
 
     /// Returns the error about a member whose value is invalid.
     pub fn failed(self, key: &str, cause: RequestError) -> RequestError {
-        self.refused(&format!("failed to parse field [{key}]")).caused_by(cause)
+        self.malformed(key).caused_by(cause)
+    }
+
+    /// [`ObjectParser::failed`] without a cause.
+    pub fn malformed(self, key: &str) -> RequestError {
+        self.refused(&format!("failed to parse field [{key}]"))
+    }
+
+    /// Returns the error about members that are valid each, but not together.
+    pub fn failed_to_build(self, cause: RequestError) -> RequestError {
+        let reason = format!("Failed to build [{}] after last required field arrived", self.name);
+        RequestError::bad_request(self.kind, reason).caused_by(cause)
     }
 
     /// Reads a string.
@@ -105,7 +164,7 @@ mod tests {
         let check = |error: RequestError, expected: &str| {
             assert_eq!((error.kind, &*error.reason), ("x_content_parse_exception", expected));
         };
-        let parser = ObjectParser("policy");
+        let parser = ObjectParser::new("policy");
         check(
             parser.members(&json!([1])).expect_err("a list"),
             "[policy] Expected START_OBJECT but was: START_ARRAY",

@@ -171,7 +171,7 @@ impl Server {
     }
 
     #[cfg(test)]
-    pub fn set_after(&mut self, node_stats: Value) {
+    pub(crate) fn set_after(&mut self, node_stats: Value) {
         self.after = Some(node_stats);
     }
 
@@ -183,7 +183,7 @@ impl Server {
     }
 
     #[cfg(test)]
-    pub fn set_answer(&mut self, question: Question, answer: Result<Value, Unread>) {
+    pub(crate) fn set_answer(&mut self, question: Question, answer: Result<Value, Unread>) {
         self.answers.insert(question, answer);
     }
 

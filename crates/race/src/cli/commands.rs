@@ -51,6 +51,7 @@ pub fn exit_code(error: &Error) -> u8 {
     }
 }
 
+/// What a failed request does to the race.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnErrorArgument {
     /// Count failed requests and go on; a lost connection still ends the race
@@ -77,6 +78,7 @@ pub(crate) enum FormatArgument {
     Csv,
 }
 
+/// The form in which `limber list` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ListFormat {
     Text,
@@ -161,6 +163,7 @@ pub(crate) enum AlignArgument {
     Decimal,
 }
 
+/// Which rows of the report are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ShowArgument {
     /// Rows with a value

@@ -21,7 +21,7 @@ pub struct PythonArguments {
 }
 
 impl PythonArguments {
-    pub fn settings(&self) -> PythonSettings {
+    pub(crate) fn settings(&self) -> PythonSettings {
         let default = PythonSettings::default();
         PythonSettings {
             interpreter: self.python.clone(),

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::notation::python_json::{Characters, pretty};
 use crate::track::load::{self, LoadError};
 
+/// The build flavor that templates see (`build_flavor`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum BuildFlavor {
     Default,

@@ -91,9 +91,8 @@ pub(super) fn write_comparison(
     output: &Path,
 ) -> Result<(), Error> {
     let typical = sides.iter().filter_map(RacedSide::typical);
-    let materials =
-        typical.map(|race| RaceData::read(store, &race.race_id)).collect::<Result<Vec<_>, _>>()?;
-    write(output, &comparison_page(sides, rules, &materials))
+    let races = typical.map(|race| RaceData::read(store, &race.race_id)).collect::<Result<Vec<_>, _>>()?;
+    write(output, &comparison_page(sides, rules, &races))
 }
 
 pub(super) fn html(store: &RaceStore, races: &[String]) -> Result<String, Error> {

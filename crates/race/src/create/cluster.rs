@@ -5,8 +5,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::bodies;
 use super::documents::{Writer, Written};
-use super::{Selection, Target, bodies};
+use super::target::{Selection, Target};
 use crate::error::Error;
 use crate::http::HttpError;
 use crate::http::cluster::{Answer, Cluster};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::Target;
+use super::target::Target;
 use crate::track::load::LoadError;
 use crate::track::track_files::files::write_below;
 

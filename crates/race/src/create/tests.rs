@@ -2,8 +2,13 @@
 
 use serde_json::json;
 
-use super::*;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{Selection, from_cluster, from_file};
 use crate::drive::tests::stub::Stub;
+use crate::http::cluster::Cluster;
 use crate::model::Track;
 use crate::server::hosts::{ClientOptions, resolve};
 use crate::track::load::{TrackSource, TrackSpec, load};

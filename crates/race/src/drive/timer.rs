@@ -87,14 +87,14 @@ mod portable {
 
     use super::Instant;
 
-    pub struct Timer;
+    pub(crate) struct Timer;
 
     impl Timer {
-        pub fn new() -> io::Result<Timer> {
+        pub(crate) fn new() -> io::Result<Timer> {
             Ok(Timer)
         }
 
-        pub async fn sleep_until(&mut self, due: Instant) -> io::Result<()> {
+        pub(crate) async fn sleep_until(&mut self, due: Instant) -> io::Result<()> {
             tokio::time::sleep_until(due.into()).await;
             Ok(())
         }

@@ -41,7 +41,7 @@ impl Correction {
         adjusted
     }
 
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Correction::Holm => "Holm",
             Correction::BenjaminiHochberg => "Benjamini-Hochberg",

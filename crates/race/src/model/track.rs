@@ -19,6 +19,7 @@ pub(crate) fn bare_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
+/// A track: what is raced, on which documents.
 #[derive(Debug, Clone)]
 pub struct Track {
     pub name: String,
@@ -40,6 +41,7 @@ pub struct Track {
     pub params: Params,
 }
 
+/// An index that the track creates.
 #[derive(Debug, Clone)]
 pub struct Index {
     pub name: String,
@@ -47,6 +49,7 @@ pub struct Index {
     pub body: Option<Value>,
 }
 
+/// An index template, composable template or component template that the track puts.
 #[derive(Debug, Clone)]
 pub struct Template {
     pub name: String,
@@ -55,6 +58,7 @@ pub struct Template {
     pub body: Value,
 }
 
+/// A named set of documents that the track's bulk requests read.
 #[derive(Debug, Clone)]
 pub struct Corpus {
     pub name: String,
@@ -85,6 +89,7 @@ pub struct DocumentSet {
     pub meta: Params,
 }
 
+/// Where the documents of a set are.
 #[derive(Debug, Clone)]
 pub enum DocumentSource {
     /// An uncompressed NDJSON file. If the selected challenge uses it, then after `load::load` it exists, has
@@ -95,6 +100,7 @@ pub enum DocumentSource {
     Memory(bytes::Bytes),
 }
 
+/// A challenge: one of the track's schedules, with its parameters.
 #[derive(Debug, Clone)]
 pub struct Challenge {
     pub name: String,
@@ -109,8 +115,9 @@ pub struct Challenge {
     pub schedule: Vec<ScheduleElement>,
 }
 
-// A schedule has tens of elements. Boxing the larger variant would make its use more complicated than the
-// saved bytes are worth.
+/// One step of a schedule.
+///
+/// A schedule has tens of elements, so boxing the larger variant would not save much.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug, Clone)]
 pub enum ScheduleElement {
@@ -118,6 +125,7 @@ pub enum ScheduleElement {
     Parallel(Parallel),
 }
 
+/// Tasks that run at the same time.
 #[derive(Debug, Clone)]
 pub struct Parallel {
     pub tasks: Vec<Task>,
@@ -127,6 +135,7 @@ pub struct Parallel {
     pub completed_by: Option<String>,
 }
 
+/// An operation with its place in the schedule: how many clients repeat it, how often or for how long.
 #[derive(Debug, Clone)]
 pub struct Task {
     pub name: String,
@@ -148,6 +157,7 @@ pub struct Task {
     pub params: Params,
 }
 
+/// The pace that a task should have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Throughput {
     pub value: f64,
@@ -155,6 +165,7 @@ pub struct Throughput {
     pub unit: String,
 }
 
+/// What a task does: an operation type with its parameters.
 #[derive(Debug, Clone)]
 pub struct Operation {
     pub name: String,

@@ -12,7 +12,7 @@ pub enum Number {
 }
 
 impl Number {
-    pub fn as_f64(self) -> f64 {
+    pub(crate) fn as_f64(self) -> f64 {
         match self {
             Number::Int(value) => value as f64,
             Number::Float(value) => value,

@@ -16,6 +16,7 @@ pub(crate) const FILE: &str = "measurements.json";
 /// Version of the layout. It grows when older readers would misread the file.
 pub(crate) const VERSION: u32 = 1;
 
+/// What is measured of a race beyond Rally's results: the file `measurements.json` beside `race.json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Measurements {
@@ -66,6 +67,7 @@ pub struct MachineMeasurements {
     pub mhz_after: Option<f64>,
 }
 
+/// What the server used during the race.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ServerMeasurements {
@@ -110,6 +112,7 @@ pub enum LatencyMethod {
     ExpectedInterval,
 }
 
+/// A latency without coordinated omission: it counts the requests that a slow answer kept from being sent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HonestLatency {
@@ -141,6 +144,7 @@ pub struct GeneratorMeasurements {
     pub busiest_worker_share: f64,
 }
 
+/// What is measured of one task.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TaskMeasurements {
@@ -166,6 +170,7 @@ pub struct TaskMeasurements {
     pub steal_share: Option<f64>,
 }
 
+/// A reason to doubt the figures of a task, or of the whole race.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Warning {
     pub kind: WarningKind,
@@ -175,6 +180,7 @@ pub struct Warning {
     pub text: String,
 }
 
+/// What a warning is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WarningKind {

@@ -84,11 +84,12 @@ impl Race {
             .map_err(|error| StoreError::Results { race_id: self.race_id.clone(), reason: error.to_string() })
     }
 
-    pub fn set_results(&mut self, results: &Results) {
+    pub(crate) fn set_results(&mut self, results: &Results) {
         self.results =
             Some(serde_json::to_value(results).expect("results hold only texts, numbers, lists and objects"));
     }
 
+    /// Returns the name of the server's configuration: Rally's "car", with its mixins.
     pub fn car_name(&self) -> String {
         match &self.car {
             Car::List(names) => names.join("+"),

@@ -33,6 +33,7 @@ pub(crate) fn percentiles_for_sample_count(sample_count: u64) -> &'static [f64] 
     }
 }
 
+/// The `results` of `race.json`, with Rally's names; times are in milliseconds, sizes in bytes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Results {
@@ -203,7 +204,7 @@ impl TimeStats {
         self.percentiles.iter().find(|(known, _)| known == key).map(|(_, value)| *value)
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.percentiles.is_empty()
     }
 }
@@ -245,6 +246,7 @@ impl<'de> Deserialize<'de> for TimeStats {
     }
 }
 
+/// How long a job of machine learning took for its buckets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MlProcessingTime {
     pub job: String,
@@ -255,6 +257,7 @@ pub struct MlProcessingTime {
     pub unit: String,
 }
 
+/// One figure of a transform.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TransformResult {
     pub id: String,

@@ -27,11 +27,11 @@ pub(crate) struct Bars {
 pub(crate) struct Panel {
     pub title: String,
     /// The first bar is the one that the text is about, and is highlighted.
-    pub bars: Vec<Bar>,
+    pub bars: Vec<PlotBar>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Bar {
+pub(crate) struct PlotBar {
     pub name: String,
     pub value: f64,
     /// The value as it is written beside the bar.
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn names_are_texts() {
-        let bar = Bar { name: "<script>".into(), value: 0.0, text: "\"&".into() };
+        let bar = PlotBar { name: "<script>".into(), value: 0.0, text: "\"&".into() };
         let drawn =
             svg(&Bars { title: "<".into(), panels: vec![Panel { title: ">".into(), bars: vec![bar] }] });
         assert!(!drawn.contains("<script>") && drawn.contains("&lt;script&gt;"));

@@ -5,6 +5,7 @@ use crate::inference::estimate::median;
 use crate::record::race::Race;
 use crate::record::store::{RaceStore, StoreError};
 
+/// One side of a comparison.
 #[derive(Debug)]
 pub struct RacedSide {
     pub name: String,

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{SchemesConfig, race_schemes, table};
+use super::conduct::race_schemes;
+use super::config::SchemesConfig;
+use super::table;
 use crate::cli::{TrackArguments, cancel_on_interrupt, check_writable, folder, printed};
 use crate::error::Error;
 use crate::record::RaceStore;

@@ -3,60 +3,12 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use super::SchemesOutcome;
-use super::figures::{Figures, Memory, TaskFigures};
+use super::config::SchemesOutcome;
+use super::figures::{Figures, TaskFigures};
+use super::round::{Round, SweepRow};
 use crate::inference::estimate::median;
 use crate::notation::units::{GB, MB, TB};
 use crate::report::table::{self, Align, Cell, Row};
-
-/// The figures of both schemes in one round.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Round {
-    pub native: Figures,
-    pub cached: Figures,
-}
-
-impl fmt::Display for Round {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (native, cached) = (&self.native, &self.cached);
-        write!(
-            formatter,
-            "write {:.0} docs/s native, {:.0} cached; query {:.0} ops/s native, {:.0} cached",
-            native.write.per_s, cached.write.per_s, native.query.per_s, cached.query.per_s
-        )
-    }
-}
-
-/// Queries with one budget.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct SweepRow {
-    /// Budget in percent of the working set.
-    pub percent: f64,
-    pub budget_bytes: u64,
-    pub before: Memory,
-    pub after: Memory,
-    pub query: TaskFigures,
-}
-
-impl SweepRow {
-    fn lookups(&self) -> u64 {
-        self.misses() + (self.after.hit_count - self.before.hit_count)
-    }
-
-    fn misses(&self) -> u64 {
-        self.after.miss_count - self.before.miss_count
-    }
-
-    fn miss_percent(&self) -> f64 {
-        self.misses() as f64 * 100.0 / self.lookups().max(1) as f64
-    }
-
-    /// Returns the mean time of a load in microseconds.
-    fn load_us(&self) -> f64 {
-        let loads = self.after.load_count - self.before.load_count;
-        (self.after.load_nanos - self.before.load_nanos) as f64 / 1_000.0 / loads.max(1) as f64
-    }
-}
 
 impl fmt::Display for SweepRow {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -220,6 +172,7 @@ pub(super) fn sweep_csv(sweep: &[SweepRow]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schemes::figures::Memory;
 
     fn figures(memory_bytes: u64, per_s: f64, p50_ms: f64) -> Figures {
         let task = TaskFigures { memory_bytes, per_s, p50_ms, p90_ms: 2.0 * p50_ms, p99_ms: 3.0 * p50_ms };

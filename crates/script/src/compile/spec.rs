@@ -37,7 +37,7 @@ pub struct StoredScript {
     pub source: String,
 }
 
-const PARSER: ObjectParser<'_> = ObjectParser("script");
+const PARSER: ObjectParser<'_> = ObjectParser::new("script");
 
 impl Script {
     /// Parses the value of `script`.
@@ -135,7 +135,7 @@ impl StoredScript {
                 // Example parameters of a template serve its readers only.
                 ("options" | "params", Value::Object(_)) => {}
                 (other, _) => {
-                    return Err(ObjectParser("stored script source").unknown(other));
+                    return Err(ObjectParser::new("stored script source").unknown(other));
                 }
             }
         }

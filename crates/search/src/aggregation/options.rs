@@ -36,7 +36,7 @@ impl Options {
 
     /// Makes the `x_content_parse_exception` "[terms] failed to parse field [size]" with its cause.
     pub fn failed(&self, option: &str, cause: RequestError) -> RequestError {
-        ObjectParser(self.kind).failed(option, cause)
+        ObjectParser::new(self.kind).failed(option, cause)
     }
 
     /// Makes [`Self::failed`] with an `illegal_argument_exception` as its cause.
@@ -91,7 +91,7 @@ impl Options {
 
     /// Makes the `x_content_parse_exception` "[terms] order doesn't support values of type: VALUE_BOOLEAN".
     pub fn wrong_type(&self, option: &str, value: &Value) -> RequestError {
-        ObjectParser(self.kind).unsupported(option, value)
+        ObjectParser::new(self.kind).unsupported(option, value)
     }
 
     /// Takes an option that is a string.
@@ -165,10 +165,7 @@ impl Options {
     /// The error for an unknown option of an aggregation in which a heuristic can be given by its name: the
     /// option is neither an option nor a heuristic.
     pub fn no_heuristic(&self, option: &str, heuristics: &[&str]) -> RequestError {
-        self.unknown(option, heuristics).caused_by(RequestError::bad_request(
-            "named_object_not_found_exception",
-            format!("unknown field [{option}]"),
-        ))
+        self.unknown(option, heuristics).caused_by(ObjectParser::no_named_object(option))
     }
 }
 
@@ -185,7 +182,7 @@ impl Options {
 
 /// Makes the `x_content_parse_exception` "[terms] unknown field [foo]".
 pub fn unknown_field(kind: &str, option: &str) -> RequestError {
-    ObjectParser(kind).unknown(option)
+    ObjectParser::new(kind).unknown(option)
 }
 
 /// The source of an aggregation's values, as given in the request.

@@ -5,7 +5,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
 use super::definition::Definition;
@@ -230,7 +230,6 @@ fn unknown_type(type_name: &str) -> RequestError {
     if UNSUPPORTED.contains(&type_name) {
         return RequestError::unsupported(format!("the aggregation type [{type_name}]"));
     }
-    let cause =
-        RequestError::bad_request("named_object_not_found_exception", format!("unknown field [{type_name}]"));
+    let cause = ObjectParser::no_named_object(type_name);
     RequestError::parsing(format!("Unknown aggregation type [{type_name}]")).caused_by(cause)
 }

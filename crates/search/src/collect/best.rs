@@ -33,7 +33,7 @@ impl Best {
     }
 
     /// Returns what a hit of this shard must reach; `None` while there are fewer hits than wanted.
-    pub fn bar(&self, shard: usize) -> Option<MinCompetitive> {
+    pub fn min_competitive(&self, shard: usize) -> Option<MinCompetitive> {
         let (holder, worst) = self.hits.last().filter(|_| self.hits.len() >= self.count_max)?;
         Some(MinCompetitive { score: worst.score, keys: worst.keys.clone(), tie_wins: shard < *holder })
     }

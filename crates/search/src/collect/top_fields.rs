@@ -35,7 +35,7 @@ pub(crate) struct TopFields {
     /// Only hits after these keys are wanted.
     after: Option<(Box<[SortKey]>, Tie)>,
     /// The worst wanted hit of the shards searched before.
-    bar: Option<MinCompetitive>,
+    min_competitive: Option<MinCompetitive>,
     /// Whether hits of a segment come in the order of the sorts.
     in_order: bool,
 }
@@ -45,12 +45,12 @@ impl TopFields {
         sorts: Vec<BoundSort>,
         count_max: usize,
         after: Option<(Box<[SortKey]>, Tie)>,
-        bar: Option<MinCompetitive>,
+        min_competitive: Option<MinCompetitive>,
         index_sort: &[SortField],
     ) -> TopFields {
-        let bar = bar.filter(|bar| bar.fits(&sorts));
+        let min_competitive = min_competitive.filter(|min_competitive| min_competitive.fits(&sorts));
         let in_order = follows_index_sort(&sorts, index_sort);
-        TopFields { sorts, count_max, hits: Vec::new(), after, bar, in_order }
+        TopFields { sorts, count_max, hits: Vec::new(), after, min_competitive, in_order }
     }
 
     /// Returns the bytes that [`TopFields::segment`] keeps besides its readers.
@@ -85,11 +85,11 @@ impl TopFields {
             Some(worst) => Some((local(&worst.keys, &readers)?, number < worst.segment)),
             None => None,
         };
-        if let Some(bar) = &self.bar {
-            let bar = (local(&bar.keys, &readers)?, bar.tie_wins);
+        if let Some(min_competitive) = &self.min_competitive {
+            let min_competitive = (local(&min_competitive.keys, &readers)?, min_competitive.tie_wins);
             // Where both cut off the same keys, the bound that also cuts off ties wins.
-            if cutoff.as_ref().is_none_or(|own| bar < *own) {
-                cutoff = Some(bar);
+            if cutoff.as_ref().is_none_or(|own| min_competitive < *own) {
+                cutoff = Some(min_competitive);
             }
         }
         let after = match &self.after {

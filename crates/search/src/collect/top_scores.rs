@@ -54,8 +54,8 @@ impl TopScores {
     /// Bytes that a hit takes while it is collected and returned; the caller charges them.
     pub const HIT_BYTES: u64 = 128;
 
-    pub(crate) fn new(count_max: usize, bar: Option<&MinCompetitive>) -> TopScores {
-        let floor = bar.map(MinCompetitive::threshold);
+    pub(crate) fn new(count_max: usize, min_competitive: Option<&MinCompetitive>) -> TopScores {
+        let floor = min_competitive.map(MinCompetitive::threshold);
         let threshold = if count_max == 0 { Some(f32::INFINITY) } else { floor };
         TopScores { count_max, floor, threshold, entries: Vec::new() }
     }

@@ -72,7 +72,7 @@ struct Visit {
 /// What earlier shards found, to spare the next one work.
 #[derive(Default)]
 struct Before {
-    bar: Option<MinCompetitive>,
+    min_competitive: Option<MinCompetitive>,
     counted: u64,
 }
 
@@ -104,8 +104,9 @@ impl QueryPhase<'_> {
             let visit = &visits[at];
             let before = {
                 let gathered = gathered.lock();
-                let bar = gathered.best.bar(visit.number).filter(|_| self.request.ranks_hits_alone());
-                Before { bar, counted: gathered.counted }
+                let min_competitive =
+                    gathered.best.min_competitive(visit.number).filter(|_| self.request.ranks_hits_alone());
+                Before { min_competitive, counted: gathered.counted }
             };
             let answer = self.ask(visit, before).and_then(|answer| self.in_time(answer));
             // Results read from a damaged file count neither as an answer nor as another error.
@@ -322,9 +323,10 @@ impl QueryPhase<'_> {
             (None, None) => None,
         };
         let count_max = collected_hits(request).min(snapshot.doc_count()) as usize;
-        let Before { bar, counted } = before;
+        let Before { min_competitive, counted } = before;
         let place = self.place_of(visit.number);
-        let wanted = ShardRequest { request, count_max, sorts, after, bar, counted, place, split };
+        let wanted =
+            ShardRequest { request, count_max, sorts, after, min_competitive, counted, place, split };
         shard::search(snapshot, wanted, sink, self.context)
     }
 }

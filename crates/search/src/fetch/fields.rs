@@ -13,7 +13,7 @@ use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value, json};
 
-use super::made::{is_made, made_values};
+use super::computed::{computed_values, is_computed};
 use super::{nested, unmapped};
 use crate::context::ShardSnapshot;
 use crate::context::columns::check_column;
@@ -101,7 +101,7 @@ fn fields_of(
             field,
             format,
         })
-        .partition(|wanted| is_made(&wanted.field));
+        .partition(|wanted| is_computed(&wanted.field));
     let scope = shard.nested.as_ref().map(|scope| &*scope.nested);
     let patterns: Vec<&str> = (request.fields.iter())
         .filter(|wanted| wanted.include_unmapped)
@@ -110,9 +110,9 @@ fn fields_of(
     let mut values = object_values(mapping, source, scope, &wanted, &patterns)?;
     let base = scope.map_or(0, |scope| scope.path.len() + 1);
     for one in runtime.iter().filter(|one| one.is_in(scope)) {
-        let made = made_values(shard, segment, &one.field, doc, one.format)?;
-        if !made.is_empty() {
-            values.insert(one.name[base..].to_owned(), made.into());
+        let computed = computed_values(shard, segment, &one.field, doc, one.format)?;
+        if !computed.is_empty() {
+            values.insert(one.name[base..].to_owned(), computed.into());
         }
     }
     if let Some(scope) = scope.filter(|_| !values.is_empty()) {

@@ -8,11 +8,11 @@ mod plan;
 mod hit;
 
 mod aggregation_hits;
+mod computed;
 mod explain;
 mod fields;
 mod highlighted;
 mod inner_hits;
-mod made;
 mod nested;
 mod opened;
 mod percolated;

@@ -30,16 +30,16 @@ pub fn index_scripts<S: FieldSink>(
     let seen = ShardSnapshot { mapping: seen.clone(), ..shard.clone() };
     let fields = shard.mapping.scripted();
     let plan = Plan::of(fields, &seen).map_err(|error| error.to_request_error())?;
-    let mut made: Vec<(Arc<Field>, Vec<ScriptedValue>)> = Vec::new();
+    let mut computed: Vec<(Arc<Field>, Vec<ScriptedValue>)> = Vec::new();
     for step in &plan.steps {
         let held = hold_with(&seen, &[source.to_vec()], &mut None, |mapping, _, buffer| {
-            made.iter().try_for_each(|(field, values)| put_scripted(mapping, field, values, buffer))
+            computed.iter().try_for_each(|(field, values)| put_scripted(mapping, field, values, buffer))
         });
         let held = held.map_err(|error| error.to_request_error())?;
         for field in step {
             let goes_on = field.script.as_ref().is_some_and(|script| script.continues_on_error);
             match values_of(field, &held, plan.loops.get(&field.path)) {
-                Ok(values) => made.push((field.clone(), values)),
+                Ok(values) => computed.push((field.clone(), values)),
                 Err(_) if goes_on => put_ignored(&shard.mapping, field, sink),
                 Err(error) => {
                     let reason = format!("Error executing script on field [{}]", field.path);
@@ -49,7 +49,7 @@ pub fn index_scripts<S: FieldSink>(
             }
         }
     }
-    made.iter().try_for_each(|(field, values)| put_scripted(&shard.mapping, field, values, sink))
+    computed.iter().try_for_each(|(field, values)| put_scripted(&shard.mapping, field, values, sink))
 }
 
 /// Returns the values that a field's script computes for the only document of `held`. `loops`: fields that
@@ -80,8 +80,8 @@ impl Plan {
         for field in fields {
             let Some(script) = script_of(field)? else { continue };
             let read = shard.scripts.compile(&script, context_of(field))?.fields().to_vec();
-            let is_made = |name: &Arc<str>| fields.iter().any(|other| *other.path == **name);
-            needs.insert(&field.path, read.into_iter().filter(is_made).collect());
+            let is_computed = |name: &Arc<str>| fields.iter().any(|other| *other.path == **name);
+            needs.insert(&field.path, read.into_iter().filter(is_computed).collect());
         }
         let mut plan = Plan { steps: Vec::new(), loops: HashMap::new() };
         let mut rest: Vec<&Arc<Field>> = fields.iter().collect();

@@ -9,7 +9,7 @@ use super::bound_node::{BoundNode, Scored};
 use super::cached::conjunction;
 use super::compound::match_all::NothingNode;
 use super::docs::{DocsName, DocsNode};
-use super::full_text::more_like_this::Likeness;
+use super::full_text::more_like_this::MoreLikeThisTerms;
 use super::joining::nested::NestedNode;
 use crate::context::ShardSnapshot;
 use crate::error::{Result, check_request};
@@ -30,14 +30,14 @@ pub struct BoundQuery {
     pub(crate) name: Option<Arc<str>>,
     /// What a `more_like_this` query was made from; highlighters select its terms again for the text that
     /// they mark.
-    pub(crate) likeness: Option<Arc<Likeness>>,
+    pub(crate) more_like_this: Option<Arc<MoreLikeThisTerms>>,
     /// Nanoseconds that it took to bind the query; 0 if it was bound as part of another one.
     pub(crate) bind_nanos: u64,
 }
 
 impl<N: BoundNode + 'static> From<N> for BoundQuery {
     fn from(node: N) -> BoundQuery {
-        BoundQuery { node: Box::new(node), name: None, likeness: None, bind_nanos: 0 }
+        BoundQuery { node: Box::new(node), name: None, more_like_this: None, bind_nanos: 0 }
     }
 }
 

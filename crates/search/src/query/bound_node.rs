@@ -16,7 +16,7 @@ use limber_segment::{DocId, Segment, SegmentView};
 use super::bound::BoundQuery;
 use super::cached::CachedNode;
 use super::docs::DocsNode;
-use super::full_text::more_like_this::Likeness;
+use super::full_text::more_like_this::MoreLikeThisTerms;
 use super::joining::join::JoinedHits;
 use super::joining::nested::NestedNode;
 use super::required_terms::RequiredTerms;
@@ -265,7 +265,7 @@ pub(crate) enum Part<'q> {
     Intervals(&'q Source),
     Spans(&'q SpanTree),
     /// Its terms are selected according to the text in which they are looked for.
-    Likeness(&'q Likeness),
+    MoreLikeThis(&'q MoreLikeThisTerms),
 }
 
 impl Part<'_> {

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_text::likeness::did_you_mean;
 use serde_json::{Map, Value};
 
@@ -193,10 +193,8 @@ fn unknown_query(name: &str) -> RequestError {
     }
     let known = QUERIES.iter().map(|(known, _)| *known).chain(UNSUPPORTED.iter().copied());
     let hint = did_you_mean(name, known);
-    RequestError::parsing(format!("unknown query [{name}]{hint}")).caused_by(RequestError::bad_request(
-        "named_object_not_found_exception",
-        format!("unknown field [{name}]"),
-    ))
+    RequestError::parsing(format!("unknown query [{name}]{hint}"))
+        .caused_by(ObjectParser::no_named_object(name))
 }
 
 /// The options `boost` and `_name`, which every query has.

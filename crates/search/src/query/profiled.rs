@@ -119,9 +119,9 @@ pub(crate) fn profiled(mut query: BoundQuery) -> (BoundQuery, Vec<Arc<QueryTimes
         children,
     });
     times.timers.add_nanos(Step::CreateWeight as usize, query.bind_nanos, 1);
-    let (name, likeness) = (query.name.take(), query.likeness.take());
+    let (name, more_like_this) = (query.name.take(), query.more_like_this.take());
     let node = ProfiledNode { inner: query, times: times.clone() };
-    (BoundQuery { name, likeness, ..node.into() }, vec![times])
+    (BoundQuery { name, more_like_this, ..node.into() }, vec![times])
 }
 
 impl BoundNode for ProfiledNode {

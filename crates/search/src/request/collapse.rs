@@ -6,7 +6,6 @@ use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
 use super::inner_hits::InnerHits;
-use super::value_kind::wrong_kind;
 use super::{FieldFormat, SearchRequest};
 use crate::values::json;
 
@@ -42,7 +41,7 @@ impl Collapse {
                     }
                 }
                 ("field" | "inner_hits" | "max_concurrent_group_searches", other) => {
-                    return Err(wrong_kind("collapse", key, other));
+                    return Err(PARSER.unsupported(key, other));
                 }
                 _ => return Err(PARSER.unknown(key)),
             }
@@ -83,7 +82,7 @@ fn parse_inner_hits(value: &Value) -> Result<Vec<InnerHits>, RequestError> {
     items.iter().map(parse).collect()
 }
 
-const PARSER: ObjectParser<'_> = ObjectParser("collapse");
+const PARSER: ObjectParser<'_> = ObjectParser::new("collapse");
 
 impl SearchRequest {
     /// Returns the field that hits are collapsed on.

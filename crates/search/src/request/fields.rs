@@ -54,10 +54,7 @@ impl FieldFormat {
                 "format" => parsed.format = json::scalar_text(value),
                 "include_unmapped" => parsed.include_unmapped = json::boolean(value)?,
                 _ => {
-                    return Err(RequestError::bad_request(
-                        "x_content_parse_exception",
-                        format!("[fields] unknown field [{name}]"),
-                    ));
+                    return Err(ObjectParser::new("fields").unknown(name));
                 }
             }
         }

@@ -3,7 +3,7 @@
 //! Source: Elasticsearch's `HighlightBuilder` and `AbstractHighlighterBuilder`. Options of a highlighter have
 //! no effect on the others.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_work as work;
 use serde_json::Value;
 
@@ -170,9 +170,8 @@ pub struct Highlight {
     pub(crate) escapes: bool,
 }
 
-fn refused(reason: String) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", reason)
-}
+const PARSER: ObjectParser<'_> = ObjectParser::new("highlight");
+const FIELD_PARSER: ObjectParser<'_> = ObjectParser::new("highlight_field");
 
 fn no_text(found: &Value) -> RequestError {
     let reason = format!("expected value but got [{}]", json::token(found));
@@ -215,33 +214,29 @@ const OPTIONS: [(&str, ValueKind); 19] = [
 const FIELD_OPTIONS: [(&str, ValueKind); 2] =
     [("fragment_offset", ValueKind::Int), ("matched_fields", ValueKind::Texts)];
 
-fn failed_field(parser: &str, key: &str, cause: RequestError) -> RequestError {
-    refused(format!("[{parser}] failed to parse field [{key}]")).caused_by(cause)
-}
-
 impl Options {
     /// Reads an option that can be set for a field or for all; returns `false` if `key` is no such option.
-    /// `parser` is Elasticsearch's name for the object.
-    fn take(&mut self, key: &str, value: &Value, parser: &str) -> Result<bool, RequestError> {
+    /// `parser` is that of the object.
+    fn take(&mut self, key: &str, value: &Value, parser: ObjectParser<'_>) -> Result<bool, RequestError> {
         let Some((_, kind)) = OPTIONS.iter().find(|(name, _)| *name == key) else { return Ok(false) };
         kind.check(parser, key, value)?;
-        self.set(key, value).map_err(|cause| failed_field(parser, key, cause))?;
+        self.set(key, value).map_err(|cause| parser.failed(key, cause))?;
         Ok(true)
     }
 
     /// Reads an option of a field; returns `false` if `key` is no such option.
     fn take_own(&mut self, key: &str, value: &Value) -> Result<bool, RequestError> {
-        let parser = "highlight_field";
+        let parser = FIELD_PARSER;
         let Some((_, kind)) = FIELD_OPTIONS.iter().find(|(name, _)| *name == key) else {
             return self.take(key, value, parser);
         };
         kind.check(parser, key, value)?;
         match key {
             "matched_fields" => {
-                self.matched_fields = texts(value).map_err(|cause| failed_field(parser, key, cause))?;
+                self.matched_fields = texts(value).map_err(|cause| parser.failed(key, cause))?;
             }
             _ => {
-                let offset = json::int(value).map_err(|cause| failed_field(parser, key, cause))?;
+                let offset = json::int(value).map_err(|cause| parser.failed(key, cause))?;
                 // -1 means the same as not given.
                 self.fragment_offset = Some(offset).filter(|offset| *offset != -1);
             }
@@ -399,31 +394,29 @@ impl Highlight {
             match (key.as_str(), value) {
                 ("fields", fields) => {
                     if !fields.is_array() {
-                        ValueKind::Object.check("highlight", key, fields)?;
+                        ValueKind::Object.check(PARSER, key, fields)?;
                     }
-                    parse_fields(fields, &mut own).map_err(|cause| failed_field("highlight", key, cause))?;
+                    parse_fields(fields, &mut own).map_err(|cause| PARSER.failed(key, cause))?;
                 }
                 ("encoder", value) => {
-                    ValueKind::Text.check("highlight", key, value)?;
+                    ValueKind::Text.check(PARSER, key, value)?;
                     escapes = value == "html";
                 }
                 ("tags_schema", value) => {
-                    ValueKind::Text.check("highlight", key, value)?;
+                    ValueKind::Text.check(PARSER, key, value)?;
                     let schema = json::text(value)?;
                     let (open, close) = match schema.as_str() {
                         "styled" => styled(),
                         "default" => (vec!["<em>".to_owned()], vec!["</em>".to_owned()]),
                         _ => {
-                            return Err(refused(
-                                "[highlight] failed to parse field [tags_schema]".to_owned(),
-                            ));
+                            return Err(PARSER.malformed(key));
                         }
                     };
                     (all.pre_tags, all.post_tags) = (Some(open), Some(close));
                 }
                 (key, value) => {
-                    if !all.take(key, value, "highlight")? {
-                        return Err(refused(format!("[highlight] unknown field [{key}]")));
+                    if !all.take(key, value, PARSER)? {
+                        return Err(PARSER.unknown(key));
                     }
                 }
             }
@@ -447,9 +440,8 @@ fn parse_fields(fields: &Value, out: &mut Vec<(String, Options)>) -> Result<(), 
     };
     for item in single {
         let Some(field) = item.as_object().filter(|members| members.len() == 1) else {
-            return Err(refused(
-                "[fields] can be a single object with any number of fields or an array where each entry is an object with a single field"
-                    .to_owned(),
+            return Err(ObjectParser::new("").refused(
+                "[fields] can be a single object with any number of fields or an array where each entry is an object with a single field",
             ));
         };
         named_fields(field.iter(), out)?;
@@ -462,7 +454,7 @@ fn named_fields<'v>(
     out: &mut Vec<(String, Options)>,
 ) -> Result<(), RequestError> {
     for (pattern, value) in fields {
-        let own = field_options(value).map_err(|cause| failed_field("fields", pattern, cause))?;
+        let own = field_options(value).map_err(|cause| ObjectParser::new("fields").failed(pattern, cause))?;
         out.push((pattern.clone(), own));
     }
     Ok(())
@@ -470,13 +462,12 @@ fn named_fields<'v>(
 
 fn field_options(value: &Value) -> Result<Options, RequestError> {
     let Value::Object(members) = value else {
-        let token = json::token(value);
-        return Err(refused(format!("[highlight_field] Expected START_OBJECT but was: {token}")));
+        return Err(FIELD_PARSER.expected_object(value));
     };
     let mut own = Options::default();
     for (key, value) in members {
         if !own.take_own(key, value)? {
-            return Err(refused(format!("[highlight_field] unknown field [{key}]")));
+            return Err(FIELD_PARSER.unknown(key));
         }
     }
     own.check_tags()?;

@@ -7,7 +7,7 @@ use std::any::Any;
 use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
-use super::value_kind::{ValueKind, wrong_kind};
+use super::value_kind::ValueKind;
 use super::{Collapse, HIT_OPTIONS, SearchRequest, UrlParameters};
 use crate::query::InnerHitsRequest;
 use crate::values::json;
@@ -101,7 +101,7 @@ fn check_option(key: &str, value: &Value) -> Result<(), RequestError> {
         _ => None,
     };
     if let Some(kind) = kind {
-        kind.check("inner_hits", key, value)?;
+        kind.check(PARSER, key, value)?;
     }
     let checked = match key {
         "from" | "size" => json::int(value).and_then(|count| match count {
@@ -118,14 +118,14 @@ fn check_option(key: &str, value: &Value) -> Result<(), RequestError> {
     }
 }
 
-const PARSER: ObjectParser<'_> = ObjectParser("inner_hits");
+const PARSER: ObjectParser<'_> = ObjectParser::new("inner_hits");
 
 fn failed(key: &str, cause: RequestError) -> RequestError {
     PARSER.failed(key, cause)
 }
 
 fn wrong_type(key: &str, value: &Value) -> RequestError {
-    wrong_kind("inner_hits", key, value)
+    PARSER.unsupported(key, value)
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use limber_mapping::{ObjectParser, RequestError};
 use serde_json::Value;
 
-use super::value_kind::wrong_kind;
 use crate::values::json;
 
 /// A point in time to search.
@@ -20,7 +19,7 @@ impl PointInTime {
         let Value::Object(members) = value else { return Err(json::unknown_key("pit", value)) };
         let (mut id, mut keep_alive_millis) = (None, None);
         for (name, value) in members {
-            let text = || json::scalar_text(value).ok_or_else(|| wrong_kind("pit", name, value));
+            let text = || json::scalar_text(value).ok_or_else(|| PARSER.unsupported(name, value));
             match name.as_str() {
                 "id" => id = Some(text()?),
                 "keep_alive" => keep_alive_millis = json::time_millis(&text()?, "keep_alive")?,
@@ -34,4 +33,4 @@ impl PointInTime {
     }
 }
 
-const PARSER: ObjectParser<'_> = ObjectParser("pit");
+const PARSER: ObjectParser<'_> = ObjectParser::new("pit");

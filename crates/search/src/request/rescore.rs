@@ -7,7 +7,6 @@ use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
 use super::read_query::read_query;
-use super::value_kind::wrong_kind;
 use crate::query::Query;
 use crate::values::json;
 
@@ -98,8 +97,7 @@ impl Rescore {
                     return Err(RequestError::unsupported("[script] in [rescore]"));
                 }
                 (key, Value::Object(_)) => {
-                    let reason = format!("unknown field [{key}]");
-                    return Err(RequestError::bad_request("named_object_not_found_exception", reason));
+                    return Err(ObjectParser::no_named_object(key));
                 }
                 (key, Value::Array(_) | Value::Null) => {
                     let token = json::token(value);
@@ -140,7 +138,7 @@ impl Rescore {
                     mode = RescoreMode::parse(name).ok_or_else(unknown).map_err(failed)?;
                 }
                 ("rescore_query" | "query_weight" | "rescore_query_weight" | "score_mode", other) => {
-                    return Err(wrong_kind("query", key, other));
+                    return Err(PARSER.unsupported(key, other));
                 }
                 (key, _) => return Err(PARSER.unknown(key)),
             }
@@ -150,7 +148,7 @@ impl Rescore {
     }
 }
 
-const PARSER: ObjectParser<'_> = ObjectParser("query");
+const PARSER: ObjectParser<'_> = ObjectParser::new("query");
 
 #[cfg(test)]
 mod tests {

@@ -179,5 +179,5 @@ fn within(query: Value, filter: Option<Value>) -> Value {
 }
 
 fn unknown(retriever: &str, key: &str) -> RequestError {
-    ObjectParser(retriever).unknown(key)
+    ObjectParser::new(retriever).unknown(key)
 }

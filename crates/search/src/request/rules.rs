@@ -8,10 +8,9 @@ impl SearchRequest {
     /// Checks the rules for every search.
     pub(super) fn validate(&self) -> Result<(), RequestError> {
         if self.search_after.is_some() && self.from() > 0 {
-            return Err(RequestError::bad_request(
-                "action_request_validation_exception",
-                "Validation Failed: 1: [from] parameter must be set to 0 when [search_after] is used;",
-            ));
+            return Err(RequestError::validation([
+                "[from] parameter must be set to 0 when [search_after] is used",
+            ]));
         }
         Ok(())
     }

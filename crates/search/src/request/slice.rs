@@ -4,7 +4,6 @@
 use limber_mapping::{ObjectParser, RequestError};
 use serde_json::Value;
 
-use super::value_kind::wrong_kind;
 use crate::query::Slice;
 use crate::values::json;
 
@@ -36,7 +35,7 @@ pub(super) fn parse_slice(value: &Value) -> Result<Slice, RequestError> {
                 })?);
             }
             ("field", other) => {
-                return Err(wrong_kind("slice", "field", other));
+                return Err(PARSER.unsupported("field", other));
             }
             _ => return Err(PARSER.unknown(name)),
         }
@@ -51,7 +50,7 @@ pub(super) fn parse_slice(value: &Value) -> Result<Slice, RequestError> {
     }
 }
 
-const PARSER: ObjectParser<'_> = ObjectParser("slice");
+const PARSER: ObjectParser<'_> = ObjectParser::new("slice");
 
 #[cfg(test)]
 mod tests {

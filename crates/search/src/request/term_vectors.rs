@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
 use crate::values::json;
@@ -152,7 +152,7 @@ impl TermVectorsRequest {
                 "_routing" | "routing" => self.routing = Some(text()?),
                 "version" | "_version" => self.version = value.as_u64(),
                 "version_type" | "_version_type" => {}
-                _ => return Err(failed(format_args!("unknown field [{name}]"))),
+                _ => return Err(failed(ObjectParser::unknown_words(name))),
             }
             if self.id.is_some() && self.document.is_some() {
                 return Err(failed("either [id] or [doc] can be specified, but not both!"));

@@ -1,9 +1,7 @@
 //! Types of the values of options. Source: Elasticsearch's `ObjectParser.ValueType`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::Value;
-
-use crate::values::json;
 
 #[derive(Clone, Copy)]
 pub(super) enum ValueKind {
@@ -18,8 +16,8 @@ pub(super) enum ValueKind {
 }
 
 impl ValueKind {
-    /// Checks that `value` is of this kind. `parser` is Elasticsearch's name for the enclosing object.
-    pub fn check(self, parser: &str, key: &str, value: &Value) -> Result<(), RequestError> {
+    /// Checks that `value` is of this kind. `parser` is that of the enclosing object.
+    pub fn check(self, parser: ObjectParser<'_>, key: &str, value: &Value) -> Result<(), RequestError> {
         let is_objects = value.is_object() || value.is_array();
         let fits = match self {
             ValueKind::Text => value.is_string(),
@@ -31,13 +29,6 @@ impl ValueKind {
             ValueKind::ObjectsOrText => is_objects || value.is_string(),
             ValueKind::ObjectsOrTextOrBoolean => is_objects || value.is_string() || value.is_boolean(),
         };
-        if fits { Ok(()) } else { Err(wrong_kind(parser, key, value)) }
+        if fits { Ok(()) } else { Err(parser.unsupported(key, value)) }
     }
-}
-
-/// Returns the error for a value of a kind that the option does not accept.
-pub(super) fn wrong_kind(parser: &str, key: &str, value: &Value) -> RequestError {
-    let token = json::token(value);
-    let reason = format!("[{parser}] {key} doesn't support values of type: {token}");
-    RequestError::bad_request("x_content_parse_exception", reason)
 }

@@ -2,17 +2,17 @@
 //! their explanation.
 
 mod bm25;
-mod ceiling;
 mod explanation;
+mod max_scores;
 mod measured;
 mod random;
 
 pub(crate) use bm25::FieldStatistics;
 use bm25::explain_length;
 pub(crate) use bm25::{Bm25, NormCache};
-pub(crate) use ceiling::{Ceiling, Span};
 pub(crate) use explanation::Detail;
 pub use explanation::Explanation;
 pub use explanation::float_to_json;
+pub(crate) use max_scores::{MaxScores, Span};
 pub(crate) use measured::TermStatistics;
 pub(crate) use random::{RandomOf, java_hash};

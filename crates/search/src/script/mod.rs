@@ -2,8 +2,8 @@
 //! whose values scripts compute (`runtime`).
 
 mod bound;
-mod ceiling;
 mod fields;
+mod max_scores;
 mod runtime;
 
 pub(crate) use bound::BoundScript;

@@ -26,7 +26,7 @@ pub(crate) struct ShardRequest<'r> {
     pub sorts: Vec<BoundSort>,
     pub after: After,
     /// The worst wanted hit of the shards that were searched before.
-    pub bar: Option<MinCompetitive>,
+    pub min_competitive: Option<MinCompetitive>,
     /// Number of hits counted on those shards.
     pub counted: u64,
     pub place: ShardPlace,

@@ -23,21 +23,21 @@ impl<'a> Top<'a> {
     /// # Errors
     /// Those of [`BoundCollapse::bind`].
     pub fn of(shard: &'a ShardSnapshot, wanted: &ShardRequest<'_>) -> Result<Top<'a>> {
-        let ShardRequest { request, count_max, sorts, after, bar, .. } = wanted;
+        let ShardRequest { request, count_max, sorts, after, min_competitive, .. } = wanted;
         if let Some(collapse) = &request.collapse {
             let collapse = BoundCollapse::bind(collapse, request, shard)?;
             let top = TopGroups::new(sorts.clone(), collapse, *count_max, after.clone());
             return Ok(Top::Groups(Box::new(top)));
         }
         if sorts.is_empty() {
-            return Ok(Top::Scores(TopScores::new(*count_max, bar.as_ref())));
+            return Ok(Top::Scores(TopScores::new(*count_max, min_competitive.as_ref())));
         }
         let index_sort = match shard.nested {
             None => &*shard.settings.index_sort,
             Some(_) => &[],
         };
-        let (sorts, after, bar) = (sorts.clone(), after.clone(), bar.clone());
-        Ok(Top::Fields(TopFields::new(sorts, *count_max, after, bar, index_sort)))
+        let (sorts, after, min_competitive) = (sorts.clone(), after.clone(), min_competitive.clone());
+        Ok(Top::Fields(TopFields::new(sorts, *count_max, after, min_competitive, index_sort)))
     }
 
     /// Returns the bytes of the bit sets that it needs in a segment.

@@ -30,7 +30,7 @@ pub(super) struct Sentence {
 struct Candidate {
     text: String,
     /// Similarity to the word in the text; 1 for that word itself.
-    likeness: f64,
+    similarity: f64,
     score: f64,
 }
 
@@ -148,11 +148,11 @@ fn place(
     language: &Language<'_>,
     context: &SearchContext,
 ) -> Result<Place> {
-    let weigh = |text: &str, likeness: f64| -> Result<f64> {
-        Ok(likeness * ((language.frequency(text)? as f64 + 1.0) / (language.total() + 1.0)))
+    let weigh = |text: &str, similarity: f64| -> Result<f64> {
+        Ok(similarity * ((language.frequency(text)? as f64 + 1.0) / (language.total() + 1.0)))
     };
     let frequency = language.frequency(word)?;
-    let original = Candidate { text: word.to_owned(), likeness: 1.0, score: weigh(word, 1.0)? };
+    let original = Candidate { text: word.to_owned(), similarity: 1.0, score: weigh(word, 1.0)? };
     let mut others: Vec<Candidate> = Vec::new();
     for open in generators {
         let threshold = match open.generator.options.mode {
@@ -163,9 +163,9 @@ fn place(
         let (options, count) = (&open.generator.options, open.generator.size);
         for similar in open.terms.similar(&wanted, options, Some(threshold), count, context)? {
             let text = filtered(&open.post, &similar.text);
-            let likeness = f64::from(similar.score);
+            let similarity = f64::from(similar.score);
             if text != word && !others.iter().any(|other| other.text == text) {
-                others.push(Candidate { score: weigh(&text, likeness)?, text, likeness });
+                others.push(Candidate { score: weigh(&text, similarity)?, text, similarity });
             }
         }
     }
@@ -222,7 +222,8 @@ impl<'p> Search<'p> {
     fn weight(&self, path: &[&Candidate]) -> Result<f64> {
         let words: Vec<&str> = path.iter().rev().take(3).rev().map(|word| word.text.as_str()).collect();
         let last = path[path.len() - 1];
-        let channel = if last.likeness == 1.0 { self.request.real_word_likelihood } else { last.likeness };
+        let channel =
+            if last.similarity == 1.0 { self.request.real_word_likelihood } else { last.similarity };
         Ok((channel * self.language.likelihood(&words, self.request.gram_size)?).log10())
     }
 

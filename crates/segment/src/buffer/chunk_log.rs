@@ -27,24 +27,24 @@ impl<T: Copy> ChunkLog<T> {
     };
 
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.full.len() * Self::CHUNK_LEN + self.last.len()
     }
 
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.last.is_empty() && self.full.is_empty()
     }
 
     #[inline]
-    pub fn push(&mut self, value: T) {
+    pub(crate) fn push(&mut self, value: T) {
         if self.last.len() == self.last.capacity() {
             self.grow();
         }
         self.last.push(value);
     }
 
-    pub fn extend_from_slice(&mut self, mut values: &[T]) {
+    pub(crate) fn extend_from_slice(&mut self, mut values: &[T]) {
         loop {
             let room = self.last.capacity() - self.last.len();
             let Some((fitting, rest)) = values.split_at_checked(room) else { break };
@@ -80,7 +80,7 @@ impl<T: Copy> ChunkLog<T> {
     }
 
     #[inline]
-    pub fn get(&self, at: usize) -> T {
+    pub(crate) fn get(&self, at: usize) -> T {
         match self.full.get(at / Self::CHUNK_LEN) {
             Some(chunk) => chunk[at % Self::CHUNK_LEN],
             None => self.last[at - self.full.len() * Self::CHUNK_LEN],
@@ -97,12 +97,12 @@ impl<T: Copy> ChunkLog<T> {
     }
 
     #[inline]
-    pub fn last(&self) -> Option<T> {
+    pub(crate) fn last(&self) -> Option<T> {
         self.last.last().or_else(|| self.full.last()?.last()).copied()
     }
 
     #[inline]
-    pub fn last_mut(&mut self) -> Option<&mut T> {
+    pub(crate) fn last_mut(&mut self) -> Option<&mut T> {
         match self.last.last_mut() {
             None => self.full.last_mut()?.last_mut(),
             last => last,
@@ -134,7 +134,7 @@ impl<T: Copy> ChunkLog<T> {
         })
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = T> + Clone {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = T> + Clone {
         self.chunks().flatten().copied()
     }
 

@@ -16,12 +16,12 @@ pub struct DocLog {
 }
 
 impl DocLog {
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     #[inline]
-    pub fn push(&mut self, doc: DocId) {
+    pub(crate) fn push(&mut self, doc: DocId) {
         match &mut self.docs {
             None if doc as usize == self.len => {}
             None => self.list(doc),
@@ -66,7 +66,7 @@ impl DocLog {
         low
     }
 
-    pub fn truncate(&mut self, len: usize) {
+    pub(crate) fn truncate(&mut self, len: usize) {
         self.len = len;
         if let Some(docs) = &mut self.docs {
             docs.truncate(len);
@@ -93,7 +93,7 @@ impl DocLog {
         }
     }
 
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.docs.as_ref().map_or(0, ChunkLog::memory_bytes)
     }
 }

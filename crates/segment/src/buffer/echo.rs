@@ -77,11 +77,11 @@ fn address_of(field: &Field) -> usize {
 }
 
 impl LastText {
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         (self.analysed, self.term) = (None, None);
     }
 
-    pub fn keep(&mut self, field: &Field, text: &str, logged: Logged) {
+    pub(crate) fn keep(&mut self, field: &Field, text: &str, logged: Logged) {
         self.forget();
         if text.len() <= TEXT_BYTES_MAX {
             self.text.clear();
@@ -105,7 +105,7 @@ impl LastText {
         self.analysed.is_some() && same(&self.text, term)
     }
 
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.text.capacity()
     }
 }

@@ -107,12 +107,12 @@ impl TermsBuffer {
     }
 
     #[cfg(test)]
-    pub fn look_up_always(&mut self) {
+    pub(crate) fn look_up_always(&mut self) {
         self.lookup_mode = LookupMode::LooksUp;
     }
 
     #[cfg(test)]
-    pub fn appends(&self) -> bool {
+    pub(crate) fn appends(&self) -> bool {
         self.lookup_mode == LookupMode::Appends
     }
 
@@ -296,7 +296,7 @@ impl NumbersBuffer {
         self.roll_back();
     }
 
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         let values = match &self.values {
             Numbers::Near(distances) => distances.memory_bytes(),
             Numbers::Far(values) => values.memory_bytes(),
@@ -325,7 +325,7 @@ impl FieldBuffer {
     }
 
     #[inline]
-    pub fn numbers(&mut self) -> &mut NumbersBuffer {
+    pub(crate) fn numbers(&mut self) -> &mut NumbersBuffer {
         if let FieldBuffer::Absent = self {
             *self = FieldBuffer::Numbers(Box::default());
         }
@@ -336,7 +336,7 @@ impl FieldBuffer {
     }
 
     #[inline]
-    pub fn text(&mut self) -> &mut TextBuffer {
+    pub(crate) fn text(&mut self) -> &mut TextBuffer {
         if let FieldBuffer::Absent = self {
             *self = FieldBuffer::Text(Box::default());
         }
@@ -347,7 +347,7 @@ impl FieldBuffer {
     }
 
     #[inline]
-    pub fn shapes(&mut self) -> &mut ShapesBuffer {
+    pub(crate) fn shapes(&mut self) -> &mut ShapesBuffer {
         if let FieldBuffer::Absent = self {
             *self = FieldBuffer::Shapes(Box::default());
         }
@@ -383,7 +383,7 @@ impl FieldBuffer {
         }
     }
 
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         match self {
             FieldBuffer::Absent => 0,
             FieldBuffer::Terms(terms) => size_of::<TermsBuffer>() + terms.memory_bytes(),

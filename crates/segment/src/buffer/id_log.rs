@@ -23,7 +23,7 @@ impl IdLog {
     }
 
     #[inline]
-    pub fn get(&self, doc: DocId) -> &[u8] {
+    pub(crate) fn get(&self, doc: DocId) -> &[u8] {
         let at = doc as usize;
         let end = self.ends.get(at);
         let before = if at == 0 { 0 } else { self.ends.get(at - 1) };
@@ -94,7 +94,7 @@ pub struct Ids {
 
 impl Ids {
     #[inline]
-    pub fn get(&self, doc: DocId) -> &[u8] {
+    pub(crate) fn get(&self, doc: DocId) -> &[u8] {
         let at = doc as usize;
         let end = self.ends[at];
         let before = if at == 0 { 0 } else { self.ends[at - 1] };

@@ -34,6 +34,7 @@ pub enum Place {
     Long(u32),
 }
 
+/// What the memo knows of a text.
 pub enum Lookup<'m> {
     /// The position of the text, and the result of its analysis; tokens are little-endian.
     Found(Place, Analysed<&'m [[u8; 4]]>),
@@ -53,6 +54,7 @@ pub struct Unknown {
     vacancy: Option<Vacancy>,
 }
 
+/// Remembers the analysis of short texts, since many texts repeat.
 #[derive(Default)]
 pub struct Memo {
     /// Short texts of one token. Other short texts have [`NOT_ONE`] here and are in `texts`.
@@ -70,7 +72,7 @@ const NOT_ONE: u32 = u32::MAX;
 
 impl Memo {
     #[inline]
-    pub fn look_up(&mut self, text: &str) -> Lookup<'_> {
+    pub(crate) fn look_up(&mut self, text: &str) -> Lookup<'_> {
         if self.given_up || text.len() > TEXT_BYTES_MAX {
             return Lookup::Unsuitable;
         }
@@ -169,7 +171,7 @@ impl Memo {
         *self = Memo { given_up: true, ..Memo::default() };
     }
 
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.texts.memory_bytes() + self.short.memory_bytes()
     }
 }

@@ -65,7 +65,7 @@ impl NestedBuffers {
         }
     }
 
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         let of_space = |space: &SpaceBuffer| {
             let fields: usize = space.fields.iter().map(FieldBuffer::memory_bytes).sum();
             fields

@@ -65,12 +65,12 @@ impl Reordering {
     }
 
     #[inline]
-    pub fn old(&self, new: DocId) -> DocId {
+    pub(crate) fn old(&self, new: DocId) -> DocId {
         self.old[new as usize]
     }
 
     #[inline]
-    pub fn new_of(&self, old: DocId) -> DocId {
+    pub(crate) fn new_of(&self, old: DocId) -> DocId {
         self.new[old as usize]
     }
 

@@ -20,7 +20,7 @@ pub(crate) struct ShapesBuffer {
 }
 
 impl ShapesBuffer {
-    pub fn push(&mut self, doc: DocId, cells: &[i64], bytes: &[u8]) {
+    pub(crate) fn push(&mut self, doc: DocId, cells: &[i64], bytes: &[u8]) {
         self.mark.touch(doc, self.docs.len(), self.bytes.len());
         cells.iter().for_each(|cell| self.cells.push(doc, *cell));
         self.starts.push(self.bytes.len() as u32);
@@ -55,7 +55,7 @@ impl ShapesBuffer {
         self.mark = Mark::default();
     }
 
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.cells.memory_bytes()
             + self.bytes.memory_bytes()
             + self.starts.memory_bytes()

@@ -16,6 +16,7 @@ pub struct ShortTexts {
     len: usize,
 }
 
+/// A slot of the hash table.
 #[derive(Clone, Copy, Default)]
 pub struct Slot {
     /// 0 if the slot is free.
@@ -26,7 +27,7 @@ pub struct Slot {
 }
 
 impl Slot {
-    pub fn twin(&self) -> Option<u32> {
+    pub(crate) fn twin(&self) -> Option<u32> {
         self.twin.checked_sub(1)
     }
 }
@@ -99,11 +100,11 @@ impl ShortTexts {
         (key_of(text) == Some(slot.key)).then_some(slot)
     }
 
-    pub fn set_twin(&mut self, place: u32, number: u32) {
+    pub(crate) fn set_twin(&mut self, place: u32, number: u32) {
         self.slots[place as usize].twin = number + 1;
     }
 
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.slots.capacity() * size_of::<Slot>()
     }
 }

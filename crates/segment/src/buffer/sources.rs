@@ -15,7 +15,7 @@ pub enum Sources {
 }
 
 impl Sources {
-    pub fn new(codec: StoredCodec, is_sorted: bool) -> Sources {
+    pub(crate) fn new(codec: StoredCodec, is_sorted: bool) -> Sources {
         match is_sorted {
             false => Sources::Compressed(Box::new(StoredWriter::new(codec))),
             true => Sources::Plain(PlainSources::new(codec)),
@@ -52,7 +52,7 @@ impl Sources {
         }
     }
 
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         match self {
             Sources::Compressed(stored) => stored.memory_bytes(),
             Sources::Plain(plain) => plain.bytes.memory_bytes() + plain.ends.memory_bytes(),

@@ -289,7 +289,7 @@ impl TermTable {
         }
     }
 
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.slots.capacity() * size_of::<Slot>() + self.records.memory_bytes() + self.starts.capacity() * 4
     }
 }

@@ -212,7 +212,7 @@ impl TextBuffer {
     }
 
     #[cfg(test)]
-    pub fn check_echoed_tokens(&self) {
+    pub(crate) fn check_echoed_tokens(&self) {
         let echoes = self.entries.iter().filter(|entry| entry.length & ECHO != 0);
         let counts = echoes.map(|entry| self.tokens.get(entry.tokens_start as usize + 1) as usize);
         assert_eq!(self.echoed_tokens, counts.sum::<usize>());

@@ -36,7 +36,7 @@ impl PendingTerms {
     }
 
     #[cfg(test)]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
@@ -60,7 +60,7 @@ impl PendingTerms {
         bytes.truncate(places.last().map_or(0, |(_, end)| *end as usize));
     }
 
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.bytes.capacity() + self.places.capacity() * size_of::<(u32, u32)>()
     }
 }

@@ -32,7 +32,7 @@ impl Divisor {
     }
 
     #[inline]
-    pub fn divides(self, number: u64) -> bool {
+    pub(crate) fn divides(self, number: u64) -> bool {
         number.wrapping_mul(self.inverse).rotate_right(self.shift) <= self.quotient_max
     }
 }

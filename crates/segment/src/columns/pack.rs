@@ -52,12 +52,12 @@ impl Default for PackedWriter {
 }
 
 impl PackedWriter {
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count + self.group.len() as u64
     }
 
     #[inline]
-    pub fn push(&mut self, value: i64, sink: &mut impl Sink) -> Result<()> {
+    pub(crate) fn push(&mut self, value: i64, sink: &mut impl Sink) -> Result<()> {
         self.group.push(value);
         if self.group.len() == GROUP {
             self.write_group(sink)?;
@@ -65,7 +65,7 @@ impl PackedWriter {
         Ok(())
     }
 
-    pub fn extend(&mut self, mut values: &[i64], sink: &mut impl Sink) -> Result<()> {
+    pub(crate) fn extend(&mut self, mut values: &[i64], sink: &mut impl Sink) -> Result<()> {
         while !values.is_empty() {
             let (now, later) = values.split_at(values.len().min(GROUP - self.group.len()));
             self.group.extend_from_slice(now);

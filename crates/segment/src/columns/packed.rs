@@ -112,7 +112,7 @@ impl<'a, T: ColumnValue> Packed<'a, T> {
         self.count
     }
 
-    pub fn group_count(&self) -> usize {
+    pub(crate) fn group_count(&self) -> usize {
         self.directory.len() / ENTRY_BYTES
     }
 
@@ -131,7 +131,7 @@ impl<'a, T: ColumnValue> Packed<'a, T> {
     }
 
     #[inline]
-    pub fn group(&self, group: usize) -> Result<Group<'a>> {
+    pub(crate) fn group(&self, group: usize) -> Result<Group<'a>> {
         self.parse_group(group).ok_or_else(|| corrupt((group * ENTRY_BYTES) as u64, "a group of values"))
     }
 
@@ -278,11 +278,11 @@ fn i64_at(entry: &[u8], at: usize) -> i64 {
 }
 
 impl Group<'_> {
-    pub fn range(&self) -> (i64, i64) {
+    pub(crate) fn range(&self) -> (i64, i64) {
         (self.min, self.max)
     }
 
-    pub fn block_count(&self) -> usize {
+    pub(crate) fn block_count(&self) -> usize {
         self.block_count
     }
 
@@ -320,7 +320,7 @@ impl Group<'_> {
     }
 
     #[inline]
-    pub fn read_block<T: ColumnValue>(&self, block: usize, out: &mut [T; BLOCK]) -> Result<()> {
+    pub(crate) fn read_block<T: ColumnValue>(&self, block: usize, out: &mut [T; BLOCK]) -> Result<()> {
         let (packed, bits) = self.block(block)?;
         let unfit = || corrupt(block as u64, "a block of at most 64 bits a value");
         if self.table.is_empty() {
@@ -389,7 +389,7 @@ impl Group<'_> {
     }
 
     #[inline]
-    pub fn block_range(&self, block: usize) -> Result<(i64, i64)> {
+    pub(crate) fn block_range(&self, block: usize) -> Result<(i64, i64)> {
         if block >= self.block_count {
             return Err(corrupt(block as u64, "a block inside the group"));
         }

@@ -85,7 +85,7 @@ pub(super) struct Documents<'m> {
 }
 
 impl Documents<'_> {
-    pub fn map_of(views: &[SegmentView], order: Option<&MergeOrder>) -> Result<DocIdMap> {
+    pub(crate) fn map_of(views: &[SegmentView], order: Option<&MergeOrder>) -> Result<DocIdMap> {
         let in_turn = DocIdMap::of(views)?;
         Ok(order.map_or(in_turn, |order| order.doc_map(views)))
     }

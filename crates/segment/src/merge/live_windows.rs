@@ -9,7 +9,7 @@ pub(super) struct LiveWindows<'a> {
 }
 
 impl<'a> LiveWindows<'a> {
-    pub fn new(view: &'a SegmentView) -> LiveWindows<'a> {
+    pub(crate) fn new(view: &'a SegmentView) -> LiveWindows<'a> {
         LiveWindows { view, next: 0 }
     }
 

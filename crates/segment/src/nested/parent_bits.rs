@@ -243,7 +243,7 @@ impl ParentBitsBuilder {
         builder
     }
 
-    pub fn finish(self) -> ParentBits {
+    pub(crate) fn finish(self) -> ParentBits {
         ParentBits::new(self.words, self.parent_count, self.child_count)
             .expect("as many ones as parents were pushed")
     }

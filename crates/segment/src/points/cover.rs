@@ -55,7 +55,7 @@ pub(super) struct Descent<'d, R> {
 }
 
 impl<'d, R> Descent<'d, R> {
-    pub fn new(leaf_count: usize, relate: &'d mut R, cover: &'d mut Cover) -> Descent<'d, R> {
+    pub(crate) fn new(leaf_count: usize, relate: &'d mut R, cover: &'d mut Cover) -> Descent<'d, R> {
         Descent { relate, cover, steps_left: STEPS_A_LEAF * (leaf_count + 1) }
     }
 }

@@ -70,7 +70,7 @@ impl<'a> LeafBody<'a> {
         Ok(LeafBody { offset, len, bits, factor, min, first, values, docs })
     }
 
-    pub fn read_values(&self, out: &mut Leaf) -> Result<()> {
+    pub(crate) fn read_values(&self, out: &mut Leaf) -> Result<()> {
         let (blocks, _) = out.values.as_chunks_mut::<BLOCK>();
         for (block, out) in blocks.iter_mut().enumerate().take(self.len.div_ceil(BLOCK)) {
             let packed = &self.values[block * packed_bytes(self.bits)..][..packed_bytes(self.bits)];
@@ -80,7 +80,7 @@ impl<'a> LeafBody<'a> {
         Ok(())
     }
 
-    pub fn read_docs(&self, doc_count: u32, out: &mut Leaf) -> Result<()> {
+    pub(crate) fn read_docs(&self, doc_count: u32, out: &mut Leaf) -> Result<()> {
         let unfit = || corrupt(self.offset, "as many ascending documents as the leaf has points");
         match &self.docs {
             LeafDocs::Run => {
@@ -145,7 +145,7 @@ impl<'a> LeafBody<'a> {
 }
 
 impl Leaf {
-    pub fn boxed() -> Box<Leaf> {
+    pub(crate) fn boxed() -> Box<Leaf> {
         Box::new(Leaf { values: [0; LEAF_POINTS], docs: [0; LEAF_POINTS], len: 0 })
     }
 

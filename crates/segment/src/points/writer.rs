@@ -114,7 +114,7 @@ pub(crate) struct LeafWriter {
 }
 
 impl LeafWriter {
-    pub fn push(&mut self, point: Point, sink: &mut impl Sink) -> Result<()> {
+    pub(crate) fn push(&mut self, point: Point, sink: &mut impl Sink) -> Result<()> {
         self.leaf.push(point);
         if self.leaf.len() == LEAF_POINTS {
             let leaf = std::mem::take(&mut self.leaf);
@@ -199,7 +199,7 @@ impl LeafWriter {
         DOCS_BITS
     }
 
-    pub fn finish(mut self, doc_count: u32, with_value: u32, sink: &mut impl Sink) -> Result<()> {
+    pub(crate) fn finish(mut self, doc_count: u32, with_value: u32, sink: &mut impl Sink) -> Result<()> {
         let leaf = std::mem::take(&mut self.leaf);
         self.push_leaf(&leaf, sink)?;
         sink.append(&self.directory)?;

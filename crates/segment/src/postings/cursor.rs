@@ -139,9 +139,10 @@ impl Postings {
         }
     }
 
-    /// Moves to the next document.
+    /// Moves to the next document and returns it, or [`NO_MORE_DOCS`]: the end is a number, since callers
+    /// compare documents.
     #[inline]
-    #[allow(clippy::should_implement_trait)] // The end is a number here, since callers compare documents.
+    #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> DocId {
         self.at += 1;
         if self.at < self.len {

@@ -31,7 +31,7 @@ impl Default for ImpactCollector {
 
 impl ImpactCollector {
     #[inline]
-    pub fn add(&mut self, freq: u32, norm: u8) {
+    pub(crate) fn add(&mut self, freq: u32, norm: u8) {
         match self.small.get_mut(freq as usize) {
             Some(smallest) => *smallest = (*smallest).min(norm as u16),
             None => self.large.push(Impact { freq, norm }),

@@ -58,7 +58,7 @@ impl SkipRows {
     }
 
     #[inline]
-    pub fn last_doc(&self, postings: &[u8], block: usize) -> Option<DocId> {
+    pub(crate) fn last_doc(&self, postings: &[u8], block: usize) -> Option<DocId> {
         read_u32(postings, self.last_docs + 4 * block)
     }
 

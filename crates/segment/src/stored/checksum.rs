@@ -39,14 +39,14 @@ pub(crate) fn body_checksum(body: &[u8]) -> u32 {
 }
 
 impl BlockChecksums {
-    pub fn to_bytes(self) -> [u8; CHECKSUMS_BYTES] {
+    pub(crate) fn to_bytes(self) -> [u8; CHECKSUMS_BYTES] {
         let mut bytes = [0; CHECKSUMS_BYTES];
         bytes[..4].copy_from_slice(&self.head.to_le_bytes());
         bytes[4..].copy_from_slice(&self.body.to_le_bytes());
         bytes
     }
 
-    pub fn from_bytes([a, b, c, d, body @ ..]: [u8; CHECKSUMS_BYTES]) -> BlockChecksums {
+    pub(crate) fn from_bytes([a, b, c, d, body @ ..]: [u8; CHECKSUMS_BYTES]) -> BlockChecksums {
         BlockChecksums { head: u32::from_le_bytes([a, b, c, d]), body: u32::from_le_bytes(body) }
     }
 }

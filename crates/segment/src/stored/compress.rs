@@ -21,12 +21,12 @@ pub(super) struct PartCompressor {
 const REPEATING_PERCENT: usize = 42;
 
 impl PartCompressor {
-    pub fn new(codec: StoredCodec) -> PartCompressor {
+    pub(crate) fn new(codec: StoredCodec) -> PartCompressor {
         let long_matcher = LongMatcher::default();
         PartCompressor { codec, zstd: None, room: Vec::new(), long_matcher, sources_repeat: false }
     }
 
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.room.capacity() + self.long_matcher.memory_bytes()
     }
 

@@ -33,7 +33,7 @@ pub struct LongMatcher {
 type Places = [u16; 1 << TABLE_BITS];
 
 impl LongMatcher {
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.places.as_ref().map_or(0, |_| size_of::<Places>())
     }
 

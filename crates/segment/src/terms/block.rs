@@ -27,11 +27,11 @@ pub struct BlockBuilder {
 }
 
 impl BlockBuilder {
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.count == BLOCK_TERMS
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
@@ -151,7 +151,7 @@ impl<'a> BlockView<'a> {
         parse().map_err(Error::in_section(SECTION, offset))
     }
 
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.count
     }
 

@@ -31,8 +31,9 @@ impl<'a> TermCursor<'a> {
         }
     }
 
-    /// Moves to the next term and returns it; `None` at the end of the range.
-    #[allow(clippy::should_implement_trait)] // Lends its own buffer, which `Iterator` cannot express.
+    /// Moves to the next term and returns it; `None` at the end of the range. The term is lent from this
+    /// cursor's buffer, which an `Iterator` cannot express.
+    #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<(&[u8], TermInfo)>> {
         if !self.advance()? {
             return Ok(None);

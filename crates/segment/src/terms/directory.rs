@@ -42,7 +42,7 @@ pub struct TermIndexDirectory {
 }
 
 impl TermIndexDirectory {
-    pub fn encode(&self) -> Vec<u8> {
+    pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let frequencies = if self.options.frequencies { FLAG_FREQUENCIES } else { 0 };
         out.push(frequencies | if self.options.positions { FLAG_POSITIONS } else { 0 });
@@ -61,7 +61,7 @@ impl TermIndexDirectory {
         out
     }
 
-    pub fn decode(bytes: &[u8]) -> Result<TermIndexDirectory, Corrupt> {
+    pub(crate) fn decode(bytes: &[u8]) -> Result<TermIndexDirectory, Corrupt> {
         let mut reader = Reader::new(bytes);
         let flags = reader.u8()?;
         reader.expect(flags <= FLAG_FREQUENCIES | FLAG_POSITIONS, "flags of a term directory")?;

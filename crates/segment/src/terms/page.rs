@@ -18,7 +18,7 @@ pub struct PageBuilder {
 }
 
 impl PageBuilder {
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         let fst_bytes = self.fst.as_ref().map_or(0, |fst| fst.bytes_written() as usize);
         self.keys.len() + self.ends.len() * 4 + fst_bytes >= PAGE_BYTES_TARGET
     }

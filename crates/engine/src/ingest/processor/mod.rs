@@ -6,6 +6,7 @@ mod append;
 mod bytes;
 mod circle;
 mod community_id;
+mod contract;
 mod convert;
 mod copy;
 mod csv;
@@ -42,34 +43,8 @@ mod uri_parts;
 mod urldecode;
 pub mod user_agent;
 
+pub use contract::{Flow, Parse, Processor};
 pub(crate) use text::pieces;
-
-use limber_mapping::RequestError;
-
-use super::document::IngestDocument;
-use super::options::Options;
-
-/// How a pipeline continues after a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flow {
-    /// The next step runs.
-    Continue,
-    /// The document is not indexed. This is not a failure.
-    Dropped,
-    /// The pipeline ends here; the pipeline that called it continues.
-    Terminated,
-    /// The document has another index. All pipelines end here, and those of the new index follow.
-    Rerouted,
-}
-
-/// One compiled processor.
-pub trait Processor: Send + Sync + std::fmt::Debug {
-    /// Changes the document, or fails with Elasticsearch's message.
-    fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError>;
-}
-
-/// Parses a processor's own options.
-pub type Parse = fn(&mut Options) -> Result<Box<dyn Processor>, RequestError>;
 
 /// Every processor except `foreach` and `pipeline`, which the runner itself executes, and `enrich`, `geoip`,
 /// `script` and `user_agent`, which need resources of the node.

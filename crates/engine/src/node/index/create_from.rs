@@ -2,7 +2,7 @@
 //!
 //! Source: Elasticsearch's `CreateIndexFromSourceTransportAction`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
 
 use super::resize::{OWN_SETTINGS, merge_settings};
@@ -63,9 +63,7 @@ impl Overrides {
                     return Err(RequestError::parsing(format!("[{key}] has a value of the wrong type")));
                 }
                 (other, _) => {
-                    return Err(RequestError::parsing(format!(
-                        "[create_index_from] unknown field [{other}]"
-                    )));
+                    return Err(ObjectParser::parsing("create_index_from").unknown(other));
                 }
             }
         }

@@ -299,13 +299,10 @@ impl Node {
             catalog.indices.values().filter(|index| index.open).map(|index| of(&index.typed)).sum();
         let more = of(typed);
         if open + more > limit {
-            return Err(RequestError::bad_request(
-                "validation_exception",
-                format!(
-                    "Validation Failed: 1: this action would add [{more}] shards, but this cluster currently has [{open}]/[{limit}] \
-                     maximum normal shards open;"
-                ),
-            ));
+            return Err(RequestError::cluster_validation(format!(
+                "this action would add [{more}] shards, but this cluster currently has [{open}]/[{limit}] maximum \
+                 normal shards open"
+            )));
         }
         Ok(())
     }

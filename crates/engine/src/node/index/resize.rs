@@ -248,7 +248,7 @@ fn parse(body: &Value) -> Result<(Map<String, Value>, Value)> {
             "max_primary_shard_size" => {
                 return Err(RequestError::unsupported("[max_primary_shard_size] of a resize"));
             }
-            other => return Err(ObjectParser("resize_request").unknown(other)),
+            other => return Err(ObjectParser::new("resize_request").unknown(other)),
         }
     }
     Ok((settings, aliases))

@@ -40,10 +40,10 @@ impl RolloverRequest {
         };
         for (key, value) in members {
             if key == "conditions" {
-                request.conditions =
-                    Conditions::parse(value).map_err(|cause| ObjectParser("rollover").failed(key, cause))?;
+                request.conditions = Conditions::parse(value)
+                    .map_err(|cause| ObjectParser::new("rollover").failed(key, cause))?;
             } else if !request.body.read(key, value)? {
-                return Err(ObjectParser("rollover").unknown(key));
+                return Err(ObjectParser::new("rollover").unknown(key));
             }
         }
         if !request.conditions.is_empty() && !request.conditions.has_max() {

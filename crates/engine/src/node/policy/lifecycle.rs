@@ -292,7 +292,7 @@ impl Node {
         };
         for key in body.as_object().into_iter().flat_map(Map::keys) {
             if !matches!(key.as_str(), "current_step" | "next_step") {
-                return Err(ObjectParser("move_to_step_request").unknown(key));
+                return Err(ObjectParser::new("move_to_step_request").unknown(key));
             }
         }
         let current = [

@@ -120,14 +120,11 @@ impl Node {
         if let Ok((index, _)) = catalog.single(&config.dest_index)
             && sources.iter().any(|source| source.uuid == index.uuid)
         {
-            return Err(RequestError::bad_request(
-                "validation_exception",
-                format!(
-                    "Validation Failed: 1: Destination index [{}] is included in source expression [{}];",
-                    config.dest_index,
-                    config.indices.join(",")
-                ),
-            ));
+            return Err(RequestError::cluster_validation(format!(
+                "Destination index [{}] is included in source expression [{}]",
+                config.dest_index,
+                config.indices.join(",")
+            )));
         }
         crate::catalog::names::check_index_name(&config.dest_index)?;
         match access::current() {
@@ -147,7 +144,7 @@ impl Node {
         for (key, value) in body.as_object().into_iter().flatten() {
             match (key.as_str(), value) {
                 ("pivot" | "latest", _) => {
-                    return Err(ObjectParser("data_frame_transform_config_update").unknown(key));
+                    return Err(ObjectParser::new("data_frame_transform_config_update").unknown(key));
                 }
                 (_, Value::Null) => drop(merged.as_object_mut().map(|merged| merged.shift_remove(key))),
                 _ => merged[key] = value.clone(),

@@ -42,7 +42,7 @@ fn parse_actions(body: &Value) -> Result<Vec<Action>> {
     let missing = || RequestError::illegal_argument("Required [actions]");
     let object = body.as_object().ok_or_else(missing)?;
     if let Some(other) = object.keys().find(|key| *key != "actions") {
-        return Err(ObjectParser("data_stream_actions").unknown(other));
+        return Err(ObjectParser::new("data_stream_actions").unknown(other));
     }
     let actions = object.get("actions").and_then(Value::as_array).ok_or_else(missing)?;
     if actions.is_empty() {
@@ -59,7 +59,7 @@ fn parse_actions(body: &Value) -> Result<Vec<Action>> {
         let adds = match kind.as_str() {
             "add_backing_index" => true,
             "remove_backing_index" => false,
-            other => return Err(ObjectParser("data_stream_action").unknown(other)),
+            other => return Err(ObjectParser::new("data_stream_action").unknown(other)),
         };
         let text = |key: &str| match members[key].as_str() {
             Some("") | None => Err(RequestError::illegal_argument(format!("Required [{key}]"))),
@@ -67,7 +67,7 @@ fn parse_actions(body: &Value) -> Result<Vec<Action>> {
         };
         let mut keys = members.as_object().into_iter().flatten().map(|(key, _)| key.as_str());
         if let Some(other) = keys.find(|key| !matches!(*key, "index" | "data_stream" | "failure_store")) {
-            return Err(ObjectParser(kind).unknown(other));
+            return Err(ObjectParser::new(kind).unknown(other));
         }
         if members.get("failure_store").is_some_and(|flag| *flag != false) {
             return Err(RequestError::unsupported("[failure_store] of a data stream action"));

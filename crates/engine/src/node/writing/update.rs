@@ -5,6 +5,7 @@
 use limber_mapping::{ErrorClass, ObjectParser, RequestError};
 use limber_script::{Script, ScriptContext, Scripts, run_on_context};
 use limber_store::Charge;
+use limber_text::likeness;
 use limber_work as work;
 use serde_json::{Map, Value, json};
 
@@ -34,7 +35,7 @@ struct UpdateBody {
 
 impl UpdateBody {
     fn parse(body: &[u8]) -> Result<UpdateBody> {
-        const PARSER: ObjectParser<'_> = ObjectParser("UpdateRequest");
+        const PARSER: ObjectParser<'_> = ObjectParser::new("UpdateRequest");
         let Value::Object(members) =
             serde_json::from_slice(body).map_err(|error| PARSER.refused(&error.to_string()))?
         else {
@@ -72,7 +73,7 @@ impl UpdateBody {
                 "_source" => parsed.wants_source = value != Value::Bool(false),
                 "script" => parsed.script = Some(Script::parse(&value)?),
                 "scripted_upsert" => parsed.scripted_upsert = flag(&value)?,
-                other => return Err(PARSER.refused(&unknown_field(other))),
+                other => return Err(unknown_field(PARSER, other)),
             }
         }
         if parsed.doc.is_none() && parsed.script.is_some() && !parsed.doc_as_upsert {
@@ -91,7 +92,7 @@ impl UpdateBody {
 }
 
 /// Words the error like Elasticsearch, with its guess at what was meant.
-fn unknown_field(name: &str) -> String {
+fn unknown_field(parser: ObjectParser<'_>, name: &str) -> RequestError {
     const KNOWN: [&str; 9] = [
         "script",
         "scripted_upsert",
@@ -103,10 +104,8 @@ fn unknown_field(name: &str) -> String {
         "if_seq_no",
         "if_primary_term",
     ];
-    match limber_text::likeness::nearest(name, KNOWN.into_iter(), 0.5).first() {
-        Some(known) => format!("unknown field [{name}] did you mean [{known}]?"),
-        None => format!("unknown field [{name}]"),
-    }
+    let nearest = likeness::similar(name, KNOWN.into_iter());
+    parser.unknown_but(name, nearest.first().map_or(&[], std::slice::from_ref))
 }
 
 /// Returns the body of an update, and the name of the member that would become a new document. `None` when

@@ -8,7 +8,7 @@ use limber_segment::{LiveDocs, Segment};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Directory, Error as StoreError};
 
-use super::aside::RepairFolders;
+use super::folders::RepairFolders;
 use super::log;
 use super::segments::{Destination, salvage};
 use crate::analysis::AnalysisOf;
@@ -62,14 +62,14 @@ pub fn repair_data_folder(path: &Path, applies: bool) -> Result<RepairReport> {
             report.lines.push(format!("NOT REPAIRED {problem}"));
         }
         Found::Shard { place, directory, metadata, folder, disk, .. } => {
-            let aside = RepairFolders::new(disk, time.clone(), applies);
+            let folders = RepairFolders::new(disk, time.clone(), applies);
             let mut lines = Lines { place: place.clone(), applies, lines: Vec::new(), loses: false };
             let shard = DamagedShard {
                 directory: &directory,
                 folder: &folder,
                 metadata: &metadata,
                 cache: &cache,
-                aside: &aside,
+                folders: &folders,
             };
             if let Err(error) = shard.repair(&mut lines) {
                 report.unrepaired_count += 1;
@@ -90,7 +90,7 @@ struct DamagedShard<'s> {
     folder: &'s str,
     metadata: &'s IndexMetadata,
     cache: &'s Arc<TermIndexCache>,
-    aside: &'s RepairFolders,
+    folders: &'s RepairFolders,
 }
 
 impl DamagedShard<'_> {
@@ -110,7 +110,7 @@ impl DamagedShard<'_> {
                 &history,
                 &self.metadata.name,
                 &damaged,
-                self.aside,
+                self.folders,
                 lines,
             )?;
         }
@@ -118,7 +118,7 @@ impl DamagedShard<'_> {
     }
 
     fn keep(&self, name: &str) -> limber_store::Result<()> {
-        self.aside.keep(self.folder, &**self.directory, name)
+        self.folders.keep(self.folder, &**self.directory, name)
     }
 
     /// Builds a commit from the segments that pass verification.
@@ -132,7 +132,7 @@ impl DamagedShard<'_> {
         ));
         lines.loses |= !rebuilt.unreadable.is_empty();
         rebuilt.unreadable.iter().for_each(|file| lines.plan(format!("left out: {file}")));
-        if self.aside.applies {
+        if self.folders.applies {
             self.keep(COMMIT_NAME)?;
             let listed = |name: &String| {
                 rebuilt
@@ -169,7 +169,7 @@ impl DamagedShard<'_> {
         if repaired.segments == commit.segments {
             return Ok(commit);
         }
-        if self.aside.applies {
+        if self.folders.applies {
             self.keep(COMMIT_NAME)?;
             repaired.write(&**self.directory)?;
             // The damaged files are deleted when the shard opens; copies of them were kept.
@@ -214,7 +214,7 @@ impl DamagedShard<'_> {
             .map_or_else(|| "an unknown number".to_owned(), |live| (meta.doc_count - live).to_string());
         lines.plan(format!("segment _{}: {error}; {back} of its deleted documents are back", meta.id));
         lines.loses = true;
-        if let (true, Some(number)) = (self.aside.applies, live_generation) {
+        if let (true, Some(number)) = (self.folders.applies, live_generation) {
             self.keep(&LiveDocs::file_name(meta.id, *number))?;
         }
         Ok(Some(CommittedSegment {
@@ -234,17 +234,17 @@ impl DamagedShard<'_> {
         let meta = &committed.meta;
         let mapping = self.mapping()?;
         let name = |kind: &str| format!("segment-{}{kind}", meta.id);
-        let mut verified = self.aside.saved_file(self.folder, &name(""));
-        let mut suspect = self.aside.saved_file(self.folder, &name("-unverified"));
+        let mut verified = self.folders.saved_file(self.folder, &name(""));
+        let mut suspect = self.folders.saved_file(self.folder, &name("-unverified"));
         let mut to = Destination {
             index: &self.metadata.name,
             mapping: &mapping,
             verified: &mut verified,
             suspect: &mut suspect,
-            aside: self.aside,
+            folders: self.folders,
         };
         let found = salvage(self.directory, meta, live, self.cache, &mut to)?;
-        let places = [verified.finish(self.aside)?, suspect.finish(self.aside)?];
+        let places = [verified.finish(self.folders)?, suspect.finish(self.folders)?];
         let places: Vec<String> = places.into_iter().flatten().collect();
         let between = match (meta.min_seq_no, meta.max_seq_no) {
             (Some(least), Some(most)) => format!(", sequence numbers {least} to {most}"),

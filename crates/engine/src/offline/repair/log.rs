@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use limber_store::{Directory, Error as StoreError};
 
-use super::aside::{RepairFolders, Saved, SavedFile};
 use super::conduct::Lines;
+use super::folders::{RepairFolders, Saved, SavedFile};
 use crate::translog::{self, OperationType, Record};
 
 /// The position at which a translog is damaged, and what is intact before it.
@@ -44,14 +44,14 @@ pub(super) fn repair(
     history: &[u8; 16],
     index: &str,
     damaged: &DamagedLog,
-    aside: &RepairFolders,
+    folders: &RepairFolders,
     lines: &mut Lines,
 ) -> limber_store::Result<()> {
-    let mut file = aside.saved_file(folder, "translog");
+    let mut file = folders.saved_file(folder, "translog");
     let mut seq_nos = Vec::new();
-    damaged.cut.beyond(&**directory, &mut |record| save(record, index, &mut file, &mut seq_nos, aside))?;
+    damaged.cut.beyond(&**directory, &mut |record| save(record, index, &mut file, &mut seq_nos, folders))?;
     let saved = file.count;
-    let place = file.finish(aside)?;
+    let place = file.finish(folders)?;
     lines.plan(format!(
         "the log is cut at {}: {} operations before are kept, {saved} whole ones behind{}{}; what lies between is lost",
         damaged.cut,
@@ -60,11 +60,11 @@ pub(super) fn repair(
         place.map_or_else(String::new, |place| format!(" go to {place}")),
     ));
     lines.loses = true;
-    if !aside.applies {
+    if !folders.applies {
         return Ok(());
     }
     for name in directory.list()?.iter().filter(|name| translog::is_file_of_log(name)) {
-        aside.keep(folder, &**directory, name)?;
+        folders.keep(folder, &**directory, name)?;
     }
     damaged.cut.apply(&**directory, history)
 }
@@ -74,7 +74,7 @@ fn save(
     index: &str,
     file: &mut SavedFile,
     seq_nos: &mut Vec<u64>,
-    aside: &RepairFolders,
+    folders: &RepairFolders,
 ) -> limber_store::Result<()> {
     let source = match operation.kind {
         OperationType::Index => Some(operation.source),
@@ -83,7 +83,7 @@ fn save(
     };
     seq_nos.push(identity.seq_no);
     file.save(
-        aside,
+        folders,
         &Saved { index, id: operation.id, routing: operation.routing, source, only_if_absent: false },
     )
 }

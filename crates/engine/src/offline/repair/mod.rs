@@ -8,11 +8,11 @@
 //!
 //! [`conduct`] goes through the shards; [`commit`] builds a commit from the existing segments if the commit
 //! is lost; [`segments`] reads documents from damaged segments; [`log`] truncates a damaged translog;
-//! [`aside`] keeps the originals and writes what was saved.
+//! [`folders`] keeps the originals and writes what was saved.
 
-mod aside;
 mod commit;
 mod conduct;
+mod folders;
 mod log;
 mod segments;
 

@@ -8,7 +8,7 @@ use limber_segment::{DocId, LiveDocs, Segment, SegmentMeta, StoredReader};
 use limber_store::Directory;
 use limber_store::term_index::TermIndexCache;
 
-use super::aside::{RepairFolders, Saved, SavedFile};
+use super::folders::{RepairFolders, Saved, SavedFile};
 
 /// The result of reading the documents of one segment.
 #[derive(Default)]
@@ -28,7 +28,7 @@ pub(super) struct Destination<'d> {
     pub mapping: &'d Mapping,
     pub verified: &'d mut SavedFile,
     pub suspect: &'d mut SavedFile,
-    pub aside: &'d RepairFolders,
+    pub folders: &'d RepairFolders,
 }
 
 /// Saves the readable documents of a segment. `live` is `None` if it is unknown which documents were deleted.
@@ -90,6 +90,6 @@ fn save(
     }
     let saved = Saved { index: to.index, id, routing, source: Some(&source), only_if_absent: true };
     let file = if is_suspect { &mut *to.suspect } else { &mut *to.verified };
-    file.save(to.aside, &saved)?;
+    file.save(to.folders, &saved)?;
     Ok(true)
 }

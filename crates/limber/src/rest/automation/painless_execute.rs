@@ -8,7 +8,7 @@ use limber_engine::Result;
 use limber_mapping::{ObjectParser, RequestError};
 use limber_script::{DetachedScript, Script, ScriptContext};
 use limber_search::{SearchRequest, SearchResponse, UrlParameters};
-use limber_text::likeness::did_you_mean;
+use limber_text::likeness;
 use serde_json::{Map, Value, json};
 
 use crate::http::pools::PoolName;
@@ -36,8 +36,8 @@ const OF_FIELDS: &[(&str, &str)] = &[
     ("keyword_field", "keyword"),
     ("long_field", "long"),
 ];
-const REQUEST: ObjectParser<'_> = ObjectParser("painless_execute_request");
-const SETUP: ObjectParser<'_> = ObjectParser("execute_script_context");
+const REQUEST: ObjectParser<'_> = ObjectParser::new("painless_execute_request");
+const SETUP: ObjectParser<'_> = ObjectParser::new("execute_script_context");
 const MEMBERS: &[&str] = &["script", "context", "context_setup"];
 const SETUP_MEMBERS: &[&str] = &["index", "document", "query", "xcontent_type"];
 /// The name of the runtime field that runs the script.
@@ -82,8 +82,7 @@ fn execute(app: &App, request: &Request) -> Result<Response> {
             "unsupported_operation_exception",
             format!("unsupported script context name [{context}]"),
         );
-        let reason = "Failed to build [painless_execute_request] after last required field arrived";
-        return Err(RequestError::bad_request("x_content_parse_exception", reason).caused_by(cause));
+        return Err(REQUEST.failed_to_build(cause));
     }
     let setup = setup.ok_or_else(|| {
         RequestError::illegal_argument(format!(
@@ -185,9 +184,6 @@ fn setup_of(value: &Value) -> Result<Setup<'_>> {
 fn check_members(members: &Map<String, Value>, known: &[&str], parser: ObjectParser<'_>) -> Result<()> {
     match members.keys().find(|name| !known.contains(&name.as_str())) {
         None => Ok(()),
-        Some(name) => {
-            let hint = did_you_mean(name, known.iter().copied());
-            Err(parser.refused(&format!("unknown field [{name}]{hint}")))
-        }
+        Some(name) => Err(parser.unknown_but(name, &likeness::similar(name, known.iter().copied()))),
     }
 }

@@ -14,6 +14,7 @@ use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 use crate::http::status;
 use crate::rest::options::{indices_options, with_indices_options};
+use crate::rest::router::unrecognized;
 use crate::rest::server::tasks::parse_task_id;
 use crate::rest::{App, Route};
 
@@ -78,10 +79,7 @@ const NOT_OF_THE_SEARCH: &[&str] = &["timeout", "size", "version", "scroll"];
 
 fn delete(app: &App, request: &Request) -> Result<Response> {
     if request.param("pipeline").is_some() {
-        return Err(RequestError::illegal_argument(format!(
-            "request [{}] contains unrecognized parameter: [pipeline]",
-            request.uri.split('?').next().unwrap_or("")
-        )));
+        return Err(unrecognized(&request.uri, "parameter", &[("pipeline", None)]));
     }
     in_place(app, request, Change::Delete)
 }

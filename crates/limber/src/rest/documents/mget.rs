@@ -1,7 +1,7 @@
 //! `_mget`: many gets in one request.
 
 use limber_engine::{GetRequest, Result, VersionType};
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_search::SourceFilter;
 use limber_work as work;
 use serde_json::Value;
@@ -215,7 +215,7 @@ fn parse_doc(request: &Request, doc: &Value, default_filter: &Option<SourceFilte
             other => {
                 return Err(RequestError::bad_request(
                     "parse_exception",
-                    format!("failed to parse multi get request. unknown field [{other}]"),
+                    format!("failed to parse multi get request. {}", ObjectParser::unknown_words(other)),
                 ));
             }
         }

@@ -53,7 +53,7 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
             ("source", Value::Object(object)) => source = object,
             ("dest", Value::Object(object)) => dest = object,
             ("script", value) => script = Some(Script::parse(&value)?),
-            (other, _) => return Err(ObjectParser("reindex").unknown(other)),
+            (other, _) => return Err(ObjectParser::new("reindex").unknown(other)),
         }
     }
     let indices = parse_indices(source.remove("index"))?;
@@ -70,24 +70,7 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
     };
     let search = in_source(SearchRequest::parse(&Value::Object(source), &UrlParameters::default()))?;
     shared.check_slicing(&search)?;
-    let mut problems = Vec::new();
-    if indices.is_empty() {
-        problems.push("use _all if you really want to copy from all existing indexes".to_owned());
-    }
-    if destination.index.is_empty() {
-        problems.push("index must be specified".to_owned());
-    }
-    if destination.routing.is_none() {
-        problems.push("routing must be unset, [keep], [discard] or [=<some new value>]".to_owned());
-    }
-    if remote.is_some() && shared.slices != Slices::Number(1) {
-        // Elasticsearch encodes "auto" as 0.
-        let asked = if let Slices::Number(number) = shared.slices { number } else { 0 };
-        problems.push(format!("reindex from remote sources doesn't support slices > 1 but was [{asked}]"));
-    }
-    if !problems.is_empty() {
-        return Err(RequestError::validation(problems));
-    }
+    check_request(&indices, &destination, remote.is_some(), shared.slices)?;
     let change = Change::Copy(CopyDestination {
         index: destination.index,
         kind: destination.kind,
@@ -112,6 +95,26 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
         ..shared.request(&indices, IndicesOptions::SEARCH, search, change)
     };
     run(app, request, by_query)
+}
+
+/// Checks what must hold of the parts together.
+fn check_request(indices: &str, destination: &Destination, is_remote: bool, slices: Slices) -> Result<()> {
+    let mut problems = Vec::new();
+    if indices.is_empty() {
+        problems.push("use _all if you really want to copy from all existing indexes".to_owned());
+    }
+    if destination.index.is_empty() {
+        problems.push("index must be specified".to_owned());
+    }
+    if destination.routing.is_none() {
+        problems.push("routing must be unset, [keep], [discard] or [=<some new value>]".to_owned());
+    }
+    if is_remote && slices != Slices::Number(1) {
+        // Elasticsearch encodes "auto" as 0.
+        let asked = if let Slices::Number(number) = slices { number } else { 0 };
+        problems.push(format!("reindex from remote sources doesn't support slices > 1 but was [{asked}]"));
+    }
+    if problems.is_empty() { Ok(()) } else { Err(RequestError::validation(problems)) }
 }
 
 /// Removes the members of `source` that describe the remote server's search. The rest is parsed like a local
@@ -209,7 +212,7 @@ fn parse_destination(members: Map<String, Value>) -> Result<Destination> {
     for (name, value) in members {
         let known = ["index", "op_type", "version_type", "routing", "pipeline"].contains(&name.as_str());
         let Value::String(text) = value else {
-            return Err(if known { failed(&name, None) } else { ObjectParser("dest").unknown(&name) });
+            return Err(if known { failed(&name, None) } else { ObjectParser::new("dest").unknown(&name) });
         };
         match name.as_str() {
             "index" => destination.index = text,
@@ -229,7 +232,7 @@ fn parse_destination(members: Map<String, Value>) -> Result<Destination> {
                     }
                 }
             }
-            _ => return Err(ObjectParser("dest").unknown(&name)),
+            _ => return Err(ObjectParser::new("dest").unknown(&name)),
         }
     }
     Ok(destination)
@@ -244,22 +247,15 @@ fn parse_routing(text: &str) -> Option<CopyRouting> {
 }
 
 fn in_source<T>(parsed: Result<T>) -> Result<T> {
-    parsed.map_err(|cause| {
-        RequestError::bad_request("x_content_parse_exception", "[reindex] failed to parse field [source]")
-            .caused_by(cause)
-    })
+    parsed.map_err(|cause| ObjectParser::new("reindex").malformed("source").caused_by(cause))
 }
 
 /// Returns the error about a member of `dest` with a wrong value.
 fn failed(name: &str, cause: Option<RequestError>) -> RequestError {
-    let inner = RequestError::bad_request(
-        "x_content_parse_exception",
-        format!("[dest] failed to parse field [{name}]"),
-    );
+    let inner = ObjectParser::new("dest").malformed(name);
     let inner = match cause {
         Some(cause) => inner.caused_by(cause),
         None => inner,
     };
-    RequestError::bad_request("x_content_parse_exception", "[reindex] failed to parse field [dest]")
-        .caused_by(inner)
+    ObjectParser::new("reindex").malformed("dest").caused_by(inner)
 }

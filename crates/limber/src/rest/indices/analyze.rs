@@ -52,7 +52,7 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
             "explain" => explain = value.as_bool().unwrap_or(false),
             "normalizer" => normalizer = Some(string(name, value)?),
             "attributes" => attributes = Some(names_of("attributes", value)?),
-            other => return Err(ObjectParser("analyze_request").unknown(other)),
+            other => return Err(ObjectParser::new("analyze_request").unknown(other)),
         }
     }
     if texts.is_empty() {

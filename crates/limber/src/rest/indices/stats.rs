@@ -6,7 +6,7 @@ use limber_mapping::RequestError;
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::rest::options::{indices_options, with_indices_options};
-use crate::rest::router::get;
+use crate::rest::router::{get, unrecognized};
 use crate::rest::{App, Route};
 
 const STATS: &[&str] = with_indices_options![
@@ -36,14 +36,10 @@ pub const ROUTES: &[Route] = &[
 pub fn parse_stats_request(request: &Request, metric: &str) -> Result<StatsRequest> {
     let sections = request.list(metric);
     if let Some(unknown) = sections.iter().find(|s| *s != "_all" && !STATS_SECTIONS.contains(&s.as_str())) {
-        let path = request.uri.split('?').next().unwrap_or("");
         let what = if metric == "metric" { "metric" } else { "index metric" };
         let meant =
             STATS_SECTIONS.iter().find(|s| s.starts_with(unknown.as_str()) || unknown.starts_with(*s));
-        let hint = meant.map_or(String::new(), |meant| format!(" -> did you mean [{meant}]?"));
-        return Err(RequestError::illegal_argument(format!(
-            "request [{path}] contains unrecognized {what}: [{unknown}]{hint}"
-        )));
+        return Err(unrecognized(&request.uri, what, &[(unknown, meant.copied())]));
     }
     if sections.len() > 1 && sections.iter().any(|s| s == "_all") {
         let path = request.uri.split('?').next().unwrap_or("");

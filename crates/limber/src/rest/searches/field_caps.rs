@@ -81,7 +81,7 @@ fn field_caps(app: &App, request: &Request) -> Result<Response> {
                 return Err(RequestError::unsupported(format!("[{name}] in [_field_caps]")));
             }
             _ => {
-                return Err(ObjectParser("field_capabilities_request").unknown(name));
+                return Err(ObjectParser::new("field_capabilities_request").unknown(name));
             }
         }
     }

@@ -67,7 +67,7 @@ fn open(app: &App, request: &Request) -> Result<Response> {
 }
 
 fn index_filter(request: &Request) -> Result<Option<Query>> {
-    let parser = ObjectParser("open_point_in_time_request");
+    let parser = ObjectParser::new("open_point_in_time_request");
     let Some(body) = request.json()? else { return Ok(None) };
     let Value::Object(members) = body else { return Err(parser.refused("Expected START_OBJECT")) };
     let mut filter = None;
@@ -78,7 +78,7 @@ fn index_filter(request: &Request) -> Result<Option<Query>> {
             }
             ("index_filter", _) => {
                 let kind = if value.is_array() { "START_ARRAY" } else { "VALUE" };
-                return Err(parser.refused(&format!("index_filter doesn't support values of type: {kind}")));
+                return Err(parser.unsupported_token(&name, kind));
             }
             (other, _) => return Err(parser.unknown(other)),
         }

@@ -70,7 +70,7 @@ fn test(app: &App, request: &Request) -> Result<Response> {
     let body: Value = request.json_required()?;
     let unknown = body.as_object().into_iter().flatten().find(|(name, _)| *name != "match_criteria");
     if let Some((name, _)) = unknown {
-        return Err(ObjectParser("query_ruleset_test").unknown(name));
+        return Err(ObjectParser::new("query_ruleset_test").unknown(name));
     }
     match &body["match_criteria"] {
         Value::Object(said) if !said.is_empty() => {

@@ -57,7 +57,7 @@ impl Given {
         for (key, value) in members {
             let flag = || {
                 value.as_bool().ok_or_else(|| {
-                    RequestError::illegal_argument(format!("[search_template] failed to parse field [{key}]"))
+                    ObjectParser::of_kind("illegal_argument_exception", "search_template").malformed(key)
                 })
             };
             match (key.as_str(), value) {
@@ -75,7 +75,7 @@ impl Given {
                         given.escape = Escape::of_media_type(name)?;
                     }
                 }
-                (other, _) => return Err(ObjectParser("search_template").unknown(other)),
+                (other, _) => return Err(ObjectParser::new("search_template").unknown(other)),
             }
         }
         Ok(given)

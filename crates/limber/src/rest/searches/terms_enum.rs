@@ -53,7 +53,7 @@ fn terms_enum(app: &App, request: &Request) -> Result<Response> {
                 wanted.index_filter = Some(parsed);
             }
             ("field" | "string" | "search_after" | "case_insensitive" | "timeout" | "size", _) => {
-                return Err(PARSER.refused(&format!("failed to parse field [{name}]")));
+                return Err(PARSER.malformed(name));
             }
             _ => return Err(PARSER.unknown(name)),
         }
@@ -77,4 +77,4 @@ fn size(size: Option<i64>) -> Result<usize> {
     }
 }
 
-const PARSER: ObjectParser<'_> = ObjectParser("terms_enum_request");
+const PARSER: ObjectParser<'_> = ObjectParser::new("terms_enum_request");

@@ -6,7 +6,7 @@ use limber_access::{
     new_uuid, password_matches, secret_digest,
 };
 use limber_engine::Result;
-use limber_mapping::{ErrorClass, RequestError};
+use limber_mapping::{ErrorClass, ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
 
 use super::caller::caller;
@@ -97,7 +97,7 @@ pub(super) fn grant(app: &App, request: &Request) -> Result<Response> {
         if !["grant_type", "username", "password", "access_token", "run_as", "api_key"]
             .contains(&key.as_str())
         {
-            return Err(RequestError::parsing(format!("[grant_api_key_request] unknown field [{key}]")));
+            return Err(ObjectParser::parsing("grant_api_key_request").unknown(key));
         }
     }
     match body["grant_type"].as_str() {
@@ -146,7 +146,7 @@ pub(super) fn update(app: &App, request: &Request) -> Result<Response> {
         false => ApiKeyDraft::default(),
     };
     if draft.name.is_some() {
-        return Err(RequestError::parsing("[update_api_key_request_payload] unknown field [name]"));
+        return Err(ObjectParser::parsing("update_api_key_request_payload").unknown("name"));
     }
     check_may_update(&access)?;
     let expiration_ms = expiration(draft.expiration.as_deref())?;
@@ -168,7 +168,7 @@ pub(super) fn bulk_update(app: &App, request: &Request) -> Result<Response> {
     }
     let draft = ApiKeyDraft::parse(&body)?;
     if draft.name.is_some() {
-        return Err(RequestError::parsing("[bulk_update_api_key_request] unknown field [name]"));
+        return Err(ObjectParser::parsing("bulk_update_api_key_request").unknown("name"));
     }
     check_may_update(&access)?;
     let expiration_ms = expiration(draft.expiration.as_deref())?;
@@ -198,9 +198,7 @@ fn ids_of(value: Value) -> Result<Vec<String>> {
         Value::Array(items) => items,
         one @ Value::String(_) => vec![one],
         other => {
-            let token = limber_mapping::token(&other);
-            let reason = format!("[bulk_update_api_key_request] ids doesn't support values of type: {token}");
-            return Err(RequestError::bad_request("x_content_parse_exception", reason));
+            return Err(ObjectParser::new("bulk_update_api_key_request").unsupported("ids", &other));
         }
     };
     let text = |item: &Value| match item {
@@ -211,9 +209,8 @@ fn ids_of(value: Value) -> Result<Vec<String>> {
                 Value::Array(_) => "expected value but got [START_ARRAY]".to_owned(),
                 other => format!("Expected text but found {}", limber_mapping::token(other)),
             };
-            let reason = "[bulk_update_api_key_request] failed to parse field [ids]";
-            Err(RequestError::bad_request("x_content_parse_exception", reason)
-                .caused_by(RequestError::illegal_argument(cause)))
+            let cause = RequestError::illegal_argument(cause);
+            Err(ObjectParser::new("bulk_update_api_key_request").failed("ids", cause))
         }
     };
     items.iter().map(text).collect()
@@ -359,8 +356,7 @@ pub(super) fn invalidate(app: &App, request: &Request) -> Result<Response> {
 
 fn chosen_by(body: &Value) -> Result<Chosen> {
     let mut chosen = Chosen::default();
-    let bad =
-        |key: &str| RequestError::parsing(format!("[invalidate_api_key] failed to parse field [{key}]"));
+    let bad = |key: &str| ObjectParser::parsing("invalidate_api_key").malformed(key);
     let mut is_any = false;
     for (key, value) in body.as_object().ok_or_else(|| RequestError::parsing("expected an object"))? {
         let text = || value.as_str().map(str::to_owned).ok_or_else(|| bad(key));
@@ -384,7 +380,7 @@ fn chosen_by(body: &Value) -> Result<Chosen> {
                 continue;
             }
             other => {
-                return Err(RequestError::parsing(format!("[invalidate_api_key] unknown field [{other}]")));
+                return Err(ObjectParser::parsing("invalidate_api_key").unknown(other));
             }
         }
         is_any = true;

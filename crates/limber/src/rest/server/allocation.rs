@@ -48,7 +48,7 @@ struct Asked {
 }
 
 /// Source: `ClusterAllocationExplainRequest`.
-const PARSER: ObjectParser<'_> = ObjectParser("cluster/allocation/explain");
+const PARSER: ObjectParser<'_> = ObjectParser::new("cluster/allocation/explain");
 
 impl Asked {
     fn parse(body: &Value) -> Result<Option<Asked>> {
@@ -367,7 +367,7 @@ fn explained(command: &Value) -> Result<Value> {
     };
     for key in arguments.keys() {
         if !matches!(key.as_str(), "index" | "shard") && !members.contains(&key.as_str()) {
-            return Err(RequestError::parsing(format!("[{name}] unknown field [{key}]")));
+            return Err(ObjectParser::parsing(name).unknown(key));
         }
     }
     let missing =

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 use crate::rest::options::{indices_options, with_indices_options};
-use crate::rest::router::management as route;
+use crate::rest::router::{management as route, unrecognized};
 use crate::rest::{App, Route};
 
 const CAPABILITIES: &[&str] =
@@ -36,9 +36,7 @@ fn info(app: &App, request: &Request) -> Result<Response> {
         )));
     }
     if let Some(unknown) = targets.iter().find(|t| *t != "_all" && !TARGETS.contains(&t.as_str())) {
-        return Err(RequestError::illegal_argument(format!(
-            "request [{uri}] contains unrecognized target: [{unknown}]"
-        )));
+        return Err(unrecognized(uri, "target", &[(unknown, None)]));
     }
     let wants = |section: &str| {
         TARGETS.contains(&section) && targets.iter().any(|target| target == "_all" || target == section)

@@ -90,7 +90,7 @@ fn reload(app: &App, request: &Request) -> Result<Response> {
     if let Some(unknown) =
         body.as_object().and_then(|object| object.keys().find(|key| *key != "secure_settings_password"))
     {
-        return Err(ObjectParser("reload_secure_settings").unknown(unknown));
+        return Err(ObjectParser::new("reload_secure_settings").unknown(unknown));
     }
     if !body["secure_settings_password"].as_str().unwrap_or_default().is_empty() {
         return Err(RequestError::unsupported("a password of secure settings"));

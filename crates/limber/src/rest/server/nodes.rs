@@ -11,7 +11,7 @@ use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::machine;
 use crate::rest::indices::stats::parse_stats_request;
-use crate::rest::router::get;
+use crate::rest::router::{closest, get, unrecognized};
 use crate::rest::{App, Route};
 
 const INFO: &[&str] = &["flat_settings", "timeout"];
@@ -280,12 +280,7 @@ fn stats(app: &App, request: &Request) -> Result<Response> {
     let unknown: Vec<&String> =
         metrics.iter().filter(|m| *m != "_all" && !STATS_METRICS.contains(&m.as_str())).collect();
     if let Some(first) = unknown.first() {
-        let path = request.uri.split('?').next().unwrap_or("");
-        let meant = crate::rest::router::closest(first, STATS_METRICS);
-        let hint = meant.map_or(String::new(), |meant| format!(" -> did you mean [{meant}]?"));
-        return Err(RequestError::illegal_argument(format!(
-            "request [{path}] contains unrecognized metric: [{first}]{hint}"
-        )));
+        return Err(unrecognized(&request.uri, "metric", &[(first, closest(first, STATS_METRICS))]));
     }
     if metrics.iter().any(|m| m == "_all") && metrics.len() > 1 {
         return Err(RequestError::illegal_argument(format!(
@@ -303,6 +298,18 @@ fn stats(app: &App, request: &Request) -> Result<Response> {
         false => StatsRequest::default(),
     };
     Ok(envelope(app, Some(node_stats(app, &wants, &indices)?)))
+}
+
+fn fs_section(app: &App) -> Value {
+    let mut fs = app.node.fs_stats();
+    if let Some(data) = fs["data"].as_array_mut() {
+        for entry in data {
+            let (mount, kind) = machine::mount_of(&app.node.config().data_path);
+            entry["mount"] = mount.into();
+            entry["type"] = kind.into();
+        }
+    }
+    fs
 }
 
 /// Renders the requested sections. `indices` selects what the section of that name contains.
@@ -339,15 +346,7 @@ pub(in crate::rest) fn node_stats(
         node["thread_pool"] = thread_pool_section(app);
     }
     if wants("fs") {
-        let mut fs = app.node.fs_stats();
-        if let Some(data) = fs["data"].as_array_mut() {
-            for entry in data {
-                let (mount, kind) = machine::mount_of(&config.data_path);
-                entry["mount"] = mount.into();
-                entry["type"] = kind.into();
-            }
-        }
-        node["fs"] = fs;
+        node["fs"] = fs_section(app);
     }
     if wants("transport") {
         node["transport"] = json!({"server_open": 0, "total_outbound_connections": 0, "rx_count": 0, "rx_size_in_bytes": 0, "tx_count": 0, "tx_size_in_bytes": 0});

@@ -16,7 +16,7 @@ use super::nodes::{envelope, now_millis, selects};
 use super::usage_names::name_of;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
-use crate::rest::router::management as route;
+use crate::rest::router::{closest, management as route, unrecognized};
 use crate::rest::{App, Route};
 
 /// The endpoints of this file (`_nodes`), for [`crate::rest::ROUTES`].
@@ -170,12 +170,7 @@ fn usage(app: &App, request: &Request) -> Result<Response> {
     if let Some(unknown) =
         metrics.iter().find(|metric| *metric != "_all" && !METRICS.contains(&metric.as_str()))
     {
-        let path = request.uri.split('?').next().unwrap_or("");
-        let meant = crate::rest::router::closest(unknown, METRICS);
-        let hint = meant.map_or(String::new(), |meant| format!(" -> did you mean [{meant}]?"));
-        return Err(RequestError::illegal_argument(format!(
-            "request [{path}] contains unrecognized metric: [{unknown}]{hint}"
-        )));
+        return Err(unrecognized(&request.uri, "metric", &[(unknown, closest(unknown, METRICS))]));
     }
     if !request.param("node").is_none_or(|filter| selects(app, filter)) {
         return Ok(envelope(app, None));

@@ -1,9 +1,10 @@
 //! `asciifolding`: replaces characters by similar ASCII characters.
 
 use super::folding::fold_into;
-use super::{Context, Settings};
 use crate::RequestError;
 use crate::analysis::chain::{Each, Emit, Filter, Stage, Stream};
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]

@@ -1,9 +1,10 @@
 //! `lowercase` and `uppercase`.
 
-use super::{Context, Settings};
 use crate::RequestError;
 use crate::analysis::chain::{Each, Filter};
+use crate::analysis::context::Context;
 use crate::analysis::lowercase_into;
+use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]

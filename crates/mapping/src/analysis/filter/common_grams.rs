@@ -2,9 +2,11 @@
 //!
 //! Source: Lucene's `CommonGramsFilter` and `CommonGramsQueryFilter`.
 
-use super::{Context, Settings, Words};
+use super::Words;
 use crate::RequestError;
 use crate::analysis::chain::{Emit, End, Filter, Parsing, Stage, Stream};
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
 /// The token type of a pair.

@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Context, Settings};
 use crate::RequestError;
 use crate::analysis::chain::{self, Emit, End, Filter, Parsing, Stage, Stream};
+use crate::analysis::context::Context;
 use crate::analysis::resources::{SeenToken, TokenPredicate, fail};
+use crate::analysis::settings::Settings;
 use crate::analysis::token::{TokenBuf, UNSETTLED};
 use crate::analysis::uax29;
 

@@ -1,8 +1,9 @@
 //! `decimal_digit`: replaces the digits of any script by 0 to 9.
 
-use super::{Context, Settings};
 use crate::RequestError;
 use crate::analysis::chain::{Each, Filter};
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 use crate::analysis::unicode::digit_value;
 

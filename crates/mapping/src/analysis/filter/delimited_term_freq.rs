@@ -3,9 +3,10 @@
 //!
 //! Source: Lucene's `DelimitedTermFrequencyTokenFilter`.
 
-use super::{Context, Settings};
 use crate::RequestError;
 use crate::analysis::chain::{Each, Filter};
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]

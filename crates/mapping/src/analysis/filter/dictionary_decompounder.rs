@@ -2,9 +2,11 @@
 //!
 //! Source: Lucene's `DictionaryCompoundWordTokenFilter`.
 
-use super::{Context, Settings, Words};
+use super::Words;
 use crate::RequestError;
 use crate::analysis::chain::{Emit, Filter, Parsing, Stage, Stream};
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]

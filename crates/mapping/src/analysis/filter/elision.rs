@@ -1,8 +1,10 @@
 //! `elision`: removes articles that are joined to a word by an apostrophe.
 
-use super::{Context, Settings, Words};
+use super::Words;
 use crate::RequestError;
 use crate::analysis::chain::{Each, Filter};
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
 /// Lucene's `FrenchAnalyzer.DEFAULT_ARTICLES`, and those of other languages.

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{Context, Settings};
 use crate::RequestError;
 use crate::analysis::chain::{Emit, End, Filter, Parsing, Stage, Stream};
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]

@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
-use super::{Context, Settings};
 use crate::RequestError;
 use crate::analysis::chain::{Emit, Filter, Stage, Stream};
+use crate::analysis::context::Context;
 use crate::analysis::hunspell::Dictionary;
+use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]

@@ -3,10 +3,12 @@
 //!
 //! Source: Lucene's `HyphenationCompoundWordTokenFilter`.
 
+use super::Words;
 use super::hyphenation::Hyphenation;
-use super::{Context, Settings, Words};
 use crate::RequestError;
 use crate::analysis::chain::{Emit, Filter, Parsing, Stage, Stream};
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]

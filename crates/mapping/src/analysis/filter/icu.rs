@@ -2,10 +2,11 @@
 //!
 //! Source: Elasticsearch's plugin `analysis-icu`.
 
-use super::{Context, Settings};
 use crate::RequestError;
 use crate::analysis::chain::{Each, Filter};
+use crate::analysis::context::Context;
 use crate::analysis::icu::Form;
+use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]

@@ -2,10 +2,12 @@
 
 use limber_text::pattern::Pattern;
 
-use super::{Context, Settings, Words};
+use super::Words;
 use crate::RequestError;
 use crate::analysis::chain::{Each, Filter};
+use crate::analysis::context::Context;
 use crate::analysis::java_pattern;
+use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]

@@ -1,9 +1,10 @@
 //! `keyword_repeat`: emits every token twice at its position; the first one is marked as a keyword, which
 //! stemmers leave unchanged.
 
-use super::{Context, Settings};
 use crate::RequestError;
 use crate::analysis::chain::{Emit, Filter, Stage, Stream};
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]

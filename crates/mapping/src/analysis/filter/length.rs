@@ -1,8 +1,9 @@
 //! `length`: keeps tokens whose length in UTF-16 units lies between two numbers, both inclusive.
 
-use super::{Context, Settings};
 use crate::RequestError;
 use crate::analysis::chain::{Each, Filter};
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]

@@ -12,6 +12,7 @@ mod delimited_payload;
 mod delimited_term_freq;
 mod dictionary_decompounder;
 mod elision;
+mod filter_type;
 mod fingerprint;
 mod fixed_shingle;
 mod flatten_graph;
@@ -49,10 +50,7 @@ mod word_delimiter_flat;
 mod word_parts;
 mod words;
 
-use super::chain::Filter;
-use super::context::Context;
-use super::settings::Settings;
-use crate::RequestError;
+use filter_type::{FilterType, declared, ready};
 
 pub(super) use elision::articles;
 pub(super) use fingerprint::of as fingerprint_of;
@@ -62,26 +60,6 @@ pub(super) use ngram::edges as edges_of;
 pub(super) use stemmer::of as stem_of;
 pub(super) use stop::{of as stop_of, read_stopwords as stop_set};
 pub(super) use words::Words;
-
-pub(super) type Make = fn(&Settings<'_>, &Context<'_>) -> Result<Filter, RequestError>;
-
-/// A type of token filter.
-pub(super) struct FilterType {
-    pub name: &'static str,
-    /// Whether it can be used by this name without being declared.
-    pub is_ready: bool,
-    pub make: Make,
-}
-
-/// A filter that can be used without being declared.
-const fn ready(name: &'static str, make: Make) -> FilterType {
-    FilterType { name, is_ready: true, make }
-}
-
-/// A filter that must be declared, because it does nothing without settings.
-const fn declared(name: &'static str, make: Make) -> FilterType {
-    FilterType { name, is_ready: false, make }
-}
 
 pub(super) const FILTERS: &[FilterType] = &[
     ready("apostrophe", apostrophe::make),

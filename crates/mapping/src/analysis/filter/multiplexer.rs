@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
-use super::{Context, Settings};
 use crate::RequestError;
 use crate::analysis::chain::{self, Emit, Filter, Parsing, Stage, Stream};
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]

@@ -3,9 +3,10 @@
 //! Source: Lucene's `NGramTokenFilter` and `EdgeNGramTokenFilter`. All substrings have the token's position
 //! and offsets.
 
-use super::{Context, Settings};
 use crate::RequestError;
 use crate::analysis::chain::{Emit, End, Filter, Parsing, Stage, Stream};
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 use crate::analysis::tokenizer::gram_bounds;
 use limber_work as work;

@@ -4,10 +4,11 @@
 
 use limber_text::pattern::Pattern;
 
-use super::{Context, Settings};
 use crate::RequestError;
 use crate::analysis::chain::{Emit, Filter, Stage, Stream};
+use crate::analysis::context::Context;
 use crate::analysis::java_pattern;
+use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]

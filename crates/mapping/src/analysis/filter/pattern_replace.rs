@@ -3,10 +3,11 @@
 use limber_text::pattern::{Pattern, Replacement};
 use limber_work as work;
 
-use super::{Context, Settings};
 use crate::RequestError;
 use crate::analysis::chain::{Each, Filter};
+use crate::analysis::context::Context;
 use crate::analysis::java_pattern;
+use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]

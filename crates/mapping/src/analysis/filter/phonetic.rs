@@ -11,9 +11,10 @@ use rphonetic::{
 };
 
 use super::nysiis::nysiis;
-use super::{Context, Settings};
 use crate::RequestError;
 use crate::analysis::chain::{Emit, Filter, Parsing, Stage, Stream};
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 use crate::analysis::unicode;
 

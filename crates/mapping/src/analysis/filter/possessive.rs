@@ -1,8 +1,9 @@
 //! `classic`, and the removal of the English `'s`.
 
-use super::{Context, Settings};
 use crate::RequestError;
 use crate::analysis::chain::{Each, Filter};
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]

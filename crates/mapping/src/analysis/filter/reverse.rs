@@ -1,8 +1,9 @@
 //! `reverse`: reverses the characters of each token.
 
-use super::{Context, Settings};
 use crate::RequestError;
 use crate::analysis::chain::{Each, Filter};
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]

@@ -1,9 +1,11 @@
 //! `stemmer`, `snowball` and filters with a fixed stemmer: replace words by their stems, except those that
 //! are marked as keywords.
 
-use super::{Context, Settings, possessive};
+use super::possessive;
 use crate::RequestError;
 use crate::analysis::chain::{Each, Filter};
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
 use crate::analysis::stem::{Stemming, find};
 use crate::analysis::token::TokenBuf;
 use limber_work as work;

@@ -4,9 +4,11 @@ use std::sync::LazyLock;
 
 use hashbrown::HashMap;
 
-use super::{Context, Settings, Words};
+use super::Words;
 use crate::RequestError;
 use crate::analysis::chain::{Each, Emit, End, Filter, Stage, Stream};
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
 use crate::analysis::settings::strings;
 use crate::analysis::token::TokenBuf;
 

@@ -3,9 +3,10 @@
 //! Source: Lucene's `WordDelimiterGraphFilter` and `WordDelimiterFilter`.
 
 use super::word_parts::Parting;
-use super::{Context, Settings};
 use crate::RequestError;
 use crate::analysis::chain::{Emit, Filter, Parsing, Stage, Stream};
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]

@@ -5,9 +5,11 @@
 
 use hashbrown::HashMap;
 
-use super::{Context, Settings, Words};
+use super::Words;
 use crate::RequestError;
 use crate::analysis::char_filter::unescaped_char;
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
 use crate::analysis::unicode;
 
 /// A part of lower-case letters.

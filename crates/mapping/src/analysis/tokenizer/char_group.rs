@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
+use super::Tokenizer;
 use super::cut::{is_java_whitespace, is_letter, length_max, runs};
-use super::{Context, Emit, Settings, TokenBuf, Tokenizer};
 use crate::RequestError;
+use crate::analysis::chain::Emit;
 use crate::analysis::char_filter::unescaped_char;
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
+use crate::analysis::token::TokenBuf;
 use crate::analysis::unicode;
 
 #[derive(Debug, Default)]

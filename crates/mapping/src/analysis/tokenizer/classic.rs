@@ -8,9 +8,13 @@ use std::sync::{Arc, LazyLock};
 use limber_text::automaton::{Regexp, RegexpOptions};
 use limber_work as work;
 
+use super::Tokenizer;
 use super::cut::length_max;
-use super::{Context, Emit, Settings, TokenBuf, Tokenizer};
 use crate::RequestError;
+use crate::analysis::chain::Emit;
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
+use crate::analysis::token::TokenBuf;
 use crate::analysis::unicode;
 
 #[derive(Debug)]

@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
+use super::Tokenizer;
 use super::cut::{TOKEN_LENGTH_MAX, is_letter, runs};
-use super::{Context, Emit, Settings, TokenBuf, Tokenizer};
 use crate::RequestError;
+use crate::analysis::chain::Emit;
+use crate::analysis::context::Context;
 use crate::analysis::lowercase_into;
+use crate::analysis::settings::Settings;
+use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]
 struct Letter {

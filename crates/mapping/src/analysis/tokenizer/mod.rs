@@ -2,6 +2,7 @@
 
 mod char_group;
 mod classic;
+mod contract;
 mod cut;
 mod keyword;
 mod letter;
@@ -14,48 +15,12 @@ mod thai;
 mod uax_url_email;
 mod whitespace;
 
-use std::fmt::Debug;
-use std::sync::Arc;
+use contract::{TokenizerType, of};
 
-use super::chain::Emit;
-use super::context::Context;
-use super::settings::Settings;
-use super::token::TokenBuf;
-use crate::RequestError;
-
+pub(super) use contract::Tokenizer;
 pub(super) use cut::{is_letter, lower_and_pad, pieces};
 pub(super) use ngram::bounds as gram_bounds;
 pub(super) use pattern::splitting;
-
-/// Splits a text into tokens.
-pub(super) trait Tokenizer: Debug + Send + Sync {
-    /// Fills `token` with each token in order and calls `emit`, until it returns false. `room` is a scratch
-    /// buffer for a copy of the text.
-    fn split(&self, text: &str, room: &mut String, token: &mut TokenBuf, emit: Emit<'_>);
-
-    /// Whether no token spans white space, and no token depends on what follows it.
-    fn ends_at_blanks(&self) -> bool {
-        false
-    }
-
-    /// Returns the maximum length of a token; only for the standard tokenizer.
-    fn standard_length_max(&self) -> Option<usize> {
-        None
-    }
-}
-
-/// A function that makes a tokenizer.
-pub(super) type Make = fn(&Settings<'_>, &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError>;
-
-/// A type of tokenizer. It can also be used by this name without settings.
-pub(super) struct TokenizerType {
-    pub name: &'static str,
-    pub make: Make,
-}
-
-const fn of(name: &'static str, make: Make) -> TokenizerType {
-    TokenizerType { name, make }
-}
 
 pub(super) const TOKENIZERS: &[TokenizerType] = &[
     of("char_group", char_group::make),

@@ -4,9 +4,13 @@
 
 use std::sync::Arc;
 
+use super::Tokenizer;
 use super::cut::is_letter;
-use super::{Context, Emit, Settings, TokenBuf, Tokenizer};
 use crate::RequestError;
+use crate::analysis::chain::Emit;
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
+use crate::analysis::token::TokenBuf;
 use crate::analysis::token::WORD;
 use crate::analysis::unicode;
 

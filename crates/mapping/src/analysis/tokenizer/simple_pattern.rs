@@ -9,8 +9,12 @@ use std::sync::Arc;
 use limber_text::automaton::{Regexp, RegexpOptions};
 use limber_work as work;
 
-use super::{Context, Emit, Settings, TokenBuf, Tokenizer};
+use super::Tokenizer;
 use crate::RequestError;
+use crate::analysis::chain::Emit;
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
+use crate::analysis::token::TokenBuf;
 use crate::analysis::token::WORD;
 
 #[derive(Debug)]

@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
+use super::Tokenizer;
 use super::cut::{length_max, lower_and_pad, pieces};
-use super::{Context, Emit, Settings, TokenBuf, Tokenizer};
 use crate::RequestError;
 use crate::analysis::ascii;
+use crate::analysis::chain::Emit;
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
+use crate::analysis::token::TokenBuf;
 use crate::analysis::token::UNSETTLED;
 
 #[derive(Debug)]

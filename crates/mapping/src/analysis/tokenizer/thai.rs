@@ -11,8 +11,12 @@ use icu_segmenter::options::WordBreakInvariantOptions;
 use icu_segmenter::provider::{Baked, SegmenterDictionaryAutoV2, SegmenterDictionaryExtendedV2};
 use regex::Regex;
 
-use super::{Context, Emit, Settings, TokenBuf, Tokenizer};
+use super::Tokenizer;
 use crate::RequestError;
+use crate::analysis::chain::Emit;
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
+use crate::analysis::token::TokenBuf;
 use crate::analysis::token::WORD;
 use crate::analysis::unicode;
 

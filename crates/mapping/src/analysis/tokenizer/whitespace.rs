@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
+use super::Tokenizer;
 use super::cut::{is_java_whitespace, length_max, runs};
-use super::{Context, Emit, Settings, TokenBuf, Tokenizer};
 use crate::RequestError;
+use crate::analysis::chain::Emit;
+use crate::analysis::context::Context;
+use crate::analysis::settings::Settings;
+use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]
 struct Whitespace {

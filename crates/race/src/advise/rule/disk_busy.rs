@@ -3,6 +3,7 @@
 use super::contract::{Rule, fine, found};
 use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
+use crate::advise::machine::DiskActivity;
 use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
 use crate::drive::conditions::proc_files::pressure;
@@ -27,6 +28,33 @@ const BUSY_PERCENT_MAX: f64 = 80.0;
 /// Requests in flight from which on they wait for each other: solid-state disks serve several at once.
 const QUEUE_MAX: f64 = 2.0;
 
+fn evidence_of(activity: &DiskActivity, file: &str) -> Vec<Evidence> {
+    vec![
+        Evidence::new("busy", percent(activity.busy_percent), file),
+        Evidence::new("requests on their way", format!("{:.1}", activity.queue), file),
+        Evidence::new(
+            "reads",
+            format!(
+                "{:.0}/s, {}/s, {:.1} ms each",
+                activity.reads,
+                size(activity.read_bytes),
+                activity.read_await_millis
+            ),
+            file,
+        ),
+        Evidence::new(
+            "writes",
+            format!(
+                "{:.0}/s, {}/s, {:.1} ms each",
+                activity.writes,
+                size(activity.written_bytes),
+                activity.write_await_millis
+            ),
+            file,
+        ),
+    ]
+}
+
 fn check(seen: &Seen) -> Checked {
     let Ok(machine) = seen.machine() else { return from_server_stats(seen) };
     let node = seen.local_node()?;
@@ -46,30 +74,7 @@ fn check(seen: &Seen) -> Checked {
             continue;
         }
         let pressure = pressure(&machine.read("proc/pressure/io").unwrap_or_default(), "avg10");
-        let mut evidence = vec![
-            Evidence::new("busy", percent(activity.busy_percent), &file),
-            Evidence::new("requests on their way", format!("{:.1}", activity.queue), &file),
-            Evidence::new(
-                "reads",
-                format!(
-                    "{:.0}/s, {}/s, {:.1} ms each",
-                    activity.reads,
-                    size(activity.read_bytes),
-                    activity.read_await_millis
-                ),
-                &file,
-            ),
-            Evidence::new(
-                "writes",
-                format!(
-                    "{:.0}/s, {}/s, {:.1} ms each",
-                    activity.writes,
-                    size(activity.written_bytes),
-                    activity.write_await_millis
-                ),
-                &file,
-            ),
-        ];
+        let mut evidence = evidence_of(&activity, &file);
         let gain = match pressure {
             Some(stalled) => {
                 evidence.push(Evidence::new(

@@ -2,9 +2,10 @@
 
 use super::contract::{Rule, fine, found};
 use crate::advise::experiment::Goal;
-use crate::advise::finding::{Checked, Evidence, Gain, Reference};
+use crate::advise::finding::{Checked, Evidence, Gain, Reference, Unread};
 use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
+use crate::advise::server::Node;
 
 pub(super) const RULE: Rule = Rule {
     id: "page_cache",
@@ -20,6 +21,24 @@ pub(super) const RULE: Rule = Rule {
 const READ_BYTES_A_SECOND_MIN: f64 = 4.0 * 1048576.0;
 /// Estimated gain in the searches' time for each percent of the data that does not fit into memory.
 const SHARE_JUDGED: f64 = 0.4;
+
+/// Returns the bytes per second that the disk of a node's data read, and where the number was found.
+fn bytes_read(seen: &Seen, node: &Node<'_>, is_local: bool) -> Result<(f64, String), Unread> {
+    match is_local {
+        true => {
+            let folder = node.list("fs.data")?.first().and_then(|data| data["path"].as_str()).unwrap_or("/");
+            let disk = seen.machine()?.disk_of(folder)?;
+            Ok((
+                seen.machine()?.disk_activity(&disk.name)?.read_bytes,
+                format!("/proc/diskstats {}", disk.name),
+            ))
+        }
+        false => {
+            let read = node.growth("fs.io_stats.total.read_kilobytes")? * 1024.0 / seen.window_s.max(0.001);
+            Ok((read, "_nodes/stats fs.io_stats.total.read_kilobytes, twice".to_owned()))
+        }
+    }
+}
 
 fn check(seen: &Seen) -> Checked {
     let mut calmest = String::new();
@@ -39,22 +58,7 @@ fn check(seen: &Seen) -> Checked {
         if data <= room {
             continue;
         }
-        let (read, read_source) = match is_local {
-            true => {
-                let folder =
-                    node.list("fs.data")?.first().and_then(|data| data["path"].as_str()).unwrap_or("/");
-                let disk = seen.machine()?.disk_of(folder)?;
-                (
-                    seen.machine()?.disk_activity(&disk.name)?.read_bytes,
-                    format!("/proc/diskstats {}", disk.name),
-                )
-            }
-            false => {
-                let read =
-                    node.growth("fs.io_stats.total.read_kilobytes")? * 1024.0 / seen.window_s.max(0.001);
-                (read, "_nodes/stats fs.io_stats.total.read_kilobytes, twice".to_owned())
-            }
-        };
+        let (read, read_source) = bytes_read(seen, &node, is_local)?;
         if read < READ_BYTES_A_SECOND_MIN {
             calmest = format!("{calmest}; only {}/s were read from the disk", size(read));
             continue;

@@ -8,8 +8,8 @@ use crate::notation::shown;
 use crate::report::RacedSide;
 use crate::report::spread::{Spread, spreads};
 
-/// `materials` is the race that stands for the side.
-pub(crate) fn put(side: &RacedSide, materials: &[RaceData], out: &mut String) {
+/// `races` is the race that stands for the side.
+pub(crate) fn put(side: &RacedSide, races: &[RaceData], out: &mut String) {
     put!(
         out,
         "<section aria-labelledby=\"agreement\"><h2 id=\"agreement\">How far the races agree</h2><p class=\"soft\">{} races. Each stroke is a race, by its distance \
@@ -25,7 +25,7 @@ pub(crate) fn put(side: &RacedSide, materials: &[RaceData], out: &mut String) {
     put_by_task(
         &rows,
         |spread| spread.figure.task.as_str(),
-        materials,
+        races,
         6,
         out,
         |spread, out| {

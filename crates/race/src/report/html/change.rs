@@ -21,8 +21,8 @@ struct Metric {
     show: fn(f64) -> String,
 }
 
-/// `materials[0]` is the baseline.
-pub(crate) fn put(materials: &[RaceData], labels: &[String], out: &mut String) {
+/// `races[0]` is the baseline.
+pub(crate) fn put(races: &[RaceData], labels: &[String], out: &mut String) {
     out.push_str("<section aria-labelledby=\"changes\"><h2 id=\"changes\">What changed</h2>");
     put!(
         out,
@@ -40,14 +40,13 @@ pub(crate) fn put(materials: &[RaceData], labels: &[String], out: &mut String) {
         }
     }
     out.push_str("<th scope=\"col\" class=\"ends\"><span style=\"left:16.7%\">÷ 4</span><span style=\"left:33.3%\">÷ 2</span><span style=\"left:50%\">same</span><span style=\"left:66.7%\">× 2</span><span style=\"left:83.3%\">× 4</span></th></tr></thead>");
-    for name in distinct(materials.iter().flat_map(RaceData::task_names)) {
+    for name in distinct(races.iter().flat_map(RaceData::task_names)) {
         let tasks: Vec<TaskOfRace<'_>> =
-            materials.iter().map(|material| material.task(name).map(|task| (material, task))).collect();
-        let known =
-            materials.iter().find(|material| material.course(name).is_some()).unwrap_or(&materials[0]);
+            races.iter().map(|data| data.task(name).map(|task| (data, task))).collect();
+        let known = races.iter().find(|data| data.course(name).is_some()).unwrap_or(&races[0]);
         put_group(&summary::link(known, name), &task_metrics(&tasks), labels, out);
     }
-    put_group("Whole race", &race_metrics(materials), labels, out);
+    put_group("Whole race", &race_metrics(races), labels, out);
     out.push_str("</table></div></section>\n");
 }
 
@@ -56,13 +55,13 @@ type TaskOfRace<'a> = Option<(&'a RaceData, &'a TaskResults)>;
 
 fn task_metrics(tasks: &[TaskOfRace<'_>]) -> Vec<Metric> {
     let of = |value: &dyn Fn(&RaceData, &TaskResults) -> Option<f64>| {
-        tasks.iter().map(|task| task.and_then(|(material, task)| value(material, task))).collect()
+        tasks.iter().map(|task| task.and_then(|(data, task)| value(data, task))).collect()
     };
     let percentile = |name, key: &'static str, of_service: bool| Metric {
         name,
         is_more_better: false,
-        values: of(&move |material, task| {
-            let times = if of_service { &task.service_time } else { material.latency(task) };
+        values: of(&move |data, task| {
+            let times = if of_service { &task.service_time } else { data.latency(task) };
             times.get(key).map(|ms| ms.as_f64())
         }),
         show: shown::milliseconds,
@@ -134,11 +133,11 @@ fn number(value: Option<Number>) -> Option<f64> {
     value.map(Number::as_f64)
 }
 
-fn race_metrics(materials: &[RaceData]) -> Vec<Metric> {
+fn race_metrics(races: &[RaceData]) -> Vec<Metric> {
     let metric = |(name, read, show): RaceFigure| Metric {
         name,
         is_more_better: false,
-        values: materials.iter().map(read).collect(),
+        values: races.iter().map(read).collect(),
         show,
     };
     let metrics = RACE_FIGURES.into_iter().map(metric);

@@ -9,8 +9,8 @@ use crate::notation::shown::distinct;
 const VALUE_CHARS_MAX: usize = 400;
 
 /// Returns (name, value) for everything that is known about how a race was set up.
-fn settings(material: &RaceData) -> Vec<(String, String)> {
-    let race = &material.race;
+fn settings(data: &RaceData) -> Vec<(String, String)> {
+    let race = &data.race;
     let mut all = vec![
         ("race".to_owned(), race.race_id.clone()),
         ("started".to_owned(), format!("{} UTC", race.timestamp_readable())),
@@ -35,7 +35,7 @@ fn settings(material: &RaceData) -> Vec<(String, String)> {
             flatten(format!("{kind} {key}"), value, &mut all);
         }
     }
-    if let Some(measurements) = &material.measurements {
+    if let Some(measurements) = &data.measurements {
         for (key, value) in &measurements.engine_settings {
             flatten(format!("server setting {key}"), value, &mut all);
         }
@@ -73,8 +73,8 @@ pub(crate) type Row = (String, Vec<String>);
 
 /// Returns the rows that differ between the races, without those that always differ, and the rows that are
 /// the same.
-fn rows(materials: &[RaceData]) -> (Vec<Row>, Vec<Row>) {
-    let all: Vec<Vec<(String, String)>> = materials.iter().map(settings).collect();
+fn rows(races: &[RaceData]) -> (Vec<Row>, Vec<Row>) {
+    let all: Vec<Vec<(String, String)>> = races.iter().map(settings).collect();
     let names = distinct(all.iter().flatten().map(|(name, _)| name.as_str()));
     let row = |name: &str| {
         let value = |of: &Vec<(String, String)>| {
@@ -89,8 +89,8 @@ fn rows(materials: &[RaceData]) -> (Vec<Row>, Vec<Row>) {
 }
 
 /// Writes the differences for the top of a comparison.
-pub(crate) fn put_differences(materials: &[RaceData], labels: &[String], out: &mut String) {
-    let (different, _) = rows(materials);
+pub(crate) fn put_differences(races: &[RaceData], labels: &[String], out: &mut String) {
+    let (different, _) = rows(races);
     out.push_str(
         "<section aria-labelledby=\"differences\"><h2 id=\"differences\">What differs in the settings</h2>",
     );
@@ -102,13 +102,13 @@ pub(crate) fn put_differences(materials: &[RaceData], labels: &[String], out: &m
     out.push_str("</section>\n");
 }
 
-pub(crate) fn put(materials: &[RaceData], labels: &[String], out: &mut String) {
-    let (different, same) = rows(materials);
+pub(crate) fn put(races: &[RaceData], labels: &[String], out: &mut String) {
+    let (different, same) = rows(races);
     out.push_str(
         "<section aria-labelledby=\"environment\"><h2 id=\"environment\">Environment and settings</h2>",
     );
     // With one race nothing differs. With several, the differences are at the top of the page.
-    debug_assert!(materials.len() > 1 || different.is_empty(), "one race cannot differ from itself");
+    debug_assert!(races.len() > 1 || different.is_empty(), "one race cannot differ from itself");
     put_rows(&same, labels, out);
     out.push_str("</section>\n");
 }
@@ -131,15 +131,15 @@ pub(crate) fn put_rows(rows: &[Row], labels: &[String], out: &mut String) {
 }
 
 /// Writes single values that the server reported, with one value per race.
-pub(crate) fn put_values(materials: &[RaceData], labels: &[String], out: &mut String) {
+pub(crate) fn put_values(races: &[RaceData], labels: &[String], out: &mut String) {
     let mut rows: Vec<Row> = Vec::new();
-    for (race, material) in materials.iter().enumerate() {
-        for (node, name, unit, course) in material.telemetry.others() {
+    for (race, data) in races.iter().enumerate() {
+        for (node, name, unit, course) in data.telemetry.others() {
             let Some((_, last)) = course.last() else { continue };
             let name = if node.is_empty() { name.to_owned() } else { format!("{name} ({node})") };
             let value = format!("{} {unit}", crate::notation::shown::grouped(*last));
             let place = rows.iter().position(|row| row.0 == name).unwrap_or_else(|| {
-                rows.push((name, vec![String::new(); materials.len()]));
+                rows.push((name, vec![String::new(); races.len()]));
                 rows.len() - 1
             });
             rows[place].1[race] = value;

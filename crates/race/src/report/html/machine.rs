@@ -41,13 +41,10 @@ fn seconds(seconds: f64) -> String {
     format!("{} s", shown::three_digits(seconds))
 }
 
-pub(crate) fn put(materials: &[RaceData], labels: &[String], out: &mut String) {
-    let value = |material: &RaceData, read: Read| material.measurements.as_ref().and_then(read);
+pub(crate) fn put(races: &[RaceData], labels: &[String], out: &mut String) {
+    let value = |data: &RaceData, read: Read| data.measurements.as_ref().and_then(read);
     let row = |(name, read): &(&str, Read)| -> Row {
-        (
-            (*name).to_owned(),
-            materials.iter().map(|material| value(material, *read).unwrap_or_default()).collect(),
-        )
+        ((*name).to_owned(), races.iter().map(|data| value(data, *read).unwrap_or_default()).collect())
     };
     let rows: Vec<Row> =
         ROWS.iter().map(row).filter(|(_, values)| values.iter().any(|value| !value.is_empty())).collect();

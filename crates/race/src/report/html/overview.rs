@@ -12,42 +12,39 @@ use crate::record::timeline::reader::{TaskCourse, Timeline};
 
 const GROUP: &str = "whole";
 
-pub(crate) fn put(materials: &[RaceData], labels: &[String], out: &mut String) {
-    let end_s = materials.iter().map(RaceData::duration_s).fold(0.0, f64::max);
+pub(crate) fn put(races: &[RaceData], labels: &[String], out: &mut String) {
+    let end_s = races.iter().map(RaceData::duration_s).fold(0.0, f64::max);
     if end_s <= 0.0 {
         return;
     }
     let axis = Axis::Time { end_s };
     out.push_str("<section aria-labelledby=\"whole\"><h2 id=\"whole\">The whole race</h2>");
     super::page::put_zoom(GROUP, "the whole race", out);
-    let units = units(materials);
-    let lines: Vec<Vec<Vec<(String, Course)>>> = PANELS
-        .iter()
-        .map(|panel| materials.iter().map(|material| material.telemetry.lines(panel)).collect())
-        .collect();
+    let units = units(races);
+    let lines: Vec<Vec<Vec<(String, Course)>>> =
+        PANELS.iter().map(|panel| races.iter().map(|data| data.telemetry.lines(panel)).collect()).collect();
     // All races have the same axes: a scale covers the values of all of them.
     let throughput_scales: Vec<Scale> =
-        units.iter().map(|unit| Scale::linear(all_throughputs(materials, unit), Unit::Plain)).collect();
-    let times =
-        materials.iter().flat_map(|material| all_times(material, 0.99).chain(all_times(material, 0.5)));
+        units.iter().map(|unit| Scale::linear(all_throughputs(races, unit), Unit::Plain)).collect();
+    let times = races.iter().flat_map(|data| all_times(data, 0.99).chain(all_times(data, 0.5)));
     let times_scale = Scale::log(times.filter_map(|point| point.1), Unit::Milliseconds);
     let panel_scales: Vec<Scale> =
         PANELS.iter().zip(&lines).map(|(panel, lines)| panel_scale(panel, lines)).collect();
 
     out.push_str("<div class=\"beside\">");
-    for (race, (material, label)) in materials.iter().zip(labels).enumerate() {
+    for (race, (data, label)) in races.iter().zip(labels).enumerate() {
         put!(
             out,
             "<div><h3 class=\"race\">{}</h3>",
-            if materials.len() > 1 { Text(label).to_string() } else { String::new() }
+            if races.len() > 1 { Text(label).to_string() } else { String::new() }
         );
         let mut tables = Vec::new();
-        if let Some(timeline) = &material.timeline {
-            put_lanes(material, timeline, end_s, out);
+        if let Some(timeline) = &data.timeline {
+            put_lanes(data, timeline, end_s, out);
             for (unit, scale) in units.iter().zip(&throughput_scales) {
                 throughput_chart(race, timeline, unit, *scale, axis, &mut tables).put(out);
             }
-            times_chart(race, material, times_scale, axis, &mut tables).put(out);
+            times_chart(race, data, times_scale, axis, &mut tables).put(out);
         }
         for (place, panel) in PANELS.iter().enumerate() {
             if lines[place].iter().any(|lines| !lines.is_empty()) {
@@ -55,7 +52,7 @@ pub(crate) fn put(materials: &[RaceData], labels: &[String], out: &mut String) {
                     .put(out);
             }
         }
-        if material.telemetry.is_empty() {
+        if data.telemetry.is_empty() {
             out.push_str("<p class=\"soft\">No telemetry was recorded over time.</p>");
         }
         out.push_str(
@@ -68,7 +65,7 @@ pub(crate) fn put(materials: &[RaceData], labels: &[String], out: &mut String) {
 }
 
 /// Draws one bar per task. Tasks that ran at the same time are in different lanes.
-fn put_lanes(material: &RaceData, timeline: &Timeline, end_s: f64, out: &mut String) {
+fn put_lanes(data: &RaceData, timeline: &Timeline, end_s: f64, out: &mut String) {
     out.push_str("<div class=\"lanes\" role=\"group\" aria-label=\"Tasks in the order they ran\">");
     let mut lane_ends: Vec<f64> = Vec::new();
     for course in timeline.tasks.iter().filter(|course| !course.bins.is_empty()) {
@@ -85,7 +82,7 @@ fn put_lanes(material: &RaceData, timeline: &Timeline, end_s: f64, out: &mut Str
             "style=\"left:{left:.3}%;width:{width:.3}%;top:{:.2}rem\" data-from=\"{from:.3}\" data-to=\"{to:.3}\"",
             lane as f64 * 1.6
         );
-        if material.task(&course.task.name).is_some() {
+        if data.task(&course.task.name).is_some() {
             put!(
                 out,
                 "<a class=\"lane\" href=\"#{}\" {style} title=\"{title}\" aria-label=\"{title}\">{name}</a>",
@@ -98,12 +95,9 @@ fn put_lanes(material: &RaceData, timeline: &Timeline, end_s: f64, out: &mut Str
     put!(out, "<span class=\"room\" style=\"height:{:.2}rem\"></span></div>", lane_ends.len() as f64 * 1.6);
 }
 
-fn units(materials: &[RaceData]) -> Vec<String> {
+fn units(races: &[RaceData]) -> Vec<String> {
     let mut units: Vec<String> = Vec::new();
-    for course in materials
-        .iter()
-        .filter_map(|material| material.timeline.as_ref())
-        .flat_map(|timeline| &timeline.tasks)
+    for course in races.iter().filter_map(|data| data.timeline.as_ref()).flat_map(|timeline| &timeline.tasks)
     {
         if course.task.is_reported && !course.bins.is_empty() && !units.contains(&course.unit) {
             units.push(course.unit.clone());
@@ -116,8 +110,8 @@ fn reported(timeline: &Timeline) -> impl Iterator<Item = &TaskCourse> {
     timeline.tasks.iter().filter(|course| course.task.is_reported && !course.bins.is_empty())
 }
 
-fn all_throughputs(materials: &[RaceData], unit: &str) -> impl Iterator<Item = f64> {
-    let courses = materials.iter().filter_map(|material| material.timeline.as_ref()).flat_map(reported);
+fn all_throughputs(races: &[RaceData], unit: &str) -> impl Iterator<Item = f64> {
+    let courses = races.iter().filter_map(|data| data.timeline.as_ref()).flat_map(reported);
     courses.filter(move |course| course.unit == unit).flat_map(throughputs).filter_map(|point| point.1)
 }
 
@@ -171,8 +165,8 @@ fn throughput_chart(
     chart
 }
 
-fn all_times(material: &RaceData, quantile: f64) -> impl Iterator<Item = (f64, Option<f64>)> {
-    material.timeline.iter().flat_map(reported).flat_map(move |course| {
+fn all_times(data: &RaceData, quantile: f64) -> impl Iterator<Item = (f64, Option<f64>)> {
+    data.timeline.iter().flat_map(reported).flat_map(move |course| {
         let point = move |bin: &crate::record::timeline::reader::Bin| {
             (course.task.start_s + bin.start_s + bin.covered_s / 2.0, bin.latency.quantile_ms(quantile))
         };
@@ -180,18 +174,12 @@ fn all_times(material: &RaceData, quantile: f64) -> impl Iterator<Item = (f64, O
     })
 }
 
-fn times_chart(
-    race: usize,
-    material: &RaceData,
-    scale: Scale,
-    axis: Axis,
-    tables: &mut Vec<PlotTable>,
-) -> Chart {
+fn times_chart(race: usize, data: &RaceData, scale: Scale, axis: Axis, tables: &mut Vec<PlotTable>) -> Chart {
     let line = |label: &str, is_dashed, quantile| Series {
         label: label.to_owned(),
         colour: race,
         is_dashed,
-        points: all_times(material, quantile).collect(),
+        points: all_times(data, quantile).collect(),
     };
     let series = vec![line("p50", false, 0.5), line("p99", true, 0.99)];
     let rows = series[0].points.iter().zip(&series[1].points).filter_map(|(median, slow)| {

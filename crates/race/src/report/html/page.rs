@@ -19,72 +19,72 @@ const DIFFERENCES: (&str, &str) = ("differences", "Settings that differ");
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
-/// Returns the whole page. `materials` are 1 to [`RACES_MAX`] races, the baseline first.
-pub fn page(materials: &[RaceData]) -> String {
-    let labels = labels(materials);
+/// Returns the whole page. `races` are 1 to [`RACES_MAX`] races, the baseline first.
+pub fn page(races: &[RaceData]) -> String {
+    let labels = labels(races);
     let mut out = String::with_capacity(1 << 20);
-    let sections: &[(&str, &str)] = match materials.len() {
+    let sections: &[(&str, &str)] = match races.len() {
         1 => &[("results", "Results")],
         _ => &[DIFFERENCES, ("changes", "What changed")],
     };
-    put_head(materials, sections, &mut out);
-    put_trust(materials, &labels, &mut out);
-    if materials.len() > 1 {
-        environment::put_differences(materials, &labels, &mut out);
-        change::put(materials, &labels, &mut out);
+    put_head(races, sections, &mut out);
+    put_trust(races, &labels, &mut out);
+    if races.len() > 1 {
+        environment::put_differences(races, &labels, &mut out);
+        change::put(races, &labels, &mut out);
     } else {
-        summary::put(&materials[0], &mut out);
+        summary::put(&races[0], &mut out);
     }
-    put_courses(materials, &labels, &mut out);
+    put_courses(races, &labels, &mut out);
     out
 }
 
 /// Returns the page of sides with several races each. `sides` are 1 to [`RACES_MAX`] sides, the baseline
-/// first; `materials` has the race that stands for each of them in plots ([`RacedSide::typical`]).
-pub fn comparison_page(sides: &[RacedSide], rules: &Rules, materials: &[RaceData]) -> String {
+/// first; `races` has the race that stands for each of them in plots ([`RacedSide::typical`]).
+pub fn comparison_page(sides: &[RacedSide], rules: &Rules, races: &[RaceData]) -> String {
     let labels: Vec<String> = sides.iter().map(|side| shortened(&side.name)).collect();
     let mut out = String::with_capacity(1 << 20);
     let sections: &[(&str, &str)] = match sides.len() {
         1 => &[("agreement", "How far the races agree")],
         _ => &[("verdicts", "Verdicts"), DIFFERENCES],
     };
-    put_head(materials, sections, &mut out);
-    put_sides(sides, materials, &labels, &mut out);
-    put_trust(materials, &labels, &mut out);
+    put_head(races, sections, &mut out);
+    put_sides(sides, races, &labels, &mut out);
+    put_trust(races, &labels, &mut out);
     match sides {
-        [side] => agreement::put(side, materials, &mut out),
+        [side] => agreement::put(side, races, &mut out),
         _ => {
-            verdicts::put(sides, rules, materials, &labels, &mut out);
-            environment::put_differences(materials, &labels, &mut out);
+            verdicts::put(sides, rules, races, &labels, &mut out);
+            environment::put_differences(races, &labels, &mut out);
         }
     }
-    put_courses(materials, &labels, &mut out);
+    put_courses(races, &labels, &mut out);
     out
 }
 
 /// Lists the races, and which of them the plots show.
-fn put_sides(sides: &[RacedSide], materials: &[RaceData], labels: &[String], out: &mut String) {
+fn put_sides(sides: &[RacedSide], races: &[RaceData], labels: &[String], out: &mut String) {
     out.push_str("<ul class=\"soft\">");
-    for ((place, side), (material, label)) in sides.iter().enumerate().zip(materials.iter().zip(labels)) {
+    for ((place, side), (data, label)) in sides.iter().enumerate().zip(races.iter().zip(labels)) {
         put!(
             out,
             "<li><i class=\"key c{place}\"></i><b>{}</b>: {} races, {} of them with warnings. Plots and settings are those of race {}, whose figures are nearest to the medians.</li>",
             Text(label),
             side.races.len(),
             side.warned_count,
-            Text(&material.race.race_id)
+            Text(&data.race.race_id)
         );
     }
     out.push_str("</ul>");
 }
 
 /// Writes everything over time, the environment, and the end of the page.
-fn put_courses(materials: &[RaceData], labels: &[String], out: &mut String) {
-    tasks::put(materials, labels, out);
-    overview::put(materials, labels, out);
-    machine::put(materials, labels, out);
-    environment::put_values(materials, labels, out);
-    environment::put(materials, labels, out);
+fn put_courses(races: &[RaceData], labels: &[String], out: &mut String) {
+    tasks::put(races, labels, out);
+    overview::put(races, labels, out);
+    machine::put(races, labels, out);
+    environment::put_values(races, labels, out);
+    environment::put(races, labels, out);
     put!(
         out,
         "</main><footer><p class=\"soft\">Made by limber {} from the race's files; this page asks no other machine for anything.</p></footer>\
@@ -93,13 +93,13 @@ fn put_courses(materials: &[RaceData], labels: &[String], out: &mut String) {
     );
 }
 
-fn put_head(materials: &[RaceData], sections: &[(&str, &str)], out: &mut String) {
-    let race = &materials[0].race;
+fn put_head(races: &[RaceData], sections: &[(&str, &str)], out: &mut String) {
+    let race = &races[0].race;
     let name = match &race.challenge {
         Some(challenge) => format!("{}, {challenge}", race.track),
         None => race.track.clone(),
     };
-    let kind = if materials.len() > 1 { "Races" } else { "Race" };
+    let kind = if races.len() > 1 { "Races" } else { "Race" };
     let hash = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(SCRIPT));
     put!(
         out,
@@ -112,18 +112,18 @@ fn put_head(materials: &[RaceData], sections: &[(&str, &str)], out: &mut String)
         Text(&name),
         Text(&name),
     );
-    if let [material] = materials {
+    if let [data] = races {
         put!(
             out,
             "<p class=\"soft\">{} {} · {} UTC · race {}</p>",
-            Text(&material.race.car_name()),
-            Text(material.race.cluster.distribution_version.as_deref().unwrap_or("")),
-            Text(&material.race.timestamp_readable()),
-            Text(&material.race.race_id)
+            Text(&data.race.car_name()),
+            Text(data.race.cluster.distribution_version.as_deref().unwrap_or("")),
+            Text(&data.race.timestamp_readable()),
+            Text(&data.race.race_id)
         );
     }
     out.push_str("<nav aria-label=\"Sections\">");
-    let has_course = materials.iter().any(|material| material.timeline.is_some());
+    let has_course = races.iter().any(|data| data.timeline.is_some());
     let over_time: &[(&str, &str)] =
         if has_course { &[("tasks", "Tasks over time"), ("whole", "Whole race")] } else { &[] };
     for (id, title) in sections.iter().chain(over_time).chain(&[("environment", "Environment")]) {
@@ -133,11 +133,11 @@ fn put_head(materials: &[RaceData], sections: &[(&str, &str)], out: &mut String)
 }
 
 /// Writes what makes the figures doubtful, before the figures.
-fn put_trust(materials: &[RaceData], labels: &[String], out: &mut String) {
-    let baseline = &materials[0].race;
-    let doubts = |material: &RaceData| {
-        let mut lines = warnings(material);
-        let unlike = scope::differences(baseline, &material.race);
+fn put_trust(races: &[RaceData], labels: &[String], out: &mut String) {
+    let baseline = &races[0].race;
+    let doubts = |data: &RaceData| {
+        let mut lines = warnings(data);
+        let unlike = scope::differences(baseline, &data.race);
         if !unlike.is_empty() {
             lines.insert(
                 0,
@@ -148,10 +148,10 @@ fn put_trust(materials: &[RaceData], labels: &[String], out: &mut String) {
                 ),
             );
         }
-        lines.extend(material.missing.iter().cloned());
+        lines.extend(data.missing.iter().cloned());
         lines
     };
-    let doubts: Vec<Vec<String>> = materials.iter().map(doubts).collect();
+    let doubts: Vec<Vec<String>> = races.iter().map(doubts).collect();
     if doubts.iter().all(Vec::is_empty) {
         out.push_str("<p class=\"fine\">No warnings.</p>");
         return;
@@ -159,7 +159,7 @@ fn put_trust(materials: &[RaceData], labels: &[String], out: &mut String) {
     out.push_str("<section class=\"warnings\" aria-labelledby=\"warnings\"><h2 id=\"warnings\">Before you trust the figures</h2><div class=\"beside\">");
     for ((place, lines), label) in doubts.iter().enumerate().zip(labels) {
         out.push_str("<div>");
-        if materials.len() > 1 {
+        if races.len() > 1 {
             put!(out, "<p><b><i class=\"key c{place}\"></i>{}</b></p>", Text(label));
         }
         if lines.is_empty() {
@@ -174,9 +174,9 @@ fn put_trust(materials: &[RaceData], labels: &[String], out: &mut String) {
 }
 
 /// Returns the warnings of the race's measurements and results. Failures are reported once.
-fn warnings(material: &RaceData) -> Vec<String> {
-    let results = &material.results;
-    match &material.measurements {
+fn warnings(data: &RaceData) -> Vec<String> {
+    let results = &data.results;
+    match &data.measurements {
         None => of_results::warnings(results),
         Some(measurements) => {
             let rest = results.op_metrics.iter().filter_map(of_results::no_throughput);
@@ -218,31 +218,29 @@ fn shortened(name: &str) -> String {
 }
 
 /// Returns the label of each race: a letter, and the first property in which it differs from the others.
-fn labels(materials: &[RaceData]) -> Vec<String> {
-    if let [_] = materials {
+fn labels(races: &[RaceData]) -> Vec<String> {
+    if let [_] = races {
         return vec!["this race".into()];
     }
-    let side = |material: &RaceData| {
-        let place = material.measurements.as_ref().and_then(|measurements| measurements.place.as_ref());
+    let side = |data: &RaceData| {
+        let place = data.measurements.as_ref().and_then(|measurements| measurements.place.as_ref());
         place.map(|place| format!("{} round {}", place.side, place.round)).unwrap_or_default()
     };
-    let tags = |material: &RaceData| material.race.user_tags_text();
-    let server = |material: &RaceData| {
-        let version = material.race.cluster.distribution_version.clone().unwrap_or_default();
-        format!("{} {version}", material.race.car_name()).trim().to_owned()
+    let tags = |data: &RaceData| data.race.user_tags_text();
+    let server = |data: &RaceData| {
+        let version = data.race.cluster.distribution_version.clone().unwrap_or_default();
+        format!("{} {version}", data.race.car_name()).trim().to_owned()
     };
-    let started = |material: &RaceData| material.race.timestamp_readable();
+    let started = |data: &RaceData| data.race.timestamp_readable();
     let told: [&dyn Fn(&RaceData) -> String; 4] = [&side, &tags, &server, &started];
-    let is_telling = |name: &&&dyn Fn(&RaceData) -> String| {
-        materials.iter().any(|material| name(material) != name(&materials[0]))
-    };
+    let is_telling =
+        |name: &&&dyn Fn(&RaceData) -> String| races.iter().any(|data| name(data) != name(&races[0]));
     let name = told.iter().find(is_telling);
-    let label = |(place, material): (usize, &RaceData)| {
+    let label = |(place, data): (usize, &RaceData)| {
         let letter = char::from(b'A' + place as u8);
-        let name =
-            name.map_or_else(|| material.race.race_id.chars().take(8).collect(), |name| name(material));
+        let name = name.map_or_else(|| data.race.race_id.chars().take(8).collect(), |name| name(data));
         let name = shortened(&name);
         if name.is_empty() { letter.to_string() } else { format!("{letter} {name}") }
     };
-    materials.iter().enumerate().map(label).collect()
+    races.iter().enumerate().map(label).collect()
 }

@@ -8,19 +8,19 @@ use crate::notation::number::Number;
 use crate::notation::shown;
 use crate::record::results::TimeStats;
 
-pub(crate) fn put(material: &RaceData, out: &mut String) {
+pub(crate) fn put(data: &RaceData, out: &mut String) {
     out.push_str("<section aria-labelledby=\"results\"><h2 id=\"results\">Results</h2>");
-    if material.results.op_metrics.is_empty() {
+    if data.results.op_metrics.is_empty() {
         out.push_str("<p>No task of this race is reported.</p></section>");
         return;
     }
-    let is_measured = material.measurements.is_some();
+    let is_measured = data.measurements.is_some();
     out.push_str("<p class=\"soft\">Throughput is the median; times are percentiles of the measured requests, warm-up left out. ");
     if is_measured {
         out.push_str("Latency is free of coordinated omission: from when a request was due or, where nothing is scheduled, corrected for the requests that a slow answer held back. <i>took</i> is the server's own time. ");
     }
     out.push_str("A task's name leads to its course.</p>");
-    if let Some(line) = material.measurements.as_ref().and_then(|measurements| measurements.server.line()) {
+    if let Some(line) = data.measurements.as_ref().and_then(|measurements| measurements.server.line()) {
         put!(out, "<p>{}</p>", Text(&line));
     }
     let took = |head: &'static str| if is_measured { head } else { "" };
@@ -34,22 +34,22 @@ pub(crate) fn put(material: &RaceData, out: &mut String) {
         took("<th scope=\"colgroup\" colspan=\"2\">took</th>"),
         took("<th scope=\"col\">p50</th><th scope=\"col\">p99</th>"),
     );
-    for task in &material.results.op_metrics {
-        put!(out, "<tr><th scope=\"row\">{}</th>", link(material, &task.task));
+    for task in &data.results.op_metrics {
+        put!(out, "<tr><th scope=\"row\">{}</th>", link(data, &task.task));
         put!(
             out,
             "<td data-title=\"Throughput\">{}</td><td data-title=\"Over time\">{}</td>",
             throughput(&task.throughput.median, &task.throughput.unit),
-            sparkline(material, &task.task)
+            sparkline(data, &task.task)
         );
-        for (name, times) in [("Latency", material.latency(task)), ("Service time", &task.service_time)] {
+        for (name, times) in [("Latency", data.latency(task)), ("Service time", &task.service_time)] {
             for (label, key) in [("p50", "50_0"), ("p99", "99_0"), ("max", "100_0")] {
                 put!(out, "<td data-title=\"{name} {label}\">{}</td>", time(times, key));
             }
         }
         if is_measured {
             for (label, key) in [("p50", "50_0"), ("p99", "99_0")] {
-                let took = material.measured(&task.task).and_then(|measured| measured.took.get(key));
+                let took = data.measured(&task.task).and_then(|measured| measured.took.get(key));
                 put!(
                     out,
                     "<td data-title=\"took {label}\">{}</td>",
@@ -67,8 +67,8 @@ pub(crate) fn put(material: &RaceData, out: &mut String) {
 }
 
 /// Returns the task's name as a link to its plots, if there are any.
-pub(crate) fn link(material: &RaceData, name: &str) -> String {
-    match material.course(name) {
+pub(crate) fn link(data: &RaceData, name: &str) -> String {
+    match data.course(name) {
         Some(_) => format!("<a href=\"#{}\">{}</a>", task_id(name), Text(name)),
         None => Text(name).to_string(),
     }
@@ -96,8 +96,8 @@ pub(crate) fn error_rate(rate: f64) -> String {
     if rate > 0.0 { shown::percent(rate) } else { "0".to_owned() }
 }
 
-fn sparkline(material: &RaceData, name: &str) -> String {
-    let Some(course) = material.course(name) else { return String::new() };
+fn sparkline(data: &RaceData, name: &str) -> String {
+    let Some(course) = data.course(name) else { return String::new() };
     let values: Vec<f64> =
         super::tasks::throughputs(course).into_iter().filter_map(|point| point.1).collect();
     spark(&values, &format!("Throughput of {name} over time")).unwrap_or_default()

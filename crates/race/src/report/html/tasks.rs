@@ -49,9 +49,9 @@ pub(crate) fn task_id(name: &str) -> String {
 }
 
 /// `labels` are the names of the races.
-pub(crate) fn put(materials: &[RaceData], labels: &[String], out: &mut String) {
-    let mut names = distinct(materials.iter().flat_map(RaceData::task_names));
-    names.retain(|name| materials.iter().any(|material| material.course(name).is_some()));
+pub(crate) fn put(races: &[RaceData], labels: &[String], out: &mut String) {
+    let mut names = distinct(races.iter().flat_map(RaceData::task_names));
+    names.retain(|name| races.iter().any(|data| data.course(name).is_some()));
     if names.is_empty() {
         return;
     }
@@ -68,14 +68,14 @@ pub(crate) fn put(materials: &[RaceData], labels: &[String], out: &mut String) {
          The grey part at the beginning is the warm-up: it is drawn, but left out of all figures.</p>",
     );
     for name in names {
-        let entries: Vec<Entry<'_>> = materials
+        let entries: Vec<Entry<'_>> = races
             .iter()
             .enumerate()
-            .filter_map(|(race, material)| {
-                Some(Entry { race, label: labels[race].as_str(), course: material.course(name)? })
+            .filter_map(|(race, data)| {
+                Some(Entry { race, label: labels[race].as_str(), course: data.course(name)? })
             })
             .collect();
-        put_task(name, &entries, materials.len() > 1, out);
+        put_task(name, &entries, races.len() > 1, out);
     }
     out.push_str("</section>\n");
 }

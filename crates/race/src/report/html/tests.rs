@@ -218,10 +218,10 @@ fn several_races_a_side_have_verdicts_on_an_axis() {
     let sides = [side(HOSTILE, &ids[..4]), side("new", &ids[4..])];
     let drawn = |sides: &[RacedSide]| {
         let typical = sides.iter().map(|side| &side.typical().unwrap().race_id);
-        let materials: Vec<RaceData> = typical.map(|id| RaceData::read(&store, id).unwrap()).collect();
+        let races: Vec<RaceData> = typical.map(|id| RaceData::read(&store, id).unwrap()).collect();
         // With four races per side and two tasks, the smallest possible p is 0.057.
         let rules = Rules { significance: 0.06, ..Rules::default() };
-        let html = comparison_page(sides, &rules, &materials);
+        let html = comparison_page(sides, &rules, &races);
         check(&html);
         html
     };
@@ -260,9 +260,9 @@ fn a_race_of_rally_has_a_page() {
     fs::write(folder.join("timeline.ndjson"), "nonsense\n").unwrap();
     fs::write(folder.join("measurements.json"), "[").unwrap();
     fs::write(folder.join("telemetry.ndjson"), "1\n").unwrap();
-    let material = RaceData::read(&store, "a").unwrap();
-    assert_eq!(material.missing.len(), 3, "{:?}", material.missing);
-    check(&page(&[material]));
+    let data = RaceData::read(&store, "a").unwrap();
+    assert_eq!(data.missing.len(), 3, "{:?}", data.missing);
+    check(&page(&[data]));
 }
 
 #[test]

@@ -10,12 +10,12 @@ use crate::notation::shown::{self, distinct};
 use crate::report::RacedSide;
 use crate::report::several::{Judged, Judgement, Rules, judge, probability};
 
-/// `sides[0]` is the baseline. `materials` and `labels` are the race that stands for each side, and the
+/// `sides[0]` is the baseline. `races` and `labels` are the race that stands for each side, and the
 /// side's name.
 pub(crate) fn put(
     sides: &[RacedSide],
     rules: &Rules,
-    materials: &[RaceData],
+    races: &[RaceData],
     labels: &[String],
     out: &mut String,
 ) {
@@ -39,7 +39,7 @@ pub(crate) fn put(
             &judge(&sides[0], contender, rules),
             rules.significance,
             [&labels[0], label],
-            materials,
+            races,
             out,
         );
     }
@@ -50,7 +50,7 @@ fn put_contender(
     judgement: &Judgement,
     significance: f64,
     names: [&str; 2],
-    materials: &[RaceData],
+    races: &[RaceData],
     out: &mut String,
 ) {
     let title = format!("{} against {}", names[1], names[0]);
@@ -111,7 +111,7 @@ fn put_contender(
     put_by_task(
         &judgement.rows,
         |row| row.figure.task.as_str(),
-        materials,
+        races,
         9,
         out,
         |row, out| {
@@ -125,7 +125,7 @@ fn put_contender(
 pub(crate) fn put_by_task<T>(
     rows: &[T],
     task_of: impl Fn(&T) -> &str,
-    materials: &[RaceData],
+    races: &[RaceData],
     columns_count: usize,
     out: &mut String,
     put_row: impl Fn(&T, &mut String),
@@ -136,10 +136,10 @@ pub(crate) fn put_by_task<T>(
         if of_task.peek().is_none() {
             continue;
         }
-        let known = materials.iter().find(|material| material.course(task).is_some());
+        let known = races.iter().find(|data| data.course(task).is_some());
         let title = match (task, known) {
             ("", _) => "Whole race".to_owned(),
-            (task, Some(material)) => summary::link(material, task),
+            (task, Some(data)) => summary::link(data, task),
             (task, None) => Text(task).to_string(),
         };
         put!(

@@ -37,7 +37,7 @@ impl Default for PythonSettings {
 }
 
 impl PythonSettings {
-    pub fn program(&self) -> PathBuf {
+    pub(crate) fn program(&self) -> PathBuf {
         self.interpreter.clone().unwrap_or_else(|| PathBuf::from("python3"))
     }
 }

@@ -12,6 +12,7 @@
 //! scheduler), `run` (a runner, which may ask for HTTP requests, and `answer` returns their answers),
 //! `close`.
 
+mod error;
 mod interpreter;
 pub(crate) mod known_sources;
 mod loaded;
@@ -21,8 +22,7 @@ mod scripts;
 mod track_json;
 mod units;
 
-use crate::model::InvalidTask;
-
+pub use error::PluginError;
 pub(crate) use interpreter::{Interpreter, PythonSettings};
 pub(crate) use loaded::{Lease, Plugin};
 pub(crate) use need::{needs_python, wants};
@@ -30,38 +30,3 @@ pub(crate) use units::unit;
 
 /// The file in a track's folder that Rally imports.
 pub(crate) const PLUGIN_FILE: &str = "track.py";
-
-/// Errors of the Python side of a track.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum PluginError {
-    /// There is no Python, or none that works.
-    #[error("{0}")]
-    Python(String),
-    /// The plugin raised an exception. The lines of its own code that led there are included.
-    #[error("{error}{}", shown(traceback))]
-    Raised {
-        /// The exception's type and message, as Python prints them.
-        error: String,
-        /// Lines of the plugin, the innermost last; empty if the exception came from elsewhere.
-        traceback: String,
-    },
-    /// The result of a track processor is not a valid track, or the plugin names more units than are kept.
-    #[error("{0}")]
-    Track(String),
-    /// The process ended, or does not answer.
-    #[error("{0}")]
-    Ended(String),
-}
-
-fn shown(traceback: &str) -> String {
-    match traceback {
-        "" => String::new(),
-        lines => format!("\n{lines}"),
-    }
-}
-
-impl From<InvalidTask> for PluginError {
-    fn from(error: InvalidTask) -> PluginError {
-        PluginError::Track(error.0)
-    }
-}

@@ -86,7 +86,7 @@ impl Scripts {
     }
 
     #[cfg(test)]
-    pub fn folder(&self) -> &std::path::Path {
+    pub(crate) fn folder(&self) -> &std::path::Path {
         &self.folder
     }
 }

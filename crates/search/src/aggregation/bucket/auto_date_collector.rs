@@ -49,7 +49,7 @@ pub struct AutoDateCollector<'s> {
     /// The buckets of the only parent by their indexes on this rung.
     known: KnownBuckets,
     known_rung: usize,
-    places: Vec<u32>,
+    key_indexes: Vec<u32>,
     /// Whether the sub-aggregations can be merged when their buckets are. Otherwise documents are deferred
     /// until all buckets are known.
     merges: bool,
@@ -158,7 +158,7 @@ impl<'s> AutoDateCollector<'s> {
             table: BucketTable::default(),
             known: KnownBuckets::default(),
             known_rung: usize::MAX,
-            places: Vec::new(),
+            key_indexes: Vec::new(),
             merges: context.subs.can_split(),
             deferred: Deferred::default(),
             subs: context.subs,
@@ -170,27 +170,28 @@ impl<'s> AutoDateCollector<'s> {
 
     /// Collects documents of the only parent, if they have at most one value, by the bucket indexes of the
     /// rung's buckets. Returns false where there are no bucket indexes.
-    fn collect_places(&mut self, entries: &Entries<'_>) -> Result<bool> {
+    fn collect_key_indexes(&mut self, entries: &Entries<'_>) -> Result<bool> {
         let is_simple = self.reader.has_one_at_most() && !self.reader.has_missing();
         if entries.only_bucket() != Some(0) || !is_simple {
             return Ok(false);
         }
         let rung = self.rungs[0].rung;
         if self.known_rung != rung {
-            self.known.begin(self.dates[rung].place_count());
+            self.known.begin(self.dates[rung].key_index_count());
             self.known_rung = rung;
         }
         if !self.known.takes(entries, self.budget)? {
             return Ok(false);
         }
         let values = self.reader.load(entries.docs)?;
-        self.places.clear();
-        self.dates[rung].places(values.values, &mut self.places);
+        self.key_indexes.clear();
+        self.dates[rung].key_indexes(values.values, &mut self.key_indexes);
         let (request, dates, table) = (self.request, &mut self.dates, &mut self.table);
-        let (state, known, places, budget) = (&mut self.rungs[0], &mut self.known, &self.places, self.budget);
+        let (state, known, key_indexes, budget) =
+            (&mut self.rungs[0], &mut self.known, &self.key_indexes, self.budget);
         let fill = |out: &mut Vec<u32>| {
-            known.look_up(places, values.positions, entries, out, |parent, place| {
-                let start = dates[rung].start_at(place);
+            known.look_up(key_indexes, values.positions, entries, out, |parent, key_index| {
+                let start = dates[rung].start_at(key_index);
                 Self::bucket(request, dates, table, state, parent, start, budget)
                     .map(|(bucket, _)| Some(bucket))
             })
@@ -239,7 +240,7 @@ impl<'s> Collector<'s> for AutoDateCollector<'s> {
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         self.make_parents(entries.bucket_count)?;
-        if self.collect_places(entries)? {
+        if self.collect_key_indexes(entries)? {
             return self.hand_on(entries);
         }
         let values = self.reader.load(entries.docs)?;

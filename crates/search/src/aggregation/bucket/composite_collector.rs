@@ -6,11 +6,11 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
-use limber_mapping::RequestError;
 use limber_segment::SegmentView;
 
 use super::super::answer::partial::{Key, ListBucket, ListPartial, Partial};
-use super::super::buckets::combined_places::CombinedPlaces;
+use super::super::buckets::combinations::Combinations;
+use super::super::buckets::combined_keys::CombinedKeys;
 use super::super::buckets::entries::{Emitted, Entries, IdColumn};
 use super::super::buckets::known_buckets::REFUSED;
 use super::super::budget::Budget;
@@ -18,9 +18,6 @@ use super::super::collector::{Collector, Subs};
 use super::super::findings::Findings;
 use super::composite_source::SourceReader;
 use crate::error::Result;
-
-/// The largest number of combinations of one document.
-const COMBINATIONS_MAX: usize = 1 << 20;
 
 /// How many combinations beyond the page are kept before those that cannot be on it are dropped.
 const SPARE_COUNT: usize = 1 << 15;
@@ -52,19 +49,19 @@ impl Default for Page {
 
 impl Page {
     /// Makes the page between two keys. Each is given by its key index, or by that of the first key after it.
-    fn between(least: PlaceOfKey, most: PlaceOfKey) -> Page {
+    fn between(least: FoundKeyIndex, most: FoundKeyIndex) -> Page {
         Page {
-            first: least.map_or(0, |(Ok(place) | Err(place))| place),
-            last: most.map_or(u32::MAX, |most| most.unwrap_or_else(|place| place.saturating_sub(1))),
+            first: least.map_or(0, |(Ok(key_index) | Err(key_index))| key_index),
+            last: most.map_or(u32::MAX, |most| most.unwrap_or_else(|key_index| key_index.saturating_sub(1))),
         }
     }
 
-    fn holds(&self, place: u32) -> bool {
-        (self.first..=self.last).contains(&place)
+    fn holds(&self, key_index: u32) -> bool {
+        (self.first..=self.last).contains(&key_index)
     }
 }
 
-type PlaceOfKey = Option<std::result::Result<u32, u32>>;
+type FoundKeyIndex = Option<std::result::Result<u32, u32>>;
 
 /// 2^`RECENT_BITS` combinations are cached.
 const RECENT_BITS: u32 = 10;
@@ -89,9 +86,9 @@ pub struct CompositeCollector<'s> {
     kept_count: usize,
     /// See [`CompositeCollector::aside`].
     aside: Option<u32>,
-    combined: CombinedPlaces,
+    combined: CombinedKeys,
     /// Key indexes of the current batch, by source.
-    places: Vec<Vec<u32>>,
+    key_indexes: Vec<Vec<u32>>,
     /// Outside these key indexes of the first source, no combination can be on the page.
     page: Page,
     /// The numbers of recently met combinations without missing values, by a hash of their ids.
@@ -123,8 +120,8 @@ impl<'s> CompositeCollector<'s> {
             table: HashTable::new(),
             kept_count: 0,
             aside: None,
-            combined: CombinedPlaces::default(),
-            places: vec![Vec::new(); width - 1],
+            combined: CombinedKeys::default(),
+            key_indexes: vec![Vec::new(); width - 1],
             page: Page::default(),
             recent: vec![None; 1 << RECENT_BITS],
             hasher: FixedState::default(),
@@ -135,9 +132,9 @@ impl<'s> CompositeCollector<'s> {
     }
 
     fn compare(&self, left: &[i64], right: &[i64]) -> Ordering {
-        for (place, reader) in self.readers.iter().enumerate() {
-            let is_missing = |cells: &[i64]| cells[0] >> place & 1 == 1;
-            let (left_id, right_id) = (left[place + 1], right[place + 1]);
+        for (key_index, reader) in self.readers.iter().enumerate() {
+            let is_missing = |cells: &[i64]| cells[0] >> key_index & 1 == 1;
+            let (left_id, right_id) = (left[key_index + 1], right[key_index + 1]);
             let ordering = reader
                 .request
                 .compare(is_missing(left), is_missing(right), || reader.compare(left_id, right_id));
@@ -183,21 +180,24 @@ impl<'s> CompositeCollector<'s> {
 
     /// Collects documents that have exactly one value in every source, if all sources have key indexes.
     /// Returns false otherwise.
-    fn collect_places(&mut self, entries: &Entries<'_>) -> Result<bool> {
-        for (reader, places) in self.readers.iter_mut().zip(&mut self.places) {
-            if reader.place_count() == 0 || !reader.load_places(entries.docs, places)? {
+    fn collect_key_indexes(&mut self, entries: &Entries<'_>) -> Result<bool> {
+        for (reader, key_indexes) in self.readers.iter_mut().zip(&mut self.key_indexes) {
+            if reader.key_index_count() == 0 || !reader.load_key_indexes(entries.docs, key_indexes)? {
                 return Ok(false);
             }
         }
-        let (mut combined, places) = (std::mem::take(&mut self.combined), std::mem::take(&mut self.places));
+        let (mut combined, key_indexes) =
+            (std::mem::take(&mut self.combined), std::mem::take(&mut self.key_indexes));
         let mut combination = vec![0i64; self.width];
         let budget = self.budget;
-        let numbers = combined.look_up(&places, entries, budget, |_, places| {
-            if !self.page.holds(places[0]) {
+        let numbers = combined.look_up(&key_indexes, entries, budget, |_, key_indexes| {
+            if !self.page.holds(key_indexes[0]) {
                 return Ok(None);
             }
-            for ((cell, reader), &place) in combination[1..].iter_mut().zip(&mut self.readers).zip(places) {
-                *cell = reader.id_at(place, budget)?;
+            for ((cell, reader), &key_index) in
+                combination[1..].iter_mut().zip(&mut self.readers).zip(key_indexes)
+            {
+                *cell = reader.id_at(key_index, budget)?;
             }
             self.number(&combination)
         })?;
@@ -211,7 +211,7 @@ impl<'s> CompositeCollector<'s> {
             let counts = &mut self.counts;
             self.emitted.buckets().iter().for_each(|&number| counts[number as usize] += 1);
         }
-        (self.combined, self.places) = (combined, places);
+        (self.combined, self.key_indexes) = (combined, key_indexes);
         if is_taken {
             self.collect_subs(entries)?;
         }
@@ -220,15 +220,17 @@ impl<'s> CompositeCollector<'s> {
 
     /// Forgets what is known about key indexes: either the segment has changed, or combinations have left the
     /// page.
-    fn begin_places(&mut self) -> Result<()> {
-        self.combined.begin(self.readers.iter().map(SourceReader::place_count));
+    fn begin_key_indexes(&mut self) -> Result<()> {
+        self.combined.begin(self.readers.iter().map(SourceReader::key_index_count));
         self.page = Page::default();
-        let Some(first) = self.readers.first().filter(|first| first.place_count() > 0) else { return Ok(()) };
-        let place = |combination: &Option<Vec<i64>>| match combination {
-            Some(cells) if cells[0] & 1 == 0 => first.place_of(cells[1]),
+        let Some(first) = self.readers.first().filter(|first| first.key_index_count() > 0) else {
+            return Ok(());
+        };
+        let key_index = |combination: &Option<Vec<i64>>| match combination {
+            Some(cells) if cells[0] & 1 == 0 => first.key_index_of(cells[1]),
             _ => Ok(None),
         };
-        let (after, worst) = (place(&self.after)?, place(&self.worst)?);
+        let (after, worst) = (key_index(&self.after)?, key_index(&self.worst)?);
         self.page = match first.request.descending {
             false => Page::between(after, worst),
             true => Page::between(worst, after),
@@ -271,18 +273,15 @@ impl<'s> CompositeCollector<'s> {
     /// Collects documents that may have several values, or none, of a source, and counts every combination.
     fn collect_combinations(&mut self, entries: &Entries<'_>) -> Result<()> {
         let mut combination = vec![0i64; self.width];
-        let mut places = vec![0usize; self.readers.len()];
+        let mut combinations = Combinations::new(self.columns.len());
         // Neighbours often repeat a combination.
         let (mut last, mut last_number) = (Vec::new(), None);
         for entry in 0..entries.len() {
             let position = entries.position(entry);
-            let count = self.first_combination(position, &mut combination, &mut places);
-            if count > COMBINATIONS_MAX {
-                return Err(RequestError::illegal_argument(format!(
-                    "a document has more than {COMBINATIONS_MAX} combinations of values in a [composite] aggregation"
-                ))
-                .into());
-            }
+            let missing = |source: usize| usize::from(self.readers[source].request.missing_bucket);
+            let ids = &mut combination[1..];
+            let count = combinations.begin(&self.columns, position, ids, missing, "composite")?;
+            combination[0] = self.missing_sources(position);
             for _ in 0..count {
                 if last != combination {
                     last.clone_from(&combination);
@@ -292,49 +291,16 @@ impl<'s> CompositeCollector<'s> {
                     self.counts[number as usize] += 1;
                     self.emitted.push(entry, number);
                 }
-                self.next_combination(position, &mut combination, &mut places);
+                combinations.advance(&self.columns, position, &mut combination[1..]);
             }
         }
         self.collect_subs(entries)
     }
 
-    /// Fills in the first combination of the document at `position` in the columns, and the places of its
-    /// values there. Returns how many combinations the document has.
-    fn first_combination(&self, position: usize, combination: &mut [i64], places: &mut [usize]) -> usize {
-        let mut count = 1usize;
-        combination[0] = 0;
-        for (place, column) in self.columns.iter().enumerate() {
-            let value_count = (column.starts[position + 1] - column.starts[position]) as usize;
-            places[place] = column.starts[position] as usize;
-            if value_count == 0 {
-                if !self.readers[place].request.missing_bucket {
-                    return 0;
-                }
-                combination[0] |= 1 << place;
-                combination[place + 1] = 0;
-            } else {
-                count = count.saturating_mul(value_count);
-                combination[place + 1] = column.ids[places[place]];
-            }
-        }
-        count
-    }
-
-    /// Advances to the document's next combination; the last source changes fastest.
-    fn next_combination(&self, position: usize, combination: &mut [i64], places: &mut [usize]) {
-        for (place, column) in self.columns.iter().enumerate().rev() {
-            let (start, end) = (column.starts[position] as usize, column.starts[position + 1] as usize);
-            if start == end {
-                continue;
-            }
-            places[place] += 1;
-            if places[place] < end {
-                combination[place + 1] = column.ids[places[place]];
-                return;
-            }
-            places[place] = start;
-            combination[place + 1] = column.ids[start];
-        }
+    /// Returns the bit set of the sources in which the document at `position` has no value.
+    fn missing_sources(&self, position: usize) -> i64 {
+        let missing = self.columns.iter().enumerate().filter(|(_, column)| column.range(position).is_empty());
+        missing.fold(0, |bits, (source, _)| bits | 1 << source)
     }
 
     fn collect_subs(&mut self, entries: &Entries<'_>) -> Result<()> {
@@ -359,9 +325,9 @@ impl<'s> CompositeCollector<'s> {
 
     fn keys_of(&self, number: u32) -> Box<[Key]> {
         let combination = self.combination(number);
-        let key = |(place, reader): (usize, &SourceReader<'_>)| match combination[0] >> place & 1 {
+        let key = |(key_index, reader): (usize, &SourceReader<'_>)| match combination[0] >> key_index & 1 {
             1 => Key::Missing,
-            _ => reader.key(combination[place + 1]),
+            _ => reader.key(combination[key_index + 1]),
         };
         self.readers.iter().enumerate().map(key).collect()
     }
@@ -397,19 +363,19 @@ impl<'s> CompositeCollector<'s> {
         self.kept_count = best.len();
         self.table = table;
         self.recent.fill(None);
-        self.begin_places()
+        self.begin_key_indexes()
     }
 }
 
 impl<'s> Collector<'s> for CompositeCollector<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
         self.readers.iter_mut().try_for_each(|reader| reader.begin(view, self.budget))?;
-        self.begin_places()?;
+        self.begin_key_indexes()?;
         self.subs.begin_segment(view)
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
-        if entries.only_bucket() == Some(0) && self.collect_places(entries)? {
+        if entries.only_bucket() == Some(0) && self.collect_key_indexes(entries)? {
             return self.drop_rest();
         }
         let mut is_single = entries.positions.is_none();
@@ -470,8 +436,8 @@ impl<'s> Collector<'s> for CompositeCollector<'s> {
         let best = self.best();
         let (cells, width) = (&self.cells, self.width);
         let subs = match self.readers.iter().position(|reader| reader.request.is_dates()) {
-            Some(place) => {
-                self.subs.finish_keyed(&best, |number| cells[number as usize * width + place + 1])?
+            Some(key_index) => {
+                self.subs.finish_keyed(&best, |number| cells[number as usize * width + key_index + 1])?
             }
             None => self.subs.finish(&best)?,
         };

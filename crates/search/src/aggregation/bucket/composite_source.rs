@@ -363,23 +363,23 @@ impl<'s> SourceReader<'s> {
     }
 
     /// Upper bound of the key indexes in the current segment; 0 if ids have no indexes.
-    pub fn place_count(&self) -> usize {
+    pub fn key_index_count(&self) -> usize {
         match (&self.reader, &self.dates) {
-            (Reader::Keys(reader), _) => reader.place_count(),
-            (Reader::Numbers(_), Some(dates)) => dates.place_count(),
+            (Reader::Keys(reader), _) => reader.key_index_count(),
+            (Reader::Numbers(_), Some(dates)) => dates.key_index_count(),
             _ => 0,
         }
     }
 
     /// Replaces the contents of `out` by the key index of each document's id. Returns false if a document
     /// does not have exactly one.
-    pub fn load_places(&mut self, docs: &[DocId], out: &mut Vec<u32>) -> Result<bool> {
+    pub fn load_key_indexes(&mut self, docs: &[DocId], out: &mut Vec<u32>) -> Result<bool> {
         out.clear();
         match (&mut self.reader, &self.dates) {
-            (Reader::Keys(reader), _) => reader.load_places(docs, out),
+            (Reader::Keys(reader), _) => reader.load_key_indexes(docs, out),
             (Reader::Numbers(reader), Some(dates)) => {
                 let values = reader.load(docs)?;
-                dates.places(values.values, out);
+                dates.key_indexes(values.values, out);
                 Ok(values.positions.is_none())
             }
             _ => Ok(false),
@@ -387,18 +387,18 @@ impl<'s> SourceReader<'s> {
     }
 
     /// Returns the id of the key with this index.
-    pub fn id_at(&mut self, place: u32, budget: &Budget) -> Result<i64> {
+    pub fn id_at(&mut self, key_index: u32, budget: &Budget) -> Result<i64> {
         match (&mut self.reader, &self.dates) {
-            (Reader::Keys(reader), _) => reader.id_at(place, budget),
-            (Reader::Numbers(_), Some(dates)) => Ok(dates.start_at(place)),
+            (Reader::Keys(reader), _) => reader.id_at(key_index, budget),
+            (Reader::Numbers(_), Some(dates)) => Ok(dates.start_at(key_index)),
             _ => Ok(0),
         }
     }
 
-    /// See [`KeyReader::place_of`].
-    pub fn place_of(&self, id: i64) -> Result<Option<std::result::Result<u32, u32>>> {
+    /// See [`KeyReader::key_index_of`].
+    pub fn key_index_of(&self, id: i64) -> Result<Option<std::result::Result<u32, u32>>> {
         match &self.reader {
-            Reader::Keys(reader) => reader.place_of(id),
+            Reader::Keys(reader) => reader.key_index_of(id),
             Reader::Numbers(_) => Ok(None),
         }
     }

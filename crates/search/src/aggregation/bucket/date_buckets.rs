@@ -105,7 +105,7 @@ impl Equal {
         (factor <= u64::from(u32::MAX)).then_some(Equal { first, bits, factor, shift })
     }
 
-    fn places(self, instants: &[i64], out: &mut Vec<u32>) {
+    fn key_indexes(self, instants: &[i64], out: &mut Vec<u32>) {
         let Equal { first, bits, factor, shift } = self;
         out.extend(instants.iter().map(|instant| {
             let distance = u64::from((instant.wrapping_sub(first) as u64 >> bits) as u32);
@@ -139,7 +139,7 @@ impl Cells {
     }
 
     /// Appends the bucket index of each instant to `out`. All instants must be within the range.
-    fn places(&self, instants: &[i64], out: &mut Vec<u32>) {
+    fn key_indexes(&self, instants: &[i64], out: &mut Vec<u32>) {
         let (cells, mask) = (self.cells.as_slice(), (1u64 << self.bits) - 1);
         out.extend(instants.iter().map(|instant| {
             let distance = instant.wrapping_sub(self.first) as u64;
@@ -188,15 +188,15 @@ impl DateBuckets {
     }
 
     /// The number of buckets that have an index; 0 when indexes are not known.
-    pub fn place_count(&self) -> usize {
+    pub fn key_index_count(&self) -> usize {
         self.cells.as_ref().map_or(0, |_| self.starts.len() - 1)
     }
 
     /// Appends the bucket index of each instant to `out`. All instants must be within the range.
-    pub fn places(&self, instants: &[i64], out: &mut Vec<u32>) {
+    pub fn key_indexes(&self, instants: &[i64], out: &mut Vec<u32>) {
         match (&self.equal, &self.cells) {
-            (Some(equal), Some(_)) => equal.places(instants, out),
-            (None, Some(cells)) => cells.places(instants, out),
+            (Some(equal), Some(_)) => equal.key_indexes(instants, out),
+            (None, Some(cells)) => cells.key_indexes(instants, out),
             (_, None) => {}
         }
     }
@@ -330,10 +330,10 @@ mod tests {
                 prop_assert_eq!(span.start, rounding.round(instant));
                 prop_assert!(span.contains(instant));
                 prop_assert_eq!(rounding.round(span.end - 1), span.start);
-                if buckets.place_count() > 0 && (first..=first + length).contains(&instant) {
-                    let mut places = Vec::new();
-                    buckets.places(&[instant], &mut places);
-                    prop_assert_eq!(buckets.start_at(places[0]), span.start);
+                if buckets.key_index_count() > 0 && (first..=first + length).contains(&instant) {
+                    let mut key_indexes = Vec::new();
+                    buckets.key_indexes(&[instant], &mut key_indexes);
+                    prop_assert_eq!(buckets.start_at(key_indexes[0]), span.start);
                 }
             }
         }

@@ -198,7 +198,7 @@ pub struct DateHistogramCollector<'s> {
     dates: DateBuckets,
     buckets: KeyedBuckets<'s>,
     /// Bucket indexes of the current batch.
-    places: Vec<u32>,
+    key_indexes: Vec<u32>,
     starts: Vec<u32>,
     /// The span of the last bucket.
     span: Span,
@@ -225,7 +225,7 @@ impl<'s> DateHistogramCollector<'s> {
         let range = if holds_doubles { None } else { stored_range(source, shard, reader.missing())? };
         let dates = DateBuckets::new(shape.rounding.clone(), range, shard.doc_count());
         let mut buckets = KeyedBuckets::new(BucketTable::default(), subs, budget);
-        buckets.begin_places(dates.place_count());
+        buckets.begin_key_indexes(dates.key_index_count());
         Ok(DateHistogramCollector {
             shape,
             source,
@@ -233,7 +233,7 @@ impl<'s> DateHistogramCollector<'s> {
             holds_doubles,
             dates,
             buckets,
-            places: Vec::new(),
+            key_indexes: Vec::new(),
             starts: Vec::new(),
             span: Span::NONE,
             budget,
@@ -257,19 +257,19 @@ impl<'s> DateHistogramCollector<'s> {
     }
 
     /// Collects documents that have at most one value, by bucket index.
-    fn collect_places(&mut self, entries: &Entries<'_>) -> Result<()> {
-        self.places.clear();
+    fn collect_key_indexes(&mut self, entries: &Entries<'_>) -> Result<()> {
+        self.key_indexes.clear();
         let positions = match self.fill_by_block(entries)? {
             true => None,
             false => {
                 let values = self.reader.load(entries.docs)?;
-                self.dates.places(values.values, &mut self.places);
+                self.dates.key_indexes(values.values, &mut self.key_indexes);
                 values.positions
             }
         };
         let (dates, hard_bounds, budget) = (&self.dates, &self.shape.hard_bounds, self.budget);
-        self.buckets.collect_places(&self.places, positions, entries, |table, parent, place| {
-            let start = dates.start_at(place);
+        self.buckets.collect_key_indexes(&self.key_indexes, positions, entries, |table, parent, key_index| {
+            let start = dates.start_at(key_index);
             Self::allows(hard_bounds, start).then(|| table.bucket(parent, start, budget)).transpose()
         })
     }
@@ -281,11 +281,11 @@ impl<'s> DateHistogramCollector<'s> {
             return Ok(false);
         };
         let Some((min, max)) = self.reader.window_range(entries.docs[0])? else { return Ok(false) };
-        let (dates, places) = (&self.dates, &mut self.places);
+        let (dates, key_indexes) = (&self.dates, &mut self.key_indexes);
         let mut ends = Vec::with_capacity(2);
         let mut is_one = |min: i64, max: i64, apart: u32| {
             ends.clear();
-            dates.places(&[min, max], &mut ends);
+            dates.key_indexes(&[min, max], &mut ends);
             (ends[1] - ends[0] < apart).then_some(ends[0])
         };
         if is_one(min, max, BUCKETS_BY_BLOCK_MAX).is_none() {
@@ -298,10 +298,10 @@ impl<'s> DateHistogramCollector<'s> {
             let len = (run.end - at).min((BLOCK - first) as u64) as usize;
             let (least, most) = column.block_range(block)?;
             match is_one(least, most, 1) {
-                Some(place) => places.extend(std::iter::repeat_n(place, len)),
+                Some(key_index) => key_indexes.extend(std::iter::repeat_n(key_index, len)),
                 None => {
                     column.read_block(block, &mut values)?;
-                    dates.places(&values[first..first + len], places);
+                    dates.key_indexes(&values[first..first + len], key_indexes);
                 }
             }
             at += len as u64;
@@ -324,8 +324,8 @@ impl<'s> Collector<'s> for DateHistogramCollector<'s> {
         if self.collect_one(entries)? {
             return Ok(());
         }
-        if self.reader.has_one_at_most() && self.buckets.takes_places(entries)? {
-            return self.collect_places(entries);
+        if self.reader.has_one_at_most() && self.buckets.takes_key_indexes(entries)? {
+            return self.collect_key_indexes(entries);
         }
         let values = self.reader.load(entries.docs)?;
         let (buckets, budget) = (&mut self.buckets, self.budget);

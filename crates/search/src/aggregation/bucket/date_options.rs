@@ -1,7 +1,7 @@
 //! Options of date histograms: instants, intervals and offsets. Source: Elasticsearch's
 //! `DateIntervalWrapper`, `LongBounds`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::Value;
 
 use super::super::options::Options;
@@ -44,10 +44,7 @@ pub(super) fn calendar_or_fixed(
     let calendar = options.text("calendar_interval")?;
     let fixed = options.text("fixed_interval")?;
     if options.has("interval") {
-        return Err(RequestError::bad_request(
-            "x_content_parse_exception",
-            "[date_histogram] unknown field [interval] did you mean [fixed_interval]?",
-        ));
+        return Err(ObjectParser::new("date_histogram").unknown_but("interval", &["fixed_interval"]));
     }
     Ok(match (&calendar, &fixed) {
         (Some(_), Some(_)) => {

@@ -2,9 +2,9 @@
 //!
 //! Source: Elasticsearch's `GeoDistanceAggregationBuilder`.
 
-use limber_mapping::RequestError;
 use limber_mapping::geo::{ArcFrom, DistanceKind, Unit, parse_point};
 use limber_mapping::number::java_double;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::Value;
 
 use super::super::options::{Options, ValuesOptions};
@@ -66,7 +66,8 @@ fn parse_range(range: Value) -> Result<Range> {
             "to" => to = number()?,
             other => {
                 return Err(RequestError::parsing(format!(
-                    "Failed to parse object: unknown field [{other}] found"
+                    "Failed to parse object: {} found",
+                    ObjectParser::unknown_words(other)
                 )));
             }
         }

@@ -23,7 +23,7 @@ pub(super) struct ShapeReader<'s> {
 }
 
 impl<'s> ShapeReader<'s> {
-    pub fn new(path: &'s str, budget: &'s Budget) -> ShapeReader<'s> {
+    pub(crate) fn new(path: &'s str, budget: &'s Budget) -> ShapeReader<'s> {
         let (column, batch) = (None, Batch::default());
         ShapeReader { path, column, batch, cells: Vec::new(), positions: Vec::new(), budget }
     }

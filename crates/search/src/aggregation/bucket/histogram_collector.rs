@@ -76,13 +76,13 @@ impl<'s> HistogramCollector<'s> {
             stored.map(|(min, max)| (request.number(source.decode(min)), request.number(source.decode(max))));
         let (known, width) = Slots::of(stored, range);
         let mut buckets = KeyedBuckets::new(BucketTable::with_range(range, budget)?, subs, budget);
-        buckets.begin_places(width);
+        buckets.begin_key_indexes(width);
         let (doubles, slots) = (Vec::new(), Vec::new());
         Ok(HistogramCollector { request, source, reader, buckets, doubles, known, slots, budget })
     }
 
     /// Collects documents that have at most one value, by its slot.
-    fn collect_places(&mut self, entries: &Entries<'_>) -> Result<()> {
+    fn collect_key_indexes(&mut self, entries: &Entries<'_>) -> Result<()> {
         let (request, source, budget) = (self.request, self.source, self.budget);
         let values = self.reader.load(entries.docs)?;
         self.slots.clear();
@@ -103,7 +103,7 @@ impl<'s> HistogramCollector<'s> {
             Slots::Numbers(first) => first + i64::from(slot),
             Slots::Unknown => 0,
         };
-        self.buckets.collect_places(&self.slots, values.positions, entries, |table, parent, slot| {
+        self.buckets.collect_key_indexes(&self.slots, values.positions, entries, |table, parent, slot| {
             let number = number_of(slot);
             request.allows(number).then(|| table.bucket(parent, number, budget)).transpose()
         })
@@ -160,8 +160,8 @@ impl<'s> Collector<'s> for HistogramCollector<'s> {
         if self.collect_one(entries)? {
             return Ok(());
         }
-        if self.reader.has_one_at_most() && self.buckets.takes_places(entries)? {
-            return self.collect_places(entries);
+        if self.reader.has_one_at_most() && self.buckets.takes_key_indexes(entries)? {
+            return self.collect_key_indexes(entries);
         }
         let request = self.request;
         let stored = self.reader.load(entries.docs)?;

@@ -1,9 +1,9 @@
 //! The options of `range` and `date_range`. Source: Elasticsearch's `RangeAggregationBuilder`,
 //! `DateRangeAggregationBuilder`.
 
-use limber_mapping::RequestError;
 use limber_mapping::geo::{ArcFrom, DistanceKind, GeoPoint, Unit};
 use limber_mapping::number::java_double;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
 use super::super::answer::partial::{Bucket, with_places};
@@ -228,22 +228,16 @@ pub(super) fn ranges_of(options: &mut Options) -> std::result::Result<Vec<Value>
 
 fn parse_range(options: &Options, range: Value) -> std::result::Result<Range, RequestError> {
     let Value::Object(mut object) = range else {
-        let reason =
-            format!("[{}] ranges doesn't support values of type: {}", options.kind, json::token(&range));
-        return Err(RequestError::bad_request("x_content_parse_exception", reason));
+        return Err(options.wrong_type("ranges", &range));
     };
     if let Some(key) = object.get("key").filter(|key| json::scalar_text(key).is_none()) {
-        let reason = format!("[range] key doesn't support values of type: {}", json::token(key));
-        return Err(options.failed("ranges", RequestError::bad_request("x_content_parse_exception", reason)));
+        return Err(options.failed("ranges", ObjectParser::new("range").unsupported("key", key)));
     }
     let mut take = |name: &str| object.shift_remove(name).filter(|value| !value.is_null());
     let (key, from, to) = (take("key"), take("from"), take("to"));
     for (name, end) in [("from", &from), ("to", &to)] {
         if let Some(end @ (Value::Array(_) | Value::Object(_) | Value::Bool(_))) = end {
-            let reason = format!("[range] {name} doesn't support values of type: {}", json::token(end));
-            return Err(
-                options.failed("ranges", RequestError::bad_request("x_content_parse_exception", reason))
-            );
+            return Err(options.failed("ranges", ObjectParser::new("range").unsupported(name, end)));
         }
     }
     if let Some(other) = object.keys().next() {

@@ -140,6 +140,11 @@ impl IdColumn {
         self.ids.extend_from_slice(values.values);
         values.starts(doc_count, &mut self.starts);
     }
+
+    /// Returns which of the ids the document at `position` has.
+    pub fn range(&self, position: usize) -> std::ops::Range<usize> {
+        self.starts[position] as usize..self.starts[position + 1] as usize
+    }
 }
 
 /// Fills `starts` so that `starts[p]..starts[p + 1]` are the values of the document at position `p`.

@@ -30,12 +30,12 @@ impl<'s> KeyedBuckets<'s> {
 
     /// Forgets all key indexes (see [`super::known_buckets`]). From now on they are below `width`; 0 means
     /// that keys have none.
-    pub fn begin_places(&mut self, width: usize) {
+    pub fn begin_key_indexes(&mut self, width: usize) {
         self.known.begin(width);
     }
 
-    /// Whether [`Self::collect_places`] can collect a batch.
-    pub fn takes_places(&mut self, entries: &Entries<'_>) -> Result<bool> {
+    /// Whether [`Self::collect_key_indexes`] can collect a batch.
+    pub fn takes_key_indexes(&mut self, entries: &Entries<'_>) -> Result<bool> {
         Ok(entries.positions.is_none() && self.known.takes(entries, self.budget)?)
     }
 
@@ -44,8 +44,9 @@ impl<'s> KeyedBuckets<'s> {
     /// `make(table, parent, key_index)` returns the bucket of a key index that is new, or `None` if it is in
     /// no bucket.
     ///
-    /// Key indexes must be below the width, and [`Self::takes_places`] must have returned true for the batch.
-    pub fn collect_places(
+    /// Key indexes must be below the width, and [`Self::takes_key_indexes`] must have returned true for the
+    /// batch.
+    pub fn collect_key_indexes(
         &mut self,
         key_indexes: &[u32],
         positions: Option<&[u32]>,

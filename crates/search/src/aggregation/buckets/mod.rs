@@ -2,7 +2,8 @@
 //! The aggregations are in [`super::bucket`].
 
 pub(super) mod bucket_table;
-pub(super) mod combined_places;
+pub(super) mod combinations;
+pub(super) mod combined_keys;
 pub(super) mod deferred;
 pub(super) mod entries;
 pub(super) mod keyed_buckets;

@@ -35,6 +35,7 @@ fn total(tokens: &[Weighed]) -> u64 {
     tokens.iter().map(|token| u64::from(token.weight)).sum()
 }
 
+/// Strings that have most of their tokens in common.
 #[derive(Debug)]
 pub struct Category {
     /// The tokens that all of its strings have in common, in this order.
@@ -45,6 +46,7 @@ pub struct Category {
     pub length_max: u64,
 }
 
+/// The categories of one bucket.
 #[derive(Debug)]
 pub struct Categories {
     /// The share of the weight of two strings that must be common to both, from 0 to 1.
@@ -60,7 +62,7 @@ pub struct Categories {
 }
 
 impl Categories {
-    pub fn new(similarity: f64) -> Categories {
+    pub(crate) fn new(similarity: f64) -> Categories {
         Categories {
             similarity,
             list: Vec::new(),

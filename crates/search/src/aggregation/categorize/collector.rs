@@ -22,6 +22,7 @@ use super::tokens::{TOKEN_COUNT_MAX, message_tokens};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
+/// Sorts the values of a shard's documents into categories.
 #[derive(Debug)]
 pub struct CategorizeCollector<'s> {
     request: &'s CategorizeText,
@@ -96,7 +97,7 @@ impl Messages<'_> {
 }
 
 impl<'s> CategorizeCollector<'s> {
-    pub fn new(
+    pub(crate) fn new(
         request: &'s CategorizeText,
         analyzer: Option<Arc<Analyzer>>,
         context: CollectorContext<'s>,

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
 use limber_mapping::analysis::{Analyzer, AnalyzerParts};
+use limber_mapping::{ObjectParser, RequestError};
 use limber_text::pattern::Pattern;
 use serde_json::{Map, Value};
 
@@ -31,6 +31,7 @@ const SIMILARITY_PERCENT: i32 = 70;
 /// Largest number of patterns of one request.
 const FILTER_COUNT_MAX: usize = 100;
 
+/// The aggregation `categorize_text`, as the request gives it.
 #[derive(Debug, Clone)]
 pub struct CategorizeText {
     pub field: String,
@@ -53,7 +54,7 @@ enum CutBy {
 }
 
 impl CategorizeText {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let field = options.text("field")?;
         let percent = options.int("similarity_threshold")?.unwrap_or(SIMILARITY_PERCENT);
         if !(1..=100).contains(&percent) {
@@ -137,7 +138,7 @@ fn analyzer(options: &mut Options) -> std::result::Result<Option<CutBy>, Request
         Some(Value::Object(custom)) => {
             let known = ["char_filter", "tokenizer", "filter"];
             if let Some(other) = custom.keys().find(|name| !known.contains(&name.as_str())) {
-                return Err(options.refused(NAME, format!("[{NAME}] unknown field [{other}]")));
+                return Err(options.refused(NAME, format!("[{NAME}] {}", ObjectParser::unknown_words(other))));
             }
             if !custom.contains_key("tokenizer") {
                 return Err(options.refused(NAME, format!("[{NAME}] must have a [tokenizer]")));

@@ -150,7 +150,7 @@ impl Miner<'_> {
                 continue;
             }
             level.next += 1;
-            if level.counts[place] < self.bar() {
+            if level.counts[place] < self.min_doc_count() {
                 continue;
             }
             let level = &stack[stack.len() - 1];
@@ -170,7 +170,7 @@ impl Miner<'_> {
     }
 
     /// Returns the least number of documents that a new set needs at this time.
-    fn bar(&self) -> u64 {
+    fn min_doc_count(&self) -> u64 {
         match self.best.peek() {
             Some(Reverse(worst)) if self.best.len() >= self.wanted.size => worst.doc_count,
             _ => self.wanted.min_count,
@@ -221,7 +221,7 @@ impl Miner<'_> {
     }
 
     fn keep(&mut self, set: &[u32], doc_count: u64) {
-        if set.len() < self.wanted.min_size || doc_count < self.bar() {
+        if set.len() < self.wanted.min_size || doc_count < self.min_doc_count() {
             return;
         }
         let set = Reverse(ItemSet { items: set.to_vec(), doc_count });
@@ -237,9 +237,9 @@ impl Miner<'_> {
     /// Makes the level of the items that may extend `set`: those after `core` that enough of the scanned
     /// transactions have.
     fn level(&mut self, transactions: &[u32], set: Vec<u32>, count: u64, core: Option<u32>) -> Level {
-        let bar = self.bar();
+        let min_doc_count = self.min_doc_count();
         let from = core.map_or(0, |core| self.touched.partition_point(|&item| item <= core));
-        let may_extend = |item: &u32| (bar..count).contains(&self.counts[*item as usize]);
+        let may_extend = |item: &u32| (min_doc_count..count).contains(&self.counts[*item as usize]);
         let candidates: Vec<u32> = self.touched[from..].iter().copied().filter(may_extend).collect();
         let counts = candidates.iter().map(|&item| self.counts[item as usize]).collect();
         let mut starts = Vec::with_capacity(candidates.len() + 1);

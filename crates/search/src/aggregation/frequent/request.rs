@@ -4,8 +4,8 @@
 //! `FrequentItemSetsAggregationBuilder`. The support of a set is its share of all documents of the bucket.
 //! Documents that do not match the `filter` contribute no items, but they count in the total.
 
-use limber_mapping::RequestError;
 use limber_mapping::number::java_double;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_store::Charge;
 use serde_json::{Map, Value};
 
@@ -196,9 +196,7 @@ fn check(
     } else {
         return Ok(());
     };
-    let outer = format!("Failed to build [{NAME}] after last required field arrived");
-    Err(RequestError::bad_request("x_content_parse_exception", outer)
-        .caused_by(RequestError::illegal_argument(reason)))
+    Err(ObjectParser::new(NAME).failed_to_build(RequestError::illegal_argument(reason)))
 }
 
 impl Request for FrequentItemSets {

@@ -4,8 +4,8 @@
 //! Source: Elasticsearch's `PercentilesAggregationBuilder`, `PercentileRanksAggregationBuilder`,
 //! `PercentilesConfig`.
 
-use limber_mapping::RequestError;
 use limber_mapping::number::java_double;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
 use super::super::answer::order::{NameCheck, OrderValues};
@@ -297,7 +297,7 @@ fn method(options: &mut Options) -> std::result::Result<Method, RequestError> {
     match (digest, hdr) {
         (Some(_), Some(_)) => {
             let cause = RequestError::illegal_argument("Only one percentiles method should be declared.");
-            Err(not_built(options).caused_by(cause))
+            Err(ObjectParser::new(options.kind).failed_to_build(cause))
         }
         (None, None) => Ok(Method::Digest { compression: COMPRESSION }),
         (Some(mut own), None) => digest_method(&mut own).map_err(|cause| options.failed("tdigest", cause)),
@@ -335,12 +335,7 @@ fn hdr_method(own: &mut Options) -> std::result::Result<Method, RequestError> {
     Ok(Method::Hdr { digits })
 }
 
-fn not_built(options: &Options) -> RequestError {
-    let reason = format!("Failed to build [{}] after last required field arrived", options.kind);
-    RequestError::bad_request("x_content_parse_exception", reason)
-}
-
 fn unbuilt(options: &Options, reason: &str) -> RequestError {
     let cause = RequestError::illegal_argument(format!("{reason}: [{}]", options.name));
-    not_built(options).caused_by(cause)
+    ObjectParser::new(options.kind).failed_to_build(cause)
 }

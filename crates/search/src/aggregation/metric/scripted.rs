@@ -26,7 +26,6 @@ use super::super::tree::{Aggregation, Kind};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::script::BoundScript;
-use crate::values::json;
 
 /// The options of a `scripted_metric`: its scripts and their parameters.
 #[derive(Debug, Clone)]
@@ -53,14 +52,7 @@ impl ScriptedMetric {
         let params = match options.take_typed("params")? {
             None => Map::new(),
             Some(Json::Object(params)) => params,
-            Some(other) => {
-                // Elasticsearch names the kind of token, not the value.
-                let reason = format!(
-                    "[scripted_metric] params doesn't support values of type: {}",
-                    json::token(&other)
-                );
-                return Err(RequestError::bad_request("x_content_parse_exception", reason));
-            }
+            Some(other) => return Err(options.wrong_type("params", &other)),
         };
         if let (None, Some(option)) = (&map, options.first_left()) {
             return Err(super::super::options::unknown_field(options.kind, option));

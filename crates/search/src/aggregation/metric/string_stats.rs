@@ -116,8 +116,8 @@ impl Collect for StringStats {
             keys: KeyReader::new(&context.bound.sources()[0], None)?,
             counts: HashMap::default(),
             first: Vec::new(),
-            by_place: Vec::new(),
-            places: Vec::new(),
+            by_key_index: Vec::new(),
+            key_indexes: Vec::new(),
             starts: Vec::new(),
             budget: context.budget,
         }))
@@ -187,8 +187,8 @@ struct StringCollector<'s> {
     /// Number of documents by term of the first bucket, which is often the only one.
     first: Vec<u64>,
     /// The same, by ordinal of a term in the current segment.
-    by_place: Vec<u32>,
-    places: Vec<u32>,
+    by_key_index: Vec<u32>,
+    key_indexes: Vec<u32>,
     starts: Vec<u32>,
     budget: &'s Budget,
 }
@@ -200,16 +200,16 @@ impl<'s> Collector<'s> for StringCollector<'s> {
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         let before = self.counts.len();
-        self.places.clear();
+        self.key_indexes.clear();
         if entries.is_single_bucket()
-            && self.keys.place_count() > 0
-            && self.keys.load_places(entries.docs, &mut self.places)?
+            && self.keys.key_index_count() > 0
+            && self.keys.load_key_indexes(entries.docs, &mut self.key_indexes)?
         {
-            if self.by_place.is_empty() {
-                self.budget.spend(self.keys.place_count() as u64 * 4)?;
-                self.by_place.resize(self.keys.place_count(), 0);
+            if self.by_key_index.is_empty() {
+                self.budget.spend(self.keys.key_index_count() as u64 * 4)?;
+                self.by_key_index.resize(self.keys.key_index_count(), 0);
             }
-            self.places.iter().for_each(|&place| self.by_place[place as usize] += 1);
+            self.key_indexes.iter().for_each(|&key_index| self.by_key_index[key_index as usize] += 1);
             return Ok(());
         }
         let values = self.keys.load(entries.docs, self.budget)?;
@@ -228,9 +228,9 @@ impl<'s> Collector<'s> for StringCollector<'s> {
     }
 
     fn end_segment(&mut self) -> Result<()> {
-        for (place, count) in (0u32..).zip(std::mem::take(&mut self.by_place)) {
+        for (key_index, count) in (0u32..).zip(std::mem::take(&mut self.by_key_index)) {
             if count > 0 {
-                let id = self.keys.id_at(place, self.budget)? as usize;
+                let id = self.keys.id_at(key_index, self.budget)? as usize;
                 if id >= self.first.len() {
                     self.budget.spend((id + 1 - self.first.len()) as u64 * 8)?;
                     self.first.resize(id + 1, 0);

@@ -19,13 +19,14 @@ use super::options::{GapPolicy, buckets_path, missing_for};
 use super::path::BucketsPath;
 use crate::error::Result;
 
+/// The pipeline aggregation `change_point`, as the request gives it.
 #[derive(Debug, Clone)]
 pub struct ChangePoint {
     path: BucketsPath,
 }
 
 impl ChangePoint {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let path = buckets_path(options, missing_for("change_point"))?;
         options.finish()?;
         Ok(Kind::pipeline(ChangePoint { path }))

@@ -1,6 +1,6 @@
 //! `normalize`: normalizes the values of buckets. Source: Elasticsearch's `NormalizePipelineMethods`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 
 use super::super::answer::partial::Partial;
 use super::super::options::Options;
@@ -42,8 +42,7 @@ impl Normalize {
             Some("softmax") => Method::Softmax,
             Some(other) => {
                 let cause = RequestError::illegal_argument(format!("invalid method [{other}]"));
-                let reason = "Failed to build [normalize] after last required field arrived";
-                return Err(RequestError::bad_request("x_content_parse_exception", reason).caused_by(cause));
+                return Err(ObjectParser::new("normalize").failed_to_build(cause));
             }
         };
         let path = buckets_path(options, |_| "Required [buckets_path]".to_owned())?;

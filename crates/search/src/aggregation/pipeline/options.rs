@@ -57,13 +57,10 @@ pub fn buckets_path(
         }
         Some(Value::Array(list)) if list.is_empty() => Value::Null,
         Some(Value::Array(_) | Value::Object(_)) => {
-            return Err(RequestError::bad_request(
-                "action_request_validation_exception",
-                format!(
-                    "Validation Failed: 1: buckets_path must contain a single entry for aggregation [{}];",
-                    options.name
-                ),
-            ));
+            return Err(RequestError::validation([format!(
+                "buckets_path must contain a single entry for aggregation [{}]",
+                options.name
+            )]));
         }
         Some(value) => value,
         None => Value::Null,

@@ -141,12 +141,12 @@ impl<'s> KeyReader<'s> {
     }
 
     /// Upper bound of the key indexes in the current segment; 0 if keys have no indexes.
-    pub fn place_count(&self) -> usize {
+    pub fn key_index_count(&self) -> usize {
         if self.filter.is_some() {
             return 0;
         }
         match &self.reader {
-            Reader::Numbers(reader) => reader.place_range().map_or(0, |(_, width)| width),
+            Reader::Numbers(reader) => reader.key_index_range().map_or(0, |(_, width)| width),
             Reader::Terms(terms) => terms.names.numbers.len(),
             Reader::Computed(_) => 0,
         }
@@ -154,10 +154,10 @@ impl<'s> KeyReader<'s> {
 
     /// Appends the key index of each document's key. Returns false if a document does not have exactly one
     /// key.
-    pub fn load_places(&mut self, docs: &[DocId], out: &mut Vec<u32>) -> Result<bool> {
+    pub fn load_key_indexes(&mut self, docs: &[DocId], out: &mut Vec<u32>) -> Result<bool> {
         match &mut self.reader {
             Reader::Numbers(reader) => {
-                let Some((first, _)) = reader.place_range() else { return Ok(false) };
+                let Some((first, _)) = reader.key_index_range() else { return Ok(false) };
                 let values = reader.load(docs)?;
                 if values.positions.is_some() {
                     return Ok(false);
@@ -177,25 +177,25 @@ impl<'s> KeyReader<'s> {
     }
 
     /// Returns the id of the key with this index.
-    pub fn id_at(&mut self, place: u32, budget: &Budget) -> Result<i64> {
+    pub fn id_at(&mut self, key_index: u32, budget: &Budget) -> Result<i64> {
         match &mut self.reader {
             Reader::Numbers(reader) => {
-                Ok(reader.place_range().map_or(0, |(first, _)| first + i64::from(place)))
+                Ok(reader.key_index_range().map_or(0, |(first, _)| first + i64::from(key_index)))
             }
-            Reader::Terms(terms) => terms.names.id(place, self.filter, budget),
+            Reader::Terms(terms) => terms.names.id(key_index, self.filter, budget),
             Reader::Computed(_) => Ok(UNKNOWN),
         }
     }
 
     /// Looks up the key of an id among the terms of the current segment: returns its key index, or as the
     /// error the key index of the first greater term. `None` if keys are not sorted terms.
-    pub fn place_of(&self, id: i64) -> Result<Option<std::result::Result<u32, u32>>> {
+    pub fn key_index_of(&self, id: i64) -> Result<Option<std::result::Result<u32, u32>>> {
         let Reader::Terms(terms) = &self.reader else { return Ok(None) };
         let Names { missing, segment, path, pool, .. } = &terms.names;
         let (Some(segment), None) = (segment, missing) else { return Ok(None) };
         let Some(dictionary) = segment.terms(path)? else { return Ok(None) };
-        let place = dictionary.ordinal(pool.term(id as u32))?;
-        Ok(Some(place.map(|place| place as u32).map_err(|place| place as u32)))
+        let key_index = dictionary.ordinal(pool.term(id as u32))?;
+        Ok(Some(key_index.map(|key_index| key_index as u32).map_err(|key_index| key_index as u32)))
     }
 
     /// Returns the ids of `docs`. An id occurs once in a document; the ids of a document are in the order of

@@ -88,7 +88,7 @@ impl<'s> NumberReader<'s> {
 
     /// Returns the smallest value of the current segment and the number of values up to the largest, if that
     /// is small.
-    pub fn place_range(&self) -> Option<(i64, usize)> {
+    pub fn key_index_range(&self) -> Option<(i64, usize)> {
         let column = self.column.as_ref()?;
         let ends = [column.min()?, column.max()?].map(|end| self.resolution.millis(end));
         let first = self.missing.map_or(ends[0], |missing| missing.min(ends[0]));

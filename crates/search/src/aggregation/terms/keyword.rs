@@ -1,9 +1,9 @@
 //! `terms` of keywords and IP addresses: counts by ordinal, and looks terms up as late as possible.
 
+mod breadth_first;
 mod by_ordinal;
-mod deferred;
 
-use deferred::{DeferredWindow, can_defer};
+use breadth_first::{BreadthFirstWindow, can_defer};
 use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment, SegmentView};
 
@@ -29,7 +29,7 @@ const UNLISTED: usize = usize::MAX;
 
 /// Document counts by ordinal of one segment.
 #[derive(Debug)]
-struct Held<'s> {
+struct CountedSegment<'s> {
     segment: &'s Segment,
     counts: Vec<u32>,
 }
@@ -43,10 +43,10 @@ pub struct TermsFindings {
     keyed_by: Option<usize>,
     /// Document counts by ordinal of the segment with this index in the snapshot, if no other documents were
     /// counted.
-    held: Option<(usize, Vec<u32>)>,
+    counted_only: Option<(usize, Vec<u32>)>,
     /// Whether documents are deferred; then the sub-aggregations have not collected anything yet.
-    defers: bool,
-    deferred: Vec<DeferredWindow>,
+    is_breadth_first: bool,
+    windows: Vec<BreadthFirstWindow>,
     below: Vec<Findings>,
 }
 
@@ -72,10 +72,10 @@ pub struct KeywordTerms<'s> {
     is_whole: bool,
     /// The first segment that was only counted by ordinal. Its terms are looked up when there is a second
     /// segment; otherwise only those that are shown are looked up.
-    held: Option<Held<'s>>,
+    counted_only: Option<CountedSegment<'s>>,
     /// Whether documents are deferred until it is known which terms have buckets.
-    defers: bool,
-    deferred: Vec<DeferredWindow>,
+    is_breadth_first: bool,
+    windows: Vec<BreadthFirstWindow>,
     /// The index of the current segment in the snapshot.
     segment_place: usize,
     starts: Vec<u32>,
@@ -93,7 +93,7 @@ impl<'s> KeywordTerms<'s> {
         let CollectorContext { bound, subs, shard, is_alone, budget } = context;
         let filter = &bound.filter;
         let missing = source.missing_term()?;
-        let defers = is_alone && can_defer(request, source, &subs, shard)?;
+        let is_breadth_first = is_alone && can_defer(request, source, &subs, shard)?;
         Ok(KeywordTerms {
             request,
             filter,
@@ -106,9 +106,9 @@ impl<'s> KeywordTerms<'s> {
             keyed_by: None,
             ordinal_counts: Vec::new(),
             is_whole: false,
-            held: None,
-            defers,
-            deferred: Vec::new(),
+            counted_only: None,
+            is_breadth_first,
+            windows: Vec::new(),
             segment_place: 0,
             starts: Vec::new(),
             term: Vec::new(),
@@ -147,21 +147,21 @@ impl<'s> KeywordTerms<'s> {
             }
         }
         counts.truncate(terms.len() as usize);
-        self.hold(Held { segment, counts })
+        self.hold(CountedSegment { segment, counts })
     }
 
     /// Keeps counts by ordinal while they belong to one segment and nothing else was counted. Otherwise moves
     /// them to the buckets of their terms.
-    fn hold(&mut self, next: Held<'s>) -> Result<()> {
-        match self.held.take() {
-            None if self.buckets.table.len() == 0 => self.held = Some(next),
+    fn hold(&mut self, next: CountedSegment<'s>) -> Result<()> {
+        match self.counted_only.take() {
+            None if self.buckets.table.len() == 0 => self.counted_only = Some(next),
             Some(mut first) if std::ptr::eq(first.segment, next.segment) => {
                 first.counts.iter_mut().zip(next.counts).for_each(|(count, more)| *count += more);
-                self.held = Some(first);
+                self.counted_only = Some(first);
             }
             first => {
-                for held in first.into_iter().chain([next]) {
-                    self.name(&held)?;
+                for counted_only in first.into_iter().chain([next]) {
+                    self.name(&counted_only)?;
                 }
             }
         }
@@ -169,12 +169,12 @@ impl<'s> KeywordTerms<'s> {
     }
 
     /// Adds the counts to the buckets of their terms.
-    fn name(&mut self, held: &Held<'s>) -> Result<()> {
+    fn name(&mut self, counted_only: &CountedSegment<'s>) -> Result<()> {
         self.name_table()?;
-        let Some(terms) = held.segment.terms(self.source.path())? else { return Ok(()) };
+        let Some(terms) = counted_only.segment.terms(self.source.path())? else { return Ok(()) };
         let mut cursor = terms.cursor();
         while cursor.advance()? {
-            let count = held.counts[cursor.ord() as usize];
+            let count = counted_only.counts[cursor.ord() as usize];
             if count > 0 && self.filter.allows_term(cursor.term()) {
                 let number = self.numbers.pool.number(cursor.term(), self.budget)?;
                 let bucket = self.buckets.table.bucket(0, i64::from(number), self.budget)?;
@@ -186,24 +186,24 @@ impl<'s> KeywordTerms<'s> {
 
     /// Makes the result if only one segment was counted: buckets are selected by ordinal, and only their
     /// terms are looked up.
-    fn finish_held(&mut self, held: &Held<'s>) -> Result<Partial> {
+    fn finish_held(&mut self, counted_only: &CountedSegment<'s>) -> Result<Partial> {
         let candidates = (0u32..)
-            .zip(&held.counts)
+            .zip(&counted_only.counts)
             .filter(|(_, count)| **count > 0)
             .map(|(ordinal, &count)| Candidate { bucket: ordinal, doc_count: u64::from(count) })
             .collect();
-        if !self.defers {
+        if !self.is_breadth_first {
             self.buckets.subs.settle()?;
         }
         let selected = select(candidates, self.request, &self.buckets.subs, |left, right| left.cmp(&right));
         let mut keys = Vec::with_capacity(selected.kept.len());
         for kept in &selected.kept {
-            if let Some(terms) = held.segment.terms(self.source.path())? {
+            if let Some(terms) = counted_only.segment.terms(self.source.path())? {
                 terms.term(u64::from(kept.bucket), &mut self.term)?;
             }
             keys.push(term_key(&self.term)?);
         }
-        let below = if self.defers { self.below_chosen(&keys)? } else { Vec::new() };
+        let below = if self.is_breadth_first { self.below_chosen(&keys)? } else { Vec::new() };
         let mut next = keys.into_iter();
         let key = |_| next.next().unwrap_or(TermKey::Long(0));
         terms_partial(selected, key, &mut below.into_iter())
@@ -256,11 +256,11 @@ impl<'s> KeywordTerms<'s> {
         if self.buckets.subs.is_empty() {
             return Ok(entries.bucket_count == 1);
         }
-        if !self.defers {
+        if !self.is_breadth_first {
             return Ok(false);
         }
         if entries.bucket_count == 1 && entries.is_single_bucket() && entries.scores.is_empty() {
-            self.deferred.extend(DeferredWindow::of(self.segment_place, entries, self.budget)?);
+            self.windows.extend(BreadthFirstWindow::of(self.segment_place, entries, self.budget)?);
             return Ok(true);
         }
         self.collect_all_deferred(Some(self.segment_place))?;
@@ -274,9 +274,9 @@ impl<'s> KeywordTerms<'s> {
         self.ordinal_count = self.reader.begin(&view.segment, self.source.is_mapped())?;
         self.segment = Some(&*view.segment);
         self.numbers.begin(&view.segment, self.reader.missing_ordinal());
-        self.buckets.begin_places(self.ordinal_count);
+        self.buckets.begin_key_indexes(self.ordinal_count);
         // Deferred documents are collected later, with their segments.
-        if self.defers { Ok(()) } else { self.buckets.subs.begin_segment(view) }
+        if self.is_breadth_first { Ok(()) } else { self.buckets.subs.begin_segment(view) }
     }
 }
 
@@ -312,14 +312,14 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
             return self.begin(place);
         }
         // A segment that the snapshot does not list cannot be collected again later.
-        if self.defers {
+        if self.is_breadth_first {
             self.collect_all_deferred(None)?;
         }
         self.segment_place = UNLISTED;
         self.ordinal_count = self.reader.begin(&view.segment, self.source.is_mapped())?;
         self.segment = Some(&*view.segment);
         self.numbers.begin(&view.segment, self.reader.missing_ordinal());
-        self.buckets.begin_places(self.ordinal_count);
+        self.buckets.begin_key_indexes(self.ordinal_count);
         self.buckets.subs.begin_segment(view)
     }
 
@@ -342,12 +342,12 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
             return Ok(());
         }
         self.prepare_keys()?;
-        let takes_places = self.buckets.takes_places(entries)?;
+        let takes_key_indexes = self.buckets.takes_key_indexes(entries)?;
         let values = self.reader.load(entries.docs)?;
         let (buckets, numbers, budget) = (&mut self.buckets, &mut self.numbers, self.budget);
         let by_ordinal = self.keyed_by.is_some();
-        if takes_places {
-            return buckets.collect_places(
+        if takes_key_indexes {
+            return buckets.collect_key_indexes(
                 values.values,
                 values.positions,
                 entries,
@@ -375,7 +375,7 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
     }
 
     fn collect_whole_segment(&mut self) -> Result<bool> {
-        if !self.buckets.subs.is_empty() && !self.defers {
+        if !self.buckets.subs.is_empty() && !self.is_breadth_first {
             return Ok(false);
         }
         let Some(column) = self.reader.column() else { return Ok(self.reader.missing_ordinal().is_none()) };
@@ -384,16 +384,16 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
         }
         // Without postings the dictionary has no document frequencies.
         self.is_whole = self.source.field.as_ref().is_some_and(|field| field.index);
-        if self.is_whole && self.defers {
-            let windows = DeferredWindow::whole(self.segment_place, column.doc_count());
-            self.deferred.extend(windows);
+        if self.is_whole && self.is_breadth_first {
+            let windows = BreadthFirstWindow::whole(self.segment_place, column.doc_count());
+            self.windows.extend(windows);
         }
         Ok(self.is_whole)
     }
 
     fn end_segment(&mut self) -> Result<()> {
         self.flush_counts()?;
-        if self.defers { Ok(()) } else { self.buckets.subs.end_segment() }
+        if self.is_breadth_first { Ok(()) } else { self.buckets.subs.end_segment() }
     }
 
     fn can_split(&self) -> bool {
@@ -406,13 +406,14 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
 
     fn take_findings(&mut self) -> Result<Findings> {
         let segments = &self.shard.segments;
-        let place =
-            |held: &Held<'s>| segments.iter().position(|view| std::ptr::eq(&*view.segment, held.segment));
-        let held = match self.held.take() {
-            Some(held) => match place(&held) {
-                Some(place) => Some((place, held.counts)),
+        let place = |counted_only: &CountedSegment<'s>| {
+            segments.iter().position(|view| std::ptr::eq(&*view.segment, counted_only.segment))
+        };
+        let counted_only = match self.counted_only.take() {
+            Some(counted_only) => match place(&counted_only) {
+                Some(place) => Some((place, counted_only.counts)),
                 None => {
-                    self.name(&held)?;
+                    self.name(&counted_only)?;
                     None
                 }
             },
@@ -420,29 +421,30 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
         };
         let table = std::mem::take(&mut self.buckets.table);
         let pool = std::mem::take(&mut self.numbers.pool);
-        let (deferred, below) = (std::mem::take(&mut self.deferred), self.buckets.subs.take_findings()?);
-        let (defers, keyed_by) = (self.defers, self.keyed_by.take());
-        let found = TermsFindings { table, pool, keyed_by, held, defers, deferred, below };
+        let (windows, below) = (std::mem::take(&mut self.windows), self.buckets.subs.take_findings()?);
+        let (is_breadth_first, keyed_by) = (self.is_breadth_first, self.keyed_by.take());
+        let found = TermsFindings { table, pool, keyed_by, counted_only, is_breadth_first, windows, below };
         Ok(Findings::Terms(Box::new(found)))
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
         let Findings::Terms(found) = findings else { return Ok(()) };
-        let TermsFindings { table, pool, keyed_by, held, defers, mut deferred, below } = *found;
-        match (self.defers, defers) {
-            (true, true) => self.deferred.append(&mut deferred),
+        let TermsFindings { table, pool, keyed_by, counted_only, is_breadth_first, mut windows, below } =
+            *found;
+        match (self.is_breadth_first, is_breadth_first) {
+            (true, true) => self.windows.append(&mut windows),
             (true, false) => self.collect_all_deferred(None)?,
-            (false, true) => return self.collect_deferred(&deferred, None),
+            (false, true) => return self.collect_deferred(&windows, None),
             (false, false) => {}
         }
-        if let Some((place, counts)) = held {
+        if let Some((place, counts)) = counted_only {
             self.budget.spend(counts.len() as u64 * 4)?;
-            self.hold(Held { segment: &self.shard.segments[place].segment, counts })?;
+            self.hold(CountedSegment { segment: &self.shard.segments[place].segment, counts })?;
         }
         if table.len() > 0
-            && let Some(held) = self.held.take()
+            && let Some(counted_only) = self.counted_only.take()
         {
-            self.name(&held)?;
+            self.name(&counted_only)?;
         }
         let buckets = match keyed_by {
             Some(place) if table.len() > 0 => self.absorb_by_ordinal(&table, place, bucket_of)?,
@@ -457,15 +459,15 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
-        if let Some(held) = self.held.take() {
+        if let Some(counted_only) = self.counted_only.take() {
             let is_alone = parents == [0] && self.buckets.table.len() == 0;
             if is_alone && self.filter.allows_all() && self.request.min_doc_count > 0 {
-                return Ok(vec![self.finish_held(&held)?]);
+                return Ok(vec![self.finish_held(&counted_only)?]);
             }
-            self.name(&held)?;
+            self.name(&counted_only)?;
         }
         self.add_terms_without_documents(parents)?;
-        if !self.defers {
+        if !self.is_breadth_first {
             self.buckets.subs.settle()?;
         }
         let selected = {
@@ -479,7 +481,7 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
         };
         let kept = selected.iter().flat_map(|selected| &selected.kept);
         let keys = kept.map(|kept| self.term_of(kept.bucket)).collect::<Result<Vec<TermKey>>>()?;
-        let below = match self.defers {
+        let below = match self.is_breadth_first {
             true => self.below_chosen(&keys)?,
             false => finish_kept(&mut self.buckets.subs, &selected)?,
         };

@@ -16,7 +16,8 @@ use super::super::answer::partial::{Key, Partial, TermKey, TermsPartial};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
 use super::super::buckets::bucket_table::BucketTable;
-use super::super::buckets::combined_places::CombinedPlaces;
+use super::super::buckets::combinations::Combinations;
+use super::super::buckets::combined_keys::CombinedKeys;
 use super::super::buckets::entries::{Emitted, Entries, IdColumn};
 use super::super::buckets::list::{key_text, part_json};
 use super::super::budget::Budget;
@@ -34,9 +35,6 @@ use crate::error::Result;
 
 /// Largest number of fields of one aggregation.
 const FIELD_COUNT_MAX: usize = 64;
-
-/// Largest number of combinations of one document.
-const COMBINATIONS_MAX: usize = 1 << 20;
 
 /// The options of a `multi_terms`: several fields whose values together are the key.
 #[derive(Debug, Clone)]
@@ -97,8 +95,8 @@ impl Collect for MultiTerms {
             table: BucketTable::default(),
             subs: context.subs,
             emitted: Emitted::default(),
-            combined: CombinedPlaces::default(),
-            places: vec![Vec::new(); self.fields.len()],
+            combined: CombinedKeys::default(),
+            key_indexes: vec![Vec::new(); self.fields.len()],
             budget: context.budget,
         }))
     }
@@ -127,12 +125,13 @@ impl Render for MultiTerms {
         out.insert("doc_count_error_upper_bound".into(), terms.error.into());
         out.insert("sum_other_doc_count".into(), terms.other_doc_count.into());
         let sources = &renderer.shape.sources;
-        let format = |place: usize| sources.get(place).map_or(&Format::Raw, |source: &Source| &source.format);
+        let format =
+            |key_index: usize| sources.get(key_index).map_or(&Format::Raw, |source: &Source| &source.format);
         let buckets = terms.buckets.iter().map(|bucket| {
             let TermKey::Several(keys) = &bucket.key else { return Ok(Value::Null) };
-            let shown = keys.iter().enumerate().map(|(place, key)| part_json(key, format(place)));
+            let shown = keys.iter().enumerate().map(|(key_index, key)| part_json(key, format(key_index)));
             let texts: Vec<String> =
-                keys.iter().enumerate().map(|(place, key)| key_text(key, format(place))).collect();
+                keys.iter().enumerate().map(|(key_index, key)| key_text(key, format(key_index))).collect();
             let mut head = Map::new();
             head.insert("key".into(), shown.collect());
             head.insert("key_as_string".into(), texts.join("|").into());
@@ -160,9 +159,9 @@ struct MultiCollector<'s> {
     table: BucketTable,
     subs: Subs<'s>,
     emitted: Emitted,
-    combined: CombinedPlaces,
+    combined: CombinedKeys,
     /// Key indexes of the current batch, by field.
-    places: Vec<Vec<u32>>,
+    key_indexes: Vec<Vec<u32>>,
     budget: &'s Budget,
 }
 
@@ -202,19 +201,21 @@ impl<'s> MultiCollector<'s> {
 impl MultiCollector<'_> {
     /// Collects documents that have exactly one value in every field, if all fields have key indexes. Returns
     /// false otherwise.
-    fn collect_places(&mut self, entries: &Entries<'_>) -> Result<bool> {
-        for (reader, places) in self.readers.iter_mut().zip(&mut self.places) {
-            places.clear();
-            if reader.place_count() == 0 || !reader.load_places(entries.docs, places)? {
+    fn collect_key_indexes(&mut self, entries: &Entries<'_>) -> Result<bool> {
+        for (reader, key_indexes) in self.readers.iter_mut().zip(&mut self.key_indexes) {
+            key_indexes.clear();
+            if reader.key_index_count() == 0 || !reader.load_key_indexes(entries.docs, key_indexes)? {
                 return Ok(false);
             }
         }
-        let (mut combined, places) = (std::mem::take(&mut self.combined), std::mem::take(&mut self.places));
+        let (mut combined, key_indexes) =
+            (std::mem::take(&mut self.combined), std::mem::take(&mut self.key_indexes));
         let mut combination = vec![0i64; self.width];
         let budget = self.budget;
-        let buckets = combined.look_up(&places, entries, budget, |parent, places| {
-            for ((cell, reader), &place) in combination.iter_mut().zip(&mut self.readers).zip(places) {
-                *cell = reader.id_at(place, budget)?;
+        let buckets = combined.look_up(&key_indexes, entries, budget, |parent, key_indexes| {
+            for ((cell, reader), &key_index) in combination.iter_mut().zip(&mut self.readers).zip(key_indexes)
+            {
+                *cell = reader.id_at(key_index, budget)?;
             }
             let number = self.number(&combination)?;
             self.table.bucket(parent, i64::from(number), budget).map(Some)
@@ -232,7 +233,7 @@ impl MultiCollector<'_> {
                 })?;
             }
         }
-        (self.combined, self.places) = (combined, places);
+        (self.combined, self.key_indexes) = (combined, key_indexes);
         Ok(is_taken)
     }
 }
@@ -250,12 +251,12 @@ pub struct MultiFindings {
 impl<'s> Collector<'s> for MultiCollector<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
         self.readers.iter_mut().try_for_each(|reader| reader.begin(view, self.budget))?;
-        self.combined.begin(self.readers.iter().map(KeyReader::place_count));
+        self.combined.begin(self.readers.iter().map(KeyReader::key_index_count));
         self.subs.begin_segment(view)
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
-        if entries.positions.is_none() && self.collect_places(entries)? {
+        if entries.positions.is_none() && self.collect_key_indexes(entries)? {
             return Ok(());
         }
         for (reader, column) in self.readers.iter_mut().zip(&mut self.columns) {
@@ -263,25 +264,14 @@ impl<'s> Collector<'s> for MultiCollector<'s> {
         }
         self.emitted.clear();
         let mut combination = vec![0i64; self.width];
-        let mut places = vec![0usize; self.width];
+        let mut combinations = Combinations::new(self.width);
         // Consecutive documents often have the same combination.
         let (mut last, mut last_number) = (Vec::new(), 0);
         for entry in 0..entries.len() {
             let position = entries.position(entry);
-            let mut combinations = 1usize;
-            for (place, column) in self.columns.iter().enumerate() {
-                let (start, end) = (column.starts[position] as usize, column.starts[position + 1] as usize);
-                combinations = combinations.saturating_mul(end - start);
-                places[place] = start;
-                combination[place] = column.ids.get(start).copied().unwrap_or(0);
-            }
-            if combinations > COMBINATIONS_MAX {
-                return Err(RequestError::illegal_argument(format!(
-                    "a document has more than {COMBINATIONS_MAX} combinations of values in a [multi_terms] aggregation"
-                ))
-                .into());
-            }
-            for _ in 0..combinations {
+            let count =
+                combinations.begin(&self.columns, position, &mut combination, |_| 0, "multi_terms")?;
+            for _ in 0..count {
                 if last != combination {
                     last_number = self.number(&combination)?;
                     last.clone_from(&combination);
@@ -289,18 +279,7 @@ impl<'s> Collector<'s> for MultiCollector<'s> {
                 let bucket = self.table.bucket(entries.bucket(entry), i64::from(last_number), self.budget)?;
                 self.table.counts[bucket as usize] += 1;
                 self.emitted.push(entry, bucket);
-                // Advances to the next combination; the last field changes fastest.
-                for (place, column) in self.columns.iter().enumerate().rev() {
-                    let (start, end) =
-                        (column.starts[position] as usize, column.starts[position + 1] as usize);
-                    places[place] += 1;
-                    if places[place] < end {
-                        combination[place] = column.ids[places[place]];
-                        break;
-                    }
-                    places[place] = start;
-                    combination[place] = column.ids[start];
-                }
+                combinations.advance(&self.columns, position, &mut combination);
             }
         }
         if !self.subs.is_empty() && self.table.len() > 0 {

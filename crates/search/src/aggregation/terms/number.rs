@@ -23,23 +23,23 @@ use crate::error::Result;
 
 /// Key indexes of numbers within a narrow range.
 #[derive(Debug, Default)]
-struct Places {
+struct KeyIndexes {
     first: i64,
     /// 0 if the range is too wide.
     width: usize,
     /// The key indexes of the current batch.
-    places: Vec<u32>,
+    key_indexes: Vec<u32>,
 }
 
-impl Places {
+impl KeyIndexes {
     const WIDTH_MAX: u64 = 1 << 16;
 
-    fn of(range: Option<(i64, i64)>) -> Places {
+    fn of(range: Option<(i64, i64)>) -> KeyIndexes {
         match range {
             Some((first, last)) if last.abs_diff(first) < Self::WIDTH_MAX => {
-                Places { first, width: last.abs_diff(first) as usize + 1, places: Vec::new() }
+                KeyIndexes { first, width: last.abs_diff(first) as usize + 1, key_indexes: Vec::new() }
             }
-            _ => Places::default(),
+            _ => KeyIndexes::default(),
         }
     }
 }
@@ -54,7 +54,7 @@ pub struct NumberTerms<'s> {
     filter: &'s TermFilter,
     source: &'s Source,
     reader: NumberReader<'s>,
-    places: Places,
+    key_indexes: KeyIndexes,
     buckets: KeyedBuckets<'s>,
     /// Whether numbers may be counted by sorting, and the numbers that were collected for that.
     can_sort: bool,
@@ -74,13 +74,24 @@ impl<'s> NumberTerms<'s> {
         let can_sort = is_alone && subs.is_empty() && filter.allows_all() && request.min_doc_count > 0;
         let reader = NumberReader::new(source)?;
         let range = stored_range(source, shard, reader.missing())?;
-        let places = Places::of(range);
+        let key_indexes = KeyIndexes::of(range);
         // Numbers of unknown range often have few, small values: hours, ratings, booleans.
         let dense = range.or(Some((0, SMALL_MAX)));
         let mut buckets = KeyedBuckets::new(BucketTable::with_range(dense, budget)?, subs, budget);
-        buckets.begin_places(places.width);
+        buckets.begin_key_indexes(key_indexes.width);
         let sorted = SortedNumbers::default();
-        Ok(NumberTerms { request, filter, source, reader, places, buckets, can_sort, sorted, shard, budget })
+        Ok(NumberTerms {
+            request,
+            filter,
+            source,
+            reader,
+            key_indexes,
+            buckets,
+            can_sort,
+            sorted,
+            shard,
+            budget,
+        })
     }
 
     /// Adds a bucket for every value of the field under every parent, which `min_doc_count: 0` asks for.
@@ -135,16 +146,21 @@ impl<'s> Collector<'s> for NumberTerms<'s> {
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
-        if self.reader.has_one_at_most() && self.buckets.takes_places(entries)? {
+        if self.reader.has_one_at_most() && self.buckets.takes_key_indexes(entries)? {
             let values = self.reader.load(entries.docs)?;
-            let Places { first, places, .. } = &mut self.places;
-            places.clear();
-            places.extend(values.values.iter().map(|&value| value.wrapping_sub(*first) as u32));
+            let KeyIndexes { first, key_indexes, .. } = &mut self.key_indexes;
+            key_indexes.clear();
+            key_indexes.extend(values.values.iter().map(|&value| value.wrapping_sub(*first) as u32));
             let (first, filter, budget) = (*first, self.filter, self.budget);
-            return self.buckets.collect_places(places, values.positions, entries, |table, parent, place| {
-                let value = first + i64::from(place);
-                filter.allows_number(value).then(|| table.bucket(parent, value, budget)).transpose()
-            });
+            return self.buckets.collect_key_indexes(
+                key_indexes,
+                values.positions,
+                entries,
+                |table, parent, key_index| {
+                    let value = first + i64::from(key_index);
+                    filter.allows_number(value).then(|| table.bucket(parent, value, budget)).transpose()
+                },
+            );
         }
         let has_one_at_most = self.reader.has_one_at_most();
         let values = self.reader.load(entries.docs)?;

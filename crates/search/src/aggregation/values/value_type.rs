@@ -22,13 +22,7 @@ impl ValueType {
     /// # Errors
     /// Fails if the value is not a string or not the name of a type.
     pub fn parse(value: &Value, options: &Options) -> Result<ValueType, RequestError> {
-        let refused = |what: String| {
-            RequestError::bad_request("x_content_parse_exception", format!("[{}] {what}", options.kind))
-        };
-        let Value::String(name) = value else {
-            let token = crate::values::json::token(value);
-            return Err(refused(format!("value_type doesn't support values of type: {token}")));
-        };
+        let Value::String(name) = value else { return Err(options.wrong_type("value_type", value)) };
         Ok(match name.as_str() {
             "string" => ValueType::Text,
             "byte" | "short" | "integer" | "long" | "number" | "numeric" => ValueType::Whole,
@@ -37,8 +31,7 @@ impl ValueType {
             "ip" => ValueType::Address,
             "boolean" => ValueType::Truth,
             other => {
-                let cause = RequestError::illegal_argument(format!("Unknown value type [{other}]"));
-                return Err(refused("failed to parse field [value_type]".to_owned()).caused_by(cause));
+                return Err(options.refused("value_type", format!("Unknown value type [{other}]")));
             }
         })
     }

@@ -99,6 +99,6 @@ fn matches_of(one: &Part<'_>, part: usize, tokens: &Tokens) -> Vec<Match> {
         }
         // They may extend from one value into the next (`placed`), or their terms are chosen from all
         // values.
-        Part::Intervals(_) | Part::Spans(_) | Part::Likeness(_) => Vec::new(),
+        Part::Intervals(_) | Part::Spans(_) | Part::MoreLikeThis(_) => Vec::new(),
     }
 }

@@ -9,7 +9,7 @@ use limber_mapping::Field;
 use limber_segment::{DocId, Segment};
 
 use crate::error::Result;
-use crate::query::{BoundQuery, Likeness};
+use crate::query::{BoundQuery, MoreLikeThisTerms};
 pub(crate) use crate::query::{Part, WeightedPart};
 
 /// How the terms of a `more_like_this` query are chosen.
@@ -46,11 +46,11 @@ impl<'q> QueryParts<'q> {
 
     /// Adds the parts of a query. Without a segment, it is not checked which documents match.
     fn add(&mut self, query: &'q BoundQuery, segment: Option<&Segment>, docs: &[DocId]) -> Result<()> {
-        if let Some(likeness) = &query.likeness {
+        if let Some(more_like_this) = &query.more_like_this {
             let first = self.0.len();
             self.add_node(query, segment, docs)?;
             self.0[first..].iter_mut().for_each(|part| part.choice = Some(Choice::OfShard));
-            self.add_likeness(likeness, docs);
+            self.add_more_like_this(more_like_this, docs);
             return Ok(());
         }
         self.add_node(query, segment, docs)
@@ -72,13 +72,13 @@ impl<'q> QueryParts<'q> {
     }
 
     /// Adds one part per field. It matches a text that has one of its terms, whatever the shard chose.
-    fn add_likeness(&mut self, likeness: &'q Likeness, docs: &[DocId]) {
+    fn add_more_like_this(&mut self, more_like_this: &'q MoreLikeThisTerms, docs: &[DocId]) {
         let mut paths = HashSet::new();
-        let distinct = likeness.fields().filter(|field| paths.insert(&*field.path));
+        let distinct = more_like_this.fields().filter(|field| paths.insert(&*field.path));
         self.0.extend(distinct.map(|field| FieldPart {
             field,
-            part: Part::Likeness(likeness),
-            boost: likeness.boost(),
+            part: Part::MoreLikeThis(more_like_this),
+            boost: more_like_this.boost(),
             docs: docs.to_vec(),
             choice: Some(Choice::OfText),
         }));

@@ -130,8 +130,8 @@ fn chosen<'q>(parts: &[Part<'q>], field: &Field, values: &[Tokens]) -> Vec<Part<
     let mut chosen = Vec::with_capacity(parts.len());
     for part in parts {
         match part {
-            Part::Likeness(likeness) => {
-                chosen.extend(likeness.terms_in_field(field, is_there).into_iter().map(Part::Term));
+            Part::MoreLikeThis(more_like_this) => {
+                chosen.extend(more_like_this.terms_in_field(field, is_there).into_iter().map(Part::Term));
             }
             part => chosen.push(*part),
         }

@@ -144,7 +144,7 @@ impl<'q> Known<'q> {
                         .extend(phrase.slots.iter().flat_map(|(_, terms)| terms.iter().map(|term| &**term)));
                 }
                 Part::Intervals(source) => known.add_intervals(source),
-                Part::Likeness(_) => known.has_all = true,
+                Part::MoreLikeThis(_) => known.has_all = true,
                 Part::Spans(tree) => {
                     let mut terms = Vec::new();
                     tree.terms(&mut terms);

@@ -325,9 +325,9 @@ fn weights(parts: &[WeightedPart<'_>], tokens: &Tokens, field: Option<&Field>) -
             }
             Part::Phrase(phrase) => add_spans(&tree_of(phrase), *boost, tokens, &mut weights)?,
             Part::Spans(tree) => add_spans(tree, *boost, tokens, &mut weights)?,
-            Part::Likeness(likeness) => {
+            Part::MoreLikeThis(more_like_this) => {
                 let is_there = |term: &[u8]| !tokens.indexes_of(term).is_empty();
-                for (term, weight) in likeness.weighted_terms_in_text(field, is_there) {
+                for (term, weight) in more_like_this.weighted_terms_in_text(field, is_there) {
                     weights.insert(term.into(), Weight { weight, spans: None, others: Vec::new() });
                 }
             }

@@ -53,7 +53,7 @@ pub(super) fn flat(parts: &[WeightedPart<'_>], tokens: &[Tokens], by_field: bool
             }
             Part::Spans(SpanTree::Term { term, .. }) => add(vec![term.clone()], 0),
             // Lucene's highlighter does not support these.
-            Part::Spans(_) | Part::Intervals(_) | Part::Likeness(_) => {}
+            Part::Spans(_) | Part::Intervals(_) | Part::MoreLikeThis(_) => {}
         }
     }
     wanted

@@ -18,7 +18,7 @@ pub(crate) struct Guards<'a> {
 }
 
 impl<'a> Guards<'a> {
-    pub fn new(live: Option<&'a LiveDocs>, filter: Option<BoxedMatcher<'a>>) -> Guards<'a> {
+    pub(crate) fn new(live: Option<&'a LiveDocs>, filter: Option<BoxedMatcher<'a>>) -> Guards<'a> {
         Guards { live, filter, window: None, allowed: Bits::default() }
     }
 

@@ -86,7 +86,7 @@ pub(in crate::query) fn parse(
     Ok(common.query(node))
 }
 
-const PARSER: ObjectParser<'_> = ObjectParser("bool");
+const PARSER: ObjectParser<'_> = ObjectParser::new("bool");
 
 impl QueryNode for Bool {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {

@@ -1,6 +1,6 @@
 //! `match_all` and `match_none`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_segment::{DocId, Segment, SegmentView};
 use serde_json::{Map, Value};
 
@@ -50,11 +50,11 @@ pub(in crate::query) fn parse_none(
 fn common(query: &str, members: &Map<String, Value>) -> Result<Common, RequestError> {
     let mut common = Common::default();
     for (key, value) in members {
-        let taken = common.take(key, value).map_err(|cause| {
-            RequestError::parsing(format!("[{query}] failed to parse field [{key}]")).caused_by(cause)
-        })?;
+        let taken = common
+            .take(key, value)
+            .map_err(|cause| ObjectParser::parsing(query).malformed(key).caused_by(cause))?;
         if !taken {
-            return Err(RequestError::parsing(format!("[{query}] unknown field [{key}]")));
+            return Err(ObjectParser::parsing(query).unknown(key));
         }
     }
     Ok(common)

@@ -21,7 +21,7 @@ struct Pin {
     index: Option<String>,
 }
 
-const PARSER: ObjectParser<'_> = ObjectParser("pinned");
+const PARSER: ObjectParser<'_> = ObjectParser::new("pinned");
 
 pub(in crate::query) fn parse(
     members: &Map<String, Value>,
@@ -97,7 +97,11 @@ fn doc_of(value: &Value) -> Result<Pin, RequestError> {
         match key.as_str() {
             "_id" => id = json::scalar_text(value),
             "_index" => index = json::scalar_text(value),
-            other => return Err(PARSER.refused(&format!("[specified_document] unknown field [{other}]"))),
+            other => {
+                return Err(
+                    PARSER.refused(&format!("[specified_document] {}", ObjectParser::unknown_words(other)))
+                );
+            }
         }
     }
     let id = id.ok_or_else(|| ObjectParser::required("_id"))?;

@@ -58,10 +58,10 @@ pub(in crate::query) fn parse(
             // The names before version 8.15, with one ruleset.
             ("ruleset_ids" | "ruleset_id", Value::String(id)) => sets.push(id.clone()),
             ("organic" | "match_criteria" | "ruleset_ids" | "ruleset_id", other) => {
-                return Err(ObjectParser("rule").unsupported(key, other));
+                return Err(ObjectParser::new("rule").unsupported(key, other));
             }
             (key, value) if common.take(key, value)? => {}
-            (key, _) => return Err(ObjectParser("rule").unknown(key)),
+            (key, _) => return Err(ObjectParser::new("rule").unknown(key)),
         }
     }
     let organic = organic.ok_or_else(|| ObjectParser::required("organic"))?;

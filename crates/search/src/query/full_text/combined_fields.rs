@@ -95,7 +95,7 @@ fn weights(value: &Value) -> Result<Vec<(String, f32)>, RequestError> {
     }
 }
 
-const PARSER: ObjectParser<'_> = ObjectParser("combined_fields");
+const PARSER: ObjectParser<'_> = ObjectParser::new("combined_fields");
 
 impl CombinedFields {
     /// Returns the mapped fields, sorted by path.

@@ -150,10 +150,9 @@ pub(in crate::query) fn parse(
 
 fn add_default_field(field: String, fields: &mut Vec<(String, f32)>) -> Result<(), RequestError> {
     if !fields.is_empty() {
-        return Err(RequestError::bad_request(
-            "action_request_validation_exception",
-            "Validation Failed: 1: cannot use [fields] parameter in conjunction with [default_field];",
-        ));
+        return Err(RequestError::validation([
+            "cannot use [fields] parameter in conjunction with [default_field]",
+        ]));
     }
     fields.push((field, 1.0));
     Ok(())

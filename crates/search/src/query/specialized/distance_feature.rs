@@ -20,7 +20,7 @@ use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::bound_node::{BoundNode, constant_scorer, score_of};
 use crate::query::parse::{Common, Parser, Query, QueryNode};
-use crate::score::{Ceiling, Explanation, Span};
+use crate::score::{Explanation, MaxScores, Span};
 use crate::values::json;
 
 #[derive(Debug)]
@@ -61,7 +61,7 @@ impl FeatureNode {
     }
 }
 
-impl Ceiling for FeatureNode {
+impl MaxScores for FeatureNode {
     fn field(&self) -> &Field {
         &self.field
     }
@@ -70,7 +70,7 @@ impl Ceiling for FeatureNode {
         true
     }
 
-    fn most(&self, span: &Span) -> f64 {
+    fn max_score(&self, span: &Span) -> f64 {
         let distance = match (&self.origin, span) {
             (FeatureOrigin::Place(from), Span::Places(cell)) => {
                 let (longitudes, latitudes) = degrees(cell);
@@ -85,7 +85,7 @@ impl Ceiling for FeatureNode {
     }
 }
 
-const PARSER: ObjectParser<'_> = ObjectParser("distance_feature");
+const PARSER: ObjectParser<'_> = ObjectParser::new("distance_feature");
 
 pub(in crate::query) fn parse(
     members: &Map<String, Value>,

@@ -23,7 +23,7 @@ use crate::score::Explanation;
 use crate::values::json;
 
 /// The name of Elasticsearch's parser in its errors.
-const PARSER: ObjectParser<'_> = ObjectParser("feature");
+const PARSER: ObjectParser<'_> = ObjectParser::new("feature");
 
 #[derive(Debug)]
 struct RankFeatureQuery {
@@ -81,9 +81,7 @@ pub(in crate::query) fn parse(
     let field = field.ok_or_else(|| ObjectParser::required("field"))?;
     if functions.len() > 1 {
         let cause = "Can only specify one of [log], [saturation], [sigmoid] and [linear]";
-        let what = "Failed to build [feature] after last required field arrived";
-        return Err(RequestError::bad_request("x_content_parse_exception", what)
-            .caused_by(RequestError::illegal_argument(cause)));
+        return Err(ObjectParser::new("feature").failed_to_build(RequestError::illegal_argument(cause)));
     }
     let function = functions.pop().unwrap_or(Function::Saturation(None));
     Ok(common.query(RankFeatureQuery { field, function }))
@@ -97,11 +95,11 @@ fn parse_function(name: &str, options: &Map<String, Value>) -> Result<Function, 
         _ => &[],
     };
     if let Some(unknown) = options.keys().find(|key| !known.contains(&key.as_str())) {
-        return Err(ObjectParser(name).unknown(unknown));
+        return Err(ObjectParser::new(name).unknown(unknown));
     }
     let option = |key: &str| -> Result<Option<f32>, RequestError> {
         let Some(value) = options.get(key) else { return Ok(None) };
-        json::float(value).map(Some).map_err(|cause| ObjectParser(name).failed(key, cause))
+        json::float(value).map(Some).map_err(|cause| ObjectParser::new(name).failed(key, cause))
     };
     let required = |key: &str| option(key)?.ok_or_else(|| ObjectParser::required(key));
     Ok(match name {

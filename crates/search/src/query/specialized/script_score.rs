@@ -38,7 +38,7 @@ pub(crate) struct ScriptScoreNode {
     pub min_score: Option<f32>,
 }
 
-const PARSER: ObjectParser<'_> = ObjectParser("script_score");
+const PARSER: ObjectParser<'_> = ObjectParser::new("script_score");
 
 pub(in crate::query) fn parse(
     members: &Map<String, Value>,
@@ -205,9 +205,9 @@ impl Scorer for ScriptScorer<'_> {
     }
 
     fn contenders(&self, score: f32, segment: &Segment) -> Result<Option<SegmentBits>> {
-        match self.bound.ceiling() {
-            Some(ceiling) => {
-                contenders(&*ceiling, segment, |most| (most as f32 * self.boost).next_up() >= score)
+        match self.bound.max_scores() {
+            Some(max_scores) => {
+                contenders(&*max_scores, segment, |most| (most as f32 * self.boost).next_up() >= score)
             }
             None => Ok(None),
         }

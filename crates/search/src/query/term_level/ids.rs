@@ -48,19 +48,19 @@ pub(in crate::query) fn parse(
                 return Err(wrong_type(key, other));
             }
             ("boost", value) => {
-                common.take(key, value).map_err(|cause| {
-                    RequestError::parsing("[ids] failed to parse field [boost]").caused_by(cause)
-                })?;
+                common
+                    .take(key, value)
+                    .map_err(|cause| ObjectParser::parsing("ids").malformed("boost").caused_by(cause))?;
             }
             (key, value) if common.take(key, value)? => {}
-            (key, _) => return Err(RequestError::parsing(format!("[ids] unknown field [{key}]"))),
+            (key, _) => return Err(ObjectParser::parsing("ids").unknown(key)),
         }
     }
     Ok(common.query(Ids { values }))
 }
 
 fn wrong_type(option: &str, value: &Value) -> RequestError {
-    let cause = ObjectParser("ids").unsupported(option, value);
+    let cause = ObjectParser::new("ids").unsupported(option, value);
     RequestError::parsing(cause.reason.clone()).caused_by(cause)
 }
 

@@ -74,7 +74,7 @@ pub(in crate::query) fn parse(
 
 /// Parses `{"index", "id", "path", "routing"}`.
 fn parse_lookup(lookup: &Map<String, Value>) -> Result<Values, RequestError> {
-    let parser = ObjectParser("terms_lookup");
+    let parser = ObjectParser::new("terms_lookup");
     let mut texts = [None, None, None, None];
     const NAMES: [&str; 4] = ["index", "id", "path", "routing"];
     for (name, value) in lookup {

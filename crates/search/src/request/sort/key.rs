@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::geo::{self, GeoSort};
 use super::nested::NestedSort;
-use crate::request::value_kind::wrong_kind;
 use crate::values::json;
 use crate::values::mode::Mode;
 
@@ -179,7 +178,7 @@ impl Sort {
             }
         };
         for (name, value) in members {
-            let text = || json::scalar_text(value).ok_or_else(|| wrong_kind("field_sort", name, value));
+            let text = || json::scalar_text(value).ok_or_else(|| PARSER.unsupported(name, value));
             match name.as_str() {
                 "order" => {
                     sort.order = parse_order(&text()?).map_err(|cause| PARSER.failed("order", cause))?;
@@ -192,7 +191,7 @@ impl Sort {
                         Value::String(text) if text == "_last" => Missing::Last,
                         Value::String(text) if text == "_first" => Missing::First,
                         Value::Array(_) | Value::Object(_) => {
-                            return Err(wrong_kind("field_sort", "missing", value));
+                            return Err(PARSER.unsupported("missing", value));
                         }
                         Value::Null => Missing::Last,
                         other => Missing::Value(other.clone()),
@@ -206,7 +205,7 @@ impl Sort {
                         Some(NestedSort::parse(value).map_err(|cause| PARSER.failed("nested", cause))?);
                 }
                 "nested_path" | "nested_filter" => {
-                    return Err(PARSER.refused(&format!("unknown field [{name}] did you mean [nested]?")));
+                    return Err(PARSER.unknown_but(name, &["nested"]));
                 }
                 _ => return Err(PARSER.unknown(name)),
             }
@@ -218,7 +217,7 @@ impl Sort {
 impl Sort {
     /// Parses `{"type": "number", "script": {...}, "order": ..., "mode": ...}`.
     fn parse_script(options: &Value) -> Result<Sort, RequestError> {
-        let parser = ObjectParser("_script");
+        let parser = ObjectParser::new("_script");
         let members = parser.members(options)?;
         let mut sort = Sort::by("_script");
         let (mut script, mut kind) = (None, None);
@@ -265,7 +264,7 @@ fn parse_script_type(text: &str) -> Result<ScriptSortType, RequestError> {
     }
 }
 
-const PARSER: ObjectParser<'_> = ObjectParser("field_sort");
+const PARSER: ObjectParser<'_> = ObjectParser::new("field_sort");
 
 fn malformed_sort() -> RequestError {
     let reason = "malformed sort format, within the sort array, an object, or an actual string are allowed";

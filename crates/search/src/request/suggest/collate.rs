@@ -1,6 +1,6 @@
 //! `collate` of the `phrase` suggester: the template of a query that checks suggestions.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
 use crate::values::json;
@@ -50,14 +50,11 @@ impl Collate {
 }
 
 fn read_template(query: &Value) -> Result<CollateTemplate, RequestError> {
-    let malformed = |reason: String| RequestError::bad_request("x_content_parse_exception", reason);
+    let parser = ObjectParser::new("script");
     let members = match query {
         Value::String(source) => return Ok(CollateTemplate::Inline(source.clone())),
         Value::Object(members) => members,
-        other => {
-            let token = json::token(other);
-            return Err(malformed(format!("[script] Expected START_OBJECT but was: {token}")));
-        }
+        other => return Err(parser.expected_object(other)),
     };
     let mut found = None;
     for (key, value) in members {
@@ -75,13 +72,13 @@ fn read_template(query: &Value) -> Result<CollateTemplate, RequestError> {
                 return Err(RequestError::illegal_argument(reason));
             }
             ("source" | "inline" | "id" | "lang", _) => {
-                return Err(malformed(format!("[script] failed to parse field [{key}]")));
+                return Err(parser.malformed(key));
             }
             // The template's own parameters are given beside the query.
             ("params" | "options", _) => {
                 return Err(RequestError::unsupported(format_args!("[{key}] in [query] of [collate]")));
             }
-            (other, _) => return Err(malformed(format!("[script] unknown field [{other}]"))),
+            (other, _) => return Err(parser.unknown(other)),
         }
     }
     found.ok_or_else(|| {

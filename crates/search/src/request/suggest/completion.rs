@@ -2,7 +2,7 @@
 
 use limber_mapping::geo::{geohash_at, geohash_bounds, parse_point};
 use limber_mapping::{
-    Completion, ContextKind, GEO_PRECISION_DEFAULT, RequestError, geohash_of, geohash_precision,
+    Completion, ContextKind, GEO_PRECISION_DEFAULT, ObjectParser, RequestError, geohash_of, geohash_precision,
 };
 use limber_text::automaton::RegexpOptions;
 use serde_json::{Map, Value};
@@ -67,8 +67,7 @@ impl CompletionRequest {
                 ("regex", Value::Object(members)) => request.regex = regex(members)?,
                 ("contexts" | "context", Value::Object(members)) => request.contexts = members.clone(),
                 (other, _) => {
-                    let reason = format!("[completion] unknown field [{other}]");
-                    return Err(RequestError::bad_request("x_content_parse_exception", reason));
+                    return Err(ObjectParser::new("completion").unknown(other));
                 }
             }
         }
@@ -93,8 +92,7 @@ fn fuzzy(members: &Map<String, Value>) -> Result<FuzzyOptions, RequestError> {
                 json::int(value)?;
             }
             other => {
-                let reason = format!("[fuzzy] unknown field [{other}]");
-                return Err(RequestError::bad_request("x_content_parse_exception", reason));
+                return Err(ObjectParser::new("fuzzy").unknown(other));
             }
         }
     }
@@ -117,8 +115,7 @@ fn regex(members: &Map<String, Value>) -> Result<RegexpOptions, RequestError> {
                 })?;
             }
             other => {
-                let reason = format!("[regex] unknown field [{other}]");
-                return Err(RequestError::bad_request("x_content_parse_exception", reason));
+                return Err(ObjectParser::new("regex").unknown(other));
             }
         }
     }
@@ -206,7 +203,7 @@ fn asked(value: &Value, kind: ContextKind) -> Result<Vec<(String, bool, f32)>, R
                     }
                 }
                 (other, _) => {
-                    let reason = format!("context query unknown field [{other}]");
+                    let reason = format!("context query {}", ObjectParser::unknown_words(other));
                     return Err(RequestError::bad_request("x_content_parse_exception", reason));
                 }
             }

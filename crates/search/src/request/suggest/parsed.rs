@@ -1,6 +1,6 @@
 //! `suggest` in a search: names, texts, and the suggester of each entry.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
 use super::completion::CompletionRequest;
@@ -129,10 +129,7 @@ fn kind_of(suggester: &str, options: &Map<String, Value>) -> Result<Kind, Reques
         "term" => Ok(Kind::Term(common, WordOptions::parse(&rest, "term")?)),
         "phrase" => Ok(Kind::Phrase(common, Box::new(PhraseRequest::parse(&rest)?))),
         "completion" => Ok(Kind::Completion(common, Box::new(CompletionRequest::parse(&rest)?))),
-        other => Err(RequestError::bad_request(
-            "named_object_not_found_exception",
-            format!("unknown field [{other}]"),
-        )),
+        other => Err(ObjectParser::no_named_object(other)),
     }
 }
 

@@ -146,8 +146,7 @@ impl Generator {
                 "post_filter" => post_filter = Some(json::text(value)?),
                 key => {
                     if !options.take(key, value)? {
-                        let reason = format!("[direct_generator] unknown field [{key}]");
-                        return Err(RequestError::bad_request("x_content_parse_exception", reason));
+                        return Err(ObjectParser::new("direct_generator").unknown(key));
                     }
                 }
             }

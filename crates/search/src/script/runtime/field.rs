@@ -45,8 +45,8 @@ pub(crate) fn context_of(field: &Field) -> ScriptContext {
 
 /// Returns the script of a field as it was written.
 pub(crate) fn script_of(field: &Field) -> std::result::Result<Option<Script>, RequestError> {
-    let made = field.runtime.as_ref().or(field.script.as_ref());
-    match made.and_then(|made| made.script.as_ref()) {
+    let computed = field.runtime.as_ref().or(field.script.as_ref());
+    match computed.and_then(|computed| computed.script.as_ref()) {
         None => Ok(None),
         Some(script) => Script::parse(script).map(Some),
     }

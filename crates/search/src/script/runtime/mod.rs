@@ -4,15 +4,15 @@
 //! batch of documents at a time: numbers as a column would store them, or terms. Nothing is kept beyond the
 //! batch.
 
+mod computed;
 mod field;
 mod fielddata;
-mod made;
 mod reader;
 mod source;
 mod terms;
 
+pub(crate) use computed::{emitted_values, script_values};
 pub use field::check_scripts;
 pub(crate) use field::{RuntimeField, context_of, script_of};
-pub(crate) use made::{emitted_values, script_values};
 pub(crate) use reader::{NumberSource, RuntimeReader};
 pub(crate) use terms::RuntimeTerms;

@@ -16,7 +16,7 @@ const RESOLUTION_MAX: i32 = 15;
 /// Buckets of a grid at most (`MultiBucketConsumerService.DEFAULT_MAX_BUCKETS`).
 const BUCKET_COUNT_MAX: u32 = 65_535;
 
-const PARSER: ObjectParser<'_> = ObjectParser("vector-tile");
+const PARSER: ObjectParser<'_> = ObjectParser::new("vector-tile");
 
 /// How a cell of the grid is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

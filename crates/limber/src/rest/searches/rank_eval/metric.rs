@@ -37,10 +37,9 @@ pub struct Score {
 impl Metric {
     /// Parses a metric, such as `{"precision": {"k": 5, ...}}`.
     pub fn parse(value: &Value) -> Result<Metric> {
-        let refused = |kind: &'static str, what: String| RequestError::bad_request(kind, what);
         let Some((name, Value::Object(members))) = value.as_object().and_then(|object| object.iter().next())
         else {
-            return Err(refused("parsing_exception", "[metric] needs an object of one metric".to_owned()));
+            return Err(RequestError::parsing("[metric] needs an object of one metric"));
         };
         let mut given = Given { name, members: members.clone() };
         let k = given.integer("k")?;
@@ -69,11 +68,11 @@ impl Metric {
                 unknown_rating: given.integer("unknown_doc_rating")?,
             },
             other => {
-                return Err(refused("named_object_not_found_exception", format!("unknown field [{other}]")));
+                return Err(ObjectParser::no_named_object(other));
             }
         };
         if let Some(name_of) = given.members.keys().next() {
-            return Err(ObjectParser(name).unknown(name_of));
+            return Err(ObjectParser::new(name).unknown(name_of));
         }
         match k {
             None => Ok(Metric { kind, k: K_DEFAULT }),
@@ -187,20 +186,14 @@ impl Given<'_> {
     }
 
     fn malformed(&self, field: &str) -> RequestError {
-        ObjectParser(self.name).refused(&format!("failed to parse field [{field}]"))
+        ObjectParser::new(self.name).malformed(field)
     }
 
     fn failed(&self, reason: &str) -> RequestError {
         // Elasticsearch's parser of this metric has another name.
         let name = if self.name == "mean_reciprocal_rank" { "reciprocal_rank" } else { self.name };
-        failed_to_build(name, RequestError::illegal_argument(reason))
+        ObjectParser::new(name).failed_to_build(RequestError::illegal_argument(reason))
     }
-}
-
-/// Returns the error of an object whose parts are valid but not their combination.
-pub fn failed_to_build(name: &str, cause: RequestError) -> RequestError {
-    let reason = format!("Failed to build [{name}] after last required field arrived");
-    RequestError::bad_request("x_content_parse_exception", reason).caused_by(cause)
 }
 
 #[cfg(test)]

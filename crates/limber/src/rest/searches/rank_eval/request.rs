@@ -6,10 +6,10 @@ use limber_search::SourceFilter;
 use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Map, Value};
 
-use super::metric::{Metric, failed_to_build};
+use super::metric::Metric;
 
-const BODY: ObjectParser<'_> = ObjectParser("rank_eval");
-const REQUEST: ObjectParser<'_> = ObjectParser("request");
+const BODY: ObjectParser<'_> = ObjectParser::new("rank_eval");
+const REQUEST: ObjectParser<'_> = ObjectParser::new("request");
 
 /// Maximum number of requests in one body. The limit is ours.
 const REQUESTS_MAX: usize = 1_000;
@@ -66,12 +66,9 @@ impl RankEvalRequest {
             return Err(BODY.refused("requests doesn't support values of that type"));
         };
         if requests.is_empty() {
-            return Err(failed_to_build(
-                "rank_eval",
-                RequestError::illegal_argument(
-                    "Cannot evaluate ranking if no search requests with rated results are provided. Seen: []",
-                ),
-            ));
+            return Err(BODY.failed_to_build(RequestError::illegal_argument(
+                "Cannot evaluate ranking if no search requests with rated results are provided. Seen: []",
+            )));
         }
         if requests.len() > REQUESTS_MAX {
             return Err(RequestError::illegal_argument(format!(
@@ -92,7 +89,7 @@ impl RatedRequest {
         let Value::Object(mut members) = value else {
             return Err(REQUEST.refused("Expected START_OBJECT"));
         };
-        let built = |reason: &str| failed_to_build("request", RequestError::illegal_argument(reason));
+        let built = |reason: &str| REQUEST.failed_to_build(RequestError::illegal_argument(reason));
         for name in ["template_id", "params"] {
             if members.contains_key(name) {
                 return Err(RequestError::unsupported(format_args!("[{name}] in [rank_eval]")));

@@ -13,7 +13,8 @@ impl KeywordTerms<'_> {
             return Ok(());
         }
         self.name_table()?;
-        let is_first = self.segment_place != UNLISTED && self.buckets.table.len() == 0 && self.held.is_none();
+        let is_first =
+            self.segment_place != UNLISTED && self.buckets.table.len() == 0 && self.counted_only.is_none();
         // The ordinal of a missing value's term is after all others, which need not be the order of the
         // terms.
         if is_first && self.filter.allows_all() && self.reader.missing_ordinal().is_none() {
@@ -57,7 +58,7 @@ impl KeywordTerms<'_> {
         let Some(terms) = self.shard.segments[place].segment.terms(self.source.path())? else {
             return Ok(Vec::new());
         };
-        if self.buckets.table.len() == 0 && self.held.is_none() && self.keyed_by.is_none() {
+        if self.buckets.table.len() == 0 && self.counted_only.is_none() && self.keyed_by.is_none() {
             self.begin_ordinals(place, terms.len() as usize)?;
         }
         let budget = self.budget;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use limber_mapping::date::Zone;
 use limber_mapping::geo::{self, ArcFrom, GeoPoint, Unit, parse_distance};
 use limber_mapping::number::java_double;
-use limber_mapping::{Field, RequestError, ValueKind};
+use limber_mapping::{Field, ObjectParser, RequestError, ValueKind};
 use limber_script::decay::{Curve, Falloff, Origin, Shape};
 use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
@@ -17,7 +17,7 @@ use super::{BoundFunction, FunctionReader, ScoreFunction};
 use crate::error::Error;
 use crate::geo::degrees as geo_degrees;
 use crate::query::bind::Binder;
-use crate::score::{Ceiling, Explanation, Span};
+use crate::score::{Explanation, MaxScores, Span};
 use crate::script::{NumberSource, RuntimeField};
 use crate::values::json;
 use crate::values::mode::Mode;
@@ -61,7 +61,7 @@ const DEFAULT_DECAY: f64 = 0.5;
 impl ScoreFunction for Decay {
     fn bind(&self, binder: &Binder<'_>) -> Result<Box<dyn BoundFunction>, Error> {
         let Some(field) = binder.field(&self.field) else {
-            return Err(RequestError::parsing(format!("unknown field [{}]", self.field)).into());
+            return Err(ObjectParser::parsing("").unknown(&self.field).into());
         };
         binder.check_column(&field)?;
         let bound = match &field.values {
@@ -250,17 +250,17 @@ impl BoundFunction for BoundDecay {
         Ok(Explanation::of(value, format!("Function for field {}:", self.field.path), vec![detail]))
     }
 
-    fn ceiling(&self) -> Option<Box<dyn Ceiling + '_>> {
-        self.runtime.is_none().then(|| Box::new(self) as Box<dyn Ceiling>)
+    fn max_scores(&self) -> Option<Box<dyn MaxScores + '_>> {
+        self.runtime.is_none().then(|| Box::new(self) as Box<dyn MaxScores>)
     }
 }
 
-impl Ceiling for &BoundDecay {
+impl MaxScores for &BoundDecay {
     fn field(&self) -> &Field {
         &self.field
     }
 
-    fn most(&self, span: &Span) -> f64 {
+    fn max_score(&self, span: &Span) -> f64 {
         match span {
             Span::Numbers(min, max) => {
                 self.falloff.most_and_least(self.field.decode_f64(*min), self.field.decode_f64(*max)).0

@@ -6,7 +6,7 @@ use limber_segment::{DocId, Segment};
 
 use crate::error::Error;
 use crate::query::bind::Binder;
-use crate::score::{Ceiling, Explanation};
+use crate::score::{Explanation, MaxScores};
 
 /// A function as parsed from the request.
 pub(in crate::query) trait ScoreFunction: Debug + Send + Sync {
@@ -31,7 +31,7 @@ pub(crate) trait BoundFunction: Debug + Send + Sync {
     }
 
     /// Upper bounds of the function that are known without reading documents, if any.
-    fn ceiling(&self) -> Option<Box<dyn Ceiling + '_>> {
+    fn max_scores(&self) -> Option<Box<dyn MaxScores + '_>> {
         None
     }
 }

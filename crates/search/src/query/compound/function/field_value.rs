@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::{BoundFunction, FunctionReader, ScoreFunction};
 use crate::error::Error;
 use crate::query::bind::Binder;
-use crate::score::{Ceiling, Explanation, Span};
+use crate::score::{Explanation, MaxScores, Span};
 use crate::script::{NumberSource, RuntimeField};
 use crate::values::json;
 
@@ -176,23 +176,23 @@ impl BoundFunction for BoundFieldValue {
         ))
     }
 
-    fn ceiling(&self) -> Option<Box<dyn Ceiling + '_>> {
+    fn max_scores(&self) -> Option<Box<dyn MaxScores + '_>> {
         let field = self.field.as_deref().filter(|_| self.runtime.is_none())?;
-        Some(Box::new(FieldValueCeiling { field, spec: &self.spec }))
+        Some(Box::new(FieldValueMaxScores { field, spec: &self.spec }))
     }
 }
 
-struct FieldValueCeiling<'f> {
+struct FieldValueMaxScores<'f> {
     field: &'f Field,
     spec: &'f FieldValue,
 }
 
-impl Ceiling for FieldValueCeiling<'_> {
+impl MaxScores for FieldValueMaxScores<'_> {
     fn field(&self) -> &Field {
         self.field
     }
 
-    fn most(&self, span: &Span) -> f64 {
+    fn max_score(&self, span: &Span) -> f64 {
         let Span::Numbers(min, max) = *span else { return f64::INFINITY };
         // Within a span every modifier is greatest at one of the ends, except for a reciprocal around 0.
         let ends = [min, max].map(|stored| self.field.decode_f64(stored) * f64::from(self.spec.factor));

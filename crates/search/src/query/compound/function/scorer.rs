@@ -215,8 +215,8 @@ impl Scorer for FunctionScorer<'_> {
         let Some(only) = self.node.functions.first().filter(|_| self.node.is_single()) else {
             return Ok(None);
         };
-        let ceiling = only.function.as_ref().and_then(|function| function.ceiling());
-        let Some(ceiling) = ceiling else { return Ok(None) };
+        let max_scores = only.function.as_ref().and_then(|function| function.max_scores());
+        let Some(max_scores) = max_scores else { return Ok(None) };
         let query_most = match self.query {
             Some(_) => self.node.query.scorer(segment, true)?.max_score(0, segment.doc_count())?,
             None => 1.0,
@@ -229,6 +229,6 @@ impl Scorer for FunctionScorer<'_> {
             let reached = node.boost_mode.combine(query_most, most * weight, node.max_boost);
             reached.is_nan() || reached.next_up() >= score
         };
-        contenders(&*ceiling, segment, beats)
+        contenders(&*max_scores, segment, beats)
     }
 }

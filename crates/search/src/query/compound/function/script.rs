@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use super::{BoundFunction, FunctionReader, ScoreFunction};
 use crate::error::Error;
 use crate::query::bind::Binder;
-use crate::score::Ceiling;
 use crate::score::Explanation;
+use crate::score::MaxScores;
 use crate::script::BoundScript;
 
 #[derive(Debug)]
@@ -72,8 +72,8 @@ impl BoundFunction for BoundScriptScore {
         self.script.uses_score()
     }
 
-    fn ceiling(&self) -> Option<Box<dyn Ceiling + '_>> {
-        self.script.ceiling()
+    fn max_scores(&self) -> Option<Box<dyn MaxScores + '_>> {
+        self.script.max_scores()
     }
 }
 

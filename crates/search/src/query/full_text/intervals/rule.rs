@@ -119,11 +119,11 @@ struct Members<'p, 'l> {
 
 impl Members<'_, '_> {
     fn wrong_type(&self, key: &str, value: &Value) -> RequestError {
-        ObjectParser(self.rule).unsupported(key, value)
+        ObjectParser::new(self.rule).unsupported(key, value)
     }
 
     fn failed(&self, key: &str, cause: RequestError) -> RequestError {
-        ObjectParser(self.rule).failed(key, cause)
+        ObjectParser::new(self.rule).failed(key, cause)
     }
 
     fn text(&self, key: &str, value: &Value) -> Result<String, RequestError> {
@@ -186,7 +186,7 @@ impl Members<'_, '_> {
     }
 
     fn unknown(&self, key: &str) -> RequestError {
-        ObjectParser(self.rule).unknown(key)
+        ObjectParser::new(self.rule).unknown(key)
     }
 }
 
@@ -199,7 +199,7 @@ impl Rule {
                 "Unknown interval type [{name}], expecting one of [match, any_of, all_of, prefix, wildcard, regexp, range]"
             )));
         };
-        let body = ObjectParser(rule).members(body)?;
+        let body = ObjectParser::new(rule).members(body)?;
         parser.count_clause()?;
         let mut members = Members { rule, parser };
         match *rule {
@@ -336,11 +336,7 @@ impl Rule {
             _ => {
                 let [inclusive, exclusive] = names;
                 let reason = format!("Either [{inclusive}] or [{exclusive}], one of them must be provided");
-                Err(RequestError::bad_request(
-                    "x_content_parse_exception",
-                    "Failed to build [range] after last required field arrived",
-                )
-                .caused_by(RequestError::illegal_argument(reason)))
+                Err(ObjectParser::new("range").failed_to_build(RequestError::illegal_argument(reason)))
             }
         };
         let lower = one_of(gte, gt, ["gte", "gt"])?;

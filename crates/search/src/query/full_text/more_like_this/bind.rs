@@ -7,8 +7,8 @@ use limber_mapping::{Field, RequestError};
 
 use super::candidates::{Candidates, Selection};
 use super::counts::TermCounts;
+use super::highlighted::{MoreLikeThisTerms, weights};
 use super::java_order::in_java_order;
-use super::likeness::{Likeness, weights};
 use super::parse::Examples;
 use crate::error::Error;
 use crate::query::bind::Binder;
@@ -54,15 +54,18 @@ impl QueryNode for MoreLikeThis {
         if !self.like.texts.is_empty() {
             candidates.extend(self.of_texts(&fields, &skipped, binder)?);
         }
-        let likeness = Likeness {
+        let more_like_this = MoreLikeThisTerms {
             selection: self.selection.clone(),
             candidates,
             doc_count: binder.live_count(),
             boost,
             boost_terms: self.boost_terms,
         };
-        let (documents, texts) = likeness.candidates.split_at(of_documents);
-        let parts = [self.clauses(documents, &likeness, binder)?, self.clauses(texts, &likeness, binder)?];
+        let (documents, texts) = more_like_this.candidates.split_at(of_documents);
+        let parts = [
+            self.clauses(documents, &more_like_this, binder)?,
+            self.clauses(texts, &more_like_this, binder)?,
+        ];
         let mut node = BoolNode { min_should_match: 1, ..BoolNode::default() };
         for (clauses, needed) in parts {
             match clauses.len() {
@@ -84,7 +87,7 @@ impl QueryNode for MoreLikeThis {
             (1, 0) => node.should.remove(0),
             _ => node.simplified(),
         };
-        query.likeness = Some(Arc::new(likeness));
+        query.more_like_this = Some(Arc::new(more_like_this));
         Ok(query)
     }
 }
@@ -231,7 +234,7 @@ impl MoreLikeThis {
     fn clauses(
         &self,
         candidates: &[Candidates],
-        likeness: &Likeness,
+        more_like_this: &MoreLikeThisTerms,
         binder: &Binder<'_>,
     ) -> Result<(Vec<BoundQuery>, usize), Error> {
         if self.boost_terms < 0.0 && !candidates.is_empty() {
@@ -241,8 +244,8 @@ impl MoreLikeThis {
         }
         let mut clauses = Vec::new();
         for one in candidates {
-            let chosen = one.choose(&self.selection, likeness.doc_count, |_, _, of_shard| of_shard);
-            let weights = weights(&chosen, likeness.boost, self.boost_terms);
+            let chosen = one.choose(&self.selection, more_like_this.doc_count, |_, _, of_shard| of_shard);
+            let weights = weights(&chosen, more_like_this.boost, self.boost_terms);
             for (one, weight) in chosen.into_iter().zip(weights) {
                 clauses.push(binder.scored_term(one.field, one.term.as_bytes(), weight)?);
             }

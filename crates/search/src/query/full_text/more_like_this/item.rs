@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
 use super::counts::TermCounts;
@@ -80,7 +80,7 @@ impl Item {
                         return Err(RequestError::illegal_argument(reason));
                     }
                 },
-                (key, _) => return Err(malformed(&format!("unknown field [{key}]"))),
+                (key, _) => return Err(malformed(&ObjectParser::unknown_words(key))),
             }
         }
         match (&item.id, &item.document) {

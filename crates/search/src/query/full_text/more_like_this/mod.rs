@@ -2,16 +2,16 @@
 //!
 //! [`parse`] parses the query, and [`item`] the documents in it, whose terms [`counts`] counts. On a shard,
 //! [`candidates`] selects the terms that are frequent in the texts and rare in the shard, and [`bind`] makes
-//! a query of them; [`likeness`] selects terms for highlighting. Source: Elasticsearch's
+//! a query of them; [`highlighted`] selects terms for highlighting. Source: Elasticsearch's
 //! `MoreLikeThisQueryBuilder`, `MoreLikeThisQuery` and `XMoreLikeThis`.
 
 mod bind;
 mod candidates;
 mod counts;
+mod highlighted;
 mod item;
 mod java_order;
-mod likeness;
 mod parse;
 
-pub(crate) use likeness::Likeness;
+pub(crate) use highlighted::MoreLikeThisTerms;
 pub(in crate::query) use parse::parse;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::context::documents::DocumentName;
 
 /// The query's parser, by its name in errors.
-pub(crate) const PARSER: ObjectParser<'_> = ObjectParser("percolate");
+pub(crate) const PARSER: ObjectParser<'_> = ObjectParser::new("percolate");
 
 /// Elasticsearch's `Versions.MATCH_ANY`.
 const ANY_VERSION: i64 = -3;
@@ -41,9 +41,8 @@ pub(crate) fn named_document(options: &Map<String, Value>) -> Result<Option<Docu
         return Err(ObjectParser::required("field"));
     }
     let index = index.ok_or_else(|| {
-        let reason = "Failed to build [percolate] after last required field arrived";
-        RequestError::bad_request("x_content_parse_exception", reason)
-            .caused_by(RequestError::illegal_argument("[index] is a required argument"))
+        ObjectParser::new("percolate")
+            .failed_to_build(RequestError::illegal_argument("[index] is a required argument"))
     })?;
     let version = version.map_or(Ok(None), wanted_version)?;
     Ok(Some(DocumentName { index, id, routing, version }))
@@ -69,10 +68,9 @@ fn wanted_version(version: i64) -> Result<Option<u64>, RequestError> {
     match version {
         ANY_VERSION => Ok(None),
         1.. => Ok(Some(version.unsigned_abs())),
-        _ => Err(RequestError::bad_request(
-            "action_request_validation_exception",
-            format!("Validation Failed: 1: illegal version value [{version}] for version type [INTERNAL];"),
-        )),
+        _ => Err(RequestError::validation([format!(
+            "illegal version value [{version}] for version type [INTERNAL]"
+        )])),
     }
 }
 

@@ -84,13 +84,13 @@ impl RepairFolders {
 impl SavedFile {
     /// Writes the two lines of `_bulk`. JSON strings contain no line breaks, so replacing those of the source
     /// makes it a single line.
-    pub fn save(&mut self, aside: &RepairFolders, saved: &Saved<'_>) -> Result<()> {
+    pub fn save(&mut self, folders: &RepairFolders, saved: &Saved<'_>) -> Result<()> {
         self.count += 1;
-        if !aside.applies {
+        if !folders.applies {
             return Ok(());
         }
         if self.writer.is_none() {
-            self.writer = Some(aside.disk.folder(&self.folder)?.create(&self.name)?);
+            self.writer = Some(folders.disk.folder(&self.folder)?.create(&self.name)?);
         }
         let mut about = Map::new();
         about.insert("_index".into(), saved.index.into());
@@ -118,11 +118,11 @@ impl SavedFile {
     }
 
     /// Makes the file durable. Returns a line for the report if anything was saved.
-    pub fn finish(mut self, aside: &RepairFolders) -> Result<Option<String>> {
+    pub fn finish(mut self, folders: &RepairFolders) -> Result<Option<String>> {
         if let Some(mut writer) = self.writer.take() {
             writer.sync()?;
             writer.finish()?;
-            aside.disk.folder(&self.folder)?.sync_names()?;
+            folders.disk.folder(&self.folder)?.sync_names()?;
         }
         Ok((self.count > 0).then(|| format!("{}/{}", self.folder, self.name)))
     }

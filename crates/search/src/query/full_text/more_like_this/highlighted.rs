@@ -11,7 +11,7 @@ use super::candidates::{Candidates, Chosen, Selection};
 
 /// The texts and documents of a `more_like_this` query, on one shard.
 #[derive(Debug)]
-pub(crate) struct Likeness {
+pub(crate) struct MoreLikeThisTerms {
     pub(super) selection: Selection,
     /// The terms of the documents, field by field, followed by those of the texts.
     pub(super) candidates: Vec<Candidates>,
@@ -22,7 +22,7 @@ pub(crate) struct Likeness {
     pub(super) boost_terms: f32,
 }
 
-impl Likeness {
+impl MoreLikeThisTerms {
     /// Returns the fields that terms are searched in. A field can occur several times.
     pub fn fields(&self) -> impl Iterator<Item = &Field> {
         self.candidates.iter().flat_map(|candidates| &candidates.fields).map(|field| &**field)

@@ -20,13 +20,13 @@ struct Level {
 
 /// Numbers the combinations of key indexes. Each document has exactly one key in every field.
 #[derive(Debug, Default)]
-pub struct CombinedPlaces {
+pub struct CombinedKeys {
     levels: Vec<Level>,
     /// The key indexes of the combination that is being made.
-    places: Vec<u32>,
+    key_indexes: Vec<u32>,
 }
 
-impl CombinedPlaces {
+impl CombinedKeys {
     /// Forgets everything. From now on the key indexes of the fields are below `widths`; 0 means that a field
     /// has no key indexes.
     pub fn begin(&mut self, widths: impl Iterator<Item = usize>) {
@@ -43,21 +43,21 @@ impl CombinedPlaces {
         self.levels.truncate(count);
     }
 
-    /// Returns the number of each document's combination, or [`super::known_buckets::REFUSED`]. `places[f]`
-    /// has the key indexes in field `f`, in the order of the entries. `make(parent, places)` returns the
-    /// number of a new combination, or `None` if the combination is refused. The result is `None` if there
-    /// are too many combinations.
+    /// Returns the number of each document's combination, or [`super::known_buckets::REFUSED`].
+    /// `key_indexes[f]` has the key indexes in field `f`, in the order of the entries.
+    /// `make(parent, key_indexes)` returns the number of a new combination, or `None` if the combination is
+    /// refused. The result is `None` if there are too many combinations.
     pub fn look_up(
         &mut self,
-        places: &[Vec<u32>],
+        key_indexes: &[Vec<u32>],
         entries: &Entries<'_>,
         budget: &Budget,
         mut make: impl FnMut(u32, &[u32]) -> Result<Option<u32>>,
     ) -> Result<Option<&[u32]>> {
         let Some(last) = self.levels.len().checked_sub(1) else { return Ok(None) };
-        for (at, places) in places.iter().enumerate() {
+        for (at, key_indexes) in key_indexes.iter().enumerate() {
             let (before, rest) = self.levels.split_at_mut(at);
-            let (level, made_of) = (&mut rest[0], &mut self.places);
+            let (level, made_of) = (&mut rest[0], &mut self.key_indexes);
             let parents = match before.last() {
                 Some(before) => Entries {
                     buckets: Some(&before.combinations),
@@ -71,14 +71,14 @@ impl CombinedPlaces {
             if !known.takes(&parents, budget)? {
                 return Ok(None);
             }
-            known.look_up(places, None, &parents, combinations, |parent, place| {
+            known.look_up(key_indexes, None, &parents, combinations, |parent, key_index| {
                 if at < last {
                     budget.spend(size_of::<(u32, u32)>() as u64)?;
-                    origins.push((parent, place));
+                    origins.push((parent, key_index));
                     return Ok(Some(origins.len() as u32 - 1));
                 }
                 made_of.clear();
-                made_of.push(place);
+                made_of.push(key_index);
                 let mut parent = parent;
                 for before in before.iter().rev() {
                     let origin = before.origins[parent as usize];

@@ -18,12 +18,12 @@ use crate::request::FieldFormat;
 use crate::script::{RuntimeField, script_values};
 
 /// Whether a script computes the values, or a runtime field reads them from the source.
-pub(super) fn is_made(field: &Field) -> bool {
+pub(super) fn is_computed(field: &Field) -> bool {
     field.script.is_some() || (field.runtime.is_some() && field.constant().is_none())
 }
 
 /// Returns the values of such a field.
-pub(super) fn made_values(
+pub(super) fn computed_values(
     shard: &ShardSnapshot,
     segment: &Segment,
     field: &Arc<Field>,
@@ -51,7 +51,7 @@ fn scripted_values(
     };
     let values = match script_values(field, shard, segment, doc) {
         Err(Error::Request(_)) => return Ok(Vec::new()),
-        made => made?,
+        computed => computed?,
     };
     let shown = |value: &ScriptedValue| match (value, &show_place, &date) {
         (ScriptedValue::Number(number), Some(show), _) => show(GeoPoint::decode(*number)),

@@ -14,7 +14,7 @@ pub(crate) enum Span {
 
 /// A score that is computed from one value of one field, and from nothing else that differs between
 /// documents.
-pub(crate) trait Ceiling {
+pub(crate) trait MaxScores {
     fn field(&self) -> &Field;
 
     /// Whether a document's score is that of its best value, and documents without a value do not match.
@@ -24,5 +24,5 @@ pub(crate) trait Ceiling {
 
     /// Returns an upper bound, rounding aside, for all documents whose only value is in the span; infinity
     /// if none is known.
-    fn most(&self, span: &Span) -> f64;
+    fn max_score(&self, span: &Span) -> f64;
 }

@@ -22,48 +22,48 @@ use crate::matcher::{Bits, WINDOW};
 
 /// The deferred documents of one window of a segment.
 #[derive(Debug)]
-pub struct DeferredWindow {
+pub struct BreadthFirstWindow {
     /// The index of the segment in the snapshot.
     pub segment: usize,
     start: DocId,
-    docs: DeferredDocs,
+    docs: WindowDocs,
 }
 
 #[derive(Debug)]
-enum DeferredDocs {
+enum WindowDocs {
     /// All documents from the first to the last one (included).
     Run(DocId, DocId),
     Bits(Box<Bits>),
 }
 
 /// Bytes of a window whose documents are a bit set.
-const WINDOW_BYTES: u64 = (size_of::<Bits>() + size_of::<DeferredWindow>()) as u64;
+const WINDOW_BYTES: u64 = (size_of::<Bits>() + size_of::<BreadthFirstWindow>()) as u64;
 
-impl DeferredWindow {
+impl BreadthFirstWindow {
     /// Makes a window of the documents of a batch, which must be in one bucket and without duplicates.
-    pub fn of(segment: usize, entries: &Entries<'_>, budget: &Budget) -> Result<Option<DeferredWindow>> {
+    pub fn of(segment: usize, entries: &Entries<'_>, budget: &Budget) -> Result<Option<BreadthFirstWindow>> {
         let (Some(&first), Some(&last)) = (entries.docs.first(), entries.docs.last()) else {
             return Ok(None);
         };
         budget.spend(WINDOW_BYTES)?;
         let start = first / WINDOW * WINDOW;
         let docs = match (last - first) as usize == entries.docs.len() - 1 {
-            true => DeferredDocs::Run(first, last),
-            false => DeferredDocs::Bits(Box::new(Bits::of(entries.docs, start))),
+            true => WindowDocs::Run(first, last),
+            false => WindowDocs::Bits(Box::new(Bits::of(entries.docs, start))),
         };
-        Ok(Some(DeferredWindow { segment, start, docs }))
+        Ok(Some(BreadthFirstWindow { segment, start, docs }))
     }
 
-    /// Makes the windows of a segment whose documents all count.
-    pub fn whole(segment: usize, doc_count: u32) -> impl Iterator<Item = DeferredWindow> {
-        (0..doc_count).step_by(WINDOW as usize).map(move |start| DeferredWindow {
+    /// Makes the deferred of a segment whose documents all count.
+    pub fn whole(segment: usize, doc_count: u32) -> impl Iterator<Item = BreadthFirstWindow> {
+        (0..doc_count).step_by(WINDOW as usize).map(move |start| BreadthFirstWindow {
             segment,
             start,
-            docs: DeferredDocs::Run(start, (start + (WINDOW - 1)).min(doc_count - 1)),
+            docs: WindowDocs::Run(start, (start + (WINDOW - 1)).min(doc_count - 1)),
         })
     }
 
-    /// The sort key of windows.
+    /// The sort key of deferred.
     pub fn place(&self) -> (usize, DocId) {
         (self.segment, self.start)
     }
@@ -72,8 +72,8 @@ impl DeferredWindow {
     pub fn docs(&self, out: &mut Vec<DocId>) {
         out.clear();
         match &self.docs {
-            DeferredDocs::Run(first, last) => out.extend(*first..=*last),
-            DeferredDocs::Bits(bits) => bits.append_to(self.start, out),
+            WindowDocs::Run(first, last) => out.extend(*first..=*last),
+            WindowDocs::Bits(bits) => bits.append_to(self.start, out),
         }
     }
 }
@@ -105,18 +105,18 @@ impl KeywordTerms<'_> {
     /// Collects the deferred documents now and stops deferring, because there are several parent buckets.
     /// `current`: the segment that is not finished yet.
     pub(super) fn collect_all_deferred(&mut self, current: Option<usize>) -> Result<()> {
-        self.defers = false;
-        let deferred = std::mem::take(&mut self.deferred);
+        self.is_breadth_first = false;
+        let windows = std::mem::take(&mut self.windows);
         self.ordinal_counts = Vec::new();
-        self.held = None;
+        self.counted_only = None;
         self.buckets.table = BucketTable::default();
-        self.collect_deferred(&deferred, current)
+        self.collect_deferred(&windows, current)
     }
 
     /// Collects deferred documents. `current`: a segment that is not finished yet.
     pub(super) fn collect_deferred(
         &mut self,
-        deferred: &[DeferredWindow],
+        windows: &[BreadthFirstWindow],
         current: Option<usize>,
     ) -> Result<()> {
         let mut docs = Vec::new();
@@ -124,7 +124,7 @@ impl KeywordTerms<'_> {
         let end = current.map_or(self.shard.segments.len(), |current| current + 1);
         for place in 0..end {
             self.begin(place)?;
-            for window in deferred.iter().filter(|window| window.segment == place) {
+            for window in windows.iter().filter(|window| window.segment == place) {
                 window.docs(&mut docs);
                 Collector::collect(self, &Entries::of(&docs))?;
             }
@@ -138,13 +138,13 @@ impl KeywordTerms<'_> {
     /// Passes the deferred documents of the selected terms to the sub-aggregations; the bucket of `chosen[b]`
     /// is `b`.
     fn collect_chosen(&mut self, chosen: &[TermKey]) -> Result<()> {
-        let mut deferred = std::mem::take(&mut self.deferred);
-        deferred.sort_unstable_by_key(DeferredWindow::place);
+        let mut windows = std::mem::take(&mut self.windows);
+        windows.sort_unstable_by_key(BreadthFirstWindow::place);
         let (mut docs, mut emitted) = (Vec::new(), Emitted::default());
         for place in 0..self.shard.segments.len() {
             self.begin(place)?;
             self.buckets.subs.begin_segment(&self.shard.segments[place])?;
-            let segment = deferred.iter().filter(|window| window.segment == place);
+            let segment = windows.iter().filter(|window| window.segment == place);
             let mut segment = segment.peekable();
             let bucket_of = match segment.peek() {
                 Some(_) => self.chosen_ordinals(chosen)?,

@@ -1,0 +1,90 @@
+//! Starts a request by query as a task of the node, and waits for its end or not.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use limber_store::sync;
+use serde_json::Value;
+
+use super::conductor;
+use super::request::{ByQueryRequest, Change, SLICES_AUTO_MAX, Slices};
+use super::response::ByQueryResponse;
+use crate::api::Result;
+use crate::node::Node;
+use crate::tasks::progress::Progress;
+use crate::tasks::waiting::waiting;
+
+impl Node {
+    /// Runs the request and returns its result. `cancelled` is set when nobody waits for the response any
+    /// more.
+    pub fn by_query(
+        self: &Arc<Self>,
+        request: ByQueryRequest,
+        cancelled: Arc<AtomicBool>,
+    ) -> Result<ByQueryResponse> {
+        let progress = Arc::new(self.progress_of(&request, cancelled.clone())?);
+        let _task = self.tasks.register_by_query(
+            request.action(),
+            request.description(),
+            cancelled,
+            progress.clone(),
+        );
+        // A simulated thread must not wait for a thread outside the simulation.
+        if sync::is_simulated() {
+            return self.run_by_query(&request, &progress);
+        }
+        // The request runs on a separate thread, so that the pool counts this thread as waiting until it has
+        // ended.
+        let run = || {
+            std::thread::scope(|scope| {
+                scope.spawn(limber_access::carried(|| self.run_by_query(&request, &progress))).join()
+            })
+        };
+        waiting(run).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+
+    /// Starts the request and returns the task's id. The result, as rendered by `render`, is kept for
+    /// `GET _tasks/{id}`.
+    pub fn start_by_query(
+        self: &Arc<Self>,
+        request: ByQueryRequest,
+        render: fn(ByQueryResponse) -> Value,
+    ) -> Result<String> {
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let progress = Arc::new(self.progress_of(&request, cancelled.clone())?);
+        let (action, description) = (request.action(), request.description());
+        let node = self.clone();
+        let of_task = progress.clone();
+        self.tasks.spawn_by_query(action, description, cancelled, of_task, move || {
+            node.run_by_query(&request, &progress).map(render)
+        })
+    }
+
+    /// Checks what can be checked before the start, and makes the counters of the request.
+    fn progress_of(&self, request: &ByQueryRequest, cancelled: Arc<AtomicBool>) -> Result<Progress> {
+        let catalog = self.catalog.load();
+        let acting = limber_access::acting("indices:data/read/search");
+        let sources = match &request.remote {
+            Some(_) => Vec::new(),
+            None => catalog.resolve(&request.source, request.options)?,
+        };
+        drop(acting);
+        if let Change::Copy(to) = &request.change {
+            let _acting = limber_access::acting("indices:data/write/bulk");
+            conductor::check_destination(&catalog, &sources, to)?;
+        }
+        let shard_count: usize = sources
+            .iter()
+            .filter_map(|index| self.live(index).ok())
+            .map(|live| live.core.settings.load().number_of_shards as usize)
+            .sum();
+        let slices = match request.slices {
+            Slices::Auto => shard_count.clamp(1, SLICES_AUTO_MAX),
+            Slices::Number(number) if request.remote.is_none() => number as usize,
+            Slices::Number(_) => 1,
+        };
+        let slice_id = request.search.slice.as_ref().map(|slice| slice.id);
+        let progress = Progress::new(request.counted(), slices, request.requests_per_second, cancelled);
+        Ok(progress.of_slice(slice_id))
+    }
+}

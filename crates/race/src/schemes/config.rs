@@ -1,0 +1,42 @@
+//! What is raced of the two schemes, and what comes out.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::round::{Round, SweepRow};
+use crate::record::RaceStore;
+use crate::track::load::TrackSpec;
+
+/// What to race.
+#[derive(Debug, Clone)]
+pub(crate) struct SchemesConfig {
+    /// The track `segment_memory`; its challenge is ignored.
+    pub track: TrackSpec,
+    /// Rounds that count; a warm-up comes before them.
+    pub rounds: u32,
+    /// Budget of the cached scheme, in percent of what is resident in the native scheme after loading.
+    pub budget_percent: f64,
+    /// Budgets at which to query after the rounds, in percent of the same.
+    pub sweep_percent: Vec<f64>,
+    /// Where the races are stored.
+    pub store: RaceStore,
+    /// Set when the user interrupts.
+    pub is_cancelled: Arc<AtomicBool>,
+}
+
+/// Results of the rounds and the sweep.
+#[derive(Debug)]
+pub(crate) struct SchemesOutcome {
+    /// Bytes resident in the native scheme after loading. All percentages refer to it.
+    pub working_set_bytes: u64,
+    /// Budget of the cached scheme in the rounds.
+    pub budget_bytes: u64,
+    /// Disk use after the rounds.
+    pub store_bytes: u64,
+    /// Segments after the rounds.
+    pub segment_count: u64,
+    /// What was measured in each round.
+    pub rounds: Vec<Round>,
+    /// What was measured with each budget of the sweep.
+    pub sweep: Vec<SweepRow>,
+}
