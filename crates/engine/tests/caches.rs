@@ -16,7 +16,7 @@ fn answer(node: &Node, name: &str, body: &Value) -> Value {
         node.search(name, IndicesOptions::SEARCH, Placement::default(), &request, None, Arc::default());
     let (mut found, _) = found.expect("searches");
     found.took_millis = 0;
-    let mut shown = found.to_json(&Default::default());
+    let mut shown = found.to_json(&Default::default()).expect("there is memory");
     shown["hits"]["hits"].as_array_mut().expect("hits").iter_mut().for_each(|hit| hit["_index"] = "".into());
     shown
 }

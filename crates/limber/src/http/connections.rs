@@ -12,8 +12,6 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use super::watched::READ_BYTES_MAX;
-
 /// Descriptors reserved for logs, for segments that are written, merged or opened by name, and for sudden
 /// demand between two measurements: a third of all, within these bounds. Merging a large segment writes 8
 /// files, and a flush syncs files by name.
@@ -25,9 +23,11 @@ const CONNECTIONS_MIN: usize = 8;
 /// Bytes of `memory.limit` per connection: its task, and its buffers while headers are read and responses
 /// written. Bodies are charged separately.
 const CONNECTION_BYTES: u64 = 24 << 10;
-/// Bytes of `memory.limit` per connection with a large read buffer. More of them are closed when they are
-/// idle, so that their buffers take at most a quarter of the limit.
-const GROWN_BYTES: u64 = 4 * READ_BYTES_MAX as u64;
+/// Measured memory of a connection that has been used: it keeps its buffers for reading and writing.
+const USED_BYTES: u64 = 20 << 10;
+/// Used connections are closed when they are idle, so that they take at most one in this many bytes of
+/// `memory.limit`.
+const USED_SHARE: u64 = 4;
 /// A connection that was used within this time is not idle: its client is between two requests.
 const IDLE_AFTER: Duration = Duration::from_secs(1);
 /// Maximum number of closing connections while others are accepted, because they hold their descriptors until
@@ -42,8 +42,8 @@ const CLOSED_AT_ONCE_SHARE: usize = 32;
 pub struct Connections {
     /// `http.max_connections`, or what memory and descriptors allow.
     max: usize,
-    /// How many connections may hold a large read buffer before idle ones of them are closed.
-    grown_max: usize,
+    /// How many connections may have been used before idle ones of them are closed.
+    used_max: usize,
     /// The limit of descriptors of the process.
     descriptors_max: u64,
     /// How many connections are allowed at the moment.
@@ -71,8 +71,8 @@ pub struct Connection {
     in_flight: AtomicUsize,
     /// The client does not read what it is sent.
     is_write_blocked: AtomicBool,
-    /// Its read buffer is larger than at first.
-    has_grown: AtomicBool,
+    /// Bytes have arrived, so that it has buffers.
+    is_used: AtomicBool,
     /// The time of last use, in milliseconds since the server started.
     used_ms: AtomicU64,
     is_closing: AtomicBool,
@@ -126,7 +126,7 @@ impl Connections {
             .max(CONNECTIONS_MIN.min(asked_max.unwrap_or(usize::MAX)));
         Connections {
             max,
-            grown_max: (memory_limit_bytes / GROWN_BYTES) as usize,
+            used_max: (memory_limit_bytes / USED_SHARE / USED_BYTES) as usize,
             descriptors_max,
             allowed: AtomicUsize::new(max),
             open: Mutex::default(),
@@ -159,7 +159,7 @@ impl Connections {
         let connection = Arc::new(Connection {
             in_flight: AtomicUsize::new(0),
             is_write_blocked: AtomicBool::new(false),
-            has_grown: AtomicBool::new(false),
+            is_used: AtomicBool::new(false),
             used_ms: AtomicU64::new(self.now_ms()),
             is_closing: AtomicBool::new(false),
             asked_to_close: Notify::new(),
@@ -170,8 +170,7 @@ impl Connections {
     }
 
     /// Updates the limit to the number of descriptors that the process has open. Asks idle connections to
-    /// close if the rest of the process needs their descriptors, or if too many of them hold a large read
-    /// buffer.
+    /// close if the rest of the process needs their descriptors, or if too many of them have buffers.
     pub fn adjust_to(&self, descriptors_open: u64) {
         let mut open = self.open.lock();
         let others = descriptors_open.saturating_sub(open.by_id.len() as u64);
@@ -180,9 +179,9 @@ impl Connections {
         self.allowed.store(allowed, Ordering::Relaxed);
         let surplus = open.alive().saturating_sub(allowed);
         self.close_idle(&mut open, surplus);
-        if open.alive() > self.grown_max {
-            let grown = open.by_id.values().filter(|connection| connection.has_grown()).count();
-            self.close_idle_where(&mut open, grown.saturating_sub(self.grown_max), Connection::has_grown);
+        if open.alive() > self.used_max {
+            let used = open.by_id.values().filter(|connection| connection.is_used()).count();
+            self.close_idle_where(&mut open, used.saturating_sub(self.used_max), Connection::is_used);
         }
     }
 
@@ -293,13 +292,13 @@ impl Connection {
         self.asked_to_close.notified().await;
     }
 
-    fn has_grown(&self) -> bool {
-        self.has_grown.load(Ordering::Relaxed) && !self.is_closing.load(Ordering::Relaxed)
+    fn is_used(&self) -> bool {
+        self.is_used.load(Ordering::Relaxed) && !self.is_closing.load(Ordering::Relaxed)
     }
 
-    /// Notes that the connection's read buffer has become large.
-    pub(super) fn note_growth(&self) {
-        self.has_grown.store(true, Ordering::Relaxed);
+    /// Notes that bytes have arrived.
+    pub(super) fn note_use(&self) {
+        self.is_used.store(true, Ordering::Relaxed);
     }
 
     pub(super) fn set_write_blocked(&self, is_blocked: bool) {
@@ -315,17 +314,17 @@ fn reserved(descriptors_max: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Connections that have sent much are closed when there are too many of them, the longest idle ones
+    /// Connections that have been used are closed when there are too many of them, the longest idle ones
     /// first.
     #[test]
-    fn idle_connections_with_large_buffers_are_closed() {
+    fn idle_connections_with_buffers_are_closed() {
         let open = connections(None, 20_000);
-        let open = Arc::new(Connections { grown_max: 2, ..Arc::into_inner(open).expect("one owner") });
+        let open = Arc::new(Connections { used_max: 2, ..Arc::into_inner(open).expect("one owner") });
         let admissions: Vec<Admission> = (0..5).filter_map(|_| admitted(&open)).collect();
         for (n, admission) in admissions.iter().enumerate() {
             idle_for_ms(&open, admission, 10_000 - n as u64 * 1_000);
             if n > 0 {
-                admission.connection.note_growth();
+                admission.connection.note_use();
             }
         }
         open.adjust_to(5);

@@ -18,13 +18,13 @@ use super::connections::Connection;
 use super::framing::Framing;
 use super::socket::Socket;
 
-/// Maximum size of a connection's read buffer, which fits the longest allowed head. The buffer is kept while
-/// the connection is open, and no pool is charged for it.
+/// How much is read from a socket at a time, and the longest allowed head.
 pub const READ_BYTES_MAX: usize = 32 << 10;
+/// How much is passed on at a time. Hyper doubles its buffer, which the connection keeps, after a read that
+/// fills the 8 KiB of the first one.
+const PASSED_BYTES_MAX: usize = (8 << 10) - 1;
 /// A client that reads nothing of its response for this long is disconnected.
 const STALL_TIME: Duration = Duration::from_secs(60);
-/// A connection of which more is read at a time has outgrown hyper's first buffer.
-const READ_BYTES_FIRST: usize = 8 << 10;
 
 thread_local! {
     /// Buffers for arriving bytes and for the valid ones among them, so that connections need none of their
@@ -43,7 +43,7 @@ pub struct Watched {
     io: TokioIo<Socket>,
     connection: Arc<Connection>,
     framing: Framing,
-    /// Valid bytes that did not fit into the reader's buffer, and how many of them have been passed on since.
+    /// Valid bytes that have not been passed on at once, and how many of them have been passed on since.
     ready: Vec<u8>,
     handed_on: usize,
     /// Fires when the client has read nothing for too long.
@@ -63,21 +63,18 @@ impl Watched {
         }
     }
 
-    /// Reads as many bytes as `into` has room for, and hands on the valid ones. Returns the number of bytes
-    /// read; 0 at the end.
+    /// Reads what has arrived, and hands on as many valid bytes as `into` has room for. Returns the number of
+    /// bytes read; 0 at the end.
     fn read(&mut self, context: &mut Context<'_>, into: &mut ReadBufCursor<'_>) -> Poll<Result<usize>> {
-        let wanted = into.remaining().min(READ_BYTES_MAX);
         ARRIVING.with_borrow_mut(|Arriving { read, valid }| {
             read.resize(READ_BYTES_MAX, 0);
-            let mut buffer = ReadBuf::new(&mut read[..wanted]);
+            let mut buffer = ReadBuf::new(read);
             ready!(Pin::new(self.io.inner_mut()).poll_read(context, &mut buffer))?;
             let count = buffer.filled().len();
-            if count >= READ_BYTES_FIRST {
-                self.connection.note_growth();
-            }
+            self.connection.note_use();
             valid.clear();
             self.framing.pass(buffer.filled(), valid);
-            let fitting = valid.len().min(into.remaining());
+            let fitting = valid.len().min(into.remaining()).min(PASSED_BYTES_MAX);
             into.put_slice(&valid[..fitting]);
             self.ready.extend_from_slice(&valid[fitting..]);
             Poll::Ready(Ok(count))
@@ -109,7 +106,7 @@ impl Read for Watched {
         loop {
             if watched.handed_on < watched.ready.len() {
                 let rest = &watched.ready[watched.handed_on..];
-                let count = rest.len().min(into.remaining());
+                let count = rest.len().min(into.remaining()).min(PASSED_BYTES_MAX);
                 into.put_slice(&rest[..count]);
                 watched.handed_on += count;
                 return Poll::Ready(Ok(()));

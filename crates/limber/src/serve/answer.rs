@@ -57,8 +57,9 @@ const FREE_BODY_BYTES: usize = 8 << 10;
 /// for this long.
 const DRAINED_BYTES_MAX: usize = 256 << 20;
 const DRAIN_TIME: Duration = Duration::from_secs(5);
-/// The buffer of a body may be this many times as large as the part that has arrived.
-const CAPACITY_FACTOR: usize = 8;
+/// The buffer of a body may be this many times as large as the part that has arrived: what a client promises
+/// takes no memory from others, and little is copied again.
+const CAPACITY_FACTOR: usize = 2;
 /// Maximum size of a body that is read without being charged.
 const UNCHARGED_BYTES_MAX: usize = 1 << 20;
 
@@ -428,8 +429,8 @@ async fn read_body(
     if expected > max_bytes {
         return Err(too_large(max_bytes));
     }
-    let mut charged_bytes = FREE_BODY_BYTES;
     let mut whole = Vec::with_capacity(expected.min(FREE_BODY_BYTES));
+    let mut charged_bytes = FREE_BODY_BYTES;
     let started = Instant::now();
     loop {
         let Some(frame) = next_frame(body, started, whole.len()).await? else { break };
@@ -439,15 +440,14 @@ async fn read_body(
             return Err(too_large(max_bytes));
         }
         if needed > charged_bytes {
-            // The buffer is reserved for several times the part that has arrived, so that hardly anything is
-            // copied again. It is charged as it fills.
-            let room_bytes = needed.max((charged_bytes * 2).min(expected));
+            // Memory that the allocator reuses is resident although nothing has arrived in it, so the whole
+            // buffer is charged.
+            let doubled = needed.saturating_mul(CAPACITY_FACTOR).min(max_bytes);
+            let room_bytes = if expected >= needed { doubled.min(expected) } else { doubled };
             body_charge.grow(app, room_bytes - charged_bytes)?;
             charged_bytes = room_bytes;
-            // If the length is unknown, or too large to reserve, the vector grows as usual.
-            if needed > whole.capacity() {
-                let _ = whole
-                    .try_reserve_exact(expected.min(needed * CAPACITY_FACTOR).saturating_sub(whole.len()));
+            if whole.try_reserve_exact(room_bytes - whole.len()).is_err() {
+                return Err(too_large(max_bytes));
             }
         }
         whole.extend_from_slice(&data);
