@@ -43,6 +43,27 @@ thread_local! {
     static BUFFERS: RefCell<Buffers> = RefCell::default();
 }
 
+/// A thread keeps a buffer for its next text only if it is no larger: one long text would otherwise take
+/// memory in each thread that has analyzed one, which no request is charged for.
+const KEPT_BYTES_MAX: usize = 64 << 10;
+
+impl Buffers {
+    /// Takes the thread's buffers, so that code which runs for a token can analyze another text.
+    fn take() -> Buffers {
+        BUFFERS.take()
+    }
+
+    /// Gives the buffers back to the thread.
+    fn put_back(mut self) {
+        for buffer in [&mut self.lower, &mut self.token.text, &mut self.room] {
+            if buffer.capacity() > KEPT_BYTES_MAX {
+                *buffer = String::new();
+            }
+        }
+        BUFFERS.set(self);
+    }
+}
+
 /// Receives the full token and its position.
 type Seen<'a> = &'a mut dyn FnMut(&TokenBuf, u32) -> bool;
 
@@ -132,10 +153,9 @@ impl Analyzer {
     #[inline]
     pub fn tokens(&self, text: &str, mut emit: impl FnMut(Token<'_>)) -> u32 {
         if let Some(length_max) = self.standard {
-            // Taken out of the cell, so that an `emit` which analyzes another text can use the cell.
-            let mut buffers = BUFFERS.take();
+            let mut buffers = Buffers::take();
             standard(text, length_max, &mut buffers, &mut emit);
-            BUFFERS.set(buffers);
+            buffers.put_back();
             return 0;
         }
         let mut produced = Produced::of(text);
@@ -163,7 +183,7 @@ impl Analyzer {
             at as u32
         };
         let with_kinds = with_kinds || self.filters.iter().any(|filter| filter.reads_kinds);
-        let mut buffers = BUFFERS.take();
+        let mut buffers = Buffers::take();
         let Buffers { lower, token, room } = &mut buffers;
         let mut source = |emit: Emit<'_>| {
             self.tokenizer.split(last, lower, token, &mut |token| {
@@ -189,7 +209,7 @@ impl Analyzer {
             true => by_token(&self.filters, room, &mut source, &mut sink),
             false => chain::run(&self.filters, text.len() as u32, &mut source, &mut sink),
         };
-        BUFFERS.set(buffers);
+        buffers.put_back();
         trailing
     }
 
@@ -311,4 +331,21 @@ fn floor_char_boundary(text: &str, at: usize) -> usize {
         at -= 1;
     }
     at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_keeps_small_buffers_only() {
+        let mut buffers = Buffers::take();
+        buffers.lower = String::with_capacity(KEPT_BYTES_MAX + 1);
+        buffers.token.text = String::with_capacity(4 * KEPT_BYTES_MAX);
+        buffers.room = String::with_capacity(100);
+        buffers.put_back();
+        let kept = Buffers::take();
+        assert_eq!((kept.lower.capacity(), kept.token.text.capacity()), (0, 0));
+        assert!(kept.room.capacity() >= 100);
+    }
 }

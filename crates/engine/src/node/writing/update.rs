@@ -130,11 +130,16 @@ const LABEL: &str = "<update>";
 /// Copies of a new document that exist at the same time: as written, and as framed for the translog.
 const COPIES_WRITTEN: u64 = 2;
 
-/// Estimates the largest size of the tree of a JSON text: for a text such as `[[],[],...]` it is fifty times
-/// the size of the text.
+/// Trees of a document that exist at the same time beside its own while a script runs on it: as the script
+/// sees it, and as the script left it.
+const TREES_OF_SCRIPT: u64 = 2;
+
+/// Estimates the largest size of the tree of a JSON text, its strings included: for a text such as
+/// `[[],[],...]` it is fifty times the size of the text.
 fn tree_bytes(json: &[u8]) -> u64 {
     const BYTES_A_VALUE: u64 = 2 * size_of::<Value>() as u64;
-    json.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count() as u64 * BYTES_A_VALUE
+    let values = json.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count() as u64;
+    json.len() as u64 + values * BYTES_A_VALUE
 }
 
 impl Node {
@@ -160,7 +165,8 @@ impl Node {
             // The new document is seldom longer than both together. If it is, the rest is charged once its
             // length is known.
             let foreseen_bytes = (stored.len() + body_bytes) as u64;
-            let held_bytes = stored.len() as u64 + tree_bytes(stored);
+            let trees = if body.script.is_some() { 1 + TREES_OF_SCRIPT } else { 1 };
+            let held_bytes = stored.len() as u64 + trees * tree_bytes(stored);
             let mut charge = self.charge_update(held_bytes + COPIES_WRITTEN * foreseen_bytes)?;
             let plan = plan(&self.scripts, shard, operation, id, &body, found.as_ref())?;
             let (kind, source, condition, must_create) = match plan {
