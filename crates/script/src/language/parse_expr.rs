@@ -60,6 +60,10 @@ const ASSIGNMENTS: &[(&str, Option<Binary>)] = &[
 ];
 
 impl Parser {
+    /// Parses an expression: an assignment, or anything that binds tighter.
+    ///
+    /// # Errors
+    /// No expression begins here, or its types do not fit.
     pub fn expression(&mut self) -> Result<Expr, ScriptError> {
         self.enter()?;
         let left = self.conditional()?;

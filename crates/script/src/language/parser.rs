@@ -121,37 +121,45 @@ pub(crate) struct Parser {
 }
 
 impl Parser {
+    /// Returns the next token without taking it.
     pub fn peek(&self) -> &TokenKind {
         &self.tokens[self.next].kind
     }
 
+    /// Returns the token `ahead` tokens after the next one; the last one of the script if there are fewer.
     pub fn peek_at(&self, ahead: usize) -> &TokenKind {
         let last = self.tokens.len() - 1;
         &self.tokens[(self.next + ahead).min(last)].kind
     }
 
+    /// Returns the position of the next token, in UTF-16 units.
     pub fn at(&self) -> u32 {
         self.tokens[self.next].at
     }
 
+    /// Takes the next token. The end of the script can be taken any number of times.
     pub fn take(&mut self) -> Token {
         let token = self.tokens[self.next].clone();
         self.next = (self.next + 1).min(self.tokens.len() - 1);
         token
     }
 
+    /// Gives the token that was taken last back.
     pub fn step_back(&mut self) {
         self.next = self.next.saturating_sub(1);
     }
 
+    /// Whether the next token is this symbol.
     pub fn is(&self, symbol: &str) -> bool {
         matches!(self.peek(), TokenKind::Symbol(found) if *found == symbol)
     }
 
+    /// Whether the token `ahead` tokens after the next one is this symbol.
     pub fn is_symbol_at(&self, ahead: usize, symbol: &str) -> bool {
         matches!(self.peek_at(ahead), TokenKind::Symbol(found) if *found == symbol)
     }
 
+    /// Takes the next token if it is this symbol; returns whether it is.
     pub fn accept(&mut self, symbol: &str) -> bool {
         let found = self.is(symbol);
         if found {
@@ -160,11 +168,16 @@ impl Parser {
         found
     }
 
+    /// Takes this symbol; returns its position.
+    ///
+    /// # Errors
+    /// The next token is another one.
     pub fn expect(&mut self, symbol: &str) -> Result<u32, ScriptError> {
         let at = self.at();
         if self.accept(symbol) { Ok(at) } else { Err(self.unexpected(&format!("'{symbol}'"))) }
     }
 
+    /// Returns the error for the next token where one of `wanted` should be.
     pub fn unexpected(&self, wanted: &str) -> ScriptError {
         let found = match self.peek() {
             TokenKind::End => return ScriptError::argument(self.at(), "unexpected end of script."),
@@ -187,6 +200,7 @@ impl Parser {
         )
     }
 
+    /// Returns the error for the next token where nothing that begins with it could be.
     pub fn invalid_near(&self) -> ScriptError {
         match self.unexpected("") {
             error if error.reason.starts_with("unexpected end") => error,
@@ -210,6 +224,10 @@ impl Parser {
         found
     }
 
+    /// Takes a name.
+    ///
+    /// # Errors
+    /// The next token is no name.
     pub fn name(&mut self) -> Result<String, ScriptError> {
         match self.peek() {
             TokenKind::Name(name) => {
@@ -233,10 +251,15 @@ impl Parser {
         Ok(())
     }
 
+    /// Leaves the level of nesting that [`Parser::enter`] entered.
     pub fn leave(&mut self) {
         self.depth -= 1;
     }
 
+    /// Checks that a script with `count` of `what` may have one more.
+    ///
+    /// # Errors
+    /// It has [`COUNT_MAX`] of them.
     pub fn check_count(&self, count: usize, what: &str) -> Result<(), ScriptError> {
         if count >= COUNT_MAX {
             return Err(ScriptError::argument(self.at(), format!("a script has at most {COUNT_MAX} {what}")));
@@ -244,6 +267,10 @@ impl Parser {
         Ok(())
     }
 
+    /// Declares a variable in the innermost scope; returns its slot.
+    ///
+    /// # Errors
+    /// The name is taken, or there are too many variables.
     pub fn declare(&mut self, name: &str, ty: Type, at: u32) -> Result<u16, ScriptError> {
         if self.lookup(name).is_some() {
             return Err(ScriptError::argument(at, format!("variable [{name}] is already defined")));
@@ -262,18 +289,25 @@ impl Parser {
         })
     }
 
+    /// Opens a scope: variables that are declared from here on end with it.
     pub fn open_scope(&mut self) {
         self.scopes.push(Vec::new());
     }
 
+    /// Closes the innermost scope. Its slots are not used again.
     pub fn close_scope(&mut self) {
         self.scopes.pop();
     }
 
+    /// Returns the number of open scopes.
     pub fn scope_count(&self) -> usize {
         self.scopes.len()
     }
 
+    /// Returns the number of a field of documents among those that the script names.
+    ///
+    /// # Errors
+    /// There are too many fields.
     pub fn field(&mut self, name: &str) -> Result<u16, ScriptError> {
         if let Some(found) = self.fields.iter().position(|known| &**known == name) {
             return Ok(found as u16);
@@ -305,6 +339,7 @@ impl Parser {
         Some((ty, length))
     }
 
+    /// Takes this many tokens.
     pub fn skip(&mut self, tokens: usize) {
         (0..tokens).for_each(|_| {
             self.take();
@@ -427,6 +462,10 @@ impl Parser {
         Ok(condition)
     }
 
+    /// Parses one statement, with the semicolon after it.
+    ///
+    /// # Errors
+    /// No statement begins here, or its types do not fit.
     pub fn statement(&mut self) -> Result<Stmt, ScriptError> {
         let at = self.at();
         if self.accept_word("if") {

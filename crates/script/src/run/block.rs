@@ -34,14 +34,17 @@ enum Data {
 }
 
 impl Column {
+    /// Creates a column of whole numbers of the type `ty`, `int` or `long`.
     pub fn whole(ty: Type, data: Vec<i64>) -> Column {
         Column { ty, data: Data::Whole(data) }
     }
 
+    /// Creates a column of doubles.
     pub fn real(data: Vec<f64>) -> Column {
         Column { ty: Type::Double, data: Data::Real(data) }
     }
 
+    /// Creates a column of booleans.
     pub fn flag(data: Vec<bool>) -> Column {
         Column { ty: Type::Bool, data: Data::Flag(data) }
     }

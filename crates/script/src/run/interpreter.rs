@@ -90,6 +90,7 @@ impl Drop for Run<'_> {
 }
 
 impl<'a> Run<'a> {
+    /// Prepares a script without documents.
     pub fn new(script: &'a Compiled, params: &serde_json::Map<String, serde_json::Value>) -> Run<'a> {
         Run {
             script,
@@ -114,6 +115,7 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Gives the script the documents that it runs over.
     pub fn over(mut self, documents: Box<dyn Documents + 'a>) -> Run<'a> {
         self.batch = Some(Batch { documents, docs: Vec::new(), at: 0, source: None });
         self
