@@ -234,7 +234,13 @@ impl Parser {
         Expr { kind: Kind::Param(name), ty: Type::Def, at }
     }
 
-    pub(super) fn member(&mut self, target: Expr, name: String, null_safe: bool, at: u32) -> Result<Expr, ScriptError> {
+    pub(super) fn member(
+        &mut self,
+        target: Expr,
+        name: String,
+        null_safe: bool,
+        at: u32,
+    ) -> Result<Expr, ScriptError> {
         if matches!(target.kind, Kind::Variable(Variable::Ctx)) {
             self.ctx_names.push(name.as_str().into());
         }

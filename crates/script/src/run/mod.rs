@@ -12,6 +12,7 @@ mod frozen;
 mod interpreter;
 mod machine;
 mod open;
+mod statements;
 
 pub use block::EmittedBlock;
 pub use ceiling::{ScriptCeiling, Span};
