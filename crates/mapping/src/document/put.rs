@@ -220,8 +220,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(())
     }
 
-    /// Passes the string `value` of a scalar to the sink as a term, after the field's normalizer. Returns whether
-    /// the field has it: it ignores strings that are too long.
+    /// Passes the string `value` of a scalar to the sink as a term, after the field's normalizer. Returns
+    /// whether the field has it: it ignores strings that are too long.
     #[inline(always)]
     fn put_keyword(
         &mut self,

@@ -132,7 +132,8 @@ impl<S: FieldSink> Walk<'_, S> {
         }
     }
 
-    /// Returns the end of a value that an alias, or a name below it, is given; `key` is the start of such a name.
+    /// Returns the end of a value that an alias, or a name below it, is given; `key` is the start of such a
+    /// name.
     ///
     /// # Errors
     /// The value is not an empty list.

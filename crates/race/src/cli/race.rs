@@ -181,12 +181,7 @@ impl RaceCommand {
             checks_assertions: self.enable_assertions,
             race_id,
             user_tags,
-            provenance: Provenance {
-                place: None,
-                engine_settings: engine.as_ref().and_then(EngineSpec::params).unwrap_or_default(),
-                is_fresh_server: server.is_some(),
-                started_s: self.rally.effective_start_date,
-            },
+            provenance: self.provenance(engine.as_ref(), server.is_some()),
             store,
             is_cancelled,
         };
@@ -202,6 +197,16 @@ impl RaceCommand {
             console.kept_server(&place);
         }
         self.close(outcome, &folder, &mut console)
+    }
+
+    /// Returns where a race comes from. `is_fresh_server`: a server was started for it alone.
+    fn provenance(&self, engine: Option<&EngineSpec>, is_fresh_server: bool) -> Provenance {
+        Provenance {
+            place: None,
+            engine_settings: engine.and_then(EngineSpec::params).unwrap_or_default(),
+            is_fresh_server,
+            started_s: self.rally.effective_start_date,
+        }
     }
 
     /// Writes the page about a race that was printed, and ends as the race ended.

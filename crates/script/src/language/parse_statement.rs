@@ -85,7 +85,7 @@ impl Parser {
         let mut body = Vec::new();
         while !self.accept("}") {
             let at = self.at();
-            if body.last().is_some_and(ends) {
+            if body.last().is_some_and(Stmt::ends) {
                 return Err(ScriptError::argument(at, "invalid block: unreachable statement"));
             }
             body.push(self.statement()?);
@@ -327,16 +327,6 @@ impl Parser {
             return Err(self.unexpected("'catch'"));
         }
         Ok(Stmt::Try(body, catches))
-    }
-}
-
-/// Whether nothing after this statement is reachable.
-pub(super) fn ends(statement: &Stmt) -> bool {
-    match statement {
-        Stmt::Return(_) | Stmt::Throw(_) | Stmt::Break | Stmt::Continue => true,
-        Stmt::If(_, yes, no) => yes.last().is_some_and(ends) && no.last().is_some_and(ends),
-        Stmt::Block(inner) => inner.last().is_some_and(ends),
-        _ => false,
     }
 }
 

@@ -9,8 +9,7 @@ use std::sync::Arc;
 use super::compiled::Compiled;
 use super::context::ScriptContext;
 use super::lexer::{Token, TokenKind, tokens};
-use super::parse_statement::ends;
-use super::tree::{Function, Lambda};
+use super::tree::{Function, Lambda, Stmt};
 use crate::error::ScriptError;
 use crate::types::{Literal, Type, type_of};
 use crate::values::{Extractor, Regex};
@@ -49,7 +48,7 @@ pub(crate) fn compile_painless(source: &str, context: ScriptContext) -> Result<C
     }
     let mut body = Vec::new();
     while parser.peek() != &TokenKind::End {
-        if body.last().is_some_and(ends) {
+        if body.last().is_some_and(Stmt::ends) {
             return Err(ScriptError::argument(0, "invalid block: unreachable statement"));
         }
         body.push(parser.statement()?);

@@ -118,6 +118,18 @@ pub enum Stmt {
     Try(Vec<Stmt>, Vec<(&'static str, u16, Vec<Stmt>)>),
 }
 
+impl Stmt {
+    /// Whether nothing after this statement is reachable.
+    pub fn ends(&self) -> bool {
+        match self {
+            Stmt::Return(_) | Stmt::Throw(_) | Stmt::Break | Stmt::Continue => true,
+            Stmt::If(_, yes, no) => yes.last().is_some_and(Stmt::ends) && no.last().is_some_and(Stmt::ends),
+            Stmt::Block(inner) => inner.last().is_some_and(Stmt::ends),
+            _ => false,
+        }
+    }
+}
+
 /// A function that the script declares.
 #[derive(Debug)]
 pub struct Function {

@@ -7,28 +7,10 @@ use super::machine::Machine;
 use super::order::sort_values;
 use super::store::{admit, position, put_entry};
 use super::streams::{passes, stream_method};
+use super::texts::join_texts;
 use super::token_members::token_member;
 use crate::error::{Outcome, ScriptError};
 use crate::values::{MapValue, Value, remove};
-
-/// Joins the items, printed as strings, with a separator.
-pub(crate) fn join_texts(
-    machine: &mut impl Machine,
-    items: &[Value],
-    separator: &str,
-    at: u32,
-) -> Outcome<Value> {
-    let mut joined = String::new();
-    for (number, item) in items.iter().enumerate() {
-        if number > 0 {
-            joined.push_str(separator);
-        }
-        joined.push_str(&item.text());
-        machine.check_room(joined.len(), at)?;
-        machine.spend(separator.len() / 8 + 1, at)?;
-    }
-    Ok(Value::str(joined))
-}
 
 /// Calls a method of a list or stream; `None` if there is no such method.
 pub(crate) fn list_method(

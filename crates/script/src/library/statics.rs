@@ -3,14 +3,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::collections::join_texts;
 use super::java;
 use super::machine::Machine;
 use super::methods::spend_on;
 use super::order::{REVERSED, extreme, sort_values};
 use super::store::{put_new, same};
 use super::streams::{JOINING, TO_LIST, TO_SET};
-use super::texts;
+use super::texts::{self, join_texts};
 use crate::error::{Outcome, ScriptError, failed};
 use crate::types::{Binary, Type};
 use crate::values::{Builder, DateValue, MapOrder, MapValue, Value};

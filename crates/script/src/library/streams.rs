@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::collections::join_texts;
 use super::java::{iterator, optional};
 use super::machine::Machine;
 use super::order::{extreme, sort_values};
 use super::store::{ITEM_BYTES, position, put_new};
+use super::texts::join_texts;
 use crate::error::{Outcome, ScriptError};
 use crate::types::Binary;
 use crate::values::{MapOrder, MapValue, Value};

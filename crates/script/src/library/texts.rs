@@ -45,6 +45,25 @@ pub(super) fn static_call(class: &str, name: &str, arguments: &[Value], at: u32)
     }))
 }
 
+/// Joins the items, printed as strings, with a separator.
+pub(super) fn join_texts(
+    machine: &mut impl Machine,
+    items: &[Value],
+    separator: &str,
+    at: u32,
+) -> Outcome<Value> {
+    let mut joined = String::new();
+    for (number, item) in items.iter().enumerate() {
+        if number > 0 {
+            joined.push_str(separator);
+        }
+        joined.push_str(&item.text());
+        machine.check_room(joined.len(), at)?;
+        machine.spend(separator.len() / 8 + 1, at)?;
+    }
+    Ok(Value::str(joined))
+}
+
 fn radix_of(value: &Value) -> Option<u32> {
     u32::try_from(value.i64()).ok().filter(|radix| (2..=36).contains(radix))
 }
@@ -157,7 +176,8 @@ fn place(value: &Value, most: usize, at: u32) -> Outcome<usize> {
     })
 }
 
-/// Returns the positions from `start` to `end` in a builder of this length; an end after it counts as its end.
+/// Returns the positions from `start` to `end` in a builder of this length; an end after it counts as its
+/// end.
 fn range(start: &Value, end: &Value, length: usize, at: u32) -> Outcome<Range<usize>> {
     let start = place(start, length, at)?;
     let last = usize::try_from(end.i64()).ok().map(|end| end.min(length)).filter(|end| *end >= start);

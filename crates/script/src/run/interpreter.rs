@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use limber_mapping::date::DateFormat;
 
 use super::emit::Emitted;
+use super::flow::Flow;
 use super::frozen::Frozen;
-use super::statements::{Flow, zero_of};
 use crate::documents::{DocId, Documents};
 use crate::error::{Outcome, ScriptError, failed};
 use crate::language::{Compiled, Expr, Kind, Variable};
@@ -334,7 +334,7 @@ impl<'a> Run<'a> {
                 let length = usize::try_from(length)
                     .map_err(|_| ScriptError::new(at, "negative_array_size_exception", length.to_string()))?;
                 self.check_room(length.saturating_mul(16), at)?;
-                Ok(Value::list(vec![zero_of(*ty); length]))
+                Ok(Value::list(vec![Value::zero_of(*ty); length]))
             }
             Kind::List(items) => Ok(Value::list(self.eval_all(items)?)),
             Kind::Map(pairs) => {
@@ -396,7 +396,7 @@ impl<'a> Run<'a> {
         (self.base, self.loops_left) = (base, loops_left);
         let value = match flow? {
             Flow::Return(value) => value,
-            _ => zero_of(function.returns),
+            _ => Value::zero_of(function.returns),
         };
         self.depth -= 1;
         Ok(value)

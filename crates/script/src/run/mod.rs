@@ -8,6 +8,7 @@ mod assign;
 mod block;
 mod ceiling;
 mod emit;
+mod flow;
 mod frozen;
 mod interpreter;
 mod machine;

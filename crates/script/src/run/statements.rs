@@ -1,19 +1,12 @@
 //! Runs the statements of a script for one document.
 
+use super::flow::Flow;
 use super::interpreter::Run;
 use crate::error::{Outcome, ScriptError, failed};
 use crate::language::{Expr, Stmt};
 use crate::library::Machine;
 use crate::types::Type;
 use crate::values::Value;
-
-/// The point at which execution continues after a statement.
-pub(crate) enum Flow {
-    Next,
-    Break,
-    Continue,
-    Return(Value),
-}
 
 impl<'a> Run<'a> {
     /// Runs statements one after another, until one of them goes somewhere else.
@@ -35,7 +28,7 @@ impl<'a> Run<'a> {
             Stmt::Declare(slot, ty, value) => {
                 let value = match value {
                     Some(value) => self.eval(value)?,
-                    None => zero_of(*ty),
+                    None => Value::zero_of(*ty),
                 };
                 self.locals[self.base + usize::from(*slot)] = value;
             }
@@ -140,19 +133,6 @@ impl<'a> Run<'a> {
             }
         }
         Err(error)
-    }
-}
-
-/// Returns the value that a variable of this type has before one is assigned.
-pub(super) fn zero_of(ty: Type) -> Value {
-    match ty {
-        Type::Bool => Value::Bool(false),
-        Type::Char => Value::Char(0),
-        Type::Byte | Type::Short | Type::Int => Value::Int(0),
-        Type::Long => Value::Long(0),
-        Type::Float => Value::Float(0.0),
-        Type::Double => Value::Double(0.0),
-        _ => Value::Null,
     }
 }
 

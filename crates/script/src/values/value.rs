@@ -14,7 +14,7 @@ use super::map::{MapOrder, MapValue};
 use super::object::JavaObject;
 use super::regex::Matcher;
 use crate::error::Failure;
-use crate::types::Literal;
+use crate::types::{Literal, Type};
 
 pub(crate) fn argument(reason: impl Into<String>) -> Failure {
     ("illegal_argument_exception", reason.into())
@@ -121,6 +121,19 @@ impl Value {
             Literal::Float(number) => Value::Float(*number),
             Literal::Double(number) => Value::Double(*number),
             Literal::Str(text) => Value::Str(text.clone()),
+        }
+    }
+
+    /// Returns the value that a variable of this type has before one is assigned.
+    pub(crate) fn zero_of(ty: Type) -> Value {
+        match ty {
+            Type::Bool => Value::Bool(false),
+            Type::Char => Value::Char(0),
+            Type::Byte | Type::Short | Type::Int => Value::Int(0),
+            Type::Long => Value::Long(0),
+            Type::Float => Value::Float(0.0),
+            Type::Double => Value::Double(0.0),
+            _ => Value::Null,
         }
     }
 

@@ -2,9 +2,11 @@
 
 use super::suffix::{Suffix, Word};
 
-mod tables;
+mod endings;
+mod rules;
 
-use tables::{Cut, DEGREES, ENDINGS, FIRST, IRREGULAR, Rule, SECOND};
+use endings::{Cut, DEGREES, ENDINGS, IRREGULAR};
+use rules::{FIRST, Rule, SECOND};
 
 const VOWELS: &str = "αεηιουω";
 
