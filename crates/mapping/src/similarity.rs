@@ -254,6 +254,44 @@ impl Options<'_> {
         })
     }
 
+    /// Parses the basic model of information content of divergence from randomness.
+    fn basic_model(&mut self) -> Result<BasicModel, RequestError> {
+        let refused = |reason: String| Err(RequestError::illegal_argument(reason));
+        Ok(match self.text("basic_model").as_str() {
+            "g" => BasicModel::G,
+            "if" => BasicModel::If,
+            "in" => BasicModel::In,
+            "ine" => BasicModel::Ine,
+            gone @ ("be" | "d" | "p") => {
+                return refused(format!(
+                    "Basic model [{gone}] isn't supported anymore, please use another model."
+                ));
+            }
+            other => {
+                return refused(format!(
+                    "Unsupported BasicModel [{other}], expected one of [g, in, if, ine]"
+                ));
+            }
+        })
+    }
+
+    /// Parses the after effect of divergence from randomness.
+    fn after_effect(&mut self) -> Result<AfterEffect, RequestError> {
+        let refused = |reason: String| Err(RequestError::illegal_argument(reason));
+        Ok(match self.text("after_effect").as_str() {
+            "b" => AfterEffect::B,
+            "l" => AfterEffect::L,
+            "no" => {
+                return refused(
+                    "After effect [no] isn't supported anymore, please use another effect.".to_owned(),
+                );
+            }
+            other => {
+                return refused(format!("Unsupported AfterEffect [{other}], expected one of [b, l]"));
+            }
+        })
+    }
+
     fn normalization(&mut self) -> Result<Normalization, RequestError> {
         Ok(match self.text("normalization").as_str() {
             "no" => Normalization::No,
@@ -291,34 +329,7 @@ fn measured(name: &str, kind: &str, body: &Map<String, Value>) -> Result<Similar
     let mut options = Options { name, body, known: Vec::new() };
     let similarity = match kind {
         "DFR" => {
-            let model = match options.text("basic_model").as_str() {
-                "g" => BasicModel::G,
-                "if" => BasicModel::If,
-                "in" => BasicModel::In,
-                "ine" => BasicModel::Ine,
-                gone @ ("be" | "d" | "p") => {
-                    return refused(format!(
-                        "Basic model [{gone}] isn't supported anymore, please use another model."
-                    ));
-                }
-                other => {
-                    return refused(format!(
-                        "Unsupported BasicModel [{other}], expected one of [g, in, if, ine]"
-                    ));
-                }
-            };
-            let effect = match options.text("after_effect").as_str() {
-                "b" => AfterEffect::B,
-                "l" => AfterEffect::L,
-                "no" => {
-                    return refused(
-                        "After effect [no] isn't supported anymore, please use another effect.".to_owned(),
-                    );
-                }
-                other => {
-                    return refused(format!("Unsupported AfterEffect [{other}], expected one of [b, l]"));
-                }
-            };
+            let (model, effect) = (options.basic_model()?, options.after_effect()?);
             Similarity::Dfr { model, effect, normalization: options.normalization()? }
         }
         "DFI" => Similarity::Dfi(match options.text("independence_measure").as_str() {

@@ -17,123 +17,20 @@ pub(super) fn checked(
     kind: &dyn FieldType,
     settings: &MappingSettings,
 ) -> Result<Value, RequestError> {
-    let conversion = |what: &str| {
-        mapper_parsing(format!(
-            "Failed to parse [{}] on field [{field}] of type [{}]: [{}] is not {what}",
-            param.name,
-            kind.name(),
-            java_text(value)
-        ))
-    };
+    let given = Given { param, value, field, kind, settings };
     match param.check {
         Check::Bool | Check::ExplicitBool => boolean(value).map(Value::Bool),
-        Check::Constant => match value {
-            Value::String(_) | Value::Number(_) => Ok(java_text(value).into()),
-            other => Err(mapper_parsing(format!(
-                "Property [{}] on field [{field}] must be a number or a string, but got [{}]",
-                param.name,
-                java_text(other)
-            ))),
-        },
-        Check::Count => {
-            let count = match value {
-                Value::Number(number) => number.as_i64(),
-                Value::String(text) => text.parse::<i64>().ok(),
-                _ => None,
-            };
-            match count {
-                Some(count @ 0..=2_147_483_647) => Ok(count.into()),
-                Some(count) if matches!(param.name, "ignore_above" | "depth_limit") => {
-                    let reason = format!("[{}] must be positive, got [{count}]", param.name);
-                    Err(RequestError::illegal_argument(reason))
-                }
-                Some(count) => {
-                    Err(mapper_parsing(format!("[{}] must be positive, got [{count}]", param.name)))
-                }
-                None => Err(conversion("an integer")),
-            }
-        }
-        Check::Number => {
-            let number = match value {
-                Value::Number(number) => number.as_f64(),
-                Value::String(text) => text.parse::<f64>().ok(),
-                _ => None,
-            };
-            match number {
-                Some(number) if number.is_finite() && number > 0.0 => Ok(number.into()),
-                Some(number) => Err(RequestError::illegal_argument(format!(
-                    "[scaling_factor] must be a positive number, got [{}]",
-                    crate::number::java_double(number)
-                ))),
-                None => Err(conversion("a number")),
-            }
-        }
-        Check::IndexOptions | Check::TextIndexOptions => match value.as_str() {
-            Some("docs" | "freqs") => Ok(value.clone()),
-            Some("positions" | "offsets") if param.check == Check::TextIndexOptions => Ok(value.clone()),
-            _ => Err(mapper_parsing(format!(
-                "Unknown value [{}] for field [index_options] - accepted values are [{}]",
-                java_text(value),
-                match param.check {
-                    Check::TextIndexOptions => "positions, docs, freqs, offsets",
-                    _ => "docs, freqs",
-                }
-            ))),
-        },
-        Check::Analyzer => {
-            let name = value.as_str().ok_or_else(|| conversion("an analyzer's name"))?;
-            // The index's default analyzer has this name even if it is not declared.
-            if name != "default" && settings.analyzers.get(name).is_none() {
-                return Err(mapper_parsing(format!("analyzer [{name}] has not been configured in mappings")));
-            }
-            let of_index = if param.name == "analyzer" { settings.analyzers.get(name) } else { None };
-            match of_index.map(|analyzer| analyzer.updateable_filters()).filter(|names| !names.is_empty()) {
-                Some(names) => Err(mapper_parsing(format!(
-                    "analyzer [{name}] contains filters [{}] that are not allowed to run in index time mode.",
-                    names.join(", ")
-                ))),
-                None => Ok(value.clone()),
-            }
-        }
-        Check::Normalizer => {
-            let name = value.as_str().ok_or_else(|| conversion("a normalizer's name"))?;
-            match settings.analyzers.normalizer(name) {
-                Some(_) => Ok(value.clone()),
-                None => Err(mapper_parsing(format!("normalizer [{name}] not found for field [{field}]"))),
-            }
-        }
-        Check::Similarity => match value.as_str().and_then(|name| settings.similarities.get(name)) {
-            Some(_) => Ok(value.clone()),
-            None => Err(mapper_parsing(format!(
-                "Unknown Similarity type [{}] for field [{field}]",
-                java_text(value)
-            ))),
-        },
-        Check::DateFormat => {
-            let format = value.as_str().ok_or_else(|| conversion("a date format"))?;
-            DateFormat::shared(format).map_err(|error| {
-                mapper_parsing(format!("Error parsing [format] on field [{field}]: {}", error.reason))
-                    .caused_by(error)
-            })?;
-            Ok(value.clone())
-        }
-        Check::NullValue => match value {
-            Value::Object(_) | Value::Array(_) => Err(conversion("a scalar")),
-            Value::Null => Ok(Value::Null),
-            scalar => kind.null_value(scalar),
-        },
-        Check::NullPoint => match value {
-            Value::Null => Ok(Value::Null),
-            value => {
-                let point = crate::geo::parse_point(value, true)?.checked("")?;
-                Ok(json!({"lat": point.latitude, "lon": point.longitude}))
-            }
-        },
-        Check::Orientation => {
-            let name = value.as_str().map_or_else(|| java_text(value), str::to_owned);
-            let is_clockwise = crate::geo::parse_orientation(&name)?;
-            Ok(if is_clockwise { "LEFT" } else { "RIGHT" }.into())
-        }
+        Check::Constant => given.constant(),
+        Check::Count => given.count(),
+        Check::Number => given.number(),
+        Check::IndexOptions | Check::TextIndexOptions => given.index_options(),
+        Check::Analyzer => given.analyzer(),
+        Check::Normalizer => given.normalizer(),
+        Check::Similarity => given.similarity(),
+        Check::DateFormat => given.date_format(),
+        Check::NullValue => given.null_value(),
+        Check::NullPoint => given.null_point(),
+        Check::Orientation => given.orientation(),
         Check::Relations => Ok(crate::field::join::Relations::parse(value)?.to_json()),
         Check::Prefixes => prefixes(value, field),
         Check::Contexts => {
@@ -141,38 +38,229 @@ pub(super) fn checked(
             Ok(contexts.iter().map(crate::field::completion::CompletionContext::to_json).collect())
         }
         Check::Script => crate::definition::field_script::long_form(value, field),
-        Check::ScriptError => match value.as_str() {
-            Some("fail" | "continue") => Ok(value.clone()),
-            _ => Err(mapper_parsing(format!(
-                "Unknown value [{}] for field [{}] - accepted values are [fail, continue]",
-                java_text(value),
-                param.name
-            ))),
-        },
+        Check::ScriptError => given.script_error(),
         Check::Keep => Keep::parse(&java_text(value)).map(|keep| keep.name().into()),
         Check::Dimension => super::time_series::dimension(value, kind),
         Check::Metric => super::time_series::metric(value, field, kind, true),
         Check::PositionMetric => super::time_series::metric(value, field, kind, false),
         Check::Meta => meta(value, field, kind),
-        Check::TermVector => match value.as_str() {
+        Check::TermVector => given.term_vector(),
+        Check::OnlyDefault => given.only_default(),
+    }
+}
+
+/// A parameter of a field as the request gives it.
+struct Given<'a> {
+    param: &'a Param,
+    value: &'a Value,
+    /// The field's name, without the names of the objects around it.
+    field: &'a str,
+    kind: &'a dyn FieldType,
+    settings: &'a MappingSettings,
+}
+
+impl Given<'_> {
+    /// Returns the error for a value that is not `what` the parameter takes.
+    fn conversion(&self, what: &str) -> RequestError {
+        mapper_parsing(format!(
+            "Failed to parse [{}] on field [{}] of type [{}]: [{}] is not {what}",
+            self.param.name,
+            self.field,
+            self.kind.name(),
+            java_text(self.value)
+        ))
+    }
+
+    /// Checks a string or a number, which is stored as a string.
+    fn constant(&self) -> Result<Value, RequestError> {
+        let Given { value, field, .. } = *self;
+        match value {
+            Value::String(_) | Value::Number(_) => Ok(java_text(value).into()),
+            other => Err(mapper_parsing(format!(
+                "Property [{}] on field [{field}] must be a number or a string, but got [{}]",
+                self.param.name,
+                java_text(other)
+            ))),
+        }
+    }
+
+    /// Checks a whole number that is not negative.
+    fn count(&self) -> Result<Value, RequestError> {
+        let value = self.value;
+        let count = match value {
+            Value::Number(number) => number.as_i64(),
+            Value::String(text) => text.parse::<i64>().ok(),
+            _ => None,
+        };
+        match count {
+            Some(count @ 0..=2_147_483_647) => Ok(count.into()),
+            Some(count) if matches!(self.param.name, "ignore_above" | "depth_limit") => {
+                let reason = format!("[{}] must be positive, got [{count}]", self.param.name);
+                Err(RequestError::illegal_argument(reason))
+            }
+            Some(count) => {
+                Err(mapper_parsing(format!("[{}] must be positive, got [{count}]", self.param.name)))
+            }
+            None => Err(self.conversion("an integer")),
+        }
+    }
+
+    /// Checks a number that is more than 0.
+    fn number(&self) -> Result<Value, RequestError> {
+        let value = self.value;
+        let number = match value {
+            Value::Number(number) => number.as_f64(),
+            Value::String(text) => text.parse::<f64>().ok(),
+            _ => None,
+        };
+        match number {
+            Some(number) if number.is_finite() && number > 0.0 => Ok(number.into()),
+            Some(number) => Err(RequestError::illegal_argument(format!(
+                "[scaling_factor] must be a positive number, got [{}]",
+                crate::number::java_double(number)
+            ))),
+            None => Err(self.conversion("a number")),
+        }
+    }
+
+    /// Checks `index_options`.
+    fn index_options(&self) -> Result<Value, RequestError> {
+        let value = self.value;
+        match value.as_str() {
+            Some("docs" | "freqs") => Ok(value.clone()),
+            Some("positions" | "offsets") if self.param.check == Check::TextIndexOptions => Ok(value.clone()),
+            _ => Err(mapper_parsing(format!(
+                "Unknown value [{}] for field [index_options] - accepted values are [{}]",
+                java_text(value),
+                match self.param.check {
+                    Check::TextIndexOptions => "positions, docs, freqs, offsets",
+                    _ => "docs, freqs",
+                }
+            ))),
+        }
+    }
+
+    /// Checks the name of an analyzer of the index.
+    fn analyzer(&self) -> Result<Value, RequestError> {
+        let value = self.value;
+        let name = value.as_str().ok_or_else(|| self.conversion("an analyzer's name"))?;
+        // The index's default analyzer has this name even if it is not declared.
+        if name != "default" && self.settings.analyzers.get(name).is_none() {
+            return Err(mapper_parsing(format!("analyzer [{name}] has not been configured in mappings")));
+        }
+        let of_index = if self.param.name == "analyzer" { self.settings.analyzers.get(name) } else { None };
+        match of_index.map(|analyzer| analyzer.updateable_filters()).filter(|names| !names.is_empty()) {
+            Some(names) => Err(mapper_parsing(format!(
+                "analyzer [{name}] contains filters [{}] that are not allowed to run in index time mode.",
+                names.join(", ")
+            ))),
+            None => Ok(value.clone()),
+        }
+    }
+
+    /// Checks the name of a normalizer of the index.
+    fn normalizer(&self) -> Result<Value, RequestError> {
+        let Given { value, field, .. } = *self;
+        let name = value.as_str().ok_or_else(|| self.conversion("a normalizer's name"))?;
+        match self.settings.analyzers.normalizer(name) {
+            Some(_) => Ok(value.clone()),
+            None => Err(mapper_parsing(format!("normalizer [{name}] not found for field [{field}]"))),
+        }
+    }
+
+    /// Checks the name of a similarity of the index.
+    fn similarity(&self) -> Result<Value, RequestError> {
+        let Given { value, field, .. } = *self;
+        match value.as_str().and_then(|name| self.settings.similarities.get(name)) {
+            Some(_) => Ok(value.clone()),
+            None => Err(mapper_parsing(format!(
+                "Unknown Similarity type [{}] for field [{field}]",
+                java_text(value)
+            ))),
+        }
+    }
+
+    /// Checks the format of a date.
+    fn date_format(&self) -> Result<Value, RequestError> {
+        let Given { value, field, .. } = *self;
+        let format = value.as_str().ok_or_else(|| self.conversion("a date format"))?;
+        DateFormat::shared(format).map_err(|error| {
+            mapper_parsing(format!("Error parsing [format] on field [{field}]: {}", error.reason))
+                .caused_by(error)
+        })?;
+        Ok(value.clone())
+    }
+
+    /// Checks the value that stands for `null`.
+    fn null_value(&self) -> Result<Value, RequestError> {
+        let value = self.value;
+        match value {
+            Value::Object(_) | Value::Array(_) => Err(self.conversion("a scalar")),
+            Value::Null => Ok(Value::Null),
+            scalar => self.kind.null_value(scalar),
+        }
+    }
+
+    /// Checks the point that stands for `null`.
+    fn null_point(&self) -> Result<Value, RequestError> {
+        let value = self.value;
+        match value {
+            Value::Null => Ok(Value::Null),
+            value => {
+                let point = crate::geo::parse_point(value, true)?.checked("")?;
+                Ok(json!({"lat": point.latitude, "lon": point.longitude}))
+            }
+        }
+    }
+
+    /// Checks the orientation of outer rings.
+    fn orientation(&self) -> Result<Value, RequestError> {
+        let value = self.value;
+        let name = value.as_str().map_or_else(|| java_text(value), str::to_owned);
+        let is_clockwise = crate::geo::parse_orientation(&name)?;
+        Ok(if is_clockwise { "LEFT" } else { "RIGHT" }.into())
+    }
+
+    /// Checks `on_script_error`.
+    fn script_error(&self) -> Result<Value, RequestError> {
+        let value = self.value;
+        match value.as_str() {
+            Some("fail" | "continue") => Ok(value.clone()),
+            _ => Err(mapper_parsing(format!(
+                "Unknown value [{}] for field [{}] - accepted values are [fail, continue]",
+                java_text(value),
+                self.param.name
+            ))),
+        }
+    }
+
+    /// Checks `term_vector`.
+    fn term_vector(&self) -> Result<Value, RequestError> {
+        let value = self.value;
+        match value.as_str() {
             Some(name) if TERM_VECTORS.contains(&name) => Ok(value.clone()),
             _ => Err(mapper_parsing(format!(
                 "Unknown value [{}] for field [term_vector] - accepted values are [{}]",
                 java_text(value),
                 TERM_VECTORS.join(", ")
             ))),
-        },
-        Check::OnlyDefault => {
-            if *value == kind.default_of(param.name) || (param.name == "locale" && is_plain_locale(value)) {
-                return Ok(Value::Null);
-            }
-            Err(RequestError::unsupported(format!(
-                "parameter [{}: {}] on field [{field}] of type [{}]",
-                param.name,
-                java_text(value),
-                kind.name()
-            )))
         }
+    }
+
+    /// Refuses everything but the default.
+    fn only_default(&self) -> Result<Value, RequestError> {
+        let Given { value, field, .. } = *self;
+        if *value == self.kind.default_of(self.param.name)
+            || (self.param.name == "locale" && is_plain_locale(value))
+        {
+            return Ok(Value::Null);
+        }
+        Err(RequestError::unsupported(format!(
+            "parameter [{}: {}] on field [{field}] of type [{}]",
+            self.param.name,
+            java_text(value),
+            self.kind.name()
+        )))
     }
 }
 

@@ -340,38 +340,7 @@ fn leaf(
                     "Encountered a multi-field [{last}] which itself contains a multi-field. Defining chained multi-fields is not supported."
                 )));
             }
-            "fields" => {
-                let Value::Object(fields) = value else {
-                    return Err(mapper_parsing(format!(
-                        "expected map for property [fields] on field [{last}] but got something else"
-                    )));
-                };
-                for (sub_name, sub) in fields {
-                    let sub_path = joined(path, sub_name);
-                    if sub_name.contains('.') || sub_name.is_empty() {
-                        return Err(mapper_parsing(format!(
-                            "Field name [{sub_name}] which is a multi field of [{last}] cannot contain '.'"
-                        )));
-                    }
-                    let Value::Object(body) = sub else {
-                        return Err(mapper_parsing(format!(
-                            "illegal field [{sub_name}], only fields can be specified inside fields"
-                        )));
-                    };
-                    let kind = match body.get("type") {
-                        Some(Value::String(kind)) => kind.as_str(),
-                        _ => {
-                            return Err(mapper_parsing(format!(
-                                "no type specified for property [{sub_name}]"
-                            )));
-                        }
-                    };
-                    if matches!(kind, "object" | "nested" | "alias") {
-                        return Err(mapper_parsing(format!("Type [{kind}] cannot be used in multi field")));
-                    }
-                    leaf.fields.insert(sub_name.clone(), self::leaf(body, kind, &sub_path, settings, true)?);
-                }
-            }
+            "fields" => multi_fields(&mut leaf, value, path, settings)?,
             "copy_to" if is_multi_field => {
                 return Err(RequestError::illegal_argument(format!(
                     "[copy_to] may not be used to copy from a multi-field: [{path}]"
@@ -380,35 +349,7 @@ fn leaf(
             "copy_to" => leaf.copy_to = copy_to(value)?,
             // Elasticsearch ignores it in old indices and refuses it in new ones.
             "boost" => return Err(unknown_parameter("boost", last, kind.name())),
-            _ => {
-                let Some(param) = kind.param(name) else {
-                    let refused = kind.refused_parameter(name, last, body);
-                    return Err(refused.unwrap_or_else(|| unknown_parameter(name, last, kind.name())));
-                };
-                if value.is_null()
-                    && !matches!(
-                        param.check,
-                        Check::NullValue
-                            | Check::NullPoint
-                            | Check::OnlyDefault
-                            | Check::Metric
-                            | Check::PositionMetric
-                            | Check::Meta
-                            | Check::Script
-                    )
-                {
-                    return Err(mapper_parsing(format!(
-                        "[{name}] on mapper [{last}] of type [{}] must not have a [null] value",
-                        kind.name()
-                    )));
-                }
-                let normal = checked(param, value, last, kind, settings)?;
-                let is_printed =
-                    matches!(param.check, Check::ExplicitBool) || normal != kind.default_of(name);
-                if is_printed && !normal.is_null() {
-                    leaf.params.insert(param.name, normal);
-                }
-            }
+            _ => parameter(&mut leaf, kind, name, value, body, last, settings)?,
         }
     }
     check_script(&leaf, last)?;
@@ -428,6 +369,85 @@ fn leaf(
     }
     crate::definition::field_build::check_leaf(&leaf, path, settings)?;
     Ok(leaf)
+}
+
+/// Parses the multi-fields of a leaf.
+fn multi_fields(
+    leaf: &mut Leaf,
+    value: &Value,
+    path: &str,
+    settings: &MappingSettings,
+) -> Result<(), RequestError> {
+    let last = path.rsplit('.').next().unwrap_or(path);
+    let Value::Object(fields) = value else {
+        return Err(mapper_parsing(format!(
+            "expected map for property [fields] on field [{last}] but got something else"
+        )));
+    };
+    for (sub_name, sub) in fields {
+        let sub_path = joined(path, sub_name);
+        if sub_name.contains('.') || sub_name.is_empty() {
+            return Err(mapper_parsing(format!(
+                "Field name [{sub_name}] which is a multi field of [{last}] cannot contain '.'"
+            )));
+        }
+        let Value::Object(body) = sub else {
+            return Err(mapper_parsing(format!(
+                "illegal field [{sub_name}], only fields can be specified inside fields"
+            )));
+        };
+        let kind = match body.get("type") {
+            Some(Value::String(kind)) => kind.as_str(),
+            _ => {
+                return Err(mapper_parsing(format!("no type specified for property [{sub_name}]")));
+            }
+        };
+        if matches!(kind, "object" | "nested" | "alias") {
+            return Err(mapper_parsing(format!("Type [{kind}] cannot be used in multi field")));
+        }
+        leaf.fields.insert(sub_name.clone(), self::leaf(body, kind, &sub_path, settings, true)?);
+    }
+    Ok(())
+}
+
+/// Parses a parameter that belongs to the type of the leaf. `last` is the leaf's name, `body` all of its
+/// parameters.
+fn parameter(
+    leaf: &mut Leaf,
+    kind: &'static dyn FieldType,
+    name: &str,
+    value: &Value,
+    body: &Map<String, Value>,
+    last: &str,
+    settings: &MappingSettings,
+) -> Result<(), RequestError> {
+    let Some(param) = kind.param(name) else {
+        let refused = kind.refused_parameter(name, last, body);
+        return Err(refused.unwrap_or_else(|| unknown_parameter(name, last, kind.name())));
+    };
+    if value.is_null()
+        && !matches!(
+            param.check,
+            Check::NullValue
+                | Check::NullPoint
+                | Check::OnlyDefault
+                | Check::Metric
+                | Check::PositionMetric
+                | Check::Meta
+                | Check::Script
+        )
+    {
+        return Err(mapper_parsing(format!(
+            "[{name}] on mapper [{last}] of type [{}] must not have a [null] value",
+            kind.name()
+        )));
+    }
+    let normal = checked(param, value, last, kind, settings)?;
+    let is_printed = matches!(param.check, Check::ExplicitBool) || normal != kind.default_of(name);
+    if is_printed && !normal.is_null() {
+        leaf.params.insert(param.name, normal);
+    }
+    Ok(())
 }
 
 fn copy_to(value: &Value) -> Result<Vec<String>, RequestError> {

@@ -111,65 +111,85 @@ fn field(name: &str, body: &Map<String, Value>) -> Result<RuntimeField, RequestE
         derived: None,
     };
     for (parameter, value) in body {
-        match parameter.as_str() {
-            "type" => {}
-            "meta" if value.is_object() => field.meta = Some(value.clone()),
-            "meta" => {
-                return Err(mapper_parsing(format!(
-                    "[meta] must be an object, got {}[{}] for field [{name}]",
-                    java_class(value),
+        set_parameter(&mut field, name, parameters, parameter, value)?;
+    }
+    check_composite(&field, name)?;
+    Ok(field)
+}
+
+/// Sets a parameter of the field called `name`. `parameters` are those that only its type has.
+fn set_parameter(
+    field: &mut RuntimeField,
+    name: &str,
+    parameters: &[&str],
+    parameter: &str,
+    value: &Value,
+) -> Result<(), RequestError> {
+    let kind = field.kind;
+    match parameter {
+        "type" => {}
+        "meta" if value.is_object() => field.meta = Some(value.clone()),
+        "meta" => {
+            return Err(mapper_parsing(format!(
+                "[meta] must be an object, got {}[{}] for field [{name}]",
+                java_class(value),
+                java_text(value)
+            )));
+        }
+        "script" if value.is_null() => {
+            return Err(mapper_parsing(format!(
+                "[script] on runtime field [{name}] of type [{kind}] must not have a [null] value"
+            )));
+        }
+        "script" => field.script = Some(script(name, value)?),
+        "on_script_error" => match value.as_str() {
+            Some("continue") => field.continues_on_error = Some(true),
+            Some("fail") => field.continues_on_error = Some(false),
+            _ => {
+                return Err(RequestError::illegal_argument(format!(
+                    "Unknown value [{}] for field [on_script_error] - accepted values are [continue, fail]",
                     java_text(value)
                 )));
             }
-            "script" if value.is_null() => {
-                return Err(mapper_parsing(format!(
-                    "[script] on runtime field [{name}] of type [{kind}] must not have a [null] value"
-                )));
-            }
-            "script" => field.script = Some(script(name, value)?),
-            "on_script_error" => match value.as_str() {
-                Some("continue") => field.continues_on_error = Some(true),
-                Some("fail") => field.continues_on_error = Some(false),
-                _ => {
-                    return Err(RequestError::illegal_argument(format!(
-                        "Unknown value [{}] for field [on_script_error] - accepted values are [continue, fail]",
-                        java_text(value)
-                    )));
-                }
-            },
-            "format" if parameters.contains(&"format") => {
-                let format = java_text(value);
-                DateFormat::shared(&format)?;
-                field.format = Some(format);
-            }
-            "locale" if parameters.contains(&"locale") => {
-                let locale = java_text(value);
-                if !matches!(locale.as_str(), "" | "ROOT" | "en" | "en_US" | "en-US" | "US") {
-                    return Err(RequestError::unsupported(format!("[locale: {locale}] on field [{name}]")));
-                }
-                field.locale = Some(locale);
-            }
-            "fields" if parameters.contains(&"fields") => field.fields = parts(name, value)?,
-            _ => {
-                return Err(mapper_parsing(format!(
-                    "unknown parameter [{parameter}] on runtime field [{name}] of type [{kind}]"
-                )));
-            }
+        },
+        "format" if parameters.contains(&"format") => {
+            let format = java_text(value);
+            DateFormat::shared(&format)?;
+            field.format = Some(format);
         }
-    }
-    if field.kind == COMPOSITE {
-        if field.script.is_none() {
-            return Err(RequestError::illegal_argument(format!(
-                "composite runtime field [{name}] must declare a [script]"
-            )));
+        "locale" if parameters.contains(&"locale") => {
+            let locale = java_text(value);
+            if !matches!(locale.as_str(), "" | "ROOT" | "en" | "en_US" | "en-US" | "US") {
+                return Err(RequestError::unsupported(format!("[locale: {locale}] on field [{name}]")));
+            }
+            field.locale = Some(locale);
         }
-        if field.fields.is_empty() {
-            return Err(RequestError::illegal_argument(format!(
-                "composite runtime field [{name}] must declare its [fields]"
+        "fields" if parameters.contains(&"fields") => field.fields = parts(name, value)?,
+        _ => {
+            return Err(mapper_parsing(format!(
+                "unknown parameter [{parameter}] on runtime field [{name}] of type [{kind}]"
             )));
         }
     }
-    Ok(field)
+    Ok(())
+}
+
+/// Checks that a composite field has a script, and fields.
+fn check_composite(field: &RuntimeField, name: &str) -> Result<(), RequestError> {
+    if field.kind != COMPOSITE {
+        return Ok(());
+    }
+    if field.script.is_none() {
+        return Err(RequestError::illegal_argument(format!(
+            "composite runtime field [{name}] must declare a [script]"
+        )));
+    }
+    if field.fields.is_empty() {
+        return Err(RequestError::illegal_argument(format!(
+            "composite runtime field [{name}] must declare its [fields]"
+        )));
+    }
+    Ok(())
 }
 
 fn parts(name: &str, value: &Value) -> Result<BTreeMap<String, RuntimeField>, RequestError> {

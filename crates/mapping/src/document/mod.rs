@@ -12,6 +12,7 @@ mod join;
 mod json;
 mod key_name;
 mod known;
+mod leaf_value;
 mod nested;
 mod put;
 mod range;

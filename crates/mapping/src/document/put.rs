@@ -189,39 +189,13 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 }
             }
             Ok(Typed::Term(value)) => {
-                if value.len() > node.ignore_above as usize
-                    && utf16_length(value) > node.ignore_above as usize
-                {
-                    self.note_ignored(leaf);
+                if !self.put_keyword(node, leaf, value, scalar, at)? {
                     return Ok(());
-                }
-                let normal;
-                let value = match &field.normalizer {
-                    Some(normalizer) => {
-                        normal = normalizer.normalize(scalar.text());
-                        normal.as_bytes()
-                    }
-                    None => value,
-                };
-                if value.len() > TERM_BYTES_MAX {
-                    if self.is_acknowledged {
-                        return Ok(());
-                    }
-                    return Err(self.immense(node, value, at));
-                }
-                if node.is_fed {
-                    self.sink.term(field, value);
                 }
             }
             Ok(Typed::Coded(value)) => {
-                if value.len() > TERM_BYTES_MAX {
-                    return match self.is_acknowledged {
-                        true => Ok(()),
-                        false => Err(self.immense(node, &value, at)),
-                    };
-                }
-                if node.is_fed {
-                    self.sink.term(field, &value);
+                if !self.put_term(node, &value, at)? {
+                    return Ok(());
                 }
             }
             Ok(Typed::Text(value)) => {
@@ -244,6 +218,43 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             self.note_name(leaf);
         }
         Ok(())
+    }
+
+    /// Passes the string `value` of a scalar to the sink as a term, after the field's normalizer. Returns
+    /// whether the field has it: it ignores strings that are too long.
+    #[inline(always)]
+    fn put_keyword(
+        &mut self,
+        node: &'a Leaf,
+        leaf: u32,
+        value: &[u8],
+        scalar: Scalar<'_>,
+        at: usize,
+    ) -> Result<bool, Stop> {
+        if value.len() > node.ignore_above as usize && utf16_length(value) > node.ignore_above as usize {
+            self.note_ignored(leaf);
+            return Ok(false);
+        }
+        match &node.field.normalizer {
+            Some(normalizer) => self.put_term(node, normalizer.normalize(scalar.text()).as_bytes(), at),
+            None => self.put_term(node, value, at),
+        }
+    }
+
+    /// Passes a term to the sink; returns whether the field has it. A document that was acknowledged is kept
+    /// without terms that are too long.
+    #[inline(always)]
+    fn put_term(&mut self, node: &'a Leaf, value: &[u8], at: usize) -> Result<bool, Stop> {
+        if value.len() > TERM_BYTES_MAX {
+            return match self.is_acknowledged {
+                true => Ok(false),
+                false => Err(self.immense(node, value, at)),
+            };
+        }
+        if node.is_fed {
+            self.sink.term(&node.field, value);
+        }
+        Ok(true)
     }
 
     /// Returns the error about a value, shown as `preview`, for a field whose values are computed by a

@@ -1,5 +1,7 @@
 //! Keys that are not entries of their object: dotted names, unmapped fields, and invalid field names.
 
+use std::ops::Range;
+
 use super::walk::{Stop, Walk};
 use super::{error, json, key_name};
 use crate::definition::{Dynamic, joined};
@@ -92,7 +94,6 @@ impl<S: FieldSink> Walk<'_, S> {
         {
             return self.objects_of_names(flat, rest, at, end);
         }
-        let last = if matches!(self.bytes[at], b'{' | b'[') { end - 1 } else { at };
         match resolved {
             UnknownKey::Disabled => Ok(end),
             UnknownKey::BelowLeaf { leaf, rest } if self.tree.leaves[leaf as usize].keyed.is_some() => {
@@ -103,31 +104,9 @@ impl<S: FieldSink> Walk<'_, S> {
             }
             _ if self.is_acknowledged => Ok(end),
             UnknownKey::Alias { path, is_below } => {
-                let lists = self.bytes[at..end]
-                    .iter()
-                    .take_while(|&&byte| byte == b'[' || byte.is_ascii_whitespace());
-                let first = at + lists.count();
-                if self.bytes[first] == b']' {
-                    return Ok(end);
-                }
-                let reason = format_args!("Cannot write to a field alias [{path}].");
-                Err(error::document(self.bytes, if is_below { quote } else { first }, reason).into())
+                self.refuse_alias(&path, is_below.then_some(quote), at, end)
             }
-            UnknownKey::BelowLeaf { leaf, rest } => {
-                let leaf = &self.tree.leaves[leaf as usize];
-                let kind = leaf.field.type_name();
-                let cause = error::object_for_scalar(self.bytes, quote, kind);
-                let preview = format!("{{{rest}={}}}", error::preview(&self.text[at..end]));
-                Err(error::field(
-                    self.bytes,
-                    last,
-                    (&leaf.field.path, kind),
-                    &self.scratch.id,
-                    &preview,
-                    cause,
-                )
-                .into())
-            }
+            UnknownKey::BelowLeaf { leaf, rest } => Err(self.refuse_below(leaf, &rest, quote, at..end)),
             UnknownKey::Unmapped { dynamic: Dynamic::False, .. } => Ok(end),
             UnknownKey::Unmapped { dynamic: Dynamic::Strict, object, name } => {
                 Err(error::strict(self.bytes, at, &name, &object).into())
@@ -151,6 +130,34 @@ impl<S: FieldSink> Walk<'_, S> {
                 }
             }
         }
+    }
+
+    /// Returns the end of a value that an alias, or a name below it, is given; `key` is the start of such a
+    /// name.
+    ///
+    /// # Errors
+    /// The value is not an empty list.
+    #[cold]
+    fn refuse_alias(&self, path: &str, key: Option<usize>, at: usize, end: usize) -> Result<usize, Stop> {
+        let lists =
+            self.bytes[at..end].iter().take_while(|&&byte| byte == b'[' || byte.is_ascii_whitespace());
+        let first = at + lists.count();
+        if self.bytes[first] == b']' {
+            return Ok(end);
+        }
+        let reason = format_args!("Cannot write to a field alias [{path}].");
+        Err(error::document(self.bytes, key.unwrap_or(first), reason).into())
+    }
+
+    /// Returns the error for the value of a name below a leaf.
+    #[cold]
+    fn refuse_below(&self, leaf: u32, rest: &str, quote: usize, value: Range<usize>) -> Stop {
+        let last = if matches!(self.bytes[value.start], b'{' | b'[') { value.end - 1 } else { value.start };
+        let leaf = &self.tree.leaves[leaf as usize];
+        let kind = leaf.field.type_name();
+        let cause = error::object_for_scalar(self.bytes, quote, kind);
+        let preview = format!("{{{rest}={}}}", error::preview(&self.text[value]));
+        error::field(self.bytes, last, (&leaf.field.path, kind), &self.scratch.id, &preview, cause).into()
     }
 
     /// Whether the value at `at` is an object, an array that begins with one, or nothing.

@@ -91,26 +91,13 @@ fn from_object(
     if depth > DEPTH_MAX {
         return Err(refused(format!("a geometry collection nested deeper than [{DEPTH_MAX}]")));
     }
-    for (name, value) in members {
-        let is_known =
-            matches!(name.as_str(), "type" | "coordinates" | "geometries" | "orientation" | "radius")
-                || !(value.is_array() || value.is_object());
-        if !is_known && name != "crs" && name != "properties" && name != "bbox" {
-            return Err(failed(refused(ObjectParser::unknown_words(name))));
-        }
-    }
+    check_names(members)?;
     let kind = match members.get("type") {
         None => return Err(RequestError::illegal_argument("Required [type]")),
         Some(Value::String(kind)) => kind.to_lowercase(),
         Some(other) => return Err(wrong_type("type", other)),
     };
-    match members.get("coordinates") {
-        None | Some(Value::Array(_) | Value::Number(_)) => {}
-        Some(other @ Value::Object(_)) => return Err(wrong_type("coordinates", other)),
-        Some(_) => {
-            return Err(PARSER.failed("coordinates", refused("geo coordinates must be numbers")));
-        }
-    }
+    check_coordinates(members)?;
     if kind == "geometrycollection" {
         let Some(Value::Array(items)) = members.get("geometries") else {
             return Err(failed(refused("geometries not included")));
@@ -121,44 +108,77 @@ fn from_object(
         });
         return Ok(Geometry::Collection(parts.collect::<Result<_, _>>()?));
     }
-    let coordinates = members.get("coordinates").ok_or_else(|| failed(refused("coordinates not included")));
-    let of = |value: &Value| -> Result<Geometry, RequestError> {
-        Ok(match kind.as_str() {
-            "point" => Geometry::Point(position(value, options)?),
-            "multipoint" => Geometry::MultiPoint(positions(value, options)?),
-            "linestring" => Geometry::Line(line(value, options)?),
-            "multilinestring" => {
-                let lines = list(value)?.iter().map(|one| line(one, options));
-                Geometry::MultiLine(lines.collect::<Result<_, _>>()?)
-            }
-            "polygon" => Geometry::Polygon(rings(value, options)?),
-            "multipolygon" => {
-                let polygons = list(value)?.iter().map(|one| rings(one, options));
-                Geometry::MultiPolygon(polygons.collect::<Result<_, _>>()?)
-            }
-            "envelope" => {
-                let corners = positions(value, options)?;
-                let [(west, north), (east, south)] = corners[..] else {
-                    return Err(refused(format!(
-                        "invalid number of points [{}] provided for geo_shape [ENVELOPE] when expecting an array of 2 coordinates",
-                        corners.len()
-                    )));
-                };
-                rectangle(west, east, south, north)?
-            }
-            "circle" => {
-                let radius = match members.get("radius") {
-                    None => return Err(refused("radius is not specified")),
-                    Some(Value::Number(meters)) => meters.as_f64().unwrap_or(0.0),
-                    Some(Value::String(text)) => (options.parse_length)(text)?,
-                    Some(_) => return Err(refused("radius is not specified")),
-                };
-                Geometry::Circle { center: position(value, options)?, radius_meters: radius }
-            }
-            other => return Err(RequestError::illegal_argument(format!("unknown geo_shape [{other}]"))),
-        })
-    };
-    of(coordinates?).map_err(failed)
+    let coordinates =
+        members.get("coordinates").ok_or_else(|| failed(refused("coordinates not included")))?;
+    one(&kind, coordinates, members, options).map_err(failed)
+}
+
+/// Refuses members that no shape has.
+fn check_names(members: &Map<String, Value>) -> Result<(), RequestError> {
+    for (name, value) in members {
+        let is_known =
+            matches!(name.as_str(), "type" | "coordinates" | "geometries" | "orientation" | "radius")
+                || !(value.is_array() || value.is_object());
+        if !is_known && name != "crs" && name != "properties" && name != "bbox" {
+            return Err(failed(refused(ObjectParser::unknown_words(name))));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses coordinates that are no list of numbers at first sight.
+fn check_coordinates(members: &Map<String, Value>) -> Result<(), RequestError> {
+    match members.get("coordinates") {
+        None | Some(Value::Array(_) | Value::Number(_)) => {}
+        Some(other @ Value::Object(_)) => return Err(wrong_type("coordinates", other)),
+        Some(_) => {
+            return Err(PARSER.failed("coordinates", refused("geo coordinates must be numbers")));
+        }
+    }
+    Ok(())
+}
+
+/// Reads a shape that is no collection, of the type `kind` in lower case.
+fn one(
+    kind: &str,
+    value: &Value,
+    members: &Map<String, Value>,
+    options: &ShapeOptions<'_>,
+) -> Result<Geometry, RequestError> {
+    Ok(match kind {
+        "point" => Geometry::Point(position(value, options)?),
+        "multipoint" => Geometry::MultiPoint(positions(value, options)?),
+        "linestring" => Geometry::Line(line(value, options)?),
+        "multilinestring" => {
+            let lines = list(value)?.iter().map(|item| line(item, options));
+            Geometry::MultiLine(lines.collect::<Result<_, _>>()?)
+        }
+        "polygon" => Geometry::Polygon(rings(value, options)?),
+        "multipolygon" => {
+            let polygons = list(value)?.iter().map(|item| rings(item, options));
+            Geometry::MultiPolygon(polygons.collect::<Result<_, _>>()?)
+        }
+        "envelope" => {
+            let corners = positions(value, options)?;
+            let [(west, north), (east, south)] = corners[..] else {
+                return Err(refused(format!(
+                    "invalid number of points [{}] provided for geo_shape [ENVELOPE] when expecting an array of 2 coordinates",
+                    corners.len()
+                )));
+            };
+            rectangle(west, east, south, north)?
+        }
+        "circle" => {
+            let radius = match members.get("radius") {
+                None => return Err(refused("radius is not specified")),
+                Some(Value::Number(meters)) => meters.as_f64().unwrap_or(0.0),
+                Some(Value::String(text)) => (options.parse_length)(text)?,
+                Some(_) => return Err(refused("radius is not specified")),
+            };
+            Geometry::Circle { center: position(value, options)?, radius_meters: radius }
+        }
+        other => return Err(RequestError::illegal_argument(format!("unknown geo_shape [{other}]"))),
+    })
 }
 
 fn list(value: &Value) -> Result<&[Value], RequestError> {

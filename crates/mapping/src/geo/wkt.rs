@@ -164,6 +164,48 @@ impl<'t> Reader<'t> {
         self.lists(Self::ring)
     }
 
+    /// Reads the points of a multipoint, each with or without brackets of its own.
+    fn points(&mut self) -> Result<Vec<Position>, RequestError> {
+        let mut points = Vec::new();
+        loop {
+            let in_brackets = self.peek() == "(";
+            if in_brackets {
+                self.open()?;
+            }
+            points.push(self.position()?);
+            if in_brackets {
+                self.close()?;
+            }
+            if !self.goes_on()? {
+                return Ok(points);
+            }
+        }
+    }
+
+    /// Reads west, east, north and south of a box.
+    fn bounding_box(&mut self) -> Result<Geometry, RequestError> {
+        let mut ends = [0.0; 4];
+        for (at, end) in ends.iter_mut().enumerate() {
+            if at > 0 && self.take() != "," {
+                return Err(refused("expected ','".to_owned()));
+            }
+            *end = self.number()?;
+        }
+        self.close()?;
+        let [west, east, north, south] = ends;
+        rectangle(west, east, south, north)
+    }
+
+    /// Reads the center and the radius of a circle.
+    fn circle(&mut self) -> Result<Geometry, RequestError> {
+        let (center, radius_meters) = ((self.number()?, self.number()?), self.number()?);
+        if self.is_number_next() {
+            self.number()?;
+        }
+        self.close()?;
+        Ok(Geometry::Circle { center, radius_meters })
+    }
+
     fn geometry(&mut self, depth: usize) -> Result<Geometry, RequestError> {
         let word = self.take();
         let kind = word.to_ascii_uppercase();
@@ -183,22 +225,7 @@ impl<'t> Reader<'t> {
                 }
             },
             "MULTIPOINT" if self.is_empty()? => nothing(),
-            "MULTIPOINT" => {
-                let mut points = Vec::new();
-                loop {
-                    let in_brackets = self.peek() == "(";
-                    if in_brackets {
-                        self.open()?;
-                    }
-                    points.push(self.position()?);
-                    if in_brackets {
-                        self.close()?;
-                    }
-                    if !self.goes_on()? {
-                        break Geometry::MultiPoint(points);
-                    }
-                }
-            }
+            "MULTIPOINT" => Geometry::MultiPoint(self.points()?),
             "LINESTRING" if self.is_empty()? => nothing(),
             "LINESTRING" => Geometry::Line(self.line()?),
             "MULTILINESTRING" if self.is_empty()? => nothing(),
@@ -208,27 +235,9 @@ impl<'t> Reader<'t> {
             "MULTIPOLYGON" if self.is_empty()? => nothing(),
             "MULTIPOLYGON" => Geometry::MultiPolygon(self.lists(Self::rings)?),
             "BBOX" | "ENVELOPE" if self.is_empty()? => nothing(),
-            "BBOX" | "ENVELOPE" => {
-                let mut ends = [0.0; 4];
-                for (at, end) in ends.iter_mut().enumerate() {
-                    if at > 0 && self.take() != "," {
-                        return Err(refused("expected ','".to_owned()));
-                    }
-                    *end = self.number()?;
-                }
-                self.close()?;
-                let [west, east, north, south] = ends;
-                rectangle(west, east, south, north)?
-            }
+            "BBOX" | "ENVELOPE" => self.bounding_box()?,
             "CIRCLE" if self.is_empty()? => nothing(),
-            "CIRCLE" => {
-                let (center, radius_meters) = ((self.number()?, self.number()?), self.number()?);
-                if self.is_number_next() {
-                    self.number()?;
-                }
-                self.close()?;
-                Geometry::Circle { center, radius_meters }
-            }
+            "CIRCLE" => self.circle()?,
             "GEOMETRYCOLLECTION" if self.is_empty()? => nothing(),
             "GEOMETRYCOLLECTION" => {
                 let mut parts = vec![self.geometry(depth + 1)?];

@@ -2,8 +2,8 @@
 //!
 //! The binary parses these commands with clap and calls `run`; what it adds is the built-in server, through
 //! [`ServerProvider`](crate::server::engine::ServerProvider). Reports go to standard output, progress and
-//! warnings to standard error. [`commands`] holds `race`, `list`, `info` and `compare`; each other file holds
-//! one command, or the arguments about one subject.
+//! warnings to standard error. [`commands`] holds `list`, `info` and `compare`; each other file holds one
+//! command, or the arguments about one subject.
 
 pub(crate) mod commands;
 mod comparison;
@@ -15,6 +15,7 @@ mod hosts;
 mod interrupt;
 mod live;
 mod python;
+mod race;
 mod rally;
 mod records;
 mod render_track;
@@ -23,12 +24,13 @@ mod series;
 mod track;
 mod watch;
 
-pub use commands::{CompareCommand, InfoCommand, ListCommand, RaceCommand, exit_code};
+pub use commands::{CompareCommand, InfoCommand, ListCommand, exit_code};
 pub(crate) use commands::{EXIT_INTERRUPTED, EXIT_SUCCESS, folder, printed};
 pub use create_track::CreateTrackCommand;
 pub(crate) use engine::EngineArguments;
 pub(crate) use hosts::HostArguments;
 pub(crate) use interrupt::cancel_on_interrupt;
+pub use race::RaceCommand;
 pub use records::{AddCommand, DeleteCommand};
 pub use render_track::RenderTrackCommand;
 pub use report::ReportCommand;

@@ -9,6 +9,7 @@ use clap::Args;
 use crate::model::Track;
 use crate::track::plugin::{Interpreter, PLUGIN_FILE, Plugin, PluginError, PythonSettings};
 
+/// Options of the Python that runs a track's plugin.
 #[derive(Debug, Clone, Default, Args)]
 pub struct PythonArguments {
     /// Python that runs a track's own parameter sources, runners, schedulers and track processors (track.py)

@@ -24,6 +24,7 @@ pub enum DeleteCommand {
     Annotation(DeleteArguments),
 }
 
+/// What to delete.
 #[derive(Debug, Clone, Args)]
 pub struct DeleteArguments {
     /// Ids to delete, separated by commas
@@ -118,6 +119,7 @@ pub enum ChartType {
     MlProcessingTime,
 }
 
+/// A note to add, and the charts that it belongs to.
 #[derive(Debug, Clone, Args)]
 pub struct AddAnnotationCommand {
     /// Time of the race as limber list races shows it (YYYYMMDDTHHMMSSZ); the note is for its day
@@ -174,6 +176,7 @@ impl AddCommand {
     }
 }
 
+/// Which notes to list.
 #[derive(Debug, Clone, Args)]
 pub struct ListAnnotationsCommand {
     /// Largest number of notes to list

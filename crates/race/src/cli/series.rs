@@ -5,8 +5,8 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 
 use super::{printed, report};
+use crate::conduct::config::RaceConfig;
 use crate::conduct::live::Progress;
-use crate::conduct::race::RaceConfig;
 use crate::conduct::series::{EngineChange, Order, Series, SeriesOutcome, Side, race_series};
 use crate::error::Error;
 use crate::report::html::page::RACES_MAX;

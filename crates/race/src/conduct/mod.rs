@@ -1,8 +1,9 @@
 //! Races conducted: "what happens in which order, and what is looked at meanwhile?"
 //!
-//! [`race`] conducts one race, [`series`] several in turn, [`dry_run`] none. [`live`] shows how a race goes,
-//! [`watch`] looks at what is beside the load.
+//! [`race`] conducts one race as its [`config`] says, [`series`] several in turn, [`dry_run`] none. [`live`]
+//! shows how a race goes, [`watch`] looks at what is beside the load.
 
+pub(crate) mod config;
 pub(crate) mod dry_run;
 pub(crate) mod live;
 pub(crate) mod race;

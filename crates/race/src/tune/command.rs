@@ -17,9 +17,11 @@ use crate::arguments::parse;
 use crate::cli::{
     EngineArguments, HostArguments, TrackArguments, cancel_on_interrupt, console, folder, printed,
 };
+use crate::conduct::config::RaceConfig;
 use crate::conduct::live::Progress;
-use crate::conduct::race::{RaceConfig, WatchConfig, new_race_id};
+use crate::conduct::race::new_race_id;
 use crate::conduct::series::Warnings;
+use crate::conduct::watch::WatchConfig;
 use crate::error::Error;
 use crate::notation::shown::in_unit;
 use crate::record::RaceStore;

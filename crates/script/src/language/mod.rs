@@ -10,7 +10,9 @@ mod expression;
 mod lexer;
 mod parse_expr;
 mod parse_make;
+mod parse_name;
 mod parse_runtime;
+mod parse_statement;
 mod parser;
 mod tree;
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::types::{Binary, FieldPart, Literal, Type, Unary};
 
+/// An expression with its type.
 #[derive(Debug, Clone)]
 pub struct Expr {
     pub kind: Kind,
@@ -12,6 +13,7 @@ pub struct Expr {
     pub at: u32,
 }
 
+/// What an expression does.
 #[derive(Debug, Clone)]
 pub enum Kind {
     Literal(Literal),
@@ -79,6 +81,7 @@ pub enum Kind {
     },
 }
 
+/// A variable that the context gives the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variable {
     Ctx,
@@ -86,6 +89,7 @@ pub enum Variable {
     AggregatedValue,
 }
 
+/// A statement.
 #[derive(Debug, Clone)]
 pub enum Stmt {
     Expr(Expr),
@@ -114,6 +118,19 @@ pub enum Stmt {
     Try(Vec<Stmt>, Vec<(&'static str, u16, Vec<Stmt>)>),
 }
 
+impl Stmt {
+    /// Whether nothing after this statement is reachable.
+    pub fn ends(&self) -> bool {
+        match self {
+            Stmt::Return(_) | Stmt::Throw(_) | Stmt::Break | Stmt::Continue => true,
+            Stmt::If(_, yes, no) => yes.last().is_some_and(Stmt::ends) && no.last().is_some_and(Stmt::ends),
+            Stmt::Block(inner) => inner.last().is_some_and(Stmt::ends),
+            _ => false,
+        }
+    }
+}
+
+/// A function that the script declares.
 #[derive(Debug)]
 pub struct Function {
     pub name: String,
@@ -130,6 +147,7 @@ pub struct Lambda {
     pub body: LambdaBody,
 }
 
+/// What a lambda does: the value of an expression, or statements.
 #[derive(Debug)]
 pub enum LambdaBody {
     Expr(Expr),

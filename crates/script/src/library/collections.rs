@@ -1,43 +1,16 @@
-//! Methods of lists, maps and sets, and of streams, which are lists that were computed at once.
+//! Methods of lists, maps and sets.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::machine::Machine;
 use super::order::sort_values;
-use super::store::{admit, position, put_entry, put_new};
+use super::store::{admit, position, put_entry};
+use super::streams::{passes, stream_method};
+use super::texts::join_texts;
 use super::token_members::token_member;
 use crate::error::{Outcome, ScriptError};
-use crate::types::Binary;
-use crate::values::{MapOrder, MapValue, Value, remove};
-
-/// Arguments of `collect`: the strings that [`super::statics`] returns for the methods of `Collectors`.
-pub(crate) const TO_LIST: &str = "java.util.stream.Collectors.toList";
-pub(crate) const TO_SET: &str = "java.util.stream.Collectors.toSet";
-pub(crate) const JOINING: &str = "java.util.stream.Collectors.joining";
-
-fn passes(machine: &mut impl Machine, lambda: &Value, item: &Value, at: u32) -> Outcome<bool> {
-    Ok(matches!(machine.lambda(lambda, std::slice::from_ref(item), at)?, Value::Bool(true)))
-}
-
-/// Joins the items, printed as strings, with a separator.
-pub(crate) fn join_texts(
-    machine: &mut impl Machine,
-    items: &[Value],
-    separator: &str,
-    at: u32,
-) -> Outcome<Value> {
-    let mut joined = String::new();
-    for (number, item) in items.iter().enumerate() {
-        if number > 0 {
-            joined.push_str(separator);
-        }
-        joined.push_str(&item.text());
-        machine.check_room(joined.len(), at)?;
-        machine.spend(separator.len() / 8 + 1, at)?;
-    }
-    Ok(Value::str(joined))
-}
+use crate::values::{MapValue, Value, remove};
 
 /// Calls a method of a list or stream; `None` if there is no such method.
 pub(crate) fn list_method(
@@ -48,88 +21,13 @@ pub(crate) fn list_method(
     at: u32,
 ) -> Outcome<Option<Value>> {
     let Value::List(list) = target else { return Ok(None) };
-    let bounds = |index: &Value, length: usize| {
-        usize::try_from(index.i64()).ok().filter(|index| *index < length).ok_or_else(|| {
-            ScriptError::new(
-                at,
-                "index_out_of_bounds_exception",
-                format!("Index {} out of bounds for length {length}", index.text()),
-            )
-        })
-    };
     Ok(Some(match (name, arguments) {
         ("size" | "getLength", []) => Value::Int(list.borrow().len() as i32),
         ("count", []) => Value::Long(list.borrow().len() as i64),
         ("isEmpty", []) => Value::Bool(list.borrow().is_empty()),
         ("get", [index]) => {
             let items = list.borrow();
-            items[bounds(index, items.len())?].clone()
-        }
-        ("add", [item]) => {
-            admit(machine, item, at)?;
-            list.borrow_mut().push(item.clone());
-            Value::Bool(true)
-        }
-        ("add", [index, item]) => {
-            admit(machine, item, at)?;
-            let length = list.borrow().len();
-            let index = bounds(index, length + 1)?;
-            list.borrow_mut().insert(index, item.clone());
-            Value::Null
-        }
-        ("addAll", [more]) => {
-            let more = machine.items(more, at)?;
-            more.iter().try_for_each(|item| admit(machine, item, at))?;
-            let is_changed = !more.is_empty();
-            list.borrow_mut().extend(more);
-            Value::Bool(is_changed)
-        }
-        ("set", [index, item]) => {
-            machine.check_kept(item, at)?;
-            let index = bounds(index, list.borrow().len())?;
-            std::mem::replace(&mut list.borrow_mut()[index], item.clone())
-        }
-        ("remove", [index @ Value::Int(_)]) => {
-            let index = bounds(index, list.borrow().len())?;
-            list.borrow_mut().remove(index)
-        }
-        ("remove", [item]) => {
-            let found = position(machine, list.borrow().iter(), item, at)?;
-            if let Some(found) = found {
-                list.borrow_mut().remove(found);
-            }
-            Value::Bool(found.is_some())
-        }
-        ("removeAll", [others]) => {
-            let others = machine.items(others, at)?;
-            // The items are compared while nobody changes the list: they may contain it.
-            let items = list.borrow().clone();
-            let (mut kept, before) = (Vec::new(), items.len());
-            for item in items {
-                if position(machine, others.iter(), &item, at)?.is_none() {
-                    kept.push(item);
-                }
-            }
-            let is_changed = kept.len() != before;
-            *list.borrow_mut() = kept;
-            Value::Bool(is_changed)
-        }
-        ("removeIf", [lambda]) => {
-            let mut kept = Vec::new();
-            let items = list.borrow().clone();
-            let before = items.len();
-            for item in items {
-                if !passes(machine, lambda, &item, at)? {
-                    kept.push(item);
-                }
-            }
-            let is_changed = kept.len() != before;
-            *list.borrow_mut() = kept;
-            Value::Bool(is_changed)
-        }
-        ("clear", []) => {
-            list.borrow_mut().clear();
-            Value::Null
+            items[index_within(index, items.len(), at)?].clone()
         }
         ("contains", [item]) => Value::Bool(position(machine, list.borrow().iter(), item, at)?.is_some()),
         ("indexOf", [item]) => {
@@ -143,15 +41,9 @@ pub(crate) fn list_method(
         }
         ("subList", [start, end]) => {
             let items = list.borrow();
-            let end = bounds(end, items.len() + 1)?;
-            let start = bounds(start, end + 1)?;
+            let end = index_within(end, items.len() + 1, at)?;
+            let start = index_within(start, end + 1, at)?;
             Value::list(items[start..end].to_vec())
-        }
-        ("sort", [order]) => {
-            let mut items = list.borrow().clone();
-            sort_values(machine, &mut items, Some(order), at)?;
-            *list.borrow_mut() = items;
-            Value::Null
         }
         ("join", [separator]) => {
             let items = list.borrow().clone();
@@ -164,117 +56,106 @@ pub(crate) fn list_method(
             }
             Value::Null
         }
-        _ => return stream_method(machine, list, name, arguments, at),
+        _ => match change_list(machine, list, name, arguments, at)? {
+            Some(returned) => returned,
+            None => return stream_method(machine, list, name, arguments, at),
+        },
     }))
 }
 
-fn stream_method(
+/// Returns an index that is less than `length`.
+fn index_within(index: &Value, length: usize, at: u32) -> Outcome<usize> {
+    usize::try_from(index.i64()).ok().filter(|index| *index < length).ok_or_else(|| {
+        ScriptError::new(
+            at,
+            "index_out_of_bounds_exception",
+            format!("Index {} out of bounds for length {length}", index.text()),
+        )
+    })
+}
+
+/// Calls a method that changes a list; `None` if there is no such method.
+fn change_list(
     machine: &mut impl Machine,
     list: &Rc<RefCell<Vec<Value>>>,
     name: &str,
     arguments: &[Value],
     at: u32,
 ) -> Outcome<Option<Value>> {
-    let items = list.borrow().clone();
     Ok(Some(match (name, arguments) {
-        ("stream" | "boxed" | "toArray" | "parallelStream", []) => Value::list(items),
-        ("map" | "mapToObj" | "mapToLong" | "mapToInt" | "mapToDouble", [lambda]) => {
-            let mut mapped = Vec::with_capacity(items.len());
-            for item in items {
-                let item = machine.lambda(lambda, &[item], at)?;
-                mapped.push(match name {
-                    "mapToLong" => Value::Long(item.i64()),
-                    "mapToInt" => Value::Int(item.i64() as i32),
-                    "mapToDouble" => Value::Double(item.f64()),
-                    _ => item,
-                });
-            }
-            Value::list(mapped)
-        }
-        ("filter" | "findAll", [lambda]) => {
-            let mut kept = Vec::new();
-            for item in items {
-                if passes(machine, lambda, &item, at)? {
-                    kept.push(item);
-                }
-            }
-            Value::list(kept)
-        }
-        ("anyMatch" | "any", [lambda]) => {
-            for item in items {
-                if passes(machine, lambda, &item, at)? {
-                    return Ok(Some(Value::Bool(true)));
-                }
-            }
-            Value::Bool(false)
-        }
-        ("allMatch" | "every", [lambda]) => {
-            for item in items {
-                if !passes(machine, lambda, &item, at)? {
-                    return Ok(Some(Value::Bool(false)));
-                }
-            }
+        ("add", [item]) => {
+            admit(machine, item, at)?;
+            list.borrow_mut().push(item.clone());
             Value::Bool(true)
         }
-        ("find", [lambda]) => {
-            for item in items {
-                if passes(machine, lambda, &item, at)? {
-                    return Ok(Some(item));
-                }
-            }
+        ("add", [index, item]) => {
+            admit(machine, item, at)?;
+            let length = list.borrow().len();
+            let index = index_within(index, length + 1, at)?;
+            list.borrow_mut().insert(index, item.clone());
             Value::Null
         }
-        ("collect", [Value::Str(collector)]) => match collector.as_ref() {
-            TO_LIST => Value::list(items),
-            TO_SET => {
-                let set = MapValue::new(MapOrder::Hashed).shared();
-                for item in items {
-                    put_new(machine, &set, (item, Value::Null), at)?;
-                }
-                Value::Set(set)
+        ("addAll", [more]) => {
+            let more = machine.items(more, at)?;
+            more.iter().try_for_each(|item| admit(machine, item, at))?;
+            let is_changed = !more.is_empty();
+            list.borrow_mut().extend(more);
+            Value::Bool(is_changed)
+        }
+        ("set", [index, item]) => {
+            machine.check_kept(item, at)?;
+            let index = index_within(index, list.borrow().len(), at)?;
+            std::mem::replace(&mut list.borrow_mut()[index], item.clone())
+        }
+        ("remove", [index @ Value::Int(_)]) => {
+            let index = index_within(index, list.borrow().len(), at)?;
+            list.borrow_mut().remove(index)
+        }
+        ("remove", [item]) => {
+            let found = position(machine, list.borrow().iter(), item, at)?;
+            if let Some(found) = found {
+                list.borrow_mut().remove(found);
             }
-            other => match other.strip_prefix(JOINING) {
-                Some(separator) => join_texts(machine, &items, separator, at)?,
-                None => return Ok(None),
-            },
-        },
-        ("collect", [lambda]) => {
-            let mut mapped = Vec::with_capacity(items.len());
-            for item in items {
-                mapped.push(machine.lambda(lambda, &[item], at)?);
-            }
-            Value::list(mapped)
+            Value::Bool(found.is_some())
         }
-        ("sum", []) => {
-            let mut sum = match items.first() {
-                Some(Value::Double(_) | Value::Float(_)) => Value::Double(0.0),
-                _ => Value::Int(0),
-            };
-            for item in &items {
-                sum = machine.binary(Binary::Add, &sum, item, at)?;
-            }
-            sum
+        ("removeAll", [others]) => {
+            let others = machine.items(others, at)?;
+            retain(machine, list, |machine, item| Ok(position(machine, others.iter(), item, at)?.is_none()))?
         }
-        ("distinct", []) => {
-            let mut kept: Vec<Value> = Vec::new();
-            for item in items {
-                if position(machine, kept.iter(), &item, at)?.is_none() {
-                    kept.push(item);
-                }
-            }
-            Value::list(kept)
+        ("removeIf", [lambda]) => {
+            retain(machine, list, |machine, item| Ok(!passes(machine, lambda, item, at)?))?
         }
-        ("sorted", order) if order.len() <= 1 => {
-            let mut sorted = items;
-            sort_values(machine, &mut sorted, order.first(), at)?;
-            Value::list(sorted)
+        ("clear", []) => {
+            list.borrow_mut().clear();
+            Value::Null
         }
-        ("limit", [count]) => {
-            let count = usize::try_from(count.i64()).unwrap_or(0);
-            Value::list(items.into_iter().take(count).collect())
+        ("sort", [order]) => {
+            let mut items = list.borrow().clone();
+            sort_values(machine, &mut items, Some(order), at)?;
+            *list.borrow_mut() = items;
+            Value::Null
         }
-        _ => return super::streams::gather(machine, items, name, arguments, at),
+        _ => return Ok(None),
     }))
+}
+
+/// Keeps the items of a list that are to stay; returns whether any went. The items are looked at while nobody
+/// changes the list: they may contain it.
+fn retain<M: Machine>(
+    machine: &mut M,
+    list: &Rc<RefCell<Vec<Value>>>,
+    stays: impl Fn(&mut M, &Value) -> Outcome<bool>,
+) -> Outcome<Value> {
+    let items = list.borrow().clone();
+    let (mut kept, before) = (Vec::new(), items.len());
+    for item in items {
+        if stays(machine, &item)? {
+            kept.push(item);
+        }
+    }
+    let is_changed = kept.len() != before;
+    *list.borrow_mut() = kept;
+    Ok(Value::Bool(is_changed))
 }
 
 /// Calls a method of a map; `None` if there is no such method.
@@ -295,23 +176,7 @@ pub(crate) fn map_method(
             map.borrow_mut().clear();
             Value::Null
         }
-        ("add", [item]) if is_set => {
-            Value::Bool(put_entry(machine, map, (item.clone(), Value::Null), at)?.is_none())
-        }
-        ("contains", [item]) if is_set => Value::Bool(map.borrow().get(item).is_some()),
-        ("remove", [item]) if is_set => Value::Bool(remove(map, item).is_some()),
-        ("addAll", [more]) if is_set => {
-            let more = machine.items(more, at)?;
-            let before = map.borrow().len();
-            for item in more {
-                put_entry(machine, map, (item, Value::Null), at)?;
-            }
-            Value::Bool(map.borrow().len() != before)
-        }
-        _ if is_set => {
-            let list = Value::list(machine.items(target, at)?);
-            return list_method(machine, &list, name, arguments, at);
-        }
+        _ if is_set => return set_method(machine, target, map, name, arguments, at),
         ("get", [key]) => or_null(map.borrow().get(key).cloned()),
         ("getOrDefault", [key, default]) => map.borrow().get(key).cloned().unwrap_or_else(|| default.clone()),
         ("containsKey", [key]) => Value::Bool(map.borrow().get(key).is_some()),
@@ -320,6 +185,41 @@ pub(crate) fn map_method(
             let values = map.entries().iter().map(|(_, value)| value);
             Value::Bool(position(machine, values, value, at)?.is_some())
         }
+        ("keySet", []) => Value::list(map.borrow().walk().into_iter().map(|(key, _)| key).collect()),
+        ("values", []) => Value::list(map.borrow().walk().into_iter().map(|(_, value)| value).collect()),
+        ("entrySet", []) => {
+            let entry = |(key, value): (Value, Value)| {
+                Value::map(vec![(Value::str(ENTRY_KEY), key), (Value::str(ENTRY_VALUE), value)], false)
+            };
+            Value::list(map.borrow().walk().into_iter().map(entry).collect())
+        }
+        ("getKey", []) => or_null(map.borrow().get(&Value::str(ENTRY_KEY)).cloned()),
+        ("getValue", []) => or_null(map.borrow().get(&Value::str(ENTRY_VALUE)).cloned()),
+        ("forEach", [lambda]) => {
+            let entries = map.borrow().walk();
+            for (key, value) in entries {
+                machine.lambda(lambda, &[key, value], at)?;
+            }
+            Value::Null
+        }
+        (getter, []) if token_member(getter).is_some() && is_given(machine, map) => {
+            let member = token_member(getter).unwrap_or_default();
+            or_null(map.borrow().get(&Value::str(member)).cloned())
+        }
+        _ => return change_map(machine, map, name, arguments, at),
+    }))
+}
+
+/// Calls a method that changes a map; `None` if there is no such method.
+fn change_map(
+    machine: &mut impl Machine,
+    map: &Rc<RefCell<MapValue>>,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    let or_null = |value: Option<Value>| value.unwrap_or(Value::Null);
+    Ok(Some(match (name, arguments) {
         ("put", [key, value]) => or_null(put_entry(machine, map, (key.clone(), value.clone()), at)?),
         ("putIfAbsent", [key, value]) => {
             let known = map.borrow().get(key).cloned();
@@ -359,28 +259,35 @@ pub(crate) fn map_method(
             }
             value
         }
-        ("keySet", []) => Value::list(map.borrow().walk().into_iter().map(|(key, _)| key).collect()),
-        ("values", []) => Value::list(map.borrow().walk().into_iter().map(|(_, value)| value).collect()),
-        ("entrySet", []) => {
-            let entry = |(key, value): (Value, Value)| {
-                Value::map(vec![(Value::str(ENTRY_KEY), key), (Value::str(ENTRY_VALUE), value)], false)
-            };
-            Value::list(map.borrow().walk().into_iter().map(entry).collect())
-        }
-        ("getKey", []) => or_null(map.borrow().get(&Value::str(ENTRY_KEY)).cloned()),
-        ("getValue", []) => or_null(map.borrow().get(&Value::str(ENTRY_VALUE)).cloned()),
-        ("forEach", [lambda]) => {
-            let entries = map.borrow().walk();
-            for (key, value) in entries {
-                machine.lambda(lambda, &[key, value], at)?;
-            }
-            Value::Null
-        }
-        (getter, []) if token_member(getter).is_some() && is_given(machine, map) => {
-            let member = token_member(getter).unwrap_or_default();
-            or_null(map.borrow().get(&Value::str(member)).cloned())
-        }
         _ => return Ok(None),
+    }))
+}
+
+/// Calls a method of the set `target`, whose items are the keys of `map`; `None` if there is no such method.
+fn set_method(
+    machine: &mut impl Machine,
+    target: &Value,
+    map: &RefCell<MapValue>,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    Ok(Some(match (name, arguments) {
+        ("add", [item]) => Value::Bool(put_entry(machine, map, (item.clone(), Value::Null), at)?.is_none()),
+        ("contains", [item]) => Value::Bool(map.borrow().get(item).is_some()),
+        ("remove", [item]) => Value::Bool(remove(map, item).is_some()),
+        ("addAll", [more]) => {
+            let more = machine.items(more, at)?;
+            let before = map.borrow().len();
+            for item in more {
+                put_entry(machine, map, (item, Value::Null), at)?;
+            }
+            Value::Bool(map.borrow().len() != before)
+        }
+        _ => {
+            let list = Value::list(machine.items(target, at)?);
+            return list_method(machine, &list, name, arguments, at);
+        }
     }))
 }
 

@@ -11,94 +11,6 @@ use crate::error::{Outcome, ScriptError, failed};
 use crate::types::Type;
 use crate::values::Value;
 
-/// Methods of strings: name, number of arguments, type of the result.
-const STRING_METHODS: &[(&str, usize, Type)] = &[
-    ("charAt", 1, Type::Char),
-    ("compareTo", 1, Type::Int),
-    ("compareToIgnoreCase", 1, Type::Int),
-    ("concat", 1, Type::Str),
-    ("contains", 1, Type::Bool),
-    ("decodeBase64", 0, Type::Str),
-    ("encodeBase64", 0, Type::Str),
-    ("endsWith", 1, Type::Bool),
-    ("equals", 1, Type::Bool),
-    ("equalsIgnoreCase", 1, Type::Bool),
-    ("hashCode", 0, Type::Int),
-    ("indexOf", 1, Type::Int),
-    ("indexOf", 2, Type::Int),
-    ("isEmpty", 0, Type::Bool),
-    ("lastIndexOf", 1, Type::Int),
-    ("lastIndexOf", 2, Type::Int),
-    ("length", 0, Type::Int),
-    ("replace", 2, Type::Str),
-    ("replaceAll", 2, Type::Str),
-    ("replaceFirst", 2, Type::Str),
-    ("splitOnToken", 1, Type::Def),
-    ("splitOnToken", 2, Type::Def),
-    ("startsWith", 1, Type::Bool),
-    ("startsWith", 2, Type::Bool),
-    ("substring", 1, Type::Str),
-    ("substring", 2, Type::Str),
-    ("toLowerCase", 0, Type::Str),
-    ("toString", 0, Type::Str),
-    ("toUpperCase", 0, Type::Str),
-    ("trim", 0, Type::Str),
-];
-
-const LIST_METHODS: &[(&str, usize)] = &[
-    ("add", 1),
-    ("add", 2),
-    ("addAll", 1),
-    ("clear", 0),
-    ("contains", 1),
-    ("equals", 1),
-    ("forEach", 1),
-    ("get", 1),
-    ("getLength", 0),
-    ("indexOf", 1),
-    ("isEmpty", 0),
-    ("iterator", 0),
-    ("join", 1),
-    ("lastIndexOf", 1),
-    ("remove", 1),
-    ("removeAll", 1),
-    ("removeIf", 1),
-    ("set", 2),
-    ("size", 0),
-    ("sort", 1),
-    ("stream", 0),
-    ("subList", 2),
-    ("sum", 0),
-    ("toString", 0),
-    ("any", 1),
-    ("collect", 1),
-    ("every", 1),
-    ("find", 1),
-    ("findAll", 1),
-    ("hashCode", 0),
-];
-
-/// Checks that a known class has a method; returns the type of its result. Errors have Painless's words.
-pub(crate) fn check_method(target: Type, name: &str, count: usize) -> Result<Type, String> {
-    let missing = |class: &str| Err(format!("member method [{class}, {name}/{count}] not found"));
-    match target {
-        Type::Str => {
-            match STRING_METHODS.iter().find(|(known, arguments, _)| *known == name && *arguments == count) {
-                Some((_, _, returns)) => Ok(*returns),
-                None => missing("java.lang.String"),
-            }
-        }
-        Type::Object(class @ ("java.util.List" | "java.util.ArrayList")) => {
-            match LIST_METHODS.iter().any(|(known, arguments)| *known == name && *arguments == count) {
-                true => Ok(Type::Def),
-                false => missing(class),
-            }
-        }
-        ty if ty.is_number() || ty == Type::Bool || ty == Type::Void => missing(ty.name()),
-        _ => Ok(Type::Def),
-    }
-}
-
 fn no_method(target: &Value, name: &str, count: usize, at: u32) -> ScriptError {
     ScriptError::argument(at, format!("dynamic method [{}, {name}/{count}] not found", target.class()))
 }
@@ -286,22 +198,11 @@ pub(crate) fn call_method(
     at: u32,
 ) -> Outcome<Value> {
     spend_on(machine, target, &arguments, at)?;
-    match (name, arguments.as_slice()) {
-        _ if target.is_null() => return Err(null(name, at)),
-        ("equals", [other]) => return same(machine, target, other, at).map(Value::Bool),
-        ("hashCode", []) => return Ok(Value::Int(target.hash())),
-        ("compareTo", [other]) if !matches!(target, Value::Str(_)) => {
-            let order = target.compare(other).map_err(|failure| failed(failure, at))?;
-            return Ok(Value::Int(order as i32));
-        }
-        ("toString", []) if !matches!(target, Value::Pattern(_) | Value::Matcher(_)) => {
-            let text = match target {
-                Value::Field(field) => Value::list(machine.field_values(*field, at)?).text(),
-                other => other.text(),
-            };
-            return Ok(Value::str(text));
-        }
-        _ => {}
+    if target.is_null() {
+        return Err(null(name, at));
+    }
+    if let Some(found) = object_method(machine, target, name, &arguments, at)? {
+        return Ok(found);
     }
     if is_change(name) {
         machine.check_frozen(target, at)?;
@@ -322,19 +223,75 @@ pub(crate) fn call_method(
         Value::Object(object) => object.call(name, &arguments, at)?,
         Value::Field(field) => field_method(machine, *field, name, &arguments, at)?,
         Value::FieldAccess(field) => access_method(machine, *field, name, &arguments, at)?,
-        Value::Params => match (name, arguments.as_slice()) {
-            ("get", [key]) => Some(machine.param(&key.text())?),
-            ("getOrDefault", [key, default]) => match machine.param(&key.text())? {
-                Value::Null => Some(default.clone()),
-                found => Some(found),
-            },
-            ("containsKey", [key]) => Some(Value::Bool(!machine.param(&key.text())?.is_null())),
-            _ => {
-                let params = machine.params().clone();
-                map_method(machine, &params, name, &arguments, at)?
-            }
+        Value::Params => params_method(machine, name, &arguments, at)?,
+        Value::Text(text) => super::texts::builder_method(machine, target, text, name, &arguments, at)?,
+        Value::Lambda(_) | Value::Extractor(_)
+            if matches!(name, "apply" | "test" | "accept" | "get" | "compare" | "applyAsInt") =>
+        {
+            Some(machine.lambda(target, &arguments, at)?)
+        }
+        other => plain_method(machine, other, name, &arguments, at)?,
+    };
+    found.ok_or_else(|| no_method(target, name, arguments.len(), at))
+}
+
+/// Calls a method that all objects have; `None` if this is another one.
+fn object_method(
+    machine: &mut impl Machine,
+    target: &Value,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    Ok(Some(match (name, arguments) {
+        ("equals", [other]) => Value::Bool(same(machine, target, other, at)?),
+        ("hashCode", []) => Value::Int(target.hash()),
+        ("compareTo", [other]) if !matches!(target, Value::Str(_)) => {
+            Value::Int(target.compare(other).map_err(|failure| failed(failure, at))? as i32)
+        }
+        ("toString", []) if !matches!(target, Value::Pattern(_) | Value::Matcher(_)) => {
+            Value::str(match target {
+                Value::Field(field) => Value::list(machine.field_values(*field, at)?).text(),
+                other => other.text(),
+            })
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// Calls a method of `params`, whose members are read only when they are asked for; `None` if there is no
+/// such method.
+fn params_method(
+    machine: &mut impl Machine,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    Ok(match (name, arguments) {
+        ("get", [key]) => Some(machine.param(&key.text())?),
+        ("getOrDefault", [key, default]) => match machine.param(&key.text())? {
+            Value::Null => Some(default.clone()),
+            found => Some(found),
         },
-        Value::Doc => match (name, arguments.as_slice()) {
+        ("containsKey", [key]) => Some(Value::Bool(!machine.param(&key.text())?.is_null())),
+        _ => {
+            let params = machine.params().clone();
+            map_method(machine, &params, name, arguments, at)?
+        }
+    })
+}
+
+/// Calls a method of a value of which little can be asked: `doc`, points, numbers, formatters, exceptions.
+/// `None` if there is no such method.
+fn plain_method(
+    machine: &mut impl Machine,
+    target: &Value,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    Ok(match target {
+        Value::Doc => match (name, arguments) {
             ("containsKey", [key]) => Some(Value::Bool(machine.is_mapped(&key.text()))),
             _ => None,
         },
@@ -348,14 +305,8 @@ pub(crate) fn call_method(
             "bottomRight" => Some(Value::Point(corners[1])),
             _ => None,
         },
-        Value::Text(text) => super::texts::builder_method(machine, target, text, name, &arguments, at)?,
         Value::Exception(_, message) if name == "getMessage" => Some(Value::Str(message.clone())),
-        Value::Lambda(_) | Value::Extractor(_)
-            if matches!(name, "apply" | "test" | "accept" | "get" | "compare" | "applyAsInt") =>
-        {
-            Some(machine.lambda(target, &arguments, at)?)
-        }
-        Value::Formatter(format) => match (name, arguments.as_slice()) {
+        Value::Formatter(format) => match (name, arguments) {
             ("format", [Value::Date(date)]) => {
                 let zone = date.zone.as_deref().cloned().unwrap_or(limber_mapping::date::Zone::Utc);
                 Some(Value::str(format.format_instant(date.instant, &zone)))
@@ -370,8 +321,7 @@ pub(crate) fn call_method(
             _ => None,
         },
         _ => None,
-    };
-    found.ok_or_else(|| no_method(target, name, arguments.len(), at))
+    })
 }
 
 /// Calls the methods of doc values that the parser did not replace with a faster form.

@@ -191,10 +191,6 @@ pub(crate) fn matcher_method(
 ) -> Outcome<Option<Value>> {
     let mut matcher = matcher.borrow_mut();
     let (number, text) = (matcher.pattern, matcher.text.clone());
-    let bounds = |range: Option<(usize, usize)>, is_start: bool, matcher: &Matcher| match range {
-        None => Value::Int(-1),
-        Some((start, end)) => matcher.units(if is_start { start } else { end }),
-    };
     Ok(Some(match (name, arguments) {
         ("find", []) => Value::Bool(find_next(machine, &mut matcher, at)?),
         ("find", [from]) => {
@@ -212,20 +208,6 @@ pub(crate) fn matcher_method(
             let found = groups_of(machine, number, which, &text[start..end], 0, at)?;
             Value::Bool(matcher.take(found))
         }
-        ("group", []) => group_text(&text, matcher.group(0, at)?),
-        ("group", [group]) => group_text(&text, matcher.group(group.i64(), at)?),
-        ("namedGroup", [wanted]) => {
-            let wanted = wanted.text();
-            let names = machine.regex(number).find.group_names();
-            let Some(place) = names.iter().position(|name| *name == Some(&*wanted)) else {
-                let reason = format!("No group with name <{wanted}>");
-                return Err(ScriptError::argument(at, reason));
-            };
-            group_text(&text, matcher.group(place as i64, at)?)
-        }
-        ("groupCount", []) => Value::Int(machine.regex(number).find.group_names().len() as i32 - 1),
-        ("start" | "end", []) => bounds(matcher.group(0, at)?, name == "start", &matcher),
-        ("start" | "end", [group]) => bounds(matcher.group(group.i64(), at)?, name == "start", &matcher),
         ("region", [start, end]) => {
             let ends = (byte_of(&text, start.i64()), byte_of(&text, end.i64()));
             let (Some(start), Some(end)) = ends else {
@@ -238,8 +220,6 @@ pub(crate) fn matcher_method(
             (matcher.region, matcher.next) = ((start, end), Some(start));
             target.clone()
         }
-        ("regionStart", []) => matcher.units(matcher.region.0),
-        ("regionEnd", []) => matcher.units(matcher.region.1),
         ("reset", []) => {
             matcher.reset();
             target.clone()
@@ -250,24 +230,61 @@ pub(crate) fn matcher_method(
         }
         ("replaceAll" | "replaceFirst", [with]) => {
             matcher.reset();
-            let with = Replacement::parse(&text_of(with, at)?);
-            let pattern = &machine.regex(number).find;
-            let replaced = match name {
-                "replaceAll" => pattern.replace_all(&text, &with),
-                _ => pattern.replace_first(&text, &with),
-            };
-            let replaced = replaced.map_err(|error| {
-                let error = RequestError::from(error);
-                ScriptError::new(at, error.kind, error.reason)
-            })?;
-            Value::str(replaced)
+            replace(machine.regex(number), &text, with, name == "replaceAll", at)?
         }
         ("toString", []) => Value::str(matcher.text(&machine.regex(number).source)),
         ("hitEnd" | "requireEnd" | "useAnchoringBounds" | "useTransparentBounds", _) => {
             return Err(ScriptError::unsupported(at, format!("[{name}] of a Matcher")));
         }
+        _ => return match_method(machine, &matcher, name, arguments, at),
+    }))
+}
+
+/// Calls a method that says what a matcher found, and where; `None` if there is no such method.
+fn match_method(
+    machine: &mut impl Machine,
+    matcher: &Matcher,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    let (number, text) = (matcher.pattern, &matcher.text);
+    let bounds = |range: Option<(usize, usize)>, is_start: bool| match range {
+        None => Value::Int(-1),
+        Some((start, end)) => matcher.units(if is_start { start } else { end }),
+    };
+    Ok(Some(match (name, arguments) {
+        ("group", []) => group_text(text, matcher.group(0, at)?),
+        ("group", [group]) => group_text(text, matcher.group(group.i64(), at)?),
+        ("namedGroup", [wanted]) => {
+            let wanted = wanted.text();
+            let names = machine.regex(number).find.group_names();
+            let Some(place) = names.iter().position(|name| *name == Some(&*wanted)) else {
+                let reason = format!("No group with name <{wanted}>");
+                return Err(ScriptError::argument(at, reason));
+            };
+            group_text(text, matcher.group(place as i64, at)?)
+        }
+        ("groupCount", []) => Value::Int(machine.regex(number).find.group_names().len() as i32 - 1),
+        ("start" | "end", []) => bounds(matcher.group(0, at)?, name == "start"),
+        ("start" | "end", [group]) => bounds(matcher.group(group.i64(), at)?, name == "start"),
+        ("regionStart", []) => matcher.units(matcher.region.0),
+        ("regionEnd", []) => matcher.units(matcher.region.1),
         _ => return Ok(None),
     }))
+}
+
+/// Replaces the matches of a pattern, or the first one, by `with`, in which `$1` stands for a group.
+fn replace(regex: &Regex, text: &str, with: &Value, is_all: bool, at: u32) -> Outcome<Value> {
+    let with = Replacement::parse(&text_of(with, at)?);
+    let replaced = match is_all {
+        true => regex.find.replace_all(text, &with),
+        false => regex.find.replace_first(text, &with),
+    };
+    replaced.map(Value::str).map_err(|error| {
+        let error = RequestError::from(error);
+        ScriptError::new(at, error.kind, error.reason)
+    })
 }
 
 fn find_next(machine: &mut impl Machine, matcher: &mut Matcher, at: u32) -> Outcome<bool> {

@@ -3,13 +3,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::collections::{JOINING, TO_LIST, TO_SET, join_texts};
 use super::java;
 use super::machine::Machine;
 use super::methods::spend_on;
 use super::order::{REVERSED, extreme, sort_values};
 use super::store::{put_new, same};
-use super::texts;
+use super::streams::{JOINING, TO_LIST, TO_SET};
+use super::texts::{self, join_texts};
 use crate::error::{Outcome, ScriptError, failed};
 use crate::types::{Binary, Type};
 use crate::values::{Builder, DateValue, MapOrder, MapValue, Value};
@@ -155,8 +155,45 @@ pub(crate) fn call_static(
     at: u32,
 ) -> Outcome<Value> {
     spend_on(machine, &Value::Null, arguments, at)?;
+    let found = match (class, name, arguments) {
+        ("MovingFunctions", _, [values, rest @ ..]) => {
+            let values: Vec<f64> = machine.items(values, at)?.iter().map(Value::f64).collect();
+            return Ok(Value::Double(moving(name, &values, rest, at)?));
+        }
+        _ => call_of_number(machine, class, name, arguments, at)?,
+    };
+    let found = match found {
+        None => call_of_collection(machine, class, name, arguments, at)?,
+        found => found,
+    };
+    let found = match found {
+        None => call_of_date_or_pattern(class, name, arguments, at)?,
+        found => found,
+    };
+    let found = match found {
+        None => texts::static_call(class, name, arguments, at)?,
+        found => found,
+    };
+    let found = match found {
+        None => java::static_call(class, name, arguments, at)?,
+        found => found,
+    };
+    found.ok_or_else(|| {
+        let classes: Vec<&str> = arguments.iter().map(Value::class).collect();
+        ScriptError::cast(at, format!("[{class}.{name}] does not take [{}]", classes.join(", ")))
+    })
+}
+
+/// Static methods of `Math` and of the classes of numbers, strings and booleans; `None`: it is another one.
+fn call_of_number(
+    machine: &mut impl Machine,
+    class: &str,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
     let parsed = || arguments.first().map(Value::text).unwrap_or_default();
-    Ok(match (class, name, arguments) {
+    Ok(Some(match (class, name, arguments) {
         ("Math", "round", [number]) => Value::Long(round(number.f64())),
         ("Math", _, [number]) => match math(name) {
             Some(function) => Value::Double(function(number.f64())),
@@ -203,10 +240,20 @@ pub(crate) fn call_static(
         ("Long", "toHexString", [number]) => Value::str(format!("{:x}", number.i64())),
         ("Integer", "toBinaryString", [number]) => Value::str(format!("{:b}", number.i64() as i32)),
         ("Long", "toBinaryString", [number]) => Value::str(format!("{:b}", number.i64())),
-        ("MovingFunctions", _, [values, rest @ ..]) => {
-            let values: Vec<f64> = machine.items(values, at)?.iter().map(Value::f64).collect();
-            Value::Double(moving(name, &values, rest, at)?)
-        }
+        _ => return Ok(None),
+    }))
+}
+
+/// Static methods of `Collections`, `Collectors`, `Comparator`, `Arrays` and `Objects`; `None`: it is another
+/// one.
+fn call_of_collection(
+    machine: &mut impl Machine,
+    class: &str,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    Ok(Some(match (class, name, arguments) {
         ("Objects", "requireNonNull", [Value::Null]) => {
             return Err(ScriptError::new(at, "null_pointer_exception", ""));
         }
@@ -222,8 +269,6 @@ pub(crate) fn call_static(
             }
             Value::Int(count)
         }
-        ("ZonedDateTime", "of", [date @ .., zone]) => super::dates::of(date, zone, at)?,
-        ("Month" | "DayOfWeek", "of", [number]) => super::calendar::of_number(class, number.i64(), at)?,
         ("Objects", "equals", [left, right]) => Value::Bool(same(machine, left, right, at)?),
         ("Objects", "isNull", [value]) => Value::Bool(value.is_null()),
         ("Objects", "nonNull", [value]) => Value::Bool(!value.is_null()),
@@ -255,6 +300,16 @@ pub(crate) fn call_static(
         ("Collections", "unmodifiableList", [list]) => list.clone(),
         ("Arrays", "asList", [one @ Value::List(_)]) => one.clone(),
         ("Arrays", "asList", items) => Value::list(items.to_vec()),
+        _ => return Ok(None),
+    }))
+}
+
+/// Static methods of dates, of their zones and formats, and of regular expressions; `None`: it is another
+/// one.
+fn call_of_date_or_pattern(class: &str, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
+    Ok(Some(match (class, name, arguments) {
+        ("ZonedDateTime", "of", [date @ .., zone]) => super::dates::of(date, zone, at)?,
+        ("Month" | "DayOfWeek", "of", [number]) => super::calendar::of_number(class, number.i64(), at)?,
         ("ZonedDateTime", "parse", [text]) => super::dates::parse_zoned(&text.text(), at)?,
         ("Instant", "parse", [text]) => super::dates::parse(&text.text(), at)?,
         ("Instant", "ofEpochMilli", [millis]) => Value::Date(DateValue::of_millis(millis.i64())),
@@ -264,8 +319,7 @@ pub(crate) fn call_static(
         }
         ("ZonedDateTime", "ofInstant", [Value::Date(date), zone]) => {
             let zone = zone.clone();
-            return super::dates::date_method(date, "atZone", &[zone], at)
-                .map(|found| found.unwrap_or(Value::Null));
+            super::dates::date_method(date, "atZone", &[zone], at)?.unwrap_or(Value::Null)
         }
         ("ZoneId" | "ZoneOffset", "of", [zone]) => zone.clone(),
         ("Matcher", "quoteReplacement", [text]) => {
@@ -275,20 +329,8 @@ pub(crate) fn call_static(
             Value::str(format!(r"\Q{}\E", text.text().replace(r"\E", r"\E\\E\Q")))
         }
         ("DateTimeFormatter", "ofPattern", [pattern]) => super::dates::formatter(&pattern.text(), at)?,
-        _ => {
-            if let Some(found) = texts::static_call(class, name, arguments, at)? {
-                return Ok(found);
-            }
-            if let Some(found) = java::static_call(class, name, arguments, at)? {
-                return Ok(found);
-            }
-            let classes: Vec<&str> = arguments.iter().map(Value::class).collect();
-            return Err(ScriptError::cast(
-                at,
-                format!("[{class}.{name}] does not take [{}]", classes.join(", ")),
-            ));
-        }
-    })
+        _ => return Ok(None),
+    }))
 }
 
 pub(crate) fn create_object(

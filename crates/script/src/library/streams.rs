@@ -1,14 +1,153 @@
-//! What streams gather: methods of lists that answer with one value, or with the items of several lists.
+//! Methods of streams, which are lists that were computed at once.
+
+use std::cell::RefCell;
+use std::rc::Rc;
 
 use super::java::{iterator, optional};
 use super::machine::Machine;
-use super::order::extreme;
-use super::store::ITEM_BYTES;
+use super::order::{extreme, sort_values};
+use super::store::{ITEM_BYTES, position, put_new};
+use super::texts::join_texts;
 use crate::error::{Outcome, ScriptError};
-use crate::values::Value;
+use crate::types::Binary;
+use crate::values::{MapOrder, MapValue, Value};
 
-/// `None`: there is no such method.
-pub(super) fn gather(
+/// Arguments of `collect`: the strings that [`super::statics`] returns for the methods of `Collectors`.
+pub(super) const TO_LIST: &str = "java.util.stream.Collectors.toList";
+pub(super) const TO_SET: &str = "java.util.stream.Collectors.toSet";
+pub(super) const JOINING: &str = "java.util.stream.Collectors.joining";
+
+/// Whether a lambda returns `true` for an item.
+pub(super) fn passes(machine: &mut impl Machine, lambda: &Value, item: &Value, at: u32) -> Outcome<bool> {
+    Ok(matches!(machine.lambda(lambda, std::slice::from_ref(item), at)?, Value::Bool(true)))
+}
+
+/// Calls a method of a stream, whose items are those of a list; `None` if there is no such method.
+pub(super) fn stream_method(
+    machine: &mut impl Machine,
+    list: &Rc<RefCell<Vec<Value>>>,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    let items = list.borrow().clone();
+    Ok(Some(match (name, arguments) {
+        ("stream" | "boxed" | "toArray" | "parallelStream", []) => Value::list(items),
+        ("map" | "mapToObj" | "mapToLong" | "mapToInt" | "mapToDouble", [lambda]) => {
+            let mut mapped = Vec::with_capacity(items.len());
+            for item in items {
+                let item = machine.lambda(lambda, &[item], at)?;
+                mapped.push(match name {
+                    "mapToLong" => Value::Long(item.i64()),
+                    "mapToInt" => Value::Int(item.i64() as i32),
+                    "mapToDouble" => Value::Double(item.f64()),
+                    _ => item,
+                });
+            }
+            Value::list(mapped)
+        }
+        ("filter" | "findAll", [lambda]) => {
+            let mut kept = Vec::new();
+            for item in items {
+                if passes(machine, lambda, &item, at)? {
+                    kept.push(item);
+                }
+            }
+            Value::list(kept)
+        }
+        ("distinct", []) => {
+            let mut kept: Vec<Value> = Vec::new();
+            for item in items {
+                if position(machine, kept.iter(), &item, at)?.is_none() {
+                    kept.push(item);
+                }
+            }
+            Value::list(kept)
+        }
+        ("sorted", order) if order.len() <= 1 => {
+            let mut sorted = items;
+            sort_values(machine, &mut sorted, order.first(), at)?;
+            Value::list(sorted)
+        }
+        ("limit", [count]) => {
+            let count = usize::try_from(count.i64()).unwrap_or(0);
+            Value::list(items.into_iter().take(count).collect())
+        }
+        _ => return result(machine, items, name, arguments, at),
+    }))
+}
+
+/// Methods that end a stream: they answer with one value, or collect its items. `None`: there is no such
+/// method.
+fn result(
+    machine: &mut impl Machine,
+    items: Vec<Value>,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    Ok(Some(match (name, arguments) {
+        ("anyMatch" | "any", [lambda]) => {
+            for item in items {
+                if passes(machine, lambda, &item, at)? {
+                    return Ok(Some(Value::Bool(true)));
+                }
+            }
+            Value::Bool(false)
+        }
+        ("allMatch" | "every", [lambda]) => {
+            for item in items {
+                if !passes(machine, lambda, &item, at)? {
+                    return Ok(Some(Value::Bool(false)));
+                }
+            }
+            Value::Bool(true)
+        }
+        ("find", [lambda]) => {
+            for item in items {
+                if passes(machine, lambda, &item, at)? {
+                    return Ok(Some(item));
+                }
+            }
+            Value::Null
+        }
+        ("collect", [Value::Str(collector)]) => match collector.as_ref() {
+            TO_LIST => Value::list(items),
+            TO_SET => {
+                let set = MapValue::new(MapOrder::Hashed).shared();
+                for item in items {
+                    put_new(machine, &set, (item, Value::Null), at)?;
+                }
+                Value::Set(set)
+            }
+            other => match other.strip_prefix(JOINING) {
+                Some(separator) => join_texts(machine, &items, separator, at)?,
+                None => return Ok(None),
+            },
+        },
+        ("collect", [lambda]) => {
+            let mut mapped = Vec::with_capacity(items.len());
+            for item in items {
+                mapped.push(machine.lambda(lambda, &[item], at)?);
+            }
+            Value::list(mapped)
+        }
+        ("sum", []) => {
+            let mut sum = match items.first() {
+                Some(Value::Double(_) | Value::Float(_)) => Value::Double(0.0),
+                _ => Value::Int(0),
+            };
+            for item in &items {
+                sum = machine.binary(Binary::Add, &sum, item, at)?;
+            }
+            sum
+        }
+        _ => return gather(machine, items, name, arguments, at),
+    }))
+}
+
+/// Methods of Java's streams that Painless's own lists do not have; `None`: there is no such method.
+fn gather(
     machine: &mut impl Machine,
     items: Vec<Value>,
     name: &str,

@@ -17,16 +17,6 @@ pub(crate) fn string_method(
     arguments: &[Value],
     at: u32,
 ) -> Outcome<Option<Value>> {
-    let cut = |start: usize, end: usize| {
-        let length = length_of(text);
-        if start > end || end > length {
-            let reason = format!("begin {start}, end {end}, length {length}");
-            return Err(ScriptError::new(at, "string_index_out_of_bounds_exception", reason));
-        }
-        Ok(Value::str(part(text, start, end)))
-    };
-    let position =
-        |found: Option<usize>| Value::Int(found.map_or(-1, |bytes| length_of(&text[..bytes]) as i32));
     Ok(Some(match (name, arguments) {
         ("length", []) => Value::Int(length_of(text) as i32),
         ("isEmpty", []) => Value::Bool(text.is_empty()),
@@ -41,6 +31,36 @@ pub(crate) fn string_method(
             Value::str(String::from_utf8_lossy(&bytes))
         }
         ("concat", [other]) => Value::str(text.to_owned() + &other.text()),
+        ("equalsIgnoreCase", [other]) => Value::Bool(text.to_lowercase() == other.text().to_lowercase()),
+        ("compareTo", [Value::Str(other)]) => Value::Int(compare(text, other)),
+        ("compareToIgnoreCase", [Value::Str(other)]) => {
+            Value::Int(compare(&text.to_lowercase(), &other.to_lowercase()))
+        }
+        ("replace", [from, to]) => {
+            let (from, to) = (from.text(), to.text());
+            let added = text.matches(from.as_str()).count().saturating_mul(to.len());
+            if added.saturating_add(text.len()) > TEXT_MAX {
+                return Err(ScriptError::limit(at, "The memory that a script may use has been used up."));
+            }
+            Value::str(text.replace(&from, &to))
+        }
+        _ => {
+            if let Some(found) = find(text, name, arguments, at)? {
+                return Ok(Some(found));
+            }
+            if let Some(found) = parts(machine, text, name, arguments, at)? {
+                return Ok(Some(found));
+            }
+            return super::calendar::method(text, name, arguments, at);
+        }
+    }))
+}
+
+/// Methods that look for another string; `None`: it is another method.
+fn find(text: &str, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
+    let position =
+        |found: Option<usize>| Value::Int(found.map_or(-1, |bytes| length_of(&text[..bytes]) as i32));
+    Ok(Some(match (name, arguments) {
         ("contains", [other]) => Value::Bool(text.contains(&other.text())),
         ("startsWith", [other]) => Value::Bool(text.starts_with(&other.text())),
         ("startsWith", [other, offset]) => {
@@ -51,11 +71,6 @@ pub(crate) fn string_method(
             Value::Bool(is_inside && prefix.encode_utf16().all(|unit| rest.next() == Some(unit)))
         }
         ("endsWith", [other]) => Value::Bool(text.ends_with(&other.text())),
-        ("equalsIgnoreCase", [other]) => Value::Bool(text.to_lowercase() == other.text().to_lowercase()),
-        ("compareTo", [Value::Str(other)]) => Value::Int(compare(text, other)),
-        ("compareToIgnoreCase", [Value::Str(other)]) => {
-            Value::Int(compare(&text.to_lowercase(), &other.to_lowercase()))
-        }
         ("indexOf", [other]) => position(text.find(&other.text())),
         ("indexOf", [other, from]) => {
             let from = usize::try_from(from.i64()).unwrap_or(0);
@@ -72,14 +87,27 @@ pub(crate) fn string_method(
             });
             position(ends_at.and_then(|end| text[..end].rfind(&wanted)))
         }
-        ("replace", [from, to]) => {
-            let (from, to) = (from.text(), to.text());
-            let added = text.matches(from.as_str()).count().saturating_mul(to.len());
-            if added.saturating_add(text.len()) > TEXT_MAX {
-                return Err(ScriptError::limit(at, "The memory that a script may use has been used up."));
-            }
-            Value::str(text.replace(&from, &to))
+        _ => return Ok(None),
+    }))
+}
+
+/// Methods that return a part of a string, or its parts; `None`: it is another method.
+fn parts(
+    machine: &mut impl Machine,
+    text: &str,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    let cut = |start: usize, end: usize| {
+        let length = length_of(text);
+        if start > end || end > length {
+            let reason = format!("begin {start}, end {end}, length {length}");
+            return Err(ScriptError::new(at, "string_index_out_of_bounds_exception", reason));
         }
+        Ok(Value::str(part(text, start, end)))
+    };
+    Ok(Some(match (name, arguments) {
         ("substring", [start]) => cut(unit_index(start, at)?, length_of(text))?,
         ("substring", [start, end]) => cut(unit_index(start, at)?, unit_index(end, at)?)?,
         ("charAt", [index]) => {
@@ -102,7 +130,7 @@ pub(crate) fn string_method(
             let limit = usize::try_from(limit).ok().filter(|limit| *limit > 0).unwrap_or(usize::MAX);
             split(machine, text, &token.text(), limit, at)?
         }
-        _ => return super::calendar::method(text, name, arguments, at),
+        _ => return Ok(None),
     }))
 }
 

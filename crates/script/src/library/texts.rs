@@ -1,6 +1,7 @@
 //! What there is for texts beside their own methods: builders, characters, numbers in other digits.
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 
 use super::machine::Machine;
@@ -42,6 +43,25 @@ pub(super) fn static_call(class: &str, name: &str, arguments: &[Value], at: u32)
         }
         _ => return Ok(None),
     }))
+}
+
+/// Joins the items, printed as strings, with a separator.
+pub(super) fn join_texts(
+    machine: &mut impl Machine,
+    items: &[Value],
+    separator: &str,
+    at: u32,
+) -> Outcome<Value> {
+    let mut joined = String::new();
+    for (number, item) in items.iter().enumerate() {
+        if number > 0 {
+            joined.push_str(separator);
+        }
+        joined.push_str(&item.text());
+        machine.check_room(joined.len(), at)?;
+        machine.spend(separator.len() / 8 + 1, at)?;
+    }
+    Ok(Value::str(joined))
 }
 
 fn radix_of(value: &Value) -> Option<u32> {
@@ -107,20 +127,6 @@ pub(super) fn builder_method(
     machine.grow(2 * more.len(), at)?;
     let mut builder = builder.borrow_mut();
     let units = builder.units_mut();
-    let place = |value: &Value, most: usize| {
-        usize::try_from(value.i64()).ok().filter(|place| *place <= most).ok_or_else(|| {
-            let reason = format!("index {},length {most}", value.i64());
-            ScriptError::new(at, "string_index_out_of_bounds_exception", reason)
-        })
-    };
-    let range = |start: &Value, end: &Value, length: usize| {
-        let start = place(start, length)?;
-        let last = usize::try_from(end.i64()).ok().map(|end| end.min(length)).filter(|end| *end >= start);
-        last.map(|end| start..end).ok_or_else(|| {
-            let reason = format!("start {start}, end {}, length {length}", end.i64());
-            ScriptError::new(at, "string_index_out_of_bounds_exception", reason)
-        })
-    };
     match (name, arguments) {
         ("length", []) => return Ok(Some(Value::Int(units.len() as i32))),
         ("isEmpty", []) => return Ok(Some(Value::Bool(units.is_empty()))),
@@ -133,25 +139,25 @@ pub(super) fn builder_method(
         }
         ("append", [_]) => builder.push(&more),
         ("insert", [index, _]) => {
-            let index = place(index, units.len())?;
+            let index = place(index, units.len(), at)?;
             units.splice(index..index, more.encode_utf16());
         }
         ("replace", [start, end, _]) => {
-            let range = range(start, end, units.len())?;
+            let range = range(start, end, units.len(), at)?;
             units.splice(range, more.encode_utf16());
         }
         ("setLength", [length]) => {
             let longest = units.len();
-            units.truncate(place(length, longest)?);
+            units.truncate(place(length, longest, at)?);
             return Ok(Some(Value::Null));
         }
         ("deleteCharAt", [index]) => {
-            let index = place(index, units.len().saturating_sub(1))?;
+            let index = place(index, units.len().saturating_sub(1), at)?;
             if index < units.len() {
                 units.remove(index);
             }
         }
-        ("delete", [start, end]) => drop(units.drain(range(start, end, units.len())?)),
+        ("delete", [start, end]) => drop(units.drain(range(start, end, units.len(), at)?)),
         ("reverse", []) => {
             // Pairs of surrogates keep their order, as in Java.
             let reversed: String = builder.text().chars().rev().collect();
@@ -160,4 +166,23 @@ pub(super) fn builder_method(
         _ => return Ok(None),
     }
     Ok(Some(target.clone()))
+}
+
+/// Returns a position in a builder that is at most `most`.
+fn place(value: &Value, most: usize, at: u32) -> Outcome<usize> {
+    usize::try_from(value.i64()).ok().filter(|place| *place <= most).ok_or_else(|| {
+        let reason = format!("index {},length {most}", value.i64());
+        ScriptError::new(at, "string_index_out_of_bounds_exception", reason)
+    })
+}
+
+/// Returns the positions from `start` to `end` in a builder of this length; an end after it counts as its
+/// end.
+fn range(start: &Value, end: &Value, length: usize, at: u32) -> Outcome<Range<usize>> {
+    let start = place(start, length, at)?;
+    let last = usize::try_from(end.i64()).ok().map(|end| end.min(length)).filter(|end| *end >= start);
+    last.map(|end| start..end).ok_or_else(|| {
+        let reason = format!("start {start}, end {}, length {length}", end.i64());
+        ScriptError::new(at, "string_index_out_of_bounds_exception", reason)
+    })
 }

@@ -4,6 +4,7 @@
 //! Only operations that cannot fail are done here. Any other operation, or a document without a value,
 //! returns `None`: the interpreter then runs the block document by document, with Java's exact errors.
 
+mod column;
 mod methods;
 mod statements;
 
@@ -15,59 +16,10 @@ use super::interpreter::Run;
 use crate::documents::divided;
 use crate::language::{Compiled, Expr, Kind, Stmt};
 use crate::library::{Decay, Machine, math, math2, round};
-use crate::types::{Binary, FieldPart, Type, Unary};
+use crate::types::{Binary, FieldPart, Type};
 use crate::values::{Value, part_of};
+use column::{Column, Data, binary, cast, empty, joined, splat, unary};
 use methods::text_compared;
-
-/// One value per row. `ty` is the Java type; arithmetic has its width.
-#[derive(Clone)]
-pub(crate) struct Column {
-    ty: Type,
-    data: Data,
-}
-
-#[derive(Clone)]
-enum Data {
-    Whole(Vec<i64>),
-    Real(Vec<f64>),
-    Flag(Vec<bool>),
-}
-
-impl Column {
-    pub fn whole(ty: Type, data: Vec<i64>) -> Column {
-        Column { ty, data: Data::Whole(data) }
-    }
-
-    pub fn real(data: Vec<f64>) -> Column {
-        Column { ty: Type::Double, data: Data::Real(data) }
-    }
-
-    pub fn flag(data: Vec<bool>) -> Column {
-        Column { ty: Type::Bool, data: Data::Flag(data) }
-    }
-
-    fn into_real(self) -> Option<Vec<f64>> {
-        match self.data {
-            Data::Real(data) => Some(data),
-            Data::Whole(data) => Some(data.into_iter().map(|number| number as f64).collect()),
-            Data::Flag(_) => None,
-        }
-    }
-
-    fn into_whole(self) -> Option<Vec<i64>> {
-        match self.data {
-            Data::Whole(data) => Some(data),
-            _ => None,
-        }
-    }
-
-    fn into_flags(self) -> Option<Vec<bool>> {
-        match self.data {
-            Data::Flag(data) => Some(data),
-            _ => None,
-        }
-    }
-}
 
 /// Returns the script's only expression, if it consists of one.
 pub(crate) fn only_expression(script: &Compiled) -> Option<&Expr> {
@@ -167,51 +119,59 @@ impl Block<'_, '_> {
             Kind::Unary(op, inner) => unary(*op, self.eval(inner, rows)?)?,
             Kind::AndAlso(left, right) => self.short_circuit(left, right, rows, true)?,
             Kind::OrElse(left, right) => self.short_circuit(left, right, rows, false)?,
-            Kind::Conditional(condition, yes, no) => {
-                let flags = self.eval(condition, rows)?.into_flags()?;
-                let (yes_rows, no_rows) = split(rows, &flags);
-                let yes = self.eval(yes, &yes_rows)?;
-                let no = self.eval(no, &no_rows)?;
-                if yes_rows.is_empty() {
-                    return Some(no);
-                }
-                if no_rows.is_empty() {
-                    return Some(yes);
-                }
-                if yes.ty != no.ty {
-                    return None;
-                }
-                let ty = yes.ty;
-                let data = match (yes.data, no.data) {
-                    (Data::Whole(yes), Data::Whole(no)) => Data::Whole(joined(&flags, yes, no)),
-                    (Data::Real(yes), Data::Real(no)) => Data::Real(joined(&flags, yes, no)),
-                    (Data::Flag(yes), Data::Flag(no)) => Data::Flag(joined(&flags, yes, no)),
-                    _ => return None,
-                };
-                Column { ty, data }
-            }
+            Kind::Conditional(condition, yes, no) => self.conditional(condition, yes, no, rows)?,
             Kind::Cast(ty, inner) => cast(*ty, self.eval(inner, rows)?)?,
-            Kind::Static { class: "Math", name, arguments } => match arguments.as_slice() {
-                [one] if &**name == "round" => {
-                    let numbers = self.eval(one, rows)?.into_real()?;
-                    Column::whole(Type::Long, numbers.into_iter().map(round).collect())
-                }
-                [one] => {
-                    let function = math(name)?;
-                    let mut numbers = self.eval(one, rows)?.into_real()?;
-                    numbers.iter_mut().for_each(|number| *number = function(*number));
-                    Column::real(numbers)
-                }
-                [left, right] => {
-                    let function = math2(name)?;
-                    let mut left = self.eval(left, rows)?.into_real()?;
-                    let right = self.eval(right, rows)?.into_real()?;
-                    left.iter_mut().zip(right).for_each(|(left, right)| *left = function(*left, right));
-                    Column::real(left)
-                }
-                _ => return None,
-            },
+            Kind::Static { class: "Math", name, arguments } => self.math_call(name, arguments, rows)?,
             Kind::BuiltIn { name, arguments } => self.built_in(name, arguments, rows)?,
+            _ => return None,
+        })
+    }
+
+    /// Evaluates both branches, each on its own rows.
+    fn conditional(&mut self, condition: &Expr, yes: &Expr, no: &Expr, rows: &[u32]) -> Option<Column> {
+        let flags = self.eval(condition, rows)?.into_flags()?;
+        let (yes_rows, no_rows) = split(rows, &flags);
+        let yes = self.eval(yes, &yes_rows)?;
+        let no = self.eval(no, &no_rows)?;
+        if yes_rows.is_empty() {
+            return Some(no);
+        }
+        if no_rows.is_empty() {
+            return Some(yes);
+        }
+        if yes.ty != no.ty {
+            return None;
+        }
+        let ty = yes.ty;
+        let data = match (yes.data, no.data) {
+            (Data::Whole(yes), Data::Whole(no)) => Data::Whole(joined(&flags, yes, no)),
+            (Data::Real(yes), Data::Real(no)) => Data::Real(joined(&flags, yes, no)),
+            (Data::Flag(yes), Data::Flag(no)) => Data::Flag(joined(&flags, yes, no)),
+            _ => return None,
+        };
+        Some(Column { ty, data })
+    }
+
+    /// Calls a function of `Math`.
+    fn math_call(&mut self, name: &str, arguments: &[Expr], rows: &[u32]) -> Option<Column> {
+        Some(match arguments {
+            [one] if name == "round" => {
+                let numbers = self.eval(one, rows)?.into_real()?;
+                Column::whole(Type::Long, numbers.into_iter().map(round).collect())
+            }
+            [one] => {
+                let function = math(name)?;
+                let mut numbers = self.eval(one, rows)?.into_real()?;
+                numbers.iter_mut().for_each(|number| *number = function(*number));
+                Column::real(numbers)
+            }
+            [left, right] => {
+                let function = math2(name)?;
+                let mut left = self.eval(left, rows)?.into_real()?;
+                let right = self.eval(right, rows)?.into_real()?;
+                left.iter_mut().zip(right).for_each(|(left, right)| *left = function(*left, right));
+                Column::real(left)
+            }
             _ => return None,
         })
     }
@@ -348,163 +308,4 @@ fn split(rows: &[u32], flags: &[bool]) -> (Vec<u32>, Vec<u32>) {
         rows.iter().zip(flags).filter(|(_, flag)| **flag == wanted).map(|(row, _)| *row).collect()
     };
     (pick(true), pick(false))
-}
-
-fn joined<T>(flags: &[bool], yes: Vec<T>, no: Vec<T>) -> Vec<T> {
-    let (mut yes, mut no) = (yes.into_iter(), no.into_iter());
-    flags.iter().filter_map(|flag| if *flag { yes.next() } else { no.next() }).collect()
-}
-
-fn empty(ty: Type) -> Column {
-    match ty {
-        Type::Bool => Column::flag(Vec::new()),
-        Type::Int | Type::Long => Column::whole(ty, Vec::new()),
-        _ => Column::real(Vec::new()),
-    }
-}
-
-fn splat(value: &Value, count: usize) -> Option<Column> {
-    Some(match value {
-        Value::Int(number) => Column::whole(Type::Int, vec![i64::from(*number); count]),
-        Value::Long(number) => Column::whole(Type::Long, vec![*number; count]),
-        Value::Float(number) => Column { ty: Type::Float, data: Data::Real(vec![f64::from(*number); count]) },
-        Value::Double(number) => Column::real(vec![*number; count]),
-        Value::Bool(flag) => Column::flag(vec![*flag; count]),
-        _ => return None,
-    })
-}
-
-fn cast(to: Type, column: Column) -> Option<Column> {
-    match (to, column.data) {
-        (Type::Bool, Data::Flag(data)) => Some(Column::flag(data)),
-        (Type::Double, Data::Real(data)) => Some(Column::real(data)),
-        (Type::Double, Data::Whole(data)) => {
-            Some(Column::real(data.into_iter().map(|number| number as f64).collect()))
-        }
-        (Type::Float, Data::Real(data)) => {
-            let data = data.into_iter().map(|number| f64::from(number as f32)).collect();
-            Some(Column { ty: Type::Float, data: Data::Real(data) })
-        }
-        (Type::Float, Data::Whole(data)) => {
-            let data = data.into_iter().map(|number| f64::from(number as f32)).collect();
-            Some(Column { ty: Type::Float, data: Data::Real(data) })
-        }
-        (Type::Long, Data::Whole(data)) => Some(Column::whole(Type::Long, data)),
-        (Type::Long, Data::Real(data)) => {
-            Some(Column::whole(Type::Long, data.into_iter().map(|number| number as i64).collect()))
-        }
-        (Type::Int, Data::Whole(data)) => {
-            Some(Column::whole(Type::Int, data.into_iter().map(|number| i64::from(number as i32)).collect()))
-        }
-        (Type::Int, Data::Real(data)) => {
-            Some(Column::whole(Type::Int, data.into_iter().map(|number| i64::from(number as i32)).collect()))
-        }
-        _ => None,
-    }
-}
-
-fn unary(op: Unary, column: Column) -> Option<Column> {
-    let ty = column.ty;
-    match (op, column.data) {
-        (Unary::Not, Data::Flag(data)) => Some(Column::flag(data.into_iter().map(|flag| !flag).collect())),
-        (Unary::Plus, data) => Some(Column { ty, data }),
-        (Unary::Minus, Data::Real(data)) => {
-            Some(Column { ty, data: Data::Real(data.into_iter().map(|number| -number).collect()) })
-        }
-        (Unary::Minus, Data::Whole(data)) => {
-            Some(wrapped(ty, data.into_iter().map(|number| number.wrapping_neg()).collect()))
-        }
-        (Unary::BitNot, Data::Whole(data)) => {
-            Some(Column::whole(ty, data.into_iter().map(|number| !number).collect()))
-        }
-        _ => None,
-    }
-}
-
-/// Cuts results of 64-bit arithmetic to the width of the type.
-fn wrapped(ty: Type, mut data: Vec<i64>) -> Column {
-    if ty == Type::Int {
-        data.iter_mut().for_each(|number| *number = i64::from(*number as i32));
-    }
-    Column::whole(ty, data)
-}
-
-fn compared<T: PartialOrd>(op: Binary, left: Vec<T>, right: Vec<T>) -> Column {
-    let pairs = left.into_iter().zip(right);
-    Column::flag(match op {
-        Binary::Less => pairs.map(|(left, right)| left < right).collect(),
-        Binary::LessEqual => pairs.map(|(left, right)| left <= right).collect(),
-        Binary::Greater => pairs.map(|(left, right)| left > right).collect(),
-        Binary::GreaterEqual => pairs.map(|(left, right)| left >= right).collect(),
-        Binary::Equal => pairs.map(|(left, right)| left == right).collect(),
-        _ => pairs.map(|(left, right)| left != right).collect(),
-    })
-}
-
-fn binary(op: Binary, left: Column, right: Column) -> Option<Column> {
-    let ty = match (left.ty, right.ty) {
-        (Type::Bool, Type::Bool) => {
-            let (left, right) = (left.into_flags()?, right.into_flags()?);
-            let pairs = left.iter().copied().zip(right.iter().copied());
-            return match op {
-                Binary::And => Some(Column::flag(pairs.map(|(left, right)| left & right).collect())),
-                Binary::Or => Some(Column::flag(pairs.map(|(left, right)| left | right).collect())),
-                Binary::Xor => Some(Column::flag(pairs.map(|(left, right)| left ^ right).collect())),
-                Binary::Equal | Binary::NotEqual => Some(compared(op, left, right)),
-                _ => None,
-            };
-        }
-        (left, right) if op.is_shift() => {
-            right.rank()?;
-            left
-        }
-        (left, right) => {
-            if left.rank()? >= right.rank()? {
-                left
-            } else {
-                right
-            }
-        }
-    };
-    if matches!(ty, Type::Float | Type::Double) {
-        let (mut left, right) = (left.into_real()?, right.into_real()?);
-        if op.is_comparison() {
-            return Some(compared(op, left, right));
-        }
-        let pairs = left.iter_mut().zip(right);
-        match op {
-            Binary::Add => pairs.for_each(|(left, right)| *left += right),
-            Binary::Sub => pairs.for_each(|(left, right)| *left -= right),
-            Binary::Mul => pairs.for_each(|(left, right)| *left *= right),
-            Binary::Div => pairs.for_each(|(left, right)| *left /= right),
-            Binary::Rem => pairs.for_each(|(left, right)| *left %= right),
-            _ => return None,
-        }
-        if ty == Type::Float {
-            left.iter_mut().for_each(|number| *number = f64::from(*number as f32));
-        }
-        return Some(Column { ty, data: Data::Real(left) });
-    }
-    let (mut left, right) = (left.into_whole()?, right.into_whole()?);
-    if op.is_comparison() {
-        return Some(compared(op, left, right));
-    }
-    // Division by zero is an error of one document, which the interpreter reports.
-    if matches!(op, Binary::Div | Binary::Rem) && right.contains(&0) {
-        return None;
-    }
-    let pairs = left.iter_mut().zip(right);
-    match op {
-        Binary::Add => pairs.for_each(|(left, right)| *left = left.wrapping_add(right)),
-        Binary::Sub => pairs.for_each(|(left, right)| *left = left.wrapping_sub(right)),
-        Binary::Mul => pairs.for_each(|(left, right)| *left = left.wrapping_mul(right)),
-        Binary::Div => pairs.for_each(|(left, right)| *left = left.wrapping_div(right)),
-        Binary::Rem => pairs.for_each(|(left, right)| *left = left.wrapping_rem(right)),
-        Binary::And => pairs.for_each(|(left, right)| *left &= right),
-        Binary::Or => pairs.for_each(|(left, right)| *left |= right),
-        Binary::Xor => pairs.for_each(|(left, right)| *left ^= right),
-        // Shifts are rare, and their width depends on the type.
-        _ => return None,
-    }
-    Some(wrapped(ty, left))
 }

@@ -9,14 +9,15 @@ use std::time::{Duration, Instant};
 use limber_mapping::date::DateFormat;
 
 use super::emit::Emitted;
+use super::flow::Flow;
 use super::frozen::Frozen;
 use crate::documents::{DocId, Documents};
 use crate::error::{Outcome, ScriptError, failed};
-use crate::language::{Compiled, Expr, Kind, Stmt, Variable};
+use crate::language::{Compiled, Expr, Kind, Variable};
 use crate::library::{
     Machine, call_built_in, call_method, call_static, create_object, get_index, get_member, is_instance,
 };
-use crate::types::{FieldPart, Type};
+use crate::types::FieldPart;
 use crate::values::{
     MapOrder, MapValue, Value, dismantle, each_new, is_container, is_of_one_script, part_of,
 };
@@ -29,14 +30,6 @@ const DEPTH_MAX: u32 = 240;
 const TIME_MAX: Duration = Duration::from_secs(10);
 /// Most items and characters that a script may make for a batch of documents.
 const GROWTH_MAX: u64 = 32 << 20;
-
-/// The point at which execution continues after a statement.
-pub(crate) enum Flow {
-    Next,
-    Break,
-    Continue,
-    Return(Value),
-}
 
 /// The documents that the script runs over.
 pub(crate) struct Batch<'a> {
@@ -67,7 +60,7 @@ pub(crate) struct Run<'a> {
     /// Index in `locals` of the running function's first slot.
     pub(crate) base: usize,
     loops_left: u32,
-    depth: u32,
+    pub(super) depth: u32,
     /// Steps of the library since the time was last checked.
     pub(super) steps: usize,
     pub(crate) growth_left: u64,
@@ -90,6 +83,7 @@ impl Drop for Run<'_> {
 }
 
 impl<'a> Run<'a> {
+    /// Prepares a script without documents.
     pub fn new(script: &'a Compiled, params: &serde_json::Map<String, serde_json::Value>) -> Run<'a> {
         Run {
             script,
@@ -114,6 +108,7 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Gives the script the documents that it runs over.
     pub fn over(mut self, documents: Box<dyn Documents + 'a>) -> Run<'a> {
         self.batch = Some(Batch { documents, docs: Vec::new(), at: 0, source: None });
         self
@@ -225,7 +220,8 @@ impl<'a> Run<'a> {
         if self.loops_left.is_multiple_of(1024) { self.check_time(at) } else { Ok(()) }
     }
 
-    fn deeper(&mut self, at: u32) -> Outcome<()> {
+    /// Enters one more level of nesting.
+    pub(super) fn deeper(&mut self, at: u32) -> Outcome<()> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
             return Err(ScriptError::new(at, "stack_overflow_error", ""));
@@ -233,131 +229,8 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn block(&mut self, body: &'a [Stmt]) -> Outcome<Flow> {
-        for statement in body {
-            match self.statement(statement)? {
-                Flow::Next => {}
-                other => return Ok(other),
-            }
-        }
-        Ok(Flow::Next)
-    }
-
-    fn statement(&mut self, statement: &'a Stmt) -> Outcome<Flow> {
-        match statement {
-            Stmt::Expr(expr) => {
-                self.eval(expr)?;
-            }
-            Stmt::Declare(slot, ty, value) => {
-                let value = match value {
-                    Some(value) => self.eval(value)?,
-                    None => zero_of(*ty),
-                };
-                self.locals[self.base + usize::from(*slot)] = value;
-            }
-            Stmt::If(condition, yes, no) => {
-                let body = if self.test(condition)? { yes } else { no };
-                return self.nested(body, condition.at);
-            }
-            Stmt::Loop { condition, step, body, is_do, at } => {
-                return self.repeat(condition.as_ref(), step.as_ref(), body, *is_do, *at);
-            }
-            Stmt::ForEach { slot, ty, items, body } => return self.for_each(*slot, *ty, items, body),
-            Stmt::Return(None) => return Ok(Flow::Return(Value::Null)),
-            Stmt::Return(Some(value)) => return Ok(Flow::Return(self.eval(value)?)),
-            Stmt::Break => return Ok(Flow::Break),
-            Stmt::Continue => return Ok(Flow::Continue),
-            Stmt::Throw(thrown) => {
-                let at = thrown.at;
-                return Err(match self.eval(thrown)? {
-                    Value::Exception(class, message) => {
-                        ScriptError::new(at, kind_of(class), message.as_ref())
-                    }
-                    other => ScriptError::cast(
-                        at,
-                        format!("Cannot cast from [{}] to [java.lang.Exception].", other.class()),
-                    ),
-                });
-            }
-            Stmt::Block(inner) => return self.block(inner),
-            Stmt::Try(body, catches) => return self.attempt(body, catches),
-        }
-        Ok(Flow::Next)
-    }
-
-    pub(crate) fn nested(&mut self, body: &'a [Stmt], at: u32) -> Outcome<Flow> {
-        self.deeper(at)?;
-        let flow = self.block(body)?;
-        self.depth -= 1;
-        Ok(flow)
-    }
-
-    fn repeat(
-        &mut self,
-        condition: Option<&'a Expr>,
-        step: Option<&'a Expr>,
-        body: &'a [Stmt],
-        is_do: bool,
-        at: u32,
-    ) -> Outcome<Flow> {
-        let mut is_first = is_do;
-        loop {
-            if !is_first
-                && let Some(condition) = condition
-                && !self.test(condition)?
-            {
-                return Ok(Flow::Next);
-            }
-            is_first = false;
-            self.tick(at)?;
-            match self.nested(body, at)? {
-                Flow::Break => return Ok(Flow::Next),
-                Flow::Return(value) => return Ok(Flow::Return(value)),
-                Flow::Next | Flow::Continue => {}
-            }
-            if let Some(step) = step {
-                self.eval(step)?;
-            }
-        }
-    }
-
-    fn for_each(&mut self, slot: u16, ty: Type, items: &'a Expr, body: &'a [Stmt]) -> Outcome<Flow> {
-        let at = items.at;
-        let list = self.eval(items)?;
-        for item in self.items(&list, at)? {
-            self.tick(at)?;
-            let item = item.cast(ty).map_err(|failure| failed(failure, at))?;
-            self.locals[self.base + usize::from(slot)] = item;
-            match self.nested(body, at)? {
-                Flow::Break => break,
-                Flow::Return(value) => return Ok(Flow::Return(value)),
-                Flow::Next | Flow::Continue => {}
-            }
-        }
-        Ok(Flow::Next)
-    }
-
-    fn attempt(&mut self, body: &'a [Stmt], catches: &'a [(&'static str, u16, Vec<Stmt>)]) -> Outcome<Flow> {
-        let depth = self.depth;
-        let error = match self.block(body) {
-            Err(error) if error.foreign.is_none() && error.kind != "painless_error" => error,
-            other => return other,
-        };
-        self.depth = depth;
-        for (class, slot, caught) in catches {
-            let is_caught = matches!(*class, "java.lang.Exception" | "java.lang.RuntimeException")
-                || kind_of(class) == error.kind;
-            if is_caught {
-                self.grow(error.reason.len(), error.at.unwrap_or(0))?;
-                let exception = Value::Exception(class, error.reason.as_str().into());
-                self.locals[self.base + usize::from(*slot)] = exception;
-                return self.block(caught);
-            }
-        }
-        Err(error)
-    }
-
-    fn test(&mut self, condition: &'a Expr) -> Outcome<bool> {
+    /// Evaluates a condition.
+    pub(super) fn test(&mut self, condition: &'a Expr) -> Outcome<bool> {
         match self.eval(condition)? {
             Value::Bool(flag) => Ok(flag),
             other => Err(ScriptError::cast(
@@ -461,7 +334,7 @@ impl<'a> Run<'a> {
                 let length = usize::try_from(length)
                     .map_err(|_| ScriptError::new(at, "negative_array_size_exception", length.to_string()))?;
                 self.check_room(length.saturating_mul(16), at)?;
-                Ok(Value::list(vec![zero_of(*ty); length]))
+                Ok(Value::list(vec![Value::zero_of(*ty); length]))
             }
             Kind::List(items) => Ok(Value::list(self.eval_all(items)?)),
             Kind::Map(pairs) => {
@@ -523,7 +396,7 @@ impl<'a> Run<'a> {
         (self.base, self.loops_left) = (base, loops_left);
         let value = match flow? {
             Flow::Return(value) => value,
-            _ => zero_of(function.returns),
+            _ => Value::zero_of(function.returns),
         };
         self.depth -= 1;
         Ok(value)
@@ -552,28 +425,4 @@ impl<'a> Run<'a> {
 /// The error for a value of one script in a list or map that other scripts see.
 pub(super) fn kept_function(at: u32) -> ScriptError {
     ScriptError::unsupported(at, "a function in a list or map")
-}
-
-fn zero_of(ty: Type) -> Value {
-    match ty {
-        Type::Bool => Value::Bool(false),
-        Type::Char => Value::Char(0),
-        Type::Byte | Type::Short | Type::Int => Value::Int(0),
-        Type::Long => Value::Long(0),
-        Type::Float => Value::Float(0.0),
-        Type::Double => Value::Double(0.0),
-        _ => Value::Null,
-    }
-}
-
-/// Returns Elasticsearch's name for an exception's class.
-fn kind_of(class: &str) -> &'static str {
-    match class.rsplit('.').next().unwrap_or(class) {
-        "IllegalArgumentException" => "illegal_argument_exception",
-        "IllegalStateException" => "illegal_state_exception",
-        "ArithmeticException" => "arithmetic_exception",
-        "NullPointerException" => "null_pointer_exception",
-        "RuntimeException" => "runtime_exception",
-        _ => "exception",
-    }
 }

@@ -7,7 +7,8 @@ use limber_mapping::RequestError;
 use limber_mapping::date::DateFormat;
 use limber_work as work;
 
-use super::interpreter::{Flow, Run, kept_function};
+use super::flow::Flow;
+use super::interpreter::{Run, kept_function};
 use crate::documents::FieldValues;
 use crate::error::{Outcome, ScriptError, failed};
 use crate::language::LambdaBody;

@@ -8,10 +8,12 @@ mod assign;
 mod block;
 mod ceiling;
 mod emit;
+mod flow;
 mod frozen;
 mod interpreter;
 mod machine;
 mod open;
+mod statements;
 
 pub use block::EmittedBlock;
 pub use ceiling::{ScriptCeiling, Span};

@@ -23,6 +23,7 @@ pub enum Binary {
 }
 
 impl Binary {
+    /// Whether the result is a boolean: `==`, `<` and their like.
     pub fn is_comparison(self) -> bool {
         matches!(
             self,
@@ -35,10 +36,12 @@ impl Binary {
         )
     }
 
+    /// Whether the result has the type of the left operand alone: `<<`, `>>`, `>>>`.
     pub fn is_shift(self) -> bool {
         matches!(self, Binary::ShiftLeft | Binary::ShiftRight | Binary::ShiftRightUnsigned)
     }
 
+    /// Whether it combines bits, or booleans: `&`, `|`, `^`.
     pub fn is_bitwise(self) -> bool {
         matches!(self, Binary::And | Binary::Or | Binary::Xor)
     }

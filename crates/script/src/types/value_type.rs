@@ -34,6 +34,7 @@ impl Type {
         })
     }
 
+    /// Whether this is a primitive number; `char` is one.
     pub fn is_number(self) -> bool {
         self.rank().is_some()
     }

@@ -18,11 +18,19 @@ pub enum Extractor {
 }
 
 impl Extractor {
+    /// Compiles a `grok` pattern.
+    ///
+    /// # Errors
+    /// Why the pattern cannot be compiled, in the words of the script's compiler.
     pub fn grok(pattern: &str) -> Result<Extractor, String> {
         let trouble = |reason| format!("error compiling grok pattern [{pattern}]: {reason}");
         Grok::parse(pattern, library(Ecs::Disabled), &HashMap::new()).map(Extractor::Grok).map_err(trouble)
     }
 
+    /// Compiles a `dissect` pattern; `separator` joins the parts that are appended to each other.
+    ///
+    /// # Errors
+    /// Why the pattern cannot be compiled, in the words of the script's compiler.
     pub fn dissect(pattern: &str, separator: &str) -> Result<Extractor, String> {
         Dissect::parse(pattern, separator)
             .map(Extractor::Dissect)

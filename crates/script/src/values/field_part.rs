@@ -2,7 +2,7 @@
 
 use limber_mapping::date::Resolution;
 
-use super::value::DateValue;
+use super::date_value::DateValue;
 use crate::types::{DatePart, FieldPart};
 
 /// Returns a part of a field's stored values, as expressions see it.

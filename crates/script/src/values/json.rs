@@ -4,7 +4,8 @@ use limber_mapping::number::{java_double, java_float};
 use limber_work as work;
 use serde_json::{Map as JsonMap, Value as Json};
 
-use super::value::{DateValue, STEPS_MAX, STEPS_PER_CHECK, Value, argument, year_text};
+use super::date_value::{DateValue, year_text};
+use super::value::{STEPS_MAX, STEPS_PER_CHECK, Value, argument};
 use crate::error::Failure;
 
 impl Value {

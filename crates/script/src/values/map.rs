@@ -40,6 +40,7 @@ fn hash(key: &Value) -> u64 {
 }
 
 impl MapValue {
+    /// Creates an empty map.
     pub fn new(order: MapOrder) -> MapValue {
         MapValue { order, ..MapValue::default() }
     }
@@ -54,6 +55,7 @@ impl MapValue {
         map
     }
 
+    /// Makes the map one that several values can share.
     pub fn shared(self) -> Rc<RefCell<MapValue>> {
         Rc::new(RefCell::new(self))
     }
@@ -74,14 +76,17 @@ impl MapValue {
         &self.entries
     }
 
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
+    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
+    /// Removes all entries.
     pub fn clear(&mut self) {
         self.entries.clear();
         self.index.clear();
@@ -108,6 +113,7 @@ impl MapValue {
         self.place(key, EQUALS_DEPTH, &mut { STEPS_MAX })
     }
 
+    /// Returns the value of a key.
     pub fn get(&self, key: &Value) -> Option<&Value> {
         self.place_of(key).ok().map(|at| &self.entries[at].1)
     }

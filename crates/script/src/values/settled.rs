@@ -10,8 +10,9 @@ use limber_mapping::geo::GeoPoint;
 use limber_work as work;
 
 use super::containers::{dismantle, identity, is_container};
+use super::date_value::DateValue;
 use super::map::{MapOrder, MapValue};
-use super::value::{DateValue, STEPS_MAX, STEPS_PER_CHECK, Value};
+use super::value::{STEPS_MAX, STEPS_PER_CHECK, Value};
 
 /// Largest nesting of a value that is settled.
 const DEPTH_MAX: usize = 200;

@@ -1,26 +1,26 @@
-//! Values of a running script: Java's numbers, strings, collections and dates, and the operators on them.
+//! Values of a running script: Java's numbers, strings, collections and dates; how they print and compare.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use limber_mapping::date::{Civil, Instant, NANOS_PER_MILLI, Zone, fraction_by_threes};
 use limber_mapping::geo::GeoPoint;
 use limber_mapping::number::{java_double, java_float};
 
 use super::builder::Builder;
+use super::date_value::DateValue;
 use super::map::{MapOrder, MapValue};
 use super::object::JavaObject;
 use super::regex::Matcher;
 use crate::error::Failure;
-use crate::types::{Binary, Literal, Type, Unary};
+use crate::types::{Literal, Type};
 
 pub(crate) fn argument(reason: impl Into<String>) -> Failure {
     ("illegal_argument_exception", reason.into())
 }
 
-fn cast_failure(reason: String) -> Failure {
+pub(super) fn cast_failure(reason: String) -> Failure {
     ("class_cast_exception", reason)
 }
 
@@ -94,83 +94,6 @@ pub enum Value {
     Object(Rc<dyn JavaObject>),
 }
 
-/// A year as Java prints it in a date: at least four digits, and a sign where there are more.
-pub(super) fn year_text(year: i64) -> String {
-    match year {
-        ..0 => format!("-{:04}", year.unsigned_abs()),
-        0..=9999 => format!("{year:04}"),
-        _ => format!("+{year}"),
-    }
-}
-
-/// An instant with the zone it is shown in.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DateValue {
-    /// The instant, to the nanosecond.
-    pub instant: Instant,
-    /// `None` is UTC.
-    pub zone: Option<Rc<Zone>>,
-}
-
-impl DateValue {
-    /// Creates a date in UTC from an instant.
-    pub fn utc(instant: Instant) -> DateValue {
-        DateValue { instant, zone: None }
-    }
-
-    /// Creates a date in UTC from milliseconds since 1970.
-    pub fn of_millis(millis: i64) -> DateValue {
-        DateValue::utc(Instant::of_millis(millis))
-    }
-
-    /// Returns the milliseconds since 1970, rounded down.
-    pub fn millis(&self) -> i64 {
-        self.instant.millis
-    }
-
-    /// Returns the nanoseconds since 1970-01-01T00:00Z.
-    pub fn nanos(&self) -> i128 {
-        i128::from(self.instant.millis) * i128::from(NANOS_PER_MILLI) + i128::from(self.instant.nanos)
-    }
-
-    /// Returns the nanoseconds since the start of its second.
-    pub fn nano_of_second(&self) -> i64 {
-        self.instant.millis.rem_euclid(1000) * NANOS_PER_MILLI + i64::from(self.instant.nanos)
-    }
-
-    fn offset_seconds(&self) -> i32 {
-        self.zone.as_ref().map_or(0, |zone| zone.offset_seconds_at(self.millis()))
-    }
-
-    /// Returns year to millisecond in the date's own zone.
-    pub fn civil(&self) -> Civil {
-        Civil::from_millis(self.millis().saturating_add(i64::from(self.offset_seconds()) * 1000))
-    }
-
-    /// Prints like `ZonedDateTime#toString`.
-    pub fn text(&self) -> String {
-        let civil = self.civil();
-        let year = year_text(civil.year);
-        let mut text =
-            format!("{year}-{:02}-{:02}T{:02}:{:02}", civil.month, civil.day, civil.hour, civil.minute);
-        let nanos = self.nano_of_second();
-        if civil.second != 0 || nanos != 0 {
-            text.push_str(&format!(":{:02}", civil.second));
-        }
-        text.push_str(&fraction_by_threes(nanos));
-        text.push_str(&self.offset());
-        if let Some(zone @ Zone::Region(_)) = self.zone.as_deref() {
-            text.push_str(&format!("[{}]", zone.id()));
-        }
-        text
-    }
-
-    /// The date's own offset: `Z`, `+01:00`, `-05:30`.
-    pub fn offset(&self) -> String {
-        Zone::fixed(self.offset_seconds()).id()
-    }
-}
-
 impl Value {
     /// Creates a string.
     pub fn str(text: impl Into<Arc<str>>) -> Value {
@@ -198,6 +121,19 @@ impl Value {
             Literal::Float(number) => Value::Float(*number),
             Literal::Double(number) => Value::Double(*number),
             Literal::Str(text) => Value::Str(text.clone()),
+        }
+    }
+
+    /// Returns the value that a variable of this type has before one is assigned.
+    pub(crate) fn zero_of(ty: Type) -> Value {
+        match ty {
+            Type::Bool => Value::Bool(false),
+            Type::Char => Value::Char(0),
+            Type::Byte | Type::Short | Type::Int => Value::Int(0),
+            Type::Long => Value::Long(0),
+            Type::Float => Value::Float(0.0),
+            Type::Double => Value::Double(0.0),
+            _ => Value::Null,
         }
     }
 
@@ -412,7 +348,7 @@ impl Value {
     }
 
     /// Returns the rank of a number's type ([`Type::rank`]).
-    fn number_type(&self) -> Option<u8> {
+    pub(super) fn number_type(&self) -> Option<u8> {
         Some(match self {
             Value::Char(_) => 2,
             Value::Int(_) => 3,
@@ -494,190 +430,4 @@ impl Value {
             other => other.class(),
         }
     }
-
-    /// Casts to another type as Java does.
-    ///
-    /// # Errors
-    /// `class_cast_exception`.
-    pub fn cast(self, to: Type) -> Result<Value, Failure> {
-        let refused = |value: &Value| {
-            if value.is_null() {
-                return ("null_pointer_exception", format!("cannot cast null to {}", to.name()));
-            }
-            cast_failure(format!("cannot explicitly cast def [{}] to {}", value.plain_class(), to.name()))
-        };
-        Ok(match (to, &self) {
-            (Type::Def | Type::Object(_) | Type::Void, _) => self,
-            (Type::Bool, Value::Bool(_)) | (Type::Str, Value::Str(_) | Value::Null) => self,
-            (Type::Str, Value::Char(_)) => Value::str(self.text()),
-            (Type::Char, Value::Str(text)) if text.encode_utf16().count() == 1 => {
-                Value::Char(text.encode_utf16().next().unwrap_or(0))
-            }
-            (Type::Bool | Type::Str, _) => return Err(refused(&self)),
-            (_, value) if !value.is_number() => return Err(refused(&self)),
-            (Type::Double, _) => Value::Double(self.f64()),
-            (Type::Float, Value::Double(number)) => Value::Float(*number as f32),
-            (Type::Float, Value::Float(_)) => self,
-            (Type::Float, _) => Value::Float(self.i64() as f32),
-            (Type::Long, _) => Value::Long(self.i64()),
-            (to, value) => {
-                // Java converts a floating-point number to `int` first.
-                let whole = match value {
-                    Value::Double(number) => *number as i32,
-                    Value::Float(number) => *number as i32,
-                    other => other.i64() as i32,
-                };
-                match to {
-                    Type::Byte => Value::Int(i32::from(whole as i8)),
-                    Type::Short => Value::Int(i32::from(whole as i16)),
-                    Type::Char => Value::Char(whole as u16),
-                    _ => Value::Int(whole),
-                }
-            }
-        })
-    }
-
-    /// Applies a unary operator.
-    ///
-    /// # Errors
-    /// The operator is not defined for values of this class.
-    pub fn unary(self, op: Unary) -> Result<Value, Failure> {
-        Ok(match (op, self) {
-            (Unary::Not, Value::Bool(flag)) => Value::Bool(!flag),
-            (Unary::Minus, Value::Int(number)) => Value::Int(number.wrapping_neg()),
-            (Unary::Minus, Value::Long(number)) => Value::Long(number.wrapping_neg()),
-            (Unary::Minus, Value::Float(number)) => Value::Float(-number),
-            (Unary::Minus, Value::Double(number)) => Value::Double(-number),
-            (Unary::Minus, Value::Char(unit)) => Value::Int(-i32::from(unit)),
-            (Unary::Plus, value) if value.is_number() => value,
-            (Unary::BitNot, Value::Int(number)) => Value::Int(!number),
-            (Unary::BitNot, Value::Long(number)) => Value::Long(!number),
-            (_, value) => {
-                return Err(cast_failure(format!("Cannot apply a unary operator to [{}]", value.class())));
-            }
-        })
-    }
-
-    /// Applies a binary operator, with numbers promoted as in Java.
-    ///
-    /// # Errors
-    /// The operator is not defined for values of these classes; a whole number is divided by zero.
-    pub fn binary(op: Binary, left: &Value, right: &Value) -> Result<Value, Failure> {
-        match op {
-            Binary::Equal => return Ok(Value::Bool(left.same(right))),
-            Binary::NotEqual => return Ok(Value::Bool(!left.same(right))),
-            Binary::Add if matches!(left, Value::Str(_)) || matches!(right, Value::Str(_)) => {
-                return Ok(Value::str(left.text() + &right.text()));
-            }
-            _ => {}
-        }
-        if let (Value::Bool(left), Value::Bool(right)) = (left, right) {
-            match op {
-                Binary::And => return Ok(Value::Bool(left & right)),
-                Binary::Or => return Ok(Value::Bool(left | right)),
-                Binary::Xor => return Ok(Value::Bool(left ^ right)),
-                _ => {}
-            }
-        }
-        let (Some(left_rank), Some(right_rank)) = (left.number_type(), right.number_type()) else {
-            if left.is_null() || right.is_null() {
-                let which = if left.is_null() { "left" } else { "right" };
-                return Err((
-                    "null_pointer_exception",
-                    format!("Cannot invoke \"Object.getClass()\" because \"{which}\" is null"),
-                ));
-            }
-            return Err(cast_failure(format!(
-                "Cannot apply [{}] operation to types [{}] and [{}].",
-                symbol(op),
-                left.class(),
-                right.class()
-            )));
-        };
-        let rank = if op.is_shift() { left_rank.max(3) } else { left_rank.max(right_rank) };
-        match rank {
-            6 => doubles(op, left.f64(), right.f64()),
-            5 => match doubles(op, left.f64(), right.f64())? {
-                Value::Double(number) => Ok(Value::Float(number as f32)),
-                other => Ok(other),
-            },
-            4 => longs(op, left.i64(), right.i64()),
-            _ => ints(op, left.i64() as i32, right.i64() as i32),
-        }
-    }
 }
-
-fn symbol(op: Binary) -> &'static str {
-    match op {
-        Binary::Add => "+",
-        Binary::Sub => "-",
-        Binary::Mul => "*",
-        Binary::Div => "/",
-        Binary::Rem => "%",
-        Binary::And => "and",
-        Binary::Or => "or",
-        Binary::Xor => "xor",
-        Binary::ShiftLeft => "<<",
-        Binary::ShiftRight => ">>",
-        Binary::ShiftRightUnsigned => ">>>",
-        Binary::Equal => "==",
-        Binary::NotEqual => "!=",
-        Binary::Less => "<",
-        Binary::LessEqual => "<=",
-        Binary::Greater => ">",
-        Binary::GreaterEqual => ">=",
-    }
-}
-
-fn by_zero() -> Failure {
-    ("arithmetic_exception", "/ by zero".to_owned())
-}
-
-fn doubles(op: Binary, left: f64, right: f64) -> Result<Value, Failure> {
-    Ok(match op {
-        Binary::Add => Value::Double(left + right),
-        Binary::Sub => Value::Double(left - right),
-        Binary::Mul => Value::Double(left * right),
-        Binary::Div => Value::Double(left / right),
-        Binary::Rem => Value::Double(left % right),
-        Binary::Less => Value::Bool(left < right),
-        Binary::LessEqual => Value::Bool(left <= right),
-        Binary::Greater => Value::Bool(left > right),
-        Binary::GreaterEqual => Value::Bool(left >= right),
-        _ => {
-            return Err(cast_failure(format!("Cannot apply [{}] operation to floating numbers", symbol(op))));
-        }
-    })
-}
-
-/// Arithmetic on integers of one width; overflow wraps as in Java.
-macro_rules! integers {
-    ($name:ident, $signed:ty, $unsigned:ty, $make:path) => {
-        fn $name(op: Binary, left: $signed, right: $signed) -> Result<Value, Failure> {
-            Ok(match op {
-                Binary::Add => $make(left.wrapping_add(right)),
-                Binary::Sub => $make(left.wrapping_sub(right)),
-                Binary::Mul => $make(left.wrapping_mul(right)),
-                Binary::Div | Binary::Rem if right == 0 => return Err(by_zero()),
-                Binary::Div => $make(left.wrapping_div(right)),
-                Binary::Rem => $make(left.wrapping_rem(right)),
-                Binary::And => $make(left & right),
-                Binary::Or => $make(left | right),
-                Binary::Xor => $make(left ^ right),
-                Binary::ShiftLeft => $make(left.wrapping_shl(right as u32)),
-                Binary::ShiftRight => $make(left.wrapping_shr(right as u32)),
-                Binary::ShiftRightUnsigned => {
-                    $make((left as $unsigned).wrapping_shr(right as u32) as $signed)
-                }
-                Binary::Less => Value::Bool(left < right),
-                Binary::LessEqual => Value::Bool(left <= right),
-                Binary::Greater => Value::Bool(left > right),
-                Binary::GreaterEqual => Value::Bool(left >= right),
-                Binary::Equal | Binary::NotEqual => Value::Bool((left == right) == (op == Binary::Equal)),
-            })
-        }
-    };
-}
-
-integers!(ints, i32, u32, Value::Int);
-integers!(longs, i64, u64, Value::Long);

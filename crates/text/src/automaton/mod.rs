@@ -4,6 +4,7 @@
 //! so that a walk over a dictionary can seek to it. Source: Lucene's `AutomatonTermsEnum` and
 //! `FuzzyTermsEnum`.
 
+mod derivative;
 mod levenshtein;
 mod regexp;
 mod syntax;

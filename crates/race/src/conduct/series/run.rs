@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
+use crate::conduct::config::RaceConfig;
 use crate::conduct::live::{Heading, Progress, TaskNow};
-use crate::conduct::race::{RaceConfig, RaceOutcome, run};
+use crate::conduct::race::{RaceOutcome, run};
 use crate::conduct::watch::add_jvm_options;
 use crate::drive::driver::DriveProgress;
 use crate::error::Error;

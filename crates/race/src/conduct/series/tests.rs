@@ -1,8 +1,8 @@
 //! Tests with several sides against servers in the test's own process.
 
 use super::{Order, Series, Side, race_series};
+use crate::conduct::config::RaceConfig;
 use crate::conduct::live::Progress;
-use crate::conduct::race::RaceConfig;
 use crate::drive::client::OnError;
 use crate::drive::driver::DriveProgress;
 use crate::drive::tests::stub::Stub;

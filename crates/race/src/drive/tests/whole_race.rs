@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::{Value, json};
 
 use super::stub::{Asked, Stub};
+use crate::conduct::config::RaceConfig;
 use crate::conduct::live::Progress;
-use crate::conduct::race::{ClientOptions, RaceConfig, RaceOutcome, run};
+use crate::conduct::race::{RaceOutcome, run};
 use crate::drive::client::OnError;
 use crate::drive::driver::DriveProgress;
 use crate::error::Error;
@@ -14,6 +15,7 @@ use crate::notation::Number;
 use crate::record::RaceStore;
 use crate::record::measurements::WarningKind;
 use crate::report::{ReportOptions, summary};
+use crate::server::hosts::ClientOptions;
 
 #[derive(Default)]
 pub struct Recorded(pub Vec<String>);

@@ -54,7 +54,6 @@ fn put_contender(
     out: &mut String,
 ) {
     let title = format!("{} against {}", names[1], names[0]);
-    let count = |verdict| judgement.rows.iter().filter(|row| row.verdict == verdict).count();
     put!(
         out,
         "<h3>{}</h3><p>{} against {} races: ",
@@ -62,33 +61,8 @@ fn put_contender(
         judgement.contender_count,
         judgement.baseline_count
     );
-    if judgement.can_show_anything(significance) {
-        let coloured = |class: &str, count: usize| match count {
-            0 => format!("none {class}"),
-            count => format!("<span class=\"{class}\">{count} {class}</span>"),
-        };
-        put!(
-            out,
-            "{}, {}, {} without a shown difference.</p>",
-            coloured("better", count(Verdict::Better)),
-            coloured("worse", count(Verdict::Worse)),
-            count(Verdict::NoDifferenceShown)
-        );
-    } else {
-        out.push_str("too few to show any difference, whatever the figures.</p>");
-    }
-    if !judgement.unlike.is_empty() {
-        put!(
-            out,
-            "<p class=\"bad\">These races are not of the same; their figures cannot be compared: {}.</p>",
-            Text(&judgement.unlike.join("; "))
-        );
-    }
-    if !judgement.notes.is_empty() {
-        out.push_str("<ul class=\"soft\">");
-        judgement.notes.iter().for_each(|note| put!(out, "<li>{}</li>", Text(note)));
-        out.push_str("</ul>");
-    }
+    put_counts(judgement, significance, out);
+    put_notes(judgement, out);
     let bounds = judgement.rows.iter().map(|row| &row.comparison).flat_map(|comparison| {
         let ends = comparison.change_interval.map(|interval| [interval.low, interval.high]);
         comparison.change.into_iter().chain(ends.into_iter().flatten())
@@ -119,6 +93,42 @@ fn put_contender(
         },
     );
     out.push_str("</table></div>");
+}
+
+/// Writes how many figures got which verdict, which ends the paragraph.
+fn put_counts(judgement: &Judgement, significance: f64, out: &mut String) {
+    let count = |verdict| judgement.rows.iter().filter(|row| row.verdict == verdict).count();
+    if judgement.can_show_anything(significance) {
+        let coloured = |class: &str, count: usize| match count {
+            0 => format!("none {class}"),
+            count => format!("<span class=\"{class}\">{count} {class}</span>"),
+        };
+        put!(
+            out,
+            "{}, {}, {} without a shown difference.</p>",
+            coloured("better", count(Verdict::Better)),
+            coloured("worse", count(Verdict::Worse)),
+            count(Verdict::NoDifferenceShown)
+        );
+    } else {
+        out.push_str("too few to show any difference, whatever the figures.</p>");
+    }
+}
+
+/// Writes why the races cannot be compared, and what else there is to know about the comparison.
+fn put_notes(judgement: &Judgement, out: &mut String) {
+    if !judgement.unlike.is_empty() {
+        put!(
+            out,
+            "<p class=\"bad\">These races are not of the same; their figures cannot be compared: {}.</p>",
+            Text(&judgement.unlike.join("; "))
+        );
+    }
+    if !judgement.notes.is_empty() {
+        out.push_str("<ul class=\"soft\">");
+        judgement.notes.iter().for_each(|note| put!(out, "<li>{}</li>", Text(note)));
+        out.push_str("</ul>");
+    }
 }
 
 /// Writes rows below the name of their task, in the order of the tasks. Those of the whole race come last.

@@ -20,6 +20,7 @@ pub(super) struct Box {
 type Side = (bool, f64, bool);
 
 impl Box {
+    /// Whether a point is inside of the square or on its edge.
     pub fn contains(&self, at: Pixel) -> bool {
         let inside = |value: f64| value >= self.least && value <= self.most;
         inside(at.x) && inside(at.y)

@@ -10,21 +10,36 @@ use super::outline::Outline;
 
 /// Field number and wire type of what is written, as the byte before it.
 mod tag {
-    pub const TILE_LAYERS: u8 = 3 << 3 | 2;
-    pub const LAYER_NAME: u8 = 1 << 3 | 2;
-    pub const LAYER_FEATURES: u8 = 2 << 3 | 2;
-    pub const LAYER_KEYS: u8 = 3 << 3 | 2;
-    pub const LAYER_VALUES: u8 = 4 << 3 | 2;
-    pub const LAYER_EXTENT: u8 = 5 << 3;
-    pub const LAYER_VERSION: u8 = 15 << 3;
-    pub const FEATURE_TAGS: u8 = 2 << 3 | 2;
-    pub const FEATURE_KIND: u8 = 3 << 3;
-    pub const FEATURE_GEOMETRY: u8 = 4 << 3 | 2;
-    pub const VALUE_TEXT: u8 = 1 << 3 | 2;
-    pub const VALUE_DOUBLE: u8 = 3 << 3 | 1;
-    pub const VALUE_UNSIGNED: u8 = 5 << 3;
-    pub const VALUE_SIGNED: u8 = 6 << 3;
-    pub const VALUE_BOOL: u8 = 7 << 3;
+    /// `Tile.layers`.
+    pub(super) const TILE_LAYERS: u8 = 3 << 3 | 2;
+    /// `Layer.name`.
+    pub(super) const LAYER_NAME: u8 = 1 << 3 | 2;
+    /// `Layer.features`.
+    pub(super) const LAYER_FEATURES: u8 = 2 << 3 | 2;
+    /// `Layer.keys`.
+    pub(super) const LAYER_KEYS: u8 = 3 << 3 | 2;
+    /// `Layer.values`.
+    pub(super) const LAYER_VALUES: u8 = 4 << 3 | 2;
+    /// `Layer.extent`.
+    pub(super) const LAYER_EXTENT: u8 = 5 << 3;
+    /// `Layer.version`.
+    pub(super) const LAYER_VERSION: u8 = 15 << 3;
+    /// `Feature.tags`.
+    pub(super) const FEATURE_TAGS: u8 = 2 << 3 | 2;
+    /// `Feature.type`.
+    pub(super) const FEATURE_KIND: u8 = 3 << 3;
+    /// `Feature.geometry`.
+    pub(super) const FEATURE_GEOMETRY: u8 = 4 << 3 | 2;
+    /// `Value.string_value`.
+    pub(super) const VALUE_TEXT: u8 = 1 << 3 | 2;
+    /// `Value.double_value`.
+    pub(super) const VALUE_DOUBLE: u8 = 3 << 3 | 1;
+    /// `Value.uint_value`.
+    pub(super) const VALUE_UNSIGNED: u8 = 5 << 3;
+    /// `Value.sint_value`.
+    pub(super) const VALUE_SIGNED: u8 = 6 << 3;
+    /// `Value.bool_value`.
+    pub(super) const VALUE_BOOL: u8 = 7 << 3;
 }
 
 /// Bytes of a tag and a length before a field.

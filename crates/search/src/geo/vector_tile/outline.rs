@@ -108,6 +108,7 @@ pub(super) struct Drawing {
 const COPIES: usize = 6;
 
 impl Drawing {
+    /// Starts a drawing of what lies in the square `within`.
     pub fn new(within: Box) -> Drawing {
         Drawing { within, pen: Pen::new() }
     }

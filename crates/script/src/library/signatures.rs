@@ -1,0 +1,92 @@
+//! Which methods a value of a known type has: "what type does this method return?"
+
+use crate::types::Type;
+
+/// Methods of strings: name, number of arguments, type of the result.
+const STRING_METHODS: &[(&str, usize, Type)] = &[
+    ("charAt", 1, Type::Char),
+    ("compareTo", 1, Type::Int),
+    ("compareToIgnoreCase", 1, Type::Int),
+    ("concat", 1, Type::Str),
+    ("contains", 1, Type::Bool),
+    ("decodeBase64", 0, Type::Str),
+    ("encodeBase64", 0, Type::Str),
+    ("endsWith", 1, Type::Bool),
+    ("equals", 1, Type::Bool),
+    ("equalsIgnoreCase", 1, Type::Bool),
+    ("hashCode", 0, Type::Int),
+    ("indexOf", 1, Type::Int),
+    ("indexOf", 2, Type::Int),
+    ("isEmpty", 0, Type::Bool),
+    ("lastIndexOf", 1, Type::Int),
+    ("lastIndexOf", 2, Type::Int),
+    ("length", 0, Type::Int),
+    ("replace", 2, Type::Str),
+    ("replaceAll", 2, Type::Str),
+    ("replaceFirst", 2, Type::Str),
+    ("splitOnToken", 1, Type::Def),
+    ("splitOnToken", 2, Type::Def),
+    ("startsWith", 1, Type::Bool),
+    ("startsWith", 2, Type::Bool),
+    ("substring", 1, Type::Str),
+    ("substring", 2, Type::Str),
+    ("toLowerCase", 0, Type::Str),
+    ("toString", 0, Type::Str),
+    ("toUpperCase", 0, Type::Str),
+    ("trim", 0, Type::Str),
+];
+
+/// Methods of lists: name, number of arguments.
+const LIST_METHODS: &[(&str, usize)] = &[
+    ("add", 1),
+    ("add", 2),
+    ("addAll", 1),
+    ("clear", 0),
+    ("contains", 1),
+    ("equals", 1),
+    ("forEach", 1),
+    ("get", 1),
+    ("getLength", 0),
+    ("indexOf", 1),
+    ("isEmpty", 0),
+    ("iterator", 0),
+    ("join", 1),
+    ("lastIndexOf", 1),
+    ("remove", 1),
+    ("removeAll", 1),
+    ("removeIf", 1),
+    ("set", 2),
+    ("size", 0),
+    ("sort", 1),
+    ("stream", 0),
+    ("subList", 2),
+    ("sum", 0),
+    ("toString", 0),
+    ("any", 1),
+    ("collect", 1),
+    ("every", 1),
+    ("find", 1),
+    ("findAll", 1),
+    ("hashCode", 0),
+];
+
+/// Checks that a known class has a method; returns the type of its result. Errors have Painless's words.
+pub(crate) fn check_method(target: Type, name: &str, count: usize) -> Result<Type, String> {
+    let missing = |class: &str| Err(format!("member method [{class}, {name}/{count}] not found"));
+    match target {
+        Type::Str => {
+            match STRING_METHODS.iter().find(|(known, arguments, _)| *known == name && *arguments == count) {
+                Some((_, _, returns)) => Ok(*returns),
+                None => missing("java.lang.String"),
+            }
+        }
+        Type::Object(class @ ("java.util.List" | "java.util.ArrayList")) => {
+            match LIST_METHODS.iter().any(|(known, arguments)| *known == name && *arguments == count) {
+                true => Ok(Type::Def),
+                false => missing(class),
+            }
+        }
+        ty if ty.is_number() || ty == Type::Bool || ty == Type::Void => missing(ty.name()),
+        _ => Ok(Type::Def),
+    }
+}

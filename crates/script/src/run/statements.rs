@@ -1,0 +1,149 @@
+//! Runs the statements of a script for one document.
+
+use super::flow::Flow;
+use super::interpreter::Run;
+use crate::error::{Outcome, ScriptError, failed};
+use crate::language::{Expr, Stmt};
+use crate::library::Machine;
+use crate::types::Type;
+use crate::values::Value;
+
+impl<'a> Run<'a> {
+    /// Runs statements one after another, until one of them goes somewhere else.
+    pub(super) fn block(&mut self, body: &'a [Stmt]) -> Outcome<Flow> {
+        for statement in body {
+            match self.statement(statement)? {
+                Flow::Next => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn statement(&mut self, statement: &'a Stmt) -> Outcome<Flow> {
+        match statement {
+            Stmt::Expr(expr) => {
+                self.eval(expr)?;
+            }
+            Stmt::Declare(slot, ty, value) => {
+                let value = match value {
+                    Some(value) => self.eval(value)?,
+                    None => Value::zero_of(*ty),
+                };
+                self.locals[self.base + usize::from(*slot)] = value;
+            }
+            Stmt::If(condition, yes, no) => {
+                let body = if self.test(condition)? { yes } else { no };
+                return self.nested(body, condition.at);
+            }
+            Stmt::Loop { condition, step, body, is_do, at } => {
+                return self.repeat(condition.as_ref(), step.as_ref(), body, *is_do, *at);
+            }
+            Stmt::ForEach { slot, ty, items, body } => return self.for_each(*slot, *ty, items, body),
+            Stmt::Return(None) => return Ok(Flow::Return(Value::Null)),
+            Stmt::Return(Some(value)) => return Ok(Flow::Return(self.eval(value)?)),
+            Stmt::Break => return Ok(Flow::Break),
+            Stmt::Continue => return Ok(Flow::Continue),
+            Stmt::Throw(thrown) => {
+                let at = thrown.at;
+                return Err(match self.eval(thrown)? {
+                    Value::Exception(class, message) => {
+                        ScriptError::new(at, kind_of(class), message.as_ref())
+                    }
+                    other => ScriptError::cast(
+                        at,
+                        format!("Cannot cast from [{}] to [java.lang.Exception].", other.class()),
+                    ),
+                });
+            }
+            Stmt::Block(inner) => return self.block(inner),
+            Stmt::Try(body, catches) => return self.attempt(body, catches),
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Runs a block one level deeper.
+    pub(crate) fn nested(&mut self, body: &'a [Stmt], at: u32) -> Outcome<Flow> {
+        self.deeper(at)?;
+        let flow = self.block(body)?;
+        self.depth -= 1;
+        Ok(flow)
+    }
+
+    fn repeat(
+        &mut self,
+        condition: Option<&'a Expr>,
+        step: Option<&'a Expr>,
+        body: &'a [Stmt],
+        is_do: bool,
+        at: u32,
+    ) -> Outcome<Flow> {
+        let mut is_first = is_do;
+        loop {
+            if !is_first
+                && let Some(condition) = condition
+                && !self.test(condition)?
+            {
+                return Ok(Flow::Next);
+            }
+            is_first = false;
+            self.tick(at)?;
+            match self.nested(body, at)? {
+                Flow::Break => return Ok(Flow::Next),
+                Flow::Return(value) => return Ok(Flow::Return(value)),
+                Flow::Next | Flow::Continue => {}
+            }
+            if let Some(step) = step {
+                self.eval(step)?;
+            }
+        }
+    }
+
+    fn for_each(&mut self, slot: u16, ty: Type, items: &'a Expr, body: &'a [Stmt]) -> Outcome<Flow> {
+        let at = items.at;
+        let list = self.eval(items)?;
+        for item in self.items(&list, at)? {
+            self.tick(at)?;
+            let item = item.cast(ty).map_err(|failure| failed(failure, at))?;
+            self.locals[self.base + usize::from(slot)] = item;
+            match self.nested(body, at)? {
+                Flow::Break => break,
+                Flow::Return(value) => return Ok(Flow::Return(value)),
+                Flow::Next | Flow::Continue => {}
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn attempt(&mut self, body: &'a [Stmt], catches: &'a [(&'static str, u16, Vec<Stmt>)]) -> Outcome<Flow> {
+        let depth = self.depth;
+        let error = match self.block(body) {
+            Err(error) if error.foreign.is_none() && error.kind != "painless_error" => error,
+            other => return other,
+        };
+        self.depth = depth;
+        for (class, slot, caught) in catches {
+            let is_caught = matches!(*class, "java.lang.Exception" | "java.lang.RuntimeException")
+                || kind_of(class) == error.kind;
+            if is_caught {
+                self.grow(error.reason.len(), error.at.unwrap_or(0))?;
+                let exception = Value::Exception(class, error.reason.as_str().into());
+                self.locals[self.base + usize::from(*slot)] = exception;
+                return self.block(caught);
+            }
+        }
+        Err(error)
+    }
+}
+
+/// Returns Elasticsearch's name for an exception's class.
+fn kind_of(class: &str) -> &'static str {
+    match class.rsplit('.').next().unwrap_or(class) {
+        "IllegalArgumentException" => "illegal_argument_exception",
+        "IllegalStateException" => "illegal_state_exception",
+        "ArithmeticException" => "arithmetic_exception",
+        "NullPointerException" => "null_pointer_exception",
+        "RuntimeException" => "runtime_exception",
+        _ => "exception",
+    }
+}
