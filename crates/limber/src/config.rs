@@ -140,8 +140,7 @@ impl Config {
         faults: &mut Faults,
     ) -> Option<Config> {
         let data_path = take(settings, "path.data");
-        let host = take(settings, "http.host").or_else(|| take(settings, "network.host"));
-        let host = host.unwrap_or_else(|| "127.0.0.1".into());
+        let host = take_host(settings);
         let port = take(settings, "http.port").unwrap_or_else(|| "9200".into());
         let configured_limit = take(settings, "memory.limit");
         let freed_keep = take(settings, "memory.freed.keep").unwrap_or_else(|| "10m".into());
@@ -155,8 +154,7 @@ impl Config {
             take_switch(settings, "network.insecure", false, faults) || overrides.insecure_network;
         let is_page_enabled = take_switch(settings, "page.enabled", true, faults);
         let has_stack_templates = take_switch(settings, "stack.templates.enabled", true, faults);
-        let configured_format = take(settings, "log.format");
-        let log_format = log_format(overrides.log_format.as_ref().or(configured_format.as_ref()), faults);
+        let log_format = log_format(settings, overrides.log_format.as_deref(), faults);
         let max_connections = take_count(settings, "http.max_connections", 10_000_000, faults);
         let network_threads = take_count(settings, "http.netty.worker_count", 1024, faults)
             .unwrap_or_else(default_network_threads);
@@ -252,6 +250,12 @@ fn take(settings: &mut Map<String, Value>, key: &str) -> Option<String> {
     settings.shift_remove(key).map(|value| text(&value))
 }
 
+/// Takes `http.host`, or else `network.host`.
+fn take_host(settings: &mut Map<String, Value>) -> String {
+    let host = take(settings, "http.host").or_else(|| take(settings, "network.host"));
+    host.unwrap_or_else(|| "127.0.0.1".into())
+}
+
 /// Takes a setting that is either on or off.
 fn take_switch(settings: &mut Map<String, Value>, key: &str, default: bool, faults: &mut Faults) -> bool {
     match take(settings, key).as_deref() {
@@ -289,9 +293,10 @@ fn take_compression(settings: &mut Map<String, Value>, faults: &mut Faults) -> C
     }
 }
 
-/// Reads `log.format`.
-fn log_format(configured: Option<&String>, faults: &mut Faults) -> Form {
-    match configured.map(String::as_str) {
+/// Takes `log.format`, which the flag of the command line replaces.
+fn log_format(settings: &mut Map<String, Value>, flag: Option<&str>, faults: &mut Faults) -> Form {
+    let configured = take(settings, "log.format");
+    match flag.or(configured.as_deref()) {
         None | Some("text") => Form::Text,
         Some("json") => Form::Json,
         Some(other) => {

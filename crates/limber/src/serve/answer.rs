@@ -1,7 +1,7 @@
 //! Requests: has each read within its limits and run on its pool, and returns the response.
 //!
-//! This, [`super::body`] and [`super::accept`] are the only asynchronous code of the server. Handlers are plain functions that
-//! run on the bounded [`crate::http::pools`].
+//! This, [`super::body`] and [`super::accept`] are the only asynchronous code of the server. Handlers are
+//! plain functions that run on the bounded [`crate::http::pools`].
 
 use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

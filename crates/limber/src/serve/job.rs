@@ -38,8 +38,8 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// Runs the handler and sends its outcome, on a thread of the route's pool. `search` is what back pressure
-    /// knows of a search.
+    /// Runs the handler and sends its outcome, on a thread of the route's pool. `search` is what back
+    /// pressure knows of a search.
     pub(super) fn run(
         mut self,
         access: Option<Arc<Access>>,
@@ -100,10 +100,10 @@ fn error_of_panic(uri: &str, panic: &(dyn Any + Send)) -> RequestError {
 /// Holds the guard of a long job that has given up its turn in the pool.
 struct GivenUpTurn(Cell<Option<limber_engine::GivenUp>>);
 
-/// Returns how many bytes of copies are held while a metadata request is carried out, besides the tree of its
-/// body (`tree_bytes`): the body is stored as settings, planned twice in a catalog, serialized and checked.
-/// Measured: seven to ten times the tree for lists of short words. `None` for small bodies, which are not
-/// charged for copies.
+/// Returns how many bytes of copies are held while a metadata request is carried out, besides the tree of
+/// its body (`tree_bytes`): the body is stored as settings, planned twice in a catalog, serialized and
+/// checked. Measured: seven to ten times the tree for lists of short words. `None` for small bodies, which
+/// are not charged for copies.
 fn copies_of(route: &Route, tree_bytes: u64) -> Option<u64> {
     const COPIES: u64 = 7;
     const LITTLE_BYTES: u64 = 1 << 20;

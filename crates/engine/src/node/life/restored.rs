@@ -50,8 +50,8 @@ pub(super) struct Restored {
 }
 
 impl Restored {
-    /// Reads the state of the node, and takes the settings of snapshots out of the configuration. Also returns
-    /// where the state was found.
+    /// Reads the state of the node, and takes the settings of snapshots out of the configuration. Also
+    /// returns where the state was found.
     pub(super) fn load(config: &mut NodeConfig, environment: &Environment) -> Result<(Restored, Origin)> {
         let (state, origin) = NodeState::load(environment)?;
         let ledger = Ledger::new(config.memory_limit_bytes);

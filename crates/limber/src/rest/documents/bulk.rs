@@ -1,8 +1,8 @@
 //! `_bulk`: parses NDJSON lines into operations that borrow from the body.
 //!
-//! Documents are not parsed here. Action lines ([`super::bulk_action`]) are parsed once: a line that equals the
-//! previous one (the usual case without ids) is not parsed again. [`super::bulk_items`] renders the response.
-//! Source: `BulkRequestParser`.
+//! Documents are not parsed here. Action lines ([`super::bulk_action`]) are parsed once: a line that equals
+//! the previous one (the usual case without ids) is not parsed again. [`super::bulk_items`] renders the
+//! response. Source: `BulkRequestParser`.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -62,8 +62,8 @@ pub fn check_aggregations(given: &Map<String, Value>) -> Result<()> {
     Ok(())
 }
 
-/// Claims the memory of one statistic over all cells: a list of percentiles may ask for any number. The name is
-/// in the body twice, and in what is compiled from it.
+/// Claims the memory of one statistic over all cells: a list of percentiles may ask for any number. The
+/// name is in the body twice, and in what is compiled from it.
 ///
 /// # Errors
 /// There is no memory for it, or the request is to end.
