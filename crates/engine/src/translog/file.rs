@@ -408,6 +408,7 @@ impl Translog for FileTranslog {
 
 #[cfg(test)]
 mod tests {
+    use super::super::generation::COPIED_BYTES_MAX;
     use super::*;
     use crate::translog::format::HEADER_BYTES;
     use crate::translog::{Operation, OperationType, Record, recover};

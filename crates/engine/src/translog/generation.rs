@@ -9,7 +9,7 @@ use super::format::BLOCK_BYTES;
 
 /// A shorter append is copied to the end of the previous one, because many small ones would be as many
 /// allocations.
-const COPIED_BYTES_MAX: usize = 64 << 10;
+pub(super) const COPIED_BYTES_MAX: usize = 64 << 10;
 
 /// Appended bytes in their original memory, counted while they are there.
 pub(super) struct Pending {
