@@ -139,87 +139,33 @@ impl Config {
         usable_bytes: u64,
         faults: &mut Faults,
     ) -> Option<Config> {
-        let mut take = |key: &str| settings.shift_remove(key).map(|value| text(&value));
-        let data_path = take("path.data");
-        let host = take("http.host").or_else(|| take("network.host")).unwrap_or_else(|| "127.0.0.1".into());
-        let port = take("http.port").unwrap_or_else(|| "9200".into());
-        let configured_limit = take("memory.limit");
-        let memory_limit = overrides.memory_limit.clone().or(configured_limit);
-        let freed_keep = take("memory.freed.keep").unwrap_or_else(|| "10m".into());
-        let cluster_name = take("cluster.name").unwrap_or_else(|| "limber".into());
-        let node_name = take("node.name").unwrap_or_else(host_name);
-        let compat_version = take("compat.version").unwrap_or_else(|| DEFAULT_COMPAT_VERSION.into());
-        let max_content = take("http.max_content_length").unwrap_or_else(|| "100mb".into());
-        let compression = match take("http.compression").as_deref() {
-            None | Some("auto") => Compression::ExceptLoopback,
-            Some("true") => Compression::Always,
-            Some("false") => Compression::Never,
-            Some(other) => faults.add(
-                format!("[http.compression] must be [auto], [true] or [false], but was [{other}]"),
-                Compression::Never,
-            ),
-        };
-        let mut switch = |key: &str, default: bool| match take(key).as_deref() {
-            None => default,
-            Some("true") => true,
-            Some("false") => false,
-            Some(other) => {
-                faults.add(format!("[{key}] must be [true] or [false], but was [{other}]"), default)
-            }
-        };
-        let insecure_network = switch("network.insecure", false) || overrides.insecure_network;
-        let is_page_enabled = switch("page.enabled", true);
-        let has_stack_templates = switch("stack.templates.enabled", true);
-        let configured_format = take("log.format");
-        let log_format =
-            match overrides.log_format.as_ref().or(configured_format.as_ref()).map(String::as_str) {
-                None | Some("text") => Form::Text,
-                Some("json") => Form::Json,
-                Some(other) => faults
-                    .add(format!("[log.format] must be [text] or [json], but was [{other}]"), Form::Text),
-            };
-        let max_connections = match take("http.max_connections").as_deref() {
-            None | Some("0") => None,
-            Some(count) => match count.parse() {
-                Ok(count @ 1..=10_000_000) => Some(count),
-                _ => faults.add(
-                    format!("[http.max_connections] must be a number from 0 to 10000000, but was [{count}]"),
-                    None,
-                ),
-            },
-        };
-        let network_threads = match take("http.netty.worker_count").as_deref() {
-            None | Some("0") => default_network_threads(),
-            Some(count) => match count.parse() {
-                Ok(count @ 1..=1024) => count,
-                _ => faults.add(
-                    format!("[http.netty.worker_count] must be a number from 0 to 1024, but was [{count}]"),
-                    default_network_threads(),
-                ),
-            },
-        };
+        let data_path = take(settings, "path.data");
+        let host = take_host(settings);
+        let port = take(settings, "http.port").unwrap_or_else(|| "9200".into());
+        let configured_limit = take(settings, "memory.limit");
+        let freed_keep = take(settings, "memory.freed.keep").unwrap_or_else(|| "10m".into());
+        let cluster_name = take(settings, "cluster.name").unwrap_or_else(|| "limber".into());
+        let node_name = take(settings, "node.name").unwrap_or_else(host_name);
+        let compat_version =
+            take(settings, "compat.version").unwrap_or_else(|| DEFAULT_COMPAT_VERSION.into());
+        let max_content = take(settings, "http.max_content_length").unwrap_or_else(|| "100mb".into());
+        let compression = take_compression(settings, faults);
+        let insecure_network =
+            take_switch(settings, "network.insecure", false, faults) || overrides.insecure_network;
+        let is_page_enabled = take_switch(settings, "page.enabled", true, faults);
+        let has_stack_templates = take_switch(settings, "stack.templates.enabled", true, faults);
+        let log_format = log_format(settings, overrides.log_format.as_deref(), faults);
+        let max_connections = take_count(settings, "http.max_connections", 10_000_000, faults);
+        let network_threads = take_count(settings, "http.netty.worker_count", 1024, faults)
+            .unwrap_or_else(default_network_threads);
         let cors = faults.take(Cors::take(settings));
         let remote = faults.take(remote_settings(settings));
         let security = faults.take(SecuritySettings::take(settings));
         faults.take(check_version(&compat_version));
-        let attribute_keys: Vec<String> =
-            settings.keys().filter(|key| key.starts_with("node.attr.")).cloned().collect();
-        let node_attributes = attribute_keys
-            .into_iter()
-            .filter_map(|key| {
-                let value = settings.shift_remove(&key)?;
-                Some((key["node.attr.".len()..].to_owned(), text(&value)))
-            })
-            .collect();
-        let memory_limit_bytes = faults.take(match &memory_limit {
-            Some(size) => {
-                parse_size(size, usable_bytes).with_context(|| format!("[memory.limit] is [{size}]"))
-            }
-            None => Ok(usable_bytes / 2),
-        });
-        if let Some(bytes) = memory_limit_bytes {
-            faults.take(check_memory_limit(memory_limit.as_deref(), bytes, usable_bytes));
-        }
+        let node_attributes = take_node_attributes(settings);
+        let configured_limit = overrides.memory_limit.as_ref().or(configured_limit.as_ref());
+        let memory_limit_bytes =
+            memory_limit_bytes(configured_limit.map(String::as_str), usable_bytes, faults);
         let freed_keep_ms = faults
             .take(parse_time_ms("memory.freed.keep", &freed_keep).map_err(|error| Error::msg(error.reason)));
         let max_content_bytes = faults.take(
@@ -235,14 +181,7 @@ impl Config {
                 .clone()
                 .or(data_path.map(PathBuf::from))
                 .unwrap_or_else(|| "data".into()),
-            http_address: match overrides.http.as_deref() {
-                None => format!("{host}:{port}"),
-                // A port alone is combined with the configured host.
-                Some(port) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => {
-                    format!("{host}:{port}")
-                }
-                Some(address) => address.to_owned(),
-            },
+            http_address: http_address(overrides.http.as_deref(), &host, &port),
             insecure_network,
             log_format,
             memory_limit_bytes: memory_limit_bytes?,
@@ -303,6 +242,100 @@ impl Config {
     pub fn host(&self) -> &str {
         let host = self.http_address.rsplit_once(':').map_or(self.http_address.as_str(), |(host, _)| host);
         host.trim_start_matches('[').trim_end_matches(']')
+    }
+}
+
+/// Moves a setting out of `settings`, as text.
+fn take(settings: &mut Map<String, Value>, key: &str) -> Option<String> {
+    settings.shift_remove(key).map(|value| text(&value))
+}
+
+/// Takes `http.host`, or else `network.host`.
+fn take_host(settings: &mut Map<String, Value>) -> String {
+    let host = take(settings, "http.host").or_else(|| take(settings, "network.host"));
+    host.unwrap_or_else(|| "127.0.0.1".into())
+}
+
+/// Takes a setting that is either on or off.
+fn take_switch(settings: &mut Map<String, Value>, key: &str, default: bool, faults: &mut Faults) -> bool {
+    match take(settings, key).as_deref() {
+        None => default,
+        Some("true") => true,
+        Some("false") => false,
+        Some(other) => faults.add(format!("[{key}] must be [true] or [false], but was [{other}]"), default),
+    }
+}
+
+/// Takes a setting that is a number from 1 to `most`. `None` if it is not set, 0 or wrong.
+fn take_count(
+    settings: &mut Map<String, Value>,
+    key: &str,
+    most: usize,
+    faults: &mut Faults,
+) -> Option<usize> {
+    let count = take(settings, key).filter(|count| count != "0")?;
+    match count.parse() {
+        Ok(number) if (1..=most).contains(&number) => Some(number),
+        _ => faults.add(format!("[{key}] must be a number from 0 to {most}, but was [{count}]"), None),
+    }
+}
+
+/// Takes `http.compression`.
+fn take_compression(settings: &mut Map<String, Value>, faults: &mut Faults) -> Compression {
+    match take(settings, "http.compression").as_deref() {
+        None | Some("auto") => Compression::ExceptLoopback,
+        Some("true") => Compression::Always,
+        Some("false") => Compression::Never,
+        Some(other) => faults.add(
+            format!("[http.compression] must be [auto], [true] or [false], but was [{other}]"),
+            Compression::Never,
+        ),
+    }
+}
+
+/// Takes `log.format`, which the flag of the command line replaces.
+fn log_format(settings: &mut Map<String, Value>, flag: Option<&str>, faults: &mut Faults) -> Form {
+    let configured = take(settings, "log.format");
+    match flag.or(configured.as_deref()) {
+        None | Some("text") => Form::Text,
+        Some("json") => Form::Json,
+        Some(other) => {
+            faults.add(format!("[log.format] must be [text] or [json], but was [{other}]"), Form::Text)
+        }
+    }
+}
+
+/// Takes `node.attr.*`, as pairs of a name and a value.
+fn take_node_attributes(settings: &mut Map<String, Value>) -> Vec<(String, String)> {
+    let attribute_keys: Vec<String> =
+        settings.keys().filter(|key| key.starts_with("node.attr.")).cloned().collect();
+    attribute_keys
+        .into_iter()
+        .filter_map(|key| {
+            let value = settings.shift_remove(&key)?;
+            Some((key["node.attr.".len()..].to_owned(), text(&value)))
+        })
+        .collect()
+}
+
+/// Returns `memory.limit` in bytes; half of the usable memory if it is not set.
+fn memory_limit_bytes(configured: Option<&str>, usable_bytes: u64, faults: &mut Faults) -> Option<u64> {
+    let bytes = faults.take(match configured {
+        Some(size) => parse_size(size, usable_bytes).with_context(|| format!("[memory.limit] is [{size}]")),
+        None => Ok(usable_bytes / 2),
+    })?;
+    faults.take(check_memory_limit(configured, bytes, usable_bytes));
+    Some(bytes)
+}
+
+/// Returns the address to listen on. A flag with a port alone is combined with the configured host.
+fn http_address(flag: Option<&str>, host: &str, port: &str) -> String {
+    match flag {
+        None => format!("{host}:{port}"),
+        Some(port) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => {
+            format!("{host}:{port}")
+        }
+        Some(address) => address.to_owned(),
     }
 }
 
@@ -374,7 +407,7 @@ fn remote_settings(settings: &mut Map<String, Value>) -> Result<RemoteSettings> 
     allowed.extend(list("reindex.remote.allowlist"));
     let certificate_authorities =
         list("reindex.ssl.certificate_authorities").into_iter().map(PathBuf::from).collect();
-    let mut take = |key: &str| settings.shift_remove(key).map(|value| text(&value));
+    let mut take = |key: &str| take(settings, key);
     let tls = TlsSettings {
         certificate_authorities,
         verification_mode: take("reindex.ssl.verification_mode"),

@@ -8,7 +8,7 @@ use crate::file::{SectionKind, format::Lane};
 use crate::id_filter::{IdFilter, id_hash};
 use crate::identity::ID_PATH;
 use crate::points::ShapeCells;
-use crate::postings::Want;
+use crate::postings::{Postings, Want};
 use crate::segment::Segment;
 use crate::{Error, FieldInfo, NO_MORE_DOCS, Result};
 
@@ -160,6 +160,49 @@ impl Segment {
         Ok(())
     }
 
+    /// Returns the filter of ids, if the field is that of ids and has one.
+    fn id_filter_of(&self, path: &str) -> Result<Option<IdFilter>> {
+        match self.file().sections().iter().find(|s| s.kind == SectionKind::IdFilter && path == ID_PATH) {
+            Some(entry) => self.file().shared(entry.kind, entry.field).map(IdFilter::open).transpose(),
+            None => Ok(None),
+        }
+    }
+
+    /// Walks the postings of a term and marks their documents in `seen`, a bit for each. Returns the number
+    /// of documents and of occurrences. `positions` is room for those of one document.
+    fn check_postings(
+        &self,
+        postings: &mut Postings,
+        reads_positions: bool,
+        positions: &mut Vec<u32>,
+        seen: &mut [u64],
+    ) -> Result<(u32, u64)> {
+        let (mut docs, mut freqs, mut previous) = (0u32, 0u64, None);
+        while postings.doc() != NO_MORE_DOCS {
+            let doc = postings.doc();
+            if doc >= self.doc_count() || previous.is_some_and(|previous| previous >= doc) {
+                return Err(Error::corrupt("postings", u64::from(doc), "ascending documents of the segment"));
+            }
+            previous = Some(doc);
+            seen[doc as usize / 64] |= 1 << (doc % 64);
+            docs += 1;
+            freqs += u64::from(postings.freq());
+            if reads_positions {
+                postings.positions(positions);
+                if positions.len() != postings.freq() as usize || !positions.is_sorted() {
+                    return Err(Error::corrupt(
+                        "positions",
+                        u64::from(doc),
+                        "an ascending position per occurrence",
+                    ));
+                }
+            }
+            postings.next();
+        }
+        postings.status()?;
+        Ok((docs, freqs))
+    }
+
     /// Walks every term and posting; returns the number of terms.
     fn check_terms(&self, path: &str, report: &mut CheckReport) -> Result<u64> {
         let Some(terms) = self.terms(path)? else { return Ok(0) };
@@ -169,15 +212,7 @@ impl Segment {
             (false, true) => Want::Freqs,
             (false, false) => Want::Docs,
         };
-        let filter = match self
-            .file()
-            .sections()
-            .iter()
-            .find(|s| s.kind == SectionKind::IdFilter && path == ID_PATH)
-        {
-            Some(entry) => self.file().shared(entry.kind, entry.field).map(IdFilter::open).transpose()?,
-            None => None,
-        };
+        let filter = self.id_filter_of(path)?;
         let unfit = |what| Error::corrupt("terms", 0, what);
         let (mut last, mut positions) = (Vec::new(), Vec::new());
         let (mut count, mut doc_freqs, mut total_freqs) = (0u64, 0u64, 0u64);
@@ -196,33 +231,8 @@ impl Segment {
                 return Err(Error::corrupt("id filter", 0, "every id in the filter"));
             }
             let mut postings = self.postings(path, &info, want)?;
-            let (mut docs, mut freqs, mut previous) = (0u32, 0u64, None);
-            while postings.doc() != NO_MORE_DOCS {
-                let doc = postings.doc();
-                if doc >= self.doc_count() || previous.is_some_and(|previous| previous >= doc) {
-                    return Err(Error::corrupt(
-                        "postings",
-                        u64::from(doc),
-                        "ascending documents of the segment",
-                    ));
-                }
-                previous = Some(doc);
-                seen[doc as usize / 64] |= 1 << (doc % 64);
-                docs += 1;
-                freqs += u64::from(postings.freq());
-                if options.positions {
-                    postings.positions(&mut positions);
-                    if positions.len() != postings.freq() as usize || !positions.is_sorted() {
-                        return Err(Error::corrupt(
-                            "positions",
-                            u64::from(doc),
-                            "an ascending position per occurrence",
-                        ));
-                    }
-                }
-                postings.next();
-            }
-            postings.status()?;
+            let (docs, freqs) =
+                self.check_postings(&mut postings, options.positions, &mut positions, &mut seen)?;
             let total = if options.frequencies { freqs } else { u64::from(docs) };
             if docs != info.doc_freq || total != info.total_term_freq {
                 return Err(Error::corrupt(

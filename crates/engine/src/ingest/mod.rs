@@ -8,7 +8,9 @@
 //! make a processor recurse without limit, run without limit (patterns are linear or bounded) or panic.
 
 mod date_pattern;
+mod date_pattern_write;
 mod document;
+mod failure;
 mod geoip;
 mod listing;
 mod options;
@@ -17,6 +19,7 @@ mod processor;
 mod registry;
 mod resources;
 mod run;
+mod run_each;
 mod script;
 mod simulate;
 mod stats;

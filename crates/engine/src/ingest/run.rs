@@ -9,9 +9,9 @@ use std::time::Instant;
 use limber_mapping::RequestError;
 use limber_work as work;
 
-use super::document::node::{Kind, Node, NodeId};
-use super::document::path::FieldPath;
+use super::document::node::{Kind, Node};
 use super::document::{IngestDocument, Metadata, ROOT};
+use super::failure::{Failure, Origin, put_failure, remove_failure};
 use super::pipeline::{Action, Step};
 use super::processor::Flow;
 use super::registry::{Entry, Pipelines};
@@ -72,26 +72,6 @@ pub(crate) fn ends_request(error: &RequestError) -> bool {
     matches!(error.kind, "task_cancelled_exception" | "circuit_breaking_exception")
 }
 
-/// The step that failed, for `on_failure`.
-#[derive(Debug)]
-struct Origin<'p> {
-    kind: &'static str,
-    tag: Option<&'p str>,
-    pipeline: &'p str,
-}
-
-#[derive(Debug)]
-pub(super) struct Failure<'p> {
-    pub error: RequestError,
-    origin: Option<Origin<'p>>,
-}
-
-impl From<RequestError> for Failure<'_> {
-    fn from(error: RequestError) -> Self {
-        Failure { error, origin: None }
-    }
-}
-
 /// This runner's tallies of one pipeline.
 #[derive(Debug)]
 struct Counters<'p> {
@@ -116,7 +96,7 @@ pub struct Runner<'p> {
     is_timed: bool,
     /// How many processors may still run for the current document.
     steps_left: u32,
-    trace: Option<Trace>,
+    pub(super) trace: Option<Trace>,
 }
 
 impl<'p> Runner<'p> {
@@ -303,7 +283,11 @@ impl<'p> Runner<'p> {
         Ok(Flow::Continue)
     }
 
-    fn run_step(&mut self, step: &'p Step, document: &mut IngestDocument<'p>) -> Result<Flow, Failure<'p>> {
+    pub(super) fn run_step(
+        &mut self,
+        step: &'p Step,
+        document: &mut IngestDocument<'p>,
+    ) -> Result<Flow, Failure<'p>> {
         // `ignore_failure` cannot help here, because every later step fails as well.
         let Some(steps_left) = self.steps_left.checked_sub(1) else {
             return Err(RequestError::illegal_argument(format!(
@@ -362,98 +346,6 @@ impl<'p> Runner<'p> {
         }
         put_failure(document, &failure)?;
         self.run_on_failure(&step.on_failure, document)
-    }
-
-    /// Runs `foreach`: each element becomes `_ingest._value` (and its name in an object `_ingest._key`), and
-    /// what `_ingest._value` holds afterwards replaces the element.
-    fn run_each(
-        &mut self,
-        field: &'p FieldPath,
-        ignore_missing: bool,
-        step: &'p Step,
-        document: &mut IngestDocument<'p>,
-    ) -> Result<Flow, Failure<'p>> {
-        let found = match field.find(document)? {
-            Some(found) => found.node,
-            None if ignore_missing => return Ok(Flow::Continue),
-            None => field.get(document)?,
-        };
-        let kind = document.node(found).kind;
-        match kind {
-            Kind::Array | Kind::Object => {}
-            Kind::Null if ignore_missing => return Ok(Flow::Continue),
-            Kind::Null => {
-                let reason = format!("field [{}] is null, cannot loop over its elements.", field.text());
-                return Err(RequestError::illegal_argument(reason).into());
-            }
-            _ => {
-                let class = super::document::value::java_type(document, found);
-                let reason =
-                    format!("field [{}] of type [{class}] cannot be cast to a list or map", field.text());
-                return Err(RequestError::illegal_argument(reason).into());
-            }
-        }
-        let (value_path, key_path) = (FieldPath::parse("_ingest._value")?, FieldPath::parse("_ingest._key")?);
-        let outer_value = member_of(document, &value_path)?;
-        let outer_key = member_of(document, &key_path)?;
-        // The trace does not include inner steps.
-        let trace = self.trace.take();
-        let outcome = self.run_items(step, found, (&value_path, &key_path), document);
-        self.trace = trace;
-        if kind == Kind::Object {
-            key_path.set(document, outer_key)?;
-        }
-        value_path.set(document, outer_value)?;
-        let (made, flow) = outcome.map_err(|failure| Failure { origin: None, ..failure })?;
-        if flow != Flow::Dropped {
-            field.set(document, made)?;
-        }
-        Ok(flow)
-    }
-
-    /// Returns the array or object with what each element became.
-    fn run_items(
-        &mut self,
-        step: &'p Step,
-        from: NodeId,
-        (value_path, key_path): (&FieldPath, &FieldPath),
-        document: &mut IngestDocument<'p>,
-    ) -> Result<(Node, Flow), Failure<'p>> {
-        let kind = document.node(from).kind;
-        let items: Vec<NodeId> = document.children(from).collect();
-        let made = document.add(Node::container(kind));
-        let mut ends = Flow::Continue;
-        for item in items {
-            if kind == Kind::Object {
-                let key = document.key(item).into_owned();
-                let key = document.make_string(&key)?;
-                key_path.set(document, key)?;
-            }
-            let value = *document.node(item);
-            value_path.set(document, value)?;
-            match self.run_step(step, document)? {
-                Flow::Dropped => return Ok((*document.node(made), Flow::Dropped)),
-                Flow::Continue => {}
-                flow => ends = flow,
-            }
-            let value = member_of(document, value_path)?;
-            if kind == Kind::Array {
-                document.append_child(made, "", value)?;
-                continue;
-            }
-            let key = member_of(document, key_path)?;
-            if key.kind == Kind::Null {
-                continue;
-            }
-            let key = super::document::value::java_text_of(document, &key);
-            match document.member(made, &key) {
-                Some((known, _)) => document.replace(known, value),
-                None => {
-                    document.append_child(made, &key, value)?;
-                }
-            }
-        }
-        Ok((*document.node(made), ends))
     }
 
     fn run_nested(
@@ -555,14 +447,6 @@ impl Drop for Runner<'_> {
     }
 }
 
-/// Returns the value at a path, or null.
-fn member_of(document: &mut IngestDocument<'_>, path: &FieldPath) -> Result<Node, RequestError> {
-    match path.find(document)? {
-        Some(found) => Ok(*document.node(found.node)),
-        None => document.make_scalar(Kind::Null, "null"),
-    }
-}
-
 fn tally(tally: &mut Tally, start: Option<Instant>, is_failure: bool) {
     tally.count += 1;
     tally.failed += u64::from(is_failure);
@@ -570,47 +454,6 @@ fn tally(tally: &mut Tally, start: Option<Instant>, is_failure: bool) {
         tally.timed_count += 1;
         tally.timed_nanos += start.elapsed().as_nanos() as u64;
     }
-}
-
-const FAILURE_FIELDS: [&str; 4] = [
-    "_ingest.on_failure_message",
-    "_ingest.on_failure_processor_type",
-    "_ingest.on_failure_processor_tag",
-    "_ingest.on_failure_pipeline",
-];
-
-/// Makes the failure available to `on_failure` processors. The message is that of the root cause, as in
-/// Elasticsearch.
-fn put_failure(document: &mut IngestDocument<'_>, failure: &Failure<'_>) -> Result<(), RequestError> {
-    let mut cause = &failure.error;
-    while let Some(deeper) = &cause.caused_by {
-        cause = deeper;
-    }
-    let origin = failure.origin.as_ref();
-    let values = [
-        Some(cause.reason.as_str()),
-        origin.map(|origin| origin.kind),
-        origin.and_then(|origin| origin.tag),
-        origin.map(|origin| origin.pipeline),
-    ];
-    for (field, value) in FAILURE_FIELDS.into_iter().zip(values) {
-        let value = match value {
-            Some(text) => document.make_string(text)?,
-            None => document.make_scalar(Kind::Null, "null")?,
-        };
-        FieldPath::parse(field)?.set(document, value)?;
-    }
-    Ok(())
-}
-
-fn remove_failure(document: &mut IngestDocument<'_>) -> Result<(), RequestError> {
-    for field in FAILURE_FIELDS {
-        let path = FieldPath::parse(field)?;
-        if path.find(document)?.is_some() {
-            path.remove(document)?;
-        }
-    }
-    Ok(())
 }
 
 /// Whether the document's index was changed.

@@ -103,25 +103,7 @@ impl Shard {
 
         // Replay needs a core to write to, and the core needs its translog, so the generations are read
         // first.
-        let seen = translog::recover(&self.directory, commit.translog_generation, &history, |_| {
-            Ok::<(), StoreError>(())
-        })
-        .map_err(at)?;
-        let primary_term = commit.primary_term.max(seen.max_primary_term) + 1;
-        let generation = seen.max_generation.max(commit.translog_generation.saturating_sub(1)) + 1;
-        for name in self.directory.list().map_err(at)?.iter().filter(|name| name.starts_with("translog-")) {
-            // The operations in these files count as durable from now on.
-            self.directory.sync(name).map_err(at)?;
-        }
-        let log = FileTranslog::create(
-            self.directory.clone(),
-            generation,
-            primary_term,
-            history,
-            self.now_millis(),
-            &seen,
-        )
-        .map_err(at)?;
+        let (log, primary_term, generation_count) = self.open_log(&commit, history)?;
         let charge = self.services.ledger.indexing.charge(0, "index buffers").map_err(at)?;
         let core = Arc::new(Core {
             uid: next_number(),
@@ -168,7 +150,33 @@ impl Shard {
         for name in unreferenced {
             self.directory.delete_if_present(&name).map_err(at)?;
         }
-        Ok((core, seen.generation_count()))
+        Ok((core, generation_count))
+    }
+
+    /// Makes the operations after the commit durable, and begins a generation of the translog for the next
+    /// ones. Also returns the new primary term, and how many generations the next commit makes superfluous.
+    fn open_log(&self, commit: &Commit, history: [u8; 16]) -> Result<(FileTranslog, u64, usize)> {
+        let at = |error: StoreError| store_error(&error);
+        let seen = translog::recover(&self.directory, commit.translog_generation, &history, |_| {
+            Ok::<(), StoreError>(())
+        })
+        .map_err(at)?;
+        let primary_term = commit.primary_term.max(seen.max_primary_term) + 1;
+        let generation = seen.max_generation.max(commit.translog_generation.saturating_sub(1)) + 1;
+        for name in self.directory.list().map_err(at)?.iter().filter(|name| name.starts_with("translog-")) {
+            // The operations in these files count as durable from now on.
+            self.directory.sync(name).map_err(at)?;
+        }
+        let log = FileTranslog::create(
+            self.directory.clone(),
+            generation,
+            primary_term,
+            history,
+            self.now_millis(),
+            &seen,
+        )
+        .map_err(at)?;
+        Ok((log, primary_term, seen.generation_count()))
     }
 
     fn open_segment(&self, committed: &CommittedSegment) -> Result<SegmentEntry> {

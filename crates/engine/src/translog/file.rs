@@ -5,143 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use limber_store::sync::{Condvar, Mutex, MutexGuard};
-use limber_store::{Directory, Error, FileWriter, Result};
+use limber_store::{Directory, Error, Result};
 
 use super::checkpoint::{CheckpointFile, DurableGeneration};
 use super::format::{self, BLOCK_BYTES, Header, MARK_BYTES, PREFIX_BYTES, RecordBatch, VERSION};
+use super::generation::{Generation, Pending, Unwritten};
 use super::{Appended, Location, LogId, LogPosition, Recovered, Translog, TranslogStats};
 
 /// Bytes that may wait for the next fsync. Beyond that, an append writes them, or waits for the thread that
 /// is writing. One more append may wait.
 const PENDING_BYTES_MAX: usize = 4 << 20;
-/// A shorter append is copied to the end of the previous one, because many small ones would be as many
-/// allocations.
-const COPIED_BYTES_MAX: usize = 64 << 10;
-
-/// Appended bytes in their original memory, counted while they are there.
-struct Pending {
-    pieces: Vec<Vec<u8>>,
-    len: usize,
-    /// Bytes of everything pending in the translog.
-    total: Arc<AtomicU64>,
-}
-
-impl Pending {
-    fn new(total: Arc<AtomicU64>) -> Pending {
-        Pending { pieces: Vec::new(), len: 0, total }
-    }
-
-    fn take(&mut self) -> Pending {
-        let empty = Pending::new(self.total.clone());
-        std::mem::replace(self, empty)
-    }
-
-    fn push(&mut self, mut bytes: Vec<u8>) {
-        self.len += bytes.len();
-        self.total.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        match self.pieces.last_mut() {
-            Some(last) if bytes.len() < COPIED_BYTES_MAX && last.len() < COPIED_BYTES_MAX => {
-                last.extend_from_slice(&bytes);
-            }
-            _ => {
-                // The buffer may be mostly empty, if most operations of the batch were refused.
-                if bytes.capacity() > 2 * bytes.len() {
-                    bytes.shrink_to_fit();
-                }
-                self.pieces.push(bytes);
-            }
-        }
-    }
-
-    /// Returns bytes of one append.
-    fn get(&self, mut start: usize, len: usize) -> Option<&[u8]> {
-        let mut pieces = self.pieces.iter();
-        let piece = pieces.find(|piece| {
-            let is_in = start < piece.len();
-            start -= if is_in { 0 } else { piece.len() };
-            is_in
-        })?;
-        piece.get(start..)?.get(..len)
-    }
-
-    /// Writes everything, freeing each piece after it is written.
-    fn write(mut self, writer: &mut dyn FileWriter) -> Result<()> {
-        self.pieces.drain(..).try_for_each(|piece| writer.write_all(&piece))?;
-        writer.flush()
-    }
-}
-
-impl Drop for Pending {
-    fn drop(&mut self) {
-        self.total.fetch_sub(self.len as u64, Ordering::Relaxed);
-    }
-}
-
-/// One generation's file, and how much it contains.
-struct Generation {
-    number: u64,
-    begun_millis: u64,
-    /// Length including what is pending.
-    len_bytes: u64,
-    operations: u64,
-    /// Log position of the file's byte 0.
-    base: u64,
-    /// Bytes that were handed to the operating system.
-    written_len: u64,
-    /// Bytes that were appended and not given to the writer yet.
-    pending: Pending,
-    /// `None` while a leader writes with it.
-    writer: Option<Box<dyn FileWriter>>,
-}
-
-impl Generation {
-    fn end(&self) -> u64 {
-        self.base + self.len_bytes
-    }
-
-    /// Fills the last block with zeros.
-    fn pad(&mut self) {
-        let padding = self.len_bytes.next_multiple_of(BLOCK_BYTES) - self.len_bytes;
-        if padding > 0 {
-            self.pending.push(vec![0; padding as usize]);
-            self.len_bytes += padding;
-        }
-    }
-
-    /// Writes what is pending, unless a leader has the writer.
-    fn write_pending(&mut self) -> Result<()> {
-        if let Some(writer) = &mut self.writer {
-            self.pending.take().write(&mut **writer)?;
-            self.written_len = self.len_bytes;
-        }
-        Ok(())
-    }
-}
-
-/// What a leader takes out of a generation to write it.
-struct Unwritten {
-    number: u64,
-    pending: Pending,
-    writer: Box<dyn FileWriter>,
-    /// Length of the file including these bytes.
-    end: u64,
-}
-
-impl Unwritten {
-    /// Takes the unwritten part; `None` when the file is closed, so that nothing can be made durable any
-    /// more.
-    fn of(generation: &mut Generation) -> Option<Unwritten> {
-        let writer = generation.writer.take()?;
-        let pending = generation.pending.take();
-        Some(Unwritten { number: generation.number, pending, writer, end: generation.len_bytes })
-    }
-
-    /// Writes and syncs the bytes.
-    fn settle(&mut self) -> Result<()> {
-        self.pending.take().write(&mut *self.writer)?;
-        self.writer.sync()
-    }
-}
 
 /// What a leader makes durable, and how much is durable afterwards.
 struct Round {
@@ -535,6 +408,7 @@ impl Translog for FileTranslog {
 
 #[cfg(test)]
 mod tests {
+    use super::super::generation::COPIED_BYTES_MAX;
     use super::*;
     use crate::translog::format::HEADER_BYTES;
     use crate::translog::{Operation, OperationType, Record, recover};

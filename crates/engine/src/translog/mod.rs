@@ -6,6 +6,7 @@ mod checkpoint;
 mod contract;
 mod file;
 mod format;
+mod generation;
 mod position;
 mod recover;
 mod salvage;

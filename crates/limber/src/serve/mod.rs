@@ -2,10 +2,12 @@
 //! stop?"
 //!
 //! Reading order: [`server`] combines node, pools and listener, [`accept`] accepts connections, [`answer`]
-//! reads their requests, finds the handler and runs it.
+//! answers their requests: it finds the route, has the [`body`] read and the [`job`] run on a pool.
 
 mod accept;
 mod answer;
+mod body;
+mod job;
 mod server;
 mod stack_templates;
 mod tls;

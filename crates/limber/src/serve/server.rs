@@ -11,6 +11,7 @@ use anyhow::{Context, Result};
 use limber_engine::{Node, NodeConfig};
 use limber_store::Process;
 use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 
 use super::accept;
@@ -34,6 +35,84 @@ fn guard(settings: &SecuritySettings, config: &Config, cores: usize) -> Result<O
     settings.enabled.then(|| Guard::new(settings, &config.data_path, cores)).transpose()
 }
 
+/// Raises the limit of file descriptors, and returns how many connections it and the memory allow.
+fn connections(config: &Config) -> Result<Connections> {
+    let descriptors =
+        machine::raise_descriptor_limit().context("cannot read the limit of file descriptors")?;
+    let connections = Connections::new(config.max_connections, descriptors.count, config.memory_limit_bytes);
+    tracing::info!(
+        limit = descriptors.count,
+        limit_before = descriptors.before,
+        connections_max = connections.max(),
+        "file descriptors"
+    );
+    Ok(connections)
+}
+
+/// Opens the data folder and recovers the node that is in it.
+fn open_node(config: &Config, cores: usize) -> Result<Arc<Node>> {
+    Node::open(NodeConfig {
+        data_path: config.data_path.clone(),
+        memory_limit_bytes: config.memory_limit_bytes,
+        cluster_name: config.cluster_name.clone(),
+        node_name: config.node_name.clone(),
+        compat_version: config.compat_version.clone(),
+        settings: config.engine_settings.clone(),
+        background_threads: true,
+        search_processors: cores,
+    })
+    // A mistake in the settings is not the folder's fault, and the error's Elasticsearch name would not
+    // help here.
+    .map_err(|error| match error.class.is_refusal() {
+        true => anyhow::Error::msg(error.reason),
+        false => anyhow::Error::msg(error.reason)
+            .context(format!("cannot open the data folder {}", config.data_path.display())),
+    })
+}
+
+/// Starts the threads that move bytes between sockets and handlers.
+fn network_runtime(config: &Config) -> Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(config.network_threads)
+        .thread_name("http")
+        .on_thread_start(machine::prefer_short_turns)
+        .enable_all()
+        .build()
+        .context("cannot start the network threads")
+}
+
+/// Starts the thread that measures the memory of the process, for as long as the node is open. It gives freed
+/// memory back, and has searches ended while memory is short.
+fn measure_memory(config: &Config, node: &Arc<Node>, app: &App) -> Result<()> {
+    let measured = Arc::downgrade(node);
+    node.ledger()
+        .parent
+        .measure_by(Process { held_bytes: machine::anonymous_bytes, give_back: machine::give_back_freed });
+    let back_pressure = app.back_pressure.clone();
+    let mut mapped = MappedMemory::new(config.memory_limit_bytes);
+    let mut freed = FreedMemory::new(config.memory_limit_bytes, config.freed_memory_keep);
+    std::thread::Builder::new()
+        .name("memory".into())
+        .spawn(move || {
+            // What it measures grows with every millisecond that it waits for its turn.
+            machine::prefer_short_turns();
+            while let Some(node) = measured.upgrade() {
+                let resident = machine::resident();
+                mapped.adjust_to(resident);
+                let held_bytes = resident.anonymous_bytes;
+                node.ledger().parent.measure(held_bytes);
+                freed.adjust_to(held_bytes);
+                let mode = || Mode::of(&node.cluster_setting("search_backpressure.mode"));
+                back_pressure.look(held_bytes, node.ledger().limit_bytes, mode);
+                let is_filling = held_bytes > node.ledger().limit_bytes / 2;
+                drop(node);
+                std::thread::sleep(if is_filling { MEASURE_FILLING_EVERY } else { MEASURE_EVERY });
+            }
+        })
+        .context("cannot start the thread that measures memory")?;
+    Ok(())
+}
+
 /// A running server. Dropping it leaves it running; call [`Server::stop`].
 pub struct Server {
     pub address: SocketAddr,
@@ -45,48 +124,16 @@ pub struct Server {
 impl Server {
     /// Opens the data folder, recovers and listens. Returns when the server answers requests.
     pub fn start(config: &Config) -> Result<Server> {
-        let descriptors =
-            machine::raise_descriptor_limit().context("cannot read the limit of file descriptors")?;
-        let connections =
-            Arc::new(Connections::new(config.max_connections, descriptors.count, config.memory_limit_bytes));
-        tracing::info!(
-            limit = descriptors.count,
-            limit_before = descriptors.before,
-            connections_max = connections.max(),
-            "file descriptors"
-        );
+        let connections = Arc::new(connections(config)?);
         limber_work::count_allocations_by(machine::allocated_bytes);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let tls = config.security.tls.clone().map(Tls::open).transpose()?.map(Arc::new);
         let guard = guard(&config.security, config, cores)?;
-        let node = Node::open(NodeConfig {
-            data_path: config.data_path.clone(),
-            memory_limit_bytes: config.memory_limit_bytes,
-            cluster_name: config.cluster_name.clone(),
-            node_name: config.node_name.clone(),
-            compat_version: config.compat_version.clone(),
-            settings: config.engine_settings.clone(),
-            background_threads: true,
-            search_processors: cores,
-        })
-        // A mistake in the settings is not the folder's fault, and the error's Elasticsearch name would not
-        // help here.
-        .map_err(|error| match error.class.is_refusal() {
-            true => anyhow::Error::msg(error.reason),
-            false => anyhow::Error::msg(error.reason)
-                .context(format!("cannot open the data folder {}", config.data_path.display())),
-        })?;
-
+        let node = open_node(config, cores)?;
         if config.has_stack_templates {
             super::stack_templates::install(&node);
         }
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(config.network_threads)
-            .thread_name("http")
-            .on_thread_start(machine::prefer_short_turns)
-            .enable_all()
-            .build()
-            .context("cannot start the network threads")?;
+        let runtime = network_runtime(config)?;
         let listener = runtime.block_on(TcpListener::bind(&config.http_address)).with_context(|| {
             format!("cannot listen on {} (is another server running there?)", config.http_address)
         })?;
@@ -111,34 +158,8 @@ impl Server {
             compression: config.compression,
             cors: config.cors.clone(),
         };
-        let measured = Arc::downgrade(&node);
-        node.ledger().parent.measure_by(Process {
-            held_bytes: machine::anonymous_bytes,
-            give_back: machine::give_back_freed,
-        });
         let app = Arc::new(app);
-        let back_pressure = app.back_pressure.clone();
-        let mut mapped = MappedMemory::new(config.memory_limit_bytes);
-        let mut freed = FreedMemory::new(config.memory_limit_bytes, config.freed_memory_keep);
-        std::thread::Builder::new()
-            .name("memory".into())
-            .spawn(move || {
-                // What it measures grows with every millisecond that it waits for its turn.
-                machine::prefer_short_turns();
-                while let Some(node) = measured.upgrade() {
-                    let resident = machine::resident();
-                    mapped.adjust_to(resident);
-                    let held_bytes = resident.anonymous_bytes;
-                    node.ledger().parent.measure(held_bytes);
-                    freed.adjust_to(held_bytes);
-                    let mode = || Mode::of(&node.cluster_setting("search_backpressure.mode"));
-                    back_pressure.look(held_bytes, node.ledger().limit_bytes, mode);
-                    let is_filling = held_bytes > node.ledger().limit_bytes / 2;
-                    drop(node);
-                    std::thread::sleep(if is_filling { MEASURE_FILLING_EVERY } else { MEASURE_EVERY });
-                }
-            })
-            .context("cannot start the thread that measures memory")?;
+        measure_memory(config, &node, &app)?;
         let stop = Arc::new(Notify::new());
         let stop_network = stop.clone();
         let network = std::thread::Builder::new()

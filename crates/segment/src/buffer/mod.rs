@@ -18,6 +18,7 @@ mod table;
 mod text;
 mod waiting;
 mod write;
+mod write_points;
 
 pub use document::{BUFFER_BYTES_MAX, Buffer, DocumentMeta};
 pub use write::Written;

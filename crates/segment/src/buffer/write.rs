@@ -12,7 +12,6 @@ use super::fields::{FieldBuffer, NumbersBuffer, TermsBuffer};
 use super::invert::TermOrder;
 use super::nested::NestedBuffers;
 use super::reorder::{Reordering, reorder_nested};
-use super::shapes::ShapesBuffer;
 use super::table::{TermTable, same};
 use super::text::TextBuffer;
 use crate::columns::format::GROUP;
@@ -20,10 +19,10 @@ use crate::columns::{ColumnSummary, ColumnWriter};
 use crate::file::{FieldInfo, NO_FIELD, SectionKind, SegmentId, SegmentMeta, SegmentWriter};
 use crate::id_filter::{self, id_hash};
 use crate::nested::{self, ParentBitsBuilder, SpaceEntry};
-use crate::points::{PointsWriter, column_serves, z_order_of};
+use crate::points::column_serves;
 use crate::postings::{FieldSinks, FieldWriter, IndexOptions};
 use crate::zeros::zeros;
-use crate::{DocId, LiveDocs, Result, Sink, norms};
+use crate::{DocId, LiveDocs, Result, norms};
 
 impl Buffer {
     /// Writes all documents as segment `id`; nothing is durable until the caller syncs
@@ -111,10 +110,11 @@ fn sorted_ids<'a>(doc_count: u32, id: impl Fn(DocId) -> &'a [u8], live: Option<&
     docs
 }
 
-struct FieldsWriter<'d> {
-    writer: SegmentWriter<'d>,
+/// Writes the fields of a buffer, one after the other.
+pub(super) struct FieldsWriter<'d> {
+    pub(super) writer: SegmentWriter<'d>,
     infos: Vec<FieldInfo>,
-    doc_count: u32,
+    pub(super) doc_count: u32,
     freed: &'d mut dyn FnMut(usize),
 }
 
@@ -174,7 +174,7 @@ impl FieldsWriter<'_> {
     }
 
     /// Assigns a field its number in the segment.
-    fn add_info(&mut self, field: &Field) -> (u32, FieldInfo) {
+    pub(super) fn add_info(&mut self, field: &Field) -> (u32, FieldInfo) {
         let info = FieldInfo::of(field);
         self.infos.push(info.clone());
         (self.infos.len() as u32 - 1, info)
@@ -342,60 +342,6 @@ impl FieldsWriter<'_> {
         }
     }
 
-    fn write_spatial_points(
-        &mut self,
-        number: u32,
-        mut values: Vec<i64>,
-        docs: Option<&[DocId]>,
-    ) -> Result<()> {
-        values.iter_mut().for_each(|value| *value = z_order_of(*value));
-        self.write_points(number, &values, docs, None)
-    }
-
-    fn write_shapes(&mut self, field: &Field, shapes: ShapesBuffer) -> Result<()> {
-        if shapes.docs.len() == 0 {
-            return Ok(());
-        }
-        let (number, info) = self.add_info(field);
-        let ShapesBuffer { cells, bytes, starts, docs, .. } = shapes;
-        let mut section = self.writer.begin(SectionKind::Shapes, number);
-        bytes.chunks().try_for_each(|chunk| section.append(chunk))?;
-        self.writer.end(section);
-        drop(bytes);
-        let repeats = docs.has_repeats();
-        let docs = docs.finish(self.doc_count);
-        let mut places: Vec<i64> = starts.iter().map(i64::from).collect();
-        self.write_column(number, &mut places, docs.as_deref(), repeats, false)?;
-        if info.index {
-            let (cells, docs) = cells.into_parts();
-            let docs = docs.finish(self.doc_count);
-            self.write_points(number, &cells, docs.as_deref(), None)?;
-        }
-        Ok(())
-    }
-
-    /// Writes points. `values` are not used if `column` itself serves as the index.
-    fn write_points(
-        &mut self,
-        number: u32,
-        values: &[i64],
-        docs: Option<&[DocId]>,
-        column: Option<&ColumnSummary>,
-    ) -> Result<()> {
-        let mut points = PointsWriter::default();
-        if !column.is_some_and(column_serves) {
-            points = PointsWriter::with_capacity(values.len());
-            match docs {
-                None => values.iter().zip(0..).for_each(|(&value, doc)| points.push(doc, value)),
-                Some(docs) => values.iter().zip(docs).for_each(|(&value, &doc)| points.push(doc, value)),
-            }
-        }
-        let mut section = self.writer.begin(SectionKind::Points, number);
-        points.finish(self.doc_count, column, &mut section)?;
-        self.writer.end(section);
-        Ok(())
-    }
-
     /// Writes the column of a field of which every document has one value, without a list of all values.
     fn write_full_column(&mut self, number: u32, value: impl Fn(usize) -> i64) -> Result<ColumnSummary> {
         let mut section = self.writer.begin(SectionKind::Column, number);
@@ -413,7 +359,7 @@ impl FieldsWriter<'_> {
     }
 
     /// `distinct` says whether a document's equal values count once, as ordinals do.
-    fn write_column(
+    pub(super) fn write_column(
         &mut self,
         number: u32,
         values: &mut [i64],

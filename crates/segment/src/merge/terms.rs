@@ -32,23 +32,7 @@ pub(super) fn merge_terms<'d>(
 ) -> Result<OrdinalMaps> {
     let Documents { views, map, .. } = *documents;
     let mut ordinals: OrdinalMaps = vec![Vec::new(); views.len()];
-    let mut sources = Vec::new();
-    let mut doc_count_with_field = 0u64;
-    for (segment, view) in views.iter().enumerate() {
-        let path = &info.path;
-        let (Some(terms), Some(postings)) = (view.segment.terms(path)?, view.segment.postings_reader(path)?)
-        else {
-            continue;
-        };
-        doc_count_with_field += u64::from(terms.doc_count_with_field());
-        if info.column {
-            ordinals[segment] = vec![DROPPED; terms.len() as usize];
-        }
-        let mut cursor = terms.cursor();
-        if cursor.advance()? {
-            sources.push(Source { segment, cursor, postings });
-        }
-    }
+    let (sources, mut doc_count_with_field) = sources_of(views, info, &mut ordinals)?;
     let norms = merge_norms(views, map, info)?;
     if let Some(norms) = &norms {
         let mut section = writer.begin(SectionKind::Norms, number);
@@ -81,21 +65,7 @@ pub(super) fn merge_terms<'d>(
     let mut heap = TermHeap::new(sources);
     while let Some((term, sources)) = heap.next_term() {
         let ord = field.term_count();
-        let is_kept = match sources {
-            [source] if copier.is_single(source)? => copier.copy_single_term(source, &mut field)?,
-            [_, _, ..] if documents.order.is_some() => {
-                field.begin_term(term);
-                copier.interleave(sources, &mut field)?;
-                field.end_term()?
-            }
-            _ => {
-                field.begin_term(term);
-                for source in sources {
-                    copier.copy(source, &mut field)?;
-                }
-                field.end_term()?
-            }
-        };
+        let is_kept = copier.copy_term(term, sources, documents.order.is_some(), &mut field)?;
         if is_kept {
             if let Some(filter) = &mut id_filter {
                 filter.insert(id_hash(sources[0].cursor.term()));
@@ -123,6 +93,33 @@ pub(super) fn merge_terms<'d>(
         writer.put(SectionKind::IdFilter, number, &filter.finish())?;
     }
     Ok(ordinals)
+}
+
+/// Returns the terms of each segment that has some, and in how many documents the field is, deleted ones
+/// included. Makes room in `ordinals` if `info.column` is set.
+fn sources_of<'a>(
+    views: &'a [SegmentView],
+    info: &FieldInfo,
+    ordinals: &mut OrdinalMaps,
+) -> Result<(Vec<Source<'a>>, u64)> {
+    let mut sources = Vec::new();
+    let mut doc_count = 0u64;
+    for (segment, view) in views.iter().enumerate() {
+        let path = &info.path;
+        let (Some(terms), Some(postings)) = (view.segment.terms(path)?, view.segment.postings_reader(path)?)
+        else {
+            continue;
+        };
+        doc_count += u64::from(terms.doc_count_with_field());
+        if info.column {
+            ordinals[segment] = vec![DROPPED; terms.len() as usize];
+        }
+        let mut cursor = terms.cursor();
+        if cursor.advance()? {
+            sources.push(Source { segment, cursor, postings });
+        }
+    }
+    Ok((sources, doc_count))
 }
 
 /// Returns the norms by new document; `None` if the field has none.
@@ -233,6 +230,32 @@ impl<'m> PostingsCopier<'m> {
     fn is_single(&self, source: &Source<'_>) -> Result<bool> {
         let info = source.cursor.info()?;
         Ok(info.doc_freq == 1 && info.total_term_freq == 1 && !self.options.positions)
+    }
+
+    /// Copies a term of the sources that have it; returns `false` if all its documents were deleted.
+    /// `is_sorted` says that the merged documents have another order than those of the sources.
+    fn copy_term(
+        &mut self,
+        term: &[u8],
+        sources: &[Source<'_>],
+        is_sorted: bool,
+        field: &mut FieldWriter<'_>,
+    ) -> Result<bool> {
+        match sources {
+            [source] if self.is_single(source)? => self.copy_single_term(source, field),
+            [_, _, ..] if is_sorted => {
+                field.begin_term(term);
+                self.interleave(sources, field)?;
+                field.end_term()
+            }
+            _ => {
+                field.begin_term(term);
+                for source in sources {
+                    self.copy(source, field)?;
+                }
+                field.end_term()
+            }
+        }
     }
 
     /// Copies a term like most of `_id`, without using the postings writer; returns `false` if the document

@@ -10,6 +10,7 @@ use crate::sync::{Condvar, Mutex, MutexGuard};
 use super::field::{CachedPage, FieldPages, FieldSlots, NO_ENTRY};
 use super::memory::PageMemory;
 use super::policy::{Policy, Share};
+use super::reservation::{Evicted, Reservation};
 use super::slot::Condition;
 use super::stats::{FieldFigures, TermIndexStats};
 use crate::{Pool, Result};
@@ -263,7 +264,7 @@ impl TermIndexCache {
     /// Reserves `weight` bytes for a page of `len` bytes and evicts as needed; `None` if everything else is
     /// in use.
     fn reserve(&self, weight: u64, len: u32, own_shard: usize) -> Option<Reservation<'_>> {
-        let mut reservation = Reservation { pool: &self.pool, weight, len, charged: 0, memory: None };
+        let mut reservation = Reservation::new(&self.pool, weight, len);
         while !reservation.take_what_lacks(|| self.limit_bytes()) {
             match self.evict_one(own_shard, weight) {
                 Some(evicted) => reservation.reuse(evicted),
@@ -434,85 +435,6 @@ impl TermIndexCache {
 /// Returns the bytes charged for a page of `len` bytes.
 fn weight_of(len: u32) -> u64 {
     PageMemory::allocated_bytes(len as usize) as u64 + TermIndexCache::ENTRY_BYTES
-}
-
-/// A page that was evicted while its bytes are still charged.
-struct Evicted {
-    memory: PageMemory,
-    weight: u64,
-}
-
-/// Bytes charged for a page that is being loaded; they are released unless the page is published.
-struct Reservation<'c> {
-    pool: &'c Pool,
-    /// The charge that the page needs, and (`len`) its length.
-    weight: u64,
-    len: u32,
-    /// The charge so far.
-    charged: u64,
-    /// Memory of the page, or that of an evicted page to be reused.
-    memory: Option<PageMemory>,
-}
-
-impl Reservation<'_> {
-    /// Charges the missing bytes; returns `false` if they do not fit.
-    fn take_what_lacks(&mut self, limit_bytes: impl Fn() -> u64) -> bool {
-        let lacking = self.weight.saturating_sub(self.charged);
-        if lacking == 0 {
-            return true;
-        }
-        if !self.pool.try_take(lacking, limit_bytes()) {
-            return false;
-        }
-        // Either this thread sees a limit that was lowered since, or the thread that lowers it
-        // (`evict_down`) sees this charge.
-        fence(Ordering::SeqCst);
-        if self.pool.used_bytes() > limit_bytes() {
-            self.pool.give_back(lacking);
-            return false;
-        }
-        self.charged += lacking;
-        true
-    }
-
-    /// Keeps the evicted page's memory with its charge if the new page can use it; otherwise frees it.
-    fn reuse(&mut self, evicted: Evicted) {
-        if self.memory.is_none() && evicted.memory.suits(self.len) {
-            self.charged += evicted.weight;
-            self.memory = Some(evicted.memory);
-        } else {
-            drop(evicted.memory);
-            self.pool.give_back(evicted.weight);
-        }
-    }
-
-    /// Allocates memory of the page's size and charges it exactly; `None` if the system has none.
-    fn into_memory(mut self) -> Option<Self> {
-        self.memory = Some(match self.memory.take() {
-            Some(memory) => memory.resize(self.len)?,
-            None => PageMemory::allocate(self.len)?,
-        });
-        self.pool.give_back(self.charged - self.weight);
-        self.charged = self.weight;
-        Some(self)
-    }
-
-    fn bytes_mut(&mut self) -> &mut [u8] {
-        self.memory.as_mut().expect("memory was allocated").bytes_mut()
-    }
-
-    /// Returns the memory; the caller releases its charge.
-    fn into_page(mut self) -> PageMemory {
-        self.charged = 0;
-        self.memory.take().expect("memory was allocated")
-    }
-}
-
-impl Drop for Reservation<'_> {
-    fn drop(&mut self) {
-        drop(self.memory.take());
-        self.pool.give_back(self.charged);
-    }
 }
 
 /// Guard of the thread that loads a page; on drop, the waiting threads continue, whatever happened.

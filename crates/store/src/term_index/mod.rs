@@ -32,6 +32,7 @@ mod cache;
 mod field;
 mod memory;
 mod policy;
+mod reservation;
 mod sketch;
 mod slot;
 mod stats;

@@ -11,10 +11,10 @@ use limber_work as work;
 
 use super::json::{self, Open};
 use super::members::{Index, LOOKED_THROUGH_MAX, Members};
-use super::node::{Key, Kind, NONE, Node, NodeId, Span, flag, key_tag};
+use super::node::{Kind, NONE, Node, NodeId, Span, flag, key_tag};
 
 /// Limit in bytes for the source plus every string made during processing.
-const TEXT_BYTES_MAX: usize = 1 << 30;
+pub(super) const TEXT_BYTES_MAX: usize = 1 << 30;
 
 /// How much a pipeline may add to a document beyond twice its own size. Without a limit, a few processors
 /// that double a field could make it arbitrarily large.
@@ -24,7 +24,7 @@ pub(in crate::ingest) const GROWTH_BYTES_MAX: usize = 32 << 20;
 pub(in crate::ingest) const NODE_COUNT_MAX: usize = 4 << 20;
 
 /// After how much growth of the document, in bytes, the request's memory is checked again.
-const ASK_EVERY_BYTES: usize = 256 << 10;
+pub(super) const ASK_EVERY_BYTES: usize = 256 << 10;
 
 /// Nesting depth up to which a document is written. Parsing allows 1,000; edits may add more.
 const WRITE_DEPTH_MAX: usize = 1200;
@@ -58,14 +58,14 @@ pub struct IngestDocument<'a> {
     pub(in crate::ingest) nodes: Vec<Node>,
     /// Begins with the timestamp as a JSON string, followed by the strings made for this document.
     pub(in crate::ingest) arena: String,
-    stack: Vec<Open>,
+    pub(super) stack: Vec<Open>,
     /// The size in bytes of nodes and arena at which the request's memory is checked again.
-    asked_again_at: usize,
+    pub(super) asked_again_at: usize,
     /// Container and child of the last call of [`Self::append_child`], so that appending to a long list does
     /// not walk it for every element.
-    appended: (NodeId, NodeId),
+    pub(super) appended: (NodeId, NodeId),
     /// Indices over the members of large objects that were searched.
-    members: RefCell<Members>,
+    pub(super) members: RefCell<Members>,
     given: Metadata<'a>,
     timestamp: &'a str,
     /// Root of `_ingest`, made when a processor first uses it.
@@ -281,260 +281,9 @@ impl<'a> IngestDocument<'a> {
         None
     }
 
-    // Creating values.
-
-    fn arena_start(&self) -> u32 {
-        (self.source.len() + self.arena.len()) as u32
-    }
-
     /// Returns the bytes of nodes and arena.
-    fn held_bytes(&self) -> usize {
+    pub(super) fn held_bytes(&self) -> usize {
         self.nodes.len() * size_of::<Node>() + self.arena.len()
-    }
-
-    /// Checks the limits. **Invariant**: whatever makes a value or a string calls this first, so that no
-    /// processor can grow a document without a check.
-    #[inline]
-    fn check_room(&mut self, more_bytes: usize) -> Result<(), RequestError> {
-        if self.held_bytes() + more_bytes > self.asked_again_at {
-            self.ask_for_room(more_bytes)?;
-        }
-        self.check_limits(more_bytes)
-    }
-
-    /// Checks the limits before a processor makes a string of `length` bytes that may be much longer than its
-    /// input.
-    pub fn ask_for_text(&mut self, length: usize) -> Result<(), RequestError> {
-        self.check_limits(length)?;
-        Ok(work::claim(length as u64)?)
-    }
-
-    #[cold]
-    fn ask_for_room(&mut self, more_bytes: usize) -> Result<(), RequestError> {
-        // A full vector is copied to one of twice its size, so three times the size is needed for a moment.
-        work::claim(3 * (self.held_bytes() + more_bytes) as u64)?;
-        self.asked_again_at = self.held_bytes() + more_bytes + ASK_EVERY_BYTES.max(self.held_bytes() / 4);
-        Ok(())
-    }
-
-    fn check_limits(&self, more_bytes: usize) -> Result<(), RequestError> {
-        let made_bytes = self.arena.len() + more_bytes;
-        if self.source.len() + made_bytes > TEXT_BYTES_MAX || made_bytes > self.made_bytes_max() {
-            return Err(too_large());
-        }
-        if self.nodes.len() > NODE_COUNT_MAX {
-            return Err(too_large());
-        }
-        Ok(())
-    }
-
-    pub(in crate::ingest) fn made_bytes_max(&self) -> usize {
-        GROWTH_BYTES_MAX + 2 * self.source.len()
-    }
-
-    /// Adds a value that is not part of the tree yet.
-    pub fn add(&mut self, node: Node) -> NodeId {
-        self.nodes.push(node);
-        (self.nodes.len() - 1) as NodeId
-    }
-
-    /// Makes a string.
-    pub fn make_string(&mut self, value: &str) -> Result<Node, RequestError> {
-        self.make_string_with(value.len(), |out| json::push_escaped(out, value))
-    }
-
-    /// Makes a string whose escaped JSON `fill` appends; `fill` returns whether it contains escapes.
-    #[inline]
-    pub fn make_string_with(
-        &mut self,
-        bytes: usize,
-        fill: impl FnOnce(&mut String) -> bool,
-    ) -> Result<Node, RequestError> {
-        self.check_room(bytes)?;
-        let start = self.arena_start();
-        self.arena.push('"');
-        let escaped = fill(&mut self.arena);
-        self.arena.push('"');
-        // What `fill` appended may be longer than its input.
-        if let Err(error) = self.check_room(0) {
-            self.arena.truncate(start as usize - self.source.len());
-            return Err(error);
-        }
-        let text = Span { start, len: self.arena_start() - start };
-        let flags = if escaped { flag::TEXT_ESCAPED } else { 0 };
-        Ok(Node { flags, ..Node::leaf(Kind::String, text) })
-    }
-
-    /// Makes a number, boolean or null from its JSON text.
-    pub fn make_scalar(&mut self, kind: Kind, text: &str) -> Result<Node, RequestError> {
-        self.check_room(text.len())?;
-        let start = self.arena_start();
-        self.arena.push_str(text);
-        Ok(Node::leaf(kind, Span { start, len: text.len() as u32 }))
-    }
-
-    /// Makes a boolean.
-    pub fn make_bool(&mut self, value: bool) -> Result<Node, RequestError> {
-        if value { self.make_scalar(Kind::True, "true") } else { self.make_scalar(Kind::False, "false") }
-    }
-
-    /// Makes a value from JSON text, which may be followed by more text. Returns the offset of that too.
-    pub fn make_json(
-        &mut self,
-        text: &str,
-    ) -> Result<Result<(NodeId, usize), json::SyntaxError>, RequestError> {
-        self.check_room(text.len())?;
-        work::claim(nodes_bytes_max(text.as_bytes()))?;
-        let node_count = self.nodes.len();
-        let base = self.source.len() as u32;
-        let offset = self.arena.len();
-        self.arena.push_str(text);
-        let parsed = json::parse(self.arena.as_bytes(), offset, base, &mut self.nodes, &mut self.stack);
-        Ok(match parsed {
-            Ok((node, end)) => Ok((node, end - offset)),
-            Err(mut error) => {
-                self.nodes.truncate(node_count);
-                self.arena.truncate(offset);
-                error.offset -= offset;
-                Err(error)
-            }
-        })
-    }
-
-    /// Makes a value from text that is known to be JSON. The value is not part of the tree yet.
-    ///
-    /// # Errors
-    /// Fails when the document has become too large.
-    pub fn make_sound_json(&mut self, text: &str) -> Result<Node, RequestError> {
-        match self.make_json(text)? {
-            Ok((id, _)) => Ok(*self.node(id)),
-            // The only possible error is that there are too many values.
-            Err(_) => Err(too_large()),
-        }
-    }
-
-    /// Makes a deep copy of a value, without a key and outside the tree.
-    pub fn copy(&mut self, id: NodeId, depth: usize) -> Result<Node, RequestError> {
-        check_depth(depth)?;
-        self.check_room(0)?;
-        let mut node = *self.node(id);
-        let mut child = node.first;
-        let mut last = NONE;
-        (node.first, node.next, node.key) = (NONE, NONE, Key::default());
-        node.flags &= !flag::KEY_ESCAPED;
-        while child != NONE {
-            let original = *self.node(child);
-            let mut copied = self.copy(child, depth + 1)?;
-            copied.key = original.key;
-            copied.flags |= original.flags & flag::KEY_ESCAPED;
-            let copied = self.add(copied);
-            if last == NONE {
-                node.first = copied;
-            } else {
-                self.nodes[last as usize].next = copied;
-            }
-            last = copied;
-            child = original.next;
-        }
-        Ok(node)
-    }
-
-    // Editing. Callers mark every container on the path with `mark_edited`.
-
-    /// Notes that something below the container has changed, so that its original text is out of date.
-    pub fn mark_edited(&mut self, container: NodeId) {
-        self.nodes[container as usize].flags |= flag::EDITED;
-    }
-
-    /// Replaces the value of `id`, keeping its key.
-    pub fn replace(&mut self, id: NodeId, value: Node) {
-        self.appended = (NONE, NONE);
-        self.members.get_mut().forget(id);
-        let old = &mut self.nodes[id as usize];
-        let flags = (old.flags & flag::KEY_ESCAPED) | (value.flags & !flag::KEY_ESCAPED);
-        *old = Node {
-            kind: value.kind,
-            flags,
-            key: old.key,
-            text: value.text,
-            first: value.first,
-            next: old.next,
-        };
-    }
-
-    /// Appends a child. Arrays ignore `key`.
-    pub fn append_child(&mut self, parent: NodeId, key: &str, value: Node) -> Result<NodeId, RequestError> {
-        let mut last = self.node(parent).first;
-        if self.appended.0 == parent {
-            last = self.appended.1;
-        } else if let Some(end) = self.members.get_mut().end_of(parent) {
-            last = end;
-        }
-        let mut walked = 0;
-        while last != NONE && self.node(last).next != NONE {
-            last = self.node(last).next;
-            walked += 1;
-        }
-        if walked > LOOKED_THROUGH_MAX {
-            self.members.get_mut().keep_end(parent, last);
-        }
-        self.append_child_after(parent, last, key, value)
-    }
-
-    /// Works like [`Self::append_child`] when the last child is known ([`NONE`] when there is none).
-    pub fn append_child_after(
-        &mut self,
-        parent: NodeId,
-        last: NodeId,
-        key: &str,
-        value: Node,
-    ) -> Result<NodeId, RequestError> {
-        let mut value = Node { key: Key::default(), next: NONE, ..value };
-        value.flags &= !flag::KEY_ESCAPED;
-        self.check_room(key.len())?;
-        if self.node(parent).kind == Kind::Object {
-            // The comma is included because a member after the first is copied together with it.
-            self.arena.push_str(",\"");
-            let start = self.arena_start();
-            if json::push_escaped(&mut self.arena, key) {
-                value.flags |= flag::KEY_ESCAPED;
-            }
-            let text = Span { start, len: self.arena_start() - start };
-            value.key = Key { text, tag: key_tag(key.as_bytes()) };
-            self.arena.push_str("\":");
-        }
-        let child = self.add(value);
-        if last == NONE {
-            self.nodes[parent as usize].first = child;
-        } else {
-            self.nodes[last as usize].next = child;
-        }
-        self.appended = (parent, child);
-        self.members.get_mut().appended(parent, key, child, last);
-        self.mark_edited(parent);
-        Ok(child)
-    }
-
-    /// Removes `child` from `parent`; `before` comes from [`Self::member`] or [`Self::element`].
-    pub fn unlink(&mut self, parent: NodeId, child: NodeId, before: NodeId) {
-        self.appended = (NONE, NONE);
-        let next = self.node(child).next;
-        if self.node(parent).kind == Kind::Array {
-            self.members.get_mut().forget(parent);
-        } else if !self.members.get_mut().is_empty() {
-            let mut members = self.members.take();
-            let name = self.key(child);
-            let after = (next != NONE).then(|| (self.key(next), next));
-            let after = after.as_ref().map(|(name, next)| (&**name, *next));
-            members.removed(parent, (&*name, child), before, after);
-            self.members.replace(members);
-        }
-        if before == NONE {
-            self.nodes[parent as usize].first = next;
-        } else {
-            self.nodes[before as usize].next = next;
-        }
-        self.mark_edited(parent);
     }
 
     // Roots besides the source.
@@ -610,7 +359,7 @@ impl<'a> IngestDocument<'a> {
 
 /// Returns the most bytes that the nodes of a large text can take; 0 for a small text, whose nodes take
 /// little. Every value but the first of its container follows a comma.
-fn nodes_bytes_max(text: &[u8]) -> u64 {
+pub(super) fn nodes_bytes_max(text: &[u8]) -> u64 {
     const LARGE_BYTES: usize = 16 << 10;
     if text.len() < LARGE_BYTES {
         return 0;

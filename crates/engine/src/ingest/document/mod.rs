@@ -1,11 +1,14 @@
 //! The document on its way through a pipeline: "what does it hold, and what was changed?"
 //!
 //! A compact tree over the document's own bytes: [`json`] finds where members start and end, [`node`] and
-//! [`members`] are the tree, [`ingest_document`] edits it by [`path`], [`value`] shows it as Elasticsearch
-//! does, and [`write`] copies what was not edited.
+//! [`members`] are the tree of an [`ingest_document`], [`make`] makes new values, [`edit`] puts them into the
+//! tree, [`path`] finds them, [`value`] shows them as Elasticsearch does, and [`write`] copies what was not
+//! edited.
 
+mod edit;
 mod ingest_document;
 pub(super) mod json;
+mod make;
 pub(super) mod members;
 pub(super) mod node;
 pub(super) mod path;

@@ -100,63 +100,18 @@ impl Node {
         // request removes.
         for action in actions {
             if let AliasAction::RemoveIndex { indices } = action {
-                let _acting = limber_access::acting("indices:admin/delete");
-                for metadata in before.resolve(&indices.join(","), IndicesOptions::DELETE)? {
-                    self.check_delete_block(&metadata)?;
-                    super::indices::check_is_not_written_by_stream(before, &metadata)?;
-                    next = next.without_index(&metadata.name);
-                }
+                next = self.without_indices(before, next, indices)?;
             }
         }
         for action in actions {
             work::check()?;
             match action {
                 AliasAction::Add { indices, aliases, alias } => {
-                    let indices = dated(before, indices)?;
-                    let aliases = dated(before, aliases)?;
-                    for name in &aliases {
-                        before.check_may_touch(name)?;
-                        if wildcard::is_pattern(name) {
-                            crate::catalog::names::check_alias_name(name)?;
-                        }
-                        check_alias_target(&next, name)?;
-                    }
-                    let (streams, indices) = split_streams(&next, &indices)?;
-                    add_to_streams(&mut next, &streams, &aliases, alias)?;
-                    results.push(result("add", &next, &streams, &indices, &aliases, None)?);
-                    if indices.is_empty() {
-                        continue;
-                    }
-                    check_are_free_of_streams(&next, &indices, &aliases)?;
-                    self.edit(&mut next, &indices, |index| {
-                        index.aliases.extend(aliases.iter().map(|name| (name.clone(), alias.clone())));
-                        true
-                    })?;
+                    results.push(self.add_aliases(before, &mut next, indices, aliases, alias)?);
                 }
                 AliasAction::Remove { indices, aliases, must_exist } => {
-                    let indices = dated(before, indices)?;
-                    let aliases = dated(before, aliases)?;
-                    for name in aliases.iter().filter(|name| !wildcard::is_pattern(name) && *name != "_all") {
-                        before.check_may_touch(name)?;
-                    }
-                    let (streams, indices) = split_streams(&next, &indices)?;
-                    let mut removed = remove_from_streams(&mut next, &streams, &aliases);
-                    if !indices.is_empty() {
-                        let before_may_touch = |name: &str| before.may_be_touched(name);
-                        removed |= self.edit(&mut next, &indices, |index| {
-                            let before = index.aliases.len();
-                            index.aliases.retain(|name, _| {
-                                !before_may_touch(name)
-                                    || !aliases.iter().any(|alias| matches_name(alias, name))
-                            });
-                            index.aliases.len() < before
-                        })?;
-                    }
-                    let error = (!removed).then(|| aliases_missing(&aliases));
-                    if let (Some(error), Some(true)) = (&error, must_exist) {
-                        return Err(error.clone());
-                    }
-                    results.push(result("remove", &next, &streams, &indices, &aliases, error)?);
+                    let must_exist = *must_exist == Some(true);
+                    results.push(self.remove_aliases(before, &mut next, indices, aliases, must_exist)?);
                 }
                 AliasAction::RemoveIndex { indices } => {
                     results.push(result("remove_index", before, &[], indices, &[], None)?);
@@ -170,6 +125,82 @@ impl Node {
         let next = next.derive();
         check_write_indices(&next)?;
         Ok((next, results))
+    }
+
+    /// Returns `next` without the indices that an action removes; `before` tells which ones that are.
+    fn without_indices(&self, before: &Catalog, mut next: Catalog, indices: &[String]) -> Result<Catalog> {
+        let _acting = limber_access::acting("indices:admin/delete");
+        for metadata in before.resolve(&indices.join(","), IndicesOptions::DELETE)? {
+            self.check_delete_block(&metadata)?;
+            super::indices::check_is_not_written_by_stream(before, &metadata)?;
+            next = next.without_index(&metadata.name);
+        }
+        Ok(next)
+    }
+
+    /// Adds aliases to indices and data streams in `next`. Dates in names are resolved by `before`.
+    fn add_aliases(
+        &self,
+        before: &Catalog,
+        next: &mut Catalog,
+        indices: &[String],
+        aliases: &[String],
+        alias: &Alias,
+    ) -> Result<AliasResult> {
+        let indices = dated(before, indices)?;
+        let aliases = dated(before, aliases)?;
+        for name in &aliases {
+            before.check_may_touch(name)?;
+            if wildcard::is_pattern(name) {
+                crate::catalog::names::check_alias_name(name)?;
+            }
+            check_alias_target(next, name)?;
+        }
+        let (streams, indices) = split_streams(next, &indices)?;
+        add_to_streams(next, &streams, &aliases, alias)?;
+        let added = result("add", next, &streams, &indices, &aliases, None)?;
+        if indices.is_empty() {
+            return Ok(added);
+        }
+        check_are_free_of_streams(next, &indices, &aliases)?;
+        self.edit(next, &indices, |index| {
+            index.aliases.extend(aliases.iter().map(|name| (name.clone(), alias.clone())));
+            true
+        })?;
+        Ok(added)
+    }
+
+    /// Removes aliases from indices and data streams in `next`. Dates in names are resolved by `before`.
+    fn remove_aliases(
+        &self,
+        before: &Catalog,
+        next: &mut Catalog,
+        indices: &[String],
+        aliases: &[String],
+        must_exist: bool,
+    ) -> Result<AliasResult> {
+        let indices = dated(before, indices)?;
+        let aliases = dated(before, aliases)?;
+        for name in aliases.iter().filter(|name| !wildcard::is_pattern(name) && *name != "_all") {
+            before.check_may_touch(name)?;
+        }
+        let (streams, indices) = split_streams(next, &indices)?;
+        let mut removed = remove_from_streams(next, &streams, &aliases);
+        if !indices.is_empty() {
+            let before_may_touch = |name: &str| before.may_be_touched(name);
+            removed |= self.edit(next, &indices, |index| {
+                let before = index.aliases.len();
+                index.aliases.retain(|name, _| {
+                    !before_may_touch(name) || !aliases.iter().any(|alias| matches_name(alias, name))
+                });
+                index.aliases.len() < before
+            })?;
+        }
+        let error = (!removed).then(|| aliases_missing(&aliases));
+        if let (Some(error), true) = (&error, must_exist) {
+            return Err(error.clone());
+        }
+        result("remove", next, &streams, &indices, &aliases, error)
     }
 
     /// Changes the indices of an expression in `catalog`. Returns whether `change` changed any of them.

@@ -6,6 +6,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
 use crate::api::*;
+use crate::catalog::{Catalog, IndexMetadata};
 use crate::node::Node;
 use crate::node::life::open::apply_limits;
 use crate::node::life::segment_memory::{SIZE, check_budget};
@@ -39,104 +40,96 @@ impl Node {
             state.insert("master_node".into(), self.node_id().into());
         }
         if wants("blocks") {
-            let mut blocks = Map::new();
-            for index in &indices {
-                let flags = &index.typed.blocks;
-                let known = [
-                    ("5", flags.read_only, "index read-only (api)"),
-                    ("7", flags.read, "index read (api)"),
-                    ("8", flags.write, "index write (api)"),
-                    ("9", flags.metadata, "index metadata (api)"),
-                    ("12", flags.read_only_allow_delete, "index read-only / allow delete (api)"),
-                    ("4", !index.open, "index closed"),
-                ];
-                let set: Map<String, Value> = known
-                    .into_iter()
-                    .filter(|(_, is_set, _)| *is_set)
-                    .map(|(id, _, description)| {
-                        (id.to_owned(), json!({"description": description, "retryable": false}))
-                    })
-                    .collect();
-                if !set.is_empty() {
-                    blocks.insert(index.name.to_string(), Value::Object(set));
-                }
-            }
-            let shown = if blocks.is_empty() { json!({}) } else { json!({"indices": blocks}) };
-            state.insert("blocks".into(), shown);
+            state.insert("blocks".into(), blocks_of(&indices));
         }
         if wants("nodes") {
-            let node = json!({
-                "name": self.config.node_name,
-                "ephemeral_id": self.node_id(),
-                "transport_address": "127.0.0.1:9300",
-                "attributes": {},
-                "roles": ["data", "ingest", "master"],
-            });
-            state.insert("nodes".into(), json!({self.node_id(): node}));
+            state.insert("nodes".into(), self.nodes_of_state());
         }
         if wants("metadata") {
-            let shown: Map<String, Value> = indices
-                .iter()
-                .map(|index| {
-                    let body = json!({
-                        "version": index.version,
-                        "mapping_version": index.version,
-                        "settings_version": index.version,
-                        "aliases_version": index.version,
-                        "routing_num_shards": index.typed.routing_num_shards,
-                        "state": if index.open { "open" } else { "close" },
-                        "settings": nest(&index.shown_settings()),
-                        "mappings": {"_doc": &*index.mappings},
-                        "aliases": index.aliases.keys().collect::<Vec<_>>(),
-                        "primary_terms": (0..index.typed.number_of_shards).map(|shard| (shard.to_string(), json!(1))).collect::<Map<_, _>>(),
-                        "in_sync_allocations": {},
-                        "rollover_info": index.rollover_info,
-                        "system": false,
-                    });
-                    (index.name.to_string(), body)
-                })
-                .collect();
-            let templates = Value::Object(catalog.templates.get_legacy(""));
-            state.insert(
-                "metadata".into(),
-                json!({
-                    "cluster_uuid": self.cluster_uuid(),
-                    "cluster_uuid_committed": true,
-                    "cluster_coordination": {"term": 1, "last_committed_config": [self.node_id()], "last_accepted_config": [self.node_id()], "voting_config_exclusions": []},
-                    "templates": templates,
-                    "indices": shown,
-                    "index-graveyard": {"tombstones": []},
-                }),
-            );
+            state.insert("metadata".into(), self.state_metadata(&catalog, &indices));
         }
         if wants("routing_table") {
-            let table: Map<String, Value> = indices
-                .iter()
-                .map(|index| (index.name.to_string(), json!({"shards": self.routing_of(index)})))
-                .collect();
-            state.insert("routing_table".into(), json!({"indices": table}));
+            state.insert("routing_table".into(), self.routing_table_of(&indices));
         }
         if wants("routing_nodes") {
-            let all: Vec<Value> = indices
-                .iter()
-                .flat_map(|index| {
-                    self.routing_of(index).into_iter().flat_map(|(_, copies)| match copies {
-                        Value::Array(copies) => copies,
-                        _ => Vec::new(),
-                    })
-                })
-                .collect();
-            let (assigned, unassigned): (Vec<Value>, Vec<Value>) =
-                all.into_iter().partition(|copy| copy["state"] == "STARTED");
-            state.insert(
-                "routing_nodes".into(),
-                json!({"unassigned": unassigned, "nodes": {self.node_id(): assigned}}),
-            );
+            state.insert("routing_nodes".into(), self.routing_nodes_of(&indices));
         }
         Ok(Value::Object(state))
     }
 
-    fn routing_of(&self, index: &Arc<crate::catalog::IndexMetadata>) -> Map<String, Value> {
+    /// Returns the section `nodes`: this node.
+    fn nodes_of_state(&self) -> Value {
+        let node = json!({
+            "name": self.config.node_name,
+            "ephemeral_id": self.node_id(),
+            "transport_address": "127.0.0.1:9300",
+            "attributes": {},
+            "roles": ["data", "ingest", "master"],
+        });
+        json!({self.node_id(): node})
+    }
+
+    /// Returns the section `metadata`: templates, and settings, mappings and aliases of indices.
+    fn state_metadata(&self, catalog: &Catalog, indices: &[Arc<IndexMetadata>]) -> Value {
+        let shown: Map<String, Value> = indices
+            .iter()
+            .map(|index| {
+                let body = json!({
+                    "version": index.version,
+                    "mapping_version": index.version,
+                    "settings_version": index.version,
+                    "aliases_version": index.version,
+                    "routing_num_shards": index.typed.routing_num_shards,
+                    "state": if index.open { "open" } else { "close" },
+                    "settings": nest(&index.shown_settings()),
+                    "mappings": {"_doc": &*index.mappings},
+                    "aliases": index.aliases.keys().collect::<Vec<_>>(),
+                    "primary_terms": (0..index.typed.number_of_shards).map(|shard| (shard.to_string(), json!(1))).collect::<Map<_, _>>(),
+                    "in_sync_allocations": {},
+                    "rollover_info": index.rollover_info,
+                    "system": false,
+                });
+                (index.name.to_string(), body)
+            })
+            .collect();
+        let templates = Value::Object(catalog.templates.get_legacy(""));
+        json!({
+            "cluster_uuid": self.cluster_uuid(),
+            "cluster_uuid_committed": true,
+            "cluster_coordination": {"term": 1, "last_committed_config": [self.node_id()], "last_accepted_config": [self.node_id()], "voting_config_exclusions": []},
+            "templates": templates,
+            "indices": shown,
+            "index-graveyard": {"tombstones": []},
+        })
+    }
+
+    /// Returns the section `routing_table`: where the copies of each shard are, by index.
+    fn routing_table_of(&self, indices: &[Arc<IndexMetadata>]) -> Value {
+        let table: Map<String, Value> = indices
+            .iter()
+            .map(|index| (index.name.to_string(), json!({"shards": self.routing_of(index)})))
+            .collect();
+        json!({"indices": table})
+    }
+
+    /// Returns the section `routing_nodes`: which copies of shards each node has.
+    fn routing_nodes_of(&self, indices: &[Arc<IndexMetadata>]) -> Value {
+        let all: Vec<Value> = indices
+            .iter()
+            .flat_map(|index| {
+                self.routing_of(index).into_iter().flat_map(|(_, copies)| match copies {
+                    Value::Array(copies) => copies,
+                    _ => Vec::new(),
+                })
+            })
+            .collect();
+        let (assigned, unassigned): (Vec<Value>, Vec<Value>) =
+            all.into_iter().partition(|copy| copy["state"] == "STARTED");
+        json!({"unassigned": unassigned, "nodes": {self.node_id(): assigned}})
+    }
+
+    /// Returns the copies of each shard of an index, by the shard's number.
+    fn routing_of(&self, index: &Arc<IndexMetadata>) -> Map<String, Value> {
         let live = self.live.load().get(&index.uuid).cloned();
         (0..index.typed.number_of_shards)
             .map(|number| {
@@ -193,4 +186,31 @@ impl Node {
         self.settings.store(Arc::new(next));
         Ok(json!({"persistent": persistent, "transient": transient}))
     }
+}
+
+/// Returns the section `blocks`: what must not be done with which index.
+fn blocks_of(indices: &[Arc<IndexMetadata>]) -> Value {
+    let mut blocks = Map::new();
+    for index in indices {
+        let flags = &index.typed.blocks;
+        let known = [
+            ("5", flags.read_only, "index read-only (api)"),
+            ("7", flags.read, "index read (api)"),
+            ("8", flags.write, "index write (api)"),
+            ("9", flags.metadata, "index metadata (api)"),
+            ("12", flags.read_only_allow_delete, "index read-only / allow delete (api)"),
+            ("4", !index.open, "index closed"),
+        ];
+        let set: Map<String, Value> = known
+            .into_iter()
+            .filter(|(_, is_set, _)| *is_set)
+            .map(|(id, _, description)| {
+                (id.to_owned(), json!({"description": description, "retryable": false}))
+            })
+            .collect();
+        if !set.is_empty() {
+            blocks.insert(index.name.to_string(), Value::Object(set));
+        }
+    }
+    if blocks.is_empty() { json!({}) } else { json!({"indices": blocks}) }
 }

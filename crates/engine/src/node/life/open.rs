@@ -17,24 +17,24 @@ use limber_store::{Disk, FsDisk, Ledger};
 use serde_json::{Map, Value};
 
 use super::background::Background;
+use super::restored::Restored;
 use super::scrub::Scrub;
-use super::segment_memory::{budget_at_open, scheme_of};
 use super::shard_recovery::Recoveries;
-use crate::analysis::{AnalysisOf, NodeAnalysis};
+use crate::analysis::NodeAnalysis;
 use crate::api::Result;
-use crate::catalog::{Catalog, DataStream, IndexMetadata, NameClock, Templates};
+use crate::catalog::{Catalog, IndexMetadata};
 use crate::contexts::Contexts;
 use crate::contexts::async_search::AsyncSearches;
 use crate::environment::Environment;
 use crate::indexing_pressure::IndexingPressure;
-use crate::ingest::{Registry, Resources};
+use crate::ingest::Registry;
 use crate::node::index::dangling::Dangling;
 use crate::node::index::index_files::{IndexFiles, unreadable};
 use crate::node::index::live::LiveIndex;
 use crate::node::index::name_locks::NameLocks;
 use crate::node::kept_state::kept::Kept;
 use crate::node::kept_state::state::NodeState;
-use crate::node::kept_state::state_file::{Doubt, STATE};
+use crate::node::kept_state::state_file::Doubt;
 use crate::node::policy::lifecycle::Lifecycles;
 use crate::node::policy::transforms::Transforms;
 use crate::node::reading::named_documents::DocumentsOf;
@@ -158,95 +158,9 @@ impl Node {
 
     /// Works like [`Node::open`], with the given clock, randomness and disk.
     pub fn open_with(mut config: NodeConfig, environment: Environment) -> Result<Arc<Node>> {
-        let (state, origin) = NodeState::load(&environment)?;
-        let ledger = Ledger::new(config.memory_limit_bytes);
-        let snapshots = crate::node::snapshots::restored(&state, &mut config.settings, &ledger)?;
-        let settings = ClusterSettings::new(config.settings.clone(), state.persistent_settings.clone())?;
-        apply_limits(&ledger, &settings);
-        ledger.segment_memory.set_limit_bytes(budget_at_open(&settings, ledger.limit_bytes)?);
-        let term_index = TermIndexCache::new(ledger.segment_memory.clone(), scheme_of(&settings));
-        let scripts = Arc::new(Scripts::default());
-        scripts.set_limits(settings.script_limits()?);
-        scripts.set_stored(crate::node::kept_state::scripts::restored(&state.scripts));
-        let mut resources = Resources::open(scripts.clone(), &environment.disk);
-        resources.memory = Some(ledger.metadata.clone());
-        let sets = crate::analysis::synonyms::restored(&state.synonyms);
-        let analysis = Arc::new(NodeAnalysis::new(environment.disk.clone(), scripts.clone(), sets));
-        let enrich = resources.enrich.clone();
-        let pipelines = Registry::new(resources);
-        pipelines.restore(&state.pipelines)?;
-        let workers = match config.search_processors {
-            0 | 1 => None,
-            several => Some(Arc::new(Workers::start(several, Workers::WORTH_SHARING).map_err(|error| {
-                let reason = format!("the threads that search do not start: {error}");
-                RequestError::internal("illegal_state_exception", reason)
-            })?)),
-        };
-        let kept = Kept::new(ledger.metadata.clone());
-        kept.keep_always(STATE, state.to_text().len());
-        let security = limber_access::Store::from_json(&state.security)?;
-        let (data_streams, lifecycles) = (restored_streams(&state)?, Lifecycles::restored(&state)?);
-        let state_node_id: Arc<str> = state.node_id.as_str().into();
-        let node = Arc::new_cyclic(|this| Node {
-            flake_ids: FlakeIds::new(&environment),
-            started_millis: environment.clock.now_millis(),
-            started_at_ms: environment.clock.monotonic_millis(),
-            node_id: state_node_id.clone(),
-            cluster_uuid: state.cluster_uuid.clone(),
-            catalog: ArcSwap::from_pointee(Catalog {
-                templates: Templates {
-                    analysis: AnalysisOf(Some(analysis.clone())),
-                    ..state.templates.clone()
-                },
-                data_streams,
-                clock: NameClock(Some(environment.clock.clone())),
-                ..Catalog::default()
-            }),
-            lifecycles,
-            security: ArcSwap::from_pointee(security),
-            snapshots,
-            state: ArcSwap::from_pointee(state),
-            in_doubt: AtomicBool::new(false),
-            doubt: Mutex::new(None),
-            buried: Mutex::default(),
-            index_files: IndexFiles::default(),
-            kept,
-            copying: Mutex::default(),
-            dangling: Mutex::default(),
-            not_opened: Mutex::default(),
-            tasks: Tasks::new(state_node_id.clone(), environment.clock.clone()),
-            contexts: Contexts::new(&environment),
-            async_searches: AsyncSearches::new(&environment),
-            transforms: Transforms::default(),
-            enrich_searches: AtomicU64::new(0),
-            enrich_in_use: Arc::default(),
-            caches: NodeCaches::new(&ledger),
-            workers,
-            config,
-            environment,
-            indexing_pressure: IndexingPressure::new(
-                settings.bytes_of("indexing_pressure.memory.limit", ledger.limit_bytes),
-            ),
-            ledger,
-            term_index,
-            this: this.clone(),
-            live: ArcSwap::default(),
-            names: NameLocks::default(),
-            changing: Mutex::new(()),
-            publishing: Mutex::new(()),
-            recoveries: Recoveries::default(),
-            settings: ArcSwap::from_pointee(settings),
-            pipelines,
-            scripts,
-            analysis,
-            is_flooded: AtomicBool::new(false),
-            background: Mutex::new(None),
-            buffers_thread: OnceLock::new(),
-            closed: AtomicBool::new(false),
-            refreshed: Condvar::new(),
-            refresh_count: Mutex::new(0),
-            scrub: Scrub::default(),
-        });
+        let (restored, origin) = Restored::load(&mut config, &environment)?;
+        let enrich = restored.enrich.clone();
+        let node = Arc::new_cyclic(|this| Node::idle(this.clone(), config, environment, restored));
         let source: Weak<Node> = Arc::downgrade(&node);
         let _ = enrich.set(source);
         node.recover_indices(origin)?;
@@ -255,6 +169,63 @@ impl Node {
             *node.background.lock() = Some(Background::start(&node));
         }
         Ok(node)
+    }
+
+    /// Returns the node without indices and background threads.
+    fn idle(this: Weak<Node>, config: NodeConfig, environment: Environment, restored: Restored) -> Node {
+        let node_id: Arc<str> = restored.state.node_id.as_str().into();
+        let pressure_bytes =
+            restored.settings.bytes_of("indexing_pressure.memory.limit", restored.ledger.limit_bytes);
+        Node {
+            flake_ids: FlakeIds::new(&environment),
+            started_millis: environment.clock.now_millis(),
+            started_at_ms: environment.clock.monotonic_millis(),
+            node_id: node_id.clone(),
+            cluster_uuid: restored.state.cluster_uuid.clone(),
+            catalog: ArcSwap::from_pointee(restored.catalog),
+            lifecycles: restored.lifecycles,
+            security: ArcSwap::from_pointee(restored.security),
+            snapshots: restored.snapshots,
+            state: ArcSwap::from_pointee(restored.state),
+            in_doubt: AtomicBool::new(false),
+            doubt: Mutex::new(None),
+            buried: Mutex::default(),
+            index_files: IndexFiles::default(),
+            kept: restored.kept,
+            copying: Mutex::default(),
+            dangling: Mutex::default(),
+            not_opened: Mutex::default(),
+            tasks: Tasks::new(node_id.clone(), environment.clock.clone()),
+            contexts: Contexts::new(&environment),
+            async_searches: AsyncSearches::new(&environment),
+            transforms: Transforms::default(),
+            enrich_searches: AtomicU64::new(0),
+            enrich_in_use: Arc::default(),
+            caches: NodeCaches::new(&restored.ledger),
+            workers: restored.workers,
+            config,
+            environment,
+            indexing_pressure: IndexingPressure::new(pressure_bytes),
+            ledger: restored.ledger,
+            term_index: restored.term_index,
+            this,
+            live: ArcSwap::default(),
+            names: NameLocks::default(),
+            changing: Mutex::new(()),
+            publishing: Mutex::new(()),
+            recoveries: Recoveries::default(),
+            settings: ArcSwap::from_pointee(restored.settings),
+            pipelines: restored.pipelines,
+            scripts: restored.scripts,
+            analysis: restored.analysis,
+            is_flooded: AtomicBool::new(false),
+            background: Mutex::new(None),
+            buffers_thread: OnceLock::new(),
+            closed: AtomicBool::new(false),
+            refreshed: Condvar::new(),
+            refresh_count: Mutex::new(0),
+            scrub: Scrub::default(),
+        }
     }
 
     /// Stops the background threads and flushes every shard; errors are logged. Dropping the last reference
@@ -396,16 +367,6 @@ impl Drop for Node {
             background.abandon();
         }
     }
-}
-
-fn restored_streams(state: &NodeState) -> Result<BTreeMap<Arc<str>, Arc<DataStream>>> {
-    let streams = state.data_streams.as_object().into_iter().flatten();
-    streams
-        .map(|(name, body)| {
-            let stream = DataStream::from_json(name, body)?;
-            Ok((stream.name.clone(), Arc::new(stream)))
-        })
-        .collect()
 }
 
 /// Applies the settings for shares of the memory limit; that of the term index is in

@@ -4,41 +4,16 @@
 //! those.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use serde_json::{Map, Value, json};
 
 use super::segment_memory::{of_fields_json, of_shard};
+use super::stat_sections::{empty_sections, sections};
 use crate::api::*;
 use crate::catalog::IndexMetadata;
 use crate::node::Node;
 use crate::node::index::live::{LiveIndex, shard_folder};
-use crate::shard::{Commit, Counters, Shard, ShardStats};
-
-/// The key in the response for each section name in the URL.
-const SECTIONS: &[(&str, &str)] = &[
-    ("docs", "docs"),
-    ("shard_stats", "shard_stats"),
-    ("store", "store"),
-    ("indexing", "indexing"),
-    ("get", "get"),
-    ("search", "search"),
-    ("merge", "merges"),
-    ("refresh", "refresh"),
-    ("flush", "flush"),
-    ("warmer", "warmer"),
-    ("query_cache", "query_cache"),
-    ("fielddata", "fielddata"),
-    ("completion", "completion"),
-    ("segments", "segments"),
-    ("translog", "translog"),
-    ("request_cache", "request_cache"),
-    ("recovery", "recovery"),
-    ("bulk", "bulk"),
-    ("dense_vector", "dense_vector"),
-    ("sparse_vector", "sparse_vector"),
-    ("segment_memory", "segment_memory"),
-];
+use crate::shard::{Commit, Shard, ShardStats};
 
 /// Estimated memory of a field besides its data. Source: Elasticsearch's `NodeMappingStats`.
 const FIELD_BYTES: u64 = 1024;
@@ -247,194 +222,6 @@ impl Node {
         let mut data = room.clone();
         data["path"] = self.environment.disk.root().display().to_string().into();
         json!({"timestamp": self.now_millis(), "total": room, "data": [data]})
-    }
-}
-
-fn sections(shard: &Shard, stats: &ShardStats, request: &StatsRequest, now_millis: u64) -> Value {
-    let mut made = Map::new();
-    for (section, key) in SECTIONS {
-        if request.wants(section) {
-            let mut shown = section_of(section, &shard.counters, stats, now_millis);
-            if *section == "search"
-                && let Some(groups) = shard.counters.search_groups.to_json(&request.groups)
-            {
-                shown["groups"] = groups;
-            }
-            if *section == "completion" {
-                add_completion(shard, request, &mut shown);
-            }
-            made.insert((*key).to_owned(), shown);
-        }
-    }
-    Value::Object(made)
-}
-
-/// Adds the memory of the `completion` fields of a shard, also by field on request.
-fn add_completion(shard: &Shard, request: &StatsRequest, shown: &mut Value) {
-    let mut total = 0;
-    for (path, bytes) in shard.completion_bytes() {
-        total += bytes;
-        if request.completion_fields.iter().any(|pattern| limber_text::wildcard::matches(pattern, &path)) {
-            shown["fields"][&*path]["size_in_bytes"] = bytes.into();
-        }
-    }
-    shown["size_in_bytes"] = total.into();
-}
-
-fn empty_sections(request: &StatsRequest, now_millis: u64) -> Value {
-    let (counters, stats) = (Counters::default(), ShardStats::default());
-    let wanted = SECTIONS.iter().filter(|(section, _)| request.wants(section));
-    Value::Object(
-        wanted
-            .map(|(section, key)| ((*key).to_owned(), section_of(section, &counters, &stats, now_millis)))
-            .collect(),
-    )
-}
-
-/// Builds a section. Members and their order are those of Elasticsearch 8's `CommonStats`.
-fn section_of(section: &str, counters: &Counters, stats: &ShardStats, now_millis: u64) -> Value {
-    let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
-    match section {
-        "docs" => {
-            json!({"count": stats.docs, "deleted": stats.deleted_docs, "total_size_in_bytes": stats.store_bytes})
-        }
-        "shard_stats" => json!({"total_count": 1}),
-        "store" => json!({
-            "size_in_bytes": stats.store_bytes,
-            "total_data_set_size_in_bytes": stats.store_bytes,
-            "reserved_in_bytes": 0,
-        }),
-        "indexing" => json!({
-            "index_total": counters.indexing.count() - counters.indexing.failures().min(counters.indexing.count()),
-            "index_time_in_millis": counters.indexing.millis(),
-            "index_current": counters.indexing.running(),
-            "index_failed": counters.indexing.failures(),
-            "index_failed_due_to_version_conflict": read(&counters.version_conflicts),
-            "delete_total": counters.deleting.count(),
-            "delete_time_in_millis": counters.deleting.millis(),
-            "delete_current": counters.deleting.running(),
-            "noop_update_total": read(&counters.noop_updates),
-            "is_throttled": false,
-            "throttle_time_in_millis": 0,
-            "write_load": 0.0,
-        }),
-        "get" => json!({
-            "total": counters.get_exists.count() + counters.get_missing.count(),
-            "time_in_millis": counters.get_exists.millis() + counters.get_missing.millis(),
-            "exists_total": counters.get_exists.count(),
-            "exists_time_in_millis": counters.get_exists.millis(),
-            "missing_total": counters.get_missing.count(),
-            "missing_time_in_millis": counters.get_missing.millis(),
-            "current": 0,
-        }),
-        "search" => json!({
-            "open_contexts": counters.scroll.running() + read(&counters.points_in_time),
-            "query_total": counters.query.count(),
-            "query_time_in_millis": counters.query.millis(),
-            "query_current": counters.query.running(),
-            "query_failure": counters.query.failures(),
-            "fetch_total": counters.fetch.count(),
-            "fetch_time_in_millis": counters.fetch.millis(),
-            "fetch_current": counters.fetch.running(),
-            "fetch_failure": counters.fetch.failures(),
-            "scroll_total": counters.scroll.count(),
-            "scroll_time_in_millis": counters.scroll.millis(),
-            "scroll_current": counters.scroll.running(),
-            "suggest_total": counters.suggest.count(),
-            "suggest_time_in_millis": counters.suggest.millis(),
-            "suggest_current": counters.suggest.running(),
-        }),
-        "merge" => json!({
-            "current": counters.merge.running(),
-            "current_docs": read(&counters.merge_current_docs),
-            "current_size_in_bytes": read(&counters.merge_current_bytes),
-            "total": counters.merge.count(),
-            "total_time_in_millis": counters.merge.millis(),
-            "total_docs": read(&counters.merge_docs),
-            "total_size_in_bytes": read(&counters.merge_bytes),
-            "total_stopped_time_in_millis": 0,
-            "total_throttled_time_in_millis": read(&counters.merge_throttled_nanos) / 1_000_000,
-            "total_auto_throttle_in_bytes": 209_715_200,
-        }),
-        "refresh" => json!({
-            "total": counters.refresh.count(),
-            "total_time_in_millis": counters.refresh.millis(),
-            "external_total": counters.external_refresh.count(),
-            "external_total_time_in_millis": counters.external_refresh.millis(),
-            "listeners": 0,
-        }),
-        "flush" => json!({
-            "total": counters.flush.count(),
-            "periodic": read(&counters.periodic_flush),
-            "total_time_in_millis": counters.flush.millis(),
-            "total_time_excluding_waiting_on_lock_in_millis": counters.flush.millis(),
-        }),
-        "warmer" => json!({"current": 0, "total": 0, "total_time_in_millis": 0}),
-        "query_cache" => {
-            let cache = &counters.caches.queries;
-            json!({
-                "memory_size_in_bytes": cache.bytes(),
-                "total_count": cache.hits() + cache.misses(),
-                "hit_count": cache.hits(),
-                "miss_count": cache.misses(),
-                "cache_size": cache.entries(),
-                "cache_count": cache.added(),
-                "evictions": cache.evictions(),
-            })
-        }
-        "fielddata" => {
-            json!({"memory_size_in_bytes": 0, "evictions": 0, "global_ordinals": {"build_time_in_millis": 0}})
-        }
-        "completion" => json!({"size_in_bytes": 0}),
-        "segments" => json!({
-            "count": stats.segment_count,
-            "memory_in_bytes": 0,
-            "terms_memory_in_bytes": 0,
-            "stored_fields_memory_in_bytes": 0,
-            "term_vectors_memory_in_bytes": 0,
-            "norms_memory_in_bytes": 0,
-            "points_memory_in_bytes": 0,
-            "doc_values_memory_in_bytes": 0,
-            "index_writer_memory_in_bytes": stats.index_writer_bytes,
-            "version_map_memory_in_bytes": stats.version_map_bytes,
-            "fixed_bit_set_memory_in_bytes": 0,
-            "max_unsafe_auto_id_timestamp": -1,
-            "file_sizes": {},
-        }),
-        "translog" => json!({
-            "operations": stats.translog.operations,
-            "size_in_bytes": stats.translog.size_bytes,
-            "uncommitted_operations": stats.translog.uncommitted_operations,
-            "uncommitted_size_in_bytes": stats.translog.uncommitted_size_bytes,
-            "earliest_last_modified_age": match stats.translog.earliest_millis {
-                0 => 0,
-                begun => now_millis.saturating_sub(begun),
-            },
-        }),
-        "request_cache" => {
-            let cache = &counters.caches.requests;
-            json!({
-                "memory_size_in_bytes": cache.bytes(),
-                "evictions": cache.evictions(),
-                "hit_count": cache.hits(),
-                "miss_count": cache.misses(),
-            })
-        }
-        // There are no vector fields.
-        "dense_vector" | "sparse_vector" => json!({"value_count": 0}),
-        "recovery" => json!({"current_as_source": 0, "current_as_target": 0, "throttle_time_in_millis": 0}),
-        "segment_memory" => stats.segment_memory.to_json(),
-        "bulk" => {
-            let (total, bytes) = (counters.bulk.count(), read(&counters.bulk_bytes));
-            json!({
-                "total_operations": total,
-                "total_time_in_millis": counters.bulk.millis(),
-                "total_size_in_bytes": bytes,
-                "avg_time_in_millis": counters.bulk.millis() / total.max(1),
-                "avg_size_in_bytes": bytes / total.max(1),
-            })
-        }
-        _ => json!({}),
     }
 }
 

@@ -215,6 +215,7 @@ impl Node {
     }
 }
 
+/// Returns what an update does to the document: `found` is what is stored.
 fn plan(
     scripts: &Scripts,
     shard: &Shard,
@@ -228,34 +229,56 @@ fn plan(
             (Some(seq_no), Some(primary_term)) => Some((seq_no, primary_term)),
             _ => None,
         };
-    let doc = body.doc.as_ref();
-    let Some(found) = found else {
-        let upsert = match (&body.upsert, body.doc_as_upsert) {
-            (_, true) => doc,
-            (upsert, false) => upsert.as_ref(),
-        };
-        if let (Some((seq_no, primary_term)), Some(_)) = (expected, upsert) {
-            let why = format!(
-                "required seqNo [{seq_no}], primary term [{primary_term}]. but no document was found"
-            );
-            return Err(shard.conflict(id, why));
+    match found {
+        None => plan_of_missing(scripts, shard, id, body, expected),
+        Some(found) => {
+            check_is_expected(shard, id, expected, found)?;
+            plan_of_existing(scripts, shard, id, body, found)
         }
-        if let (Some(script), Some(upsert), true) = (&body.script, &body.upsert, body.scripted_upsert) {
-            let document = Metadata { shard, id, found: None };
-            let (op, source) = scripted(scripts, script, &document, upsert.clone(), "create")?;
-            return Ok(match op.as_str() {
-                "create" => Plan::Create { source: to_bytes(&source)? },
-                _ => Plan::Noop,
-            });
-        }
-        return match upsert {
-            Some(upsert) => Ok(Plan::Create { source: to_bytes(upsert)? }),
-            None => Err(shard.located(RequestError::not_found(
-                "document_missing_exception",
-                format!("[{id}]: document missing"),
-            ))),
-        };
+    }
+}
+
+/// Plans an update of a document that does not exist.
+fn plan_of_missing(
+    scripts: &Scripts,
+    shard: &Shard,
+    id: &str,
+    body: &UpdateBody,
+    expected: Option<(u64, u64)>,
+) -> Result<Plan> {
+    let upsert = match (&body.upsert, body.doc_as_upsert) {
+        (_, true) => body.doc.as_ref(),
+        (upsert, false) => upsert.as_ref(),
     };
+    if let (Some((seq_no, primary_term)), Some(_)) = (expected, upsert) {
+        let why =
+            format!("required seqNo [{seq_no}], primary term [{primary_term}]. but no document was found");
+        return Err(shard.conflict(id, why));
+    }
+    if let (Some(script), Some(upsert), true) = (&body.script, &body.upsert, body.scripted_upsert) {
+        let document = Metadata { shard, id, found: None };
+        let (op, source) = scripted(scripts, script, &document, upsert.clone(), "create")?;
+        return Ok(match op.as_str() {
+            "create" => Plan::Create { source: to_bytes(&source)? },
+            _ => Plan::Noop,
+        });
+    }
+    match upsert {
+        Some(upsert) => Ok(Plan::Create { source: to_bytes(upsert)? }),
+        None => Err(shard.located(RequestError::not_found(
+            "document_missing_exception",
+            format!("[{id}]: document missing"),
+        ))),
+    }
+}
+
+/// Fails if the document has another sequence number or primary term than the request expects.
+fn check_is_expected(
+    shard: &Shard,
+    id: &str,
+    expected: Option<(u64, u64)>,
+    found: &FoundDocument,
+) -> Result<()> {
     if let Some((seq_no, primary_term)) =
         expected.filter(|expected| *expected != (found.identity.seq_no, found.identity.primary_term))
     {
@@ -265,6 +288,17 @@ fn plan(
         );
         return Err(shard.conflict(id, why));
     }
+    Ok(())
+}
+
+/// Plans an update of a document that exists.
+fn plan_of_existing(
+    scripts: &Scripts,
+    shard: &Shard,
+    id: &str,
+    body: &UpdateBody,
+    found: &FoundDocument,
+) -> Result<Plan> {
     if found.source.is_empty() {
         let reason = format!("[{id}]: document source missing");
         return Err(shard.located(RequestError::bad_request("document_source_missing_exception", reason)));
@@ -288,7 +322,7 @@ fn plan(
             _ => Plan::Noop,
         });
     }
-    let changed = match doc {
+    let changed = match &body.doc {
         Some(doc) => merge(&mut source, doc, body.detect_noop, 0)?,
         None => false,
     };

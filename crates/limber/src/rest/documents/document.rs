@@ -8,7 +8,8 @@ use limber_engine::{
 use limber_mapping::RequestError;
 use serde_json::json;
 
-use super::bulk::{push_json_string, push_outcome, push_update_get, source_member};
+use super::bulk::source_member;
+use super::bulk_items::{push_json_string, push_outcome, push_update_get};
 use super::source_filter;
 use crate::http::pools::PoolName;
 use crate::http::refusal::circuit_breaking;

@@ -181,6 +181,12 @@ fn documents(request: &Request) -> Result<Vec<TermVectorsRequest>> {
     if wanted.is_empty() {
         return Err(invalid("1: multi term vectors: no documents requested;"));
     }
+    check_are_complete(&wanted, request)?;
+    Ok(wanted)
+}
+
+/// Fails if an index or a document is missing. One error names all of them.
+fn check_are_complete(wanted: &[TermVectorsRequest], request: &Request) -> Result<()> {
     let mut problems = String::new();
     let mut count = 0;
     let mut tell = |why: String| {
@@ -201,7 +207,7 @@ fn documents(request: &Request) -> Result<Vec<TermVectorsRequest>> {
         }
     }
     match problems.is_empty() {
-        true => Ok(wanted),
+        true => Ok(()),
         false => Err(invalid(&problems)),
     }
 }

@@ -32,32 +32,51 @@ pub const ROUTES: &[Route] = &[
 
 /// Default of `index.analyze.max_token_count`.
 const TOKENS_MAX: usize = 10_000;
+
+/// The body of a request.
+#[derive(Default)]
+struct Asked {
+    /// At least one.
+    texts: Vec<String>,
+    analyzer: Option<String>,
+    field: Option<String>,
+    /// The components of an analyzer that the request defines: `tokenizer`, `filter` and `char_filter`.
+    custom: Map<String, Value>,
+    explain: bool,
+    normalizer: Option<String>,
+    attributes: Option<Vec<String>>,
+}
+
+impl Asked {
+    fn parse(body: &Value) -> Result<Asked> {
+        let Some(object) = body.as_object() else {
+            return Err(RequestError::parsing("expected an object as the body of [_analyze]"));
+        };
+        let mut asked = Asked::default();
+        for (name, value) in object {
+            match name.as_str() {
+                "text" => asked.texts = texts_of(value)?,
+                "analyzer" => asked.analyzer = Some(string(name, value)?),
+                "field" => asked.field = Some(string(name, value)?),
+                "tokenizer" | "filter" | "char_filter" => {
+                    asked.custom.insert(name.clone(), value.clone());
+                }
+                "explain" => asked.explain = value.as_bool().unwrap_or(false),
+                "normalizer" => asked.normalizer = Some(string(name, value)?),
+                "attributes" => asked.attributes = Some(names_of("attributes", value)?),
+                other => return Err(ObjectParser::new("analyze_request").unknown(other)),
+            }
+        }
+        if asked.texts.is_empty() {
+            return Err(RequestError::validation(["text is missing"]));
+        }
+        Ok(asked)
+    }
+}
+
 fn analyze(app: &App, request: &Request) -> Result<Response> {
     let body = request.json_required()?;
-    let Some(object) = body.as_object() else {
-        return Err(RequestError::parsing("expected an object as the body of [_analyze]"));
-    };
-    let mut texts = Vec::new();
-    let (mut analyzer, mut field) = (None, None);
-    let mut custom = Map::new();
-    let (mut explain, mut normalizer, mut attributes) = (false, None, None);
-    for (name, value) in object {
-        match name.as_str() {
-            "text" => texts = texts_of(value)?,
-            "analyzer" => analyzer = Some(string(name, value)?),
-            "field" => field = Some(string(name, value)?),
-            "tokenizer" | "filter" | "char_filter" => {
-                custom.insert(name.clone(), value.clone());
-            }
-            "explain" => explain = value.as_bool().unwrap_or(false),
-            "normalizer" => normalizer = Some(string(name, value)?),
-            "attributes" => attributes = Some(names_of("attributes", value)?),
-            other => return Err(ObjectParser::new("analyze_request").unknown(other)),
-        }
-    }
-    if texts.is_empty() {
-        return Err(RequestError::validation(["text is missing"]));
-    }
+    let Asked { texts, analyzer, field, custom, explain, normalizer, attributes } = Asked::parse(&body)?;
     if normalizer.is_some() && request.param("index").is_none() {
         return Err(RequestError::validation(["index is required if normalizer is specified"]));
     }

@@ -78,55 +78,18 @@ pub fn run(app: &App, request: &Request, read: impl Fn(&[u8]) -> Result<Value>) 
             "more than [{SEARCHES_MAX}] searches in one request"
         )));
     }
-    let mut parsed = Vec::with_capacity(pairs.len());
-    for pair in &pairs {
-        let [header, body] = pair else {
-            return Err(RequestError::illegal_argument(
-                "The msearch request must have a body line for every header line",
-            ));
-        };
-        check_work()?;
-        let header = Header::parse(header, request)?;
-        let body = read(body).and_then(|tree| header.search(&tree, body, request));
-        if let Ok(search) = &body {
-            search.validate_slice()?;
-            let routing = header.routing.as_deref().or(request.param("routing"));
-            let (index, preference) = (header.index.as_deref(), header.preference.as_deref());
-            check_not_with_point_in_time(search, index, header.options, routing, preference)?;
-            if total_as_int {
-                check_total_as_int(search)?;
-            }
-        }
-        parsed.push((header, body));
-    }
+    let parsed = parsed(&pairs, request, total_as_int, read)?;
     let started = std::time::Instant::now();
     let mut out = Vec::new();
     // All responses are held until the last one is complete.
     let mut charge = app.node.ledger().request.charge(0, "<msearch>").map_err(|e| circuit_breaking(&e))?;
-    for (header, body) in &parsed {
-        let mut one = || -> Result<Vec<u8>> {
-            let search = body.as_ref().map_err(Clone::clone)?;
-            let (found, _) = app
-                .node
-                .search(
-                    header.index.as_deref().unwrap_or("_all"),
-                    header.options,
-                    Placement {
-                        routing: header.routing.as_deref().or(request.param("routing")),
-                        preference: header.preference.as_deref().or(request.param("preference")),
-                    },
-                    search,
-                    None,
-                    request.cancelled.clone(),
-                )
-                .map_err(|error| refused(&error))?;
-            let pit_id = search.pit.as_ref().map(|point| point.id.as_str());
-            let ids = ContextIds { pit_id, ..ContextIds::default() };
-            let bytes = render(app, &found, ids, total_as_int)?;
+    for (header, search) in &parsed {
+        let search = search.as_ref().map_err(Clone::clone);
+        let answer = search.and_then(|search| found(app, request, header, search, total_as_int));
+        let answer = answer.and_then(|bytes| {
             charge.grow(bytes.len() as u64, "<msearch>").map_err(|error| circuit_breaking(&error))?;
             Ok(bytes)
-        };
-        let answer = one();
+        });
         let bytes = answer.as_ref().map_or(0, Vec::len);
         work::check_growth(out.len(), out.capacity(), bytes).map_err(stopped)?;
         if !out.is_empty() {
@@ -148,6 +111,67 @@ pub fn run(app: &App, request: &Request, read: impl Fn(&[u8]) -> Result<Value>) 
     out.splice(..0, head.into_bytes());
     out.extend_from_slice(b"]}");
     Ok(Response::raw(200, out))
+}
+
+/// A search as its two lines say it. The error is that of its body line, which is answered in its place.
+type Parsed = (Header, Result<SearchRequest>);
+
+/// Parses the lines of the searches. A header that is wrong fails the whole request.
+fn parsed(
+    pairs: &[&[&[u8]]],
+    request: &Request,
+    total_as_int: bool,
+    read: impl Fn(&[u8]) -> Result<Value>,
+) -> Result<Vec<Parsed>> {
+    let mut parsed = Vec::with_capacity(pairs.len());
+    for pair in pairs {
+        let [header, body] = pair else {
+            return Err(RequestError::illegal_argument(
+                "The msearch request must have a body line for every header line",
+            ));
+        };
+        check_work()?;
+        let header = Header::parse(header, request)?;
+        let body = read(body).and_then(|tree| header.search(&tree, body, request));
+        if let Ok(search) = &body {
+            search.validate_slice()?;
+            let routing = header.routing.as_deref().or(request.param("routing"));
+            let (index, preference) = (header.index.as_deref(), header.preference.as_deref());
+            check_not_with_point_in_time(search, index, header.options, routing, preference)?;
+            if total_as_int {
+                check_total_as_int(search)?;
+            }
+        }
+        parsed.push((header, body));
+    }
+    Ok(parsed)
+}
+
+/// Runs one search and renders its response.
+fn found(
+    app: &App,
+    request: &Request,
+    header: &Header,
+    search: &SearchRequest,
+    total_as_int: bool,
+) -> Result<Vec<u8>> {
+    let (found, _) = app
+        .node
+        .search(
+            header.index.as_deref().unwrap_or("_all"),
+            header.options,
+            Placement {
+                routing: header.routing.as_deref().or(request.param("routing")),
+                preference: header.preference.as_deref().or(request.param("preference")),
+            },
+            search,
+            None,
+            request.cancelled.clone(),
+        )
+        .map_err(|error| refused(&error))?;
+    let pit_id = search.pit.as_ref().map(|point| point.id.as_str());
+    let ids = ContextIds { pit_id, ..ContextIds::default() };
+    render(app, &found, ids, total_as_int)
 }
 
 /// Fails if the request was stopped.

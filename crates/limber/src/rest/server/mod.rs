@@ -8,6 +8,7 @@ pub(super) mod cluster_stats;
 pub(super) mod health_report;
 pub(super) mod info;
 pub(super) mod license;
+pub(super) mod node_info;
 pub(super) mod node_sections;
 pub(super) mod node_upkeep;
 pub(super) mod nodes;

@@ -1,4 +1,4 @@
-//! `_nodes` and `_nodes/stats`: what this node is, and what it is doing.
+//! `_nodes/stats`: which nodes a request is about, and what this node is doing.
 //!
 //! There is no JVM: the `jvm` section has the members that clients expect (`mem`, `gc.collectors`), with
 //! honest zeros and no collectors. Limber's own statistics are under `limber`.
@@ -14,7 +14,6 @@ use crate::rest::indices::stats::parse_stats_request;
 use crate::rest::router::{closest, get, unrecognized};
 use crate::rest::{App, Route};
 
-const INFO: &[&str] = &["flat_settings", "timeout"];
 const STATS: &[&str] = &[
     "level",
     "groups",
@@ -27,12 +26,8 @@ const STATS: &[&str] = &[
     "include_unloaded_segments",
 ];
 
-/// The endpoints of this file (`_nodes`), for [`crate::rest::ROUTES`].
+/// The endpoints of this file (`_nodes/stats`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
-    get("/_nodes", INFO, info),
-    get("/_nodes/{node_or_metric}", INFO, info),
-    get("/_nodes/{node}/{metric}", INFO, info),
-    get("/_nodes/{node}/info/{metric}", INFO, info),
     get("/_nodes/stats", STATS, stats),
     get("/_nodes/stats/{metric}", STATS, stats),
     get("/_nodes/stats/{metric}/{index_metric}", STATS, stats),
@@ -41,20 +36,6 @@ pub const ROUTES: &[Route] = &[
     get("/_nodes/{node}/stats/{metric}/{index_metric}", STATS, stats),
 ];
 
-const INFO_METRICS: &[&str] = &[
-    "settings",
-    "os",
-    "process",
-    "jvm",
-    "thread_pool",
-    "transport",
-    "http",
-    "plugins",
-    "ingest",
-    "aggregations",
-    "indices",
-    "search_pipelines",
-];
 const STATS_METRICS: &[&str] = &[
     "indices",
     "os",
@@ -117,162 +98,6 @@ pub fn envelope(app: &App, node: Option<Value>) -> Response {
 /// Returns the host under which clients reach the node.
 pub fn host(app: &App) -> &str {
     app.config.http_address.rsplit_once(':').map_or("127.0.0.1", |(host, _)| host)
-}
-
-fn info(app: &App, request: &Request) -> Result<Response> {
-    let mut node_filter = request.param("node");
-    let mut metrics = request.list("metric");
-    if let Some(either) = request.param("node_or_metric") {
-        let words: Vec<&str> = either.split(',').collect();
-        if words.iter().all(|word| *word == "_all" || INFO_METRICS.contains(word)) {
-            metrics = words.iter().map(|word| (*word).to_owned()).collect();
-        } else {
-            node_filter = Some(either);
-        }
-    }
-    if !node_filter.is_none_or(|filter| selects(app, filter)) {
-        return Ok(envelope(app, None));
-    }
-    let wants = |metric: &str| metrics.is_empty() || metrics.iter().any(|m| m == "_all" || m == metric);
-    let config = app.node.config();
-    let (pretty_name, kernel) = machine::os_release();
-    let attributes = attributes(app);
-    let mut node = json!({
-        "name": config.node_name,
-        "transport_address": app.config.http_address,
-        "host": host(app),
-        "ip": host(app),
-        "version": app.config.compat_version,
-        // Typed clients of Elasticsearch require these three. There is no transport protocol, so its version
-        // never changes.
-        "transport_version": 1,
-        "index_version": app.node.index_version().parse::<u64>().unwrap_or(0),
-        "component_versions": {"transform_config_version": 10_000_099},
-        "build_flavor": "default",
-        "build_type": "tar",
-        "build_hash": super::info::build_hash(),
-        "total_indexing_buffer": app.node.ledger().indexing.limit_bytes(),
-        "roles": ROLES,
-        "attributes": attributes,
-    });
-    let mut section = |name: &str, value: Value| {
-        if wants(name) {
-            node[name] = value;
-        }
-    };
-    let mut settings = config.settings.clone();
-    for (name, value) in &app.config.node_attributes {
-        settings.insert(format!("node.attr.{name}"), value.clone().into());
-    }
-    if let Some(repositories) = settings.get_mut("path.repo").filter(|value| value.is_string()) {
-        *repositories = json!([repositories.take()]);
-    }
-    settings.insert("cluster.election.strategy".into(), "supports_voting_only".into());
-    // Typed clients of Elasticsearch require both, and Elasticsearch's nodes have them by default.
-    settings.insert("http.type.default".into(), "netty4".into());
-    settings.insert("transport.type.default".into(), "netty4".into());
-    settings.insert("cluster.name".into(), config.cluster_name.clone().into());
-    settings.insert("node.name".into(), config.node_name.clone().into());
-    settings.insert("path.data".into(), config.data_path.display().to_string().into());
-    settings.insert("memory.limit".into(), config.memory_limit_bytes.to_string().into());
-    let flat = request.flag_or("flat_settings", false)?;
-    section(
-        "settings",
-        if flat { Value::Object(settings) } else { limber_engine::settings::nest(&settings) },
-    );
-    section(
-        "os",
-        json!({
-            "refresh_interval_in_millis": 1000,
-            "name": "Linux",
-            "pretty_name": pretty_name,
-            "arch": std::env::consts::ARCH,
-            "version": kernel,
-            "available_processors": app.config.cores,
-            "allocated_processors": app.config.cores,
-        }),
-    );
-    section(
-        "process",
-        json!({"refresh_interval_in_millis": 1000, "id": std::process::id(), "mlockall": false}),
-    );
-    section(
-        "jvm",
-        json!({
-            "pid": std::process::id(),
-            "version": "none",
-            "vm_name": "none: Limber is a native program",
-            "vm_version": env!("CARGO_PKG_VERSION"),
-            "vm_vendor": "Limber",
-            "start_time_in_millis": app.node.started_millis(),
-            "mem": {"heap_init_in_bytes": 0, "heap_max_in_bytes": config.memory_limit_bytes, "non_heap_init_in_bytes": 0, "non_heap_max_in_bytes": 0, "direct_max_in_bytes": 0},
-            "gc_collectors": [],
-            "memory_pools": [],
-            "using_bundled_jdk": false,
-            "using_compressed_ordinary_object_pointers": "false",
-            "input_arguments": [],
-        }),
-    );
-    let pools: Map<String, Value> = app
-        .pools
-        .stats()
-        .iter()
-        .map(|pool| {
-            (
-                pool.name.to_owned(),
-                json!({"type": "fixed", "size": pool.threads, "queue_size": pool.queue_size}),
-            )
-        })
-        .collect();
-    section("thread_pool", Value::Object(pools));
-    let address =
-        json!({"bound_address": [app.config.http_address], "publish_address": app.config.http_address});
-    section(
-        "transport",
-        json!({"bound_address": [app.config.http_address], "publish_address": app.config.http_address, "profiles": {}}),
-    );
-    let mut http = address;
-    http["max_content_length_in_bytes"] = app.config.max_content_bytes.into();
-    section("http", http);
-    section("plugins", json!([]));
-    if wants("plugins") {
-        node["modules"] = json!([]);
-    }
-    let mut section = |name: &str, value: Value| {
-        if wants(name) {
-            node[name] = value;
-        }
-    };
-    let processors: Vec<Value> =
-        limber_engine::ingest::processor_names().iter().map(|name| json!({"type": name})).collect();
-    section("ingest", json!({"processors": processors}));
-    let aggregations: Map<String, Value> = limber_search::aggregation::names()
-        .map(|name| (name.to_owned(), json!({"types": aggregated_types(name)})))
-        .collect();
-    section("aggregations", Value::Object(aggregations));
-    // OpenSearch's section; shown only to clients that ask for it.
-    if metrics.iter().any(|metric| metric == "search_pipelines") {
-        let listed = |names: &[&str]| names.iter().map(|name| json!({"type": name})).collect::<Vec<Value>>();
-        let (request, response) = limber_engine::search_pipeline_processors();
-        node["search_pipelines"] = json!({
-            "phase_results_processors": [],
-            "request_processors": listed(&request),
-            "response_processors": listed(&response),
-        });
-    }
-    Ok(envelope(app, Some(node)))
-}
-
-/// Returns the value types that an aggregation takes, under the names of Elasticsearch's registry.
-fn aggregated_types(name: &str) -> &'static [&'static str] {
-    match name {
-        "filter" | "filters" => &["other"],
-        "cardinality" | "missing" | "terms" | "value_count" => {
-            &["boolean", "date", "ip", "keyword", "numeric"]
-        }
-        "date_histogram" | "date_range" => &["boolean", "date", "numeric"],
-        _ => &["boolean", "date", "numeric"],
-    }
 }
 
 fn stats(app: &App, request: &Request) -> Result<Response> {
@@ -456,8 +281,6 @@ fn thread_pool_section(app: &App) -> Value {
     )
 }
 
-/// Returns Limber's own section: each pool of the ledger, the memory that the process really holds, and the
-/// counters of the term-index cache.
 fn pressure_section(app: &App) -> Value {
     let stats = app.node.indexing_pressure().stats();
     let bytes = |bytes: u64| {
@@ -475,6 +298,8 @@ fn pressure_section(app: &App) -> Value {
     }})
 }
 
+/// Returns Limber's own section: each pool of the ledger, the memory that the process really holds, and the
+/// counters of the term-index cache.
 fn limber_section(app: &App) -> Value {
     let ledger = app.node.ledger();
     let parent = &ledger.parent;

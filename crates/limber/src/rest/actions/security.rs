@@ -1,0 +1,91 @@
+//! Actions: users, roles and keys.
+
+use super::lookup::{ABSENT, KNOWN, Row};
+
+/// The rows of these routes.
+pub(super) const ROWS: &[Row] = &[
+    ("GET", "/_security/_authenticate", KNOWN),
+    ("GET", "/_security/user", "cluster:admin/xpack/security/user/get"),
+    ("GET", "/_security/user/{username}", "cluster:admin/xpack/security/user/get"),
+    ("PUT POST", "/_security/user/{username}", "cluster:admin/xpack/security/user/put"),
+    ("DELETE", "/_security/user/{username}", "cluster:admin/xpack/security/user/delete"),
+    // All users may change their own password; the handler checks whose it is.
+    ("PUT POST", "/_security/user/_password", KNOWN),
+    ("PUT POST", "/_security/user/{username}/_password", KNOWN),
+    ("PUT POST", "/_security/user/{username}/_enable", "cluster:admin/xpack/security/user/set_enabled"),
+    ("PUT POST", "/_security/user/{username}/_disable", "cluster:admin/xpack/security/user/set_enabled"),
+    ("GET", "/_security/user/_privileges", "cluster:admin/xpack/security/user/list_privileges"),
+    ("GET POST", "/_security/user/_has_privileges", "cluster:admin/xpack/security/user/has_privileges"),
+    // Asking about another user needs more; the handler checks whose privileges are asked for.
+    (
+        "GET POST",
+        "/_security/user/{username}/_has_privileges",
+        "cluster:admin/xpack/security/user/has_privileges",
+    ),
+    ("GET", "/_security/role", "cluster:admin/xpack/security/role/get"),
+    ("POST", "/_security/role", "cluster:admin/xpack/security/role/bulk_put"),
+    ("DELETE", "/_security/role", "cluster:admin/xpack/security/role/bulk_delete"),
+    ("GET POST", "/_security/_query/role", "cluster:admin/xpack/security/role/query"),
+    ("GET POST", "/_security/_query/user", "cluster:admin/xpack/security/user/query"),
+    ("GET", "/_security/role/{name}", "cluster:admin/xpack/security/role/get"),
+    ("PUT POST", "/_security/role/{name}", "cluster:admin/xpack/security/role/put"),
+    ("DELETE", "/_security/role/{name}", "cluster:admin/xpack/security/role/delete"),
+    ("PUT POST", "/_security/role/{name}/_clear_cache", "cluster:admin/xpack/security/roles/cache/clear"),
+    ("PUT POST", "/_security/realm/{realms}/_clear_cache", "cluster:admin/xpack/security/realm/cache/clear"),
+    (
+        "PUT POST",
+        "/_security/service/{namespace}/{service}/credential/token/{name}/_clear_cache",
+        "cluster:admin/xpack/security/cache/clear",
+    ),
+    ("PUT POST", "/_security/api_key/{ids}/_clear_cache", "cluster:admin/xpack/security/cache/clear"),
+    (
+        "PUT POST",
+        "/_security/privilege/{application}/_clear_cache",
+        "cluster:admin/xpack/security/cache/clear",
+    ),
+    ("GET", "/_security/role_mapping", "cluster:admin/xpack/security/role_mapping/get"),
+    ("GET", "/_security/role_mapping/{name}", "cluster:admin/xpack/security/role_mapping/get"),
+    ("PUT POST", "/_security/role_mapping/{name}", "cluster:admin/xpack/security/role_mapping/put"),
+    ("DELETE", "/_security/role_mapping/{name}", "cluster:admin/xpack/security/role_mapping/delete"),
+    ("PUT POST", "/_security/api_key", "cluster:admin/xpack/security/api_key/create"),
+    ("GET", "/_security/api_key", "cluster:admin/xpack/security/api_key/get"),
+    ("DELETE", "/_security/api_key", "cluster:admin/xpack/security/api_key/invalidate"),
+    ("POST", "/_security/api_key/_bulk_update", "cluster:admin/xpack/security/api_key/bulk_update"),
+    ("PUT", "/_security/api_key/{id}", "cluster:admin/xpack/security/api_key/update"),
+    ("GET POST", "/_security/_query/api_key", "cluster:admin/xpack/security/api_key/query"),
+    ("POST", "/_security/api_key/grant", "cluster:admin/xpack/security/api_key/grant"),
+    ("GET", "/_security/privilege", "cluster:admin/xpack/security/privilege/get"),
+    ("GET", "/_security/privilege/{application}", "cluster:admin/xpack/security/privilege/get"),
+    ("GET", "/_security/privilege/{application}/{privilege}", "cluster:admin/xpack/security/privilege/get"),
+    ("PUT POST", "/_security/privilege", "cluster:admin/xpack/security/privilege/put"),
+    (
+        "DELETE",
+        "/_security/privilege/{application}/{privilege}",
+        "cluster:admin/xpack/security/privilege/delete",
+    ),
+    ("GET", "/_security/privilege/_builtin", "cluster:admin/xpack/security/privilege/builtin/get"),
+    ("GET", "/_security/service", "cluster:admin/xpack/security/service_account/get"),
+    ("GET", "/_security/service/{namespace}", "cluster:admin/xpack/security/service_account/get"),
+    ("GET", "/_security/service/{namespace}/{service}", "cluster:admin/xpack/security/service_account/get"),
+    (
+        "GET",
+        "/_security/service/{namespace}/{service}/credential",
+        "cluster:admin/xpack/security/service_account/credential/get",
+    ),
+    (
+        "PUT POST",
+        "/_security/service/{namespace}/{service}/credential/token/{name}",
+        "cluster:admin/xpack/security/service_account/token/create",
+    ),
+    (
+        "POST",
+        "/_security/service/{namespace}/{service}/credential/token",
+        "cluster:admin/xpack/security/service_account/token/create",
+    ),
+    (
+        "DELETE",
+        "/_security/service/{namespace}/{service}/credential/token/{name}",
+        "cluster:admin/xpack/security/service_account/token/delete",
+    ),
+    ("POST DELETE", "/_security/oauth2/token", ABSENT),
+];

@@ -1,0 +1,199 @@
+//! An action line of `_bulk`: "what is to be done, with which document?" Source: `BulkRequestParser`.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use limber_engine::{OperationKind, Result};
+use limber_mapping::RequestError;
+use serde::Deserialize;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// An action line, with texts that are borrowed from it.
+pub(super) struct Action<'a> {
+    pub kind: OperationKind,
+    pub metadata: Metadata<'a>,
+}
+
+impl<'a> Action<'a> {
+    /// Parses a line. Errors name its number.
+    pub(super) fn parse(line: &'a [u8], line_number: usize) -> Result<Action<'a>> {
+        serde_json::from_slice(line).map_err(|error| {
+            let text = error.to_string();
+            // Custom errors of the visitor start with a marker; serde_json appends its position to them.
+            match text.strip_prefix(MARK) {
+                Some(rest) => {
+                    let rest = rest.rsplit_once(" at line ").map_or(rest, |(message, _)| message);
+                    RequestError::illegal_argument(rest.replace("{line}", &line_number.to_string()))
+                }
+                None => RequestError::illegal_argument(format!(
+                    "Malformed action/metadata line [{line_number}], expected a JSON object: {text}"
+                )),
+            }
+        })
+    }
+}
+
+/// The object of an action line.
+#[derive(Default)]
+pub(super) struct Metadata<'a> {
+    pub index: Option<Cow<'a, str>>,
+    pub id: Option<Cow<'a, str>>,
+    pub routing: Option<Cow<'a, str>>,
+    pub version: Option<u64>,
+    pub version_type: Option<Cow<'a, str>>,
+    pub if_seq_no: Option<u64>,
+    pub if_primary_term: Option<u64>,
+    pub pipeline: Option<Cow<'a, str>>,
+    pub op_type: Option<Cow<'a, str>>,
+    pub require_alias: Option<bool>,
+    pub require_data_stream: Option<bool>,
+    pub retry_on_conflict: u32,
+    pub dynamic_templates: Option<&'a RawValue>,
+    pub source: Option<&'a RawValue>,
+}
+
+/// Marks messages that already have Elasticsearch's wording.
+const MARK: &str = "\u{1}";
+
+impl<'de: 'a, 'a> Deserialize<'de> for Action<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct ActionVisitor;
+        impl<'de> Visitor<'de> for ActionVisitor {
+            type Value = Action<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an action object")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> std::result::Result<Action<'de>, M::Error> {
+                let error = |text: String| <M::Error as serde::de::Error>::custom(format!("{MARK}{text}"));
+                let name: Option<Cow<'de, str>> = map.next_key::<BorrowedStr<'de>>()?.map(|s| s.0);
+                let Some(name) = name else {
+                    return Err(error(
+                        "Malformed action/metadata line [{line}], expected FIELD_NAME but found [END_OBJECT]"
+                            .into(),
+                    ));
+                };
+                let kind = match &*name {
+                    "index" => OperationKind::Index,
+                    "create" => OperationKind::Create,
+                    "update" => OperationKind::Update,
+                    "delete" => OperationKind::Delete,
+                    other => {
+                        return Err(error(format!(
+                            "Malformed action/metadata line [{{line}}], expected one of [create, delete, index, update] but found [{other}]"
+                        )));
+                    }
+                };
+                let metadata = map.next_value()?;
+                if map.next_key::<IgnoredAny>()?.is_some() {
+                    return Err(error(
+                        "Malformed action/metadata line [{line}], expected END_OBJECT but found [FIELD_NAME]"
+                            .into(),
+                    ));
+                }
+                Ok(Action { kind, metadata })
+            }
+        }
+        deserializer.deserialize_map(ActionVisitor)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Metadata<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct MetadataVisitor;
+        impl<'de> Visitor<'de> for MetadataVisitor {
+            type Value = Metadata<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object with the action's metadata")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(
+                self,
+                mut map: M,
+            ) -> std::result::Result<Metadata<'de>, M::Error> {
+                let mut metadata = Metadata::default();
+                while let Some(BorrowedStr(name)) = map.next_key()? {
+                    match &*name {
+                        "_index" => metadata.index = text(&mut map)?,
+                        "_id" => metadata.id = text(&mut map)?,
+                        "routing" | "_routing" => metadata.routing = text(&mut map)?,
+                        "version" | "_version" => metadata.version = Some(number(&mut map)?),
+                        "version_type" | "_version_type" => metadata.version_type = text(&mut map)?,
+                        "if_seq_no" => metadata.if_seq_no = Some(number(&mut map)?),
+                        "if_primary_term" => metadata.if_primary_term = Some(number(&mut map)?),
+                        "pipeline" => metadata.pipeline = text(&mut map)?,
+                        "op_type" => metadata.op_type = text(&mut map)?,
+                        "require_alias" => metadata.require_alias = map.next_value()?,
+                        "require_data_stream" => metadata.require_data_stream = map.next_value()?,
+                        "retry_on_conflict" | "_retry_on_conflict" => {
+                            metadata.retry_on_conflict = number(&mut map)?.min(u64::from(u32::MAX)) as u32;
+                        }
+                        "dynamic_templates" => metadata.dynamic_templates = Some(map.next_value()?),
+                        "_source" => metadata.source = Some(map.next_value()?),
+                        other => {
+                            return Err(serde::de::Error::custom(format!(
+                                "{MARK}Action/metadata line [{{line}}] contains an unknown parameter [{other}]"
+                            )));
+                        }
+                    }
+                }
+                Ok(metadata)
+            }
+        }
+        deserializer.deserialize_map(MetadataVisitor)
+    }
+}
+
+/// A string that is borrowed from the line unless it contains escapes.
+struct BorrowedStr<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for BorrowedStr<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct TextVisitor;
+        impl<'de> Visitor<'de> for TextVisitor {
+            type Value = BorrowedStr<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a string or number")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> std::result::Result<Self::Value, E> {
+                Ok(BorrowedStr(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> std::result::Result<Self::Value, E> {
+                Ok(BorrowedStr(Cow::Owned(text.to_owned())))
+            }
+
+            fn visit_u64<E>(self, number: u64) -> std::result::Result<Self::Value, E> {
+                Ok(BorrowedStr(Cow::Owned(number.to_string())))
+            }
+
+            fn visit_i64<E>(self, number: i64) -> std::result::Result<Self::Value, E> {
+                Ok(BorrowedStr(Cow::Owned(number.to_string())))
+            }
+
+            fn visit_f64<E>(self, number: f64) -> std::result::Result<Self::Value, E> {
+                Ok(BorrowedStr(Cow::Owned(number.to_string())))
+            }
+
+            fn visit_bool<E>(self, value: bool) -> std::result::Result<Self::Value, E> {
+                Ok(BorrowedStr(Cow::Owned(value.to_string())))
+            }
+        }
+        deserializer.deserialize_any(TextVisitor)
+    }
+}
+
+fn text<'de, M: MapAccess<'de>>(map: &mut M) -> std::result::Result<Option<Cow<'de, str>>, M::Error> {
+    Ok(map.next_value::<Option<BorrowedStr<'de>>>()?.map(|value| value.0))
+}
+
+/// Reads an integer, which may also be written as a string.
+fn number<'de, M: MapAccess<'de>>(map: &mut M) -> std::result::Result<u64, M::Error> {
+    let BorrowedStr(text) = map.next_value()?;
+    text.parse().map_err(|_| serde::de::Error::custom(format!("{MARK}For input string: \"{text}\"")))
+}
