@@ -257,6 +257,10 @@ fn statistics_have_every_pool_the_counters_of_the_cache_and_the_process() {
     let anonymous = number(&node["process"]["mem"]["anonymous_in_bytes"]);
     assert!(MIB < anonymous && anonymous < resident, "{anonymous} of {resident}");
     number(&memory["unexplained_in_bytes"]);
+    let allocator = |name: &str| number(&memory["allocator"][name]);
+    assert!(allocator("allocated_in_bytes") > 0);
+    assert!(allocator("allocated_in_bytes") <= allocator("active_in_bytes"));
+    assert!(allocator("active_in_bytes") <= allocator("resident_in_bytes"));
 }
 
 #[test]

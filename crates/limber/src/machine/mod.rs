@@ -15,7 +15,7 @@ mod scheduling;
 mod system;
 mod threads;
 
-pub use allocated::allocated_bytes;
+pub use allocated::{allocated_bytes, allocator_stats};
 pub use descriptors::{open_count as open_descriptor_count, raise_limit as raise_descriptor_limit};
 pub use freed::{FreedMemory, give_back_freed};
 pub use mapped::MappedMemory;

@@ -304,6 +304,7 @@ fn limber_section(app: &App) -> Value {
     let ledger = app.node.ledger();
     let parent = &ledger.parent;
     let process = machine::process();
+    let allocator = machine::allocator_stats();
     let pools: Map<String, Value> = ledger
         .pools()
         .iter()
@@ -331,6 +332,11 @@ fn limber_section(app: &App) -> Value {
             "anonymous_in_bytes": process.anonymous_bytes,
             "explained_in_bytes": parent.used_bytes(),
             "unexplained_in_bytes": process.anonymous_bytes.saturating_sub(parent.used_bytes()),
+            "allocator": {
+                "allocated_in_bytes": allocator.allocated_bytes,
+                "active_in_bytes": allocator.active_bytes,
+                "resident_in_bytes": allocator.resident_bytes,
+            },
             "pools_limit_in_bytes": parent.limit_bytes(),
             "trips": parent.tripped_count(),
             "pools": pools,
