@@ -120,6 +120,14 @@ impl Framing {
         }
     }
 
+    /// Returns how many bytes of the current body are still to come, as far as its length is known.
+    pub fn body_bytes_left(&self) -> u64 {
+        match self.state {
+            State::Body(left) => left,
+            _ => 0,
+        }
+    }
+
     /// Whether nothing more is passed on from this connection.
     pub fn has_ended(&self) -> bool {
         matches!(self.state, State::Ended)

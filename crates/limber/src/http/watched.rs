@@ -68,7 +68,11 @@ impl Watched {
     fn read(&mut self, context: &mut Context<'_>, into: &mut ReadBufCursor<'_>) -> Poll<Result<usize>> {
         ARRIVING.with_borrow_mut(|Arriving { read, valid }| {
             read.resize(READ_BYTES_MAX, 0);
-            let mut buffer = ReadBuf::new(read);
+            // What is not passed on at once stays with the connection. Of a body it is read soon; of a request
+            // behind another, only when that is answered.
+            let is_body = self.framing.body_bytes_left() >= READ_BYTES_MAX as u64;
+            let wanted = if is_body { READ_BYTES_MAX } else { PASSED_BYTES_MAX };
+            let mut buffer = ReadBuf::new(&mut read[..wanted]);
             ready!(Pin::new(self.io.inner_mut()).poll_read(context, &mut buffer))?;
             let count = buffer.filled().len();
             self.connection.note_use();

@@ -122,10 +122,13 @@ pub(super) struct BodyCharge {
 }
 
 impl BodyCharge {
+    /// Counts bytes that have arrived of a write.
+    fn arrived(&mut self, bytes: usize) -> Result<(), RequestError> {
+        self.pending.as_mut().map_or(Ok(()), |pending| pending.grow(bytes as u64))
+    }
+
+    /// Charges memory that is about to be allocated.
     fn grow(&mut self, app: &App, bytes: usize) -> Result<(), RequestError> {
-        if let Some(pending) = &mut self.pending {
-            pending.grow(bytes as u64)?;
-        }
         let outcome = match &mut self.charge {
             _ if !self.is_charged => Ok(()),
             Some(charge) => limber_store::Charge::grow(charge, bytes as u64, "<http_request>"),
@@ -151,8 +154,8 @@ async fn read_body(
     if expected > max_bytes {
         return Err(too_large(max_bytes));
     }
-    let mut whole = Vec::with_capacity(expected.min(FREE_BODY_BYTES));
-    let mut charged_bytes = FREE_BODY_BYTES;
+    let mut whole: Vec<u8> = Vec::with_capacity(expected.min(FREE_BODY_BYTES));
+    let mut charged_bytes = 0;
     let started = Instant::now();
     loop {
         let Some(frame) = next_frame(body, started, whole.len()).await? else { break };
@@ -161,21 +164,27 @@ async fn read_body(
         if needed > max_bytes {
             return Err(too_large(max_bytes));
         }
-        if needed > charged_bytes {
+        body_charge.arrived(data.len())?;
+        if needed > charged_bytes.max(FREE_BODY_BYTES) {
             // Memory that the allocator reuses is resident although nothing has arrived in it, so the whole
             // buffer is charged.
             let doubled = needed.saturating_mul(CAPACITY_FACTOR).min(max_bytes);
             let room_bytes = if expected >= needed { doubled.min(expected) } else { doubled };
             body_charge.grow(app, room_bytes - charged_bytes)?;
             charged_bytes = room_bytes;
-            if whole.try_reserve_exact(room_bytes - whole.len()).is_err() {
-                return Err(too_large(max_bytes));
-            }
+            // If it is too large to reserve, the vector grows as usual.
+            let _ = whole.try_reserve_exact(room_bytes - whole.len());
         }
         whole.extend_from_slice(&data);
     }
-    if whole.len() <= FREE_BODY_BYTES {
-        body_charge.grow(app, whole.len())?;
+    match &mut body_charge.charge {
+        // A body of unknown length has got more room than it needs.
+        Some(charge) if charged_bytes > whole.len() => {
+            whole.shrink_to_fit();
+            charge.shrink_to(whole.len() as u64);
+        }
+        None => body_charge.grow(app, whole.len())?,
+        Some(_) => {}
     }
     Ok(Bytes::from(whole))
 }
@@ -224,6 +233,7 @@ fn decompress(
         if plain.len() + count > max_bytes {
             return Err(too_large(max_bytes));
         }
+        body_charge.arrived(count)?;
         body_charge.grow(app, count)?;
         work::check_growth(plain.len(), plain.capacity(), count).map_err(RequestError::from)?;
         plain.extend_from_slice(&chunk[..count]);
