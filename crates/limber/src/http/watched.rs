@@ -68,8 +68,8 @@ impl Watched {
     fn read(&mut self, context: &mut Context<'_>, into: &mut ReadBufCursor<'_>) -> Poll<Result<usize>> {
         ARRIVING.with_borrow_mut(|Arriving { read, valid }| {
             read.resize(READ_BYTES_MAX, 0);
-            // What is not passed on at once stays with the connection. A body is read soon, but a request
-            // that waits behind another only when that is answered.
+            // Bytes that are not passed on at once stay with the connection. Those of a body are read soon.
+            // Those of a next request are read only after this one is answered, so few of them are taken.
             let is_body = self.framing.body_bytes_left() >= READ_BYTES_MAX as u64;
             let wanted = if is_body { READ_BYTES_MAX } else { PASSED_BYTES_MAX };
             let mut buffer = ReadBuf::new(&mut read[..wanted]);

@@ -186,7 +186,7 @@ pub(crate) fn joined(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// Where names begin that are [joined] to `path`.
+/// Returns the byte offset at which a name begins after it is [joined] to `path`.
 pub(crate) fn names_from(path: &str) -> usize {
     if path.is_empty() { 0 } else { path.len() + 1 }
 }

@@ -89,7 +89,7 @@ pub struct DocumentSet {
     pub meta: Params,
 }
 
-/// Where the documents of a set are.
+/// The place from which the documents of a set are read.
 #[derive(Debug, Clone)]
 pub enum DocumentSource {
     /// An uncompressed NDJSON file. If the selected challenge uses it, then after `load::load` it exists, has

@@ -18,7 +18,7 @@ pub(crate) struct SchemesConfig {
     pub budget_percent: f64,
     /// Budgets at which to query after the rounds, in percent of the same.
     pub sweep_percent: Vec<f64>,
-    /// Where the races are stored.
+    /// The store that keeps the races.
     pub store: RaceStore,
     /// Set when the user interrupts.
     pub is_cancelled: Arc<AtomicBool>,

@@ -1,4 +1,4 @@
-//! Where a script goes on.
+//! Control flow: what a script does after a statement.
 
 use crate::values::Value;
 

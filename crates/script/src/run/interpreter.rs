@@ -120,7 +120,7 @@ impl<'a> Run<'a> {
         self.renew_memory(kept_bytes);
     }
 
-    /// Gives the script its memory again, but for `kept_bytes` of what outlives a document.
+    /// Resets the memory that the script may use, less `kept_bytes`, which outlive the document.
     pub fn renew_memory(&mut self, kept_bytes: u64) {
         self.growth_left = GROWTH_MAX.saturating_sub(kept_bytes);
     }

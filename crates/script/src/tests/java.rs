@@ -44,7 +44,7 @@ fn kind_of(class: &str) -> String {
     kind
 }
 
-/// Of equal items, Java's streams and collections find the first.
+/// If items are equal, Java's streams and collections find the first of them.
 #[test]
 fn of_equals_the_first_is_found() {
     for (source, expected) in [

@@ -10,7 +10,7 @@ use crate::RequestError;
 use crate::definition::{self, Node};
 
 impl ObjectNode {
-    /// Where the names of its fields begin in their paths.
+    /// Returns the byte offset at which the names of its fields begin in their paths.
     pub(crate) fn names_from(&self) -> usize {
         definition::names_from(&self.path)
     }

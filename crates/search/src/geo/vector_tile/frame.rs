@@ -211,7 +211,8 @@ impl Frame {
         Ok(pixels)
     }
 
-    /// Returns the whole turns, in pixels to the east, by which an outline has to be moved to touch the tile.
+    /// Returns the distances, in pixels to the east, by which the outline must move to touch the tile. Each
+    /// is a whole number of turns around the earth.
     fn turns<'p>(&self, outline: impl Iterator<Item = &'p Pixel>) -> Vec<f64> {
         let (clip, world) = (self.clip(), self.extent / self.square[2]);
         let (west, east) =
@@ -221,8 +222,8 @@ impl Frame {
     }
 }
 
-/// Turns by which an outline may have to be moved: corners that can be drawn are a turn beyond the map at
-/// most, and those of a ring across the date line two turns.
+/// The largest number of turns around the earth by which an outline may have to move. Corners that can be
+/// drawn are at most one turn beyond the map; those of a ring across the date line are at most two.
 const TURNS_MAX: i32 = 2;
 
 /// Whether an index accepts all corners. Others may be in a document whose malformed values are ignored.
