@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use limber_engine::TermIndexReport;
-
-use crate::rest::human_bytes;
+use limber_text::byte_size;
 
 /// Show how large the term indices (FSTs) of a data folder are whose server is not running
 #[derive(Debug, clap::Args)]
@@ -45,8 +44,8 @@ fn print(out: &mut impl Write, report: &TermIndexReport) -> std::io::Result<()> 
         "{} segments, {} documents, {} on disk, term index {}",
         report.segment_count,
         report.document_count,
-        human_bytes(report.disk_bytes),
-        human_bytes(total)
+        byte_size::show(report.disk_bytes),
+        byte_size::show(total)
     )?;
     if total == 0 {
         return Ok(());
@@ -58,16 +57,16 @@ fn print(out: &mut impl Write, report: &TermIndexReport) -> std::io::Result<()> 
         writeln!(
             out,
             "{:>12}  {:>8}  {:>12}  {index} / {path}",
-            human_bytes(field.index_bytes),
+            byte_size::show(field.index_bytes),
             field.segment_count,
-            human_bytes(field.largest_bytes)
+            byte_size::show(field.largest_bytes)
         )?;
     }
     writeln!(out, "\n{:>12}  FSTs", "smaller than")?;
     let most = report.histogram.iter().copied().max().unwrap_or(0).max(1);
     for (class, &count) in report.histogram.iter().enumerate() {
         let bound = match class + 1 < report.histogram.len() {
-            true => human_bytes(1024 << (2 * class)),
+            true => byte_size::show(1024 << (2 * class)),
             false => "any".to_owned(),
         };
         let bar = "#".repeat((count * 50).div_ceil(most) as usize);

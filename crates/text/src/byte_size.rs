@@ -33,6 +33,30 @@ pub fn split_unit(lower: &str) -> Option<(&str, u32)> {
     UNITS.into_iter().find_map(|(unit, shift)| Some((lower.strip_suffix(unit)?.trim(), shift)))
 }
 
+/// Returns the bytes of a unit in lower case (`mb`, or `m`); `None` if there is no such unit.
+pub fn unit_bytes(name: &str) -> Option<u64> {
+    UNITS.into_iter().find(|(unit, _)| *unit == name).map(|(_, shift)| 1 << shift)
+}
+
+/// Shows a size as `ByteSizeValue#toString` does: in the largest unit of which it has one, with one decimal
+/// unless that is zero.
+pub fn show(bytes: u64) -> String {
+    let units = UNITS.into_iter().filter(|(unit, shift)| unit.len() == 2 && bytes >= 1 << shift);
+    match units.max_by_key(|(_, shift)| *shift) {
+        Some((unit, shift)) => one_decimal(bytes as f64 / (1u64 << shift) as f64, unit),
+        None => format!("{bytes}b"),
+    }
+}
+
+/// Shows a number with one decimal, cut off, unless that is zero.
+pub(crate) fn one_decimal(value: f64, unit: &str) -> String {
+    let tenths = (value * 10.0).floor() as u64;
+    match tenths % 10 {
+        0 => format!("{}{unit}", tenths / 10),
+        tenth => format!("{}.{tenth}{unit}", tenths / 10),
+    }
+}
+
 /// Parses `512mb`, `1kb`, `10b` or `0`, with fractions (`1.5gb`); `-1` is `None`.
 ///
 /// # Errors
@@ -97,6 +121,17 @@ mod tests {
         check("mb", Err(NotASize::NoUnit));
         check("1e30pb", Err(NotASize::OutOfRange));
         check("-2kb", Err(NotASize::OutOfRange));
+    }
+
+    #[test]
+    fn sizes_are_shown_in_the_largest_unit() {
+        for (bytes, shown) in
+            [(0, "0b"), (1023, "1023b"), (1536, "1.5kb"), (2 << 30, "2gb"), (u64::MAX, "16383.9pb")]
+        {
+            assert_eq!(show(bytes), shown);
+        }
+        assert_eq!((unit_bytes("b"), unit_bytes("kb"), unit_bytes("k")), (Some(1), Some(1024), Some(1024)));
+        assert_eq!(unit_bytes("KB"), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! Source: `org.elasticsearch.core.TimeValue#parseTimeValue`.
 
+use crate::byte_size::one_decimal;
 use crate::{Error, Result};
 
 /// Units by their suffixes, with their nanoseconds; a unit that ends like another one comes before it.
@@ -87,6 +88,22 @@ impl TimeValue {
     }
 }
 
+/// Returns the nanoseconds of a unit (`micros`); `None` if there is no such unit.
+pub fn unit_nanos(name: &str) -> Option<u64> {
+    UNITS.into_iter().find(|(unit, _)| *unit == name).map(|(_, nanos)| nanos)
+}
+
+/// Shows milliseconds as `TimeValue#toString` does: in the largest unit of which they have one, with one
+/// decimal unless that is zero.
+pub fn show_millis(millis: u64) -> String {
+    let nanos = u128::from(millis) * 1_000_000;
+    let units = UNITS.into_iter().rev().find(|(_, unit_nanos)| nanos >= u128::from(*unit_nanos));
+    match units {
+        None => "0s".to_owned(),
+        Some((unit, unit_nanos)) => one_decimal(nanos as f64 / unit_nanos as f64, unit),
+    }
+}
+
 fn is_minus_one(text: &str) -> bool {
     text.strip_prefix('-').is_some_and(|digits| digits.trim_start_matches('0') == "1")
 }
@@ -119,6 +136,16 @@ mod tests {
         assert_eq!((time.millis(), time.millis_begun()), (1, 2));
         let long = TimeValue::parse("1000000d", "k").expect("a time").expect("not -1");
         assert_eq!(long.millis(), 86_400_000_000_000);
+    }
+
+    #[test]
+    fn times_are_shown_in_the_largest_unit() {
+        for (millis, shown) in
+            [(0, "0s"), (12, "12ms"), (1500, "1.5s"), (90_000, "1.5m"), (172_800_000, "2d")]
+        {
+            assert_eq!(show_millis(millis), shown);
+        }
+        assert_eq!((unit_nanos("ms"), unit_nanos("MS")), (Some(1_000_000), None));
     }
 
     #[test]

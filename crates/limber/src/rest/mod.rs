@@ -22,7 +22,6 @@ mod server;
 pub use actions::action_of;
 pub use app::{App, AppConfig};
 pub use bodies::check_body;
-pub use cat::human_bytes;
 pub use router::{Resolved, Route};
 pub use server::info::build_hash;
 pub use server::page::words_of_routes;

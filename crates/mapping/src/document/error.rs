@@ -48,14 +48,30 @@ pub(super) fn field(
     cause: RequestError,
 ) -> RequestError {
     let document_id = if id.is_empty() { String::new() } else { format!(" in document with id '{id}'") };
-    document(
-        source,
-        offset,
-        format_args!(
-            "failed to parse field [{path}] of type [{kind}]{document_id}. Preview of field's value: '{preview}'"
-        ),
-    )
-    .caused_by(cause)
+    let shown = format!("{document_id}. Preview of field's value: '{preview}'");
+    refused_by_field(source, offset, (path, kind), &shown, cause)
+}
+
+/// Returns the error about a value that its field cannot accept, and that is not shown.
+#[cold]
+pub(super) fn field_without_preview(
+    source: &[u8],
+    offset: usize,
+    path_and_kind: (&str, &str),
+    cause: RequestError,
+) -> RequestError {
+    refused_by_field(source, offset, path_and_kind, "", cause)
+}
+
+fn refused_by_field(
+    source: &[u8],
+    offset: usize,
+    (path, kind): (&str, &str),
+    details: &str,
+    cause: RequestError,
+) -> RequestError {
+    let reason = format_args!("failed to parse field [{path}] of type [{kind}]{details}");
+    document(source, offset, reason).caused_by(cause)
 }
 
 /// Returns the error about a term longer than [`TERM_BYTES_MAX`].

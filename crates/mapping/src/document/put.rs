@@ -264,11 +264,10 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         let cause = RequestError::illegal_argument(
             "Cannot index data directly into a field with a [script] parameter",
         );
-        if node.field.is_point() {
-            let reason = format!("failed to parse field [{}] of type [geo_point]", node.field.path);
-            return error::document(self.bytes, at, reason).caused_by(cause).into();
-        }
         let path_and_kind = (&*node.field.path, node.field.type_name());
+        if node.field.is_point() {
+            return error::field_without_preview(self.bytes, at, path_and_kind, cause).into();
+        }
         error::field(self.bytes, at, path_and_kind, &self.scratch.id, preview, cause).into()
     }
 

@@ -281,9 +281,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
 
     #[cold]
     pub(super) fn unreadable(&self, node: &Leaf, at: usize, cause: RequestError) -> Stop {
-        let field = &*node.field;
-        let reason = format!("failed to parse field [{}] of type [{}]", field.path, field.type_name());
-        error::document(self.bytes, at, reason).caused_by(cause).into()
+        let path_and_kind = (&*node.field.path, node.field.type_name());
+        error::field_without_preview(self.bytes, at, path_and_kind, cause).into()
     }
 
     /// Feeds Base64, which is decoded only if the field is stored or has doc values.

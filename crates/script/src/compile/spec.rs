@@ -57,7 +57,7 @@ impl Script {
             let text = || PARSER.text(key, value).map(str::to_owned);
             match key.as_str() {
                 "source" | "inline" | "id" if source.is_some() || id.is_some() => {
-                    return Err(PARSER.refused(&format!("failed to parse field [{key}]")));
+                    return Err(PARSER.malformed(key));
                 }
                 "source" | "inline" => {
                     if key == "inline" {

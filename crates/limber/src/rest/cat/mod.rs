@@ -29,8 +29,6 @@ mod templates;
 mod thread_pool;
 mod transforms;
 
-pub use table::{human_bytes, human_millis};
-
 use super::router::get;
 use super::{App, Route};
 use crate::http::pools::PoolName;

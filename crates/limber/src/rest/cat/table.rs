@@ -5,10 +5,13 @@
 
 use limber_engine::Result;
 use limber_mapping::RequestError;
+use limber_text::{byte_size, time_value};
 use serde_json::{Map, Value};
 
 use crate::http::request::Request;
 use crate::http::response::{Response, TextOrValue};
+
+const NANOS_PER_MILLI: u128 = 1_000_000;
 
 /// A column: name, comma-separated aliases, description. Columns with `default` are shown without `h`.
 #[derive(Debug, Clone, Copy)]
@@ -252,36 +255,19 @@ fn help(columns: &[Column]) -> String {
 /// How sizes and times are printed: in a fixed unit, or human-readable.
 #[derive(Debug)]
 struct Units {
-    bytes: Option<u64>,
-    /// Milliseconds per unit; below 1 for smaller units.
-    time: Option<f64>,
+    /// Bytes per unit.
+    size: Option<u64>,
+    /// Nanoseconds per unit.
+    time: Option<u64>,
 }
 
 impl Units {
+    /// Like Elasticsearch, ignores unknown units.
     fn of(request: &Request) -> Units {
-        let bytes = match request.param("bytes") {
-            None => None,
-            Some("b") => Some(1),
-            Some("k" | "kb") => Some(1 << 10),
-            Some("m" | "mb") => Some(1 << 20),
-            Some("g" | "gb") => Some(1 << 30),
-            Some("t" | "tb") => Some(1 << 40),
-            Some("p" | "pb") => Some(1 << 50),
-            // Like Elasticsearch, ignores an unknown unit.
-            Some(_) => None,
-        };
-        let time = match request.param("time") {
-            None => None,
-            Some("d") => Some(86_400_000.0),
-            Some("h") => Some(3_600_000.0),
-            Some("m") => Some(60_000.0),
-            Some("s") => Some(1_000.0),
-            Some("ms") => Some(1.0),
-            Some("micros") => Some(1e-3),
-            Some("nanos") => Some(1e-6),
-            Some(_) => None,
-        };
-        Units { bytes, time }
+        Units {
+            size: request.param("bytes").and_then(byte_size::unit_bytes),
+            time: request.param("time").and_then(time_value::unit_nanos),
+        }
     }
 
     fn show(&self, cell: &Cell) -> Option<String> {
@@ -290,58 +276,21 @@ impl Units {
             Cell::Text(text) => text.clone(),
             Cell::Count(count) => count.to_string(),
             Cell::Float(value) => format!("{value:.2}"),
-            Cell::Bytes(bytes) => match self.bytes {
+            Cell::Bytes(bytes) => match self.size {
                 Some(unit) => (bytes / unit).to_string(),
-                None => human_bytes(*bytes),
+                None => byte_size::show(*bytes),
             },
             Cell::Millis(millis) => match self.time {
-                Some(unit) => ((*millis as f64 / unit) as u64).to_string(),
-                None => human_millis(*millis),
+                Some(unit) => (u128::from(*millis) * NANOS_PER_MILLI / u128::from(unit)).to_string(),
+                None => time_value::show_millis(*millis),
             },
         })
-    }
-}
-
-/// Formats a size like `ByteSizeValue#toString`: one decimal, with a trailing zero dropped.
-pub fn human_bytes(bytes: u64) -> String {
-    let units = [(50, "pb"), (40, "tb"), (30, "gb"), (20, "mb"), (10, "kb")];
-    match units.iter().find(|(shift, _)| bytes >= 1 << shift) {
-        Some((shift, unit)) => one_decimal(bytes as f64 / (1u64 << shift) as f64, unit),
-        None => format!("{bytes}b"),
-    }
-}
-
-/// Formats a time like `TimeValue#toString`.
-pub fn human_millis(millis: u64) -> String {
-    let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
-    match units.iter().find(|(unit, _)| millis >= *unit) {
-        Some((unit, name)) => one_decimal(millis as f64 / *unit as f64, name),
-        None if millis == 0 => "0s".into(),
-        None => format!("{millis}ms"),
-    }
-}
-
-fn one_decimal(value: f64, unit: &str) -> String {
-    let tenths = (value * 10.0).floor() as u64;
-    if tenths.is_multiple_of(10) {
-        format!("{}{unit}", tenths / 10)
-    } else {
-        format!("{}.{}{unit}", tenths / 10, tenths % 10)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn human_units() {
-        assert_eq!(human_bytes(0), "0b");
-        assert_eq!(human_bytes(1536), "1.5kb");
-        assert_eq!(human_bytes(2 << 30), "2gb");
-        assert_eq!(human_millis(90_000), "1.5m");
-        assert_eq!(human_millis(12), "12ms");
-    }
 
     #[test]
     fn columns_are_aligned() {

@@ -1,11 +1,11 @@
 //! Data streams: create, get, delete, statistics, and changes to their backing indices.
 
 use limber_engine::{IndicesOptions, Result};
+use limber_text::byte_size;
 use serde_json::Value;
 
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
-use crate::rest::cat::human_bytes;
 use crate::rest::options::{indices_options, with_indices_options};
 use crate::rest::router::{generic as slow, management as route};
 use crate::rest::{App, Route};
@@ -46,7 +46,7 @@ fn get(app: &App, request: &Request) -> Result<Response> {
 
 fn stats(app: &App, request: &Request) -> Result<Response> {
     let options = indices_options(request, IndicesOptions::METADATA)?;
-    let words = request.flag_or("human", false)?.then_some(human_bytes as fn(u64) -> String);
+    let words = request.flag_or("human", false)?.then_some(byte_size::show as fn(u64) -> String);
     let expression = request.param("name").unwrap_or("*");
     Ok(Response::ok(app.node.data_stream_stats(expression, options, words)?))
 }

@@ -2,10 +2,10 @@
 
 use limber_engine::{IndicesOptions, Result};
 use limber_mapping::RequestError;
+use limber_text::byte_size;
 
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
-use crate::rest::cat::human_bytes;
 use crate::rest::options::{indices_options, with_indices_options};
 use crate::rest::router::generic as slow;
 use crate::rest::{App, Route};
@@ -29,5 +29,5 @@ fn disk_usage(app: &App, request: &Request) -> Result<Response> {
     }
     let options = indices_options(request, IndicesOptions::BROADCAST)?;
     let flush = request.flag_or("flush", true)?;
-    Ok(Response::ok(app.node.disk_usage(request.path("index"), options, flush, &human_bytes)?))
+    Ok(Response::ok(app.node.disk_usage(request.path("index"), options, flush, &byte_size::show)?))
 }

@@ -4,11 +4,11 @@
 
 use limber_engine::{IndicesOptions, RestoredIndex, Result};
 use limber_mapping::date::DateFormat;
+use limber_text::time_value;
 use serde_json::{Map, Value, json};
 
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
-use crate::rest::cat::human_millis;
 use crate::rest::options::{indices_options, with_indices_options};
 use crate::rest::router::management as route;
 use crate::rest::searches::search::placement;
@@ -140,7 +140,8 @@ pub fn recoveries(app: &App, expression: &str, options: IndicesOptions) -> Resul
             {
                 entry[name] = format.format_millis(entry[millis].as_i64().unwrap_or(0)).into();
             }
-            entry["total_time"] = human_millis(entry["total_time_in_millis"].as_u64().unwrap_or(0)).into();
+            entry["total_time"] =
+                time_value::show_millis(entry["total_time_in_millis"].as_u64().unwrap_or(0)).into();
             all.push((info.name.to_string(), entry));
         }
     }

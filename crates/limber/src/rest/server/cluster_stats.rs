@@ -97,7 +97,7 @@ fn indices(app: &App) -> Result<Value> {
             "version": app.config.compat_version,
             "index_count": count,
             "primary_shard_count": primaries,
-            "total_primary_size": crate::rest::cat::human_bytes(of_all["store"]["size_in_bytes"].as_u64().unwrap_or(0)),
+            "total_primary_size": limber_text::byte_size::show(of_all["store"]["size_in_bytes"].as_u64().unwrap_or(0)),
             "total_primary_bytes": of_all["store"]["size_in_bytes"],
         }],
         "search": app.search_usage.to_json(),

@@ -2,10 +2,10 @@
 //! repositories.
 
 use limber_store::Ledger;
+use limber_text::byte_size;
 use serde_json::{Map, Value, json};
 
 use crate::rest::App;
-use crate::rest::cat::human_bytes;
 
 /// The sections in this file, by their names in the URL.
 pub const NAMES: [&str; 6] =
@@ -95,8 +95,8 @@ pub fn breakers(ledger: &Ledger) -> Value {
 
 fn breaker(limit_bytes: u64, used_bytes: u64, tripped: u64) -> Value {
     json!({
-        "limit_size_in_bytes": limit_bytes, "limit_size": human_bytes(limit_bytes),
-        "estimated_size_in_bytes": used_bytes, "estimated_size": human_bytes(used_bytes),
+        "limit_size_in_bytes": limit_bytes, "limit_size": byte_size::show(limit_bytes),
+        "estimated_size_in_bytes": used_bytes, "estimated_size": byte_size::show(used_bytes),
         "overhead": 1.0, "tripped": tripped,
     })
 }
