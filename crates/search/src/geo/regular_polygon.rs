@@ -1,4 +1,4 @@
-//! Circles as regular polygons: "which corners has the polygon that approximates this circle?"
+//! Circles as regular polygons: "what are the corners of the polygon that approximates this circle?"
 //!
 //! Source: Elasticsearch's `SpatialUtils`; the coordinates agree with it to the last digit.
 
