@@ -7,7 +7,7 @@ use crate::source::SourceFile;
 
 /// A folder with more entries than this should be split.
 pub const SIBLINGS_MAX: usize = 25;
-/// Folders that may hold more than [`SIBLINGS_MAX`] files and folders, each with the reason. Whoever
+/// Folders that may hold more than [`SIBLINGS_MAX`] files and folders, each with the reason. A reader who
 /// looks for a thing in one of them knows its name, and every file answers the same question.
 pub const FLAT_LISTS: [(&str, &str); 7] = [
     ("engine/ingest/processor", "one processor a file; the names are those of pipelines"),
