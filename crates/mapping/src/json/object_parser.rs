@@ -18,14 +18,14 @@ pub struct ObjectParser<'p> {
 }
 
 impl<'p> ObjectParser<'p> {
-    /// Makes a parser whose errors are `x_content_parse_exception`s, as those of Elasticsearch's
+    /// Makes a parser whose errors are `x_content_parse_exception`s, like those of Elasticsearch's
     /// `ObjectParser`.
     pub const fn new(name: &'p str) -> ObjectParser<'p> {
         ObjectParser::of_kind("x_content_parse_exception", name)
     }
 
-    /// Makes a parser whose errors are `parsing_exception`s, as those of parsers that Elasticsearch wrote by
-    /// hand.
+    /// Makes a parser whose errors are `parsing_exception`s, like those of Elasticsearch's hand-written
+    /// parsers.
     pub const fn parsing(name: &'p str) -> ObjectParser<'p> {
         ObjectParser::of_kind("parsing_exception", name)
     }

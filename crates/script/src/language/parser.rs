@@ -16,7 +16,7 @@ use crate::values::{Extractor, Regex};
 
 /// Largest nesting of expressions and blocks; deeper ones would need more stack than a thread has.
 const DEPTH_MAX: u32 = 60;
-/// Most variables of a script or function, and most functions, lambdas and fields of a script.
+/// Maximum number of variables of a script or function, and of functions, lambdas and fields of a script.
 const COUNT_MAX: usize = 1000;
 
 /// Compiles Painless for a context.

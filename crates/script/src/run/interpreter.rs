@@ -22,13 +22,13 @@ use crate::values::{
     MapOrder, MapValue, Value, dismantle, each_new, is_container, is_of_one_script, part_of,
 };
 
-/// Most iterations of a function's loops, as in Painless.
+/// Maximum number of iterations of a function's loops, as in Painless.
 const LOOPS_MAX: u32 = 1_000_000;
 /// Largest nesting of calls and expressions at run time that fits the stack of a thread.
 const DEPTH_MAX: u32 = 240;
 /// Longest time for one batch of documents. Painless has no such limit.
 const TIME_MAX: Duration = Duration::from_secs(10);
-/// Most items and characters that a script may make for a batch of documents.
+/// Maximum number of items and characters that a script may make for a batch of documents.
 const GROWTH_MAX: u64 = 32 << 20;
 
 /// The documents that the script runs over.

@@ -24,8 +24,8 @@ pub(super) fn cast_failure(reason: String) -> Failure {
     ("class_cast_exception", reason)
 }
 
-/// Most values that one comparison or rendering visits: lists that share items can have more paths than
-/// there is time for.
+/// Maximum number of values that one comparison or rendering visits: lists that share items can have more
+/// paths than there is time for.
 pub(crate) const STEPS_MAX: u32 = 1_000_000;
 /// Values that are written between two checks of the memory available: a list may contain another one many
 /// times.

@@ -69,7 +69,7 @@ impl Holes {
     }
 }
 
-/// Most anchors that the index is queried for. Each one reduces the candidates.
+/// Maximum number of anchors that the index is queried for. Each one reduces the candidates.
 const ANCHORS_MAX: usize = 8;
 
 impl Target {
