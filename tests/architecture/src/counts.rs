@@ -180,8 +180,8 @@ pub fn count_word_pair(code: &str, first: &str, second: &str) -> usize {
     count_word(code, &format!("{first} {second}"))
 }
 
-/// Counts how often `text` occurs in `code` as a whole word, or as the beginning of one if it ends with `:` or
-/// `;`.
+/// Counts how often `text` occurs in `code` as a whole word, or as the beginning of one if it ends with `:`
+/// or `;`.
 fn count_word(code: &str, text: &str) -> usize {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(text)
