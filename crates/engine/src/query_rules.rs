@@ -10,11 +10,11 @@ use serde_json::{Map, Value, json};
 
 use crate::api::Result;
 
-/// Most rules in a ruleset, as in Elasticsearch.
+/// Maximum number of rules in a ruleset, as in Elasticsearch.
 const RULES_MAX: usize = 100;
-/// Most rulesets of a node. All of them are in one file.
+/// Maximum number of rulesets of a node. All of them are in one file.
 pub(crate) const SETS_MAX: usize = 1_000;
-/// Most documents of one rule, and most criteria.
+/// Maximum number of documents of one rule, and of its criteria.
 const DOCUMENTS_MAX: usize = 100;
 const CRITERIA_MAX: usize = 100;
 /// Words at least this similar match `fuzzy`.

@@ -311,7 +311,8 @@ fn a_slow_file_of_one_index_holds_up_no_other() {
     assert_eq!(node.get_index("both", ALL).expect("shown").len(), 2);
 }
 
-/// A damaged shard is not opened again in vain. One that the disk refused to read is, after growing pauses.
+/// A damaged shard is not opened again without a reason. One that the disk refused to read is, after growing
+/// pauses.
 #[test]
 fn shards_are_opened_again_when_there_is_a_reason() {
     let (temporary, uuid) = folder_with_two();
@@ -337,7 +338,7 @@ fn shards_are_opened_again_when_there_is_a_reason() {
         node.recovery_round();
         counts.push(opens.load(Ordering::SeqCst));
     }
-    // At the start and in the first round, then after 1, 2, 4 and 8 seconds.
+    // The shard is tried at the start and in the first round, then after 1, 2, 4 and 8 seconds.
     assert_eq!(counts[19], 6, "{counts:?}");
     assert!(
         health(&node)["indices"]["bad"]["reason"].as_str().is_some_and(|reason| reason.contains("commit"))

@@ -215,7 +215,7 @@ impl Config {
     pub fn check_network(&self) -> Result<()> {
         let address = &self.http_address;
         let is_loopback = std::net::ToSocketAddrs::to_socket_addrs(address)
-            .with_context(|| format!("[{address}] is no address to listen on"))?
+            .with_context(|| format!("[{address}] is not an address to listen on"))?
             .all(|address| address.ip().is_loopback());
         let missing = match (self.security.enabled, self.security.tls.is_some()) {
             (true, true) => return Ok(()),
@@ -266,7 +266,7 @@ fn take_switch(settings: &mut Map<String, Value>, key: &str, default: bool, faul
     }
 }
 
-/// Takes a setting that is a number from 1 to `most`. `None` if it is not set, 0 or wrong.
+/// Takes a setting that is a number from 1 to `most`. `None` if it is not set, is 0, or is not valid.
 fn take_count(
     settings: &mut Map<String, Value>,
     key: &str,
@@ -452,7 +452,7 @@ fn read_file(path: &Path, settings: &mut Map<String, Value>) -> Result<()> {
             flatten("", object, settings);
             Ok(())
         }
-        _ => bail!("{} must hold settings, one `key: value` a line", path.display()),
+        _ => bail!("{} must contain settings, one `key: value` per line", path.display()),
     }
 }
 

@@ -301,7 +301,7 @@ fn roles_hide_documents_and_fields() {
         json!({"owner": "u", "n": 1, "note": "note of u"})
     );
     assert_eq!(u.expect(404, "GET", "/docs/_doc/2", Value::Null)["found"], false);
-    // Not yet searchable, and another user's document all the same.
+    // The document is not searchable yet, but it belongs to another user all the same.
     elastic.expect(201, "PUT", "/docs/_doc/4", json!({"owner": "v", "n": 4}));
     u.expect(404, "GET", "/docs/_doc/4", Value::Null);
     u.expect(404, "GET", "/docs/_explain/2", json!({"query": {"match_all": {}}}));

@@ -165,7 +165,7 @@ fn tiles_hold_hits_cells_and_what_the_search_said() {
     );
     assert_eq!((&meta["aggregations.s.max.max"], &meta["timed_out"]), (&json!(4.0), &json!(false)));
 
-    // What reaches over the tile is cut some pixels beyond its border.
+    // Shapes that extend beyond the tile are cut some pixels beyond its border.
     let answer = client.send("GET", "/m/_mvt/area/1/1/0?grid_precision=0&buffer=8&extent=256", "");
     let tile = decode(&answer.body);
     assert_eq!(tile["hits"]["extent"], 256);

@@ -1,5 +1,5 @@
-//! Objects without objects (`subobjects: false`): what any document asks of the mapping is enough for it, and
-//! names have bounds.
+//! Flat objects (`subobjects: false`): the mapping that any document proposes is sufficient for it, and names
+//! are limited.
 
 use limber_mapping::document::{Parsed, Scratch, infer, parse};
 use limber_mapping::testing::NullSink;
@@ -30,12 +30,12 @@ fn document() -> impl Strategy<Value = Value> {
     .prop_filter("a document is an object", Value::is_object)
 }
 
-/// A name with so many dots.
+/// Returns a name with this many dots.
 fn dotted(dots: usize) -> String {
     vec!["a"; dots + 1].join(".")
 }
 
-/// Properties of an object, in which any object may be without objects.
+/// Generates the properties of an object, in which any object may be flat.
 fn properties() -> impl Strategy<Value = Value> {
     let field = prop_oneof![
         3 => Just(json!({"type": "long"})),
@@ -133,8 +133,8 @@ proptest! {
     }
 }
 
-/// Checks that each document, one after the other, needs no mapping or one that takes effect, and what the
-/// mapping has in the end.
+/// Checks that each document in turn either needs no mapping update or proposes one that takes effect, and
+/// compares the final mapping.
 fn check(body: &Value, documents: &[&str], expected: &Value) {
     let mut mapping = Mapping::parse(body, &MappingSettings::default()).expect("a mapping");
     let mut scratch = Scratch::new();
@@ -158,7 +158,7 @@ fn what_a_runtime_field_makes_is_not_mapped() {
         "properties": {"a": {"type": "keyword", "copy_to": ["r"]}},
     });
     check(&copied, &[r#"{"a": "x"}"#, r#"{"a": ["x", "y"]}"#], &copied);
-    // An object that a runtime field has the path of is passed over, whatever else is new.
+    // An object at the path of a runtime field is ignored, whatever else is new.
     let object = json!({"runtime": {"r": {"type": "keyword"}}});
     let grown = json!({"runtime": {"r": {"type": "keyword"}}, "properties": {"n": {"type": "long"}}});
     check(&object, &[r#"{"r": {"x": 1}}"#, r#"{"r.x": 1}"#], &object);
@@ -185,7 +185,7 @@ fn the_name_of_a_multi_field_written_in_full_is_passed_over() {
     check(&flat, &[r#"{"a.k": "x"}"#, r#"{"a": {"k": "x"}}"#, r#"{"a": "x", "a.k": [1, 2]}"#], &flat);
 }
 
-/// Parses a document twice under a mapping that grows if it must, and returns why it is refused.
+/// Parses a document, a second time after the mapping has grown if necessary, and returns why it is refused.
 fn refusal(body: &Value, document: &str) -> String {
     let mut mapping = Mapping::parse(body, &MappingSettings::default()).expect("a mapping");
     let mut scratch = Scratch::new();
@@ -245,7 +245,7 @@ fn values_are_not_copied_to_objects() {
         ),
         "{reason}"
     );
-    // What is copied to an object whose contents are not read is passed over.
+    // A value that is copied to an object whose contents are not read is ignored.
     for path in ["o", "o.x"] {
         let body = to(path, json!({"type": "object", "enabled": false}));
         check(&body, &[r#"{"a": "x"}"#], &body);
@@ -269,7 +269,7 @@ fn new_runtime_fields_are_limited() {
         };
         let count = if body["dynamic"] == "runtime" { 5 } else { 6 };
         assert!(inferred(count).is_ok());
-        // Not even a body for the update is made.
+        // Not even the body of the update is built.
         let mapping = Mapping::parse(&body, &settings(count - 1)).expect("a mapping");
         let error = infer(&mapping, document.as_bytes()).expect_err("too many");
         let limit = format!("Limit of total fields [{}] has been exceeded", count - 1);
@@ -285,7 +285,7 @@ fn a_new_runtime_field_has_the_type_of_its_first_value() {
     grown["runtime"] = json!({"a": {"type": "keyword"}});
     check(&body, &[r#"{"a": ["x", 1, true]}"#], &grown);
 
-    // In an object without objects, templates see all of its name.
+    // In a flat object, templates see the field's whole name.
     let template = json!([{"t": {"match": "b.*", "runtime": {"type": "long"}}}]);
     let flat = json!({"type": "object", "subobjects": false, "dynamic": "runtime"});
     let body = json!({"dynamic_templates": template, "properties": {"a": flat}});
@@ -323,7 +323,7 @@ fn names_have_as_many_parts_as_there_may_be_levels() {
     assert!(named(19).is_ok());
     let error = named(20).expect_err("too deep");
     assert!(error.reason.starts_with("Limit of mapping depth [20] has been exceeded"), "{}", error.reason);
-    // What lies in several objects has the dots of all their names.
+    // A field inside several objects has the dots of all their names.
     let part = dotted(9);
     let long = |last: usize| {
         let inner = json!({"subobjects": false, "properties": {dotted(last): {"type": "long"}}});

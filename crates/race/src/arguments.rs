@@ -19,7 +19,7 @@ pub(crate) fn parse(argument: &str) -> Result<Map<String, Value>, Error> {
             .map_err(|error| Error::Argument(format!("[{argument}]: {error}")))?;
         return match serde_json::from_str(&text) {
             Ok(Value::Object(object)) => Ok(object),
-            Ok(_) => Err(Error::Argument(format!("[{argument}] does not hold a JSON object"))),
+            Ok(_) => Err(Error::Argument(format!("[{argument}] does not contain a JSON object"))),
             Err(error) => Err(Error::Argument(format!("[{argument}] is not valid JSON: {error}"))),
         };
     }

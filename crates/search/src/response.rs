@@ -117,8 +117,8 @@ pub struct SearchHit {
     pub joined: PendingJoins,
 }
 
-/// Joins whose documents are to be shown with a hit, each in a form that only its query knows, and the
-/// parent that the hit names.
+/// Joins whose documents are shown with a hit, each in a form that only its query knows, and the parent that
+/// the hit names.
 #[derive(Debug, Clone, Default)]
 pub struct PendingJoins(pub(crate) Vec<(Arc<dyn Any + Send + Sync>, Option<String>)>);
 
@@ -177,7 +177,7 @@ pub struct Rendering<'a> {
     pub node_id: &'a str,
 }
 
-/// Bytes of a JSON value for each byte of its text, at most about.
+/// About the most bytes that a JSON value takes per byte of its text.
 const TREE_FACTOR: u64 = 6;
 
 impl SearchResponse {

@@ -50,7 +50,7 @@ fn document(random: &mut Random, number: usize) -> (Doc, Value) {
     let body: Vec<String> = (0..random.below(12)).map(|_| word(random)).collect();
     let mut tags: Vec<String> = (0..random.below(3)).map(|_| format!("t{}", random.below(40))).collect();
     tags.dedup();
-    // Mostly ascending, like the time in a log; sometimes several, sometimes none.
+    // The numbers mostly ascend, like the time in a log; some documents have several, some none.
     let numbers: Vec<i64> = match random.below(10) {
         0 => Vec::new(),
         1 => vec![random.below(5000) as i64, random.below(5000) as i64],

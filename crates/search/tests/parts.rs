@@ -364,7 +364,7 @@ fn sub_aggregations_of_deferred_terms_see_all_documents() {
     let top = json!({ "top_hits": { "size": 2, "_source": false, "sort": [{ "price": "desc" }, { "long": "asc" }] } });
     let below =
         json!({ "h": top, "s": { "sum": { "field": "some" } }, "d": { "cardinality": { "field": "k" } } });
-    // Also ordered by a metric, for which nothing is set aside.
+    // Buckets are also ordered by a metric, for which nothing is set aside.
     let order = json!([{ "_count": "desc" }, { "s": "desc" }]);
     for query in [json!({ "match_all": {} }), json!({ "range": { "price": { "lt": 30 } } })] {
         let terms =

@@ -113,8 +113,8 @@ fn repeated_strings_make_the_same_buckets() {
     assert!(keys.contains("a/a") && keys.contains("c/c"), "{keys}");
 }
 
-/// What a script made for one document does not count for the next one: together it is more than a script may
-/// use.
+/// Memory that a script uses for one document does not count for the next one. All documents together use
+/// more than a script may.
 #[test]
 fn each_document_has_the_memory_of_a_script_for_itself() {
     let (_kept, shards) = shards();

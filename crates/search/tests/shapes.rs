@@ -87,7 +87,7 @@ fn is_circle_like(case: &Value, found: &Value) -> bool {
 
 #[test]
 fn queries_find_what_lucene_finds() {
-    // Only some of the queries run on several segments; there, differences would be rare.
+    // Only some of the queries run on several segments, where differences would be rare.
     for (segment_documents, step) in [(1000, 1), (70, 5)] {
         let (_kept, snapshot) = shards(segment_documents);
         let (mut wrong, mut count) = (Vec::new(), 0);

@@ -12,12 +12,12 @@ use crate::postings::{Postings, Want};
 use crate::segment::Segment;
 use crate::{Error, FieldInfo, NO_MORE_DOCS, Result};
 
-/// What a check looked at, and what it found wrong.
+/// What a check has verified, and the problems that it found.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct CheckReport {
     /// Bytes whose checksums were verified.
     pub bytes: u64,
-    /// Sections that were looked at.
+    /// Number of sections that were verified.
     pub section_count: u64,
     /// Fields, those of nested documents included.
     pub field_count: u64,
@@ -160,7 +160,7 @@ impl Segment {
         Ok(())
     }
 
-    /// Returns the filter of ids, if the field is that of ids and has one.
+    /// Returns the filter of ids if this is the field of ids and has one.
     fn id_filter_of(&self, path: &str) -> Result<Option<IdFilter>> {
         match self.file().sections().iter().find(|s| s.kind == SectionKind::IdFilter && path == ID_PATH) {
             Some(entry) => self.file().shared(entry.kind, entry.field).map(IdFilter::open).transpose(),
@@ -169,7 +169,7 @@ impl Segment {
     }
 
     /// Walks the postings of a term and marks their documents in `seen`, a bit for each. Returns the number
-    /// of documents and of occurrences. `positions` is room for those of one document.
+    /// of documents and of occurrences. `positions` is a scratch buffer for the positions of one document.
     fn check_postings(
         &self,
         postings: &mut Postings,

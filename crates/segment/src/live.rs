@@ -48,17 +48,17 @@ impl LiveDocs {
         LiveDocs { words, doc_count, live_count: doc_count }
     }
 
-    /// Documents of the segment, deleted ones included.
+    /// Returns the number of documents of the segment, deleted ones included.
     pub fn doc_count(&self) -> u32 {
         self.doc_count
     }
 
-    /// Documents that are not deleted.
+    /// Returns the number of documents that are not deleted.
     pub fn live_count(&self) -> u32 {
         self.live_count
     }
 
-    /// Documents that are deleted.
+    /// Returns the number of documents that are deleted.
     pub fn deleted_count(&self) -> u32 {
         self.doc_count - self.live_count
     }
@@ -178,7 +178,7 @@ impl LiveDocs {
 }
 
 impl LiveDocs {
-    /// Live documents, ascending.
+    /// Returns the live documents, ascending.
     pub fn iter(&self) -> impl Iterator<Item = DocId> {
         self.words.iter().enumerate().flat_map(|(index, &word)| {
             std::iter::successors(Some(word), |rest| Some(rest & rest.wrapping_sub(1)))

@@ -44,7 +44,7 @@ pub fn encode(norms: &[u8]) -> Vec<u8> {
     encode_sparse(norms).unwrap_or_else(|| [&[DENSE], norms].concat())
 }
 
-/// Returns `None` where the dense layout is to be used.
+/// Returns `None` if the dense layout should be used.
 fn encode_sparse(norms: &[u8]) -> Option<Vec<u8>> {
     let count = norms.iter().filter(|&&norm| norm != 0).count();
     let present = || norms.iter().enumerate().filter(|(_, norm)| **norm != 0);
@@ -192,7 +192,7 @@ impl Norms {
         }
     }
 
-    /// Documents of the segment.
+    /// Returns the number of documents of the segment.
     pub fn doc_count(&self) -> u32 {
         self.doc_count
     }

@@ -12,7 +12,7 @@ pub trait Sink {
     /// # Errors
     /// Fails as the disk does.
     fn append(&mut self, bytes: &[u8]) -> Result<()>;
-    /// Bytes appended so far.
+    /// Returns the bytes appended so far.
     fn position(&self) -> u64;
 }
 

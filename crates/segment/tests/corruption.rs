@@ -72,7 +72,7 @@ fn one_flipped_bit_in_any_byte_is_found() {
         let mut random = SplitMix64::new(5);
         for file in 0..files.0.len() {
             let len = files.0[file].1.len();
-            // Every byte of header, footer and table, and a sample of the rest.
+            // Flips a bit of every byte of header, footer and table, and of a sample of the rest.
             let ends = (0..24).chain(len.saturating_sub(90)..len);
             let sample: Vec<usize> = (0..60).map(|_| random.below(len as u64) as usize).collect();
             for byte in ends.chain(sample).filter(|byte| *byte < len) {

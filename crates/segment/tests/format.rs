@@ -3,7 +3,7 @@
 //! If this fails because the layout of a section has changed, raise `VERSION` of `file/format.rs`, keep
 //! reading the old layout, and make a fixture with the last build before the change
 //! (`crates/limber/tests/fixtures/make.py`). If the layout is the same but the bytes differ (a better
-//! compression, another order), nothing else is to be done. Then pin the new bytes.
+//! compression, another order), nothing else has to be done. Then pin the new bytes.
 
 mod model;
 

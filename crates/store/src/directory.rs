@@ -42,7 +42,7 @@ impl FileBytes {
     }
 
     /// Returns the offset of the first page that could not be read; `None` if no reader has hit one so far.
-    /// After a fault nothing in the file is to be trusted, because unreadable parts read as zeros. See
+    /// After a fault, nothing in the file can be trusted, because unreadable parts read as zeros. See
     /// [`crate::mapped`].
     #[inline]
     pub fn damage(&self) -> Option<u64> {
@@ -102,7 +102,7 @@ pub trait Directory: Send + Sync {
         begin_log(self, &mut *writer, name, head)?;
         Ok(writer)
     }
-    /// Opens an existing file whose bytes are to be replaced in place.
+    /// Opens an existing file, to replace bytes in place.
     fn open_in_place(&self, name: &str) -> Result<Box<dyn InPlaceFile>>;
     /// Opens a log for appending and first truncates it to `len` bytes. Creates it if it does not exist
     /// (`len` must then be 0).
@@ -114,7 +114,7 @@ pub trait Directory: Send + Sync {
     fn read(&self, name: &str, offset: u64, len: usize) -> Result<Vec<u8>>;
     /// Fills `into` from `offset`.
     fn read_into(&self, name: &str, offset: u64, into: &mut [u8]) -> Result<()>;
-    /// Length of the file in bytes. [`Error::is_not_found`] when it is absent.
+    /// Returns the length of the file in bytes. [`Error::is_not_found`] when it is absent.
     fn len(&self, name: &str) -> Result<u64>;
     /// Whether the file exists. `Err` means that this is unknown, which must never be taken for "no".
     fn exists(&self, name: &str) -> Result<bool>;
@@ -129,13 +129,13 @@ pub trait Directory: Send + Sync {
     }
     /// Renames a file atomically; replaces `to`.
     fn rename(&self, from: &str, to: &str) -> Result<()>;
-    /// All file names, sorted.
+    /// Returns all file names, sorted.
     fn list(&self) -> Result<Vec<String>>;
     /// Makes the contents of a finished file durable.
     fn sync(&self, name: &str) -> Result<()>;
     /// Makes creations, renames and deletions durable (fsync of the folder).
     fn sync_names(&self) -> Result<()>;
-    /// Path of the folder, for messages only.
+    /// Returns the path of the folder, for messages only.
     fn path(&self) -> &Path;
 }
 

@@ -19,13 +19,13 @@ pub struct DiskSpace {
 pub trait Disk: Send + Sync {
     /// Opens a folder; creates it and its parents if they do not exist.
     fn folder(&self, path: &str) -> Result<Arc<dyn Directory>>;
-    /// Names of the folders directly in `path`, sorted; none if `path` does not exist.
+    /// Returns the names of the folders directly in `path`, sorted; none if `path` does not exist.
     fn folders(&self, path: &str) -> Result<Vec<String>>;
     /// Removes a folder with everything in it; succeeds if it does not exist.
     fn remove_folder(&self, path: &str) -> Result<()>;
-    /// Space on the file system that holds the root; see [`space_of`].
+    /// Returns the space on the file system that holds the root; see [`space_of`].
     fn space(&self) -> Result<DiskSpace>;
-    /// Path of the root, for messages only.
+    /// Returns the path of the root, for messages only.
     fn root(&self) -> &Path;
 }
 

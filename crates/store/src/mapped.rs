@@ -4,8 +4,8 @@
 //! truncated, and SIGBUS ends the process. Limber survives it. Every map is registered, and a handler that
 //! finds the address in one of them replaces the rest of that map by zeros and marks it as damaged. The
 //! reader continues with zeros, so **code that returns what it read from a map must check
-//! [`FileBytes::damage`](crate::FileBytes::damage) first**: after a fault nothing in the map is to be
-//! trusted. An address outside all maps is passed to the handler that was installed before.
+//! [`FileBytes::damage`](crate::FileBytes::damage) first**: after a fault, nothing in the map can be trusted.
+//! An address outside all maps is passed to the handler that was installed before.
 //!
 //! A file that is truncated within the last page of its map raises nothing: the rest of the page reads as
 //! zeros. Files are immutable, so their last bytes reveal it. They are remembered when a file is mapped,

@@ -20,23 +20,23 @@ use crate::Error;
 pub use replacement::Replacement;
 use translate::{Dialect, translate};
 
-/// Most bytes that a text may grow to by replacements.
+/// Maximum number of bytes that a text may grow to by replacements.
 const GROWTH_BYTES_MAX: usize = 64 << 20;
 
-/// Most steps of a backtracking match on a short text.
+/// Maximum number of steps of a backtracking match on a short text.
 const BACKTRACK_COUNT_MAX: usize = 1_000_000;
 
 /// Longer texts have fewer steps: each may read all of the text, and nothing interrupts a match.
 const SHORT_BYTES_MAX: usize = 4 << 10;
 
-/// Most steps on a longer text. It is more than one per character, because finding the beginning of a match
-/// takes that many.
+/// Maximum number of steps on a longer text. It is more than one per character, because finding the beginning
+/// of a match takes that many.
 const BACKTRACK_COUNT_MAX_LONG: usize = 160_000;
 
 /// Longer texts are not matched by backtracking at all.
 const BACKTRACKED_BYTES_MAX: usize = 64 << 10;
 
-/// Most time for all patterns of one document or one text together. Elasticsearch only limits grok, to the
+/// Maximum time for all patterns of one document or one text together. Elasticsearch only limits grok, to the
 /// same time (`ingest.grok.watchdog.max_execution_time`).
 const TIME_MAX: Duration = Duration::from_secs(1);
 
@@ -52,11 +52,11 @@ const COMPILED_BYTES_MAX: usize = 32 << 20;
 /// every byte then takes a second or two. Patterns of the smallest size may run on any text.
 const SIZE_TIMES_TEXT_MAX: u64 = 1 << 36;
 
-/// Most bytes of the lazy automaton of a Java pattern, for each thread that uses it: the default of
-/// `regex`.
+/// Maximum number of bytes of the lazy automaton of a Java pattern, for each thread that uses it: the default
+/// of `regex`.
 const AUTOMATON_BYTES_MAX: usize = 2 << 20;
 
-/// Most characters of one pattern, with grok references expanded.
+/// Maximum number of characters of one pattern, with grok references expanded.
 const PATTERN_CHARS_MAX: usize = 100_000;
 
 /// Start and end of a match's groups, the whole match first; `None` if the group did not take part.

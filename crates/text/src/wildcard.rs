@@ -5,7 +5,7 @@ pub fn is_pattern(text: &str) -> bool {
     text.contains('*')
 }
 
-/// Whether `text` matches `pattern`, in which each `*` stands for any string, also an empty one. Takes
+/// Whether `text` matches `pattern`, in which each `*` matches any string, including the empty one. Takes
 /// linear space, and time at most proportional to `pattern * text` bytes.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());

@@ -153,7 +153,7 @@ impl Meter {
             return Ok(());
         }
         let mut account = self.lock();
-        // The meter's own charge stands for the bytes held, so it must not be subtracted from them.
+        // The meter's own charge covers the bytes held, so it must not be subtracted from them.
         let charged_bytes = account.bytes() as i64;
         let wanted_bytes = held_bytes.max(0).saturating_add(STEP_BYTES);
         if wanted_bytes > charged_bytes {

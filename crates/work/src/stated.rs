@@ -19,7 +19,7 @@ const SOURCE_BYTES_A_MILLI: u64 = 256;
 /// Bytes that are stated in advance, so that the next values need no check.
 const STATED_AHEAD_BYTES: u64 = 64 << 10;
 
-/// Begins a document of `source_bytes`. What it [expands to](state_bytes) is charged as far as it is much
+/// Begins a document of `source_bytes`. The memory that it [expands to](state_bytes) is charged if it is much
 /// more than that.
 pub fn begin_document(source_bytes: usize) {
     with_current(|current| {

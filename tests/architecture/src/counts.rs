@@ -7,7 +7,7 @@ use crate::source::SourceFile;
 
 /// A folder with more entries than this should be split.
 pub const SIBLINGS_MAX: usize = 25;
-/// Folders that may hold more than [`SIBLINGS_MAX`] files and folders, each with the reason. Whoever
+/// Folders that may hold more than [`SIBLINGS_MAX`] files and folders, each with the reason. A reader who
 /// looks for a thing in one of them knows its name, and every file answers the same question.
 pub const FLAT_LISTS: [(&str, &str); 7] = [
     ("engine/ingest/processor", "one processor a file; the names are those of pipelines"),
@@ -180,8 +180,8 @@ pub fn count_word_pair(code: &str, first: &str, second: &str) -> usize {
     count_word(code, &format!("{first} {second}"))
 }
 
-/// Counts how often `text` occurs in `code` as a whole word, or as the beginning of one if it ends with `:` or
-/// `;`.
+/// Counts how often `text` occurs in `code` as a whole word, or as the beginning of one if it ends with `:`
+/// or `;`.
 fn count_word(code: &str, text: &str) -> usize {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(text)

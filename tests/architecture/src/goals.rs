@@ -11,10 +11,10 @@ use crate::crates::Crate;
 use crate::graph::strongly_connected;
 use crate::source::SourceFile;
 
-/// Names of places that are shown for a goal that is not met.
+/// Maximum number of places that are shown for a goal that is not met.
 const PLACES_MAX: usize = 12;
 
-/// What is wanted of the structure, and how much of it is there.
+/// A goal for the structure, and how far it is met.
 pub struct Goal {
     /// What is counted.
     pub what: String,
@@ -138,7 +138,7 @@ fn rooms(crates: &[Crate]) -> Vec<Goal> {
 /// How Elasticsearch refuses a value of a document (`DocumentParsingException`).
 const OF_A_DOCUMENT: &str = "failed to parse field [{path}] of type [";
 
-/// What there is once only.
+/// Returns the goals about things that should exist only once.
 fn one_way_each(crates: &[Crate]) -> Vec<Goal> {
     let by_hand = |file: &SourceFile| {
         let words = ["unknown field [", "doesn't support values of type", "failed to parse field [{"];

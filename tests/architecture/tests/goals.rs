@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use limber_architecture::source::workspace;
 use limber_architecture::{crates, goals};
 
-/// `docs/architecture-measures.md` names every goal that is not met, with its reason, and no other. Whoever
-/// meets one deletes its line there; whoever misses one that was met has to undo that.
+/// `docs/architecture-measures.md` names every goal that is not met, with its reason, and no other. A change
+/// that meets a goal deletes its line there; a change that misses a goal that was met must be undone.
 #[test]
 fn goals_that_are_not_met_are_named_with_their_reasons() {
     let crates = crates::read().expect("the sources are readable");

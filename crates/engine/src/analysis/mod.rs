@@ -1,4 +1,4 @@
-//! What analyzers find on the node: "which words, synonyms and scripts does this filter mean?"
+//! The node's resources for analyzers: "which words, synonyms and scripts does this filter mean?"
 //!
 //! [`node_analysis`] reads files of the configuration folder and compiles scripts over tokens; [`synonyms`]
 //! are the sets that `_synonyms` keeps.

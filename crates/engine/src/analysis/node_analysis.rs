@@ -107,7 +107,7 @@ impl AnalysisResources for NodeAnalysis {
     }
 }
 
-/// Stands in where nothing is analyzed: every resource that is asked for exists and is empty.
+/// Resources for code that analyzes nothing: every requested resource exists and is empty.
 #[derive(Debug)]
 pub(crate) struct NoAnalysis;
 

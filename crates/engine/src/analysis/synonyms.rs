@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use crate::api::Result;
 
-/// Most rules in a set, as in Elasticsearch.
+/// Maximum number of rules in a set, as in Elasticsearch.
 pub(crate) const RULES_MAX: usize = 10_000;
-/// Most synonym sets of a node. All of them are in one file.
+/// Maximum number of synonym sets of a node. All of them are in one file.
 pub(crate) const SETS_MAX: usize = 1_000;
 
 /// The rules of a set, by id.

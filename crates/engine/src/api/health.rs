@@ -16,7 +16,7 @@ pub struct HealthRequest {
     pub options: IndicesOptions,
     /// Answers once the status is this one or better.
     pub wait_for_status: Option<HealthStatus>,
-    /// Such as `">=1"`, `"ge(1)"` or `"1"`.
+    /// A condition such as `">=1"`, `"ge(1)"` or `"1"`.
     pub wait_for_nodes: Option<String>,
     /// `"all"` or a number.
     pub wait_for_active_shards: Option<String>,

@@ -16,7 +16,7 @@ pub(crate) enum AliasAction {
     RemoveIndex { indices: Vec<String> },
 }
 
-/// Most actions in one request.
+/// Maximum number of actions in one request.
 const ACTIONS_MAX: usize = 10_000;
 
 pub(crate) fn parse_actions(body: &Value) -> Result<Vec<AliasAction>> {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 /// Merges `over` into `base`. Objects with `properties` merge field by field, and a leaf definition replaces
-/// the previous one. Of `dynamic_templates`, those with the same name are replaced; the others are kept,
+/// the previous one. Entries of `dynamic_templates` with the same name are replaced; the others are kept,
 /// before the new ones.
 ///
 /// Source: `MetadataCreateIndexService#collectV2Mappings` (merge reason INDEX_TEMPLATE).

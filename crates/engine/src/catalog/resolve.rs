@@ -13,7 +13,7 @@ use super::names::{index_closed, index_not_found, index_not_found_because, not_a
 use super::{Catalog, DataStream, IndexMetadata};
 use crate::api::{IndicesOptions, Result};
 
-/// Most names and patterns in one expression.
+/// Maximum number of names and patterns in one expression.
 const PARTS_MAX: usize = 10_000;
 
 /// The target of a write to a name.

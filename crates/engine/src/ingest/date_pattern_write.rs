@@ -1,11 +1,11 @@
-//! Writes an instant by a pattern of [`super::date_pattern`].
+//! Formats an instant with a pattern of [`super::date_pattern`].
 
 use jiff::Zoned;
 use jiff::civil::Weekday;
 
 use super::date_pattern::{DAYS, Item, MONTHS, Number};
 
-/// Appends what the items say of a moment in its zone.
+/// Appends a moment, formatted by these items in its zone.
 pub(super) fn write_items(items: &[Item], at: &Zoned, out: &mut String) {
     use std::fmt::Write as _;
     for item in items {

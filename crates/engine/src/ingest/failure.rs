@@ -14,7 +14,7 @@ pub(super) struct Origin<'p> {
     pub pipeline: &'p str,
 }
 
-/// The error of a step that failed, and which step that was.
+/// A step that failed, and its error.
 #[derive(Debug)]
 pub(super) struct Failure<'p> {
     pub error: RequestError,
@@ -61,7 +61,7 @@ pub(super) fn put_failure(
     Ok(())
 }
 
-/// Removes what [`put_failure`] put.
+/// Removes the members that [`put_failure`] added.
 pub(super) fn remove_failure(document: &mut IngestDocument<'_>) -> Result<(), RequestError> {
     for field in FAILURE_FIELDS {
         let path = FieldPath::parse(field)?;

@@ -1,4 +1,4 @@
-//! What the APIs list of ingestion: the names of processors, and the grok library.
+//! Lists for the APIs about ingestion: the names of processors, and the grok library.
 
 use std::collections::BTreeMap;
 

@@ -14,7 +14,7 @@ use super::processor::{self, REQUEST, RESPONSE, UNSUPPORTED};
 use crate::api::Result;
 use crate::ingest::Options;
 
-/// Most processors in one pipeline.
+/// Maximum number of processors in one pipeline.
 const STEPS_MAX: usize = 100;
 
 /// A processor with the options that every processor has.

@@ -6,7 +6,7 @@ use limber_store::sync::Mutex;
 use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
-/// Most groups of a shard. Searches of further groups are counted only in the totals.
+/// Maximum number of groups of a shard. Searches of further groups are counted only in the totals.
 const GROUPS_MAX: usize = 1_000;
 /// Bytes of a group's name. Longer names are truncated to limit their memory.
 const NAME_BYTES_MAX: usize = 512;

@@ -36,7 +36,7 @@ macro_rules! log_at {
     };
 }
 
-/// Returns the user who sent the request, if that is to be logged and known.
+/// Returns the user who sent the request, if the user is logged and known.
 fn user(is_told: bool) -> Option<String> {
     limber_access::current().filter(|_| is_told).map(|access| access.identity.username.clone())
 }

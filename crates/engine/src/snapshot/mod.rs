@@ -4,8 +4,8 @@
 //! A repository is a set of blobs that are written once ([`limber_store::repository`]). The *root*, a list of
 //! snapshots with a generation, says which of them form a snapshot. To change a repository, a writer first
 //! writes the new blobs and then the root's next generation, which only one of several writers can create.
-//! Only then it deletes what no snapshot needs any more. A crash, a lost response or a second node can
-//! therefore leave blobs that are not referenced, but never a listed snapshot with a missing blob.
+//! After that, it deletes the blobs that no snapshot needs any more. A crash, a lost response or a second
+//! node can therefore leave blobs that are not referenced, but never a listed snapshot with a missing blob.
 //!
 //! The blobs to be deleted are listed *before* the root is written. A blob that another writer adds later is
 //! therefore never among them, and one that was added earlier belongs to a writer whose root is then refused.

@@ -124,7 +124,7 @@ impl Chosen {
 /// Returns the indices of a snapshot that an expression selects, in order.
 ///
 /// # Errors
-/// Fails for a name that the snapshot does not contain, unless such names are to be ignored.
+/// Fails for a name that the snapshot does not contain, unless such names are ignored.
 pub(crate) fn filter_indices<'n>(
     available: impl Iterator<Item = &'n str> + Clone,
     expression: &str,

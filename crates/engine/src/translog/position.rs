@@ -1,4 +1,5 @@
-//! Where things are in a translog. A position names its log, so that it is never taken for one of another.
+//! Positions in a translog. A position names its log, so that it is never confused with a position in another
+//! log.
 
 /// The position of an operation's record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use limber_store::crash::{Site, Sites};
 
 use crate::points::{self, Case};
 
-/// Most faults in a case. Code that runs because a call failed makes disk calls too.
+/// Maximum number of faults in a case. Code that runs because a call failed makes disk calls too.
 const FAULTS_MAX: usize = 3;
 
 /// The result of failing every site.

@@ -94,7 +94,7 @@ impl Stage {
         let opened = catch_unwind(AssertUnwindSafe(|| open(&self.disk, &self.clock, 9)));
         if let Ok(Ok(node)) = &opened {
             let node = node.clone();
-            // It may panic where the disk is told to panic.
+            // It may panic where the simulated disk panics on purpose.
             alone(&self.clock, move || {
                 sync::sleep(Duration::from_secs(1));
                 node.maintain();

@@ -9,8 +9,8 @@ use crate::config::{Config, Overrides};
 
 /// Say what is wrong with a server, its data folder and its machine, and what to do about it
 ///
-/// Without a running server the configuration, the data folder and the machine are looked at; with one, its
-/// health report and what `limber advise` finds are added. Nothing is changed.
+/// Examines the configuration, the data folder and the machine. If a server is running, its health report and
+/// the findings of `limber advise` are added. Nothing is changed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   limber doctor --data /var/lib/limber

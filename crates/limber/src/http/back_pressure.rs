@@ -64,7 +64,7 @@ struct State {
 pub struct RunningSearch {
     meter: Arc<Meter>,
     cancelled: Arc<AtomicBool>,
-    /// What it held when it was cancelled; 0 if it was not.
+    /// Bytes that it held when it was cancelled; 0 if it was not.
     ended_at_bytes: AtomicU64,
 }
 

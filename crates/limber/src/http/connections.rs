@@ -25,8 +25,8 @@ const CONNECTIONS_MIN: usize = 8;
 const CONNECTION_BYTES: u64 = 24 << 10;
 /// Measured memory of a connection that has been used: it keeps its buffers for reading and writing.
 const USED_BYTES: u64 = 20 << 10;
-/// Used connections are closed when they are idle, so that they take at most one in this many bytes of
-/// `memory.limit`.
+/// Connections that have been used may take at most one in this many bytes of `memory.limit`. If they take
+/// more, idle ones among them are closed.
 const USED_SHARE: u64 = 4;
 /// A connection that was used within this time is not idle: its client is between two requests.
 const IDLE_AFTER: Duration = Duration::from_secs(1);
@@ -42,7 +42,7 @@ const CLOSED_AT_ONCE_SHARE: usize = 32;
 pub struct Connections {
     /// `http.max_connections`, or what memory and descriptors allow.
     max: usize,
-    /// How many connections may have been used before idle ones of them are closed.
+    /// How many used connections may be open before idle ones among them are closed.
     used_max: usize,
     /// The limit of descriptors of the process.
     descriptors_max: u64,
@@ -71,7 +71,7 @@ pub struct Connection {
     in_flight: AtomicUsize,
     /// The client does not read what it is sent.
     is_write_blocked: AtomicBool,
-    /// Bytes have arrived, so that it has buffers.
+    /// Whether bytes have arrived, so that the connection has buffers.
     is_used: AtomicBool,
     /// The time of last use, in milliseconds since the server started.
     used_ms: AtomicU64,
@@ -185,7 +185,7 @@ impl Connections {
         }
     }
 
-    /// Counts a failure to accept for want of a descriptor, and closes some idle connections.
+    /// Counts a failure to accept because no descriptor was free, and closes some idle connections.
     pub fn note_accept_failure(&self) {
         self.accept_failures.fetch_add(1, Ordering::Relaxed);
         let mut open = self.open.lock();
@@ -417,7 +417,7 @@ mod tests {
         connections.adjust_to(60 + 40);
         let stats = connections.stats();
         assert_eq!((stats.allowed, stats.closed_idle), (40, 20));
-        // They are already closing, so no more are asked.
+        // They are closing already, so no other connection is asked to close.
         connections.adjust_to(60 + 40);
         assert_eq!(connections.stats().closed_idle, 20);
         connections.adjust_to(128);

@@ -120,7 +120,7 @@ impl Framing {
         }
     }
 
-    /// Returns how many bytes of the current body are still to come, as far as its length is known.
+    /// Returns how many bytes of the current body are still to come; 0 if its length is not known.
     pub fn body_bytes_left(&self) -> u64 {
         match self.state {
             State::Body(left) => left,

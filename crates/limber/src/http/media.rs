@@ -122,7 +122,7 @@ pub fn of_answer(format: Option<&str>, accept: Option<&str>) -> Result<MediaType
             return Ok(MediaType { is_asked_for: !accept.contains(','), ..media });
         }
         let essence = candidate.split(';').next().unwrap_or("").trim();
-        // Other media types are only supported by single endpoints, such as the tiles of `_mvt`.
+        // Only individual endpoints support other media types, such as `_mvt` for its tiles.
         if matches!(
             essence,
             "*/*"

@@ -18,10 +18,10 @@ use super::connections::Connection;
 use super::framing::Framing;
 use super::socket::Socket;
 
-/// How much is read from a socket at a time, and the longest allowed head.
+/// Maximum number of bytes read from a socket at a time, and of a request's head.
 pub const READ_BYTES_MAX: usize = 32 << 10;
-/// How much is passed on at a time. Hyper doubles its buffer, which the connection keeps, after a read that
-/// fills the 8 KiB of the first one.
+/// Maximum number of bytes passed on to Hyper at a time. A read that fills Hyper's first buffer of 8 KiB
+/// would make it double that buffer, which the connection keeps.
 const PASSED_BYTES_MAX: usize = (8 << 10) - 1;
 /// A client that reads nothing of its response for this long is disconnected.
 const STALL_TIME: Duration = Duration::from_secs(60);
@@ -43,7 +43,7 @@ pub struct Watched {
     io: TokioIo<Socket>,
     connection: Arc<Connection>,
     framing: Framing,
-    /// Valid bytes that have not been passed on at once, and how many of them have been passed on since.
+    /// Valid bytes that could not be passed on immediately, and how many of them have been passed on since.
     ready: Vec<u8>,
     handed_on: usize,
     /// Fires when the client has read nothing for too long.
@@ -63,13 +63,14 @@ impl Watched {
         }
     }
 
-    /// Reads what has arrived, and hands on as many valid bytes as `into` has room for. Returns the number of
-    /// bytes read; 0 at the end.
+    /// Reads what has arrived, and passes on as many valid bytes as `into` has room for. Returns the number
+    /// of bytes read; 0 at the end.
     fn read(&mut self, context: &mut Context<'_>, into: &mut ReadBufCursor<'_>) -> Poll<Result<usize>> {
         ARRIVING.with_borrow_mut(|Arriving { read, valid }| {
             read.resize(READ_BYTES_MAX, 0);
-            // Bytes that are not passed on at once stay with the connection. Those of a body are read soon.
-            // Those of a next request are read only after this one is answered, so few of them are taken.
+            // Bytes that are not passed on immediately stay with the connection. Bytes of a body are consumed
+            // soon. Bytes of the next request are consumed only after this request is answered, so few of
+            // them are read.
             let is_body = self.framing.body_bytes_left() >= READ_BYTES_MAX as u64;
             let wanted = if is_body { READ_BYTES_MAX } else { PASSED_BYTES_MAX };
             let mut buffer = ReadBuf::new(&mut read[..wanted]);

@@ -49,7 +49,7 @@ pub struct Cluster {
 impl Answer {
     /// Parses the body as JSON.
     pub fn json(&self) -> Result<Value> {
-        serde_json::from_slice(&self.body).context("the server's answer is no JSON")
+        serde_json::from_slice(&self.body).context("the server's answer is not JSON")
     }
 
     /// Returns the reason of the error that the server reports.
@@ -78,7 +78,8 @@ impl Cluster {
             false => format!("http://{address}"),
         };
         let shown = address.split('@').next_back().unwrap_or_default().to_owned();
-        let uri: Uri = address.parse().with_context(|| format!("[{shown}] is no address of a server"))?;
+        let uri: Uri =
+            address.parse().with_context(|| format!("[{shown}] is not the address of a server"))?;
         let scheme = uri.scheme_str().filter(|scheme| matches!(*scheme, "http" | "https"));
         let (Some(scheme), Some(authority)) = (scheme, uri.authority()) else {
             bail!("[{shown}] must be host:port, http:// or https://");

@@ -270,7 +270,7 @@ impl ImportCommand {
         let is_same = running.done.fingerprint == files::fingerprint(path);
         let skipped = if is_next && is_same { running.done.records } else { 0 };
         if skipped > 0 {
-            eprintln!("{}: going on after record {skipped}", path.display());
+            eprintln!("{}: resuming after record {skipped}", path.display());
         }
         FileImport { path, unit, skipped, target, sink: &running.sink }.run(input, format)
     }
@@ -356,7 +356,7 @@ fn finish(running: &Running, watch: std::thread::JoinHandle<()>, outcome: Result
     let (counts, _) = running.sink.progress();
     outcome.with_context(|| match counts.taken + counts.known {
         0 => "nothing was imported".to_owned(),
-        taken => format!("the import ended after {taken} documents; the same command goes on with it"),
+        taken => format!("the import ended after {taken} documents; the same command resumes it"),
     })?;
     running.state.remove();
     let known =

@@ -86,7 +86,7 @@ pub fn recognize(path: &Path, input: &mut Input) -> Result<Format> {
         Some(b'{') if is_action(line) => return Ok(Format::Bulk),
         Some(b'{') => return Ok(Format::Ndjson),
         Some(b'[') => bail!(
-            "{shown} begins with a JSON array; write a document a line, such as by: jq -c '.[]' {shown}"
+            "{shown} begins with a JSON array; write one document per line, for example with: jq -c '.[]' {shown}"
         ),
         None => return Ok(Format::Ndjson),
         Some(_) => {}
@@ -239,7 +239,7 @@ impl FileImport<'_> {
             let record = lines.number;
             let Some((operation, action_line)) = self.with_index(&action_line) else {
                 // After an invalid action line it is unknown which lines are actions.
-                bail!("line {record} of {} is no action of _bulk", self.path.display());
+                bail!("line {record} of {} is not an action of _bulk", self.path.display());
             };
             let document = match operation.as_str() {
                 "delete" => None,

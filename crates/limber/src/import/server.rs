@@ -103,7 +103,7 @@ impl ServerImport {
     ) -> Result<ServerImport> {
         let info = source.ask("GET", "/", None)?;
         let number = info["version"]["number"].as_str().with_context(|| {
-            format!("{} is no Elasticsearch or OpenSearch: its answer has no version", source.url)
+            format!("{} is not an Elasticsearch or OpenSearch: its answer has no version", source.url)
         })?;
         let parts: Vec<u32> = number.split(['.', '-']).map_while(|part| part.parse().ok()).collect();
         let is_opensearch = info["version"]["distribution"] == "opensearch";
@@ -185,7 +185,7 @@ impl ServerImport {
     fn refresh(&self, name: &str) {
         if let Err(error) = self.source.ask("POST", &format!("/{}/_refresh", in_path(name)), None) {
             eprintln!(
-                "[{name}] is not refreshed ({error}): documents that a search does not find yet stay there"
+                "[{name}] was not refreshed ({error}): documents that a search does not find yet are not imported"
             );
         }
     }
@@ -202,7 +202,8 @@ impl ServerImport {
                 return Ok(false);
             }
             let made = self.target.ask("PUT", &path, None).map(|_| true);
-            return made.context("a data stream needs an index template there: --templates brings them");
+            return made
+                .context("a data stream needs an index template on the target: --templates copies them");
         }
         let answer = self.target.send("HEAD", &path, b"", "")?;
         if answer.status == 200 {
@@ -220,7 +221,7 @@ impl ServerImport {
         let body = json!({"settings": settings, "mappings": index["mappings"], "aliases": index["aliases"]});
         let made = self.target.ask("PUT", &path, Some(&body)).map(|_| true);
         made.with_context(|| {
-            format!("cannot make the index [{name}] as it is there (--no-settings leaves its settings out)")
+            format!("cannot create the index [{name}] with the settings of the source (--no-settings leaves them out)")
         })
     }
 
@@ -263,7 +264,7 @@ impl ServerImport {
             }
         }
         let put = self.target.ask("PUT", &format!("/{kind}/{}", in_path(name)), Some(&content));
-        put.map(drop).with_context(|| format!("cannot make the template [{name}]"))
+        put.map(drop).with_context(|| format!("cannot create the template [{name}]"))
     }
 
     /// Reads all documents, in parallel slices. When this returns, all of them have been submitted, but some
@@ -412,7 +413,8 @@ impl<'a> Pages<'a> {
         if answer.status != 200 {
             bail!("reading [{}] of {}: {}", self.index, self.import.source.url, answer.reason());
         }
-        let page = serde_json::from_slice(&answer.body).context("a page of documents is of another form")?;
+        let page =
+            serde_json::from_slice(&answer.body).context("a page of documents has an unexpected form")?;
         Ok((page, answer.body.len()))
     }
 

@@ -199,7 +199,7 @@ impl Shared {
             for (number, item) in items.iter().enumerate() {
                 let origin = batch.operations[number].1;
                 let Some((operation, result)) = item.as_object().and_then(|item| item.iter().next()) else {
-                    bail!("the server's answer to a bulk request is of another form");
+                    bail!("the server's answer to a bulk request has an unexpected form");
                 };
                 match result["status"].as_u64().unwrap_or(0) {
                     200..=299 => counts.taken += 1,

@@ -49,7 +49,8 @@ impl StateFile {
             Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
         };
         let done = serde_json::from_str(&text);
-        done.map(Some).with_context(|| format!("{} is damaged; --restart begins anew", path.display()))
+        done.map(Some)
+            .with_context(|| format!("{} is damaged; --restart starts from the beginning", path.display()))
     }
 
     /// Saves the progress.
@@ -66,7 +67,7 @@ impl StateFile {
             std::fs::write(&part, serde_json::to_vec(done)?)?;
             std::fs::rename(part, path)
         };
-        write(path).with_context(|| format!("cannot keep how far the import is in {}", path.display()))
+        write(path).with_context(|| format!("cannot store the progress of the import in {}", path.display()))
     }
 
     /// Removes the file, because the import is complete.

@@ -17,12 +17,12 @@ pub fn allocated_bytes() -> i64 {
     counters.map_or(0, |(allocated, freed)| allocated.get().wrapping_sub(freed.get()) as i64)
 }
 
-/// What the allocator holds, in bytes, as of now.
+/// The memory that the allocator holds now, in bytes.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct AllocatorStats {
     /// Allocations that have not been freed.
     pub allocated_bytes: u64,
-    /// Pages with at least one of them.
+    /// Pages that contain at least one of these allocations.
     pub active_bytes: u64,
     /// Pages that are in memory: the active ones, the allocator's own, and freed ones that it keeps.
     pub resident_bytes: u64,

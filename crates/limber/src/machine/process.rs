@@ -12,7 +12,7 @@ const PAGE_BYTES: u64 = 4096;
 pub struct ProcessStats {
     /// Files, sockets and pipes that are open.
     pub open_file_descriptors: u64,
-    /// How many of them may be open (the soft limit).
+    /// Maximum number of open file descriptors (the soft limit).
     pub max_file_descriptors: u64,
     /// CPU time since the process started, in user and kernel mode, of all its threads.
     pub cpu_millis: u64,

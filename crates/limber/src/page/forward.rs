@@ -64,10 +64,7 @@ impl PageCommand {
     /// kind.
     pub fn run(self, words: &Value) -> Result<()> {
         if !self.http.ip().is_loopback() {
-            bail!(
-                "--http [{}] is not a loopback address; the page is shown to this machine alone",
-                self.http
-            );
+            bail!("--http [{}] is not a loopback address; the page is only for this machine", self.http);
         }
         let target = match self.target_host.split_once("://") {
             Some(("http" | "https", _)) => self.target_host.clone(),
@@ -231,7 +228,7 @@ impl Forwarder {
                 response = response.header(name, value);
             }
         }
-        // Whatever content type the response claims, the browser must treat it as data.
+        // The browser must treat the response as data, whatever content type it claims.
         response =
             response.header("x-content-type-options", "nosniff").header("content-security-policy", "sandbox");
         Ok(response.body(Full::new(Bytes::from(bytes.with_context(failed)?)))?)

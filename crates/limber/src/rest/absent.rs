@@ -147,7 +147,7 @@ pub const FAMILIES: &[Route] = &[
     absent("/_security/{a}/{b}/{c}/{d}/{e}/{f}/{g}"),
 ];
 
-/// Whether the route does nothing but refuse requests.
+/// Whether the route only refuses requests.
 pub fn is_refusal(route: &Route) -> bool {
     route.parameters == [ANY_PARAMETER]
         && std::ptr::fn_addr_eq(route.handler, refuse as super::router::Handler)

@@ -1,4 +1,4 @@
-//! What every handler can reach.
+//! The state that every handler can reach.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub struct AppConfig {
     pub is_page_enabled: bool,
 }
 
-/// What handlers work with: the node, and all request handling that lies outside it.
+/// The state that all handlers share: the node, and the parts of request handling outside it.
 pub struct App {
     pub node: Arc<Node>,
     pub pools: Pools,

@@ -54,7 +54,7 @@ fn states_on_the_page_are_those_of_the_routes() {
     assert!(states.len() > 600, "the page lists {} requests", states.len());
     let count = |wanted: &str| states.iter().filter(|state| **state == wanted).count();
     let counts = format!(
-        "Of {} requests {} are answered, {} refused by name, {} unknown.",
+        "Of {} requests, {} are answered, {} are refused by name, and {} are unknown.",
         states.len(),
         count("yes"),
         count("refused by name"),

@@ -21,7 +21,7 @@ pub type Handler = fn(&App, &Request) -> Result<Response, RequestError>;
 #[derive(Debug)]
 pub struct Route {
     pub methods: &'static [Method],
-    /// Such as `/{index}/_doc/{id}`.
+    /// The path, such as `/{index}/_doc/{id}`.
     pub path: &'static str,
     /// Query parameters that the handler reads, besides the common ones.
     pub parameters: &'static [&'static str],
@@ -260,8 +260,8 @@ fn check_parameters(
     if unknown.is_empty() { Ok(()) } else { Err(unrecognized(uri, "parameter", &unknown)) }
 }
 
-/// Returns the error about names in a request that it cannot have, each with the name that was perhaps meant.
-/// `what` says in the singular what they name.
+/// Returns the error about unknown names in a request, each with the name that was perhaps meant. `what` is
+/// what they name, in the singular.
 ///
 /// Source: `BaseRestHandler#unrecognized`.
 pub fn unrecognized(uri: &str, what: &str, names: &[(&str, Option<&str>)]) -> RequestError {

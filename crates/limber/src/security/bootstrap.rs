@@ -39,7 +39,7 @@ pub fn secure(data: &Path, host: &str, node_name: &str) -> Result<ServerCertific
     let is_new = !(certificate.exists() && key.exists());
     if is_new {
         std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        let made = make(host, node_name).context("cannot make a certificate")?;
+        let made = make(host, node_name).context("cannot create a certificate")?;
         write(&authority, &made.authority, 0o644)?;
         write(&key, &made.key, 0o600)?;
         write(&certificate, &made.certificate, 0o644)?;

@@ -99,7 +99,10 @@ fn tls(settings: &mut Map<String, Value>) -> Result<Option<ServerTls>> {
     };
     let protocols = list(settings, &name("supported_protocols"));
     if let Some(unknown) = protocols.iter().find(|one| !["TLSv1.3", "TLSv1.2"].contains(&one.as_str())) {
-        bail!("[{}] must be of [TLSv1.3] and [TLSv1.2], but has [{unknown}]", name("supported_protocols"));
+        bail!(
+            "[{}] may only contain [TLSv1.3] and [TLSv1.2], but has [{unknown}]",
+            name("supported_protocols")
+        );
     }
     if !enabled {
         return Ok(None);

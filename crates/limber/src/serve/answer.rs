@@ -1,4 +1,4 @@
-//! Requests: has each read within its limits and run on its pool, and returns the response.
+//! Answers requests: has each request read within its limits and run on its pool, and returns the response.
 //!
 //! This, [`super::body`] and [`super::accept`] are the only asynchronous code of the server. Handlers are
 //! plain functions that run on the bounded [`crate::http::pools`].

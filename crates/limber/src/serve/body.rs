@@ -30,15 +30,15 @@ const FREE_BODY_BYTES: usize = 8 << 10;
 /// for this long.
 const DRAINED_BYTES_MAX: usize = 256 << 20;
 const DRAIN_TIME: Duration = Duration::from_secs(5);
-/// The buffer of a body may be this many times as large as the part that has arrived: what a client promises
-/// takes no memory from others, and little is copied again.
+/// The buffer of a body may be this many times as large as the part that has arrived. So a length that a
+/// client merely announces takes no memory from others, and few bytes are copied when the buffer grows.
 const CAPACITY_FACTOR: usize = 2;
 /// Maximum size of a body that is read without being charged.
 const UNCHARGED_BYTES_MAX: usize = 1 << 20;
 
 /// A body that has arrived.
 pub(super) struct Received {
-    /// As they arrived: still compressed if `is_gzip`.
+    /// The bytes as they arrived: still compressed if `is_gzip`.
     pub bytes: Bytes,
     pub is_gzip: bool,
     /// The format of the body after it is decompressed.
@@ -52,7 +52,8 @@ impl Received {
     /// Reads the body of a request.
     ///
     /// # Errors
-    /// It is too large, arrives too slowly, has an unknown encoding or format, or there is no memory for it.
+    /// The body is too large, arrives too slowly or has an unknown encoding or format, or there is not enough
+    /// memory.
     pub(super) async fn read(
         request: &Parts,
         body: &mut Incoming,
@@ -122,7 +123,7 @@ pub(super) struct BodyCharge {
 }
 
 impl BodyCharge {
-    /// Counts bytes that have arrived of a write.
+    /// Counts bytes of a write that have arrived.
     fn arrived(&mut self, bytes: usize) -> Result<(), RequestError> {
         self.pending.as_mut().map_or(Ok(()), |pending| pending.grow(bytes as u64))
     }
@@ -172,13 +173,13 @@ async fn read_body(
             let room_bytes = if expected >= needed { doubled.min(expected) } else { doubled };
             body_charge.grow(app, room_bytes - charged_bytes)?;
             charged_bytes = room_bytes;
-            // If it is too large to reserve, the vector grows as usual.
+            // If this much cannot be reserved, the vector grows as usual.
             let _ = whole.try_reserve_exact(room_bytes - whole.len());
         }
         whole.extend_from_slice(&data);
     }
     match &mut body_charge.charge {
-        // A body of unknown length has got more room than it needs.
+        // A body of unknown length has a larger buffer than it needs.
         Some(charge) if charged_bytes > whole.len() => {
             whole.shrink_to_fit();
             charge.shrink_to(whole.len() as u64);
@@ -213,7 +214,7 @@ async fn next_frame(
     })
 }
 
-/// Decompresses gzip to at most `max_bytes`, which are charged before they are held.
+/// Decompresses gzip to at most `max_bytes`, which are charged before they are allocated.
 fn decompress(
     packed: &[u8],
     max_bytes: usize,

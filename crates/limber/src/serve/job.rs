@@ -30,7 +30,7 @@ pub(super) struct Job {
     pub body: Received,
     pub route: &'static Route,
     pub method: Method,
-    /// Its body is that of `body` when the handler runs.
+    /// Its body is filled from `body` before the handler runs.
     pub request: Request,
     /// The form of the response.
     pub shape: Shape,

@@ -49,7 +49,7 @@ fn connections(config: &Config) -> Result<Connections> {
     Ok(connections)
 }
 
-/// Opens the data folder and recovers the node that is in it.
+/// Opens the data folder and recovers its node.
 fn open_node(config: &Config, cores: usize) -> Result<Arc<Node>> {
     Node::open(NodeConfig {
         data_path: config.data_path.clone(),
@@ -81,8 +81,8 @@ fn network_runtime(config: &Config) -> Result<Runtime> {
         .context("cannot start the network threads")
 }
 
-/// Starts the thread that measures the memory of the process, for as long as the node is open. It gives freed
-/// memory back, and has searches ended while memory is short.
+/// Starts the thread that measures the memory of the process, for as long as the node is open. The thread
+/// returns freed memory to the system, and cancels searches while memory is short.
 fn measure_memory(config: &Config, node: &Arc<Node>, app: &App) -> Result<()> {
     let measured = Arc::downgrade(node);
     node.ledger()
@@ -94,7 +94,7 @@ fn measure_memory(config: &Config, node: &Arc<Node>, app: &App) -> Result<()> {
     std::thread::Builder::new()
         .name("memory".into())
         .spawn(move || {
-            // What it measures grows with every millisecond that it waits for its turn.
+            // The memory that it measures can grow with every millisecond that it waits for a processor.
             machine::prefer_short_turns();
             while let Some(node) = measured.upgrade() {
                 let resident = machine::resident();

@@ -93,7 +93,7 @@ fn acceptor(settings: &ServerTls) -> Result<TlsAcceptor> {
     let chain = certificates(&settings.certificate, "certificate")?;
     let key_path = settings.key.display();
     let key = PrivateKeyDer::from_pem_file(&settings.key)
-        .with_context(|| format!("[http.ssl.key] {key_path} is no private key in PEM that can be read"))?;
+        .with_context(|| format!("[http.ssl.key] {key_path} is not a readable private key in PEM form"))?;
     let versions: Vec<&'static SupportedProtocolVersion> =
         [(settings.with_tls13, &rustls::version::TLS13), (settings.with_tls12, &rustls::version::TLS12)]
             .into_iter()
@@ -111,7 +111,7 @@ fn acceptor(settings: &ServerTls) -> Result<TlsAcceptor> {
                 for certificate in certificates(path, "certificate_authorities")? {
                     roots.add(certificate).with_context(|| {
                         format!(
-                            "[http.ssl.certificate_authorities] {} holds no authority that can be used",
+                            "[http.ssl.certificate_authorities] {} contains no usable authority",
                             path.display()
                         )
                     })?;

@@ -43,8 +43,8 @@ thread_local! {
     static BUFFERS: RefCell<Buffers> = RefCell::default();
 }
 
-/// A thread keeps a buffer for its next text only if it is no larger: one long text would otherwise take
-/// memory in each thread that has analyzed one, which no request is charged for.
+/// The largest buffer that a thread keeps for its next text. Otherwise each thread that has analyzed a long
+/// text would keep memory that is charged to no request.
 const KEPT_BYTES_MAX: usize = 64 << 10;
 
 impl Buffers {

@@ -238,8 +238,7 @@ fn beyond(
 fn end_of_letters(text: &str, start: usize, at: usize, before: Class) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut at, mut before) = (at, before);
-    // Whether a word ends before the character that starts at a byte, which is not a mark, whatever is next
-    // to it.
+    // Whether the character at this byte cannot extend the word before it, as a mark would.
     let starts_anew = |at: usize| match bytes.get(at) {
         Some(0x80..) => matches!(char_at(text, at).map(letters::kind), Some(Kind::Letter | Kind::Ideograph)),
         _ => true,

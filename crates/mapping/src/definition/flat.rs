@@ -15,7 +15,7 @@ use crate::RequestError;
 use crate::json::java::{boolean, java_text, mapper_parsing};
 use crate::settings::MappingSettings;
 
-/// `subobjects` of an object's declaration.
+/// Parses `subobjects` of an object's declaration.
 pub(super) fn parse(value: &Value) -> Result<bool, RequestError> {
     boolean(value).map_err(|_| {
         let reason = format!("unknown subobjects value: {}", java_text(value));
@@ -28,8 +28,9 @@ pub(super) fn is_flat(body: &serde_json::Map<String, Value>) -> Result<bool, Req
     body.get("subobjects").map_or(Ok(false), |value| parse(value).map(|subobjects| !subobjects))
 }
 
-/// Refuses a name in a flat object with so many dots that the walker would need too many ways to it. `name`
-/// is the one that the definition keeps, which is also the one that is read when the index is opened.
+/// Refuses a name in a flat object that has too many dots, because each beginning of the name becomes an
+/// object for the walker. `name` is the form that the definition stores and that is read when the index is
+/// opened.
 fn check_name(name: &str, around: Around<'_>) -> Result<(), RequestError> {
     if name.split('.').any(|part| part.trim().is_empty()) {
         let what = if name.is_empty() { "be an empty string" } else { "contain only whitespaces" };
@@ -41,14 +42,14 @@ fn check_name(name: &str, around: Around<'_>) -> Result<(), RequestError> {
     }
 }
 
-/// What lies around an object.
+/// The surroundings of an object.
 #[derive(Clone, Copy)]
 pub(super) struct Around<'a> {
     /// Full path of the object; "" for the root.
     pub path: &'a str,
-    /// In force inside of it.
+    /// The setting in force inside of it.
     pub dynamic: Dynamic,
-    /// Those of the index, which limit the names.
+    /// The index's settings, which limit names.
     pub settings: &'a MappingSettings,
 }
 
@@ -83,7 +84,8 @@ impl Object {
     }
 }
 
-/// Adds a property under a name of the flat object, or what lies in it if it is an object.
+/// Adds a property under a name in the flat object; if the property is an object, adds its properties
+/// instead.
 fn put(
     flat: &mut BTreeMap<String, Node>,
     name: String,

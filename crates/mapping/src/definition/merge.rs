@@ -82,7 +82,7 @@ pub(crate) fn merge(present: &Root, update: &Root, settings: &MappingSettings) -
     })
 }
 
-/// `update`, its fields under the names that `present` gives to them.
+/// Returns `update` with its fields under the names that they have in `present`.
 fn renamed<'u>(
     present: &Object,
     update: &'u Object,
@@ -133,7 +133,7 @@ fn check_nested(present: &Object, update: &Object, path: &str) -> Result<(), Req
     Ok(())
 }
 
-/// `around`: what lies around `present`.
+/// `around` are the surroundings of `present`.
 fn objects(present: &Object, update: &Object, around: Around<'_>) -> Result<Object, RequestError> {
     let path = around.path;
     let dynamic = update.dynamic.or(present.dynamic).unwrap_or(around.dynamic);

@@ -191,7 +191,7 @@ pub(crate) fn names_from(path: &str) -> usize {
     if path.is_empty() { 0 } else { path.len() + 1 }
 }
 
-/// What the property at `path` declares, in an object of level `depth`.
+/// Parses the property at `path`, which is in an object of level `depth`.
 pub(super) fn node(
     value: &Value,
     path: &str,

@@ -22,7 +22,7 @@ pub(super) struct Inside<'a> {
     pub is_flat: bool,
 }
 
-/// `properties` of an object.
+/// Parses the `properties` of an object.
 pub(super) fn properties(
     value: &Value,
     inside: Inside<'_>,

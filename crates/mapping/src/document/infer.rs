@@ -29,8 +29,8 @@ pub fn infer(mapping: &Mapping, source: &[u8]) -> Result<Value, RequestError> {
     infer_by(mapping, source, &HashMap::new())
 }
 
-/// As [`infer`]; fields whose full path is in `templates` get the dynamic template of that name, whatever it
-/// matches (`dynamic_templates` of a bulk operation).
+/// Works like [`infer`], but fields whose full path is in `templates` get the dynamic template of that name,
+/// whether it matches or not (`dynamic_templates` of a bulk operation).
 ///
 /// # Errors
 /// Also: there is no template of that name.
@@ -226,7 +226,7 @@ impl<'a> Inference<'a> {
         self.skip(at)
     }
 
-    /// The value of a mapped field.
+    /// Reads the value at `at` of a mapped field.
     fn mapped(&mut self, leaf: u32, path: &str, at: usize, level: usize) -> Result<usize, RequestError> {
         let leaf = &self.mapping.tree().leaves[leaf as usize];
         if leaf.field.constant() == Some(None) {

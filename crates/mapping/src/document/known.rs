@@ -1,4 +1,5 @@
-//! Values for which dynamic mapping adds nothing: "does each of these scalars have a field already?"
+//! Recognizes values for which dynamic mapping adds nothing: "does each of these scalars have a field
+//! already?"
 
 use super::json;
 use super::scan::skip_space;

@@ -113,7 +113,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(())
     }
 
-    /// Copies a value to a path that no key leads to. Values of the runtime field there are not indexed.
+    /// Copies a value to a path that has no mapped field. If there is a runtime field, the value is not
+    /// indexed.
     #[cold]
     fn copy_to_unmapped(&self, path: &str, dynamic: Dynamic, at: usize) -> Result<(), Stop> {
         match dynamic {

@@ -119,7 +119,8 @@ impl<S: FieldSink> Walk<'_, S> {
             }
             UnknownKey::Unmapped { dynamic: Dynamic::True, object, name } => {
                 let path = joined(&node.path, key);
-                // From the first object on that dynamic mapping would add.
+                // Checks every beginning of the path, from the first object on that dynamic mapping would
+                // add.
                 let unmapped_from = joined(&object, &name).len();
                 let mut ends = (unmapped_from..=path.len())
                     .filter(|&end| end == path.len() || path.as_bytes()[end] == b'.');
@@ -132,8 +133,8 @@ impl<S: FieldSink> Walk<'_, S> {
         }
     }
 
-    /// Returns the end of a value that an alias, or a name below it, is given; `key` is the start of such a
-    /// name.
+    /// Returns the end of a value whose key is an alias or a name below an alias. `key` is the position of
+    /// such a name.
     ///
     /// # Errors
     /// The value is not an empty list.
@@ -166,7 +167,8 @@ impl<S: FieldSink> Walk<'_, S> {
         matches!(rest.next(), Some(b'{' | b'n' | b']'))
     }
 
-    /// A scalar of a key that is a whole name, where the mapping knows names that only begin with it.
+    /// Reads a scalar whose key is a complete name, where the mapping has only longer names that begin with
+    /// it.
     #[cold]
     pub(super) fn beginning_as_field(&mut self, number: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         let tree = self.tree;
@@ -177,8 +179,8 @@ impl<S: FieldSink> Walk<'_, S> {
         self.unresolved(owner, owner.name_of(&node.path), at, at, end)
     }
 
-    /// The object without objects that a name leads into, and what is left of the name there; `None` too
-    /// where the value at `at` is no object.
+    /// Returns the flat object into which a name leads, and the rest of the name there. Returns `None` if
+    /// there is none, or if the value at `at` is not an object.
     fn way_into_flat<'k>(
         &self,
         object: &'k ObjectNode,
@@ -202,8 +204,8 @@ impl<S: FieldSink> Walk<'_, S> {
         Some((object, rest))
     }
 
-    /// An object from `at` to `end` in one that has none, whose members the mapping does not know by the
-    /// names that they have together with `key`.
+    /// Checks an object from `at` to `end` in a flat object. The names of its members begin with `key`, and
+    /// the mapping has no field with such a name.
     fn objects_of_names(&self, node: &ObjectNode, key: &str, at: usize, end: usize) -> Result<usize, Stop> {
         let (owner, name) = self.tree.name_in_flat(node, key);
         if self.is_acknowledged || !owner.enabled || owner.dynamic == Dynamic::False {
@@ -216,8 +218,8 @@ impl<S: FieldSink> Walk<'_, S> {
         }
     }
 
-    /// The object at `at` of a field that takes none, in an object that has none: its members have names that
-    /// begin with the field's.
+    /// Reads the object at `at` of a field of a flat object that does not take objects. The names of its
+    /// members begin with the field's name.
     #[cold]
     pub(super) fn object_of_field(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
         let tree = self.tree;

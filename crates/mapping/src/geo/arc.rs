@@ -148,12 +148,12 @@ impl ArcFrom {
         (north_south.max(east_west) - LEAST_SLACK_METERS).max(0.0)
     }
 
-    /// The latitude in degrees.
+    /// Returns the latitude in degrees.
     pub fn latitude(&self) -> f64 {
         self.latitude
     }
 
-    /// The longitude in degrees.
+    /// Returns the longitude in degrees.
     pub fn longitude(&self) -> f64 {
         self.longitude
     }

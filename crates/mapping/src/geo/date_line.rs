@@ -1,12 +1,13 @@
-//! The way around the earth: "on which side do two corners with these longitudes meet?"
+//! The shortest way around the earth: "in which direction does a line connect two corners with these
+//! longitudes?"
 //!
 //! Outlines are not cut at the date line: their longitudes continue beyond the map.
 
 use super::geometry::Position;
 use super::grid_shape::GRID_TURN;
 
-/// Whether a ring crosses the date line: it is wider than half a turn, and its direction is not the expected
-/// one (`GeoPolygonDecomposer`). Its western longitudes are then a turn further east.
+/// Whether a ring crosses the date line. It does if it is wider than half a turn and its direction is not the
+/// expected one (`GeoPolygonDecomposer`). Its western longitudes must then be moved a turn to the east.
 pub fn goes_over_date_line(outer: &[Position], is_clockwise: bool) -> bool {
     let longitudes = || outer.iter().map(|position| position.0);
     let width = longitudes().fold(f64::MIN, f64::max) - longitudes().fold(f64::MAX, f64::min);
@@ -14,8 +15,8 @@ pub fn goes_over_date_line(outer: &[Position], is_clockwise: bool) -> bool {
     width > 180.0 && width != 360.0 && (twice_area < 0.0) != is_clockwise
 }
 
-/// Returns a longitude moved by whole turns to within half a turn of another, the previous one of a line. It
-/// is not moved if it is exactly half a turn away.
+/// Returns a longitude moved by whole turns so that it is within half a turn of `other`, the previous
+/// longitude of a line. A longitude that is exactly half a turn away is not moved.
 pub fn turned_to(longitude: f64, other: f64) -> f64 {
     let apart = longitude - other;
     longitude - (apart.abs() / 360.0 - 0.5).ceil().max(0.0) * 360f64.copysign(apart)

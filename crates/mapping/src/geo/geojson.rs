@@ -126,7 +126,7 @@ fn check_names(members: &Map<String, Value>) -> Result<(), RequestError> {
     Ok(())
 }
 
-/// Refuses coordinates that are no list of numbers at first sight.
+/// Refuses coordinates that are obviously not a list of numbers.
 fn check_coordinates(members: &Map<String, Value>) -> Result<(), RequestError> {
     match members.get("coordinates") {
         None | Some(Value::Array(_) | Value::Number(_)) => {}

@@ -251,7 +251,7 @@ fn refused(what: &str, value: f64, end: &str) -> RequestError {
 /// Checks a position of a line or polygon.
 ///
 /// # Errors
-/// It is beyond a pole or far beyond the map.
+/// The position is beyond a pole or far beyond the map.
 pub fn check_corner(position: Position) -> Result<Position, RequestError> {
     let (longitude, latitude) = position;
     if !(-90.0..=90.0).contains(&latitude) {

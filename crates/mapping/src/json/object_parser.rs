@@ -12,20 +12,20 @@ type Result<T> = std::result::Result<T, RequestError>;
 /// A parser, with the name that Elasticsearch gives it and the type of its errors.
 #[derive(Debug, Clone, Copy)]
 pub struct ObjectParser<'p> {
-    /// Empty for a parser that does not say its name.
+    /// Empty for a parser whose errors do not contain its name.
     name: &'p str,
     kind: &'static str,
 }
 
 impl<'p> ObjectParser<'p> {
-    /// Makes a parser whose errors are `x_content_parse_exception`s, as those of Elasticsearch's
+    /// Makes a parser whose errors are `x_content_parse_exception`s, like those of Elasticsearch's
     /// `ObjectParser`.
     pub const fn new(name: &'p str) -> ObjectParser<'p> {
         ObjectParser::of_kind("x_content_parse_exception", name)
     }
 
-    /// Makes a parser whose errors are `parsing_exception`s, as those of parsers that Elasticsearch wrote by
-    /// hand.
+    /// Makes a parser whose errors are `parsing_exception`s, like those of Elasticsearch's hand-written
+    /// parsers.
     pub const fn parsing(name: &'p str) -> ObjectParser<'p> {
         ObjectParser::of_kind("parsing_exception", name)
     }
@@ -36,7 +36,7 @@ impl<'p> ObjectParser<'p> {
         ObjectParser { name, kind }
     }
 
-    /// An error of this parser that has no form of its own below.
+    /// Returns an error of this parser with any other reason than those of the methods below.
     pub fn refused(self, reason: &str) -> RequestError {
         let reason = match self.name {
             "" => reason.to_owned(),
@@ -53,7 +53,7 @@ impl<'p> ObjectParser<'p> {
         body.as_object().ok_or_else(|| self.expected_object(body))
     }
 
-    /// The error about a value where an object has to be.
+    /// Returns the error for a value that should be an object.
     pub fn expected_object(self, value: &Value) -> RequestError {
         self.refused(&format!("Expected START_OBJECT but was: {}", token(value)))
     }
@@ -63,7 +63,7 @@ impl<'p> ObjectParser<'p> {
         self.unknown_but(key, &[])
     }
 
-    /// Returns the words about an unknown member, for a sentence that says more.
+    /// Returns the part of a message that names an unknown member, for callers that add to it.
     pub fn unknown_words(key: &str) -> String {
         format!("unknown field [{key}]")
     }
@@ -89,7 +89,7 @@ impl<'p> ObjectParser<'p> {
         self.unsupported_token(key, token(value))
     }
 
-    /// [`ObjectParser::unsupported`], by the name of the token that starts the value.
+    /// Does the same as [`ObjectParser::unsupported`], given the name of the token that starts the value.
     pub fn unsupported_token(self, key: &str, token: &str) -> RequestError {
         self.refused(&format!("{key} doesn't support values of type: {token}"))
     }
@@ -99,12 +99,12 @@ impl<'p> ObjectParser<'p> {
         self.malformed(key).caused_by(cause)
     }
 
-    /// [`ObjectParser::failed`] without a cause.
+    /// Does the same as [`ObjectParser::failed`], without a cause.
     pub fn malformed(self, key: &str) -> RequestError {
         self.refused(&format!("failed to parse field [{key}]"))
     }
 
-    /// Returns the error about members that are valid each, but not together.
+    /// Returns the error about members that are each valid, but not together.
     pub fn failed_to_build(self, cause: RequestError) -> RequestError {
         let reason = format!("Failed to build [{}] after last required field arrived", self.name);
         RequestError::bad_request(self.kind, reason).caused_by(cause)

@@ -21,9 +21,10 @@ impl Mapping {
         self.runtime.values()
     }
 
-    /// Whether there is a field already at this full path, which a document writes to and no key leads to, so
-    /// that dynamic mapping adds none: a runtime field, or a multi-field whose name is written in full.
-    /// `dynamic`: in force there. Runtime fields are not added beside any other field either.
+    /// Whether this full path, which a document contains but to which no key of the mapping leads, already
+    /// has a field, so that dynamic mapping adds none: a runtime field, or a multi-field given by its full
+    /// name. `dynamic` is the setting in force there. With `runtime`, any other field at the path prevents a
+    /// new runtime field as well.
     ///
     /// Source: `DocumentParser#getLeafMapper`, which ignores the value.
     pub(crate) fn is_known(&self, dynamic: Dynamic, path: &str) -> bool {

@@ -86,8 +86,8 @@ pub struct ObjectNode {
     pub(crate) nested: Option<NestedNode>,
     /// Names with dots are names of its fields (`subobjects: false`).
     pub(crate) is_flat: bool,
-    /// No object of the mapping, but the beginning of names of this one's fields, for documents that have
-    /// objects where the mapping has none. Such an object is flat as well.
+    /// Set if the mapping does not declare this object. Its name is then the beginning of names of fields of
+    /// the given flat object, and documents may contain an object there. It is flat as well.
     pub(crate) begins_names_of: Option<u32>,
     keys: HashTable<u32>,
 }
@@ -168,9 +168,9 @@ pub(crate) struct Leaf {
     pub keyed: Option<u32>,
     /// The space of its values.
     pub space: SpaceId,
-    /// The object without objects that it is a field of.
+    /// The flat object (`subobjects: false`) that it is a field of.
     pub flat_in: Option<u32>,
-    /// The object that stands for its name where the name begins those of other fields.
+    /// The object for documents that have one at this name, if the names of other fields begin with it.
     pub beginning: Option<u32>,
 }
 
@@ -370,12 +370,12 @@ impl Tree {
         Ok(())
     }
 
-    /// Number of the objects that the mapping declares, the root among them.
+    /// Returns the number of objects that the mapping declares, including the root.
     pub fn object_count(&self) -> usize {
         self.objects.iter().filter(|object| object.begins_names_of.is_none()).count()
     }
 
-    /// The target at a path where no field is; `None` in an object whose contents are not read.
+    /// Returns the target for a path without a field; `None` in an object whose contents are not read.
     fn copy_to_no_field(&self, path: &Arc<str>) -> Option<Copy> {
         let at = |path: &str| self.objects.iter().position(|object| *object.path == *path);
         let is_declared = |number: &usize| self.objects[*number].begins_names_of.is_none();

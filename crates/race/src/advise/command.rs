@@ -114,7 +114,7 @@ impl AdviseCommand {
     fn connect(&self, hosts: &str) -> Result<(Cluster, IpAddr, String), Error> {
         let mut targets = clusters(hosts, self.client_options.as_deref())?;
         if targets.len() > 1 {
-            return Err(Error::Argument("--host names several clusters: advise looks at one".into()));
+            return Err(Error::Argument("--host names several clusters: advise examines only one".into()));
         }
         let target = targets.pop().ok_or_else(|| Error::Argument("--host names no server".into()))?;
         for warning in &target.options.warnings {

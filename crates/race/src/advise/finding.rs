@@ -41,7 +41,7 @@ pub(super) struct Gain {
 pub(super) enum Basis {
     /// Read from the server or the machine.
     Measured,
-    /// Estimated from experience, because there is no number to read; only the experiment can tell.
+    /// Estimated from experience, because there is no number to read; only the experiment can show it.
     Judged,
 }
 

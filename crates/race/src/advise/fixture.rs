@@ -57,8 +57,8 @@ pub(super) fn recorded(name: &str) -> Recorded {
 }
 
 impl Recorded {
-    /// Replaces the value at a dotted path of an answer, or the whole answer if the path is empty. `*` stands
-    /// for every key or element.
+    /// Replaces the value at a dotted path of an answer, or the whole answer if the path is empty. `*` means
+    /// every key or element.
     pub(super) fn with(mut self, question: Question, path: &str, value: Value) -> Recorded {
         let mut answer = self.seen.server.answer(question).unwrap().clone();
         let keys: Vec<&str> = path.split('.').filter(|key| !key.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! What a rule may look at.
+//! The observations that a rule may use.
 
 use super::experiment::{Experiment, megabytes};
 use super::finding::Unread;

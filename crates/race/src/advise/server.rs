@@ -1,7 +1,7 @@
 //! What a server says about itself.
 //!
-//! Elasticsearch, OpenSearch and Limber are asked the same few questions. If an answer does not come, the
-//! reason is kept in its place, so that only the rules that need the answer fail.
+//! Elasticsearch, OpenSearch and Limber get the same few requests. If an answer does not come, the reason is
+//! kept in its place, so that only the rules that need the answer fail.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! `limber compare`: which races are on which side, and how several are judged.
+//! Arguments of `limber compare`: which races are on each side, and how several races are judged.
 
 use std::io::Write;
 
@@ -180,7 +180,7 @@ fn tagged(store: &RaceStore, tags: &str) -> Result<Vec<Race>, Error> {
     races.reverse();
     match races.is_empty() {
         true => Err(Error::Argument(format!(
-            "no stored race has the user tags [{tags}]; limber list races shows those there are"
+            "no stored race has the user tags [{tags}]; limber list races shows the existing ones"
         ))),
         false => Ok(races),
     }

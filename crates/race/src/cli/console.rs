@@ -1,4 +1,4 @@
-//! What the user sees while a race runs.
+//! The output that the user sees while a race runs.
 //!
 //! On a terminal, each running task has a line with its throughput, times, errors and remaining time, which
 //! becomes one line when the step is done. Elsewhere only the lines of finished steps are printed. Everything

@@ -75,7 +75,7 @@ fn find_tracks(folder: &Path, tracks: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns each reason that keeps a challenge from running once. Documents are not looked at.
+/// Returns each reason that keeps a challenge from running once. Documents are not read.
 fn missing(
     track: &Track,
     challenge: &Challenge,

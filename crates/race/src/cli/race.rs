@@ -209,7 +209,7 @@ impl RaceCommand {
         }
     }
 
-    /// Writes the page about a race that was printed, and ends as the race ended.
+    /// Writes the page about a race that has been printed, and returns an error if the race was interrupted.
     fn close(&self, outcome: RaceOutcome, folder: &Path, console: &mut Console) -> Result<(), Error> {
         self.live.write_html(&outcome.race.race_id)?;
         let races = [outcome.race.race_id.clone()];
@@ -223,7 +223,7 @@ impl RaceCommand {
     /// (`--dry-run`).
     ///
     /// # Errors
-    /// Whatever would stop the race before its first request.
+    /// Any error that would stop the race before its first request.
     pub fn check(&self, out: &mut dyn Write) -> Result<(), Error> {
         self.refuse_unsupported()?;
         let track = self.track_spec(&folder()?)?;
@@ -293,8 +293,8 @@ impl RaceCommand {
     }
 }
 
-/// Finds out that a track does not load before a server is started, unless the track's version depends on the
-/// server's.
+/// Reports a track that does not load before a server is started, unless the version of the track depends on
+/// the version of the server.
 fn check_loads(track: &TrackSpec) -> Result<(), Error> {
     if track.distribution_version.is_some() || !matches!(track.source, TrackSource::Repository { .. }) {
         load::read(track)?;

@@ -75,7 +75,7 @@ fn refuse_missing(missing: &[&str]) -> Result<(), Error> {
     match missing.is_empty() {
         true => Ok(()),
         false => Err(Error::Argument(format!(
-            "did not find [{}] in environment [{ENVIRONMENT}], so there is nothing of that id to delete",
+            "did not find [{}] in environment [{ENVIRONMENT}], so there is nothing with that id to delete",
             missing.join(", ")
         ))),
     }

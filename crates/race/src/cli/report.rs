@@ -41,7 +41,7 @@ impl ReportCommand {
     pub fn run(&self) -> Result<(), Error> {
         if self.races.len() > RACES_MAX {
             return Err(Error::Argument(format!(
-                "{} races are more than the {RACES_MAX} that one report can show apart; `limber compare` takes any number",
+                "{} races are more than the {RACES_MAX} that one report can show; `limber compare` takes any number",
                 self.races.len()
             )));
         }

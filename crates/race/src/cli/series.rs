@@ -68,7 +68,7 @@ impl SeriesArguments {
         }
         if html.is_some() && series.sides.len() > RACES_MAX {
             return Err(Error::Argument(format!(
-                "--html shows at most {RACES_MAX} sides apart; race fewer, or leave it out and draw some with limber compare --html"
+                "--html can show at most {RACES_MAX} sides; race fewer, or leave it out and draw some with limber compare --html"
             )));
         }
         let raced = race_series(&series, config, provider, progress);

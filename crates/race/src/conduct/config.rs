@@ -14,7 +14,7 @@ use crate::track::load::TrackSpec;
 /// The car of a server that was already running.
 pub(crate) const EXTERNAL_CAR: &str = "external";
 
-/// A race that is to be conducted.
+/// The configuration of a race.
 #[derive(Debug, Clone)]
 pub(crate) struct RaceConfig {
     pub track: TrackSpec,

@@ -1,7 +1,7 @@
-//! Races conducted: "what happens in which order, and what is looked at meanwhile?"
+//! Conducts races: "what happens in which order, and what is observed meanwhile?"
 //!
 //! [`race`] conducts one race as its [`config`] says, [`series`] several in turn, [`dry_run`] none. [`live`]
-//! shows how a race goes, [`watch`] looks at what is beside the load.
+//! shows how a race goes, [`watch`] observes everything besides the load.
 
 pub(crate) mod config;
 pub(crate) mod dry_run;

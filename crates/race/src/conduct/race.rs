@@ -63,7 +63,7 @@ impl RaceOutcome {
 /// stored.
 ///
 /// # Errors
-/// Whatever ended the race; nothing is then kept.
+/// Any error that ended the race; nothing is stored in that case.
 pub(crate) fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOutcome, Error> {
     let mut connected = connect(&mut config, progress)?;
     let Loaded { track, plugin } = load::load(&config.track, &mut Lines { progress, line: Vec::new() })?;

@@ -134,8 +134,8 @@ impl Watch {
         self.sampling.take().map(Sampling::finish).unwrap_or_default()
     }
 
-    /// Writes the documents of the statistics and keeps the files. `told` receives messages about them. The
-    /// race is already stored.
+    /// Writes the documents of the statistics and keeps the files. `told` receives messages about the
+    /// devices. The race is already stored.
     pub(crate) fn keep(self, race: &Race, system: &SystemMetrics, told: &mut dyn FnMut(Kept)) {
         let Watch { writer, folder, context, reporting, datastore, meta, .. } = self;
         if reporting.wants_metrics() {

@@ -1,4 +1,4 @@
-//! What is taken of a server.
+//! The parts of a server's data that become a track.
 
 use super::documents::Written;
 
@@ -10,7 +10,7 @@ pub(super) struct Target {
     pub(super) is_data_stream: bool,
     /// Body of the index or of the data stream's template, as a Jinja template.
     pub(super) body: String,
-    /// `None` for an empty one.
+    /// `None` if it is empty.
     pub(super) documents: Option<Written>,
 }
 

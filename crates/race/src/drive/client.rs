@@ -134,7 +134,7 @@ pub(crate) type Abort = (Arc<str>, Error);
 impl Client {
     /// Runs all tasks of this client one after the other.
     ///
-    /// Errors: an error that ends the race. The other clients are told to stop.
+    /// Errors: an error that ends the race. It makes the other clients stop.
     pub(crate) async fn run(mut self) -> Result<(), Abort> {
         for task in std::mem::take(&mut self.tasks) {
             let (name, completes) = (Arc::clone(&task.task_name), task.completes);

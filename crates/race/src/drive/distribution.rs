@@ -20,7 +20,7 @@ const TICKS_MAX: u64 = 3 * 3600 * 1_000_000_000 / TICK_NS;
 const SIGNIFICANT_DIGITS: u8 = 4;
 /// Significant digits of the histograms that are made after the race, for [`Distribution::corrected_ms`].
 const CORRECTED_DIGITS: u8 = 3;
-/// Most samples that a correction may add: a tenth of a second of work.
+/// Maximum number of samples that a correction may add: a tenth of a second of work.
 const CORRECTED_SAMPLES_MAX: u128 = 10_000_000;
 
 #[derive(Debug)]

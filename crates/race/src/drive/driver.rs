@@ -323,7 +323,7 @@ fn take_samples(
             round_start = Instant::now();
         }
         if shown.elapsed() >= PROGRESS_INTERVAL {
-            // Clients that cannot tell their progress do not count.
+            // Clients that do not know their progress do not count.
             let known: Vec<f64> =
                 progress_of_clients.iter().flatten().map(|share| f64::from(*share)).collect();
             progress.step_advanced(known.iter().sum::<f64>() / known.len().max(1) as f64);

@@ -53,7 +53,7 @@ impl TlsOptions {
         let verifier = Arc::new(self.verifier(&provider)?);
         let builder = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .map_err(|error| Error::Argument(format!("TLS is not to be had: {error}")))?
+            .map_err(|error| Error::Argument(format!("TLS is not available: {error}")))?
             .dangerous()
             .with_custom_certificate_verifier(verifier);
         let config = match &self.identity {

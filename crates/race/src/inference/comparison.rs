@@ -8,7 +8,7 @@ use super::rank_test::mann_whitney;
 /// Coverage of the intervals.
 pub(crate) const INTERVAL_LEVEL: f64 = 0.95;
 
-/// Which values of a figure are the better ones.
+/// Which values of a figure are better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     MoreIsBetter,

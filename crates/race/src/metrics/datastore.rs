@@ -59,7 +59,7 @@ impl Datastore {
             (Some(year), Some(month)) => format!("{year}-{month}"),
             _ => {
                 return Err(Error::Argument(format!(
-                    "metrics store: [{race_timestamp}] is no time of a race"
+                    "metrics store: [{race_timestamp}] is not the time of a race"
                 )));
             }
         };

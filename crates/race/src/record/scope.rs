@@ -1,5 +1,5 @@
-//! What exactly was raced, and whether two races raced the same: documents, tasks and mode, which Rally's
-//! `race.json` does not contain.
+//! The exact subject of a race (documents, tasks and mode), which Rally's `race.json` does not contain, and
+//! whether two races had the same subject.
 
 use serde::{Deserialize, Serialize};
 

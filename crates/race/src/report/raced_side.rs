@@ -77,7 +77,7 @@ impl RacedSide {
         Some(self.known_values(wanted)).filter(|values| values.len() == self.races.len())
     }
 
-    /// Returns the race that stands for the side in plots: the one whose figures are closest to their
+    /// Returns the race that represents the side in plots: the one whose figures are closest to their
     /// medians, by the sum of the distances relative to the medians.
     pub fn typical(&self) -> Option<&Race> {
         let mut distances = vec![0.0; self.races.len()];

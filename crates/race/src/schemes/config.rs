@@ -1,4 +1,4 @@
-//! What is raced of the two schemes, and what comes out.
+//! The configuration of a race between the two schemes, and its results.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -12,7 +12,7 @@ use crate::track::load::TrackSpec;
 pub(crate) struct SchemesConfig {
     /// The track `segment_memory`; its challenge is ignored.
     pub track: TrackSpec,
-    /// Rounds that count; a warm-up comes before them.
+    /// Number of rounds that count, after a warm-up.
     pub rounds: u32,
     /// Budget of the cached scheme, in percent of what is resident in the native scheme after loading.
     pub budget_percent: f64,

@@ -1,4 +1,4 @@
-//! The server that is raced: it is switched, given a budget, raced, and asked for its figures.
+//! Controls the server that is raced: switches its scheme, sets its budget, races it, and reads its figures.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

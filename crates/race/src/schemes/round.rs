@@ -1,4 +1,4 @@
-//! What was measured in a round, and with one budget of the sweep.
+//! The measurements of a round, and of one budget of the sweep.
 
 use std::fmt;
 

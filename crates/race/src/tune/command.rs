@@ -161,7 +161,7 @@ impl TuneCommand {
         let candidates = experiment.space.candidates(candidates_max(experiment.budget), experiment.seed);
         let mut ledger = Ledger::open(home, id)?;
         if self.resume.is_none() && !ledger.recorded().is_empty() {
-            return Err(Error::Argument(format!("search [{id}] exists already; go on with --resume {id}")));
+            return Err(Error::Argument(format!("search [{id}] exists already; --resume {id} continues it")));
         }
         ledger.write("experiment.json", &pretty(&experiment.json))?;
         progress.note(&format!(
@@ -333,7 +333,7 @@ fn searched(
         if let Some(entry) = ledger.recorded().get(position) {
             if (entry.candidate, &entry.settings) != (candidate, &settings) {
                 return Err(Error::Argument(format!(
-                    "race {} of the search was of another setting: the search was recorded by another version; begin a new one",
+                    "race {} of the search had another setting: the search was recorded by another version; start a new one",
                     position + 1
                 )));
             }
@@ -358,7 +358,7 @@ fn searched(
 fn recorded_experiment(home: &Path, id: &str) -> Result<Map<String, Value>, Error> {
     match Ledger::open(home, id)?.experiment()? {
         Some(Value::Object(json)) => Ok(json),
-        _ => Err(Error::Argument(format!("there is no search [{id}] to go on with"))),
+        _ => Err(Error::Argument(format!("there is no search [{id}] to resume"))),
     }
 }
 

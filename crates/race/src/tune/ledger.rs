@@ -91,7 +91,9 @@ impl Ledger {
     /// incomplete last one, which is removed).
     pub(super) fn open(limber_folder: &Path, id: &str) -> Result<Ledger, Error> {
         if !is_id(id) {
-            return Err(Error::Argument(format!("[{id}] is no id: use letters, digits, '-', '_' and '.'")));
+            return Err(Error::Argument(format!(
+                "[{id}] is not an id: use letters, digits, '-', '_' and '.'"
+            )));
         }
         let folder = limber_folder.join("benchmarks").join("tunes").join(id);
         std::fs::create_dir_all(&folder).map_err(at(&folder))?;

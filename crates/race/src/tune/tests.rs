@@ -113,7 +113,7 @@ fn equal_settings_are_rarely_told_apart() {
         wrong += usize::from(found.ended_early);
     }
     // The expected number is at most 5 % of 200. The bound allows three standard errors, although the
-    // statistics are looked at after every pass.
+    // statistics are evaluated after every pass.
     assert!(wrong <= 19, "{wrong}");
 }
 

@@ -9,7 +9,7 @@ use crate::language::{Compiled, ScriptContext};
 use crate::run::Run;
 use crate::values::Value;
 
-/// A script that sees nothing but its parameters.
+/// A script that sees only its parameters.
 #[derive(Debug)]
 pub struct DetachedScript {
     script: Compiled,

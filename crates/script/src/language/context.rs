@@ -49,7 +49,7 @@ pub enum ScriptContext {
     TokenFilter,
     /// The `script` processor of search pipelines: changes a search.
     SearchPipeline,
-    /// A script that is tried out with nothing but its parameters.
+    /// A script that is tried out with its parameters only.
     Test,
 }
 

@@ -347,7 +347,7 @@ impl Parser {
         }
     }
 
-    /// Whether an operator that assigns follows.
+    /// Whether the next token is an assignment operator.
     pub(super) fn is_assigned(&self) -> bool {
         match self.peek() {
             TokenKind::Symbol(symbol) => {

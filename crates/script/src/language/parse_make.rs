@@ -128,7 +128,8 @@ impl Parser {
             return Err(ScriptError::argument(at, format!("Not a type [{name}].")));
         };
         let arguments = self.arguments()?;
-        // All constructors there are take nothing, or one thing; that of a whole number its radix as well.
+        // Every constructor takes no argument or one argument. The constructor of a whole number takes its
+        // radix as well.
         if arguments.len() > 1 + usize::from(name == "BigInteger") {
             return Err(ScriptError::argument(
                 at,

@@ -16,7 +16,7 @@ use crate::values::{Extractor, Regex};
 
 /// Largest nesting of expressions and blocks; deeper ones would need more stack than a thread has.
 const DEPTH_MAX: u32 = 60;
-/// Most variables of a script or function, and most functions, lambdas and fields of a script.
+/// Maximum number of variables of a script or function, and of functions, lambdas and fields of a script.
 const COUNT_MAX: usize = 1000;
 
 /// Compiles Painless for a context.
@@ -115,7 +115,8 @@ impl Parser {
         &self.tokens[self.next].kind
     }
 
-    /// Returns the token `ahead` tokens after the next one; the last one of the script if there are fewer.
+    /// Returns the token that is `ahead` tokens after the next one, or the last token of the script if there
+    /// are fewer.
     pub fn peek_at(&self, ahead: usize) -> &TokenKind {
         let last = self.tokens.len() - 1;
         &self.tokens[(self.next + ahead).min(last)].kind
@@ -133,7 +134,7 @@ impl Parser {
         token
     }
 
-    /// Gives the token that was taken last back.
+    /// Gives back the token that was taken last.
     pub fn step_back(&mut self) {
         self.next = self.next.saturating_sub(1);
     }
@@ -189,7 +190,7 @@ impl Parser {
         )
     }
 
-    /// Returns the error for the next token where nothing that begins with it could be.
+    /// Returns the error for a next token that cannot begin anything here.
     pub fn invalid_near(&self) -> ScriptError {
         match self.unexpected("") {
             error if error.reason.starts_with("unexpected end") => error,
@@ -245,7 +246,7 @@ impl Parser {
         self.depth -= 1;
     }
 
-    /// Checks that a script with `count` of `what` may have one more.
+    /// Checks that a script that has `count` of `what` may have one more.
     ///
     /// # Errors
     /// It has [`COUNT_MAX`] of them.

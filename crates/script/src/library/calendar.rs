@@ -21,7 +21,7 @@ pub(crate) fn constant<'n>(class: &str, name: &'n str) -> Option<&'n str> {
     is_known.then_some(name)
 }
 
-/// `Month#of` and `DayOfWeek#of`.
+/// Does what `Month#of` and `DayOfWeek#of` do.
 pub(super) fn of_number(class: &str, number: i64, at: u32) -> Outcome<Value> {
     let (names, what): (&[&'static str], _) = match class {
         "Month" => (&MONTHS, "MonthOfYear"),

@@ -139,8 +139,8 @@ fn change_list(
     }))
 }
 
-/// Keeps the items of a list that are to stay; returns whether any went. The items are looked at while nobody
-/// changes the list: they may contain it.
+/// Keeps the items of a list that `stays` accepts; returns whether any were removed. The items are examined
+/// before the list is borrowed for the change, because they may contain it.
 fn retain<M: Machine>(
     machine: &mut M,
     list: &Rc<RefCell<Vec<Value>>>,

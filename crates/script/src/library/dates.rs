@@ -42,21 +42,21 @@ pub(super) const UNITS: &[(&str, &str, i64)] = &[
     ("Nanos", "NANOS", 1),
 ];
 
-/// Years that a moment can be in: milliseconds since 1970 reach no further.
+/// The last year that a moment can be in, and minus the first: milliseconds since 1970 reach no further.
 pub(super) const YEAR_MAX: i64 = 292_000_000;
 
-/// The nanoseconds of a unit by either of its names.
+/// Returns the nanoseconds of a unit, given either of its names.
 pub(super) fn unit_nanos(name: &str) -> Option<i64> {
     UNITS.iter().find(|(method, unit, _)| *method == name || *unit == name).map(|(_, _, nanos)| *nanos)
 }
 
-/// The moment of seconds since 1970 and nanoseconds after them.
+/// Returns the moment that is this many seconds and nanoseconds after the start of 1970.
 pub(super) fn of_seconds(seconds: i64, nanos: i64, at: u32) -> Outcome<DateValue> {
     let nanos = i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
     of_nanos(nanos, at).map(DateValue::utc)
 }
 
-/// The moment of a day since 1970, at its beginning.
+/// Returns the beginning of a day, counted from 1970-01-01.
 pub(super) fn of_day(day: i64, at: u32) -> Outcome<DateValue> {
     day.checked_mul(MILLIS_PER_DAY).map(DateValue::of_millis).ok_or_else(|| out_of_range(at))
 }
@@ -173,7 +173,7 @@ fn signed(amount: &Value, sign: i64, at: u32) -> Outcome<i64> {
     amount.i64().checked_mul(sign).ok_or_else(|| out_of_range(at))
 }
 
-/// A part of the date, or the date as one of another class; `None`: there is no such method.
+/// Returns a part of the date, or the date converted to another class; `None` if there is no such method.
 fn seen_as(date: &DateValue, name: &str, arguments: &[Value]) -> Option<Value> {
     Some(match (name, arguments) {
         ("toOffsetDateTime", []) => Value::Date(date.clone()),
@@ -193,7 +193,7 @@ fn seen_as(date: &DateValue, name: &str, arguments: &[Value]) -> Option<Value> {
     })
 }
 
-/// The value of a `ChronoField`, or of `IsoFields.QUARTER_OF_YEAR`.
+/// Returns the value of a `ChronoField`, or of `IsoFields.QUARTER_OF_YEAR`.
 fn field_of(date: &DateValue, field: &str) -> Option<i64> {
     let part = |part| i64::from(date_part(date, part));
     let nano = date.nano_of_second();
@@ -223,14 +223,14 @@ fn field_of(date: &DateValue, field: &str) -> Option<i64> {
     })
 }
 
-/// `ZonedDateTime#of`: year to nanosecond, and the zone.
+/// Does what `ZonedDateTime#of` does, given the year to the nanosecond, and the zone.
 pub(super) fn of(parts: &[Value], zone: &Value, at: u32) -> Outcome<Value> {
     let numbers: Vec<i64> = parts.iter().map(Value::i64).collect();
     let Ok(numbers) = <[i64; 7]>::try_from(numbers) else { return Err(out_of_range(at)) };
     super::java::zoned(numbers, zone, at)
 }
 
-/// The date after a `Duration` or a `Period`, or before it; `None`: the object is neither.
+/// Returns the date moved forward or back by a `Duration` or a `Period`; `None` if the object is neither.
 pub(super) fn moved(date: &DateValue, amount: &dyn JavaObject, sign: i64, at: u32) -> Outcome<Option<Value>> {
     if let Some(duration) = amount.as_any().downcast_ref::<Duration>() {
         return at_nanos(date, date.nanos() + i128::from(sign) * duration.nanos, at).map(Some);
@@ -243,7 +243,7 @@ pub(super) fn moved(date: &DateValue, amount: &dyn JavaObject, sign: i64, at: u3
     }
 }
 
-/// The moment that a date of any class is, or would be in UTC.
+/// Returns the moment of a date of any class; a date without a zone is taken as UTC.
 pub(super) fn moment_of(value: &Value) -> Option<DateValue> {
     match value {
         Value::Date(date) => Some(date.clone()),
@@ -343,7 +343,7 @@ pub(crate) fn parse(text: &str, at: u32) -> Outcome<Value> {
     Ok(Value::Date(DateValue::utc(instant)))
 }
 
-/// `ZonedDateTime#parse`: the date in the zone that the text names.
+/// Does what `ZonedDateTime#parse` does: returns the date in the zone that the text names.
 pub(crate) fn parse_zoned(text: &str, at: u32) -> Outcome<Value> {
     let (moment, region) = match text.strip_suffix(']').and_then(|text| text.split_once('[')) {
         Some((moment, region)) => (moment, Some(region)),

@@ -1,4 +1,4 @@
-//! What a library function may ask of the script that calls it.
+//! The interface between a library function and the script that calls it.
 
 use std::sync::Arc;
 
@@ -12,15 +12,16 @@ use crate::values::{Extractor, Regex, Value};
 /// A running script, as the library sees it. `at` is always the position in the source that errors name, in
 /// UTF-16 units.
 pub(crate) trait Machine {
-    /// Accounts for memory that no value shows which a call returns: items that are added to a list, or text
-    /// that is added to a builder. The bytes of strings, and about 16 for an item. What a call returns and
-    /// nobody else has is charged by the machine.
+    /// Accounts for memory that a call takes and that its result does not show: items added to a list, or
+    /// text added to a builder. A text counts its bytes, an item about 16. The machine itself charges a
+    /// returned value that nothing else refers to.
     ///
     /// # Errors
     /// `painless_error` when the script has made as much as it may.
     fn grow(&mut self, amount: usize, at: u32) -> Outcome<()>;
 
-    /// Refuses what will not fit, before it is made; for what may be much larger than what it is made of.
+    /// Refuses a result that will not fit, before it is computed. Called for results that may be much larger
+    /// than their inputs.
     ///
     /// # Errors
     /// As for [`Machine::grow`].

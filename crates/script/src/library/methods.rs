@@ -179,7 +179,7 @@ fn extract(machine: &mut impl Machine, extractor: u16, arguments: &[Value], at: 
     }
 }
 
-/// Counts the time of a call whose values are long.
+/// Counts the time that a call takes for long values.
 pub(super) fn spend_on(
     machine: &mut impl Machine,
     target: &Value,
@@ -235,7 +235,7 @@ pub(crate) fn call_method(
     found.ok_or_else(|| no_method(target, name, arguments.len(), at))
 }
 
-/// Calls a method that all objects have; `None` if this is another one.
+/// Calls one of the methods that all objects have; `None` if this is another method.
 fn object_method(
     machine: &mut impl Machine,
     target: &Value,
@@ -281,7 +281,7 @@ fn params_method(
     })
 }
 
-/// Calls a method of a value of which little can be asked: `doc`, points, numbers, formatters, exceptions.
+/// Calls a method of a value that has only a few methods: `doc`, points, numbers, formatters, exceptions.
 /// `None` if there is no such method.
 fn plain_method(
     machine: &mut impl Machine,

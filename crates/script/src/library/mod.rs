@@ -1,7 +1,7 @@
 //! What scripts can call: "what does this method, static function or getter return for these values?"
 //!
-//! Each file has the signatures that the parser asks for, and the functions themselves. A function reaches
-//! the script that calls it only through its [`Machine`].
+//! Each file has the signatures that the parser needs, and the functions themselves. A function reaches the
+//! script that calls it only through its [`Machine`].
 //!
 //! **Invariant**: the library knows neither the tree of a script nor how it runs.
 

@@ -1,4 +1,4 @@
-//! The order of values: by themselves, or by a function of the script.
+//! The order of values: their natural order, or one that a function of the script defines.
 
 use std::cmp::Ordering;
 
@@ -30,7 +30,7 @@ fn ordered(
     }
 }
 
-/// Returns the first of the greatest or of the least items, in an order as for [`sort_values`].
+/// Returns the first of the greatest items, or of the least ones. `order` is as for [`sort_values`].
 pub(crate) fn extreme(
     machine: &mut impl Machine,
     items: Vec<Value>,

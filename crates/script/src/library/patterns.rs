@@ -153,7 +153,7 @@ pub(crate) fn pattern_method(
     }))
 }
 
-/// Bytes that a part of a split text takes at least.
+/// Minimum bytes of a part of a split text.
 const PART_BYTES: usize = 32;
 
 /// `Pattern#split`: a limit of 0 drops empty strings at the end.

@@ -105,7 +105,7 @@ impl Decay {
         Ok(Decay(Falloff { origin, offset, curve: Curve::new(shape, scale, decay.f64()) }))
     }
 
-    /// Returns the decayed score of a value: a point, a date or a number.
+    /// Returns the decay score of a value, which is a point, a date or a number.
     pub fn of(&self, value: &Value) -> f64 {
         match value {
             Value::Point(point) => self.0.of_point(*point),

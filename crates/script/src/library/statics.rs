@@ -184,7 +184,8 @@ pub(crate) fn call_static(
     })
 }
 
-/// Static methods of `Math` and of the classes of numbers, strings and booleans; `None`: it is another one.
+/// Calls a static method of `Math` or of the classes of numbers, strings and booleans; `None` if it belongs
+/// to another class.
 fn call_of_number(
     machine: &mut impl Machine,
     class: &str,
@@ -244,8 +245,8 @@ fn call_of_number(
     }))
 }
 
-/// Static methods of `Collections`, `Collectors`, `Comparator`, `Arrays` and `Objects`; `None`: it is another
-/// one.
+/// Calls a static method of `Collections`, `Collectors`, `Comparator`, `Arrays` or `Objects`; `None` if it
+/// belongs to another class.
 fn call_of_collection(
     machine: &mut impl Machine,
     class: &str,
@@ -258,7 +259,7 @@ fn call_of_collection(
             return Err(ScriptError::new(at, "null_pointer_exception", ""));
         }
         ("Objects", "requireNonNull", [value]) => value.clone(),
-        // Null stands for the order that values have by themselves.
+        // Null means the natural order of the values.
         ("Comparator", "naturalOrder", []) => Value::Null,
         ("Comparator" | "Collections", "reverseOrder", []) => Value::str(REVERSED),
         ("Collections", "frequency", [list, wanted]) => {
@@ -304,8 +305,8 @@ fn call_of_collection(
     }))
 }
 
-/// Static methods of dates, of their zones and formats, and of regular expressions; `None`: it is another
-/// one.
+/// Calls a static method of dates, of their zones and formats, or of regular expressions; `None` if it
+/// belongs to another class.
 fn call_of_date_or_pattern(class: &str, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
     Ok(Some(match (class, name, arguments) {
         ("ZonedDateTime", "of", [date @ .., zone]) => super::dates::of(date, zone, at)?,

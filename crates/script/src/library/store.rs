@@ -6,14 +6,14 @@ use super::machine::Machine;
 use crate::error::{Outcome, failed};
 use crate::values::{MapValue, STEPS_MAX, Value, put};
 
-/// Bytes that an item of a list and an entry of a map count.
+/// Bytes that an item of a list or an entry of a map counts.
 pub(super) const ITEM_BYTES: usize = 16;
 pub(super) const ENTRY_BYTES: usize = 32;
 
 /// Accounts for an item that is added to a list.
 ///
 /// # Errors
-/// The memory of the script is used up; the item belongs to the script alone ([`Machine::check_kept`]).
+/// The script has used up its memory, or the item belongs to one script ([`Machine::check_kept`]).
 pub(super) fn admit(machine: &mut impl Machine, item: &Value, at: u32) -> Outcome<()> {
     machine.grow(ITEM_BYTES, at)?;
     machine.check_kept(item, at)
@@ -33,7 +33,7 @@ pub(super) fn put_entry(
     put_new(machine, map, entry, at)
 }
 
-/// [`put_entry`] for a map that is just being made: it is charged as a whole.
+/// Works like [`put_entry`] for a new map, which is charged as a whole later.
 pub(super) fn put_new(
     machine: &mut impl Machine,
     map: &RefCell<MapValue>,
@@ -47,7 +47,7 @@ pub(super) fn put_new(
     Ok(old)
 }
 
-/// `Object#equals`, for values that may be long.
+/// Compares like `Object#equals`, and counts the time, because the values may be long.
 pub(super) fn same(machine: &mut impl Machine, left: &Value, right: &Value, at: u32) -> Outcome<bool> {
     let mut steps_left = STEPS_MAX;
     let is_same = left.equals_by(right, &mut steps_left);

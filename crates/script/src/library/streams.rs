@@ -77,7 +77,7 @@ pub(super) fn stream_method(
     }))
 }
 
-/// Methods that end a stream: they answer with one value, or collect its items. `None`: there is no such
+/// Calls a method that ends a stream: it returns one value, or collects the items. `None` if there is no such
 /// method.
 fn result(
     machine: &mut impl Machine,
@@ -146,7 +146,7 @@ fn result(
     }))
 }
 
-/// Methods of Java's streams that Painless's own lists do not have; `None`: there is no such method.
+/// Calls a method of Java's streams that Painless's own lists do not have; `None` if there is no such method.
 fn gather(
     machine: &mut impl Machine,
     items: Vec<Value>,

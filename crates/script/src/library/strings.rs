@@ -56,7 +56,7 @@ pub(crate) fn string_method(
     }))
 }
 
-/// Methods that look for another string; `None`: it is another method.
+/// Calls a method that searches for another string; `None` if this is another method.
 fn find(text: &str, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
     let position =
         |found: Option<usize>| Value::Int(found.map_or(-1, |bytes| length_of(&text[..bytes]) as i32));
@@ -80,7 +80,7 @@ fn find(text: &str, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<
         ("lastIndexOf", [other]) => position(text.rfind(&other.text())),
         ("lastIndexOf", [other, from]) => {
             let wanted = other.text();
-            // An occurrence begins here at the latest. There is none before the string's start.
+            // An occurrence begins at `last` or earlier; a negative `last` excludes all of them.
             let ends_at = usize::try_from(from.i64()).ok().map(|last| {
                 let begins_at = text.len() - after_units(text, last).len();
                 floor_boundary(text, begins_at.saturating_add(wanted.len()))
@@ -91,7 +91,7 @@ fn find(text: &str, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<
     }))
 }
 
-/// Methods that return a part of a string, or its parts; `None`: it is another method.
+/// Calls a method that returns a part of a string, or its parts; `None` if this is another method.
 fn parts(
     machine: &mut impl Machine,
     text: &str,
@@ -134,7 +134,7 @@ fn parts(
     }))
 }
 
-/// Why a text is no Base64, in Java's words.
+/// Returns Java's message that says why a text is not Base64.
 fn no_base64(text: &str) -> String {
     let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     match text.bytes().find(|byte| !is_digit(byte)) {
@@ -146,7 +146,7 @@ fn no_base64(text: &str) -> String {
 /// Longest string that a script may make, in characters.
 const TEXT_MAX: usize = 8 << 20;
 
-/// Bytes that a part of a split text takes at least.
+/// Minimum bytes of a part of a split text.
 const PART_BYTES: usize = 32;
 
 fn split(machine: &mut impl Machine, text: &str, token: &str, limit: usize, at: u32) -> Outcome<Value> {
@@ -158,12 +158,12 @@ fn split(machine: &mut impl Machine, text: &str, token: &str, limit: usize, at: 
     Ok(Value::list(text.splitn(limit, token).map(Value::str).collect()))
 }
 
-/// UTF-16 units of a text.
+/// Returns the length of a text in UTF-16 units.
 fn length_of(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
 }
 
-/// The part of a text between two positions in UTF-16 units; a half of a pair of surrogates becomes U+FFFD.
+/// Returns the part of a text between two positions in UTF-16 units. Half of a surrogate pair becomes U+FFFD.
 fn part(text: &str, start: usize, end: usize) -> Cow<'_, str> {
     match text.as_bytes().get(..end) {
         Some(ascii) if ascii.is_ascii() => Cow::Borrowed(&text[start..end]),
@@ -174,7 +174,7 @@ fn part(text: &str, start: usize, end: usize) -> Cow<'_, str> {
     }
 }
 
-/// The text from the first character on that has `units` or more UTF-16 units before it.
+/// Returns the text from the first character that has at least `units` UTF-16 units before it.
 fn after_units(text: &str, units: usize) -> &str {
     let mut count = 0;
     let start = text.char_indices().find(|(_, character)| {
@@ -185,7 +185,7 @@ fn after_units(text: &str, units: usize) -> &str {
     start.map_or("", |(bytes, _)| &text[bytes..])
 }
 
-/// The last place up to `bytes` at which a character begins, or the end.
+/// Returns the last character boundary at or before `bytes`.
 fn floor_boundary(text: &str, bytes: usize) -> usize {
     (0..=bytes.min(text.len())).rev().find(|place| text.is_char_boundary(*place)).unwrap_or(0)
 }

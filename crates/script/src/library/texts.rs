@@ -1,4 +1,4 @@
-//! What there is for texts beside their own methods: builders, characters, numbers in other digits.
+//! Functions on texts besides their own methods: builders, characters, numbers in other bases.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use crate::error::{Outcome, ScriptError};
 use crate::types::Type;
 use crate::values::{Builder, Value};
 
-/// What a static method of `Character` gives.
+/// Returns the type that a static method of `Character` returns.
 pub(super) fn character_returns(name: &str) -> Option<Type> {
     Some(match name {
         "isDigit" | "isLetter" | "isLetterOrDigit" | "isWhitespace" | "isUpperCase" | "isLowerCase"
@@ -21,7 +21,7 @@ pub(super) fn character_returns(name: &str) -> Option<Type> {
     })
 }
 
-/// Static methods of characters and of numbers in other digits; `None`: there is none such here.
+/// Calls a static method of characters, or of numbers in other bases; `None` if there is no such method here.
 pub(super) fn static_call(class: &str, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
     Ok(Some(match (class, name, arguments) {
         ("Character", name, [unit]) if name != "toString" => return Ok(character(name, unit)),
@@ -106,7 +106,7 @@ fn character(name: &str, unit: &Value) -> Option<Value> {
     })
 }
 
-/// Methods of a `StringBuilder`; `None`: there is no such method.
+/// Calls a method of a `StringBuilder`; `None` if there is no such method.
 pub(super) fn builder_method(
     machine: &mut impl Machine,
     target: &Value,
@@ -119,7 +119,7 @@ pub(super) fn builder_method(
         let text = builder.borrow().text();
         return super::strings::string_method(machine, &text, name, arguments, at);
     }
-    // What is put into a builder may be the builder itself.
+    // A script may add a builder to itself.
     let more = match (name, arguments) {
         ("append", [more]) | ("insert" | "replace", [.., more]) => more.text(),
         _ => String::new(),

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::parse::{Escape, Part, Template};
 
-/// Most bytes that a template may render to. Source: Elasticsearch's `mustache.max_output_size_bytes`.
+/// Maximum number of bytes that a template may render to. Source: Elasticsearch's
+/// `mustache.max_output_size_bytes`.
 const OUTPUT_BYTES_MAX: usize = 1 << 20;
 
 /// Sections rendered between two checks for cancellation.

@@ -9,7 +9,7 @@ use crate::error::{Outcome, ScriptError};
 use crate::library::Machine;
 use crate::values::Value;
 
-/// Most values that a runtime field of a document may have (`AbstractFieldScript#MAX_VALUES`).
+/// Maximum number of values that a runtime field of a document may have (`AbstractFieldScript#MAX_VALUES`).
 const EMITTED_MAX: usize = 100;
 
 /// The value of one `emit` of a runtime field's script.

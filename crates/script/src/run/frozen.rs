@@ -26,7 +26,7 @@ impl Frozen {
             let mut known = HashSet::new();
             let mut rest = vec![ctx.clone()];
             while let Some(value) = rest.pop() {
-                // A list that holds itself, or that several lists hold, is entered once.
+                // A list that contains itself, or that several lists contain, is entered only once.
                 if identity(&value).is_some_and(|own| known.insert(own)) {
                     value.each_held(|held| rest.push(held.clone()));
                 }

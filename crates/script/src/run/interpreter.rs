@@ -22,13 +22,13 @@ use crate::values::{
     MapOrder, MapValue, Value, dismantle, each_new, is_container, is_of_one_script, part_of,
 };
 
-/// Most iterations of a function's loops, as in Painless.
+/// Maximum number of iterations of a function's loops, as in Painless.
 const LOOPS_MAX: u32 = 1_000_000;
 /// Largest nesting of calls and expressions at run time that fits the stack of a thread.
 const DEPTH_MAX: u32 = 240;
 /// Longest time for one batch of documents. Painless has no such limit.
 const TIME_MAX: Duration = Duration::from_secs(10);
-/// Most items and characters that a script may make for a batch of documents.
+/// Maximum number of items and characters that a script may make for a batch of documents.
 const GROWTH_MAX: u64 = 32 << 20;
 
 /// The documents that the script runs over.
@@ -114,13 +114,13 @@ impl<'a> Run<'a> {
         self
     }
 
-    /// Gives the script its whole time again, and its memory but for `kept_bytes`.
+    /// Resets the script's time limit, and its memory limit less `kept_bytes`.
     pub fn renew(&mut self, kept_bytes: u64) {
         self.until = Instant::now() + TIME_MAX;
         self.renew_memory(kept_bytes);
     }
 
-    /// Resets the memory that the script may use, less `kept_bytes`, which outlive the document.
+    /// Resets the script's memory limit. `kept_bytes` outlive the document and still count.
     pub fn renew_memory(&mut self, kept_bytes: u64) {
         self.growth_left = GROWTH_MAX.saturating_sub(kept_bytes);
     }
@@ -220,7 +220,7 @@ impl<'a> Run<'a> {
         if self.loops_left.is_multiple_of(1024) { self.check_time(at) } else { Ok(()) }
     }
 
-    /// Enters one more level of nesting.
+    /// Enters a level of nesting.
     pub(super) fn deeper(&mut self, at: u32) -> Outcome<()> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
@@ -422,7 +422,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The error for a value of one script in a list or map that other scripts see.
+/// Returns the error for a value of one script in a list or map that other scripts see.
 pub(super) fn kept_function(at: u32) -> ScriptError {
     ScriptError::unsupported(at, "a function in a list or map")
 }

@@ -1,4 +1,4 @@
-//! Implements what the library's functions ask of a running script.
+//! Implements the library's interface to a running script.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,7 +16,7 @@ use crate::library::Machine;
 use crate::types::Binary;
 use crate::values::{Value, is_of_one_script};
 
-/// Steps of the library, of some 10 nanoseconds each, between two checks of the time.
+/// Number of steps of the library, of about 10 nanoseconds each, between two checks of the time.
 const STEPS_PER_CHECK: usize = 1 << 16;
 
 impl Machine for Run<'_> {

@@ -114,8 +114,8 @@ impl<'a> OpenScript<'a> {
         }
     }
 
-    /// Reports the numbers that the script returns for each of `docs`, which ascend: one, several or none. As
-    /// nothing else outlives a document, each document has the time and memory of a script for itself.
+    /// Reports the numbers that the script returns for each of `docs`, which ascend: one, several or none.
+    /// Nothing else outlives a document, so the limits of time and memory apply to each document separately.
     pub fn numbers_of_each(
         &mut self,
         docs: &[DocId],

@@ -9,7 +9,7 @@ use crate::types::Type;
 use crate::values::Value;
 
 impl<'a> Run<'a> {
-    /// Runs statements one after another, until one of them goes somewhere else.
+    /// Runs statements one after another, until one of them leaves the block.
     pub(super) fn block(&mut self, body: &'a [Stmt]) -> Outcome<Flow> {
         for statement in body {
             match self.statement(statement)? {

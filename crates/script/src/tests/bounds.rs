@@ -11,7 +11,8 @@ use crate::language::ScriptContext;
 use crate::run::OpenScript;
 use crate::values::{Kept, Origin, Settled, Value};
 
-/// Objects that hold others can only be nested so deeply, and chains of entries of maps are freed one by one.
+/// The nesting of objects that hold others is limited, and the links of a chain of map entries are freed one
+/// by one.
 #[test]
 fn nested_objects_end() {
     for source in [
@@ -22,7 +23,7 @@ fn nested_objects_end() {
         assert!(cause(source).contains("nested deeper than 50"), "{source}: {}", cause(source));
     }
     for (source, expected) in [
-        // A list between them is freed by itself.
+        // A list in the chain is freed on its own.
         ("def o = 1; for (int i = 0; i < 100000; i++) { o = [Optional.of(o)] } o.size()", json!(1)),
         ("def o = 1; for (int i = 0; i < 100000; i++) { o = ['k': o].entrySet().get(0) } 1", json!(1)),
         (
@@ -58,7 +59,7 @@ fn on_state(source: &str, state: &Value, kept: &mut Kept) -> Result<Value, Strin
     Ok(value)
 }
 
-/// What an object of a kept state holds is kept with it.
+/// A kept state keeps the values that its objects hold.
 #[test]
 fn what_an_object_holds_is_kept() {
     let (state, mut kept) = (Value::map(Vec::new(), true), Kept::default());
@@ -71,7 +72,7 @@ fn what_an_object_holds_is_kept() {
     assert!(state.text().contains("lost=3"), "{}", state.text());
 }
 
-/// A function or pattern cannot hide in a value that other scripts see.
+/// No value that other scripts see can contain a function or a pattern.
 #[test]
 fn functions_cannot_be_kept() {
     for source in [
@@ -93,7 +94,7 @@ fn functions_cannot_be_kept() {
     }
 }
 
-/// Lists that share items have more paths than there is time for.
+/// Lists that share items can have more paths than there is time to walk.
 #[test]
 fn shared_states_are_refused() {
     let shared = (0..60).fold(Value::list(Vec::new()), |inner, _| Value::list(vec![inner.clone(), inner]));
@@ -102,7 +103,7 @@ fn shared_states_are_refused() {
     assert!(error.reason.contains("several times"), "{}", error.reason);
 }
 
-/// The numbers of a value that contains itself, or that is nested deeply.
+/// Reads the numbers of a value that contains itself, and of one that is nested deeply.
 #[test]
 fn numbers_of_nested_lists_end() {
     let own = Value::list(vec![Value::Int(1)]);
@@ -117,7 +118,8 @@ fn numbers_of_nested_lists_end() {
     }
 }
 
-/// Whatever a call makes is charged: a script that keeps it runs out of memory, or of time before.
+/// Every result of a call is charged: a script that keeps the results runs out of memory, or before that out
+/// of time.
 #[test]
 fn what_the_library_makes_is_charged() {
     for made in [
@@ -157,7 +159,7 @@ fn what_the_library_makes_is_charged() {
     }
 }
 
-/// Each document has the memory of a script for itself; what it returns counts for all of them.
+/// The memory limit applies to each document separately, but the results count for all documents together.
 #[test]
 fn the_memory_is_that_of_a_document() {
     let source = "String t = 'abcdefgh'; for (int i = 0; i < 17; i++) { t += t } t.length()";
@@ -178,7 +180,7 @@ fn the_memory_is_that_of_a_document() {
     assert!(outcome.is_err(), "40 strings of a megabyte");
 }
 
-/// Scales are checked before anything is computed of them.
+/// Scales are checked before anything is computed with them.
 #[test]
 fn extreme_numbers_are_refused() {
     for source in [
@@ -219,7 +221,7 @@ fn extreme_numbers_are_refused() {
     assert_eq!(painless(source).expect(source), json!(true));
 }
 
-/// Calls that would be quadratic in the length of a text or number, or worse.
+/// Calls whose time would naively be quadratic in the length of a text or number, or worse, end soon.
 #[test]
 fn long_values_take_no_long_time() {
     let text = "String t = 'a'; for (int i = 0; i < 20; i++) { t += t } ";
@@ -233,7 +235,7 @@ fn long_values_take_no_long_time() {
     ] {
         let begun = Instant::now();
         painless(&format!("{text}{source}")).expect(source);
-        // Quadratic would be minutes.
+        // Quadratic time would be minutes.
         assert!(begun.elapsed() < Duration::from_secs(30), "{source}: {:?}", begun.elapsed());
     }
     // Each comparison of a sort in natural order counts, and so do calls on long numbers.

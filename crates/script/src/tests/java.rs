@@ -1,4 +1,4 @@
-//! What the library's classes answer, as Java does.
+//! The library's classes return what Java's return.
 
 use serde_json::{Value as Json, json};
 
@@ -32,7 +32,7 @@ fn the_library_answers_as_java_does() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Elasticsearch's name for a class of exceptions: `date_time_exception`.
+/// Returns Elasticsearch's name for a class of exceptions: `date_time_exception`.
 fn kind_of(class: &str) -> String {
     let mut kind = String::new();
     for letter in class.chars() {
@@ -44,7 +44,7 @@ fn kind_of(class: &str) -> String {
     kind
 }
 
-/// If items are equal, Java's streams and collections find the first of them.
+/// Among equal items, Java's streams and collections find the first one.
 #[test]
 fn of_equals_the_first_is_found() {
     for (source, expected) in [
@@ -60,7 +60,7 @@ fn of_equals_the_first_is_found() {
     }
 }
 
-/// `TreeMap` and `TreeSet` compare their keys, and take only those that have an order.
+/// `TreeMap` and `TreeSet` compare their keys, and accept only keys that have an order.
 #[test]
 fn sorted_maps_compare_their_keys() {
     for (source, expected) in [

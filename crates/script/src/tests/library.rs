@@ -1,7 +1,7 @@
-//! Every method, static function, constructor and operator of the library with extreme arguments: each gives
-//! a value or an error of the script, in bounded time and memory, and never panics.
+//! Calls every method, static function, constructor and operator of the library with extreme arguments. Each
+//! call returns a value or an error of the script, in bounded time and memory, and never panics.
 //!
-//! The names are read from the library's own sources, so that a new method takes part by itself.
+//! The names are read from the library's own sources, so that a new method is tested automatically.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,9 +21,9 @@ use crate::run::{Frozen, Run};
 use crate::types::{Binary, CLASSES, Type, Unary};
 use crate::values::{DateValue, Kept, Origin, Settled, Value, each_new, is_of_one_script};
 
-/// Longest time of one call, in a build without optimisation on a machine that does other things.
+/// Maximum time of one call, in a build without optimisation on a busy machine.
 const CALL_TIME_MAX: Duration = Duration::from_secs(30);
-/// Most bytes that the result of one call may have: what a script may make, twice.
+/// Maximum bytes of the result of one call: twice the memory limit of a script.
 const RESULT_BYTES_MAX: usize = 64 << 20;
 
 /// Makes the script that calls come from: it has lambdas of one and two parameters, and patterns.
@@ -34,8 +34,8 @@ fn script() -> std::sync::Arc<Compiled> {
     Scripts::default().compile(&script, ScriptContext::Field).expect("compiles")
 }
 
-/// The names that the library's sources mention: words in quotes, alone and with prefixes that its functions
-/// take off.
+/// Returns the names that the library's sources mention: quoted words, both alone and with the prefixes that
+/// its functions remove.
 fn names() -> Vec<String> {
     let mut words = BTreeSet::new();
     read_words(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/library")), &mut words);
@@ -59,12 +59,12 @@ fn read_words(folder: &Path, words: &mut BTreeSet<String>) {
             !word.is_empty() && word.len() < 30 && word.bytes().all(|byte| byte.is_ascii_alphanumeric())
         };
         words.extend(source.split('"').skip(1).step_by(2).filter(is_name).map(str::to_owned));
-        // An odd number of quotes, such as in a character, turns inside to outside.
+        // An odd number of quotes, for example in a character literal, swaps inside and outside.
         words.extend(source.split('"').step_by(2).filter(is_name).map(str::to_owned));
     }
 }
 
-/// A generator of numbers, so that a failure can be repeated.
+/// A seeded generator of numbers, so that a failure can be repeated.
 struct Dice(u64);
 
 impl Dice {
@@ -151,12 +151,12 @@ fn texts() -> Vec<Value> {
     texts
 }
 
-/// Values that hold others: empty, mixed, long, that contain themselves, and that share items so often that a
-/// walk would never end.
+/// Returns values that hold others: empty, mixed and long ones, some that contain themselves, and some that
+/// share items so often that a walk would never end.
 fn containers() -> Vec<Value> {
     let list = Value::list;
     let (shared, own, in_key) = (list(vec![Value::str("x")]), list(Vec::new()), Value::map(Vec::new(), true));
-    // Deep enough that a walk of all paths never ends.
+    // This is so deep that a walk of all paths would never end.
     let twice = (0..40).fold(shared, |inner, _| list(vec![inner.clone(), inner]));
     if let (Value::List(items), Value::Map(map)) = (&own, &in_key) {
         items.borrow_mut().push(own.clone());
@@ -180,7 +180,7 @@ fn containers() -> Vec<Value> {
     ]
 }
 
-/// Values that no call changes; some take long to make.
+/// Returns values that no call changes; some take long to make.
 fn constants(run: &mut Run<'_>) -> Vec<Value> {
     let mut all = vec![Value::Null, Value::Bool(true), Value::Doc, Value::Params, Value::Field(0)];
     all.extend([Value::FieldAccess(0), Value::Pattern(0), Value::Pattern(1)]);
@@ -199,7 +199,7 @@ fn constants(run: &mut Run<'_>) -> Vec<Value> {
     all
 }
 
-/// What scripts make by calls and cannot change: class, name, arguments.
+/// Returns objects that scripts make by calls and cannot change; each call is a class, a name and arguments.
 fn objects(run: &mut Run<'_>) -> Vec<Value> {
     let (int, long, text) = (Value::Int, Value::Long, |text: &str| Value::str(text));
     let mut all = Vec::new();
@@ -238,7 +238,7 @@ fn objects(run: &mut Run<'_>) -> Vec<Value> {
     all
 }
 
-/// What scripts make by calls and may change.
+/// Returns objects that scripts make by calls and may change.
 fn made(run: &mut Run<'_>) -> Vec<Value> {
     let (int, text, mut all) = (Value::Int, |text: &str| Value::str(text), Vec::new());
     for (class, arguments) in [
@@ -270,7 +270,7 @@ fn pool(run: &mut Run<'_>, constants: &[Value]) -> Vec<Value> {
     pool
 }
 
-/// Takes part in every call: counts, and collects what went wrong.
+/// Watches every call: counts the calls, and collects the failures.
 #[derive(Default)]
 struct Watch {
     calls: usize,
@@ -324,8 +324,8 @@ fn call_shown(target: &str, name: &str, arguments: &[Value]) -> String {
     format!("{target}.{name}({})", arguments.iter().map(shown).collect::<Vec<_>>().join(", "))
 }
 
-/// Numbers more often than others. The value that takes long to print and compare is the last of the pool,
-/// and rare.
+/// Chooses an argument; numbers are more likely than other values. The value that takes long to print and
+/// compare is the last of the pool and is chosen rarely.
 fn argument(dice: &mut Dice, pool: &[Value], numbers: &[Value]) -> Value {
     match dice.below(400) {
         0 => pool[pool.len() - 1].clone(),
@@ -334,7 +334,7 @@ fn argument(dice: &mut Dice, pool: &[Value], numbers: &[Value]) -> Value {
     }
 }
 
-/// Argument counts, and how many lists of arguments of each are tried.
+/// Numbers of arguments, and how many argument lists of each length are tried.
 const TRIES: [(usize, usize); 4] = [(0, 1), (1, 8), (2, 4), (3, 2)];
 
 #[test]
@@ -347,7 +347,7 @@ fn every_method_of_every_value_ends() {
         let mut run = started(&script);
         let (values, numbers) = (pool(&mut run, &constants), numbers());
         let (mut targets, mut place) = (values.clone(), 0);
-        // What the calls give is called too.
+        // Methods of the results are called, too.
         while place < targets.len() && place < 250 {
             let target = targets[place].clone();
             place += 1;
@@ -479,7 +479,7 @@ fn every_operator_and_form_of_every_value_ends() {
     watch.end();
 }
 
-/// No method changes what a condition of a pipeline must not change.
+/// No method changes a value that a condition of a pipeline must not change.
 #[test]
 fn no_method_changes_what_is_frozen() {
     let script = script();
@@ -516,8 +516,8 @@ fn no_method_changes_what_is_frozen() {
     }
 }
 
-/// No call puts a function or a pattern, which belongs to one script, into a state that several scripts see,
-/// nor into anything that could be put there.
+/// No call puts a function or a pattern, which belong to one script, into a state that several scripts see,
+/// or into a value that could be put there.
 #[test]
 fn no_method_stores_what_belongs_to_one_script() {
     let script = script();

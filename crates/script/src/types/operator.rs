@@ -23,7 +23,7 @@ pub enum Binary {
 }
 
 impl Binary {
-    /// Whether the result is a boolean: `==`, `<` and their like.
+    /// Whether the result is a boolean: `==`, `<` and similar operators.
     pub fn is_comparison(self) -> bool {
         matches!(
             self,

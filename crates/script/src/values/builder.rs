@@ -22,7 +22,7 @@ impl Builder {
         self.0.extend(text.encode_utf16());
     }
 
-    /// Returns the text; a half of a pair of surrogates becomes U+FFFD.
+    /// Returns the text; half of a surrogate pair becomes U+FFFD.
     pub fn text(&self) -> String {
         String::from_utf16_lossy(&self.0)
     }

@@ -1,15 +1,15 @@
-//! Values that hold others: what they hold, their identity, what they count, and how they are freed.
+//! Values that hold others: their items, their identity, their memory, and how they are freed.
 
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::value::Value;
 
-/// Bytes that a list or map counts without its items, and bytes of an item and of an entry.
+/// Estimated bytes of a list or map without its items, of an item, and of an entry.
 const CONTAINER_BYTES: usize = 64;
 const ITEM_BYTES: usize = 16;
 const ENTRY_BYTES: usize = 32;
-/// Bytes that a formatter of dates counts.
+/// Estimated bytes of a date formatter.
 const FORMATTER_BYTES: usize = 512;
 
 /// Returns an identity that differs between any two lists, maps, sets or objects that hold values, even
@@ -28,7 +28,8 @@ pub(crate) fn is_container(value: &Value) -> bool {
     matches!(value, Value::List(_) | Value::Map(_) | Value::Set(_))
 }
 
-/// Whether a value belongs to one script: it is a number that another script would not understand.
+/// Whether a value belongs to one script: it is the number of a part of that script, which means something
+/// else in another script.
 pub(crate) fn is_of_one_script(value: &Value) -> bool {
     matches!(value, Value::Lambda(_) | Value::Extractor(_) | Value::Pattern(_) | Value::Matcher(_))
 }
@@ -46,7 +47,8 @@ pub(crate) fn dismantle(made: &mut Vec<Value>) {
 }
 
 impl Value {
-    /// Calls `visit` with each value that this one holds: the place to say so for a new kind of value.
+    /// Calls `visit` with each value that this one holds. A new kind of value that holds others is added
+    /// here.
     pub(crate) fn each_held(&self, mut visit: impl FnMut(&Value)) {
         match self {
             Value::List(items) => items.borrow().iter().for_each(visit),
@@ -84,7 +86,7 @@ impl Value {
         }
     }
 
-    /// Whether the reference at hand is the only one: the value was just made.
+    /// Whether this is the only reference to the value, because the value was just made.
     fn is_new(&self) -> bool {
         match self {
             Value::List(items) => Rc::strong_count(items) == 1,
@@ -97,7 +99,7 @@ impl Value {
         }
     }
 
-    /// Approximate memory in bytes, without what it holds.
+    /// Returns the approximate memory in bytes, without the values that it holds.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Value::List(items) => CONTAINER_BYTES + ITEM_BYTES * items.borrow().len(),
@@ -110,15 +112,15 @@ impl Value {
         }
     }
 
-    /// Approximate memory in bytes of what a script returns for a document, one level deep: more than that
-    /// is charged to whoever keeps it.
+    /// Returns the approximate memory in bytes of a script's result for a document, one level deep. Code that
+    /// keeps more than that charges it itself.
     pub(crate) fn kept_bytes(&self) -> u64 {
         let mut bytes = self.bytes();
         self.each_held(|held| bytes = bytes.saturating_add(held.bytes()));
         bytes as u64
     }
 
-    /// Approximate time of reading the value as a whole, in units of some 10 nanoseconds.
+    /// Returns the approximate time of reading the whole value, in units of about 10 nanoseconds.
     pub(crate) fn steps(&self) -> usize {
         match self {
             Value::List(items) => items.borrow().len(),
@@ -131,7 +133,8 @@ impl Value {
     }
 }
 
-/// Reports a value that was just made, and what it holds of such values; nothing if it was not just made.
+/// Reports a value that was just made, and those of its values that were just made as well. Reports nothing
+/// for any other value.
 pub(crate) fn each_new(value: &Value, mut found: impl FnMut(&Value)) {
     if !value.is_new() {
         return;
@@ -139,7 +142,7 @@ pub(crate) fn each_new(value: &Value, mut found: impl FnMut(&Value)) {
     let mut rest = Vec::new();
     let mut report = |value: &Value, rest: &mut Vec<Value>| {
         found(value);
-        // Being in `rest` is a second reference, so that nothing is reported twice.
+        // A value in `rest` has a second reference, so that no value is reported twice.
         value.each_held(|held| {
             if held.is_new() {
                 rest.push(held.clone());

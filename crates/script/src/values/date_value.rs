@@ -66,13 +66,13 @@ impl DateValue {
         text
     }
 
-    /// The date's own offset: `Z`, `+01:00`, `-05:30`.
+    /// Returns the date's own offset: `Z`, `+01:00`, `-05:30`.
     pub fn offset(&self) -> String {
         Zone::fixed(self.offset_seconds()).id()
     }
 }
 
-/// A year as Java prints it in a date: at least four digits, and a sign where there are more.
+/// Returns a year as Java prints it in a date: at least four digits, and a sign if there are more.
 pub(super) fn year_text(year: i64) -> String {
     match year {
         ..0 => format!("-{:04}", year.unsigned_abs()),

@@ -105,7 +105,7 @@ fn number_json(number: f64, text: String) -> Json {
     number.into()
 }
 
-/// A date as a script field shows it.
+/// Formats a date as a script field shows it.
 fn date_text(date: &DateValue) -> String {
     let civil = date.civil();
     let offset = date.offset();

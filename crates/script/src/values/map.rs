@@ -55,7 +55,7 @@ impl MapValue {
         map
     }
 
-    /// Makes the map one that several values can share.
+    /// Wraps the map so that several values can share it.
     pub fn shared(self) -> Rc<RefCell<MapValue>> {
         Rc::new(RefCell::new(self))
     }
@@ -92,8 +92,8 @@ impl MapValue {
         self.index.clear();
     }
 
-    /// The index of the entry with this key; `Err`: where a new entry belongs. Looks at `depth` levels and
-    /// `steps` values of keys that hold others.
+    /// Returns the index of the entry with this key, or as the error the index at which a new entry belongs.
+    /// If keys hold other values, at most `depth` levels and `steps` values are compared.
     fn place(&self, key: &Value, depth: u32, steps: &mut u32) -> Result<usize, usize> {
         if self.order == MapOrder::Sorted {
             return self.entries.binary_search_by(|(known, _)| total_order(known, key));
@@ -118,7 +118,7 @@ impl MapValue {
         self.place_of(key).ok().map(|at| &self.entries[at].1)
     }
 
-    /// [`MapValue::get`] as a part of a comparison of maps.
+    /// Works like [`MapValue::get`], as part of a comparison of maps.
     pub(super) fn get_within(&self, key: &Value, depth: u32, steps: &mut u32) -> Option<&Value> {
         self.place(key, depth, steps).ok().map(|at| &self.entries[at].1)
     }
@@ -190,7 +190,7 @@ impl MapValue {
 }
 
 /// Puts an entry; returns the old value, and how many values were compared with the key. The key may contain
-/// the map: it is compared with the others before the map is held for a change.
+/// the map, so it is compared with the others before the map is borrowed mutably.
 ///
 /// # Errors
 /// See [`MapValue::check_key`].
@@ -210,7 +210,8 @@ pub fn remove(map: &RefCell<MapValue>, key: &Value) -> Option<Value> {
     place.ok().map(|at| map.borrow_mut().remove_at(at))
 }
 
-/// The order of values by themselves; any order of values that have none, but always the same.
+/// Returns the natural order of two values. Values without a natural order get an arbitrary but consistent
+/// one.
 fn total_order(left: &Value, right: &Value) -> Ordering {
     left.class().cmp(right.class()).then_with(|| left.compare(right).unwrap_or(Ordering::Equal))
 }

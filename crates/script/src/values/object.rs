@@ -14,10 +14,11 @@ const NESTING_MAX: u32 = 50;
 ///
 /// **Invariant**: an object that holds values is nested at most [`NESTING_MAX`] deep ([`nesting_of`]).
 pub trait JavaObject: Debug {
-    /// Full name of the class.
+    /// Returns the full name of the class.
     fn class(&self) -> &'static str;
 
-    /// Appends `Object#toString`. `depth`: how deeply it may still go into what it holds.
+    /// Appends the result of `Object#toString`. `depth` is the number of levels of its values that it may
+    /// still print.
     fn write_text(&self, out: &mut String, depth: u32);
 
     /// `Object#hashCode`.
@@ -27,33 +28,33 @@ pub trait JavaObject: Debug {
     /// [`Value::equals_within`] with `depth` and `steps`.
     fn equals(&self, other: &dyn JavaObject, depth: u32, steps: &mut u32) -> bool;
 
-    /// `Comparable#compareTo`; `None`: the classes differ, or have no order.
+    /// Compares like `Comparable#compareTo`; `None` if the classes differ or have no order.
     fn compare(&self, other: &dyn JavaObject) -> Option<Ordering>;
 
-    /// What a method gives; `None`: there is none of this name that takes these arguments.
+    /// Calls a method; `None` if there is no method with this name that takes these arguments.
     fn call(&self, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>>;
 
-    /// The values that it holds.
+    /// Returns the values that it holds.
     fn held(&self) -> &[Value] {
         &[]
     }
 
-    /// How many objects are nested in it; 0 if it holds none.
+    /// Returns how deeply objects are nested in it; 0 if it holds none.
     fn nesting(&self) -> u32 {
         0
     }
 
-    /// Approximate memory in bytes, without the memory of the values that it holds.
+    /// Returns its approximate memory in bytes, without that of the values that it holds.
     fn bytes(&self) -> usize {
         size_of_val(self) + size_of_val(self.held())
     }
 
-    /// Approximate time of a method, in units of some 10 nanoseconds.
+    /// Returns the approximate time of a method, in units of about 10 nanoseconds.
     fn steps(&self) -> usize {
         1
     }
 
-    /// The number that it is, for what wants a double.
+    /// Returns its value as a double, if it is a number.
     fn number(&self) -> Option<f64> {
         None
     }
@@ -70,7 +71,7 @@ pub trait JavaObject: Debug {
 }
 
 impl Value {
-    /// The object of a class of the library that this value is.
+    /// Returns the value as an object of the class `T`, if it is one.
     pub(crate) fn object<T: 'static>(&self) -> Option<&T> {
         match self {
             Value::Object(object) => object.as_any().downcast_ref(),

@@ -1,4 +1,5 @@
-//! Casts and operators on values, with Java's types: "what is this of these?"
+//! Casts and operators on values, with Java's types: "what is the result of this operator for these
+//! operands?"
 
 use super::value::{Value, cast_failure};
 use crate::error::Failure;

@@ -91,12 +91,12 @@ struct Walk {
     origin: Origin,
     /// Identities of the lists and maps around the value.
     around: Vec<usize>,
-    /// Identities of all lists and maps so far.
+    /// Identities of all lists and maps that have been visited.
     seen: HashSet<usize>,
-    /// How many of those around were seen before. Lists that share items can have more paths than there is
-    /// time or memory for.
+    /// How many of the lists and maps in `around` had been seen before. Lists that share items can have more
+    /// paths than there is time or memory to walk.
     around_again: u32,
-    /// Values that may still be visited within them.
+    /// How many more values may be visited within lists and maps that had been seen before.
     again_left: u32,
     steps: u32,
 }

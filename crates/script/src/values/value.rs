@@ -24,8 +24,8 @@ pub(super) fn cast_failure(reason: String) -> Failure {
     ("class_cast_exception", reason)
 }
 
-/// Most values that one comparison or rendering visits: lists that share items can have more paths than
-/// there is time for.
+/// Maximum number of values that one comparison or rendering visits: lists that share items can have more
+/// paths than there is time for.
 pub(crate) const STEPS_MAX: u32 = 1_000_000;
 /// Values that are written between two checks of the memory available: a list may contain another one many
 /// times.
@@ -252,7 +252,7 @@ impl Value {
             }
             Value::Float(number) => number.to_bits() as i32,
             Value::Object(object) => object.hash(),
-            // Not Java's number, but one that differs.
+            // Java computes a different number here. This one, too, differs between moments.
             Value::Date(date) => Value::Long(date.millis()).hash(),
             Value::Point(point) => Value::Double(point.latitude + point.longitude * 31.0).hash(),
             _ => 0,
@@ -264,12 +264,12 @@ impl Value {
         self.equals_by(other, &mut { STEPS_MAX })
     }
 
-    /// [`Value::equals`] that takes the values it visits from `steps`.
+    /// Works like [`Value::equals`], and subtracts the number of visited values from `steps`.
     pub(crate) fn equals_by(&self, other: &Value, steps: &mut u32) -> bool {
         self.equals_within(other, EQUALS_DEPTH, steps)
     }
 
-    /// [`Value::equals_by`], `depth` levels deep.
+    /// Works like [`Value::equals_by`], but compares at most `depth` levels.
     pub(crate) fn equals_within(&self, other: &Value, depth: u32, steps: &mut u32) -> bool {
         *steps = steps.saturating_sub(1);
         if depth == 0 || *steps == 0 {

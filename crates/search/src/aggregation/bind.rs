@@ -67,7 +67,7 @@ impl Bound {
         self.times.as_ref()
     }
 
-    /// The fields that [`Definition`] names.
+    /// Returns the fields that [`Definition`] names.
     pub fn sources(&self) -> &[Source] {
         &self.shape.sources
     }

@@ -28,12 +28,12 @@ use crate::query::Query;
 
 /// One aggregation as given in the request: what it reads, where it may occur, and how it is validated.
 pub trait Request: Any + Debug + Send + Sync {
-    /// The fields it reads; [`Bound::sources`] and [`Shape::sources`] are in this order.
+    /// Returns the fields that it reads; [`Bound::sources`] and [`Shape::sources`] are in this order.
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         Vec::new()
     }
 
-    /// The type that errors name for the field at this index, if it is not the aggregation's own.
+    /// Returns the type that errors name for the field at this index, if it is not the aggregation's own.
     fn type_name_of(&self, _place: usize) -> Option<&'static str> {
         None
     }
@@ -48,17 +48,17 @@ pub trait Request: Any + Debug + Send + Sync {
         false
     }
 
-    /// The queries that must be bound; [`Bound::queries`] is in this order.
+    /// Returns the queries that must be bound; [`Bound::queries`] is in this order.
     fn queries(&self) -> Vec<&Query> {
         Vec::new()
     }
 
-    /// The scripts that it runs on a shard.
+    /// Returns the scripts that it runs on a shard.
     fn scripts(&self, _own: &Aggregation, _shard: &ShardSnapshot) -> Result<Vec<(Script, ScriptContext)>> {
         Ok(Vec::new())
     }
 
-    /// The script that it runs on the findings of all shards.
+    /// Returns the script that it runs on the findings of all shards.
     fn reduce_script(
         &self,
         _shard: &ShardSnapshot,
@@ -66,7 +66,7 @@ pub trait Request: Any + Debug + Send + Sync {
         None
     }
 
-    /// The snapshot that its sub-aggregations collect from, if it is not the shard's own.
+    /// Returns the snapshot that its sub-aggregations collect from, if it is not the shard's own.
     fn scope(&self, _own: &Aggregation, _shard: &ShardSnapshot) -> Result<Option<ShardSnapshot>> {
         Ok(None)
     }
@@ -77,7 +77,7 @@ pub trait Request: Any + Debug + Send + Sync {
         Ok(())
     }
 
-    /// The width of its buckets, if they are made of dates.
+    /// Returns the width of its buckets, if they are made of dates.
     fn width(&self, _own: &Aggregation, _shape: &Shape) -> Result<Option<Width>> {
         Ok(None)
     }
@@ -87,12 +87,12 @@ pub trait Request: Any + Debug + Send + Sync {
         true
     }
 
-    /// Which values may have buckets; [`Bound::filter`] is made from it and the first field.
+    /// Returns which values may have buckets; [`Bound::filter`] is made from it and the first field.
     fn includes(&self) -> (&Option<Include>, &Option<Include>) {
         (&None, &None)
     }
 
-    /// The order of its buckets, if that may name sub-aggregations.
+    /// Returns the order of its buckets, if that may name sub-aggregations.
     fn order(&self) -> Option<&BucketOrder> {
         None
     }
@@ -108,7 +108,7 @@ pub trait Request: Any + Debug + Send + Sync {
         self.order().map_or(Ok(()), |order| order.check_on_shard(&own.subs))
     }
 
-    /// The `min_doc_count` of a histogram; 0 means that its buckets are without gaps.
+    /// Returns the `min_doc_count` of a histogram; 0 means that its buckets are without gaps.
     fn histogram_min_doc_count(&self) -> Option<u64> {
         None
     }
@@ -171,7 +171,7 @@ pub trait Request: Any + Debug + Send + Sync {
         Ok(())
     }
 
-    /// What an enclosing aggregation can order its buckets by.
+    /// Returns the values by which an enclosing aggregation can order its buckets.
     fn order_values(&self) -> OrderValues {
         match self.is_single_bucket() {
             true => OrderValues::Documents,
@@ -215,12 +215,12 @@ pub trait Render: Reduce {
         out: &mut Map<String, Value>,
     ) -> Result<()>;
 
-    /// The name of the type in `type#name`.
+    /// Returns the name of the type in `type#name`.
     fn typed_name(&self, own: &Aggregation, _finding: &Self::Finding, _shape: &Shape) -> String {
         own.type_name.to_owned()
     }
 
-    /// About how many objects its body is shown as; the memory of an answer is estimated from it.
+    /// Returns about how many objects its body is shown as; the memory of an answer is estimated from it.
     fn object_count(&self) -> u64 {
         1
     }
@@ -235,12 +235,12 @@ pub trait Render: Reduce {
         "Object[]"
     }
 
-    /// The key of the bucket at an index, if buckets are identified by their index.
+    /// Returns the key of the bucket at an index, if buckets are identified by their index.
     fn bucket_text(&self, _place: usize, _shape: &Shape) -> Option<String> {
         None
     }
 
-    /// The key of the histogram bucket with this number, if keys are not integers.
+    /// Returns the key of the histogram bucket with this number, if keys are not integers.
     fn double_key(&self, _number: i64) -> Option<f64> {
         None
     }

@@ -16,7 +16,7 @@ impl AggregationsRequest for Aggregations {
 }
 
 impl Aggregations {
-    /// The aggregations of a request; `None` if it has none or an empty list.
+    /// Returns the aggregations of a request; `None` if it has none or an empty list.
     pub(crate) fn in_request(request: &SearchRequest) -> Option<&Aggregations> {
         let kept: &dyn Any = &**request.aggregations.as_ref()?;
         let list: &Aggregations = kept.downcast_ref().expect("requests keep what this file reads");

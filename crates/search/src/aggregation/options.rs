@@ -29,7 +29,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The options `map` of the aggregation `name` of type `kind`.
+    /// Wraps the options `map` of the aggregation `name` of type `kind`.
     pub fn new(kind: &'static str, name: &str, map: Map<String, Value>) -> Options {
         Options { kind, name: name.to_owned(), map, has_no_field: None, known: Vec::new() }
     }
@@ -64,17 +64,17 @@ impl Options {
         }
     }
 
-    /// The first option that was not taken.
+    /// Returns the first option that was not taken.
     pub fn first_left(&self) -> Option<&str> {
         self.map.keys().next().map(String::as_str)
     }
 
-    /// The options that were not taken, with their values.
+    /// Returns the options that were not taken, with their values.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.map.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// The names of the options that were not taken.
+    /// Returns the names of the options that were not taken.
     pub fn names_left(&self) -> impl Iterator<Item = &str> {
         self.map.keys().map(String::as_str)
     }
@@ -162,8 +162,8 @@ impl Options {
         }
     }
 
-    /// The error for an unknown option of an aggregation in which a heuristic can be given by its name: the
-    /// option is neither an option nor a heuristic.
+    /// Returns the error for an unknown option of an aggregation in which a heuristic can be given by its
+    /// name: the option is neither an option nor a heuristic.
     pub fn no_heuristic(&self, option: &str, heuristics: &[&str]) -> RequestError {
         self.unknown(option, heuristics).caused_by(ObjectParser::no_named_object(option))
     }

@@ -93,7 +93,7 @@ impl AggregationTimes {
         steps.into_iter().map(|step| self.timers.nanos_of(step as usize)).sum()
     }
 
-    /// The name of the aggregation in the request.
+    /// Returns the name of the aggregation in the request.
     pub fn name(&self) -> &str {
         &self.name
     }

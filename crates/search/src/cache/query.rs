@@ -39,8 +39,8 @@ pub struct QueryCache {
 /// Bytes of an entry besides its set and the bytes of its key.
 const ENTRY_BYTES: u64 = (size_of::<Key>() + size_of::<Entry>() + size_of::<FilterSet>() + 64) as u64;
 
-/// Most sets that are kept, however small they are. Source: `indices.queries.cache.count`, default 10,000
-/// filters, each for several segments.
+/// Maximum number of sets that are kept, however small they are. Source: `indices.queries.cache.count`,
+/// default 10,000 filters, each for several segments.
 const ENTRIES_MAX: usize = 100_000;
 
 impl QueryCache {

@@ -236,7 +236,7 @@ fn check_context(field: &Field, shard: &ShardSnapshot) -> Result<()> {
     Ok(())
 }
 
-/// A field of the type that documents are sorted by where nothing is mapped.
+/// Returns a field of the type by which documents are sorted in a shard that does not map the field.
 fn unmapped_field(sort: &Sort, shard: &ShardSnapshot) -> Result<Arc<Field>> {
     let Some(unmapped_type) = &sort.unmapped_type else {
         return Err(shard

@@ -1,4 +1,4 @@
-//! The documents of a segment that can still be among the best, as far as the index of values can tell.
+//! The documents of a segment that can still be among the best, according to the index of values.
 
 use limber_segment::{DocId, Segment};
 use limber_store::{Charge, Ledger};
@@ -18,8 +18,8 @@ pub(crate) struct Contenders {
 }
 
 impl Contenders {
-    /// Recomputes the contenders if it is time; called once per window. `find` returns the documents that
-    /// are left, or `None` if it cannot tell; then the previous set stays in force.
+    /// Recomputes the contenders if it is time; called once per window. `find` returns the documents that are
+    /// left, or `None` if it cannot determine them; the previous set is then still used.
     pub fn refresh(
         &mut self,
         segment: &Segment,

@@ -404,7 +404,7 @@ impl SegmentTop<'_> {
         }
         let single = self.readers.len() == 1;
         let own = match self.heap.peek() {
-            // Of equal keys the earlier document is better; windows may be visited out of order.
+            // If keys are equal, the earlier document is better. Windows may be visited out of order.
             Some(worst) if self.heap.len() >= self.count_max => {
                 Some((worst.keys[0], !single || start <= worst.doc))
             }

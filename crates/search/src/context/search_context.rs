@@ -180,7 +180,7 @@ pub(crate) struct ShardPlace {
 /// What one request may use, and when it must stop.
 #[derive(Debug, Clone)]
 pub struct SearchContext {
-    /// What the request's memory is charged to.
+    /// The ledger that the request's memory is charged to.
     pub ledger: Ledger,
     /// The request's `now`.
     pub now_millis: i64,

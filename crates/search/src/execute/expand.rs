@@ -46,7 +46,7 @@ pub(crate) fn expand(
                 max_score: found.max_score,
                 hits: found.hits,
             };
-            // Of several inner hits with one name, the last is shown.
+            // If several inner hits have the same name, the last one is shown.
             hit.inner_hits.retain(|other| other.name != inner.name);
             hit.inner_hits.push(inner);
         }

@@ -250,7 +250,7 @@ impl<'r> BoundHighlight<'r> {
     }
 }
 
-/// The fields of `matched_fields`, and what of the query matches in them.
+/// Returns the fields of `matched_fields`, each with the parts of the query that match in it.
 fn others<'q>(
     document: &Document<'_>,
     options: &HighlightField,

@@ -81,8 +81,8 @@ pub(super) fn paths_to(mapping: &Mapping, path: &str) -> Vec<String> {
 static EMPTY: std::sync::LazyLock<Value> = std::sync::LazyLock::new(|| Value::Object(Map::new()));
 
 /// Collects the objects at a dotted path in the order in which they became documents: through lists, and
-/// through members whose names contain dots. A name that leads into the object stands for an object of its
-/// own, of which nothing more is shown.
+/// through members whose names contain dots. A name that leads into the object represents a separate object,
+/// of which nothing more is shown.
 pub(super) fn objects_at<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v Value>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| objects_at(item, path, out)),

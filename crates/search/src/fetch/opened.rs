@@ -82,7 +82,7 @@ impl<'a> Parts<'a> {
 }
 
 impl Opened<'_> {
-    /// The names of the queries that match a document, sorted, and their scores where hits show them.
+    /// Returns the names of the queries that match a document, sorted, and their scores where hits show them.
     pub fn matched_queries(&self, doc: DocId) -> (Vec<String>, Option<Vec<f32>>) {
         let mut names: Vec<String> = Vec::new();
         let mut scores: Option<Vec<f32>> = None;

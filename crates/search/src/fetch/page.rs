@@ -19,7 +19,7 @@ use crate::response::SearchHit;
 use crate::shard::bound_search::bind_inner_hits;
 use crate::shard::hits::ShardHits;
 
-/// Most hits of one segment that are opened together.
+/// Maximum number of hits of one segment that are opened together.
 const HITS_AT_ONCE: usize = 512;
 
 /// The fetched hits.

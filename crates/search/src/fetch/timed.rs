@@ -1,4 +1,4 @@
-//! What the fetch phase of a shard cost (`profile`): "how long did each part of the hits take?"
+//! The time of a shard's fetch phase (`profile`): "how long did each part of the hits take?"
 //!
 //! Source: Elasticsearch's `FetchProfiler`. Here documents are read together with their sources, so loading
 //! stored fields includes loading the source.

@@ -3,11 +3,11 @@
 
 use limber_mapping::geo::Position;
 
-/// Most bands that edges are divided into.
+/// Maximum number of bands that edges are divided into.
 const BANDS_MAX: usize = 4096;
 
-/// Most bands that an edge crosses on average: polygons with tall edges have fewer bands, so that an edge
-/// is not listed in thousands of them.
+/// Maximum number of bands that an edge crosses on average: polygons with tall edges have fewer bands, so
+/// that an edge is not listed in thousands of them.
 const BANDS_AN_EDGE_MAX: f64 = 16.0;
 
 /// Rings of one polygon: a point is inside if it is inside of an odd number of rings. The outer ring's

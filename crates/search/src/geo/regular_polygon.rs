@@ -1,4 +1,4 @@
-//! Circles as regular polygons: "which corners has the polygon that approximates this circle?"
+//! Circles as regular polygons: "what are the corners of the polygon that approximates this circle?"
 //!
 //! Source: Elasticsearch's `SpatialUtils`; the coordinates agree with it to the last digit.
 
@@ -11,7 +11,8 @@ use serde_json::Value;
 /// Largest distance of a corner from the circle.
 const NEAR_METERS: f64 = 0.1;
 
-/// Most steps in the search for one corner. About 60 are needed; a corner that is not found is refused.
+/// Maximum number of steps in the search for one corner. About 60 are needed; a corner that is not found is
+/// refused.
 const STEPS_MAX: usize = 10_000;
 
 /// Reads a shape as `geo_shape` accepts it, with circles: open rings are closed, third coordinates are

@@ -69,7 +69,7 @@ impl Holes {
     }
 }
 
-/// Most anchors that the index is queried for. Each one reduces the candidates.
+/// Maximum number of anchors that the index is queried for. Each one reduces the candidates.
 const ANCHORS_MAX: usize = 8;
 
 impl Target {
@@ -237,7 +237,7 @@ fn add(parts: &mut Vec<TargetPart>, geometry: &Geometry, is_clockwise: bool) -> 
 }
 
 fn add_given(parts: &mut Vec<TargetPart>, mut given: Vec<Part>) {
-    // Of equal lines and polygons, one is enough.
+    // One copy of equal lines and polygons is enough.
     given.sort_by(|one, other| one.lists.cmp(&other.lists));
     given.dedup();
     for Part { kind, mut lists } in given {
@@ -334,7 +334,7 @@ impl<'d> DocPart<'d> {
     }
 }
 
-/// What a part of a document's shape implies for the document's containing a target (Lucene's
+/// What a part of a document's shape implies about whether the document contains a target (Lucene's
 /// `WithinRelation`).
 #[derive(Clone, Copy, PartialEq)]
 enum Verdict {

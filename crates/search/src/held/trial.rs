@@ -1,4 +1,4 @@
-//! A document of a request as the only one of a shard: "what would this script return for it?"
+//! Puts the document of a request into a shard of its own: "what would this script return for this document?"
 //! (`_scripts/painless/_execute`)
 
 use limber_mapping::RequestError;
@@ -16,7 +16,7 @@ const VALUE_DEPTH_MAX: u32 = 20;
 const LABEL: &str = "<document of a script>";
 
 /// Builds a shard with the mapping of `shard` whose only document is `document`, given as JSON. Fields that
-/// it adds exist for it only.
+/// dynamic mapping adds for it exist only in this shard.
 ///
 /// # Errors
 /// Those of indexing the document; not enough memory.

@@ -8,7 +8,7 @@ use crate::error::Result;
 /// Matches documents of one segment, window by window. Windows are requested in ascending order, each at most
 /// once, by either [`Matcher::fill`] or [`Matcher::restrict`].
 pub(crate) trait Matcher {
-    /// About how many documents match; used to order the clauses of a conjunction.
+    /// Returns about how many documents match; used to order the clauses of a conjunction.
     fn cost(&self) -> u64;
 
     /// Returns a document at or after `target` such that no earlier one from `target` on matches;

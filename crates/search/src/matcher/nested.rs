@@ -24,7 +24,7 @@ impl<'a> MatchingChildren<'a> {
         MatchingChildren { matcher, start: NO_MORE_DOCS, bits: Bits::default() }
     }
 
-    /// About how many documents the matcher examines.
+    /// Returns about how many documents the matcher examines.
     pub fn cost(&self) -> u64 {
         self.matcher.cost()
     }

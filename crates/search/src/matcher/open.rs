@@ -108,7 +108,7 @@ pub(crate) fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatch
     }
 }
 
-/// Documents with any of these terms, by their postings.
+/// Matches the documents with any of these terms, by their postings.
 fn any_posting<'a>(segment: &'a Segment, field: &Field, terms: &[Box<[u8]>]) -> Result<BoxedMatcher<'a>> {
     if let [only] = terms {
         return term(segment, field, only);
@@ -133,7 +133,7 @@ fn any_posting<'a>(segment: &'a Segment, field: &Field, terms: &[Box<[u8]>]) -> 
     Ok(any.finish())
 }
 
-/// Documents with any of these terms, by the column of a field without an index.
+/// Matches the documents with any of these terms, by the column of a field without an index.
 fn any_ordinal<'a>(segment: &'a Segment, field: &Field, terms: &[Box<[u8]>]) -> Result<BoxedMatcher<'a>> {
     let Some((dictionary, column)) = segment.terms(&field.path)?.zip(segment.ordinals(&field.path)?) else {
         return Ok(Box::new(NoDocs));
@@ -147,7 +147,8 @@ fn any_ordinal<'a>(segment: &'a Segment, field: &Field, terms: &[Box<[u8]>]) -> 
     Ok(Box::new(ColumnDocs::new(column, Wanted::Any(ordinals))))
 }
 
-/// Documents with a term between two ends: by postings where the terms are few, else by the column.
+/// Matches the documents with a term between two ends: by postings if there are few terms, otherwise by the
+/// column.
 fn term_range<'a>(
     docs: &Docs,
     segment: &'a Segment,
@@ -179,7 +180,8 @@ fn term_range<'a>(
     postings_of(docs, field, segment)
 }
 
-/// Documents with a number in the range, by points where the field has them, else by its column.
+/// Matches the documents with a number in the range: by points if the field has them, otherwise by its
+/// column.
 fn number_range<'a>(
     segment: &'a Segment,
     field: &Field,
@@ -201,7 +203,7 @@ fn number_range<'a>(
     }
 }
 
-/// Documents with any of these numbers.
+/// Matches the documents with any of these numbers.
 fn any_number<'a>(segment: &'a Segment, field: &Field, numbers: &[i64]) -> Result<BoxedMatcher<'a>> {
     if let Some(points) = segment.points(&field.path)? {
         let mut bits = DocBits::new(segment.doc_count());

@@ -140,7 +140,7 @@ impl Matcher for NumberSlice<'_> {
     }
 }
 
-/// David Stafford's 64-bit mixer, variant 9, which Elasticsearch uses.
+/// Mixes the bits of a number with David Stafford's 64-bit mixer, variant 9, as Elasticsearch does.
 fn mix(value: i64) -> i64 {
     let mut bits = value as u64;
     bits = (bits ^ (bits >> 32)).wrapping_mul(0x4cd6_944c_5cc2_0b6d);

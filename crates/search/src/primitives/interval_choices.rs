@@ -6,7 +6,7 @@ use limber_mapping::RequestError;
 
 use super::intervals::Source;
 
-/// Most combinations that may result (`indices.query.bool.max_clause_count`).
+/// Maximum number of combinations that may result (`indices.query.bool.max_clause_count`).
 const CHOICES_MAX: usize = 4096;
 
 /// Sources without repetitions, in the order in which they were added.

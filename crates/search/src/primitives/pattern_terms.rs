@@ -11,7 +11,7 @@ use super::docs::Docs;
 pub(crate) struct PatternTerms {
     pub field: Arc<Field>,
     pub docs: Docs,
-    /// Most terms in a segment; more are refused.
+    /// Maximum number of terms in a segment; more are refused.
     pub count_max: usize,
     /// How Lucene prints them.
     pub text: String,

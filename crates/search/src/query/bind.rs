@@ -105,7 +105,7 @@ impl<'a> Binder<'a> {
         self.shard
     }
 
-    /// The search that the query is bound for, if any.
+    /// Returns the search that the query is bound for, if any.
     pub(crate) fn context(&self) -> Option<&SearchContext> {
         self.context
     }
@@ -126,7 +126,7 @@ impl<'a> Binder<'a> {
         self.now_millis
     }
 
-    /// The setting `search.allow_expensive_queries`.
+    /// Returns the setting `search.allow_expensive_queries`.
     pub(crate) fn allows_expensive(&self) -> bool {
         self.context.is_none_or(|context| context.allow_expensive_queries)
     }
@@ -347,7 +347,7 @@ impl<'a> Binder<'a> {
         Ok(found)
     }
 
-    /// The context in which dates without a zone or format of their own are parsed.
+    /// Returns the context in which dates without a zone or format of their own are parsed.
     pub(crate) fn dates(&self) -> DateContext<'static> {
         DateContext::at(self.now_millis)
     }

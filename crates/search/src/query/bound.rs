@@ -28,8 +28,8 @@ pub struct BoundQuery {
     pub(crate) node: Box<dyn BoundNode>,
     /// The `_name` of the query.
     pub(crate) name: Option<Arc<str>>,
-    /// What a `more_like_this` query was made from; highlighters select its terms again for the text that
-    /// they mark.
+    /// The input of a `more_like_this` query; highlighters select its terms again for the text that they
+    /// mark.
     pub(crate) more_like_this: Option<Arc<MoreLikeThisTerms>>,
     /// Nanoseconds that it took to bind the query; 0 if it was bound as part of another one.
     pub(crate) bind_nanos: u64,
@@ -75,7 +75,7 @@ impl BoundQuery {
         self.node.explain(segment, doc)
     }
 
-    /// The query as Lucene prints it.
+    /// Returns the query as Lucene prints it.
     pub(crate) fn text(&self) -> String {
         self.node.text()
     }

@@ -45,7 +45,7 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
     /// Lucene's class of such a query.
     fn class(&self) -> &'static str;
 
-    /// The query as Lucene prints it.
+    /// Returns the query as Lucene prints it.
     fn text(&self) -> String;
 
     /// Returns [`BoundNode::text`] as a clause of a `bool`, where some queries need parentheses.
@@ -53,29 +53,29 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         self.text()
     }
 
-    /// The inner query that matches the same documents. Defaults of other methods use its answers.
+    /// Returns the inner query that matches the same documents. Defaults of other methods use its answers.
     fn matches_as(&self) -> Option<&BoundQuery> {
         None
     }
 
-    /// The inner queries that may match a hit, without those on nested documents and those that must not
-    /// match.
+    /// Returns the inner queries that may match a hit, without those on nested documents and those that must
+    /// not match.
     fn parts(&self) -> Vec<&BoundQuery> {
         self.matches_as().into_iter().collect()
     }
 
-    /// The inner queries that must not match.
+    /// Returns the inner queries that must not match.
     fn prohibited(&self) -> &[BoundQuery] {
         &[]
     }
 
-    /// All inner queries on the same documents: [`BoundNode::parts`] and [`BoundNode::prohibited`].
+    /// Returns all inner queries on the same documents: [`BoundNode::parts`] and [`BoundNode::prohibited`].
     fn parts_mut(&mut self) -> Vec<&mut BoundQuery> {
         Vec::new()
     }
 
-    /// How many bit sets over a segment it may build while it runs there, opened for documents and for
-    /// scores. Their memory is charged to the request.
+    /// Returns how many bit sets over a segment it may build while it runs there, opened for documents and
+    /// for scores. Their memory is charged to the request.
     fn bit_set_count(&self) -> u64 {
         if let Some(query) = self.matches_as() {
             return query.node.bit_set_count();
@@ -95,18 +95,19 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         self.matches_as().map_or(Ok(None), |query| query.node.known_count(view))
     }
 
-    /// Terms of which a matching document must have at least one. The percolator finds queries by them.
+    /// Returns terms of which a matching document must have at least one. The percolator finds queries by
+    /// them.
     fn required_terms(&self) -> RequiredTerms {
         self.matches_as().map_or(RequiredTerms::Unknown, |query| query.node.required_terms())
     }
 
-    /// The terms, phrases and so on that the query itself matches, for highlighting; without those of inner
-    /// queries.
+    /// Returns the terms, phrases and so on that the query itself matches, for highlighting; without those of
+    /// inner queries.
     fn word_parts(&self) -> Vec<WeightedPart<'_>> {
         Vec::new()
     }
 
-    /// The inner queries whose terms are highlighted as well.
+    /// Returns the inner queries whose terms are highlighted as well.
     fn highlighted_parts(&self) -> Vec<&BoundQuery> {
         self.parts()
     }
@@ -117,14 +118,14 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         false
     }
 
-    /// How often the query must be used as a filter before its documents are cached; `None` if they never
-    /// are.
+    /// Returns how often the query must be used as a filter before its documents are cached; `None` if they
+    /// never are.
     fn uses_before_kept(&self) -> Option<u32> {
         None
     }
 
-    /// The inner queries that may be cached, and whether each is a filter, which does not affect the score.
-    /// `is_filter`: this query itself is a filter.
+    /// Returns the inner queries that may be cached, and whether each is a filter, which does not affect the
+    /// score. `is_filter`: this query itself is a filter.
     fn cacheable_parts(&mut self, _is_filter: bool) -> Vec<(&mut BoundQuery, bool)> {
         Vec::new()
     }
@@ -139,8 +140,8 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         false
     }
 
-    /// Its parts if its scores are those of terms or of a phrase; `None` otherwise. Such queries are matched
-    /// and scored in one pass.
+    /// Returns its parts if its scores are those of terms or of a phrase; `None` otherwise. Such queries are
+    /// matched and scored in one pass.
     fn by_score(&self) -> Option<ByScore<'_>> {
         let of_term =
             || self.as_term().map(|term| Scored::Terms { required: Vec::new(), optional: vec![term] });
@@ -164,7 +165,7 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         false
     }
 
-    /// What it selects, if aggregations may count that without examining documents.
+    /// Returns what it selects, if aggregations may count that without examining documents.
     fn whole(&self) -> Option<Whole<'_>> {
         None
     }
@@ -184,7 +185,7 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         None
     }
 
-    /// The documents on the other side of a join that are shown as inner hits.
+    /// Returns the documents on the other side of a join that are shown as inner hits.
     fn joined_hits(&self) -> Option<&Arc<JoinedHits>> {
         None
     }

@@ -106,7 +106,7 @@ pub(crate) struct Parser<'l> {
 }
 
 impl Parser<'_> {
-    /// The limits of this parse.
+    /// Returns the limits of this parse.
     pub(super) fn limits(&self) -> &QueryLimits {
         self.limits
     }

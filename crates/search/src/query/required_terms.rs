@@ -13,7 +13,7 @@ use super::bound::BoundQuery;
 /// The path of a field and one of its terms.
 pub(crate) type FieldTerm = (Arc<str>, Box<[u8]>);
 
-/// What a document needs to match a query, which was bound to a shard without documents.
+/// The terms that a document needs to match a query that was bound to a shard without documents.
 pub(crate) enum RequiredTerms {
     /// A matching document has at least one of these terms. If there are none, nothing matches.
     AnyOf {
@@ -26,7 +26,7 @@ pub(crate) enum RequiredTerms {
 }
 
 impl RequiredTerms {
-    /// Documents with one of these terms match, and no others.
+    /// Exactly the documents with one of these terms match.
     pub fn exactly(terms: Vec<FieldTerm>) -> RequiredTerms {
         RequiredTerms::AnyOf { terms, is_exact: true }
     }

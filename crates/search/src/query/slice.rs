@@ -57,7 +57,7 @@ pub(crate) fn within_slice(
             let Some(field) = shard.mapping.field(path).filter(|_| path != "_doc") else {
                 return Err(RequestError::illegal_argument(format!("field {path} not found")).into());
             };
-            // Of the built-in fields, only the sequence number is numeric and has doc values.
+            // The sequence number is the only built-in field that is numeric and has doc values.
             let is_hidden = (field.id.0 as usize) < reserved::COUNT && path != "_seq_no";
             let has_column = field.doc_values && field.runtime.is_none();
             let is_number = field.number_form().is_some() && has_column;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 use serde_json::Value;
 
-/// The aggregations of a request, as far as the search for documents needs to know them.
+/// The part of a request's aggregations that the search for documents needs to know.
 pub trait AggregationsRequest: Any + Debug + Send + Sync {
     /// Whether the answer shows documents, or terms of documents, that the query does not match.
     fn must_visit_all_docs(&self) -> bool;

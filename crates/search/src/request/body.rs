@@ -418,7 +418,7 @@ impl SearchRequest {
     }
 }
 
-/// Most stats groups of one search.
+/// Maximum number of stats groups of one search.
 const STATS_GROUPS_MAX: usize = 100;
 
 fn stats_groups(value: &Value) -> Result<Vec<String>, RequestError> {

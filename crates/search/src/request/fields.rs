@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::values::json;
 
-/// Most entries that one request may have (`index.max_docvalue_fields_search`).
+/// Maximum number of entries that one request may have (`index.max_docvalue_fields_search`).
 const FIELDS_COUNT_MAX: usize = 100;
 
 /// A field or pattern, and the requested date or number format.

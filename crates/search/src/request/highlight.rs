@@ -12,7 +12,7 @@ use super::value_kind::ValueKind;
 use crate::query::Query;
 use crate::values::json;
 
-/// Most fields and patterns of one request. The limit is Limber's own.
+/// Maximum number of fields and patterns of one request. The limit is Limber's own.
 const FIELDS_MAX: usize = 1_000;
 
 /// The rules for where passages begin and end.
@@ -126,7 +126,7 @@ pub(crate) struct HighlightField {
     pub post_tags: Vec<String>,
     /// UTF-16 units of a fragment; 0: as long as its sentence.
     pub fragment_size: usize,
-    /// Most fragments; 0: each value as a whole.
+    /// Maximum number of fragments; 0: each value as a whole.
     pub fragments_max: usize,
     pub by_score: bool,
     pub require_field_match: bool,
@@ -136,7 +136,7 @@ pub(crate) struct HighlightField {
     pub boundary_chars: String,
     pub boundary_max_scan: usize,
     pub fragmenter: Fragmenter,
-    /// Most phrases of a document that are considered.
+    /// Maximum number of phrases of a document that are considered.
     pub phrase_limit: usize,
     /// UTF-16 units shown before a match; negative ones are refused when they are used.
     pub fragment_offset: i32,

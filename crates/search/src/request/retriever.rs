@@ -24,7 +24,7 @@ pub struct Fusion {
 const RANK_CONSTANT_DEFAULT: i32 = 60;
 /// Largest nesting of retrievers.
 const DEPTH_MAX: usize = 10;
-/// Most rankings of one fusion.
+/// Maximum number of rankings of one fusion.
 const RANKINGS_MAX: usize = 100;
 
 impl SearchRequest {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::values::json;
 
-/// Most script fields of one search (`index.max_script_fields`).
+/// Maximum number of script fields of one search (`index.max_script_fields`).
 const FIELDS_MAX: usize = 32;
 
 /// An entry of `script_fields`: a value that a script computes for each hit.

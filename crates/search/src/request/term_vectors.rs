@@ -1,4 +1,4 @@
-//! The body of `_termvectors`: "which fields of which document, and what about their terms?"
+//! The body of `_termvectors`: "which fields of which document, and which data about their terms?"
 //!
 //! Source: Elasticsearch's `TermVectorsRequest#parseRequest`.
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::values::json;
 
-/// Most fields, and most analyzers by field, that one request may name.
+/// Maximum number of fields that one request may name, and of analyzers by field.
 const FIELDS_MAX: usize = 1000;
 
 /// A request for the terms of one document.
@@ -44,15 +44,15 @@ pub struct TermVectorsRequest {
 /// Selects terms of a field: the best by their frequency in the document and their rarity in the shard.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TermFilter {
-    /// Most terms of a field to show.
+    /// Maximum number of terms of a field to show.
     pub count_max: usize,
-    /// Fewest occurrences of a term in the document.
+    /// Minimum number of occurrences of a term in the document.
     pub term_freq_min: u64,
-    /// Most occurrences of a term in the document.
+    /// Maximum number of occurrences of a term in the document.
     pub term_freq_max: u64,
-    /// Least number of documents of the shard that have a term.
+    /// Minimum number of documents of the shard that have a term.
     pub doc_freq_min: u64,
-    /// Greatest number of documents of the shard that have a term.
+    /// Maximum number of documents of the shard that have a term.
     pub doc_freq_max: u64,
     /// Shortest term to show, in UTF-16 units.
     pub length_min: usize,

@@ -40,7 +40,7 @@ struct Place {
     others: Vec<Candidate>,
 }
 
-/// Most candidates of one position that are rated. Source: `MultiCandidateGeneratorWrapper`.
+/// Maximum number of candidates of one position that are rated. Source: `MultiCandidateGeneratorWrapper`.
 const CANDIDATES_MAX: usize = 10;
 
 /// Returns the suggestions of one shard, best first.

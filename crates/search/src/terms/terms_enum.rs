@@ -23,7 +23,7 @@ pub struct TermsEnumRequest {
     pub case_insensitive: bool,
     /// Only terms after this one are returned.
     pub search_after: Option<String>,
-    /// Most terms to return.
+    /// Maximum number of terms to return.
     pub size: usize,
     /// Only shards in which something may match this query are asked; the caller selects them.
     pub index_filter: Option<Query>,

@@ -1,5 +1,5 @@
 //! Values as searches handle them: "what does the request's JSON say, what does a document hold at this path,
-//! which of its values stands for it, and how do values compare?"
+//! which of its values represents it, and how do values compare?"
 
 pub(crate) mod gather;
 pub(crate) mod json;

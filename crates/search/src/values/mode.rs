@@ -1,4 +1,4 @@
-//! "Which of the several values of a document stands for all of them?"
+//! "Which of the several values of a document represents all of them?"
 
 /// The value that counts if a document has several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

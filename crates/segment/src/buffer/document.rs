@@ -176,7 +176,7 @@ impl Buffer {
         self.deleted.push(doc);
     }
 
-    /// Committed documents, deleted ones included.
+    /// Returns the number of committed documents, deleted ones included.
     pub fn doc_count(&self) -> u32 {
         self.doc_count
     }
@@ -257,7 +257,7 @@ impl Buffer {
         }
     }
 
-    /// A term that the memo of the last text does not know.
+    /// Adds a term that the memo of the last text does not know.
     #[inline]
     fn add_other_term(&mut self, doc: DocId, field: FieldId, value: &[u8]) {
         if !self.last_analysed.is(value) {

@@ -17,7 +17,7 @@ pub struct IdLog {
 }
 
 impl IdLog {
-    /// Number of ids.
+    /// Returns the number of ids.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -42,8 +42,8 @@ impl IdLog {
         Ids { chunks: self.chunks, ends: self.ends.into_vec() }
     }
 
-    /// Adds the next document's id. Of an id that is too long for the document to be kept, only the start
-    /// is stored.
+    /// Adds the next document's id. If an id is so long that the document will be refused, only its start is
+    /// stored.
     #[inline]
     pub fn push(&mut self, id: &[u8]) {
         let id = &id[..id.len().min(TERM_BYTES_MAX)];

@@ -54,13 +54,13 @@ pub struct Unknown {
     vacancy: Option<Vacancy>,
 }
 
-/// Remembers the analysis of short texts, since many texts repeat.
+/// Remembers the analysis of short texts, because many texts repeat.
 #[derive(Default)]
 pub struct Memo {
     /// Short texts of one token. Other short texts have [`NOT_ONE`] here and are in `texts`.
     short: ShortTexts,
-    /// With each text: the number of its twin + 1, its length, last position, number of tokens and the
-    /// tokens; four bytes each, little-endian. A hit reads nothing else.
+    /// Each text is stored with the number of its twin ([`Self::twin`]) + 1, its length, its last position,
+    /// its number of tokens and the tokens; each takes four bytes, little-endian. A hit reads nothing else.
     texts: TermTable,
     looked_up: u32,
     found: u32,
@@ -132,8 +132,9 @@ impl Memo {
         Place::Long(add.place)
     }
 
-    /// Returns the number of the twin of the text at `place`, that is, of the whole term with the same
-    /// bytes; `Some(None)` if the number is not known yet. Returns `None` if the text is not `value`.
+    /// Returns the number of the twin of the text at `place`: the term of a keyword field that has the same
+    /// bytes as the whole text. Returns `Some(None)` if the number is not known yet, and `None` if the text
+    /// is not `value`.
     #[inline]
     pub fn twin(&self, place: Place, value: &[u8]) -> Option<Option<u32>> {
         match place {

@@ -184,7 +184,7 @@ fn keys_of(field: &mut FieldBuffer, by: &SortField, doc_count: u32) -> Vec<i64> 
     let mut offer = |doc: DocId, value: i64| {
         let key = by.key(value);
         let held = &mut keys[doc as usize];
-        // In descending order the greatest value has the smallest key.
+        // In descending order, the greatest value has the smallest key.
         let wins = match by.takes_max != by.descending {
             true => key > *held,
             false => key < *held,

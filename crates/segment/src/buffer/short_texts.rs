@@ -1,5 +1,5 @@
-//! Short texts of one token, with the number of its term: codes, states, levels and small numbers as text,
-//! which repeat most of all.
+//! Short texts of one token, with the number of its term. Codes, states, levels and small numbers as text
+//! repeat more often than any others.
 //!
 //! A text and its data are in one slot, so a lookup has one cache miss; in [`super::table::TermTable`] it
 //! has two.
@@ -8,7 +8,8 @@
 const TEXT_BYTES_MAX: usize = 7;
 const SLOTS_MIN: usize = 16;
 
-/// Maps a key (a text, see [`key_of`]) to number and twin, by open addressing, at most half full. Keys are
+/// Maps a key (a text, see [`key_of`]) to the number of its token and the number of its twin
+/// ([`super::memo::Memo::twin`]). It is a hash table with open addressing that is at most half full. Keys are
 /// never removed.
 #[derive(Default)]
 pub struct ShortTexts {

@@ -100,7 +100,7 @@ pub const BATCH_TERMS: usize = 64;
 const HEADER_BYTES: usize = 6;
 
 impl TermTable {
-    /// Number of terms.
+    /// Returns the number of terms.
     pub fn len(&self) -> usize {
         self.starts.len()
     }

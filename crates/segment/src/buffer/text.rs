@@ -96,7 +96,7 @@ const ECHO: u32 = 1 << 31;
 pub enum KeywordOfText {
     /// Number of the term.
     Known(u32),
-    /// The number is not known; the place in the memo that it is to be stored at.
+    /// The number is not known. The caller stores it at this place in the memo.
     UnknownAt(Place),
 }
 

@@ -102,12 +102,12 @@ impl<'a, T: ColumnValue> Column<'a, T> {
         Ok(Column { values, offsets, docs, cardinality, sorted, doc_count, doc_count_with_value, min, max })
     }
 
-    /// How many values documents have.
+    /// Returns how many values documents have.
     pub fn cardinality(&self) -> Cardinality {
         self.cardinality
     }
 
-    /// Documents of the segment.
+    /// Returns the number of documents of the segment.
     pub fn doc_count(&self) -> u32 {
         self.doc_count
     }
@@ -117,7 +117,7 @@ impl<'a, T: ColumnValue> Column<'a, T> {
         self.doc_count_with_value
     }
 
-    /// Values of all documents, deleted ones included.
+    /// Returns the number of values of all documents, deleted ones included.
     pub fn value_count(&self) -> u64 {
         self.values.count()
     }

@@ -142,7 +142,7 @@ impl<'a> DocSet<'a> {
         Ok((u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h])))
     }
 
-    /// Documents of the segment.
+    /// Returns the number of documents of the segment.
     pub fn doc_count(&self) -> u32 {
         self.doc_count
     }

@@ -71,7 +71,8 @@ proptest! {
 
 #[test]
 fn some_documents_of_a_group_come_back() {
-    // From one document in 300 to nine in ten, so that values are picked, blocks decoded and groups decoded.
+    // From one document in 300 up to nine in ten are read, so that values are picked, blocks are decoded and
+    // groups are decoded.
     for docs in [
         single((0..10_000).map(|value| value * 7 % 5_000 - 40)),
         (0..10_000).map(|doc| (0..doc % 3).collect()).collect(),

@@ -96,7 +96,7 @@ impl Lane {
         Lane::Stored,
     ];
 
-    /// File name suffix.
+    /// Returns the file name suffix.
     pub fn extension(self) -> &'static str {
         match self {
             Lane::Main => "seg",

@@ -119,7 +119,7 @@ impl SegmentFile {
         Ok(end)
     }
 
-    /// All sections, sorted by kind and field.
+    /// Returns all sections, sorted by kind and field.
     pub fn sections(&self) -> &[SectionEntry] {
         &self.sections
     }

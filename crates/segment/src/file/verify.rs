@@ -196,7 +196,7 @@ impl SegmentFile {
 
     /// Compares a checksum with the section's and remembers a difference.
     fn compare(&self, at: usize, found: u32) -> Result<()> {
-        // Zeros read in place of an unreadable page are not a finding of their own.
+        // Zeros that were read instead of an unreadable page are not reported separately.
         self.intact()?;
         let entry = &self.sections()[at];
         if found == entry.crc {

@@ -20,7 +20,7 @@ pub type Progress<'d> = dyn FnMut(u64) -> Result<()> + 'd;
 
 /// Bytes between two calls of the progress hook.
 const PROGRESS_BYTES: u64 = 1 << 20;
-/// A lane's chunks grow with it between these sizes, so that little memory is allocated in vain.
+/// A lane's chunks grow with it between these sizes, so that little memory is allocated needlessly.
 const CHUNK_BYTES_MIN: usize = 4 << 10;
 const CHUNK_BYTES_MAX: usize = 1 << 20;
 /// Field number of sections that belong to the segment as a whole.
@@ -206,7 +206,7 @@ impl<'d> SegmentWriter<'d> {
         self
     }
 
-    /// Bytes of sections written so far.
+    /// Returns the bytes of sections written so far.
     pub fn written_bytes(&self) -> u64 {
         self.shared.borrow().written_bytes
     }

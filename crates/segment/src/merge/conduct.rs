@@ -157,7 +157,7 @@ pub(super) fn union_of_fields(views: &[SegmentView]) -> Result<Vec<FieldInfo>> {
         }
         merged.index |= info.index;
         if merged.spatial != info.spatial {
-            // Points of one kind cannot stand for those of the other, so queries have to use the column.
+            // Points of one kind cannot replace those of the other, so queries must use the column.
             (merged.index, merged.spatial) = (false, false);
         }
         merged.column |= info.column;

@@ -95,8 +95,8 @@ pub(super) fn merge_terms<'d>(
     Ok(ordinals)
 }
 
-/// Returns the terms of each segment that has some, and in how many documents the field is, deleted ones
-/// included. Makes room in `ordinals` if `info.column` is set.
+/// Returns the terms of each segment that has any, and the number of documents with the field, deleted ones
+/// included. Reserves space in `ordinals` if `info.column` is set.
 fn sources_of<'a>(
     views: &'a [SegmentView],
     info: &FieldInfo,
@@ -233,7 +233,7 @@ impl<'m> PostingsCopier<'m> {
     }
 
     /// Copies a term of the sources that have it; returns `false` if all its documents were deleted.
-    /// `is_sorted` says that the merged documents have another order than those of the sources.
+    /// `is_sorted` means that the merged documents are not in the order of the sources.
     fn copy_term(
         &mut self,
         term: &[u8],

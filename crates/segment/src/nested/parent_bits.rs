@@ -49,22 +49,23 @@ impl ParentBits {
         &self.words
     }
 
-    /// Number of enclosing documents.
+    /// Returns the number of enclosing documents.
     pub fn parent_count(&self) -> u32 {
         self.parent_count
     }
 
-    /// Number of documents inside all of them.
+    /// Returns the number of documents inside all of them.
     pub fn child_count(&self) -> u32 {
         self.child_count
     }
 
-    /// Bytes held in memory.
+    /// Returns the bytes held in memory.
     pub fn heap_bytes(&self) -> u64 {
         (self.words.len() * 8 + self.ones.len() * 4) as u64
     }
 
-    /// Number of children of all parents before `parent`; of all parents, if `parent` is past the last.
+    /// Returns the number of children of all parents before `parent`; of all parents, if `parent` is past the
+    /// last.
     pub fn first_child(&self, parent: DocId) -> DocId {
         self.child_cursor().first_child(parent)
     }

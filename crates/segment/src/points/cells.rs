@@ -20,7 +20,8 @@ pub struct ShapeCells<'a> {
     points: Points<'a>,
 }
 
-/// Documents by what their cells tell; one bit each, `doc % 64` of word `doc / 64`.
+/// Sets of documents by the relation of their cells to the shape; one bit each, `doc % 64` of word `doc /
+/// 64`.
 #[derive(Debug)]
 pub struct CellDocs {
     /// Their shapes meet the queried shape.

@@ -114,12 +114,12 @@ impl<'a> Points<'a> {
         Ok(Points { bodies, directory, column, value_count, doc_count, with_value, min, max, single_valued })
     }
 
-    /// Values of all documents, deleted ones included.
+    /// Returns the number of values of all documents, deleted ones included.
     pub fn value_count(&self) -> u64 {
         self.value_count
     }
 
-    /// Documents of the segment.
+    /// Returns the number of documents of the segment.
     pub fn doc_count(&self) -> u32 {
         self.doc_count
     }

@@ -69,7 +69,7 @@ impl<'a> SpatialPoints<'a> {
         SpatialPoints { points }
     }
 
-    /// Number of positions of all documents, deleted ones included.
+    /// Returns the number of positions of all documents, deleted ones included.
     pub fn value_count(&self) -> u64 {
         self.points.value_count()
     }

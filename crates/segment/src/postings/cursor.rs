@@ -23,8 +23,8 @@ const SAFE_GAP_BITS: u8 = 24;
 
 /// A cursor over the documents of one term, ascending. **It starts on the first document**, not before it.
 ///
-/// Corrupt bytes end it early, at [`NO_MORE_DOCS`]; [`Postings::status`] tells that from the true end.
-/// Impacts: see [`Postings::shallow_advance`].
+/// Corrupt bytes end it early, at [`NO_MORE_DOCS`]; [`Postings::status`] distinguishes that from the true
+/// end. Impacts: see [`Postings::shallow_advance`].
 pub struct Postings {
     pub(super) postings: FileBytes,
     positions: Option<FileBytes>,
@@ -120,13 +120,13 @@ impl Postings {
         Ok(this)
     }
 
-    /// The current document, or [`NO_MORE_DOCS`].
+    /// Returns the current document, or [`NO_MORE_DOCS`].
     #[inline]
     pub fn doc(&self) -> DocId {
         self.doc
     }
 
-    /// Documents of the term, deleted ones included.
+    /// Returns the number of documents of the term, deleted ones included.
     pub fn doc_freq(&self) -> u32 {
         self.info.doc_freq
     }
@@ -139,7 +139,7 @@ impl Postings {
         }
     }
 
-    /// Moves to the next document and returns it, or [`NO_MORE_DOCS`]: the end is a number, since callers
+    /// Moves to the next document and returns it, or [`NO_MORE_DOCS`]. The end is a number, because callers
     /// compare documents.
     #[inline]
     #[allow(clippy::should_implement_trait)]

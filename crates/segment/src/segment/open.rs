@@ -237,7 +237,7 @@ impl Segment {
         self.meta.doc_count
     }
 
-    /// Bytes on disk.
+    /// Returns the bytes on disk.
     pub fn file_bytes(&self) -> u64 {
         self.meta.bytes
     }

@@ -28,7 +28,7 @@ impl<'a> ShapeColumn<'a> {
         self.places.doc_count_with_value()
     }
 
-    /// Number of values; a document with shapes counts once.
+    /// Returns the number of values; a document with shapes counts once.
     pub fn value_count(&self) -> u64 {
         self.places.value_count()
     }

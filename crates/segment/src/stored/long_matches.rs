@@ -84,7 +84,7 @@ fn slot(word: u64) -> usize {
     (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - TABLE_BITS)) as usize
 }
 
-/// Returns the number of equal bytes from `a` and from `b` (the greater one) on, up to `end`.
+/// Returns how many bytes from `a` on equal those from `b` on, up to `end`; `b` is the greater position.
 #[inline(always)]
 fn common(input: &[u8], a: usize, b: usize, end: usize) -> usize {
     let mut len = 0;

@@ -107,12 +107,12 @@ impl<'a> Stored<'a> {
         Ok(Stored { codec, blocks, index: entries.as_chunks().0, checksums, doc_count })
     }
 
-    /// How blocks are compressed.
+    /// Returns how blocks are compressed.
     pub fn codec(&self) -> StoredCodec {
         self.codec
     }
 
-    /// Documents of the segment.
+    /// Returns the number of documents of the segment.
     pub fn doc_count(&self) -> u32 {
         self.doc_count
     }
@@ -242,7 +242,7 @@ impl StoredReader {
         StoredReader { is_trusting: true, ..StoredReader::default() }
     }
 
-    /// Bytes held in memory.
+    /// Returns the bytes held in memory.
     pub fn memory_bytes(&self) -> usize {
         self.head.capacity() + self.body.capacity() + self.docs.capacity() * std::mem::size_of::<DocSpan>()
     }

@@ -67,12 +67,12 @@ impl StoredWriter {
         self.doc_count
     }
 
-    /// How blocks are compressed.
+    /// Returns how blocks are compressed.
     pub fn codec(&self) -> StoredCodec {
         self.codec
     }
 
-    /// Bytes held in memory.
+    /// Returns the bytes held in memory.
     pub fn memory_bytes(&self) -> usize {
         let kept = [&self.index, &self.checksums];
         let open = [&self.lengths, &self.ids, &self.routings, &self.sources, &self.head];

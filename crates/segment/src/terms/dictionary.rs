@@ -140,7 +140,7 @@ impl TermDictionary {
         }
     }
 
-    /// Number of terms.
+    /// Returns the number of terms.
     pub fn len(&self) -> u64 {
         self.part.as_ref().map_or(self.opened.directory.statistics.term_count, |part| part.count)
     }
@@ -165,7 +165,7 @@ impl TermDictionary {
         self.opened.directory.statistics.sum_total_term_freq
     }
 
-    /// Documents with at least one term, deleted ones included.
+    /// Returns the number of documents with at least one term, deleted ones included.
     pub fn doc_count_with_field(&self) -> u32 {
         self.opened.directory.statistics.doc_count_with_field
     }
@@ -175,7 +175,7 @@ impl TermDictionary {
         self.opened.directory.options
     }
 
-    /// Heap bytes of the resident directory.
+    /// Returns the heap bytes of the resident directory.
     pub fn resident_bytes(&self) -> u64 {
         let keys: usize = self.opened.directory.pages.iter().map(|page| page.first_key.len()).sum();
         let entry = size_of::<super::directory::PageEntry>() + FieldPages::SLOT_BYTES;

@@ -122,7 +122,7 @@ impl<'s> TermDictionaryWriter<'s> {
         Ok(())
     }
 
-    /// Terms added so far.
+    /// Returns the number of terms added so far.
     pub fn term_count(&self) -> u64 {
         self.statistics.term_count
     }

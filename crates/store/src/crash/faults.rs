@@ -17,7 +17,7 @@ pub enum Fault {
     NoDescriptors,
     /// `ENOMEM`: the kernel has no memory, or no more maps.
     NoMemory,
-    /// The call panics, which stands for any bug in the code around it.
+    /// The call panics, as any bug in the code around it could.
     Panic,
     /// The call takes this long on the simulation's clock, then succeeds.
     Delay {

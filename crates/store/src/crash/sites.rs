@@ -78,7 +78,7 @@ fn caller_of(backtrace: &Backtrace) -> String {
         let path = folder.join(place.trim_start_matches("./"));
         let path = path.to_str()?;
         let place = &path[path.find("crates/")?..];
-        // Without the column.
+        // The column is left out.
         (!PASSED.iter().any(|passed| place.starts_with(passed)))
             .then(|| Some(place.rsplit_once(':')?.0.to_owned()))?
     });

@@ -169,8 +169,8 @@ fn a_call_panics_and_the_disk_lives_on() {
     write(&directory, "a", b"x").expect("writes");
 }
 
-/// What was synced through the direct writer survives with its head; what was written later may survive in
-/// blocks.
+/// Bytes synced through the direct writer survive together with the file's head; bytes written later may
+/// survive in blocks.
 #[test]
 fn the_direct_writer_keeps_its_synced_bytes() {
     for seed in 0..200 {

@@ -37,7 +37,7 @@ pub trait Blobs: Send + Sync {
     /// Deletes a blob; succeeds if it does not exist.
     fn delete(&self, name: &str) -> Result<()>;
 
-    /// Location of the repository, for messages only; never contains a secret.
+    /// Returns the location of the repository, for messages only; never contains a secret.
     fn place(&self) -> &str;
 }
 

@@ -114,9 +114,9 @@ impl TermIndexCache {
         self.scheme() == Scheme::Native
     }
 
-    /// Changes the scheme. A change to cached evicts down to the budget before it returns. A change to
-    /// native loads nothing by itself: open segments load their pages when told to, or page by page on
-    /// demand. What is loaded after this has returned stays.
+    /// Changes the scheme. A change to cached evicts down to the budget before it returns. A change to native
+    /// does not load anything itself: open segments load their pages when told to, or page by page on demand.
+    /// What is loaded after this has returned stays.
     pub fn set_scheme(&self, scheme: Scheme) {
         self.is_native.store(scheme == Scheme::Native, Ordering::SeqCst);
         self.evict_down();

@@ -22,7 +22,7 @@ const NONE: u32 = u32::MAX;
 
 /// What the policy needs to know of a page.
 pub trait Member {
-    /// Key of the page in the sketch.
+    /// Returns the key of the page in the sketch.
     fn hash(&self) -> u64;
     /// Uses since the last call.
     fn drain_uses(&self) -> u64;

@@ -27,13 +27,13 @@ enum Node {
     Repeat(Id, u32, Option<u32>),
 }
 
-/// The expressions that a pattern is made of and leads to.
+/// The expressions that a pattern consists of, and their derivatives.
 pub(super) struct Nodes {
     list: Vec<Node>,
     nullable: Vec<bool>,
     ids: HashMap<Node, Id>,
     derived: HashMap<(Id, u32), Id>,
-    /// Parts of expressions that were visited.
+    /// Number of parts of expressions that were visited.
     pub(super) work: u64,
 }
 

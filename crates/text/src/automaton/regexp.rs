@@ -62,7 +62,7 @@ impl RegexpOptions {
     }
 }
 
-/// Most states that any request may ask for; each takes about 100 bytes.
+/// Maximum number of states that any request may ask for; each takes about 100 bytes.
 const STATES_MAX: u32 = 100_000;
 /// Parts of expressions that may be visited for each allowed state.
 const WORK_PER_STATE: u64 = 50;

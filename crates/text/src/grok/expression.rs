@@ -11,11 +11,11 @@ use crate::pattern::Pattern;
 /// Largest nesting of references between patterns (Elasticsearch's limit).
 const REFERENCE_DEPTH_MAX: usize = 500;
 
-/// Most references expanded in one expression; without this limit a few short definitions could grow
-/// without bound.
+/// Maximum number of references expanded in one expression; without this limit a few short definitions could
+/// grow without bound.
 const REFERENCE_COUNT_MAX: usize = 20_000;
 
-/// Most characters of an expanded expression.
+/// Maximum number of characters of an expanded expression.
 const EXPANDED_CHARS_MAX: usize = 200_000;
 
 /// The type a capture is converted to.

@@ -1,4 +1,4 @@
-//! What matches are replaced by: "which text is `$1` of this match?"
+//! Replacements of matches: "which text does `$1` mean for this match?"
 
 use crate::Error;
 

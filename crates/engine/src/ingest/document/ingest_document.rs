@@ -140,7 +140,7 @@ impl<'a> IngestDocument<'a> {
         self.timestamp
     }
 
-    // Reading.
+    // Methods that read the document.
 
     /// Returns the node with this id.
     #[inline]

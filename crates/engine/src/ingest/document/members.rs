@@ -37,7 +37,7 @@ impl Index {
         Index { by_name: HashMap::new(), last, has_duplicates: false }
     }
 
-    /// Adds a member, and the one before it. Of several members with the same name the first is kept.
+    /// Adds a member, and the one before it. If several members have the same name, the first is kept.
     pub fn put(&mut self, name: &str, member: NodeId, before: NodeId) {
         match self.by_name.contains_key(name) {
             true => self.has_duplicates = true,

@@ -1,4 +1,4 @@
-//! The document on its way through a pipeline: "what does it hold, and what was changed?"
+//! A document in a pipeline: "what does it contain, and what has been changed?"
 //!
 //! A compact tree over the document's own bytes: [`json`] finds where members start and end, [`node`] and
 //! [`members`] are the tree of an [`ingest_document`], [`make`] makes new values, [`edit`] puts them into the

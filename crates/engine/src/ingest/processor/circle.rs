@@ -12,7 +12,7 @@ use super::super::document::value::java_double;
 use super::super::options::Options;
 use super::{Flow, Processor};
 
-/// Fewest and most sides of a polygon.
+/// Minimum and maximum number of sides of a polygon.
 const SIDES: (i32, i32) = (4, 1000);
 
 #[derive(Debug)]

@@ -1,4 +1,5 @@
-//! What every processor is: its options become one compiled step, which says how the pipeline continues.
+//! The trait of all processors: the options of a processor become one compiled step, which decides how the
+//! pipeline continues.
 
 use limber_mapping::RequestError;
 

@@ -1,4 +1,4 @@
-//! What became of a request by query.
+//! The response of a request by query.
 
 use limber_mapping::ErrorClass;
 use serde_json::{Map, Value};

@@ -30,7 +30,7 @@ struct CopyMetadata {
 }
 
 impl Scripted {
-    /// Returns the size in bytes of what is to be written.
+    /// Returns the size in bytes of the document to write.
     pub fn bytes(&self) -> usize {
         match self {
             Scripted::Nothing => 0,

@@ -1,4 +1,4 @@
-//! Starts a request by query as a task of the node, and waits for its end or not.
+//! Starts a request by query as a task of the node, and waits for its end if the request asks for that.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -127,7 +127,8 @@ impl Node {
         Ok((next, results))
     }
 
-    /// Returns `next` without the indices that an action removes; `before` tells which ones that are.
+    /// Returns `next` without the indices that an action removes; `before` determines which indices those
+    /// are.
     fn without_indices(&self, before: &Catalog, mut next: Catalog, indices: &[String]) -> Result<Catalog> {
         let _acting = limber_access::acting("indices:admin/delete");
         for metadata in before.resolve(&indices.join(","), IndicesOptions::DELETE)? {

@@ -33,7 +33,8 @@ fn refused(index: Option<&IndexMetadata>, blocks: &[Block]) -> Result<()> {
     if blocks.is_empty() {
         return Ok(());
     }
-    // As in Elasticsearch, the error tells clients to retry only if every block may pass by itself.
+    // As in Elasticsearch, the error tells clients to retry only if every block may disappear without their
+    // help.
     let may_pass = blocks.iter().all(|block| block.class == ErrorClass::TooManyRequests);
     let class = if may_pass { ErrorClass::TooManyRequests } else { ErrorClass::Forbidden };
     let list: Vec<String> = blocks.iter().map(|block| format!("[{}];", block.text)).collect();

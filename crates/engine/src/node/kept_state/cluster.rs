@@ -188,7 +188,7 @@ impl Node {
     }
 }
 
-/// Returns the section `blocks`: what must not be done with which index.
+/// Returns the section `blocks`: which operations are blocked on which index.
 fn blocks_of(indices: &[Arc<IndexMetadata>]) -> Value {
     let mut blocks = Map::new();
     for index in indices {

@@ -11,7 +11,7 @@ use crate::node::Node;
 
 /// Longest id of a script, in characters.
 const ID_LENGTH_MAX: usize = 512;
-/// Most stored scripts of a node. All of them are in one file.
+/// Maximum number of stored scripts of a node. All of them are in one file.
 const SCRIPTS_MAX: usize = 10_000;
 
 /// Reads the scripts of the state file.

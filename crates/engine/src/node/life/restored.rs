@@ -1,4 +1,4 @@
-//! What a node is made of when it opens: "what did it keep, and what do its settings make of that?"
+//! The state from which a node opens: "what has it stored, and how do its settings change that?"
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, Weak};
@@ -24,8 +24,8 @@ use crate::node::policy::lifecycle::Lifecycles;
 use crate::settings::ClusterSettings;
 use crate::snapshot::running::Snapshots;
 
-/// What the node kept in its data folder, in the form in which it is used, and the memory that pays for it.
-/// Indices are no part of it: they need the node.
+/// The state that the node stored in its data folder, in the form in which it is used, with the memory
+/// charges for it. Indices are not included, because they need the node.
 pub(super) struct Restored {
     pub state: NodeState,
     pub ledger: Ledger,
@@ -38,7 +38,7 @@ pub(super) struct Restored {
     /// The resources that analyzers read from the node.
     pub analysis: Arc<NodeAnalysis>,
     pub pipelines: Registry,
-    /// Where `enrich` processors of `pipelines` look up documents. The node sets it to itself.
+    /// Where `enrich` processors of `pipelines` look up documents. The node sets it to itself when it opens.
     pub enrich: Arc<OnceLock<Weak<dyn EnrichSource>>>,
     /// `None` when a search may use only one processor.
     pub workers: Option<Arc<Workers>>,

@@ -2,7 +2,7 @@
 //!
 //! A disk failure may be temporary, so the shard is opened again: first at once, then after pauses that
 //! double. Damage is permanent: a shard that fails to open because of damage is left alone until its index is
-//! opened again, so that its translog is not read in vain.
+//! opened again, so that its translog is not read needlessly.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -9,19 +9,19 @@ use serde_json::{Map, Value, json};
 use crate::api::StatsRequest;
 use crate::shard::{Counters, Shard, ShardStats};
 
-/// What the sections of a shard are built from.
+/// The input from which the sections of a shard are built.
 struct Figures<'a> {
     counters: &'a Counters,
     stats: &'a ShardStats,
-    /// By the wall clock, in milliseconds since 1970.
+    /// The time of the wall clock, in milliseconds since 1970.
     now_millis: u64,
 }
 
 /// A section of the statistics.
 struct Section {
-    /// What a URL calls it.
+    /// Its name in URLs.
     name: &'static str,
-    /// What the response calls it.
+    /// Its name in the response.
     key: &'static str,
     /// Builds it.
     of: fn(&Figures<'_>) -> Value,
@@ -102,7 +102,7 @@ fn add_completion(shard: &Shard, request: &StatsRequest, shown: &mut Value) {
     shown["size_in_bytes"] = total.into();
 }
 
-/// Returns the sections that a request wants, as of a shard that did nothing yet.
+/// Returns the sections that a request wants, for a shard that has done nothing yet.
 pub(super) fn empty_sections(request: &StatsRequest, now_millis: u64) -> Value {
     let (counters, stats) = (Counters::default(), ShardStats::default());
     let figures = Figures { counters: &counters, stats: &stats, now_millis };
@@ -114,12 +114,12 @@ fn read(counter: &AtomicU64) -> u64 {
     counter.load(Ordering::Relaxed)
 }
 
-/// Documents, and how many are deleted.
+/// Returns the numbers of documents and of deleted documents.
 fn docs(shard: &Figures<'_>) -> Value {
     json!({"count": shard.stats.docs, "deleted": shard.stats.deleted_docs, "total_size_in_bytes": shard.stats.store_bytes})
 }
 
-/// How large the files are.
+/// Returns the size of the files.
 fn store(shard: &Figures<'_>) -> Value {
     json!({
         "size_in_bytes": shard.stats.store_bytes,
@@ -128,7 +128,7 @@ fn store(shard: &Figures<'_>) -> Value {
     })
 }
 
-/// Writes and deletions.
+/// Returns the numbers and times of writes and deletions.
 fn indexing(shard: &Figures<'_>) -> Value {
     json!({
         "index_total": shard.counters.indexing.count() - shard.counters.indexing.failures().min(shard.counters.indexing.count()),
@@ -146,7 +146,7 @@ fn indexing(shard: &Figures<'_>) -> Value {
     })
 }
 
-/// Documents got by their ids.
+/// Returns the numbers and times of reads by id.
 fn get(shard: &Figures<'_>) -> Value {
     json!({
         "total": shard.counters.get_exists.count() + shard.counters.get_missing.count(),
@@ -159,7 +159,7 @@ fn get(shard: &Figures<'_>) -> Value {
     })
 }
 
-/// Searches: queries, fetches, scrolls and suggestions.
+/// Returns the numbers and times of queries, fetches, scrolls and suggestions.
 fn search(shard: &Figures<'_>) -> Value {
     json!({
         "open_contexts": shard.counters.scroll.running() + read(&shard.counters.points_in_time),
@@ -180,7 +180,7 @@ fn search(shard: &Figures<'_>) -> Value {
     })
 }
 
-/// Merges of segments.
+/// Returns the statistics of merges.
 fn merge(shard: &Figures<'_>) -> Value {
     json!({
         "current": shard.counters.merge.running(),
@@ -196,7 +196,7 @@ fn merge(shard: &Figures<'_>) -> Value {
     })
 }
 
-/// Refreshes.
+/// Returns the statistics of refreshes.
 fn refresh(shard: &Figures<'_>) -> Value {
     json!({
         "total": shard.counters.refresh.count(),
@@ -207,7 +207,7 @@ fn refresh(shard: &Figures<'_>) -> Value {
     })
 }
 
-/// Commits.
+/// Returns the statistics of commits.
 fn flush(shard: &Figures<'_>) -> Value {
     json!({
         "total": shard.counters.flush.count(),
@@ -217,7 +217,7 @@ fn flush(shard: &Figures<'_>) -> Value {
     })
 }
 
-/// The cache of queries.
+/// Returns the statistics of the query cache.
 fn query_cache(shard: &Figures<'_>) -> Value {
     let cache = &shard.counters.caches.queries;
     json!({
@@ -231,7 +231,7 @@ fn query_cache(shard: &Figures<'_>) -> Value {
     })
 }
 
-/// Segments and the memory of buffers.
+/// Returns the number of segments and the memory of buffers.
 fn segments(shard: &Figures<'_>) -> Value {
     json!({
         "count": shard.stats.segment_count,
@@ -250,7 +250,7 @@ fn segments(shard: &Figures<'_>) -> Value {
     })
 }
 
-/// The log of operations.
+/// Returns the statistics of the translog.
 fn translog(shard: &Figures<'_>) -> Value {
     json!({
         "operations": shard.stats.translog.operations,
@@ -264,7 +264,7 @@ fn translog(shard: &Figures<'_>) -> Value {
     })
 }
 
-/// The cache of whole searches.
+/// Returns the statistics of the request cache.
 fn request_cache(shard: &Figures<'_>) -> Value {
     let cache = &shard.counters.caches.requests;
     json!({
@@ -275,7 +275,7 @@ fn request_cache(shard: &Figures<'_>) -> Value {
     })
 }
 
-/// Bulk requests.
+/// Returns the statistics of bulk requests.
 fn bulk(shard: &Figures<'_>) -> Value {
     let (total, bytes) = (shard.counters.bulk.count(), read(&shard.counters.bulk_bytes));
     json!({

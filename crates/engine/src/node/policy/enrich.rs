@@ -19,7 +19,7 @@ use crate::enrich::{EnrichSource, Kind, Policy, check_name};
 use crate::node::reading::placement::Placement;
 use crate::node::{ByQueryRequest, Change, CopyDestination, CopyRouting, Node, Slices};
 
-/// Most policies of a node. All of them are in one file.
+/// Maximum number of policies of a node. All of them are in one file.
 const POLICIES_MAX: usize = 1_000;
 /// How many documents are copied at a time.
 const BATCH: u32 = 10_000;

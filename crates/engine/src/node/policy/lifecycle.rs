@@ -21,7 +21,7 @@ use crate::lifecycle::{COMPLETE, LifecycleState, Policy, RUNNING, STOPPED, STOPP
 use crate::node::Node;
 use crate::node::kept_state::state::NodeState;
 
-/// Most policies of a node. All of them are in one file.
+/// Maximum number of policies of a node. All of them are in one file.
 const POLICIES_MAX: usize = 10_000;
 
 /// State of the lifecycle rounds.

@@ -16,7 +16,7 @@ use crate::catalog::IndexMetadata;
 use crate::lifecycle::{Action, COMPLETE, ERROR, LifecycleState, Phase, Policy, STOPPED, STOPPING};
 use crate::node::Node;
 
-/// Most steps of one index in one round, more than any policy has.
+/// Maximum number of steps of one index in one round, more than any policy has.
 const STEPS_MAX: usize = 64;
 
 /// The result of a step.

@@ -15,7 +15,7 @@ use crate::api::*;
 use crate::node::Node;
 use crate::transform::{TransformConfig, check_id};
 
-/// Most transforms of a node. All of them are in one file.
+/// Maximum number of transforms of a node. All of them are in one file.
 const TRANSFORMS_MAX: usize = 1_000;
 
 /// State of transforms that is not stored.
@@ -221,8 +221,8 @@ impl Node {
         }
     }
 
-    /// Returns the stored definition of a transform that is stopped, or of any with `force`. `verb` says in
-    /// errors what was to be done.
+    /// Returns the stored definition of a transform that is stopped, or of any with `force`. `verb` names the
+    /// attempted action in errors.
     fn stopped_transform(&self, id: &str, force: bool, verb: &str) -> Result<Value> {
         let entry = self.state.load().transforms[id].clone();
         if entry.is_null() {

@@ -12,7 +12,7 @@ use crate::search_pipeline::{PipelineRun, SearchPipeline};
 
 /// The name that stands for "no pipeline".
 const NONE: &str = "_none";
-/// Most pipelines of a node. All of them are in one file.
+/// Maximum number of pipelines of a node. All of them are in one file.
 const PIPELINES_MAX: usize = 1_000;
 
 /// The running pipeline of a search, and the search request as it changed it.

@@ -60,8 +60,8 @@ impl Drop for Listed {
 }
 
 impl Node {
-    /// Carries out `PUT /_snapshot/{repository}/{snapshot}`. Returns the snapshot with `wait`, else that it
-    /// was accepted.
+    /// Carries out `PUT /_snapshot/{repository}/{snapshot}`. With `wait`, returns the finished snapshot;
+    /// otherwise returns that the request was accepted.
     pub fn create_snapshot(&self, repository: &str, name: &str, body: &Value, wait: bool) -> Result<Value> {
         let request = SnapshotRequest::parse(body)?;
         let running = self.begin_snapshot(repository, name, request, None)?;

@@ -14,7 +14,7 @@ use crate::lifecycle::{RUNNING, STOPPED, STOPPING};
 use crate::node::Node;
 use crate::snapshot::policy::{PolicyStats, RetentionStats, SnapshotPolicy, check_policy_id};
 
-/// Most policies of a node. All of them are in one file.
+/// Maximum number of policies of a node. All of them are in one file.
 const POLICIES_MAX: usize = 1_000;
 
 fn not_found(id: &str) -> RequestError {

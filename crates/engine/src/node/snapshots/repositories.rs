@@ -23,7 +23,7 @@ use crate::snapshot::names::{Chosen, check_repository_name};
 use crate::snapshot::repository::Repository;
 use crate::snapshot::running::{Registered, Snapshots};
 
-/// Most repositories of a node. All definitions are in one file.
+/// Maximum number of repositories of a node. All definitions are in one file.
 const REPOSITORIES_MAX: usize = 1_000;
 
 /// Opens the repositories that the node's state defines; takes their allowed locations out of the settings. A

@@ -15,7 +15,7 @@ use crate::node::Node;
 use crate::node::index::index_files::check_is_readable;
 use crate::settings::IndexSettings;
 
-/// Most actions in one request.
+/// Maximum number of actions in one request.
 const ACTIONS_MAX: usize = 1_000;
 
 /// One action of the body.

@@ -52,8 +52,8 @@ pub(in crate::node) fn split_streams(
     Ok((streams, indices))
 }
 
-/// Adds aliases to data streams. Of several data streams with an alias, the last one marked as such is the
-/// write stream.
+/// Adds aliases to data streams. If several data streams have an alias, the last one that is marked as write
+/// stream becomes it.
 pub(in crate::node) fn add_to_streams(
     catalog: &mut Catalog,
     streams: &[Arc<str>],

@@ -132,7 +132,7 @@ impl Node {
 /// Source: `UpdateRequestInterceptor`.
 const NO_UPDATES: &str = "Can't execute an update request if field or document level security is enabled";
 
-/// What a bulk needs of the name that it writes to.
+/// What a bulk requires of the name that it writes to.
 #[derive(Clone, Copy)]
 struct Asked {
     /// A missing index may be created.

@@ -130,11 +130,11 @@ const LABEL: &str = "<update>";
 /// Copies of a new document that exist at the same time: as written, and as framed for the translog.
 const COPIES_WRITTEN: u64 = 2;
 
-/// Trees of a document that exist at the same time beside its own while a script runs on it: as the script
-/// sees it, and as the script left it.
+/// Number of additional trees of a document while a script runs on it: one that the script sees, and one that
+/// it leaves.
 const TREES_OF_SCRIPT: u64 = 2;
 
-/// Estimates the largest size of the tree of a JSON text, its strings included: for a text such as
+/// Estimates the maximum size of the tree of a JSON text, including its strings. For a text such as
 /// `[[],[],...]` it is fifty times the size of the text.
 fn tree_bytes(json: &[u8]) -> u64 {
     const BYTES_A_VALUE: u64 = 2 * size_of::<Value>() as u64;
@@ -215,7 +215,7 @@ impl Node {
     }
 }
 
-/// Returns what an update does to the document: `found` is what is stored.
+/// Returns what an update does to the document. `found` is the stored document.
 fn plan(
     scripts: &Scripts,
     shard: &Shard,

@@ -9,7 +9,7 @@ use crate::rest::Route;
 
 /// For requests that every authenticated user may send.
 pub(super) const KNOWN: &str = "cluster:admin/xpack/security/user/authenticate";
-/// For routes that are refused by name, whoever asks.
+/// The action of routes that are refused by name to every user.
 pub(super) const ABSENT: &str = KNOWN;
 /// For superusers only.
 pub(super) const UNNAMED: &str = "cluster:unnamed";

@@ -16,7 +16,7 @@ pub(super) const ROWS: &[Row] = &[
     ("PUT POST", "/_security/user/{username}/_disable", "cluster:admin/xpack/security/user/set_enabled"),
     ("GET", "/_security/user/_privileges", "cluster:admin/xpack/security/user/list_privileges"),
     ("GET POST", "/_security/user/_has_privileges", "cluster:admin/xpack/security/user/has_privileges"),
-    // Asking about another user needs more; the handler checks whose privileges are asked for.
+    // A request about another user needs more privileges; the handler checks whom the request is about.
     (
         "GET POST",
         "/_security/user/{username}/_has_privileges",

@@ -163,8 +163,8 @@ fn parse_operations<'a>(
     Ok((operations, filters))
 }
 
-/// Reads a value that is a part of the body. What is made of it takes no more than the tree, so both are
-/// charged before.
+/// Reads a value that is a part of the body. The result that is built from the tree takes no more memory than
+/// the tree, so both are charged in advance.
 fn read_tree(value: &RawValue, charge: &mut Charge) -> Result<serde_json::Value> {
     let json = value.get();
     let bytes = json.len() as u64 + media::tree_bytes(Format::Json, json.as_bytes());
@@ -239,7 +239,7 @@ fn parse_action<'a>(
     Ok((operation, filter))
 }
 
-/// The dynamic templates that an operation names; those that map no field take none.
+/// Returns the dynamic templates that an operation names. Only operations that index a document accept them.
 fn dynamic_templates(
     named: &serde_json::Value,
     kind: OperationKind,
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(operations[4].retry_on_conflict, 3);
     }
 
-    /// Members of an object, of which each takes many times its length once it is read.
+    /// Returns members of an object, each of which takes many times its length in memory once it is parsed.
     fn members() -> String {
         let members: Vec<String> = (0..1000).map(|number| format!("\"{number}\":\"t\"")).collect();
         format!("{{{}}}", members.join(","))
@@ -317,7 +317,7 @@ mod tests {
         let (members, list) = (members(), serde_json::json!(vec!["f"; 1000]));
         let bodies = [
             format!("{{\"index\":{{\"dynamic_templates\":{members}}}}}\n{{}}\n"),
-            // They are refused once they have been read.
+            // They are refused only after they have been read.
             format!("{{\"delete\":{{\"_id\":\"1\",\"dynamic_templates\":{members}}}}}\n"),
             format!("{{\"update\":{{\"_id\":\"1\",\"_source\":{list}}}}}\n{{}}\n"),
             format!("{{\"update\":{{\"_id\":\"1\"}}}}\n{{\"_source\":{list}}}\n"),

@@ -1,4 +1,4 @@
-//! An action line of `_bulk`: "what is to be done, with which document?" Source: `BulkRequestParser`.
+//! An action line of `_bulk`: "which operation is this, on which document?" Source: `BulkRequestParser`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,14 +9,14 @@ use serde::Deserialize;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// An action line, with texts that are borrowed from it.
+/// A parsed action line, whose strings borrow from it.
 pub(super) struct Action<'a> {
     pub kind: OperationKind,
     pub metadata: Metadata<'a>,
 }
 
 impl<'a> Action<'a> {
-    /// Parses a line. Errors name its number.
+    /// Parses a line. Errors contain its number.
     pub(super) fn parse(line: &'a [u8], line_number: usize) -> Result<Action<'a>> {
         serde_json::from_slice(line).map_err(|error| {
             let text = error.to_string();

@@ -120,7 +120,7 @@ fn in_place(app: &App, request: &Request, change: Change) -> Result<Response> {
     run(app, request, by_query)
 }
 
-/// What all three requests have in common.
+/// The options that all three requests have in common.
 pub(in crate::rest) struct Shared {
     max_docs: Option<u64>,
     proceeds_on_conflicts: bool,

@@ -97,7 +97,7 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
     run(app, request, by_query)
 }
 
-/// Checks what must hold of the parts together.
+/// Checks the request as a whole. One error names all problems.
 fn check_request(indices: &str, destination: &Destination, is_remote: bool, slices: Slices) -> Result<()> {
     let mut problems = Vec::new();
     if indices.is_empty() {

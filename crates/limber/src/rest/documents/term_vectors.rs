@@ -185,7 +185,7 @@ fn documents(request: &Request) -> Result<Vec<TermVectorsRequest>> {
     Ok(wanted)
 }
 
-/// Fails if an index or a document is missing. One error names all of them.
+/// Fails if indices or documents are missing. One error names all of them.
 fn check_are_complete(wanted: &[TermVectorsRequest], request: &Request) -> Result<()> {
     let mut problems = String::new();
     let mut count = 0;

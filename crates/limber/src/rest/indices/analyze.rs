@@ -36,7 +36,7 @@ const TOKENS_MAX: usize = 10_000;
 /// The body of a request.
 #[derive(Default)]
 struct Asked {
-    /// At least one.
+    /// The texts to analyze; there is at least one.
     texts: Vec<String>,
     analyzer: Option<String>,
     field: Option<String>,

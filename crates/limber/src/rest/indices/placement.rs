@@ -97,7 +97,7 @@ fn recovery(app: &App, request: &Request) -> Result<Response> {
         IndicesOptions { expand_closed: true, forbid_closed_indices: false, ..IndicesOptions::BROADCAST },
     )?;
     let mut answer: Map<String, Value> = Map::new();
-    // Shards are recovered before a request can ask about them, so no recovery is ever active.
+    // Shards are recovered before any request can see them, so no recovery is ever active.
     if active_only {
         return Ok(Response::ok(Value::Object(answer)));
     }

@@ -113,7 +113,7 @@ pub fn run(app: &App, request: &Request, read: impl Fn(&[u8]) -> Result<Value>) 
     Ok(Response::raw(200, out))
 }
 
-/// A search as its two lines say it. The error is that of its body line, which is answered in its place.
+/// A search, parsed from its two lines. An error in its body line is the response to this search alone.
 type Parsed = (Header, Result<SearchRequest>);
 
 /// Parses the lines of the searches. A header that is wrong fails the whole request.

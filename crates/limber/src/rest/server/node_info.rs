@@ -1,6 +1,6 @@
-//! `_nodes`: what this node is.
+//! `_nodes`: information about this node.
 //!
-//! There is no JVM: the section `jvm` has the members that clients expect, with honest zeros.
+//! There is no JVM: the section `jvm` has the members that clients expect, with zeros.
 
 use limber_engine::Result;
 use serde_json::{Map, Value, json};
@@ -89,7 +89,7 @@ fn info(app: &App, request: &Request) -> Result<Response> {
 }
 
 /// Returns the metrics that a request names (all, if it names none) and the nodes that it is about. In
-/// `_nodes/{node_or_metric}` the words are nodes unless each is the name of a metric.
+/// `_nodes/{node_or_metric}`, the words are names of nodes unless each of them is the name of a metric.
 fn asked(request: &Request) -> (Vec<String>, Option<&str>) {
     let mut node_filter = request.param("node");
     let mut metrics = request.list("metric");
@@ -104,7 +104,7 @@ fn asked(request: &Request) -> (Vec<String>, Option<&str>) {
     (metrics, node_filter)
 }
 
-/// Returns the members that the response has whatever metrics the request names.
+/// Returns the members that the response always has, whatever metrics the request names.
 fn identity(app: &App) -> Value {
     let config = app.node.config();
     json!({

@@ -28,7 +28,8 @@ pub fn section(app: &App, name: &str) -> Value {
     }
 }
 
-/// Renders how many scripts were compiled, how many left the cache, and how often the limit was met.
+/// Renders how many scripts were compiled, how many were evicted from the cache, and how often the limit was
+/// reached.
 pub fn compilations(app: &App) -> Value {
     let (compilations, evictions, limited) = app.node.script_statistics();
     json!({

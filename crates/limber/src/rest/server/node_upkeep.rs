@@ -26,7 +26,7 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Post], "/_nodes/{node}/reload_secure_settings", &["timeout"], reload),
 ];
 
-/// Reports which threads used the CPU during the interval. It cannot show stacks; the name of a thread tells
+/// Reports which threads used the CPU during the interval. It cannot show stacks; the name of a thread shows
 /// its purpose.
 fn hot_threads(app: &App, request: &Request) -> Result<Response> {
     if let Some(kind) = request.param("type").filter(|kind| *kind != "cpu") {

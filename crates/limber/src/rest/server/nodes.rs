@@ -1,7 +1,7 @@
 //! `_nodes/stats`: which nodes a request is about, and what this node is doing.
 //!
 //! There is no JVM: the `jvm` section has the members that clients expect (`mem`, `gc.collectors`), with
-//! honest zeros and no collectors. Limber's own statistics are under `limber`.
+//! zeros and no collectors. Limber's own statistics are under `limber`.
 
 use limber_engine::{Result, StatsRequest};
 use limber_mapping::RequestError;

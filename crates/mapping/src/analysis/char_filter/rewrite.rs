@@ -43,13 +43,13 @@ pub(in crate::analysis) struct Rewriter<'a> {
     source: &'a str,
     read: usize,
     made: Rewritten,
-    /// Bytes of the new text and of the edits that have been accounted to the request.
+    /// Bytes of the new text and of the edits for which the request has been charged.
     accounted: usize,
 }
 
 /// Bytes of an [`Edit`].
 const EDIT_BYTES: usize = std::mem::size_of::<Edit>();
-/// The output is accounted to the request in steps of this size.
+/// The request is charged for the output in steps of this size.
 const STEP: usize = 16 << 10;
 
 impl<'a> Rewriter<'a> {

@@ -1,4 +1,4 @@
-//! What the table says about a type of token filter.
+//! The row of the table for a type of token filter.
 
 use super::super::chain::Filter;
 use super::super::context::Context;
@@ -18,12 +18,12 @@ pub(in crate::analysis) struct FilterType {
     pub make: Make,
 }
 
-/// A filter that can be used without being declared.
+/// Makes the row of a filter that can be used without being declared.
 pub(super) const fn ready(name: &'static str, make: Make) -> FilterType {
     FilterType { name, is_ready: true, make }
 }
 
-/// A filter that must be declared, because it does nothing without settings.
+/// Makes the row of a filter that must be declared, because it does nothing without settings.
 pub(super) const fn declared(name: &'static str, make: Make) -> FilterType {
     FilterType { name, is_ready: false, make }
 }

@@ -61,7 +61,7 @@ impl Rule {
     }
 }
 
-/// Rule 10.
+/// Applies rule 10.
 fn participle(word: &mut Word) {
     if word.len() > 5 && (word.ends("οντασ") || word.ends("ωντασ")) {
         word.cut(5);
@@ -74,7 +74,7 @@ fn participle(word: &mut Word) {
     }
 }
 
-/// Rule 11.
+/// Applies rule 11.
 fn middle(word: &mut Word) {
     if word.len() > 6 && word.ends("ομαστε") {
         word.cut(6);

@@ -142,7 +142,7 @@ impl<T: Copy + PartialEq + From<u8>> Stem<'_, T> {
         }
     }
 
-    /// Step 1c.
+    /// Applies step 1c.
     fn terminal_y(&mut self) {
         if let Some(stem) = self.before(b"y")
             && self.has_vowel(stem)
@@ -161,7 +161,7 @@ impl<T: Copy + PartialEq + From<u8>> Stem<'_, T> {
         }
     }
 
-    /// Step 4.
+    /// Applies step 4.
     fn remove_suffix(&mut self) {
         let found = STEP_4.iter().find_map(|suffix| self.before(suffix));
         let stem = match found {
@@ -177,7 +177,7 @@ impl<T: Copy + PartialEq + From<u8>> Stem<'_, T> {
         }
     }
 
-    /// Step 5.
+    /// Applies step 5.
     fn final_e_and_l(&mut self) {
         if let Some(stem) = self.before(b"e") {
             let measure = self.measure(stem);

@@ -1,4 +1,4 @@
-//! What every tokenizer is, and what the table says about its type.
+//! The trait of all tokenizers, and the row of the table for a type of tokenizer.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(in crate::analysis) struct TokenizerType {
     pub make: Make,
 }
 
-/// A row of the table.
+/// Makes a row of the table.
 pub(super) const fn of(name: &'static str, make: Make) -> TokenizerType {
     TokenizerType { name, make }
 }

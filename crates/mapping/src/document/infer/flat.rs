@@ -1,4 +1,4 @@
-//! New fields of objects without objects (`subobjects: false`): their names have the dots.
+//! Infers new fields of flat objects (`subobjects: false`), whose names contain dots.
 
 use super::unmapped::name_of;
 use super::{Inference, ObjectContext};
@@ -7,7 +7,7 @@ use crate::definition::{self, Dynamic};
 use crate::mapping::tree::Target;
 
 impl Inference<'_> {
-    /// The value at `at` of the key `rest` in an object of `context` at `path`.
+    /// Reads the value at `at` of the key `rest` in an object of `context` at `path`.
     pub(super) fn flat_member(
         &mut self,
         context: ObjectContext,
@@ -46,14 +46,15 @@ impl Inference<'_> {
         }
     }
 
-    /// Whether the value at `at` is the field's own, and holds no objects of fields whose names begin with
-    /// its.
+    /// Whether the value at `at` is the field's own, and contains no objects with fields whose names begin
+    /// with its name.
     fn takes_all(&self, leaf: u32, at: usize) -> bool {
         let leaf = &self.mapping.tree().leaves[leaf as usize];
         leaf.is_scripted || leaf.reads.takes_objects() || !matches!(self.bytes.get(at), Some(b'{' | b'['))
     }
 
-    /// A value of a name that is no field yet. `inside`: where its members stand if it is an object.
+    /// Reads the value at `at` of a name that is not a field yet. `inside` is the context of its members, if
+    /// it is an object.
     fn flat_value(
         &mut self,
         inside: ObjectContext,

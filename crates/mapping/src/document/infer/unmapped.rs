@@ -1,4 +1,4 @@
-//! What dynamic mapping adds: "what does this unmapped path become?"
+//! The fields that dynamic mapping adds: "what does this unmapped path become?"
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,8 @@ use crate::document::error;
 use limber_work as work;
 
 impl<'a> Inference<'a> {
-    /// The dynamic template for a new field: the one that the request names, or the first that fits.
+    /// Returns the dynamic template for a new field: the one that the request names, or the first that
+    /// matches.
     fn template(
         &self,
         name: &str,
@@ -112,7 +113,7 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// The scalar at `at` of a field that nothing maps. `name`: what templates match as its name.
+    /// Reads the scalar at `at` of an unmapped field. `name` is the name that templates match.
     pub(super) fn new_field(&mut self, name: &str, path: &str, at: usize) -> Result<usize, RequestError> {
         let end = self.skip(at)?;
         if self.is_new(Dynamic::True, path)
@@ -171,7 +172,7 @@ impl<'a> Inference<'a> {
     }
 }
 
-/// What templates match as the name of a field: in an object without objects, all of its path there.
+/// Returns the name of a field that templates match. In a flat object it is the whole path below that object.
 pub(super) fn name_of(path: &str, names_from: Option<usize>) -> &str {
     match names_from {
         Some(start) => path.get(start..).unwrap_or(path),

@@ -15,7 +15,7 @@ impl ObjectNode {
         definition::names_from(&self.path)
     }
 
-    /// The name in this object of what has a path below it.
+    /// Returns the name, within this object, of a field or object at a path below it.
     pub(crate) fn name_of<'p>(&self, path: &'p str) -> &'p str {
         path.get(self.names_from()..).unwrap_or(path)
     }
@@ -23,7 +23,8 @@ impl ObjectNode {
 
 impl Tree {
     /// Lets documents have objects where a flat object has names with dots: each beginning of a name leads to
-    /// an object of what may follow. Where the beginning is a field as well, that field's objects lead there.
+    /// an object with the possible continuations. If the beginning is a field as well, objects of that field
+    /// lead there.
     ///
     /// # Errors
     /// A field has the name of a multi-field of another.
@@ -135,7 +136,8 @@ impl Tree {
         }
     }
 
-    /// The flat object that names of fields stand in, and the name that `key` is the end of in it.
+    /// Returns the flat object that declares the fields of `object`, and the name within it that ends with
+    /// `key`.
     pub fn name_in_flat<'t>(&'t self, object: &'t ObjectNode, key: &str) -> (&'t ObjectNode, String) {
         match object.begins_names_of {
             None => (object, key.to_owned()),

@@ -40,8 +40,8 @@ impl Unified {
             events.at(stamp_s);
         }
         match line.gc_id {
-            // What ZGC's old generation receives is what the young one promotes, and the young one's lines
-            // tell it.
+            // ZGC's old generation receives what the young one promotes; the lines of the young one contain
+            // that amount.
             Some(_) if line.message.starts_with("O: ") && !line.message.starts_with("O: Pause ") => {}
             Some(id) => self.of_collection(id, without_generation(line.message), events),
             None => self.of_jvm(line.message, events),

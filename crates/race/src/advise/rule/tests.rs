@@ -1,4 +1,4 @@
-//! What every rule has to fulfil.
+//! Properties that every rule must have.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The interface of whoever watches a race.
+//! The interface of observers of a race.
 
 use super::now::{Heading, TaskNow};
 use crate::drive::driver::DriveProgress;

@@ -26,8 +26,8 @@ pub(crate) struct Series {
     pub order: Order,
     pub seed: u64,
     /// The server that is started for each race, before the changes of the sides; `None` when the hosts are
-    /// already running. If the server is to be kept, only that of the last race is, since running servers
-    /// would disturb the next race.
+    /// already running. If the user wants to keep the server, only the server of the last race is kept,
+    /// because running servers would disturb the next race.
     pub engine: Option<EngineSpec>,
     /// Races of the series are named `<run id>-<position>`, and their user tag `run` is the run id.
     pub run_id: String,

@@ -1,8 +1,8 @@
 //! The times at which a plugin's scheduler wants requests to be sent.
 //!
 //! Rally has two kinds of schedulers (`driver/scheduler.py`). A *simple* one is created for a throughput, so
-//! its due times can be requested in batches; a new throughput needs a new scheduler. A *regular* one learns
-//! of every request and is asked after each.
+//! its due times can be requested in batches; a new throughput needs a new scheduler. A *regular* one is told
+//! about every request, and decides after each one.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -16,7 +16,7 @@ use super::format::{HistogramError, Line, SampleType, SliceLine, TaskLine, VERSI
 const BINS_MAX: f64 = 240.0;
 /// Number of requests that a bin should have, so that its rate means something.
 const REQUESTS_PER_BIN: f64 = 4.0;
-/// Smallest number of bins of a task if its length allows it, however few requests each bin then has.
+/// Minimum number of bins of a task if its length allows that many, however few requests each bin then has.
 const BINS_MIN: f64 = 12.0;
 /// Widths of bins in seconds: integer fractions and multiples of a slice.
 pub(crate) const WIDTHS_S: [f64; 16] =

@@ -8,7 +8,7 @@ use crate::notation::shown;
 use crate::report::RacedSide;
 use crate::report::spread::{Spread, spreads};
 
-/// `races` is the race that stands for the side.
+/// `races` holds one representative race of the side.
 pub(crate) fn put(side: &RacedSide, races: &[RaceData], out: &mut String) {
     put!(
         out,

@@ -40,7 +40,7 @@ pub fn page(races: &[RaceData]) -> String {
 }
 
 /// Returns the page of sides with several races each. `sides` are 1 to [`RACES_MAX`] sides, the baseline
-/// first; `races` has the race that stands for each of them in plots ([`RacedSide::typical`]).
+/// first; `races` holds the race that represents each of them in plots ([`RacedSide::typical`]).
 pub fn comparison_page(sides: &[RacedSide], rules: &Rules, races: &[RaceData]) -> String {
     let labels: Vec<String> = sides.iter().map(|side| shortened(&side.name)).collect();
     let mut out = String::with_capacity(1 << 20);

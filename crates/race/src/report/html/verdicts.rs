@@ -10,8 +10,8 @@ use crate::notation::shown::{self, distinct};
 use crate::report::RacedSide;
 use crate::report::several::{Judged, Judgement, Rules, judge, probability};
 
-/// `sides[0]` is the baseline. `races` and `labels` are the race that stands for each side, and the
-/// side's name.
+/// `sides[0]` is the baseline. `races` holds one representative race of each side, `labels` the names of the
+/// sides.
 pub(crate) fn put(
     sides: &[RacedSide],
     rules: &Rules,
@@ -95,7 +95,7 @@ fn put_contender(
     out.push_str("</table></div>");
 }
 
-/// Writes how many figures got which verdict, which ends the paragraph.
+/// Writes how many figures got each verdict. This ends the paragraph.
 fn put_counts(judgement: &Judgement, significance: f64, out: &mut String) {
     let count = |verdict| judgement.rows.iter().filter(|row| row.verdict == verdict).count();
     if judgement.can_show_anything(significance) {
@@ -115,7 +115,7 @@ fn put_counts(judgement: &Judgement, significance: f64, out: &mut String) {
     }
 }
 
-/// Writes why the races cannot be compared, and what else there is to know about the comparison.
+/// Writes why the races cannot be compared, and other remarks about the comparison.
 fn put_notes(judgement: &Judgement, out: &mut String) {
     if !judgement.unlike.is_empty() {
         put!(

@@ -1,4 +1,4 @@
-//! A server that runs, who starts it, and who stops it.
+//! A running server, and the traits by which it is started and stopped.
 
 use std::path::PathBuf;
 

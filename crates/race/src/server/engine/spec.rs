@@ -67,7 +67,7 @@ impl EngineSpec {
             )),
             Engine::Limber => provider.start_with(self),
             Engine::Folder(_) if self.memory_limit.is_some() => {
-                Err(Error::Argument("--memory-limit is of the built-in server; a JVM takes --heap".into()))
+                Err(Error::Argument("--memory-limit is for the built-in server; use --heap for a JVM".into()))
             }
             Engine::Folder(home) => folder::start(home, self),
         }
@@ -115,7 +115,7 @@ mod tests {
         let heap = Some("1g".to_owned());
         check(EngineSpec { heap: heap.clone(), ..EngineSpec::default() }, "has no JVM");
         let of_folder = EngineSpec { engine: Engine::Folder("x".into()), ..EngineSpec::default() };
-        check(EngineSpec { memory_limit: heap, ..of_folder }, "a JVM takes --heap");
+        check(EngineSpec { memory_limit: heap, ..of_folder }, "use --heap for a JVM");
         let settings = vec![("a".to_owned(), "b".to_owned())];
         check(EngineSpec { settings, ..EngineSpec::default() }, "asked for [(\"a\", \"b\")]");
     }

@@ -76,7 +76,7 @@ impl Parts {
             Some(("https", rest)) => (true, rest),
             Some((other, _)) => {
                 return Err(Error::Argument(format!(
-                    "[{other}] is no protocol of a server; use http or https"
+                    "[{other}] is not a protocol of a server; use http or https"
                 )));
             }
         };
@@ -132,7 +132,7 @@ mod tests {
         check("es", Err("expected host:port"));
         check("[::1]", Err("expected host:port"));
         check("https://u:p@es:9200", Err("basic_auth_user"));
-        check("ftp://es:9200", Err("[ftp] is no protocol"));
+        check("ftp://es:9200", Err("[ftp] is not a protocol"));
         check("es:9200/a b", Err("its path"));
     }
 

@@ -8,7 +8,7 @@ use clap::Args;
 use super::catalog;
 use crate::track::track_files::LoadError;
 
-/// Write a built-in track with its documents into a folder, for Rally or to build your own track upon
+/// Write a built-in track with its documents to a folder, for Rally or as a start for your own track
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:
   limber export-track log_ingest

@@ -15,7 +15,7 @@ use crate::model::{
 use crate::track::plugin::{self, PLUGIN_FILE, Plugin};
 use crate::track::track_files::files::TrackFiles;
 
-/// Seconds that a task measures in test mode at most.
+/// Maximum number of seconds that a task measures in test mode.
 const TEST_MODE_TIME_PERIOD_S: f64 = 10.0;
 /// Target throughput in test mode. It is so high that no client waits, but it still uses the code for
 /// throttling.

@@ -13,7 +13,7 @@ use super::rounding::divided;
 use crate::error::{Outcome, ScriptError};
 use crate::values::{JavaObject, Value};
 
-/// Digits that a scale may add or take away.
+/// Maximum number of digits that a scale may add or remove.
 const SCALE_MAX: i64 = (BITS_MAX / 4) as i64;
 
 const STATICS: &[(&str, usize)] = &[("valueOf", 1), ("valueOf", 2)];
@@ -35,7 +35,7 @@ struct BigDecimal {
     scale: i64,
 }
 
-/// 10 to the power of `exponent`; 1 below 0. Scales keep it small.
+/// Returns 10 to the power of `exponent`, or 1 if that is negative. Limits on scales keep the exponent small.
 fn ten_to(exponent: i64) -> BigInt {
     BigInt::from(10).pow(exponent.clamp(0, 4 * SCALE_MAX) as u32)
 }
@@ -77,7 +77,7 @@ fn construct(_: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
     number.map(value).map(Some)
 }
 
-/// `12.5e3` and the like.
+/// Parses a number such as `12.5e3`.
 fn parse(text: &str, at: u32) -> Outcome<BigDecimal> {
     let refused = || {
         let reason = match text.is_empty() {
@@ -98,7 +98,7 @@ fn parse(text: &str, at: u32) -> Outcome<BigDecimal> {
     BigDecimal::new(unscaled, after.len() as i128 - i128::from(exponent), at)
 }
 
-/// All digits that a double has in its binary form.
+/// Returns the exact value of a double, with all its digits.
 fn exact(number: f64, at: u32) -> Outcome<BigDecimal> {
     if !number.is_finite() {
         return Err(ScriptError::new(at, "number_format_exception", "Infinite or NaN"));
@@ -108,7 +108,7 @@ fn exact(number: f64, at: u32) -> Outcome<BigDecimal> {
 
 impl BigDecimal {
     /// # Errors
-    /// The number has more digits than there may be, or its scale would add more.
+    /// The number has too many digits, or would have with its scale.
     fn new(unscaled: BigInt, scale: i128, at: u32) -> Outcome<BigDecimal> {
         let known = i64::try_from(scale).ok().filter(|scale| (-SCALE_MAX..=SCALE_MAX).contains(scale));
         match known {
@@ -139,7 +139,7 @@ impl BigDecimal {
     }
 
     fn rescaled(&self, scale: i64, mode: &str, at: u32) -> Outcome<BigDecimal> {
-        // Refuses a scale that is too large before anything is made of it.
+        // Refuses a scale that is too large before anything is computed with it.
         let scale = BigDecimal::new(BigInt::ZERO, i128::from(scale), at)?.scale;
         let unscaled = match scale >= self.scale {
             true => &self.unscaled * ten_to(scale - self.scale),
@@ -162,7 +162,7 @@ impl BigDecimal {
         BigDecimal::new(unscaled, i128::from(scale), at)
     }
 
-    /// The exact quotient, with as few digits as it has but not less than the scales ask for.
+    /// Returns the exact quotient with as few digits as possible, but at least as many as the scales require.
     fn quotient(&self, other: &BigDecimal, at: u32) -> Outcome<BigDecimal> {
         let preferred = self.scale - other.scale;
         if other.unscaled.sign() == Sign::NoSign {
@@ -208,7 +208,7 @@ impl BigDecimal {
         format!("{sign}{before}.{after}")
     }
 
-    /// With an exponent where Java shows one.
+    /// Returns the number as text, with an exponent where Java shows one.
     fn canonical(&self) -> String {
         let digits = self.unscaled.magnitude().to_string();
         let exponent = digits.len() as i64 - 1 - self.scale;
@@ -232,7 +232,7 @@ impl BigDecimal {
         format!("{}e{}", self.unscaled, -self.scale).parse().unwrap_or(f64::NAN)
     }
 
-    /// Methods of another number.
+    /// Calls a method that takes another number.
     fn with(&self, name: &str, other: &BigDecimal, rest: &[Value], at: u32) -> Outcome<Option<Value>> {
         let found = match (name, rest) {
             ("add" | "subtract", []) => {
@@ -272,7 +272,7 @@ impl BigDecimal {
         found.map(value).map(Some)
     }
 
-    /// The same digits with another scale; a negative one becomes 0.
+    /// Returns the same digits with another scale; a negative scale becomes 0.
     fn moved(&self, scale: i128, at: u32) -> Outcome<BigDecimal> {
         let number = BigDecimal::new(self.unscaled.clone(), scale, at)?;
         if number.scale < 0 { number.rescaled(0, "UNNECESSARY", at) } else { Ok(number) }
@@ -342,7 +342,7 @@ impl JavaObject for BigDecimal {
                 let exponent = u32::try_from(exponent.i64()).ok().filter(|exponent| *exponent <= 999_999_999);
                 let exponent = exponent.ok_or_else(|| arithmetic(at, "Invalid operation"))?;
                 let scale = self.wide_scale() * i128::from(exponent);
-                // Refuses a scale that is too large, and digits, before the power is made.
+                // Refuses too large a scale and too many digits before the power is computed.
                 BigDecimal::new(BigInt::ZERO, scale, at)?;
                 value(BigDecimal::new(big_integer::power_of(&self.unscaled, exponent, at)?, scale, at)?)
             }

@@ -15,7 +15,8 @@ use crate::values::{JavaObject, Value};
 /// Maximum bits of a number: arithmetic on longer ones would run too long without a check for cancellation.
 pub(super) const BITS_MAX: u64 = 1 << 17;
 
-/// Divisions between two checks whether the request goes on: of long numbers, some milliseconds.
+/// Number of divisions between two checks for cancellation; divisions of long numbers take some milliseconds
+/// in between.
 const DIVISIONS_PER_CHECK: u32 = 1 << 10;
 
 const STATICS: &[(&str, usize)] = &[("valueOf", 1)];
@@ -65,7 +66,7 @@ fn construct(_: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
     value(number.ok_or_else(refused)?, at).map(Some)
 }
 
-/// Refuses digits of more bits than there may be.
+/// Refuses text with so many digits that the number would have too many bits.
 pub(super) fn check_digits(count: usize, at: u32) -> Outcome<()> {
     if count as u64 * 3 > BITS_MAX {
         return Err(too_large(at));
@@ -77,7 +78,7 @@ pub(super) fn too_large(at: u32) -> ScriptError {
     arithmetic(at, "BigInteger would overflow supported range")
 }
 
-/// The number as a value, unless it is too large.
+/// Converts the number to a value, unless it is too large.
 pub(super) fn value(number: BigInt, at: u32) -> Outcome<Value> {
     if number.bits() > BITS_MAX {
         return Err(too_large(at));
@@ -85,24 +86,24 @@ pub(super) fn value(number: BigInt, at: u32) -> Outcome<Value> {
     Ok(Value::Object(Rc::new(BigInteger(number))))
 }
 
-/// The number's lowest bits, as Java narrows.
+/// Returns the number's lowest 64 bits, as Java's `longValue` does.
 pub(super) fn long_of(number: &BigInt) -> i64 {
     let lowest = number.magnitude().iter_u64_digits().next().unwrap_or(0);
     let lowest = lowest as i64;
     if number.sign() == Sign::Minus { lowest.wrapping_neg() } else { lowest }
 }
 
-/// The number nearest to it.
+/// Returns the double nearest to it.
 pub(super) fn double_of(number: &BigInt) -> f64 {
     number.to_string().parse().unwrap_or(f64::NAN)
 }
 
-/// Memory of a number's digits.
+/// Returns the bytes of a number's digits.
 pub(super) fn bytes_of(number: &BigInt) -> usize {
     (number.bits() / 8) as usize
 }
 
-/// Time of arithmetic on the number: quadratic in its digits.
+/// Returns the time of arithmetic on the number, which is quadratic in its digits.
 pub(super) fn steps_of(number: &BigInt) -> usize {
     let words = (number.bits() / 64) as usize;
     1 + words * words / 8
@@ -204,7 +205,7 @@ fn out_of_range(kind: &str, at: u32) -> ScriptError {
     arithmetic(at, &format!("BigInteger out of {kind} range"))
 }
 
-/// The number with its bits moved; to the right, the sign fills what becomes free.
+/// Returns the number with its bits shifted; a shift to the right fills the free bits with the sign.
 fn shifted(number: &BigInt, goes_left: bool, count: u64, at: u32) -> Outcome<BigInt> {
     match goes_left {
         true if number.sign() == Sign::NoSign => Ok(BigInt::ZERO),
@@ -234,7 +235,7 @@ pub(super) fn power_of(base: &BigInt, exponent: u32, at: u32) -> Outcome<BigInt>
 }
 
 impl BigInteger {
-    /// Methods of another number.
+    /// Calls a method that takes another number.
     fn with(&self, name: &str, other: &BigInt, at: u32) -> Outcome<Option<Value>> {
         let own = &self.0;
         let is_zero = other.sign() == Sign::NoSign;

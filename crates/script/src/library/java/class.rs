@@ -1,10 +1,10 @@
-//! How a class is described: its static methods, constants and constructor.
+//! The description of a class: its static methods, constants and constructor.
 
 use super::CLASSES;
 use crate::error::Outcome;
 use crate::values::Value;
 
-/// Makes an object of arguments; `None`: it does not take these.
+/// Makes an object from arguments; `None` if it does not take these.
 type Make = fn(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>>;
 
 /// A class by its short name.
@@ -33,12 +33,13 @@ pub(crate) fn is_static(class: &str, name: &str, count: usize) -> bool {
     find(class).is_some_and(|class| class.statics.contains(&(name, count)))
 }
 
-/// What a static method or a constant gives.
+/// Calls a static method or reads a constant; `None` if the class has no static member with this name that
+/// takes these arguments.
 pub(crate) fn static_call(class: &str, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
     find(class).map_or(Ok(None), |class| (class.call)(name, arguments, at))
 }
 
-/// A new object.
+/// Makes a new object; `None` if the class has no constructor that takes these arguments.
 pub(crate) fn construct(class: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
     find(class).and_then(|class| class.construct).map_or(Ok(None), |make| make("", arguments, at))
 }

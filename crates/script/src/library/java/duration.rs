@@ -29,7 +29,7 @@ pub(in super::super) const CLASS: Class =
 
 #[derive(Debug, PartialEq)]
 pub(in super::super) struct Duration {
-    /// Within the seconds of a `long`, as Java's.
+    /// The number of seconds fits into a `long`, as in Java.
     pub nanos: i128,
 }
 
@@ -48,8 +48,8 @@ fn value(nanos: Option<i128>, at: u32) -> Outcome<Value> {
     Ok(Value::Object(Rc::new(Duration { nanos })))
 }
 
-/// Nanoseconds of a unit by its name in methods (`Days`) or in `ChronoUnit` (`DAYS`). Those longer than a day
-/// have no exact length.
+/// Returns the nanoseconds of a unit, given its name in methods (`Days`) or in `ChronoUnit` (`DAYS`). Units
+/// longer than a day have no exact length.
 fn unit(name: &str) -> Option<i128> {
     dates::unit_nanos(name).map(i128::from).filter(|nanos| *nanos <= 86_400 * SECOND)
 }
@@ -79,7 +79,7 @@ fn static_call(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value
     value(nanos, at).map(Some)
 }
 
-/// `P2DT3H4M5.6S`.
+/// Parses a duration such as `P2DT3H4M5.6S`.
 fn parse(text: &str) -> Option<i128> {
     let (sign, rest) = match text.strip_prefix('-') {
         Some(rest) => (-1, rest),

@@ -15,7 +15,7 @@ struct ItemIterator {
     nesting: u32,
 }
 
-/// An iterator before the first of these items.
+/// Makes an iterator that stands before the first of these items.
 ///
 /// # Errors
 /// It would be nested too deeply.

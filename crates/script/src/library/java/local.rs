@@ -57,19 +57,19 @@ pub(in super::super) enum LocalKind {
 #[derive(Debug, Clone, PartialEq)]
 pub(in super::super) struct Local {
     pub kind: LocalKind,
-    /// The instant is that of UTC.
+    /// The date and time, stored as the instant that they name in UTC.
     pub date: DateValue,
 }
 
 impl Local {
-    /// The local date, time or both of a moment in its zone.
+    /// Returns the local date, time or both of a moment in its zone.
     pub fn of(date: &DateValue, kind: LocalKind) -> Value {
         let local = date.zone.as_ref().map_or(date.millis(), |zone| zone.to_local(date.millis()));
         let instant = Instant { millis: local, ..date.instant };
         Local::cut(DateValue::utc(instant), kind)
     }
 
-    /// Without the parts that the kind does not have.
+    /// Makes a date or time of a moment, without the parts that the kind does not have.
     fn cut(date: DateValue, kind: LocalKind) -> Value {
         let millis = date.millis();
         let instant = match kind {
@@ -90,7 +90,7 @@ impl Local {
     }
 }
 
-/// Year, month, day, hour, minute, second and nanosecond as a moment of UTC.
+/// Returns the moment in UTC with this year, month, day, hour, minute, second and nanosecond.
 fn moment(parts: [i64; 7], at: u32) -> Outcome<DateValue> {
     let refused = || ScriptError::new(at, "date_time_exception", "Invalid value for a date");
     let [year, month, day, hour, minute, second, nano] = parts;
@@ -126,7 +126,7 @@ fn moment(parts: [i64; 7], at: u32) -> Outcome<DateValue> {
     }
 }
 
-/// The moment of these parts in a zone.
+/// Returns the moment with these parts in a zone.
 pub(in super::super) fn zoned(parts: [i64; 7], zone: &Value, at: u32) -> Outcome<Value> {
     Local { kind: LocalKind::DateTime, date: moment(parts, at)? }.in_zone(zone, at)
 }
@@ -215,7 +215,7 @@ fn static_time(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value
     Ok(Some(Local::cut(date, LocalKind::Time)))
 }
 
-/// A month by its number or its constant.
+/// Returns the number of a month, given as its number or its constant.
 fn month_number(value: &Value) -> i64 {
     match value {
         Value::Str(name) => {
@@ -233,7 +233,7 @@ fn by_format(format: &limber_mapping::date::DateFormat, text: &Value, at: u32) -
     })
 }
 
-/// What only moments have, not dates without a zone.
+/// Methods that only moments have, not dates without a zone.
 const OF_MOMENTS: [&str; 6] =
     ["toInstant", "withZoneSameInstant", "atZone", "toEpochMilli", "getMillis", "getEpochSecond"];
 
@@ -332,7 +332,7 @@ impl JavaObject for Local {
 }
 
 impl Local {
-    /// Methods of another one.
+    /// Calls a method that takes another date or time.
     fn beside(&self, name: &str, other: &Local, rest: &[Value], at: u32) -> Outcome<Option<Value>> {
         let order = self.date.instant.cmp(&other.date.instant);
         Ok(Some(match (name, rest) {

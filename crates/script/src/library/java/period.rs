@@ -65,7 +65,7 @@ fn date_of(value: &Value) -> Option<&Local> {
     value.object::<Local>().filter(|local| local.kind == LocalKind::Date)
 }
 
-/// Whole months first, and the days after them. Source: `LocalDate#until`.
+/// Returns the whole months between two dates, and the remaining days. Source: `LocalDate#until`.
 fn between(from: &Local, to: &Local, at: u32) -> Outcome<(i64, i64, i64)> {
     let (first, last) = (from.date.civil(), to.date.civil());
     let mut months = (last.year - first.year) * 12 + i64::from(last.month) - i64::from(first.month);
@@ -82,7 +82,7 @@ fn between(from: &Local, to: &Local, at: u32) -> Outcome<(i64, i64, i64)> {
     Ok((months / 12, months % 12, days))
 }
 
-/// `P1Y2M3W4D`.
+/// Parses a period such as `P1Y2M3W4D`.
 fn parse(text: &str) -> Option<(i64, i64, i64)> {
     let (sign, rest) = match text.strip_prefix('-') {
         Some(rest) => (-1, rest),
@@ -95,7 +95,7 @@ fn parse(text: &str) -> Option<(i64, i64, i64)> {
             digit @ ('0'..='9' | '-' | '+') => digits.push(digit),
             unit => {
                 let number = sign * i64::from(digits.parse::<i32>().ok()?);
-                // Each unit once, and the longer before the shorter.
+                // Each unit occurs at most once, and longer units come before shorter ones.
                 let place = ['Y', 'M', 'W', 'D'].iter().position(|known| *known == unit)?;
                 if place < next {
                     return None;

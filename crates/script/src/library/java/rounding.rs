@@ -2,11 +2,12 @@
 
 use num_bigint::{BigInt, Sign};
 
-/// The constants, which a script has as texts.
+/// The constants, which are strings in scripts.
 pub(crate) const MODES: [&str; 8] =
     ["UP", "DOWN", "CEILING", "FLOOR", "HALF_UP", "HALF_DOWN", "HALF_EVEN", "UNNECESSARY"];
 
-/// `dividend / divisor` rounded; `None`: the mode does not allow what is left of it, or is none.
+/// Returns `dividend / divisor`, rounded; `None` if the mode does not allow a remainder, or if there is no
+/// such mode.
 pub(super) fn divided(dividend: &BigInt, divisor: &BigInt, mode: &str) -> Option<BigInt> {
     let quotient = dividend / divisor;
     let rest = dividend - &quotient * divisor;

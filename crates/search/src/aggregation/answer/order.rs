@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::aggregation::options::Options;
 use crate::aggregation::tree::Aggregation;
 
-/// What buckets are compared by.
+/// The value by which buckets are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OrderBy {
     Count,

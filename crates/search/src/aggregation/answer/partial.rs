@@ -27,7 +27,7 @@ impl TermKey {
         }
     }
 
-    /// The key as the number that pipeline aggregations and orders use.
+    /// Returns the key as the number that pipeline aggregations and orders use.
     pub fn as_double(&self) -> f64 {
         match self {
             TermKey::Long(value) => *value as f64,
@@ -144,7 +144,7 @@ pub struct ListPartial {
 }
 
 impl ListPartial {
-    /// Makes a list with nothing but buckets.
+    /// Makes a list that only has buckets.
     pub fn of(buckets: Vec<ListBucket>) -> ListPartial {
         ListPartial { buckets, ..ListPartial::default() }
     }
@@ -160,18 +160,18 @@ pub struct Bucket {
 }
 
 impl Bucket {
-    /// A bucket in its own place.
+    /// Makes a bucket that has not been moved.
     pub fn new(doc_count: u64, subs: Vec<Partial>) -> Bucket {
         Bucket { doc_count, subs, moved_from: None }
     }
 
-    /// The place in the definition of the bucket that stands at `place` now.
+    /// Returns the index in the definition of the bucket that is at index `place` now.
     pub fn defined_at(&self, place: usize) -> usize {
         self.moved_from.map_or(place, |from| from as usize)
     }
 }
 
-/// Buckets with their places in the definition.
+/// Returns each bucket with its index in the definition.
 pub fn with_places(buckets: &[Bucket]) -> impl Iterator<Item = (usize, &Bucket)> {
     buckets.iter().enumerate().map(|(place, bucket)| (bucket.defined_at(place), bucket))
 }
@@ -245,12 +245,12 @@ finding! {
 
 /// A finding whose type belongs to a single aggregation.
 pub trait OwnFinding: Any + Clone + Debug + Send + Sync {
-    /// Its only bucket, if paths can lead through it.
+    /// Returns its only bucket, if paths can lead through it.
     fn single(&self) -> Option<&Bucket> {
         None
     }
 
-    /// The sub-aggregations' results of each of its buckets.
+    /// Returns the sub-aggregations' results of each of its buckets.
     fn buckets_mut(&mut self) -> Vec<&mut Vec<Partial>> {
         Vec::new()
     }

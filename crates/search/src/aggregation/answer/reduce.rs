@@ -34,8 +34,8 @@ impl ReducedAggregations {
     }
 }
 
-/// About how many objects the aggregations of one bucket are shown as; an object with many members counts as
-/// several.
+/// Returns about how many objects the aggregations of one bucket are shown as; an object with many members
+/// counts as several.
 fn object_count(list: &[Aggregation]) -> u64 {
     let own = |aggregation: &Aggregation| {
         aggregation.definition().map_or(1, |definition| definition.object_count())
@@ -102,7 +102,7 @@ pub struct Reducer<'r> {
 }
 
 impl Reducer<'_> {
-    /// The search that the buckets belong to.
+    /// Returns the search that the buckets belong to.
     pub fn context(&self) -> &SearchContext {
         self.context
     }
@@ -127,7 +127,7 @@ impl Reducer<'_> {
         Ok(())
     }
 
-    /// The fields of the current aggregation, as the shards know them.
+    /// Returns the fields of the current aggregation, as the shards know them.
     pub fn sources(&self) -> &[Source] {
         self.shape().map_or(&[], |shape| &shape.sources)
     }
@@ -140,12 +140,12 @@ impl Reducer<'_> {
         }
     }
 
-    /// The [`Shape::reduce_script`] of the current aggregation.
+    /// Returns the [`Shape::reduce_script`] of the current aggregation.
     pub fn script(&self) -> Option<&std::result::Result<ContextScript, RequestError>> {
         self.shape().and_then(|shape| shape.reduce_script.as_ref())
     }
 
-    /// What the shards know about the current aggregation.
+    /// Returns what the shards know about the current aggregation.
     pub fn shape(&self) -> Option<&Shape> {
         let (first, rest) = self.path.split_first()?;
         rest.iter().try_fold(self.shapes.get(*first)?, |shape, &place| shape.subs.get(place))
@@ -203,7 +203,7 @@ impl Reducer<'_> {
     }
 }
 
-/// The error for a [composite] page that is larger than the limit of buckets.
+/// Returns the error for a [composite] page that is larger than the limit of buckets.
 pub fn too_many_composite_buckets(limit: u64, size: u64) -> RequestError {
     RequestError::bad_request("too_many_buckets_exception",
         format!(
@@ -234,7 +234,7 @@ fn too_many_buckets(limit: u64) -> RequestError {
     in_reduce(cause)
 }
 
-/// The exception that Elasticsearch wraps errors of the last reduce in.
+/// Returns the exception that Elasticsearch wraps errors of the last reduce in.
 pub fn in_reduce(cause: RequestError) -> RequestError {
     RequestError::bad_request("search_phase_execution_exception", "")
         .with("phase", "fetch")

@@ -69,7 +69,7 @@ impl AdjacencyMatrix {
         Ok(Kind::own(AdjacencyMatrix { filters, separator }))
     }
 
-    /// The name of the bucket at an index of [`MatrixCollector`].
+    /// Returns the name of the bucket at an index of [`MatrixCollector`].
     fn key(&self, place: usize) -> Key {
         let count = self.filters.len();
         if place < count {

@@ -36,7 +36,7 @@ pub(super) struct Rung {
 }
 
 impl Rung {
-    /// The largest number of consecutive buckets that are merged into one.
+    /// Returns the largest number of consecutive buckets that are merged into one.
     pub fn step_max(&self) -> i64 {
         *self.steps.last().unwrap_or(&1)
     }

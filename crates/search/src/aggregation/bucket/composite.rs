@@ -1,8 +1,9 @@
 //! `composite`: a bucket for every combination of values, page by page in the order of the combinations.
 //!
 //! Source: Elasticsearch's `CompositeAggregationBuilder`, `CompositeAggregator`, `InternalComposite`.
-//! Combinations are numbered in the order in which they are met. Once there are many more than fit on the
-//! page, those that can no longer be on it are dropped, and so are later ones that sort after it.
+//! Combinations are numbered in the order in which they first occur. Once there are many more than fit on the
+//! page, those that can no longer be on the page are dropped, and new combinations that sort after the page
+//! are not added.
 
 use std::cmp::Ordering;
 

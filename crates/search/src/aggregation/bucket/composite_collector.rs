@@ -91,7 +91,7 @@ pub struct CompositeCollector<'s> {
     key_indexes: Vec<Vec<u32>>,
     /// Outside these key indexes of the first source, no combination can be on the page.
     page: Page,
-    /// The numbers of recently met combinations without missing values, by a hash of their ids.
+    /// The numbers of combinations without missing values that occurred recently, by a hash of their ids.
     recent: Vec<Option<u32>>,
     hasher: FixedState,
     subs: Subs<'s>,
@@ -248,7 +248,7 @@ impl<'s> CompositeCollector<'s> {
                 (mixed ^ column.ids[entry] as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
             });
             let recent = (mixed >> (64 - RECENT_BITS)) as usize;
-            // Most documents repeat a combination that was met recently.
+            // Most documents repeat a combination that occurred recently.
             let known = self.recent[recent].filter(|number| is_here(&self.combination(*number)[1..]));
             let number = match known {
                 Some(number) => Some(number),

@@ -158,8 +158,8 @@ impl CompositeSource {
         Ok(())
     }
 
-    /// The fields that the source takes its values from, and the aggregation that is named where other fields
-    /// are refused.
+    /// Returns which fields the source accepts, and the aggregation that the error names if a field is
+    /// refused.
     pub fn accepts(&self) -> (Accepts, Option<&'static str>) {
         match self.kind {
             SourceKind::Terms => (Accepts::Anything, None),
@@ -174,7 +174,7 @@ impl CompositeSource {
         matches!(self.kind, SourceKind::Dates { .. })
     }
 
-    /// How dates are rounded to keys; `None` where the values are no dates.
+    /// Returns how dates are rounded to keys; `None` where the values are no dates.
     pub fn rounding(&self, source: &Source) -> Result<Option<Rounding>> {
         let SourceKind::Dates { interval, offset_millis } = &self.kind else { return Ok(None) };
         let interval = interval.ok_or_else(|| {
@@ -362,7 +362,7 @@ impl<'s> SourceReader<'s> {
         }
     }
 
-    /// Upper bound of the key indexes in the current segment; 0 if ids have no indexes.
+    /// Returns an upper bound of the key indexes in the current segment; 0 if ids have no indexes.
     pub fn key_index_count(&self) -> usize {
         match (&self.reader, &self.dates) {
             (Reader::Keys(reader), _) => reader.key_index_count(),

@@ -56,7 +56,7 @@ pub struct DateBuckets {
     equal: Option<Equal>,
     /// Looks up a bucket's index by instant. `None`: there are no starts, or bucket lengths differ too much.
     cells: Option<Cells>,
-    /// The seasons of a region that were met so far.
+    /// The seasons of a region that have occurred so far.
     seasons: Vec<Season>,
 }
 
@@ -187,7 +187,7 @@ impl DateBuckets {
         buckets
     }
 
-    /// The number of buckets that have an index; 0 when indexes are not known.
+    /// Returns the number of buckets that have an index; 0 when indexes are not known.
     pub fn key_index_count(&self) -> usize {
         self.cells.as_ref().map_or(0, |_| self.starts.len() - 1)
     }
@@ -201,7 +201,7 @@ impl DateBuckets {
         }
     }
 
-    /// The start of the bucket at an index.
+    /// Returns the start of the bucket at an index.
     pub fn start_at(&self, bucket_index: u32) -> i64 {
         self.starts[bucket_index as usize]
     }

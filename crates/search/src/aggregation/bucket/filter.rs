@@ -151,7 +151,7 @@ impl Filters {
         self.filters.len() + usize::from(self.other.is_some())
     }
 
-    /// The names of the filters' buckets, then the name of the bucket of other documents.
+    /// Returns the names of the filters' buckets, then the name of the bucket of other documents.
     fn names(&self) -> impl Iterator<Item = &String> {
         self.filters.iter().map(|(name, _)| name).chain(&self.other)
     }

@@ -45,7 +45,7 @@ impl<'s> FilterMarks<'s> {
         FilterMarks { queries, docs: Vec::new(), start: 0, bits: vec![Bits::default(); queries.len()] }
     }
 
-    /// The number of filters.
+    /// Returns the number of filters.
     pub fn filter_count(&self) -> usize {
         self.queries.len()
     }
@@ -72,13 +72,13 @@ impl<'s> FilterMarks<'s> {
         Ok(())
     }
 
-    /// The filters that a document of the batch matches, in ascending order.
+    /// Returns the filters that a document of the batch matches, in ascending order.
     pub fn of(&self, doc: DocId) -> impl Iterator<Item = usize> + '_ {
         let index = doc - self.start;
         (0..self.bits.len()).filter(move |&filter| self.bits[filter].contains(index))
     }
 
-    /// The first document of the current window, and the documents of the batch that match a filter.
+    /// Returns the first document of the current window, and the documents of the batch that match a filter.
     pub fn of_filter(&self, filter: usize) -> (DocId, &Bits) {
         (self.start, &self.bits[filter])
     }

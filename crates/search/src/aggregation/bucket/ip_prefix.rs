@@ -59,7 +59,7 @@ impl IpPrefix {
         Ok(Kind::own(IpPrefix { values, length, is_ipv6, shows_length, keyed, min_doc_count }))
     }
 
-    /// The mask of the bits that are kept. IPv4 networks apply it to the last 32 bits.
+    /// Returns the mask of the bits that are kept. IPv4 networks apply it to the last 32 bits.
     fn mask(&self) -> u128 {
         let bits = u128::MAX.checked_shl(128 - self.length.max(0) as u32).unwrap_or(0);
         if self.is_ipv6 { bits } else { IPV4 | bits >> 96 }

@@ -81,7 +81,7 @@ impl Reducer<'_> {
     }
 }
 
-/// The range that extended bounds ask for; at an open end, the range of the buckets.
+/// Returns the range that extended bounds ask for; at an open end, the range of the buckets.
 pub fn filled_range(min: Option<i64>, max: Option<i64>, buckets: &[KeyedBucket]) -> Option<(i64, i64)> {
     let first = buckets.first().map(|bucket| bucket.key);
     let last = buckets.last().map(|bucket| bucket.key);

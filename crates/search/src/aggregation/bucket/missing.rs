@@ -106,7 +106,7 @@ impl<'s> MissingCollector<'s> {
     }
 }
 
-/// Which of `docs` have a value of a runtime field.
+/// Returns which of `docs` have a value of a runtime field.
 fn present(reader: &mut RuntimeReader<'_>, docs: &[DocId], is_numeric: bool) -> Result<Vec<bool>> {
     let mut flags = vec![false; docs.len()];
     if is_numeric {

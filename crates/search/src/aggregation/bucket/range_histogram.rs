@@ -33,7 +33,7 @@ pub enum RangeKeys<'s> {
 }
 
 impl<'s> RangeKeys<'s> {
-    /// The buckets of a `date_histogram`, whose keys are the instants at which they start.
+    /// Makes the keys of a `date_histogram`: the instants at which its buckets start.
     pub fn of_dates(shape: &'s DateShape) -> RangeKeys<'s> {
         RangeKeys::Dates { buckets: Box::new(DateBuckets::new(shape.rounding.clone(), None, 0)), shape }
     }

@@ -48,7 +48,7 @@ impl Interval {
         })
     }
 
-    /// The number of months in units that are multiples of months.
+    /// Returns the number of months in units that are multiples of months.
     fn months(self) -> Option<i64> {
         match self {
             Interval::Month => Some(1),
@@ -58,7 +58,7 @@ impl Interval {
         }
     }
 
-    /// The name of a calendar unit.
+    /// Returns the name of a calendar unit.
     fn name(self) -> &'static str {
         match self {
             Interval::Second => "second",

@@ -88,7 +88,7 @@ impl VariableWidthHistogram {
     }
 }
 
-/// The centre, the minimum and the maximum of a bucket.
+/// Returns the centre, the minimum and the maximum of a bucket.
 fn span(bucket: &ListBucket) -> [f64; 3] {
     [0, 1, 2].map(|place| bucket.keys.get(place).map_or(0.0, Key::as_double))
 }

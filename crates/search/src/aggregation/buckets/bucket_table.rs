@@ -20,7 +20,7 @@ const DOCS_PER_BUCKET_OF_LANES: usize = 32;
 /// arrays.
 const BUCKET_BYTES: u64 = 128;
 
-/// Buckets in the order in which they were first met.
+/// Buckets in the order in which they first occurred.
 #[derive(Debug, Default)]
 pub struct BucketTable {
     parents: Vec<u32>,
@@ -112,7 +112,7 @@ impl BucketTable {
         Ok(table)
     }
 
-    /// The number of buckets.
+    /// Returns the number of buckets.
     pub fn len(&self) -> usize {
         self.keys.len()
     }

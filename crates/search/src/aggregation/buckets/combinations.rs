@@ -17,14 +17,14 @@ pub struct Combinations {
 }
 
 impl Combinations {
-    /// Makes the steps through combinations of `column_count` columns.
+    /// Prepares to step through combinations of `column_count` columns.
     pub fn new(column_count: usize) -> Combinations {
         Combinations { at: vec![0; column_count] }
     }
 
     /// Fills `ids`, one for each column, with the first combination of the document at `position`; a column
-    /// without a value has 0. Returns the number of combinations. `missing(column)` tells as how many values
-    /// a missing one counts: 0 or 1.
+    /// without a value has 0. Returns the number of combinations. `missing(column)` returns how many values a
+    /// missing value counts as: 0 or 1.
     ///
     /// # Errors
     /// The document has too many combinations. `aggregation` is the type that the message names.

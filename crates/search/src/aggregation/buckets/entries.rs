@@ -42,7 +42,7 @@ impl<'e> Entries<'e> {
         self.scores.get(position).copied().unwrap_or(0.0)
     }
 
-    /// The number of entries; a document that is in two buckets has two entries.
+    /// Returns the number of entries; a document that is in two buckets has two entries.
     pub fn len(&self) -> usize {
         self.positions.map_or(self.docs.len(), <[u32]>::len)
     }
@@ -58,7 +58,7 @@ impl<'e> Entries<'e> {
         self.only_bucket() == Some(0)
     }
 
-    /// The bucket of all entries, if there is only one and no document occurs twice.
+    /// Returns the bucket of all entries, if there is only one and no document occurs twice.
     #[inline]
     pub fn only_bucket(&self) -> Option<u32> {
         (self.positions.is_none() && self.buckets.is_none()).then_some(self.bucket)

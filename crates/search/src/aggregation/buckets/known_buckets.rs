@@ -5,7 +5,7 @@ use super::entries::Entries;
 use crate::aggregation::budget::Budget;
 use crate::error::Result;
 
-/// Marks a key index that was not met yet.
+/// Marks a key index that has not occurred yet.
 const UNKNOWN: u32 = u32::MAX;
 /// Marks a key index that must not have a bucket.
 pub const REFUSED: u32 = u32::MAX - 1;
@@ -13,7 +13,7 @@ pub const REFUSED: u32 = u32::MAX - 1;
 /// Largest number of slots, which take 8 MiB.
 const SLOTS_MAX: usize = 1 << 21;
 
-/// The buckets that were met so far: a row of slots for each parent.
+/// The buckets that have occurred so far: a row of slots for each parent.
 #[derive(Debug, Default)]
 pub struct KnownBuckets {
     /// The number of key indexes; 0 if there are none or too many.

@@ -24,7 +24,7 @@ impl Item {
         self.field.cmp(&other.field).then_with(|| self.key.compare(&other.key))
     }
 
-    /// The memory of the item in bytes, for the memory charge.
+    /// Returns the memory of the item in bytes, for the memory charge.
     pub fn bytes(&self) -> u64 {
         let term = match &self.key {
             Key::Term(term) => term.len(),
@@ -70,22 +70,22 @@ impl TransactionTable {
         TRANSACTION_BYTES + 4 * items.len() as u64
     }
 
-    /// The number of different transactions.
+    /// Returns the number of different transactions.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The items of a transaction, ascending.
+    /// Returns the items of a transaction, ascending.
     pub fn items(&self, transaction: usize) -> &[u32] {
         slice(&self.cells, &self.ends, transaction)
     }
 
-    /// The parent bucket that a transaction belongs to.
+    /// Returns the parent bucket that a transaction belongs to.
     pub fn owner(&self, transaction: usize) -> u32 {
         self.owners[transaction]
     }
 
-    /// The number of documents with exactly these items.
+    /// Returns the number of documents with exactly these items.
     pub fn count(&self, transaction: usize) -> u64 {
         self.counts[transaction]
     }

@@ -413,9 +413,9 @@ mod tests {
         assert!(digest(&[]).quantile(0.5).is_nan() && digest(&[]).share_below(0.5).is_nan());
     }
 
-    /// The largest error of the rank, as a share of all values: the width of the widest centroid around the
-    /// quantile, and a little more. Nothing is known between the means of two neighbours, so in a skewed
-    /// distribution the error can be that large.
+    /// Returns the largest error of the rank, as a share of all values: the width of the widest centroid
+    /// around the quantile, and a little more. Nothing is known between the means of two neighbours, so in a
+    /// skewed distribution the error can be that large.
     fn tolerance(q: f64, count: usize) -> f64 {
         let compression = 100.0 * WORKING_FINENESS;
         let normalizer = compression / (4.0 * (count as f64 / compression).ln().max(0.0) + 24.0);

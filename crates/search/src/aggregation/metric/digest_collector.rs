@@ -67,13 +67,13 @@ const COMPARED_BYTES: u64 = 64;
 pub struct DigestCollector<'s> {
     compression: f64,
     numbers: Numbers,
-    /// The [`Numbers::of`] each bucket that was compared and has values; charged when everything was
-    /// collected.
+    /// The results of [`Numbers::of`] for each bucket that was compared and has values. They are charged
+    /// after all documents have been collected.
     compared: RefCell<HashMap<u32, Box<[f64]>>>,
     source: &'s Source,
     reader: NumberReader<'s>,
     digests: Vec<Option<Box<Digest>>>,
-    /// Values that are counted, and are still to be added to the digests.
+    /// Counted values that have not been added to the digests yet.
     counts: ValueCounts<'s>,
     /// Whether there is only one parent bucket.
     is_alone: bool,

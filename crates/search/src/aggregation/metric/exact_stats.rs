@@ -73,12 +73,12 @@ impl ExactStats {
         ExactStats { wanted, by_bucket: Vec::new(), squares: Vec::new(), lanes: Vec::new() }
     }
 
-    /// Which statistics are computed.
+    /// Returns which statistics are computed.
     pub fn wanted(&self) -> Wanted {
         self.wanted
     }
 
-    /// The number of buckets.
+    /// Returns the number of buckets.
     pub fn len(&self) -> usize {
         self.by_bucket.len()
     }
@@ -91,7 +91,8 @@ impl ExactStats {
         }
     }
 
-    /// Returns a bucket's statistics and its sum of squares; those of no values if the bucket is unknown.
+    /// Returns a bucket's statistics and its sum of squares. An unknown bucket has the statistics of an empty
+    /// one.
     pub fn get(&self, bucket: usize) -> (StoredStats, i128) {
         let squares = self.squares.get(bucket).copied().unwrap_or(0);
         (self.by_bucket.get(bucket).copied().unwrap_or(EMPTY), squares)

@@ -39,12 +39,12 @@ impl Sketch {
         Sketch { precision, hashes: Hashes::Kept(HashSet::default()) }
     }
 
-    /// The number of hashes that are stored before registers are used.
+    /// Returns the number of hashes that are stored before registers are used.
     fn kept_max(&self) -> usize {
         ((1usize << self.precision) / 4) * 3 / 4
     }
 
-    /// The bytes of the registers, which are the largest size of a sketch.
+    /// Returns the bytes of the registers, which are the largest size of a sketch.
     pub fn bytes_max(precision: u32) -> u64 {
         1 << precision
     }

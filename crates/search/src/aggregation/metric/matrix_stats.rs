@@ -120,7 +120,7 @@ impl Moments {
         }
     }
 
-    /// The moments of one document; NaN stands for a field that the shard does not map.
+    /// Makes the moments of one document; NaN marks a field that the shard does not map.
     fn of(values: &[f64]) -> Moments {
         Moments {
             doc_count: 1,

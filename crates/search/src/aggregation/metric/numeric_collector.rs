@@ -1,8 +1,8 @@
 //! The collector of the numeric metrics: fills arrays by bucket from columns, batch by batch.
 //!
-//! Wherever that is exact, stored numbers are added as integers ([`ExactStats`]), and runs of a column
-//! without decoding them ([`limber_segment::columns::Moments`]). Other numbers are added to compensated sums
-//! of doubles.
+//! Wherever the result is exact, stored numbers are added as integers ([`ExactStats`]), and runs of a column
+//! are added without being decoded ([`limber_segment::columns::Moments`]). Other numbers are added to
+//! compensated sums of doubles.
 
 use limber_segment::SegmentView;
 use limber_segment::columns::{Moments, NumberColumn, Presence};

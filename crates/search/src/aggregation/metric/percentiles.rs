@@ -109,7 +109,7 @@ impl Percentiles {
         Ok(Kind::own(Percentiles { values, asked, points, keyed, method }))
     }
 
-    /// The name in typed keys, such as `tdigest_percentiles`.
+    /// Returns the name in typed keys, such as `tdigest_percentiles`.
     pub fn full_name(&self) -> &'static str {
         match (self.method, self.asked) {
             (Method::Digest { .. }, Asked::Values) => "tdigest_percentiles",

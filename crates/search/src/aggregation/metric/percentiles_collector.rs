@@ -25,7 +25,7 @@ pub struct PercentilesCollector<'s> {
     reader: NumberReader<'s>,
     /// Indexed by bucket; made at the bucket's first value.
     distributions: RefCell<Vec<Option<Box<Distribution>>>>,
-    /// Values that are counted, and are still to be added to the distributions.
+    /// Counted values that have not been added to the distributions yet.
     counts: ValueCounts<'s>,
     /// Whether there is only one parent bucket.
     is_alone: bool,

@@ -83,7 +83,7 @@ impl StringFinding {
         shares
     }
 
-    /// Shannon entropy in bits per character.
+    /// Returns the Shannon entropy in bits per character.
     fn entropy(&self) -> f64 {
         self.distribution().into_iter().map(|(_, share)| -share * share.log2()).sum()
     }

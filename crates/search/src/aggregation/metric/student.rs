@@ -43,8 +43,8 @@ fn ln_gamma(x: f64) -> f64 {
     0.5 * std::f64::consts::TAU.ln() + (x + 0.5) * base.ln() - base + series.ln()
 }
 
-/// The regularized incomplete beta function: the continued fraction DLMF 8.17.22, computed with Lentz's
-/// algorithm.
+/// Computes the regularized incomplete beta function by the continued fraction DLMF 8.17.22, computed with
+/// Lentz's algorithm.
 fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);

@@ -1,9 +1,9 @@
 //! Finds where and how a series of values changes.
 //!
-//! Four models are fitted by least squares: one level, one line, two levels, and two lines. Of those that an
-//! F-test finds significantly better than the simpler model, the one with the lowest Bayesian information
-//! criterion is chosen. A series with one level can still change its distribution, which a Kolmogorov-Smirnov
-//! test finds. A single outlier is looked for first.
+//! Four models are fitted by least squares: one level, one line, two levels, and two lines. The chosen model
+//! is the one with the lowest Bayesian information criterion among those that an F-test finds significantly
+//! better than the simpler model. A series with one level can still change its distribution, which a
+//! Kolmogorov-Smirnov test finds. A single outlier is looked for first.
 
 use super::super::metric::{above_f, two_sided};
 use crate::error::{Result, check_request};

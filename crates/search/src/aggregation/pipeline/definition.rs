@@ -13,7 +13,7 @@ use crate::error::Result;
 
 /// One pipeline aggregation as given in the request.
 pub trait Pipeline: Debug + Send + Sync {
-    /// The paths that it reads.
+    /// Returns the paths that it reads.
     fn paths(&self) -> Vec<&BucketsPath>;
 
     /// Validates its position; `parent` is the aggregation that it is in.

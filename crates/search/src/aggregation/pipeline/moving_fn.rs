@@ -51,7 +51,7 @@ pub struct MovingFn {
     script: Chosen,
 }
 
-/// What computes a number from a window.
+/// The function or script that computes a number from a window.
 #[derive(Debug, Clone)]
 enum Chosen {
     Function(Function),

@@ -13,19 +13,19 @@ use crate::error::Result;
 
 /// Words in a row that make a passage (`DuplicateByteSequenceSpotter.TREE_DEPTH`).
 const PASSAGE_WORDS: usize = 6;
-/// What is kept of a passage, with the room that a set leaves.
+/// Bytes that the set keeps for each passage, including its free slots.
 const PASSAGE_BYTES: u64 = 16;
 
-/// A word of the text that is read: its hash, and its number if it may count.
+/// A word of the current text: its hash, and its number if the word may count.
 type Word = (u64, Option<u32>);
 
 /// The passages of the texts of a shard that were read so far.
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
     passages: HashSet<u64, FixedState>,
-    /// The words of the text that is read, in its order.
+    /// The words of the current text, in order.
     words: Vec<Word>,
-    /// For each of them whether it stands in a passage that was there before.
+    /// For each of the words, whether it is in a passage that has occurred before.
     repeated: Vec<bool>,
 }
 
@@ -38,7 +38,7 @@ impl Repeats {
         budget.spend((more_words * (size_of::<Word>() + size_of::<bool>())) as u64)
     }
 
-    /// Ends the text, and adds to `found` the numbers of its words that stand in no passage that was read
+    /// Ends the text, and adds to `found` the numbers of those words that are in no passage that has occurred
     /// before.
     pub fn end(&mut self, found: &mut Vec<u32>, budget: &Budget) -> Result<()> {
         self.repeated.clear();

@@ -239,7 +239,7 @@ impl<'s> TextCollector<'s> {
         let Some(field) = &self.field else { return Ok(()) };
         for view in &self.shard.segments {
             let Some(terms) = view.segment.terms(&field.path)? else { continue };
-            // With a filter, only matching documents of each word count.
+            // With a filter, only the matching documents of each word are counted.
             let mut allowed = limber_segment::LiveDocs::all(view.segment.doc_count());
             if let Some(filter) = self.background_filter {
                 retain_matching(filter, view, &mut allowed, self.budget)?;

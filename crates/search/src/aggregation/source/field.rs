@@ -299,12 +299,12 @@ impl Source {
         self.field.as_ref().is_some_and(|field| field.is_shape())
     }
 
-    /// The type of the ranges' ends, if the values are ranges.
+    /// Returns the type of the ranges' ends, if the values are ranges.
     pub fn range_kind(&self) -> Option<&RangeKind> {
         self.field.as_ref().and_then(|field| field.range_kind())
     }
 
-    /// The full name of the field.
+    /// Returns the full name of the field.
     pub fn path(&self) -> &str {
         self.field.as_ref().map_or(&self.name, |field| &field.path)
     }
@@ -328,7 +328,7 @@ impl Source {
             || self.field.as_ref().is_some_and(|field| field.is_floating())
     }
 
-    /// The resolution of the column's dates. Aggregations use milliseconds for all dates, as in
+    /// Returns the resolution of the column's dates. Aggregations use milliseconds for all dates, as in
     /// Elasticsearch: values of a column are converted by [`Resolution::millis`], and [`Source::decode`]
     /// expects the converted values.
     pub fn resolution(&self) -> Resolution {
@@ -344,7 +344,7 @@ impl Source {
         })
     }
 
-    /// The factor that stored integers are divided by, if they are [linear](Source::is_linear).
+    /// Returns the factor that stored integers are divided by, if they are [linear](Source::is_linear).
     pub fn factor(&self) -> f64 {
         match self.field.as_ref().and_then(|field| field.number_form()) {
             Some(NumberForm::Scaled(factor)) => factor,

@@ -15,7 +15,7 @@ use super::number_reader::NumberReader;
 use super::ordinal_reader::OrdinalReader;
 use crate::error::Result;
 
-/// Marks an ordinal that was not met in this segment.
+/// Marks an ordinal of this segment that has not been looked up yet.
 const UNKNOWN: i64 = -1;
 /// Marks an ordinal whose term is excluded by the filter.
 const REFUSED: i64 = -2;
@@ -31,7 +31,7 @@ enum Reader<'s> {
 struct Computed<'s> {
     terms: ComputedTerms<'s>,
     pool: TermPool,
-    /// The number in the pool by index of the batch's terms, as far as it was looked up.
+    /// The number of each of the batch's terms in the pool, or [`UNKNOWN`] if it has not been looked up yet.
     known: Vec<i64>,
 }
 
@@ -48,7 +48,7 @@ struct Names<'s> {
     missing: Option<Vec<u8>>,
     missing_ordinal: Option<u32>,
     segment: Option<&'s Segment>,
-    /// The number in the pool by ordinal of the current segment.
+    /// The number in the pool of each ordinal of the current segment.
     numbers: Vec<i64>,
     pool: TermPool,
     term: Vec<u8>,
@@ -140,7 +140,7 @@ impl<'s> KeyReader<'s> {
         }
     }
 
-    /// Upper bound of the key indexes in the current segment; 0 if keys have no indexes.
+    /// Returns an upper bound of the key indexes in the current segment; 0 if keys have no indexes.
     pub fn key_index_count(&self) -> usize {
         if self.filter.is_some() {
             return 0;

@@ -59,12 +59,12 @@ impl<'s> NumberReader<'s> {
         Ok(())
     }
 
-    /// The current segment.
+    /// Returns the current segment.
     pub fn segment(&self) -> Option<&'s Segment> {
         self.segment
     }
 
-    /// The column of the current segment.
+    /// Returns the column of the current segment.
     pub fn column(&self) -> Option<&NumberColumn<'s>> {
         self.column.as_ref()
     }
@@ -75,7 +75,7 @@ impl<'s> NumberReader<'s> {
         self.column.as_ref().is_some_and(|column| column.cardinality() == Cardinality::Single)
     }
 
-    /// The replacement for missing values.
+    /// Returns the replacement for missing values.
     pub fn missing(&self) -> Option<i64> {
         self.missing
     }
@@ -207,7 +207,7 @@ impl NumberReader<'_> {
     }
 }
 
-/// Moves the numbers of one document, or what stands for none, to the values of a batch.
+/// Moves the numbers of one document, or the replacement if it has none, to the values of a batch.
 fn add_numbers(
     numbers: &mut Vec<f64>,
     missing: Option<i64>,

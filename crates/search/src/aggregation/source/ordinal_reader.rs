@@ -43,13 +43,13 @@ impl<'s> OrdinalReader<'s> {
         Ok(terms as usize + usize::from(self.has_missing))
     }
 
-    /// The ordinal of documents without a value: one more than the last ordinal of the segment. `None` if
-    /// they get none.
+    /// Returns the ordinal of documents without a value: one more than the last ordinal of the segment.
+    /// `None` if they get none.
     pub fn missing_ordinal(&self) -> Option<u32> {
         self.has_missing.then_some(self.missing_ordinal)
     }
 
-    /// The column of the current segment; `None` if no document has a value.
+    /// Returns the column of the current segment; `None` if no document has a value.
     pub fn column(&self) -> Option<&OrdinalColumn<'s>> {
         self.column.as_ref()
     }

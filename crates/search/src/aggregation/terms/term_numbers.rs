@@ -24,7 +24,7 @@ pub struct TermNumbers<'s> {
     pub pool: TermPool,
     segment: Option<&'s Segment>,
     missing_ordinal: Option<u32>,
-    /// The number in `pool` by ordinal of the segment; [`UNKNOWN`] until the ordinal is met.
+    /// The number in `pool` by ordinal of the segment; [`UNKNOWN`] until the ordinal occurs.
     by_ordinal: Vec<u32>,
     term: Vec<u8>,
     budget: &'s Budget,

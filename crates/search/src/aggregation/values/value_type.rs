@@ -36,7 +36,7 @@ impl ValueType {
         })
     }
 
-    /// The name in Elasticsearch.
+    /// Returns the name in Elasticsearch.
     pub fn name(self) -> &'static str {
         match self {
             ValueType::Text => "string",
@@ -48,7 +48,7 @@ impl ValueType {
         }
     }
 
-    /// The name of a field type with such values.
+    /// Returns the name of a field type with such values.
     pub fn field_type(self) -> &'static str {
         match self {
             ValueType::Text => "keyword",

@@ -94,7 +94,7 @@ pub(super) fn passages_of(
     Ok(found)
 }
 
-/// The matches of parts of the query in the values as a field's analyzer reads them, by value.
+/// Returns the matches of parts of the query in the values as a field's analyzer reads them, by value.
 fn matches_of_field<'q>(
     highlight: &FieldHighlight<'_>,
     field: &Field,
@@ -115,7 +115,7 @@ fn matches_of_field<'q>(
         let text = Text::new(&tokens, is_whole.then_some(field), field.position_increment_gap);
         for one in text.placed(parts)? {
             let token = tokens[one.value].get(one.place);
-            // Each token by itself; equal terms are one part.
+            // Each token is a match; equal terms are one part.
             let part = parts.len() + one.term;
             matches[one.value].push(Match { start: token.start, end: token.end, part });
         }
@@ -192,7 +192,7 @@ pub(super) fn best(mut passages: Vec<Passage>, count: usize) -> Vec<Passage> {
         return passages;
     }
     let mut order: Vec<usize> = (0..passages.len()).collect();
-    // Of equal passages, the later ones are kept.
+    // If passages are equal, the later ones are kept.
     order.sort_by(|left, right| {
         passages[*right].score.total_cmp(&passages[*left].score).then(right.cmp(left))
     });

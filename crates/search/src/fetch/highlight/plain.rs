@@ -232,7 +232,7 @@ struct Group {
 }
 
 impl Group {
-    /// Most tokens of a group that are used (`TokenGroup.MAX_NUM_TOKENS_PER_GROUP`).
+    /// Maximum number of tokens of a group that are used (`TokenGroup.MAX_NUM_TOKENS_PER_GROUP`).
     const TOKENS_MAX: usize = 50;
 
     fn add(&mut self, token: &Token, score: f32) {

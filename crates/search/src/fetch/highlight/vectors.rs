@@ -286,7 +286,8 @@ fn matches(places: Vec<Place>, root: &Node, count_max: usize) -> Vec<Marked> {
             node = &node.next[&place[chosen].term];
             at += 1;
         }
-        // A sequence that is no phrase may begin with one; the rest is searched again.
+        // If the whole sequence is not a phrase, its beginning may be one. The remaining tokens are then
+        // searched again.
         loop {
             if let Some(end) = node_of(root, &candidate).and_then(|node| valid_end(node, &candidate)) {
                 add(marked_of(&candidate, end), &mut marked);
@@ -377,7 +378,7 @@ fn pieces(marked: Vec<Marked>, margin: usize, size: usize) -> Vec<Piece> {
     let mut queue = marked.into_iter().peekable();
     let mut behind = 0;
     while let Some(first) = queue.next() {
-        // The match was cut off by the piece before.
+        // This match begins before the previous piece ends, so that piece cuts it off.
         if first.start() < behind {
             continue;
         }

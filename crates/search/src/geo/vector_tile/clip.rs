@@ -35,8 +35,9 @@ impl Box {
         ]
     }
 
-    /// The part of a ring inside, after Sutherland and Hodgman: parts that only touch each other through the
-    /// outside are joined along the sides. Empty where nothing is inside.
+    /// Returns the part of a ring inside of the square, by the algorithm of Sutherland and Hodgman: parts
+    /// that only touch each other through the outside are joined along the sides. Empty where nothing is
+    /// inside.
     pub fn ring(&self, mut ring: Vec<Pixel>) -> Vec<Pixel> {
         for side in self.sides() {
             let mut kept = Vec::with_capacity(ring.len() + 4);
@@ -55,7 +56,7 @@ impl Box {
         ring
     }
 
-    /// The parts of a line inside.
+    /// Returns the parts of a line inside of the square.
     pub fn line(&self, line: &[Pixel]) -> Vec<Vec<Pixel>> {
         let mut parts: Vec<Vec<Pixel>> = Vec::new();
         let mut open: Vec<Pixel> = Vec::new();
@@ -107,17 +108,19 @@ pub(super) fn rounded(at: Pixel) -> (i64, i64) {
     ((at.x + 0.5).floor() as i64, (at.y + 0.5).floor() as i64)
 }
 
-/// Farthest corners that a part of a line may be divided at, one inside the other. Lines of maps need about
-/// twice the logarithm of their corners. A spiral or a fading zigzag has one for each corner.
+/// How many times in a row a part of a line is divided at its farthest corner; after that it is divided in
+/// the middle. A line on a real map needs about twice the logarithm of its number of corners. A spiral or a
+/// fading zigzag would need one division per corner.
 const DIVISIONS_MAX: u32 = 64;
-/// Corners between two checks whether the request may continue.
+/// Number of corners between two checks for cancellation.
 pub(super) const CORNERS_BETWEEN_CHECKS: usize = 1 << 14;
 
 /// Returns the corners that a line needs so that no other is more than a pixel away from it (Douglas and
-/// Peucker). The first and the last stay. Of corners in a row on the same pixel, only the first counts.
+/// Peucker). It keeps the first and the last corner. Among consecutive corners on the same pixel, it
+/// considers only the first.
 ///
 /// # Errors
-/// The request is to end.
+/// The request was cancelled.
 pub(super) fn simplified(line: &[Pixel]) -> Result<Vec<Pixel>, Stop> {
     let Some((first, rest)) = line.split_first() else { return Ok(Vec::new()) };
     let mut corners = vec![*first];
@@ -133,9 +136,9 @@ pub(super) fn simplified(line: &[Pixel]) -> Result<Vec<Pixel>, Stop> {
     Ok(corners.iter().zip(keeps).filter(|(_, keep)| *keep).map(|(at, _)| *at).collect())
 }
 
-/// Returns which corners [`simplified`] keeps, and how many distances it took to find out: at most
-/// [`DIVISIONS_MAX`] and the logarithm for each corner. A part that was divided that often is halved, and
-/// keeps the corner in its middle.
+/// Returns which corners [`simplified`] keeps, and how many distances were computed: for each corner at most
+/// [`DIVISIONS_MAX`] plus the logarithm of the number of corners. A part that has been divided
+/// [`DIVISIONS_MAX`] times is halved instead, and keeps the corner in its middle.
 fn needed(line: &[Pixel]) -> Result<(Vec<bool>, usize), Stop> {
     let mut keeps = vec![true; line.len()];
     let mut distance_count = 0;
@@ -163,7 +166,7 @@ fn needed(line: &[Pixel]) -> Result<(Vec<bool>, usize), Stop> {
     Ok((keeps, distance_count))
 }
 
-/// From a point to a segment.
+/// Returns the distance from a point to a line segment.
 fn distance(at: Pixel, start: Pixel, end: Pixel) -> f64 {
     let (x, y) = (end.x - start.x, end.y - start.y);
     let length = x * x + y * y;
@@ -210,7 +213,7 @@ mod tests {
         );
     }
 
-    /// Each corner is the farthest of all that come after it.
+    /// Returns a zigzag in which each corner is farther out than all later ones.
     fn fading_zigzag(corner_count: usize) -> Vec<Pixel> {
         let place = |at: usize| {
             let height = 4096.0 * (1.0 - at as f64 / corner_count as f64);

@@ -30,10 +30,10 @@ fn mercator((longitude, latitude): Position) -> (f64, f64) {
 }
 
 impl Frame {
-    /// The tile `zoom/x/y`.
+    /// Makes the frame of the tile `zoom/x/y`.
     ///
     /// # Errors
-    /// There is no such tile, in Elasticsearch's words.
+    /// There is no such tile. The message is Elasticsearch's.
     pub fn new(zoom: i32, x: i32, y: i32, extent: u32, buffer: u32) -> Result<Frame, RequestError> {
         let checked = u32::try_from(zoom).ok().filter(|zoom| *zoom <= ZOOM_MAX).ok_or_else(|| {
             RequestError::illegal_argument(format!(
@@ -56,7 +56,7 @@ impl Frame {
         })
     }
 
-    /// The place of the tile on the earth.
+    /// Returns the bounds of the tile in degrees.
     pub fn bounds(&self) -> Rectangle {
         self.bounds
     }
@@ -76,7 +76,7 @@ impl Frame {
         Box { least: 0.0, most: self.extent }
     }
 
-    /// A place; `None` outside of the tile.
+    /// Draws a point; `None` if it is outside of the tile.
     pub fn point(&self, place: Position) -> Option<Outline> {
         points_of(&[self.pixel(place)], self.tile())
     }
@@ -97,7 +97,8 @@ impl Frame {
         Ok(points_of(&self.pixels(&places, |x| x)?, within))
     }
 
-    /// The part of a rectangle that is on the tile: a line or a point where it has no width or height there.
+    /// Draws the part of a rectangle that is on the tile: a line or a point if it has no width or height
+    /// there.
     pub fn rectangle(&self, given: Rectangle) -> Option<Outline> {
         let on_tile = |at: f64| (at + 0.5).floor().clamp(0.0, self.extent) as i64;
         let (upper, lower) = (self.pixel((given.west, given.north)), self.pixel((given.east, given.south)));
@@ -147,8 +148,8 @@ impl Frame {
         Ok(one.into_iter().collect())
     }
 
-    /// Draws lines. A part of a line that leaves the map for a whole turn continues on it, so that a line
-    /// that winds around the earth is drawn once for each time around.
+    /// Draws lines. Once a line is a whole turn beyond the map, the rest of it is moved back by a turn, so
+    /// that a line that winds around the earth is drawn once for each turn.
     fn lines(&self, lines: &[Vec<Position>]) -> Result<Option<Outline>, Stop> {
         let mut drawing = Drawing::new(self.clip());
         for line in lines.iter().filter(|line| can_be_drawn(line)) {
@@ -226,7 +227,7 @@ impl Frame {
 /// drawn are at most one turn beyond the map; those of a ring across the date line are at most two.
 const TURNS_MAX: i32 = 2;
 
-/// Whether an index accepts all corners. Others may be in a document whose malformed values are ignored.
+/// Whether an index accepts all corners. A document whose malformed values are ignored may contain others.
 fn can_be_drawn(corners: &[Position]) -> bool {
     corners.iter().all(|corner| check_corner(*corner).is_ok())
 }
@@ -237,7 +238,7 @@ fn on_map((longitude, latitude): Position) -> Position {
     (point.longitude, point.latitude)
 }
 
-/// The corners of a rectangle, which may go over the date line.
+/// Returns the corners of a rectangle, which may cross the date line.
 fn ring_of(rectangle: Rectangle) -> Vec<Position> {
     let Rectangle { west, mut east, south, north } = rectangle;
     if east < west {
@@ -269,7 +270,7 @@ mod tests {
         assert_eq!(frame.point((0.0, 0.0)), points_of(&[Pixel { x: 2048.0, y: 2048.0 }], frame.tile()));
     }
 
-    /// The columns of the tiles at zoom 2, north of the equator, that a shape is on.
+    /// Returns the columns of those tiles north of the equator, at zoom 2, that a shape touches.
     fn columns(text: &str) -> Vec<i32> {
         let notation = WktOptions { allow_z: true, coerce: false, off_map: true };
         let shape = geometry_from_wkt(text, notation).expect(text);
@@ -283,9 +284,9 @@ mod tests {
     #[test]
     fn shapes_go_around_the_earth_as_the_index_has_them() {
         for (text, expected) in [
-            // As wide as the map and counter-clockwise: the long way.
+            // A wide counter-clockwise ring takes the long way around the earth.
             ("POLYGON ((-170 1, 170 1, 170 9, -170 9, -170 1))", vec![0, 1, 2, 3]),
-            // Clockwise: over the date line.
+            // A wide clockwise ring crosses the date line.
             ("POLYGON ((-170 1, -170 9, 170 9, 170 1, -170 1))", vec![0, 3]),
             ("POLYGON ((-170 1, 0 1, 170 1, 170 9, 0 9, -170 9, -170 1))", vec![0, 1, 2, 3]),
             ("POLYGON ((170 1, 190 1, 190 9, 170 9, 170 1))", vec![0, 3]),
@@ -312,7 +313,7 @@ mod tests {
             let corners = (0..times * 4).map(|at| (f64::from(at % 4) * 90.0 - 180.0, 1.0)).collect();
             frame.shape(&Geometry::Line(corners)).expect("no limit")[0].commands.len()
         };
-        // From the left border to the right one takes eight numbers.
+        // A line from the left border to the right one takes eight numbers.
         assert!(command_count(1000) <= 1001 * 8, "{}", command_count(1000));
         assert!(command_count(1000) >= 999 * 6, "{}", command_count(1000));
     }

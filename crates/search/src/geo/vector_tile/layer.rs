@@ -42,15 +42,15 @@ mod tag {
     pub(super) const VALUE_BOOL: u8 = 7 << 3;
 }
 
-/// Bytes of a tag and a length before a field.
+/// Maximum number of bytes of the tag and the length before a field.
 const HEAD_BYTES_MAX: usize = 11;
-/// Bytes of a number of 32 bits.
+/// Maximum number of bytes of a 32-bit number.
 const NUMBER_BYTES_MAX: usize = 5;
 
 /// A property of a feature: its name and a text, number or truth value.
 pub type Property<'p> = (&'p str, &'p Value);
 
-/// The properties of features of one [`Layer`], written.
+/// The encoded properties of features of one [`Layer`].
 #[derive(Debug)]
 pub struct Tags(Vec<u8>);
 
@@ -83,7 +83,7 @@ fn append(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) -> Result<(), Stop> {
 
 fn packed(out: &mut Vec<u8>, tag: u8, numbers: &[u32]) -> Result<(), Stop> {
     let bytes_max = numbers.len() * NUMBER_BYTES_MAX;
-    // The numbers are written, and copied after their length.
+    // The numbers are written to one list, then copied to another after their length.
     work::claim(2 * bytes_max as u64)?;
     let mut written = Vec::with_capacity(bytes_max);
     numbers.iter().for_each(|number| varint::write_u32(&mut written, *number));
@@ -116,7 +116,7 @@ fn value_bytes(value: &Value) -> Option<Vec<u8>> {
 }
 
 impl Layer {
-    /// A layer without features.
+    /// Makes a layer without features.
     pub fn new(name: &'static str, extent: u32) -> Layer {
         Layer {
             name,
@@ -129,14 +129,15 @@ impl Layer {
         }
     }
 
-    /// Returns the properties as features have them. Those without a value that the format has are left out.
+    /// Returns the properties as features have them. Properties whose values the format cannot represent are
+    /// left out.
     ///
     /// # Errors
-    /// There is no memory for them, or the request is to end.
+    /// There is not enough memory, or the request was cancelled.
     pub fn tags<'p>(&mut self, properties: impl Iterator<Item = Property<'p>>) -> Result<Tags, Stop> {
         let mut numbers = Vec::new();
         for (name, value) in properties {
-            // Each is a key of a table, and written.
+            // Each name and value is stored twice: as the key of a table, and encoded.
             work::claim(2 * (name.len() + value.as_str().map_or(0, str::len)) as u64)?;
             let Some(value) = value_bytes(value) else { continue };
             numbers.push(self.key(name)?);
@@ -152,7 +153,7 @@ impl Layer {
     /// Adds a feature.
     ///
     /// # Errors
-    /// There is no memory for it, or the request is to end.
+    /// There is not enough memory, or the request was cancelled.
     pub fn add(&mut self, outline: &Outline, tags: &Tags) -> Result<(), Stop> {
         work::check_beyond_deadline()?;
         let mut feature = tags.0.clone();

@@ -9,7 +9,7 @@ const MOVE_TO: u32 = 1;
 const LINE_TO: u32 = 2;
 const CLOSE_PATH: u32 = 7;
 
-/// What a feature is.
+/// The kind of a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OutlineKind {
     Points = 1,
@@ -41,7 +41,7 @@ impl Pen {
     }
 
     fn go(&mut self, to: (i64, i64)) {
-        // Steps are of 32 bits and wrap around, for the reader as for the writer.
+        // Steps have 32 bits and wrap around, in the reader as well as here.
         let step = |to: i64, from: i64| varint::zigzag(i64::from((to - from) as i32)) as u32;
         self.commands.push(step(to.0, self.at.0));
         self.commands.push(step(to.1, self.at.1));
@@ -61,7 +61,7 @@ impl Pen {
 }
 
 impl Outline {
-    /// A rectangle of whole pixels, or what is left of it without width or height.
+    /// Draws a rectangle of whole pixels; a line or a point if it has no width or height.
     pub(super) fn rectangle((left, right): (i64, i64), (top, bottom): (i64, i64)) -> Outline {
         let mut pen = Pen::new();
         let kind = match (left == right, top == bottom) {
@@ -98,13 +98,13 @@ pub(super) fn points_of(pixels: &[Pixel], within: Box) -> Option<Outline> {
     pen.outline(OutlineKind::Points)
 }
 
-/// Lines or polygons of which the parts inside a square are drawn.
+/// Draws the parts of lines or polygons that lie inside a square.
 pub(super) struct Drawing {
     within: Box,
     pen: Pen,
 }
 
-/// Corners that a line has in memory while it is drawn: moved, clipped, simplified and rounded.
+/// How many copies of a line's corners exist while it is drawn: moved, clipped, simplified and rounded ones.
 const COPIES: usize = 6;
 
 impl Drawing {
@@ -188,8 +188,8 @@ fn moved(corners: &[Pixel], east: f64) -> impl Iterator<Item = Pixel> + '_ {
     corners.iter().map(move |at| Pixel { x: at.x + east, y: at.y })
 }
 
-/// Positive where the ring goes clockwise on a map whose y goes down. Coordinates have up to 33 bits, because
-/// extent and buffer are only limited by their 32.
+/// Returns twice the area of a ring, which is positive if the ring goes clockwise on a map whose y axis
+/// points down. Coordinates have up to 33 bits, because extent and buffer may be any 32-bit numbers.
 fn doubled_area(ring: &[(i64, i64)]) -> i128 {
     let product = |one: i64, other: i64| i128::from(one) * i128::from(other);
     let next = ring.iter().skip(1).chain(ring.first());

@@ -244,7 +244,7 @@ fn keep_hopeful(docs: &mut Vec<DocId>, sums: &mut Vec<f64>, goal: Goal) {
 }
 
 impl Clause<'_> {
-    /// The bound in the span divided by the number of documents.
+    /// Returns the bound in the span divided by the number of documents.
     fn worth(&self) -> f32 {
         self.bound / self.term.postings.doc_freq() as f32
     }

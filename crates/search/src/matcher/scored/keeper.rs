@@ -4,7 +4,8 @@ use limber_segment::DocId;
 
 /// Receives scored documents in ascending order.
 pub(crate) trait Keeper {
-    /// The score that later documents must exceed; `None` if any document is wanted. It never decreases.
+    /// Returns the score that later documents must exceed; `None` if any document is wanted. It never
+    /// decreases.
     fn threshold(&self) -> Option<f32>;
 
     /// Receives documents with their scores, some of which may not exceed the threshold.

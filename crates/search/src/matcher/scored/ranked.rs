@@ -23,7 +23,7 @@ enum FoundBy<'a> {
 }
 
 impl<'a> Ranked<'a> {
-    /// Documents with all terms of `required`, or with any of `optional` if `required` is empty.
+    /// Matches documents with all terms of `required`, or with any of `optional` if `required` is empty.
     pub fn by_terms(
         required: &[&'a TermNode],
         optional: &[&'a TermNode],
@@ -37,7 +37,7 @@ impl<'a> Ranked<'a> {
         Ok(Ranked { found_by, guards })
     }
 
-    /// Documents with a phrase; `None` unless it consists of single terms at fixed positions.
+    /// Matches documents with a phrase; `None` unless the phrase consists of single terms at fixed positions.
     pub fn by_phrase(
         phrase: &'a PhraseNode,
         guards: Guards<'a>,

@@ -15,7 +15,7 @@ impl PositionQueue {
         PositionQueue { heap: Vec::with_capacity(capacity), precedes }
     }
 
-    /// The number of queued parts.
+    /// Returns the number of queued parts.
     pub fn len(&self) -> usize {
         self.heap.len()
     }
@@ -24,7 +24,7 @@ impl PositionQueue {
         self.heap.clear();
     }
 
-    /// The key and the part that come first.
+    /// Returns the key and the part that come first.
     pub fn first(&self) -> Option<((i64, i64), usize)> {
         self.heap.first().copied()
     }

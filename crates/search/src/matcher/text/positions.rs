@@ -88,7 +88,7 @@ impl Leaf {
     /// Makes a leaf of a text: the tokens with the indexes `places` have these ascending positions. `None` if
     /// there are none.
     pub fn of_text(mut positions: Vec<u32>, mut places: Vec<u32>) -> Option<Leaf> {
-        // Of several tokens at a position, the first is highlighted.
+        // If there are several tokens at a position, the first one is highlighted.
         let mut kept = 0;
         for at in 0..positions.len() {
             if kept == 0 || positions[kept - 1] != positions[at] {
@@ -131,7 +131,7 @@ impl Leaf {
         self.position()
     }
 
-    /// The current position; -1 before the first one.
+    /// Returns the current position; -1 before the first one.
     pub fn position(&self) -> i64 {
         match self.passed.checked_sub(1) {
             None => -1,
@@ -139,7 +139,7 @@ impl Leaf {
         }
     }
 
-    /// The index of the current token, if the leaf is one of a text.
+    /// Returns the index of the current token, if the leaf is one of a text.
     pub fn token(&self) -> Option<u32> {
         match &self.occurrences {
             Occurrences::Text(places) => places.get(self.passed.checked_sub(1)?).copied(),

@@ -16,7 +16,7 @@ use crate::context::ShardSnapshot;
 /// The inner hits of a query that finds documents by nested documents or by those on the other side of a
 /// join.
 pub(crate) trait InnerHitsRequest: Any + Debug + Send + Sync {
-    /// The name under which they are shown; `None` stands for the path or the relation of the query.
+    /// Returns the name under which they are shown; `None` stands for the path or the relation of the query.
     fn name(&self) -> Option<&str>;
 
     /// Whether the query matches nothing, instead of failing, in an index without its path.
@@ -25,7 +25,7 @@ pub(crate) trait InnerHitsRequest: Any + Debug + Send + Sync {
     /// Whether the sequence numbers of inner hits are shown.
     fn shows_sequence_numbers(&self) -> bool;
 
-    /// The number of inner hits that are sorted for a hit: the sum of `from` and `size`.
+    /// Returns the number of inner hits that are sorted for a hit: the sum of `from` and `size`.
     fn window(&self) -> u64;
 }
 

@@ -104,7 +104,7 @@ fn parse_score_mode(text: &str) -> Result<NestedScore, RequestError> {
     })
 }
 
-/// The error for a path without a nested object.
+/// Returns the error for a path without a nested object.
 pub(crate) fn no_nested_object(shard: &ShardSnapshot, path: &str) -> RequestError {
     shard.query_shard_exception(format!("[nested] failed to find nested object under path [{path}]"))
 }

@@ -154,7 +154,8 @@ impl QueryNode for DistanceFeature {
             }
             ValueKind::Date { format, resolution } => {
                 let text = json::scalar_text(&self.origin).unwrap_or_default();
-                // As in Elasticsearch, an origin without a time stands for its last instant.
+                // As in Elasticsearch, an origin without a time means the last instant of the period that it
+                // names.
                 let now_millis = binder.dates().now_millis;
                 let instant = format.parse_instant_with_math(&text, now_millis, true, &Zone::Utc)?;
                 let pivot = json::time_nanos(&self.pivot, "pivot").map_err(|_| {
@@ -229,7 +230,7 @@ impl BoundNode for FeatureNode {
     }
 }
 
-/// Scores by the distance from an origin, using a column. Of several values, the nearest counts.
+/// Scores by the distance from an origin, using a column. The nearest of several values counts.
 struct FeatureScorer<'a> {
     node: &'a FeatureNode,
     column: NumberColumn<'a>,

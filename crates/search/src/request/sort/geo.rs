@@ -12,7 +12,7 @@ use crate::geo::Validation;
 use crate::values::json;
 use crate::values::mode::Mode;
 
-/// Most points of one sort.
+/// Maximum number of points of one sort.
 const POINTS_MAX: usize = 1000;
 
 /// The origin of a sort by distance.

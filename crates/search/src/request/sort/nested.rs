@@ -45,7 +45,7 @@ fn has_key(value: &Value, key: &str) -> bool {
     false
 }
 
-/// Most levels of one sort.
+/// Maximum number of levels of one sort.
 const LEVELS_MAX: usize = 50;
 
 impl NestedSort {

@@ -129,7 +129,7 @@ pub(crate) struct Scope {
     pub boost: f32,
 }
 
-/// Most contexts of one request.
+/// Maximum number of contexts of one request.
 const SCOPES_MAX: usize = 1024;
 
 /// Returns the prefixes of a field's terms for the requested contexts.

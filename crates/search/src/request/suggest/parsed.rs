@@ -44,16 +44,16 @@ impl Kind {
 pub(crate) struct Common {
     pub field: String,
     pub analyzer: Option<String>,
-    /// Most options of an entry.
+    /// Maximum number of options of an entry.
     pub size: usize,
-    /// Most options that a shard returns.
+    /// Maximum number of options that a shard returns.
     pub shard_size: usize,
 }
 
 /// Default size. Source: `SuggestionSearchContext`.
 const SIZE_DEFAULT: usize = 5;
 
-/// Most options that one suggestion may request; their memory is charged as they are collected.
+/// Maximum number of options that one suggestion may request; their memory is charged as they are collected.
 const SIZE_MAX: i32 = 10_000;
 
 impl Suggest {

@@ -1,11 +1,11 @@
-//! Smoothing models: how a language model rates sequences of words that no document has.
+//! Smoothing models: how a language model rates sequences of words that no document contains.
 
 use limber_mapping::RequestError;
 use serde_json::Value;
 
 use crate::values::json;
 
-/// How sequences of words are rated that no document has.
+/// How sequences of words that no document contains are rated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Smoothing {
     StupidBackoff { discount: f64 },

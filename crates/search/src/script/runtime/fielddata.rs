@@ -62,10 +62,10 @@ pub(super) struct Fielddata<'a> {
 }
 
 impl<'a> Fielddata<'a> {
-    /// Opens the field; builds the table unless it is the last one.
+    /// Opens the field. Builds the segment's table unless `last` holds it already.
     ///
     /// # Errors
-    /// Not enough memory; cancelled; corrupt data.
+    /// There is not enough memory, the request was cancelled, or the data is corrupt.
     pub fn open(segment: &'a Segment, path: &'a str, last: &LastTable) -> Result<Fielddata<'a>> {
         let id = segment.meta().id;
         let kept = last.0.lock().take().filter(|(kept, _)| *kept == id);

@@ -6,7 +6,7 @@ pub(crate) struct RuntimeTerms {
     bytes: Vec<u8>,
     /// Start and end of term `i` in `bytes`.
     spans: Vec<(u32, u32)>,
-    /// The first term that was added with the bytes of term `i`, as far as it is known.
+    /// For each term, the first term that was added with the same bytes, if it is known.
     firsts: Vec<u32>,
     /// Index in the batch of the document that has term `i`; ascending.
     pub positions: Vec<u32>,

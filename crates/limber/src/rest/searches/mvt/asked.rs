@@ -1,4 +1,4 @@
-//! What a request for a tile asks for, and the search that finds it.
+//! A parsed request for a tile, and the search that answers it.
 
 use limber_engine::Result;
 use limber_mapping::{ObjectParser, RequestError};
@@ -13,7 +13,7 @@ use crate::http::request::{Request, parse_flag};
 const PRECISION_MAX: i32 = 8;
 /// Finest resolution of H3.
 const RESOLUTION_MAX: i32 = 15;
-/// Buckets of a grid at most (`MultiBucketConsumerService.DEFAULT_MAX_BUCKETS`).
+/// Maximum number of buckets of a grid (`MultiBucketConsumerService.DEFAULT_MAX_BUCKETS`).
 const BUCKET_COUNT_MAX: u32 = 65_535;
 
 const PARSER: ObjectParser<'_> = ObjectParser::new("vector-tile");
@@ -55,7 +55,7 @@ impl Asked {
     /// Parses the path, the body, and the URL parameters, which override the body.
     ///
     /// # Errors
-    /// In Elasticsearch's words.
+    /// Fails for an invalid request, with Elasticsearch's messages.
     pub fn parse(request: &Request, body: &Value) -> Result<Asked> {
         let number = |name: &str| -> Result<i32> {
             let text = request.path(name);
@@ -177,10 +177,10 @@ impl Asked {
         Ok(())
     }
 
-    /// The search that finds what is on the tile.
+    /// Returns the body of the search for the hits on the tile.
     ///
     /// # Errors
-    /// There is no memory for it, or the request is to end.
+    /// There is not enough memory, or the request was cancelled.
     pub fn search_body(&self) -> Result<Value> {
         let mut body = json!({
             "size": self.size,
@@ -227,13 +227,14 @@ impl Asked {
         }
     }
 
-    /// West, east, south and north of what is searched: hexagons reach beyond the tile.
+    /// Returns the west, east, south and north ends of the searched area, which is larger than the tile for
+    /// hexagons, because they reach beyond it.
     fn searched(&self) -> [f64; 4] {
         let bounds = self.frame.bounds();
         if !self.is_hex || self.zoom == 0 || self.grid_precision == 0 {
             return [bounds.west, bounds.east, bounds.south, bounds.north];
         }
-        // Measured by Elasticsearch for resolution 2; less by a factor of 2.5 with each finer one.
+        // Elasticsearch measured these margins for resolution 2. Each finer resolution divides them by 2.5.
         let finer = 2.5f64.powi(self.cell_precision() - 2);
         let (width, height) = (51.2 / finer, 3.7 / finer);
         let turned = |longitude: f64| match longitude {
@@ -250,7 +251,7 @@ impl Asked {
         [west, east, south, (bounds.north + height).min(MERCATOR_LATITUDE_MAX)]
     }
 
-    /// Zoom of the grid's tiles, or resolution of its hexagons.
+    /// Returns the zoom of the grid's tiles, or the resolution of its hexagons.
     fn cell_precision(&self) -> i32 {
         let finer = self.zoom + self.grid_precision;
         match self.is_hex {
@@ -269,7 +270,7 @@ impl Asked {
         fields
     }
 
-    /// The field's values in a script.
+    /// Returns the expression by which a script reads the field's values.
     fn doc_values(&self) -> String {
         format!("doc['{}']", self.field.replace('\\', "\\\\").replace('\'', "\\'"))
     }

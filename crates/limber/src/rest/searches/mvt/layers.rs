@@ -1,4 +1,4 @@
-//! The answer of the search as the layers `hits`, `aggs` and `meta`.
+//! Draws the search's response as the layers `hits`, `aggs` and `meta`.
 
 use std::borrow::Cow;
 
@@ -13,10 +13,10 @@ use super::asked::{Asked, GridType};
 use super::names::{BOUNDS, CENTROID, GRID, LABEL, OWN_PREFIX};
 use crate::rest::searches::search::refused;
 
-/// The bytes of the tile.
+/// Returns the bytes of the tile.
 ///
 /// # Errors
-/// There is no memory for it, or its client is gone.
+/// There is not enough memory, or the client has disconnected.
 pub fn tile_of(asked: &Asked, mut found: SearchResponse) -> Result<Vec<u8>> {
     let mut tile = Vec::new();
     let hits = std::mem::take(&mut found.hits);
@@ -69,7 +69,7 @@ fn add_label(layer: &mut Layer, outline: &Outline, mut properties: Properties<'_
 /// Adds the scalars of a value under their paths.
 fn flatten<'v>(value: &'v Value, path: &str, properties: &mut Properties<'v>) -> Result<()> {
     let mut inside = |name: &str, value: &'v Value| {
-        // Each scalar repeats the names of what it is in.
+        // The path of each scalar repeats the names of the objects around it.
         work::claim((path.len() + name.len() + 1) as u64)?;
         match path {
             "" => flatten(value, name, properties),
@@ -132,7 +132,7 @@ fn add_fields<'v>(properties: &mut Properties<'v>, fields: &'v Map<String, Value
     }
 }
 
-/// Bytes of a geometry for each byte of its text, at most about.
+/// About the most bytes that a geometry takes per byte of its text.
 const GEOMETRY_FACTOR: usize = 8;
 
 /// Returns the geometries of the drawn field: all points are one feature, each shape is its own.

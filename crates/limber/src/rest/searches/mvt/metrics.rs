@@ -1,4 +1,5 @@
-//! The aggregations of a request: "may a tile have it, and of which of its values are there statistics?"
+//! The aggregations of a request: "may a tile have this one, and which of its values get statistics over all
+//! cells?"
 
 use std::borrow::Cow;
 use std::iter;
@@ -29,7 +30,7 @@ const METRICS: [(&str, &[&[&str]]); 13] = [
     ("value_count", &[]),
 ];
 
-/// The type of an aggregation: the one member that is neither `meta` nor sub-aggregations.
+/// Returns the type of an aggregation, which is the one member that is neither `meta` nor sub-aggregations.
 fn type_of(body: &Value) -> Option<(&str, &Value)> {
     let mut members = body.as_object()?.iter().map(|(name, value)| (name.as_str(), value));
     members.find(|(name, _)| !matches!(*name, "meta" | "aggs" | "aggregations"))
@@ -38,7 +39,7 @@ fn type_of(body: &Value) -> Option<(&str, &Value)> {
 /// Checks the aggregations of a request.
 ///
 /// # Errors
-/// In Elasticsearch's words.
+/// A tile does not support one of them. Messages are Elasticsearch's.
 pub fn check_aggregations(given: &Map<String, Value>) -> Result<()> {
     for (name, body) in given {
         if name.starts_with(OWN_PREFIX) {
@@ -51,7 +52,7 @@ pub fn check_aggregations(given: &Map<String, Value>) -> Result<()> {
                 "Two sibling aggregations cannot have the same name: [{name}]"
             )));
         }
-        // The search itself refuses what is not an aggregation.
+        // The search itself refuses a member that is not an aggregation.
         let Some((kind, _)) = type_of(body) else { continue };
         if !METRICS.iter().any(|(metric, _)| *metric == kind) {
             return Err(RequestError::illegal_argument(format!(
@@ -62,17 +63,18 @@ pub fn check_aggregations(given: &Map<String, Value>) -> Result<()> {
     Ok(())
 }
 
-/// Claims the memory of one statistic over all cells: a list of percentiles may ask for any number. The name
-/// is in the body twice, and in what is compiled from it.
+/// Claims the memory of one statistic over all cells, because a list of percentiles may request any number of
+/// them. The body holds the name of each statistic twice, and the compiled search holds it again.
 ///
 /// # Errors
-/// There is no memory for it, or the request is to end.
+/// There is not enough memory, or the request was cancelled.
 pub fn claim_statistic(name: &str) -> Result<()> {
     const NAME_COPIES: usize = 6;
     Ok(work::claim((NAME_COPIES * name.len()) as u64)?)
 }
 
-/// Returns the values of a metric that a statistic over all cells is made of; `None` for its only one.
+/// Returns the values of a metric that get a statistic over all cells each; a metric with a single value has
+/// `None`.
 pub fn metrics_of(body: &Value) -> Box<dyn Iterator<Item = Option<Cow<'static, str>>> + '_> {
     let named = |number: f64| Some(format!("{number:?}").into());
     let Some((kind, options)) = type_of(body) else { return Box::new(iter::empty()) };

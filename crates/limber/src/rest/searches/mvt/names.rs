@@ -1,10 +1,10 @@
-//! The names that a tile's search gives to what is its own.
+//! Names of the aggregations and fields that a tile adds to its search.
 
-/// Aggregations of the request may not be named like the tile's own.
+/// Names of the request's aggregations may not begin with this prefix, which the tile's own names have.
 pub const OWN_PREFIX: &str = "_mvt_";
-/// The point that stands for all places of a cell.
+/// The aggregation that computes the centroid of the points in a cell.
 pub const CENTROID: &str = "_mvt_centroid";
-/// The field with the place of a label.
+/// The field with the position of a label.
 pub const LABEL: &str = "_mvt_label_position";
 /// The aggregation of the grid.
 pub const GRID: &str = "grid";

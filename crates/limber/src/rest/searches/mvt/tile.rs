@@ -1,4 +1,4 @@
-//! The endpoint: request to search, answer to tile.
+//! The endpoint `_mvt`: turns the request into a search, and the search's response into a tile.
 
 use limber_engine::{IndicesOptions, Result};
 use limber_search::{SearchRequest, UrlParameters};

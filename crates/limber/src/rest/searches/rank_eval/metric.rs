@@ -30,7 +30,7 @@ enum Kind {
 /// The score of one request and its details.
 pub struct Score {
     pub value: f64,
-    /// Such as `{"precision": {...}}`.
+    /// The metric's details, such as `{"precision": {...}}`.
     pub details: Value,
 }
 

@@ -4,7 +4,7 @@
 /// strings.
 pub(super) type Cut = (usize, usize, &'static [&'static str]);
 
-/// Words that are cut in a way of their own.
+/// Words with a rule of their own.
 pub(super) const IRREGULAR: &[Cut] = &[
     (9, 4, &["καθεστωτοσ", "καθεστωτων"]),
     (8, 4, &["γεγονοτοσ", "γεγονοτων"]),
@@ -38,7 +38,7 @@ pub(super) const IRREGULAR: &[Cut] = &[
     (2, 1, &["φωσ"]),
 ];
 
-/// Endings of verbs and nouns that are removed where no rule removed anything.
+/// Endings of verbs and nouns that are removed if no rule has removed anything.
 pub(super) const ENDINGS: &[Cut] = &[
     (9, 9, &["ιοντουσαν"]),
     (8, 8, &["ιομασταν", "ιοσασταν", "ιουμαστε", "οντουσαν"]),

@@ -13,7 +13,7 @@ pub(super) struct Rule {
     pub(super) vowel: &'static str,
     /// Restores the string in all other cases instead.
     pub(super) is_unless: bool,
-    /// If the rest equals one of the first list or ends with one of the second, nothing is restored.
+    /// If the rest equals an entry of the first list or ends with one of the second, nothing is restored.
     pub(super) never_whole: &'static [&'static str],
     pub(super) never_ends: &'static [&'static str],
 }

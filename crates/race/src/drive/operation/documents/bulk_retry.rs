@@ -16,7 +16,7 @@ pub(crate) struct Sent<'a> {
     pub has_actions: bool,
     pub timeout: Option<Duration>,
     pub is_detailed: bool,
-    /// How often rejected items are sent again at most.
+    /// Maximum number of times that rejected items are sent again.
     pub retries_max: u64,
     /// Number of documents in the body: the weight of the request, in `unit`.
     pub documents: u64,

@@ -57,7 +57,7 @@ enum Criterion {
 struct RunUntil {
     request: Request,
     timeout: Option<Duration>,
-    /// Keys joined by dots. `item` stands for the items of an array, of which the first is used.
+    /// Keys joined by dots. `item` means the items of an array, of which the first is used.
     path: String,
     criterion: Criterion,
     wait: Duration,

@@ -2,7 +2,7 @@
 //!
 //! One thread per cluster, with its own connection, sleeps until the next device is due and asks it. The
 //! devices of a cluster take turns, so that a slow answer delays samples and requests do not pile up. A
-//! device that fails is not asked again, and the user is told why.
+//! device that fails is not used again, and the user learns why.
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};

@@ -54,7 +54,7 @@ impl BreadthFirstWindow {
         Ok(Some(BreadthFirstWindow { segment, start, docs }))
     }
 
-    /// Makes the deferred of a segment whose documents all count.
+    /// Returns the deferred documents of a segment in which every document counts.
     pub fn whole(segment: usize, doc_count: u32) -> impl Iterator<Item = BreadthFirstWindow> {
         (0..doc_count).step_by(WINDOW as usize).map(move |start| BreadthFirstWindow {
             segment,
@@ -63,7 +63,7 @@ impl BreadthFirstWindow {
         })
     }
 
-    /// The sort key of deferred.
+    /// Returns the key by which deferred documents are sorted.
     pub fn place(&self) -> (usize, DocId) {
         (self.segment, self.start)
     }

@@ -45,7 +45,7 @@ impl<'a> Disjunction<'a> {
         }
     }
 
-    /// The position when there is no current interval: before the first one or after the last one.
+    /// Returns the position when there is no current interval: before the first one or after the last one.
     fn outside(&self) -> i64 {
         if self.current == Current::Before { -1 } else { NO_MORE }
     }

@@ -15,12 +15,12 @@ pub(crate) trait Intervals {
     /// Moves to the next interval and returns its start, or [`NO_MORE`] if there is none.
     fn next(&mut self) -> Result<i64>;
 
-    /// The start of the current interval; -1 before the first one, [`NO_MORE`] after the last one.
+    /// Returns the start of the current interval; -1 before the first one, [`NO_MORE`] after the last one.
     fn start(&self) -> i64;
 
     fn end(&self) -> i64;
 
-    /// The number of positions inside the current interval that belong to none of its parts.
+    /// Returns the number of positions inside the current interval that belong to none of its parts.
     fn gaps(&self) -> i64;
 
     fn width(&self) -> i64 {

@@ -15,13 +15,13 @@ pub(crate) trait Spans {
     /// Moves to the next span and returns its start, or [`NO_MORE`] if there is none.
     fn next(&mut self) -> i64;
 
-    /// The start of the current span; -1 before the first one, [`NO_MORE`] after the last one.
+    /// Returns the start of the current span; -1 before the first one, [`NO_MORE`] after the last one.
     fn start(&self) -> i64;
 
     fn end(&self) -> i64;
 
-    /// The width, which lowers the weight of a span: the positions between its parts, or the positions that
-    /// it covers.
+    /// Returns the width, which lowers the weight of a span: the positions between its parts, or the
+    /// positions that it covers.
     fn width(&self) -> i64;
 
     /// Moves to the first span that does not start before `position`. A gap moves to `position` itself.

@@ -30,7 +30,7 @@ pub(crate) trait BoundFunction: Debug + Send + Sync {
         false
     }
 
-    /// Upper bounds of the function that are known without reading documents, if any.
+    /// Returns upper bounds of the function that are known without reading documents, if any.
     fn max_scores(&self) -> Option<Box<dyn MaxScores + '_>> {
         None
     }

@@ -84,7 +84,7 @@ pub(super) struct Chosen<'c> {
 }
 
 impl Candidates {
-    /// `terms` are in the order in which they were met.
+    /// `terms` are in the order in which they were found.
     pub fn of(
         terms: Vec<(String, u32)>,
         fields: Vec<Arc<Field>>,

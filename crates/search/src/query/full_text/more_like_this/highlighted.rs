@@ -28,13 +28,13 @@ impl MoreLikeThisTerms {
         self.candidates.iter().flat_map(|candidates| &candidates.fields).map(|field| &**field)
     }
 
-    /// The product of all boosts from the root query down to it.
+    /// Returns the product of all boosts from the root query down to it.
     pub fn boost(&self) -> f32 {
         self.boost
     }
 
-    /// Returns the terms of `field` that are highlighted in a text of it. `is_there` tells which terms the
-    /// text has: for this field the text is the only document, and for other fields the document frequencies
+    /// Returns the terms of `field` that are highlighted in a text of it. `is_there` says which terms the
+    /// text has. For this field the text is the only document, and for other fields the document frequencies
     /// of the shard are used.
     pub fn terms_in_field<'l>(&'l self, field: &Field, is_there: impl Fn(&[u8]) -> bool) -> Vec<&'l [u8]> {
         let doc_freq = |other: &Field, term: &str, of_shard: u64| match other.path == field.path {
