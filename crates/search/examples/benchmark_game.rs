@@ -18,10 +18,13 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
+use std::slice;
 use std::sync::Arc;
 
 use limber_mapping::document::{self, Scratch};
 use limber_mapping::{Mapping, MappingSettings};
+use limber_search::query::Query;
+use limber_search::request::{self, Order, Sort, TrackTotalHits};
 use limber_search::{
     CountRequest, IndexRef, SearchContext, SearchRequest, SearchResponse, ShardSettings, ShardSnapshot,
     UrlParameters,
@@ -149,13 +152,13 @@ struct Engine {
 impl Engine {
     /// Answers a query; `None` if there is no such collector.
     fn answer(&self, collector: &str, query: &str) -> Option<u64> {
-        let query = json!({ "query_string": { "query": query, "default_field": "text" } });
         if matches!(collector, "COUNT" | "UNOPTIMIZED_COUNT") {
             return Some(self.count(query));
         }
         if let Some(size) = collector.strip_prefix("AGREE_") {
             let size = size.parse().ok()?;
             let mut best = [false, true].map(|counts| {
+                let query = json!({ "query_string": { "query": query, "default_field": "text" } });
                 let mut body = body(&query, size, counts);
                 body["stored_fields"] = json!([]);
                 let hits = self.search(&body).hits.into_iter();
@@ -166,17 +169,28 @@ impl Engine {
         let mut parts = collector.strip_prefix("TOP_")?.split('_');
         let size = parts.next()?.parse().ok()?;
         let mode = parts.next();
-        let mut body = body(&query, size, mode == Some("COUNT"));
+        let mut request = SearchRequest {
+            query: Some(parsed(query)),
+            size: Some(size),
+            track_total_hits: TrackTotalHits::None,
+            ..SearchRequest::default()
+        };
         match mode {
-            Some("FF") => body["sort"] = json!([{ "sort_field": "desc" }]),
-            Some("SOME") => body["track_total_hits"] = json!(COUNTED_BY_DEFAULT),
-            _ => {}
+            None => {}
+            Some("COUNT") => request.track_total_hits = TrackTotalHits::Exact,
+            Some("SOME") => request.track_total_hits = TrackTotalHits::UpTo(COUNTED_BY_DEFAULT),
+            Some("FF") => {
+                let mut sort = Sort::by("sort_field");
+                sort.order = Order::Descending;
+                request.sort = vec![sort];
+            }
+            Some(_) => return None,
         }
-        let response = self.search(&body);
+        let ranking = limber_search::rank(slice::from_ref(&self.shard), &request, &self.context());
+        let ranking = ranking.expect("an answer");
         match mode {
-            Some("COUNT") => Some(response.total.map_or(0, |total| total.value)),
-            None | Some("FF" | "SOME") => Some(1),
-            Some(_) => None,
+            Some("COUNT") => ranking.total.map(|total| total.value),
+            _ => Some(1),
         }
     }
 
@@ -184,18 +198,23 @@ impl Engine {
         SearchContext::new(self.ledger.clone(), 0)
     }
 
-    fn count(&self, query: Value) -> u64 {
-        let request = CountRequest::parse(&json!({ "query": query }), &UrlParameters::default());
-        let request = request.expect("a sound query");
-        let shards = std::slice::from_ref(&self.shard);
+    fn count(&self, query: &str) -> u64 {
+        let request = CountRequest { query: Some(parsed(query)), ..CountRequest::default() };
+        let shards = slice::from_ref(&self.shard);
         limber_search::count(shards, &request, &self.context()).expect("an answer").count
     }
 
     fn search(&self, body: &Value) -> SearchResponse {
         let request = SearchRequest::parse(body, &UrlParameters::default()).expect("a sound query");
-        let shards = std::slice::from_ref(&self.shard);
+        let shards = slice::from_ref(&self.shard);
         limber_search::execute(shards, &request, &self.context()).expect("an answer")
     }
+}
+
+/// Parses a query in Lucene's syntax.
+fn parsed(query: &str) -> Query {
+    let query = json!({ "query_string": { "query": query, "default_field": "text" } });
+    request::read_query(&query).expect("a sound query")
 }
 
 /// Builds a search that finds and ranks documents and fetches nothing of them.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use limber_mapping::RequestError;
 use limber_store::Charge;
 use limber_work as work;
-use limber_work::Work;
+use limber_work::{Account, Work};
 use serde_json::Value;
 
 use super::{expand, fusion, profile};
@@ -70,7 +70,7 @@ fn check_limits(shards: &[ShardSnapshot], request: &SearchRequest) -> Result<()>
 }
 
 /// Returns the shards with the mapping extended by the request's runtime mappings.
-fn with_runtime_mappings<'s>(
+pub(super) fn with_runtime_mappings<'s>(
     shards: &'s [ShardSnapshot],
     request: &SearchRequest,
     context: &SearchContext,
@@ -129,25 +129,36 @@ fn run(
     is_scroll: bool,
     context: &SearchContext,
 ) -> Result<SearchResponse> {
-    let context = &within_request(request, shards, context);
-    let work = context.work();
-    // Otherwise the caller holds the answer.
-    let own_meter = work.meter.clone().filter(|_| Work::current().is_none_or(|work| work.meter.is_none()));
-    let entered = work.enter();
-    let outcome = run_entered(shards, request, cursor, is_scroll, context);
-    // Code that could not report a refused allocation has made this answer wrong, so it fails.
-    let refusal = entered.refusal();
-    let mut response = outcome?;
-    refusal.map_or(Ok(()), Err)?;
-    if let Some(meter) = own_meter {
-        work::check_beyond_deadline()?;
-        response.charges.push(meter.take_account().into());
-    }
+    let run = |context: &SearchContext| run_entered(shards, request, cursor, is_scroll, context);
+    let (mut response, held) = entered(shards, request, context, run)?;
+    response.charges.extend(held);
     Ok(response)
 }
 
+/// Runs a part of a search as the request's work. Returns its result together with the account of what it
+/// holds, unless the caller's work has one.
+pub(super) fn entered<T>(
+    shards: &[ShardSnapshot],
+    request: &SearchRequest,
+    context: &SearchContext,
+    run: impl FnOnce(&SearchContext) -> Result<T>,
+) -> Result<(T, Option<Arc<dyn Account>>)> {
+    let context = &within_request(request, shards, context);
+    let work = context.work();
+    let own_meter = work.meter.clone().filter(|_| Work::current().is_none_or(|work| work.meter.is_none()));
+    let entered = work.enter();
+    let outcome = run(context);
+    // Code that could not report a refused allocation has made this answer wrong, so it fails.
+    let refusal = entered.refusal();
+    let result = outcome?;
+    refusal.map_or(Ok(()), Err)?;
+    let Some(meter) = own_meter else { return Ok((result, None)) };
+    work::check_beyond_deadline()?;
+    Ok((result, Some(meter.take_account().into())))
+}
+
 /// Returns the request with the sorts and hit counting that scrolls and points in time need.
-fn as_carried_out<'r>(
+pub(super) fn as_carried_out<'r>(
     request: &'r SearchRequest,
     cursor: Option<&Cursor>,
     is_scroll: bool,
@@ -294,7 +305,7 @@ fn check_intact(answered: &[&ShardSnapshot], context: &SearchContext) -> Result<
 /// Returns for each shard whether it is known that nothing in it matches; empty if that was not checked.
 /// One shard always remains if aggregations need it to name their types. Source:
 /// `CanMatchPreFilterSearchPhase`.
-fn skipped_shards(
+pub(super) fn skipped_shards(
     shards: &[ShardSnapshot],
     request: &SearchRequest,
     is_scroll: bool,
@@ -344,7 +355,7 @@ fn of_next_phase(context: &SearchContext) -> SearchContext {
 }
 
 /// Charges the hits that all shards may return, before any is collected.
-fn charge_hits(
+pub(super) fn charge_hits(
     shards: &[ShardSnapshot],
     request: &SearchRequest,
     is_scroll: bool,
@@ -388,7 +399,7 @@ fn check_sort_kinds(found: &[(usize, ShardHits)]) -> Result<()> {
     Ok(())
 }
 
-fn reduce(
+pub(super) fn reduce(
     shard_count: usize,
     found: &[(usize, ShardHits)],
     best: Option<&Hit>,

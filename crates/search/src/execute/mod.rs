@@ -2,7 +2,7 @@
 //!
 //! [`conductor`] goes through the phases. [`query_phase`] asks the shards, or [`cached_answer`] knows what
 //! they answered before; [`fusion`] joins several rankings, [`expand`] fetches the hits of each group,
-//! [`profile`] shows what a search cost.
+//! [`profile`] shows what a search cost. [`ranking`] ends after the query phase.
 
 mod cached_answer;
 mod conductor;
@@ -10,5 +10,7 @@ mod expand;
 mod fusion;
 mod profile;
 mod query_phase;
+mod ranking;
 
 pub use conductor::{count, execute, execute_page};
+pub use ranking::{RankedDocument, Ranking, rank};

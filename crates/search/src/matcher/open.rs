@@ -37,7 +37,7 @@ pub(crate) fn open_postings(
     want: Want,
 ) -> Result<Option<Postings>> {
     let Some(terms) = segment.terms(&field.path)? else { return Ok(None) };
-    let Some(info) = terms.get(term)? else { return Ok(None) };
+    let Some(info) = terms.get_recent(term)? else { return Ok(None) };
     Ok(Some(segment.postings(&field.path, &info, want)?))
 }
 

@@ -94,7 +94,7 @@ impl<'a> Binder<'a> {
         let mut total_term_freq = 0;
         for segment in self.counted() {
             if let Some(terms) = segment.terms(&field.path)?
-                && let Some(info) = terms.get(term)?
+                && let Some(info) = terms.get_recent(term)?
             {
                 total_term_freq +=
                     if field.frequencies { info.total_term_freq } else { u64::from(info.doc_freq) };
@@ -182,7 +182,7 @@ impl<'a> Binder<'a> {
         let mut doc_freq = 0;
         for segment in self.counted() {
             if let Some(terms) = segment.terms(&field.path)? {
-                doc_freq += terms.get(term)?.map_or(0, |info| u64::from(info.doc_freq));
+                doc_freq += terms.get_recent(term)?.map_or(0, |info| u64::from(info.doc_freq));
             }
         }
         Ok(doc_freq)

@@ -8,7 +8,7 @@ use super::top::Top;
 use crate::error::Result;
 use crate::matcher::{Gathered, Ranked, WINDOW};
 
-/// Documents that are visited for the best hits between two checks of the clock.
+/// Documents that are visited for the best hits, or counted, between two checks of the clock.
 const CHECKED_DOCS: u32 = 16 * WINDOW;
 
 impl Run<'_, '_, '_, '_> {
@@ -62,7 +62,9 @@ impl Run<'_, '_, '_, '_> {
                 self.is_lower_bound = true;
                 return Ok(Progress::Stop);
             }
-            let end = start.saturating_add(WINDOW);
+            // Threads that share the segment claim it by windows.
+            let span = if self.claims.is_some() { WINDOW } else { CHECKED_DOCS };
+            let end = start.saturating_add(span);
             self.total += counted.count(start..end)?;
             start = end;
         }

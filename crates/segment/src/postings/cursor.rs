@@ -183,6 +183,29 @@ impl Postings {
         }
     }
 
+    /// Moves the documents that have the term to the front of `docs`, which ascend from the current document
+    /// or a later one on; returns their number.
+    pub fn retain(&mut self, docs: &mut [DocId]) -> usize {
+        let (mut kept, mut at) = (0, 0);
+        while let Some(target) = docs.get(at).copied() {
+            let mut found = self.doc;
+            if found < target {
+                found = self.advance(target);
+            }
+            if found == NO_MORE_DOCS {
+                break;
+            }
+            docs[kept] = target;
+            kept += usize::from(found == target);
+            at += 1;
+            // Documents before the one that was found do not have the term.
+            while docs.get(at).is_some_and(|doc| *doc < found) {
+                at += 1;
+            }
+        }
+        kept
+    }
+
     /// Returns the documents of the current block from the current one on; empty at the end.
     #[inline]
     pub fn block_docs(&self) -> &[DocId] {

@@ -15,6 +15,7 @@ use super::format::{BLOCK_OFFSET_BYTES, BLOCK_SHIFT, BLOCK_TERMS};
 use super::info::TermInfo;
 use super::lookup::AscendingLookup;
 use super::page;
+use super::recent::recent_or;
 use super::suffix_maxima::SuffixMaxima;
 use crate::index_options::IndexOptions;
 use crate::{Error, Result};
@@ -180,6 +181,15 @@ impl TermDictionary {
         let keys: usize = self.opened.directory.pages.iter().map(|page| page.first_key.len()).sum();
         let entry = size_of::<super::directory::PageEntry>() + FieldPages::SLOT_BYTES;
         (size_of::<TermDictionary>() + keys + self.opened.directory.pages.len() * entry) as u64
+    }
+
+    /// Does the same as [`TermDictionary::get`], for terms that are likely to be looked up again soon.
+    pub fn get_recent(&self, term: &[u8]) -> Result<Option<TermInfo>> {
+        let source = &self.opened.source;
+        match &self.part {
+            None => recent_or(source.segment_core, source.field, term, || self.get(term)),
+            Some(_) => self.get(term),
+        }
     }
 
     /// Returns the information about a term if it exists.

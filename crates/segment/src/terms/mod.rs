@@ -12,6 +12,7 @@ pub mod format;
 mod info;
 mod lookup;
 mod page;
+mod recent;
 mod suffix_maxima;
 #[cfg(test)]
 mod tests;

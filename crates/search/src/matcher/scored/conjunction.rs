@@ -326,6 +326,9 @@ impl<'a> Conjunction<'a> {
 
     /// Counts the matches before `end` that pass the guards, and leaves the first term at or after `end`.
     fn count(&mut self, end: DocId, guards: &mut Guards<'_>) -> Result<u64> {
+        if self.phrase.is_none() {
+            return self.count_by_blocks(end, guards);
+        }
         let (mut count, phrase) = (0, &mut self.phrase);
         each_common(&mut self.terms, end, |terms| {
             let passes = guards.allow(terms[0].postings.doc())?;
@@ -334,6 +337,29 @@ impl<'a> Conjunction<'a> {
         })?;
         self.status()?;
         Ok(count)
+    }
+}
+
+impl Conjunction<'_> {
+    /// [`Conjunction::count`] for terms whose positions do not matter: each term keeps the documents that it
+    /// has of a block of the first term. As that is the rarest one, hardly any of its documents could be
+    /// skipped.
+    fn count_by_blocks(&mut self, end: DocId, guards: &mut Guards<'_>) -> Result<u64> {
+        let (mut docs, mut total) = ([0; BLOCK], 0);
+        let [lead, others @ ..] = &mut self.terms[..] else { return Ok(0) };
+        while lead.postings.doc() < end {
+            let all = lead.block(end, &mut docs);
+            let mut count = all;
+            for other in &mut *others {
+                count = other.postings.retain(&mut docs[..count]);
+            }
+            for doc in &docs[..count] {
+                total += u64::from(guards.allow(*doc)?);
+            }
+            lead.pass(all, end);
+        }
+        self.status()?;
+        Ok(total)
     }
 }
 

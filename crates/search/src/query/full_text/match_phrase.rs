@@ -55,6 +55,11 @@ pub(in crate::query) fn parse_prefix(
     parse_as("match_phrase_prefix", Some(50), members)
 }
 
+/// Makes the query `match_phrase` of a text.
+pub(in crate::query) fn phrase(field: &str, text: String, slop: u32, analyzer: Option<String>) -> Query {
+    Query::new(MatchPhrase { slop, analyzer, ..MatchPhrase::new("match_phrase", field, text) })
+}
+
 /// Largest `max_expansions` of a request.
 const EXPANSIONS_MAX: i32 = 1024;
 
@@ -69,15 +74,7 @@ fn parse_as(
     if body.is_null() {
         return Err(requires("query value"));
     }
-    let mut node = MatchPhrase {
-        query,
-        field: field.to_owned(),
-        text: Value::Null,
-        slop: 0,
-        analyzer: None,
-        zero_terms_all: false,
-        expansions_max,
-    };
+    let mut node = MatchPhrase { expansions_max, ..MatchPhrase::new(query, field, Value::Null) };
     let mut slop = 0;
     match body {
         Value::Object(options) => {
@@ -112,6 +109,20 @@ fn parse_as(
     match values::scalar_text(&node.text) {
         None => Err(requires("query value")),
         Some(_) => Ok(common.query(node)),
+    }
+}
+
+impl MatchPhrase {
+    fn new(query: &'static str, field: &str, text: impl Into<Value>) -> MatchPhrase {
+        MatchPhrase {
+            query,
+            field: field.to_owned(),
+            text: text.into(),
+            slop: 0,
+            analyzer: None,
+            zero_terms_all: false,
+            expansions_max: None,
+        }
     }
 }
 

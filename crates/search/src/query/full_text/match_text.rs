@@ -26,6 +26,16 @@ pub(in crate::query) enum Operator {
     Or,
 }
 
+/// What a query that searches words, such as `query_string`, asks of the `match` that it makes of them.
+#[derive(Debug, Default)]
+pub(in crate::query) struct WordOptions {
+    pub is_and: bool,
+    pub minimum_should_match: Option<String>,
+    pub analyzer: Option<String>,
+    /// Whether synonyms of several words match as phrases.
+    pub ways_are_phrases: bool,
+}
+
 #[derive(Debug)]
 struct Match {
     /// The name of the query, for error messages.
@@ -59,6 +69,20 @@ pub(in crate::query) fn parse_bool_prefix(
     parse_as("match_bool_prefix", true, members)
 }
 
+/// Makes the query `match` of a text.
+pub(in crate::query) fn words(field: &str, text: String, options: WordOptions) -> Query {
+    let WordOptions { is_and, minimum_should_match, analyzer, ways_are_phrases } = options;
+    let operator = if is_and { Operator::And } else { Operator::Or };
+    let node = Match {
+        operator,
+        minimum_should_match,
+        analyzer,
+        ways_are_phrases,
+        ..Match::new("match", field, text)
+    };
+    Query::new(node)
+}
+
 fn parse_as(
     query: &'static str,
     is_bool_prefix: bool,
@@ -66,19 +90,7 @@ fn parse_as(
 ) -> Result<Query, RequestError> {
     let mut common = Common::default();
     let (field, body) = single_field(query, members, &mut common)?.ok_or_else(no_text)?;
-    let mut node = Match {
-        query,
-        field: field.to_owned(),
-        text: Value::Null,
-        operator: Operator::Or,
-        minimum_should_match: None,
-        analyzer: None,
-        zero_terms_all: false,
-        lenient: false,
-        is_bool_prefix,
-        ways_are_phrases: true,
-        fuzzy: None,
-    };
+    let mut node = Match { is_bool_prefix, ..Match::new(query, field, Value::Null) };
     let (mut fuzziness, mut fuzzy) = (None, Fuzzy::default());
     match body {
         Value::Object(options) => {
@@ -322,6 +334,22 @@ pub(in crate::query) fn any_of(
 }
 
 impl Match {
+    fn new(query: &'static str, field: &str, text: impl Into<Value>) -> Match {
+        Match {
+            query,
+            field: field.to_owned(),
+            text: text.into(),
+            operator: Operator::Or,
+            minimum_should_match: None,
+            analyzer: None,
+            zero_terms_all: false,
+            lenient: false,
+            is_bool_prefix: false,
+            ways_are_phrases: true,
+            fuzzy: None,
+        }
+    }
+
     /// Makes a clause for each part of the graph between two states that all paths go through (Lucene's
     /// `analyzeGraphBoolean`).
     fn bind_graph(

@@ -11,7 +11,8 @@ use limber_text::automaton::RegexpOptions;
 use serde_json::{Map, Value, json};
 
 use super::lenient::lenient;
-use super::match_text::{Operator, operator};
+use super::match_phrase::phrase;
+use super::match_text::{Operator, WordOptions, operator, words};
 use super::multi_match::parse_fields;
 use super::query_string_syntax::{Clause, Leaf, Occur, Tree, read, unescape};
 use crate::error::Error;
@@ -401,23 +402,18 @@ impl Translation<'_> {
                 self.query("range", json!({&**path: {"gte": day, "lte": day, "time_zone": zone}}))
             }
             Leaf::Word(text) => {
-                let operator = if self.options.is_and { "and" } else { "or" };
-                let mut body = json!({"query": unescape(text), "operator": operator,
-                    "auto_generate_synonyms_phrase_query": self.options.ways_are_phrases});
-                self.with_analyzer(&mut body);
-                if let Some(at_least) = at_least {
-                    body["minimum_should_match"] = at_least.into();
-                }
-                self.query("match", json!({&**path: body}))
+                let options = WordOptions {
+                    is_and: self.options.is_and,
+                    minimum_should_match: at_least.map(str::to_owned),
+                    analyzer: self.options.analyzer.clone(),
+                    ways_are_phrases: self.options.ways_are_phrases,
+                };
+                Ok(words(path, unescape(text), options))
             }
             Leaf::Phrase { text, slop } => {
                 let slop = slop.unwrap_or(self.options.phrase_slop);
-                let mut body = json!({"query": unescape(text), "slop": slop});
-                self.with_analyzer(&mut body);
-                if let Some(analyzer) = &self.options.quote_analyzer {
-                    body["analyzer"] = analyzer.as_str().into();
-                }
-                self.query("match_phrase", json!({&*self.quoted(path): body}))
+                let analyzer = self.options.quote_analyzer.as_ref().or(self.options.analyzer.as_ref());
+                Ok(phrase(&self.quoted(path), unescape(text), slop, analyzer.cloned()))
             }
             Leaf::Pattern(text) if text == "*" => self.query("exists", json!({"field": &**path})),
             Leaf::Pattern(text) => {

@@ -327,7 +327,9 @@ impl Reader<'_> {
                 let text = self.quoted('"')?;
                 let mut slop = None;
                 if self.take('~') {
-                    slop = Some(self.digits().parse::<f32>().map_err(|_| self.unexpected())? as u32);
+                    let number = self.digits().parse::<f32>().map_err(|_| self.unexpected())?;
+                    // As in Lucene, a greater one is the greatest integer.
+                    slop = Some((number as i32).unsigned_abs());
                 }
                 Ok(Leaf::Phrase { text, slop })
             }

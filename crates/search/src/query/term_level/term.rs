@@ -113,7 +113,9 @@ impl BoundNode for TermNode {
             return Ok(None);
         }
         Ok(match view.segment.terms(&self.field.path)? {
-            Some(terms) => terms.get(&self.term)?.map_or(Some(0), |info| Some(u64::from(info.doc_freq))),
+            Some(terms) => {
+                terms.get_recent(&self.term)?.map_or(Some(0), |info| Some(u64::from(info.doc_freq)))
+            }
             None => Some(0),
         })
     }

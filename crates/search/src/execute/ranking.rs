@@ -1,0 +1,73 @@
+//! Ranking alone: "which documents are the best, and how many match?"
+
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use limber_segment::DocId;
+use limber_work::Account;
+
+use super::conductor::{as_carried_out, charge_hits, entered, reduce, skipped_shards, with_runtime_mappings};
+use super::query_phase::{Answered, QueryPhase};
+use crate::context::{SearchContext, ShardSnapshot};
+use crate::error::Result;
+use crate::request::SearchRequest;
+use crate::response::TotalHits;
+
+/// A document that [`rank`] found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RankedDocument {
+    /// The index of its shard among those that were searched.
+    pub shard: usize,
+    /// The index of its segment in the shard.
+    pub segment: u32,
+    /// Its number in the segment.
+    pub doc: DocId,
+    /// Its score; 0 if it was not scored.
+    pub score: f32,
+}
+
+/// The answer of [`rank`].
+#[derive(Debug)]
+pub struct Ranking {
+    /// The number of documents that match; `None` under `track_total_hits: false`.
+    pub total: Option<TotalHits>,
+    /// The requested page of documents, best first.
+    pub documents: Vec<RankedDocument>,
+    /// The account of the ranking's memory.
+    _account: Option<Arc<dyn Account>>,
+}
+
+/// Finds the best documents of all shards without fetching anything of them. Aggregations and suggestions of
+/// the request are not computed.
+///
+/// # Errors
+/// Those of [`crate::execute`]; the request combines several rankings (`retriever`).
+pub fn rank(shards: &[ShardSnapshot], request: &SearchRequest, context: &SearchContext) -> Result<Ranking> {
+    if request.fusion.is_some() {
+        let reason = "a ranking without hits cannot combine several retrievers";
+        return Err(RequestError::illegal_argument(reason).into());
+    }
+    let shards = &*with_runtime_mappings(shards, request, context)?;
+    let request = &*as_carried_out(request, None, false);
+    let (mut ranking, account) =
+        entered(shards, request, context, |context| ranked(shards, request, context))?;
+    ranking._account = account;
+    Ok(ranking)
+}
+
+fn ranked(shards: &[ShardSnapshot], request: &SearchRequest, context: &SearchContext) -> Result<Ranking> {
+    let _charge = charge_hits(shards, request, false, context)?;
+    let allows_partial = request.allows_partial.unwrap_or(context.allows_partial);
+    let (aggregations, cursor, is_scroll) = (None, None, false);
+    let phase = QueryPhase { shards, request, aggregations, cursor, is_scroll, allows_partial, context };
+    let skipped = skipped_shards(shards, request, is_scroll, context);
+    let Answered { found, best, .. } = phase.run(&skipped)?;
+    let total = reduce(shards.len(), &found, best.first(), request).total;
+    let documents = best.page(request.from() as usize).into_iter().map(|(shard, hit)| RankedDocument {
+        shard,
+        segment: hit.segment,
+        doc: hit.doc,
+        score: hit.score,
+    });
+    Ok(Ranking { total, documents: documents.collect(), _account: None })
+}
