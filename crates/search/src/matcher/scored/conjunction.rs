@@ -57,6 +57,32 @@ impl Found {
         sums[to] += f64::from(score);
     }
 
+    /// Keeps those of the first `all` documents, which are the current block of `lead`, that `other` has as
+    /// well, and adds up both scores. Returns their number.
+    fn start_common(
+        &mut self,
+        docs: &mut [DocId; BLOCK],
+        all: usize,
+        lead: &mut ScoredTerm<'_>,
+        other: &mut ScoredTerm<'_>,
+    ) -> usize {
+        let (mut of_lead, mut of_other, mut kept) = ([0; BLOCK], [0; BLOCK], 0);
+        let freqs = lead.postings.block_freqs();
+        for at in 0..all {
+            let doc = docs[at];
+            if other.postings.advance(doc) == doc {
+                (docs[kept], of_lead[kept], of_other[kept]) = (doc, freqs[at], other.postings.freq());
+                kept += 1;
+            }
+        }
+        let mut scores = [0.0; BLOCK];
+        lead.score_docs(&docs[..kept], &of_lead[..kept], &mut scores);
+        (0..kept).for_each(|at| self.start(at, scores[at], lead.only_adds));
+        other.score_docs(&docs[..kept], &of_other[..kept], &mut scores);
+        (0..kept).for_each(|at| self.go_on(at, at, scores[at], other.only_adds));
+        kept
+    }
+
     #[inline]
     fn sum(&self, at: usize) -> f64 {
         self.sums[at] + self.added[at]
@@ -250,16 +276,25 @@ impl<'a> Conjunction<'a> {
         let total = |bounds: &[f32]| bounds.iter().map(|bound| f64::from(*bound)).sum::<f64>();
         let of_optional = total(&self.optional_bounds);
         let [lead, others @ ..] = &mut self.terms[..] else { return Ok(()) };
-        let all = lead.scored_block(end, &mut docs, &mut own);
-        let mut rest = total(&self.bounds[1..]) + of_optional;
-        let mut count = 0;
-        for at in 0..all {
-            docs[count] = docs[at];
-            found.start(count, own[at], lead.only_adds);
-            count += usize::from(wanted(f64::from(own[at]), rest));
-        }
-        for (at, other) in others.iter_mut().enumerate() {
-            rest = total(&self.bounds[at + 2..]) + of_optional;
+        let (all, mut count, looked_up) = match (&mut *others, threshold) {
+            // Every document is wanted, so only those are scored that the next term has as well.
+            ([first, ..], None) => {
+                let all = lead.block(end, &mut docs);
+                (all, found.start_common(&mut docs, all, lead, first), 1)
+            }
+            _ => {
+                let all = lead.scored_block(end, &mut docs, &mut own);
+                let (rest, mut count) = (total(&self.bounds[1..]) + of_optional, 0);
+                for at in 0..all {
+                    docs[count] = docs[at];
+                    found.start(count, own[at], lead.only_adds);
+                    count += usize::from(wanted(f64::from(own[at]), rest));
+                }
+                (all, count, 0)
+            }
+        };
+        for (at, other) in others.iter_mut().enumerate().skip(looked_up) {
+            let rest = total(&self.bounds[at + 2..]) + of_optional;
             let mut kept = 0;
             for at in 0..count {
                 if other.postings.advance(docs[at]) == docs[at] {
@@ -271,7 +306,7 @@ impl<'a> Conjunction<'a> {
             count = kept;
         }
         for (at, other) in self.optional.iter_mut().enumerate() {
-            rest = total(&self.optional_bounds[at + 1..]);
+            let rest = total(&self.optional_bounds[at + 1..]);
             let mut kept = 0;
             for at in 0..count {
                 let has_it = other.postings.advance(docs[at]) == docs[at];

@@ -112,13 +112,14 @@ impl<'a> ScoredTerm<'a> {
     ) -> usize {
         let count = self.block(end, docs);
         let freqs = &self.postings.block_freqs()[..count];
-        let docs = &docs[..count];
-        match (self.norms, self.norms.and_then(Norms::as_slice)) {
-            (_, Some(dense)) => self.bm25.score_all(freqs, |at| dense[docs[at] as usize], scores),
-            (Some(norms), None) => self.bm25.score_all(freqs, |at| norms.get(docs[at]), scores),
-            (None, None) => self.bm25.score_all(freqs, |_| 1, scores),
-        }
+        score_docs(self.norms, self.bm25, &docs[..count], freqs, scores);
         count
+    }
+
+    /// Computes the scores of the term in `docs`, in which it has these frequencies.
+    #[inline]
+    pub fn score_docs(&self, docs: &[DocId], freqs: &[u32], scores: &mut [f32; BLOCK]) {
+        score_docs(self.norms, self.bm25, docs, freqs, scores);
     }
 
     /// Does the same as [`ScoredTerm::scored_block`] without scores.
@@ -142,6 +143,15 @@ impl<'a> ScoredTerm<'a> {
         } else {
             self.postings.advance(end);
         }
+    }
+}
+
+#[inline]
+fn score_docs(norms: Option<&Norms>, bm25: &Bm25, docs: &[DocId], freqs: &[u32], scores: &mut [f32; BLOCK]) {
+    match (norms, norms.and_then(Norms::as_slice)) {
+        (_, Some(dense)) => bm25.score_all(freqs, |at| dense[docs[at] as usize], scores),
+        (Some(norms), None) => bm25.score_all(freqs, |at| norms.get(docs[at]), scores),
+        (None, None) => bm25.score_all(freqs, |_| 1, scores),
     }
 }
 
