@@ -3,9 +3,9 @@
 
 mod support;
 
-use limber_search::ShardSnapshot;
+use limber_search::{SearchRequest, ShardSnapshot, UrlParameters, rank};
 use serde_json::{Value, json};
-use support::{Shards, search};
+use support::{Shards, context, search};
 
 /// xorshift64*; every run can be replayed from its seed.
 struct Random(u64);
@@ -95,8 +95,19 @@ fn check(corpus: &Corpus, query: &Value, matching: Option<u64>) {
                 _ => Some((count, false)),
             };
             assert_eq!(total, expected, "{body}");
+            check_ranking(&corpus.shard, &body, &hits, expected);
         }
     }
+}
+
+/// A ranking has the same scores as the hits, in the same order, and the same total.
+#[track_caller]
+fn check_ranking(shard: &ShardSnapshot, body: &Value, hits: &[(String, u32)], total: Option<(u64, bool)>) {
+    let request = SearchRequest::parse(body, &UrlParameters::default()).expect("a sound request");
+    let ranking = rank(std::slice::from_ref(shard), &request, &context()).expect("ranks");
+    let scores = ranking.documents.iter().map(|document| document.score.to_bits());
+    assert!(scores.eq(hits.iter().map(|(_, score)| *score)), "{body}");
+    assert_eq!(ranking.total.map(|total| (total.value, total.is_lower_bound)), total, "{body}");
 }
 
 fn match_query(words: &[String], operator: &str) -> Value {

@@ -70,6 +70,7 @@ fn check(terms: &[Occurrences], options: IndexOptions) {
         assert_eq!(info.doc_freq as usize, term.len());
         check_next(&written, term, info, options);
         check_advance(&written, term, info);
+        check_retain(&written, term, info);
         check_blocks(&written, term, info, options);
         if options.frequencies {
             check_impacts(&written, term, info);
@@ -106,6 +107,21 @@ fn check_advance(written: &Written, term: &Occurrences, info: &TermInfo) {
             postings.positions(&mut positions);
             assert!(positions.is_empty(), "not wanted");
             target = postings.doc().min(target.saturating_add(100_000)).saturating_add(step);
+        }
+        postings.status().expect("sound");
+    }
+}
+
+fn check_retain(written: &Written, term: &Occurrences, info: &TermInfo) {
+    let last = term.last().map_or(0, |(doc, _)| *doc);
+    for step in [1, 2, 7, 100, 3000] {
+        let mut postings = written.reader.postings(info, Want::Docs).expect("sound");
+        let asked: Vec<u32> = (0..=last.saturating_add(200)).step_by(step).take(20_000).collect();
+        for docs in asked.chunks(100) {
+            let expected = docs.iter().filter(|doc| term.binary_search_by_key(*doc, |(doc, _)| *doc).is_ok());
+            let mut kept = docs.to_vec();
+            let count = postings.retain(&mut kept);
+            assert!(kept[..count].iter().eq(expected), "{docs:?}");
         }
         postings.status().expect("sound");
     }
