@@ -300,7 +300,7 @@ mod tests {
             rows: vec![vec!["a".into(), 5u64.into()], vec!["long".into(), 12u64.into()]],
         };
         let chosen = [("index".to_owned(), 0), ("docs".to_owned(), 1)];
-        let printed = table.print(&chosen, &Units { bytes: None, time: None }, true);
+        let printed = table.print(&chosen, &Units { size: None, time: None }, true);
         assert_eq!(printed, "index docs\na        5\nlong    12\n");
         assert_eq!(help(COLUMNS), "index | i,idx | index name\ndocs  | d     | documents \n");
     }
