@@ -54,6 +54,21 @@ fn loops_recursion_and_growth_are_limited() {
     }
 }
 
+#[test]
+fn the_least_whole_numbers_are_literals() {
+    for (source, expected) in [
+        ("-2147483648", json!(i32::MIN)),
+        ("long l = -9223372036854775808L; return l", json!(i64::MIN)),
+        ("-9223372036854775807L - 1L", json!(i64::MIN)),
+        ("9223372036854775807l", json!(i64::MAX)),
+    ] {
+        assert_eq!(painless(source).expect(source), expected, "{source}");
+    }
+    for source in ["9223372036854775809L", "18446744073709551616L", "2147483649"] {
+        assert!(cause(source).contains("constant"), "{source}");
+    }
+}
+
 /// Java's `String#indexOf(String, int)` and `#lastIndexOf(String, int)`: positions are clamped to the
 /// string, never refused.
 #[test]

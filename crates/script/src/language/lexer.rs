@@ -225,12 +225,15 @@ impl<'s> Lexer<'s> {
             _ => {}
         }
         let bare = if radix == 16 { &digits[2..] } else { digits };
+        // The least whole number is written as the negation of a literal that is one too large. Here such a
+        // literal wraps; in Java it does not.
         if suffix == Some(b'l') {
             self.skip(1);
-            return i64::from_str_radix(bare, radix).map(Literal::Long).map_err(|_| invalid("long"));
+            return match u64::from_str_radix(bare, radix) {
+                Ok(number) if number <= 1 << 63 => Ok(Literal::Long(number as i64)),
+                _ => Err(invalid("long")),
+            };
         }
-        // The least integer is written as the negation of a literal that is one too large. Here such a
-        // literal wraps; in Java it does not.
         match i64::from_str_radix(bare, radix) {
             Ok(number) if i32::try_from(number).is_ok() || number == 1 << 31 => {
                 Ok(Literal::Int(number as i32))
