@@ -86,7 +86,8 @@ pub(crate) struct Written {
     pub identity: WriteIdentity,
 }
 
-/// Operations between two checks of the gate and the clock. For log lines they take less than a millisecond.
+/// Most operations between two checks of the gate and the clock. For log lines they take less than a
+/// millisecond.
 const CHUNK_OPERATIONS: usize = 256;
 /// How many mapping updates a document may need. There may be several because other requests can change the
 /// mapping at the same time.
@@ -97,6 +98,23 @@ const BATCH_BYTES_MAX: usize = 1 << 20;
 /// Estimates the size of an operation in a batch of records, which is also its size in a buffer.
 fn record_bytes(write: &Write<'_>) -> usize {
     RecordBatch::record_bytes(&write.operation)
+}
+
+/// Splits off the operations that are written next, and returns them, the rest, and the size of their
+/// records. A chunk ends after [`CHUNK_OPERATIONS`], or earlier once its records fill a batch: the batch is
+/// a copy of what it holds, and so is never larger than [`BATCH_BYTES_MAX`] and the largest document.
+fn next_chunk<'w, 'd>(writes: &'w [Write<'d>]) -> (&'w [Write<'d>], &'w [Write<'d>], usize) {
+    let (mut count, mut bytes) = (0, 0);
+    for write in writes.iter().take(CHUNK_OPERATIONS) {
+        let more_bytes = record_bytes(write);
+        if count > 0 && bytes + more_bytes > BATCH_BYTES_MAX {
+            break;
+        }
+        count += 1;
+        bytes += more_bytes;
+    }
+    let (chunk, rest) = writes.split_at(count);
+    (chunk, rest, bytes)
 }
 
 /// The records of a request that are collected for the translog, one batch at a time, and where the batch
@@ -251,9 +269,11 @@ impl Shard {
         let first_result = results.len();
         let mut records = Records::begin(self, core);
         let mut bytes_left: usize = writes.iter().map(record_bytes).sum();
-        for chunk in writes.chunks(CHUNK_OPERATIONS) {
+        let mut rest = writes;
+        while !rest.is_empty() {
             core.check()?;
-            let chunk_bytes: usize = chunk.iter().map(record_bytes).sum();
+            let (chunk, chunk_bytes);
+            (chunk, rest, chunk_bytes) = next_chunk(rest);
             records.make_room(chunk_bytes, bytes_left)?;
             self.write_chunk(core, chunk, &mut records, results)?;
             bytes_left -= chunk_bytes;
