@@ -5,6 +5,7 @@
 //!
 //! Source: Elasticsearch's `IngestCtxMap`, `IngestDocMetadata`; messages as recorded from 9.4.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
@@ -310,8 +311,9 @@ fn write_members(
 ) -> Result<bool, RequestError> {
     let mut changed = false;
     let (mut before, mut child) = (NONE, document.node(object).first);
-    // A script usually leaves the members in their order.
+    // A script usually leaves the members in their order; the places of the others are looked up.
     let mut next = 0;
+    let mut places: Option<HashMap<&str, usize>> = None;
     let mut is_written = vec![false; members.len()];
     while child != NONE {
         let after = document.node(child).next;
@@ -319,7 +321,7 @@ fn write_members(
         let is_here = |place: &usize| members[*place].0.as_text() == Some(&*key);
         let place = Some(next)
             .filter(|place| *place < members.len() && is_here(place))
-            .or_else(|| (0..members.len()).find(is_here));
+            .or_else(|| places.get_or_insert_with(|| places_of(&members)).get(&*key).copied());
         let is_out_of_reach = names.is_some_and(|names| names.iter().all(|name| **name != *key))
             || object == ROOT && kind_of_metadata(&key).is_some();
         match place {
@@ -352,6 +354,12 @@ fn write_members(
         document.mark_edited(object);
     }
     Ok(changed)
+}
+
+/// Returns the places of members by their keys.
+fn places_of(members: &[(ContextValue, ContextValue)]) -> HashMap<&str, usize> {
+    // Lists and numbers as keys are refused later.
+    members.iter().enumerate().filter_map(|(place, (key, _))| Some((key.as_text()?, place))).collect()
 }
 
 /// Sets a value of the document. Returns whether it was different.
