@@ -7,14 +7,18 @@ use limber_mapping::number::{java_double, sortable_from_f64};
 use limber_mapping::{Field, RequestError};
 use limber_segment::DocId;
 use limber_segment::columns::Batch;
+use limber_work as work;
 
 use super::key::ordered;
 use crate::context::ShardSnapshot;
-use crate::error::Result;
+use crate::error::{Result, check_request};
 use crate::geo::Validation;
 use crate::request::GeoSort;
 use crate::script::NumberSource;
 use crate::values::mode::Mode;
+
+/// Distances that are computed between two checks of the request; each takes some 20 ns.
+const PAIRS_BETWEEN_CHECKS: usize = 4096;
 
 /// Points that distances are measured from.
 #[derive(Debug, Clone)]
@@ -67,6 +71,38 @@ impl Origins {
     fn distance(&self, from: &ArcFrom, stored: i64) -> f64 {
         let point = GeoPoint::decode(stored);
         self.kind.meters(from, point.latitude, point.longitude) / self.unit_meters
+    }
+
+    /// Reduces the distances of the places of one document, at least one, to one by the sort's mode. A
+    /// request chooses the number of origins, and a document that of places: `distances` holds all pairs,
+    /// but only for modes that need them in order.
+    fn picked(&self, places: &[i64], mode: Mode, distances: &mut Vec<f64>) -> Result<f64> {
+        let origin_count = self.points.len().max(1);
+        let chunks = || places.chunks((PAIRS_BETWEEN_CHECKS / origin_count).max(1));
+        let of_place = |place: &i64| {
+            let place = *place;
+            self.points.iter().map(move |from| self.distance(from, place))
+        };
+        let extreme = |start: f64, better: fn(f64, f64) -> f64| {
+            chunks().try_fold(start, |best, chunk| {
+                check_request()?;
+                Ok(chunk.iter().flat_map(of_place).fold(best, better))
+            })
+        };
+        match mode {
+            Mode::Min => extreme(f64::INFINITY, f64::min),
+            Mode::Max => extreme(f64::NEG_INFINITY, f64::max),
+            Mode::Median | Mode::Sum | Mode::Avg => {
+                work::claim((places.len() * origin_count * size_of::<f64>()) as u64)?;
+                distances.clear();
+                for chunk in chunks() {
+                    check_request()?;
+                    distances.extend(chunk.iter().flat_map(of_place));
+                }
+                distances.sort_unstable_by(f64::total_cmp);
+                Ok(pick(distances, mode))
+            }
+        }
     }
 }
 
@@ -149,13 +185,8 @@ impl<'a> DistanceReader<'a> {
         while at < positions.len() {
             let position = positions[at];
             let count = positions[at..].iter().take_while(|other| **other == position).count();
-            self.distances.clear();
-            for stored in &self.batch.values[at..at + count] {
-                let of_place = self.origins.points.iter().map(|from| self.origins.distance(from, *stored));
-                self.distances.extend(of_place);
-            }
-            self.distances.sort_unstable_by(f64::total_cmp);
-            out[position] = order(pick(&self.distances, self.mode));
+            let places = &self.batch.values[at..at + count];
+            out[position] = order(self.origins.picked(places, self.mode, &mut self.distances)?);
             at += count;
         }
         Ok(())
@@ -172,5 +203,46 @@ fn pick(distances: &[f64], mode: Mode) -> f64 {
         Mode::Median => (distances[count / 2 - 1] + distances[count / 2]) / 2.0,
         Mode::Sum => distances.iter().sum(),
         Mode::Avg => distances.iter().sum::<f64>() / count as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origins(count: usize) -> Origins {
+        let points = (0..count).map(|n| ArcFrom::new(n as f64 % 80.0, n as f64 % 170.0)).collect();
+        Origins { points, kind: DistanceKind::Arc, unit_meters: 1.0 }
+    }
+
+    fn places(count: usize) -> Vec<i64> {
+        let place = |n: usize| GeoPoint { latitude: n as f64 % 60.0, longitude: -(n as f64 % 90.0) };
+        (0..count).map(|n| place(n).encode()).collect()
+    }
+
+    #[test]
+    fn each_mode_reduces_all_pairs_of_places_and_origins() {
+        let (origins, places) = (origins(7), places(5));
+        let pairs =
+            places.iter().flat_map(|place| origins.points.iter().map(|from| origins.distance(from, *place)));
+        let mut all: Vec<f64> = pairs.collect();
+        all.sort_unstable_by(f64::total_cmp);
+        for mode in [Mode::Min, Mode::Max, Mode::Median, Mode::Sum, Mode::Avg] {
+            let picked = origins.picked(&places, mode, &mut Vec::new()).expect("no request");
+            assert_eq!(picked, pick(&all, mode), "{mode:?}");
+        }
+    }
+
+    #[test]
+    fn many_pairs_end_with_their_request() {
+        let (origins, places) = (origins(2_000), places(200_000));
+        let work = work::Work::default();
+        work.cancelled.store(true, std::sync::atomic::Ordering::Relaxed);
+        let _entered = work.enter();
+        for mode in [Mode::Min, Mode::Avg] {
+            let mut held = Vec::new();
+            assert!(origins.picked(&places, mode, &mut held).is_err());
+            assert_eq!(held.capacity(), 0);
+        }
     }
 }
