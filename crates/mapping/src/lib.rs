@@ -45,6 +45,7 @@ pub use field::{
 };
 pub use json::copied::claim_tree;
 pub use json::object_parser::ObjectParser;
+pub use json::parsed::{claim_parsed, parse_source, tree_bytes};
 pub use mapping::tree::ObjectNode;
 pub use mapping::{Mapping, shown_mapping};
 pub use settings::{Keep, Limits, MappingSettings, SourceMode};

@@ -24,7 +24,8 @@ pub fn index_queries<S: FieldSink>(
     sink: &mut S,
 ) -> std::result::Result<(), RequestError> {
     let mapping = shard.mapping.clone();
-    let document: Value = serde_json::from_slice(source)
+    limber_mapping::claim_parsed(source)?;
+    let document: Value = limber_mapping::parse_source(source)
         .map_err(|error| RequestError::bad_request("document_parsing_exception", error.to_string()))?;
     for field in mapping.queries() {
         match queries_at(&document, &field.path).as_slice() {

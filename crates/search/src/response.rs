@@ -5,6 +5,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
+use limber_mapping::RequestError;
 use limber_work::{self as work, Account, Stop};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -177,9 +178,6 @@ pub struct Rendering<'a> {
     pub node_id: &'a str,
 }
 
-/// About the most bytes that a JSON value takes per byte of its text.
-const TREE_FACTOR: u64 = 6;
-
 impl SearchResponse {
     /// Returns the response as a JSON value. Prefer [`SearchResponse::write_json`] if bytes are needed.
     ///
@@ -188,8 +186,7 @@ impl SearchResponse {
     pub fn to_json(&self, rendering: &Rendering<'_>) -> Result<Value> {
         let mut text = Vec::new();
         self.write_json(&mut text, rendering)?;
-        work::claim(TREE_FACTOR * text.len() as u64)?;
-        Ok(serde_json::from_slice(&text).expect("JSON that was just written"))
+        tree(&text)
     }
 
     /// Appends the response as JSON. Sources are copied as they are stored.
@@ -256,11 +253,13 @@ impl SearchHit {
     }
 
     /// Returns the hit as a JSON value.
-    pub(crate) fn to_json(&self, node_id: &str) -> Value {
+    ///
+    /// # Errors
+    /// There is not enough memory for the value, or the client has disconnected.
+    pub(crate) fn to_json(&self, node_id: &str) -> Result<Value> {
         let mut text = Vec::new();
-        // Callers that show hits inside of something else check for cancellation before each hit.
-        let _ = self.write_json(&mut text, node_id, false);
-        serde_json::from_slice(&text).unwrap_or(Value::Null)
+        self.write_json(&mut text, node_id, false)?;
+        tree(&text)
     }
 
     fn write_json(&self, out: &mut Vec<u8>, node_id: &str, total_as_int: bool) -> Result<()> {
@@ -299,6 +298,7 @@ impl SearchHit {
         }
         if let Some(source) = &self.source {
             key(out, "_source");
+            work::check_growth(out.len(), out.capacity(), source.len())?;
             out.extend_from_slice(source);
         }
         if let Some(fields) = &self.fields {
@@ -356,6 +356,14 @@ impl InnerHits {
         out.extend_from_slice(b"]}}");
         Ok(())
     }
+}
+
+/// Parses JSON that contains sources of documents.
+fn tree(text: &[u8]) -> Result<Value> {
+    limber_mapping::claim_parsed(text)?;
+    // A source of more than 128 levels is accepted where it is only stored.
+    let deep = |_| RequestError::unsupported("a document of more than 128 levels inside of another value");
+    Ok(limber_mapping::parse_source(text).map_err(deep)?)
 }
 
 /// Output that checks for cancellation and memory while it grows.
@@ -448,5 +456,22 @@ impl CountResponse {
         object.insert("count".into(), self.count.into());
         object.insert("_shards".into(), self.shards.to_json());
         Value::Object(object)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use super::*;
+
+    #[test]
+    fn a_hit_inside_of_something_else_is_refused_like_a_hit() {
+        let hit = SearchHit { source: Some(br#"{"a":[1,2]}"#.to_vec()), ..SearchHit::default() };
+        assert_eq!(hit.to_json("node").expect("no request")["_source"], json!({"a": [1, 2]}));
+        let work = work::Work::default();
+        work.cancelled.store(true, Ordering::Relaxed);
+        let _entered = work.enter();
+        assert!(hit.to_json("node").is_err());
     }
 }

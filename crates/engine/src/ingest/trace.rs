@@ -23,9 +23,6 @@ pub enum Status {
     ErrorIgnored(RequestError),
 }
 
-/// Memory of a JSON tree as a multiple of its text.
-const TREE_FACTOR: u64 = 4;
-
 /// The results so far, in the order in which processors ran.
 #[derive(Debug, Default)]
 pub struct Trace {
@@ -97,8 +94,7 @@ pub fn error_json(error: &RequestError) -> Value {
 /// # Errors
 /// Fails when there is no memory for the tree, or the text is not JSON.
 pub fn tree_of(json: &[u8]) -> Result<Value, RequestError> {
-    // A tree takes several times the memory of its text.
-    work::claim(json.len() as u64 * TREE_FACTOR)?;
+    limber_mapping::claim_parsed(json)?;
     serde_json::from_slice(json).map_err(|error| RequestError::illegal_argument(error.to_string()))
 }
 

@@ -80,7 +80,8 @@ impl PipelineRun {
         source: Vec<u8>,
         change: &mut impl FnMut(&SearchHit, Shown<'_>) -> Result<()>,
     ) -> Result<Vec<u8>> {
-        let Ok(Value::Object(mut members)) = serde_json::from_slice(&source) else { return Ok(source) };
+        limber_mapping::claim_parsed(&source)?;
+        let Ok(Value::Object(mut members)) = limber_mapping::parse_source(&source) else { return Ok(source) };
         change(hit, Shown::Source(&mut members))?;
         // Serializing a JSON tree cannot fail.
         let changed = serde_json::to_vec(&members).unwrap_or_default();

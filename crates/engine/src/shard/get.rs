@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use limber_mapping::{Mapping, RequestError};
-use limber_search::{shown_source, source_of_stored, stored_source};
+use limber_search::{read_document, shown_source, source_of_stored, stored_source};
 use limber_segment::{DocId, Segment, StoredReader, WriteIdentity};
 
 use super::core::{Core, Shard};
@@ -108,6 +108,8 @@ impl Shard {
             core.check()?;
             return Ok(None);
         };
+        // As framed in the log, and as a copy that is returned.
+        limber_work::claim(2 * u64::from(location.len))?;
         let Some(payload) = core.translog.read(location).map_err(|error| store_error(&error))? else {
             return Ok(None);
         };
@@ -118,8 +120,8 @@ impl Shard {
             )
         })?;
         let mapping = self.index.mapping.load();
-        let kept = stored_source(&mapping, operation.source).unwrap_or_default().into_owned();
-        let (shown, stored) = split(&mapping, kept);
+        let kept = stored_source(&mapping, operation.source)?.unwrap_or_default().into_owned();
+        let (shown, stored) = split(&mapping, kept)?;
         Ok(Some(FoundDocument {
             identity,
             routing: operation.routing.map(str::to_owned),
@@ -159,24 +161,24 @@ impl Shard {
 
 /// Splits a stored document: returns the source to show, and, if that differs from the stored document, what
 /// stored fields are read from.
-fn split(mapping: &Mapping, kept: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
+fn split(mapping: &Mapping, kept: Vec<u8>) -> Result<(Vec<u8>, Vec<u8>)> {
     if mapping.stored_beside_source().is_empty() {
-        return (kept, Vec::new());
+        return Ok((kept, Vec::new()));
     }
-    let shown = source_of_stored(mapping, &kept).map(Cow::into_owned).unwrap_or_default();
-    (shown, kept)
+    let shown = source_of_stored(mapping, &kept)?.map(Cow::into_owned).unwrap_or_default();
+    Ok((shown, kept))
 }
 
 /// Reads a document, with what the segment stores as its source.
 pub(super) fn read_stored(segment: &Segment, doc: DocId) -> Result<FoundDocument> {
+    let mut reader = StoredReader::new();
+    let document = read_document(segment, doc, &mut reader).map_err(|error| error.to_request_error())?;
     let read = || -> limber_segment::Result<FoundDocument> {
-        let mut reader = StoredReader::new();
         let identity = WriteIdentity {
             seq_no: number_of(segment, "_seq_no", doc)?,
             primary_term: number_of(segment, "_primary_term", doc)?,
             version: number_of(segment, "_version", doc)?,
         };
-        let document = segment.document(doc, &mut reader)?;
         let routing = document.routing.map(|routing| String::from_utf8_lossy(routing).into_owned());
         let source = document.source.to_vec();
         Ok(FoundDocument { identity, routing, source, stored: Vec::new() })

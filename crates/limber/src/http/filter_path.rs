@@ -5,6 +5,7 @@
 //! class `FilterPath`.
 
 use limber_text::wildcard;
+use limber_work::{self as work, Stop};
 use serde_json::{Map, Value};
 
 /// A pattern, split at its dots.
@@ -12,7 +13,10 @@ type Names = [String];
 
 /// Returns the part of `value` that the comma-separated `patterns` select; an empty object if nothing is
 /// left.
-pub fn apply(mut value: Value, patterns: &str) -> Value {
+///
+/// # Errors
+/// The client has disconnected, or there is not enough memory.
+pub fn apply(mut value: Value, patterns: &str) -> Result<Value, Stop> {
     let (mut includes, mut excludes) = (Vec::new(), Vec::new());
     for pattern in patterns.split(',').map(str::trim).filter(|p| !p.is_empty()) {
         match pattern.strip_prefix('-') {
@@ -22,13 +26,13 @@ pub fn apply(mut value: Value, patterns: &str) -> Value {
     }
     if !excludes.is_empty() {
         let excludes: Vec<&Names> = excludes.iter().map(Vec::as_slice).collect();
-        value = exclude(value, &excludes).unwrap_or_else(|| Value::Object(Map::new()));
+        value = exclude(value, &excludes)?.unwrap_or_else(|| Value::Object(Map::new()));
     }
     if includes.is_empty() {
-        return value;
+        return Ok(value);
     }
     let includes: Vec<&Names> = includes.iter().map(Vec::as_slice).collect();
-    include(value, &includes).unwrap_or_else(|| Value::Object(Map::new()))
+    Ok(include(value, &includes)?.unwrap_or_else(|| Value::Object(Map::new())))
 }
 
 fn split_at_dots(pattern: &str) -> Vec<String> {
@@ -75,8 +79,9 @@ fn descend<'a>(patterns: &[&'a Names], name: &str) -> (Vec<&'a Names>, bool) {
     (below, ends)
 }
 
-fn include(value: Value, patterns: &[&Names]) -> Option<Value> {
-    match value {
+fn include(value: Value, patterns: &[&Names]) -> Result<Option<Value>, Stop> {
+    work::check_beyond_deadline()?;
+    Ok(match value {
         Value::Object(object) => {
             let mut kept = Map::new();
             for (name, member) in object {
@@ -84,7 +89,7 @@ fn include(value: Value, patterns: &[&Names]) -> Option<Value> {
                 if ends {
                     kept.insert(name, member);
                 } else if !below.is_empty()
-                    && let Some(member) = include(member, &below)
+                    && let Some(member) = include(member, &below)?
                 {
                     kept.insert(name, member);
                 }
@@ -92,15 +97,17 @@ fn include(value: Value, patterns: &[&Names]) -> Option<Value> {
             (!kept.is_empty()).then_some(Value::Object(kept))
         }
         Value::Array(items) => {
-            let kept: Vec<Value> = items.into_iter().filter_map(|item| include(item, patterns)).collect();
+            let kept = items.into_iter().filter_map(|item| include(item, patterns).transpose());
+            let kept: Vec<Value> = kept.collect::<Result<_, Stop>>()?;
             (!kept.is_empty()).then_some(Value::Array(kept))
         }
         _ => None,
-    }
+    })
 }
 
-fn exclude(value: Value, patterns: &[&Names]) -> Option<Value> {
-    match value {
+fn exclude(value: Value, patterns: &[&Names]) -> Result<Option<Value>, Stop> {
+    work::check_beyond_deadline()?;
+    Ok(match value {
         Value::Object(object) => {
             let mut kept = Map::new();
             let was_empty = object.is_empty();
@@ -109,7 +116,7 @@ fn exclude(value: Value, patterns: &[&Names]) -> Option<Value> {
                 if ends {
                     continue;
                 }
-                let member = if below.is_empty() { Some(member) } else { exclude(member, &below) };
+                let member = if below.is_empty() { Some(member) } else { exclude(member, &below)? };
                 if let Some(member) = member {
                     kept.insert(name, member);
                 }
@@ -118,11 +125,12 @@ fn exclude(value: Value, patterns: &[&Names]) -> Option<Value> {
         }
         Value::Array(items) => {
             let was_empty = items.is_empty();
-            let kept: Vec<Value> = items.into_iter().filter_map(|item| exclude(item, patterns)).collect();
+            let kept = items.into_iter().filter_map(|item| exclude(item, patterns).transpose());
+            let kept: Vec<Value> = kept.collect::<Result<_, Stop>>()?;
             (was_empty || !kept.is_empty()).then_some(Value::Array(kept))
         }
         other => Some(other),
-    }
+    })
 }
 
 #[cfg(test)]
@@ -134,7 +142,7 @@ mod tests {
     fn patterns_select_as_elasticsearch_does() {
         let value = json!({"took": 3, "hits": {"total": 2, "hits": [{"_id": "1", "_score": 1.0}, {"_id": "2"}]}, "a.b": 1});
         let check = |patterns: &str, expected: Value| {
-            assert_eq!(apply(value.clone(), patterns), expected, "{patterns}")
+            assert_eq!(apply(value.clone(), patterns).expect("no request"), expected, "{patterns}")
         };
         check("took", json!({"took": 3}));
         check("hits.hits._id", json!({"hits": {"hits": [{"_id": "1"}, {"_id": "2"}]}}));

@@ -13,24 +13,22 @@ use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 /// # Errors
 /// There is not enough memory for it, or the client has disconnected.
 pub fn to_bytes_checked(value: &Value, pretty: bool) -> Result<Vec<u8>, Stop> {
-    let mut writer = Checked { out: Vec::with_capacity(256), checked_bytes: 0, stop: None };
+    let mut writer = Checked::new(b"");
     // Writing to memory fails only for the reasons in `stop`.
     let _ = if pretty {
         value.serialize(&mut Serializer::with_formatter(&mut writer, Jackson::default()))
     } else {
         value.serialize(&mut Serializer::with_formatter(&mut writer, CompactFormatter))
     };
-    if let Some(stop) = writer.stop {
-        return Err(stop);
-    }
+    let mut out = writer.finish()?;
     if pretty {
-        writer.out.push(b'\n');
+        out.push(b'\n');
     }
-    Ok(writer.out)
+    Ok(out)
 }
 
 /// A buffer that checks memory and cancellation as it grows.
-struct Checked {
+pub(super) struct Checked {
     out: Vec<u8>,
     checked_bytes: usize,
     stop: Option<Stop>,
@@ -40,6 +38,18 @@ struct Checked {
 const CHECK_EVERY_BYTES: usize = 256 << 10;
 
 impl Checked {
+    /// Creates a buffer that begins with `start`.
+    pub(super) fn new(start: &[u8]) -> Checked {
+        let mut out = Vec::with_capacity(256);
+        out.extend_from_slice(start);
+        Checked { out, checked_bytes: 0, stop: None }
+    }
+
+    /// Returns what was written, or why nothing more could be.
+    pub(super) fn finish(self) -> Result<Vec<u8>, Stop> {
+        self.stop.map_or(Ok(self.out), Err)
+    }
+
     fn check(&mut self, more_bytes: usize) -> Result<(), Stop> {
         work::check_growth(self.out.len(), self.out.capacity(), more_bytes)?;
         if self.out.len() - self.checked_bytes < CHECK_EVERY_BYTES {

@@ -4,9 +4,10 @@
 //! echoed. Source: `XContentType`, `RestRequest#getParsedAccept`, `AbstractHttpServerTransport`.
 
 use limber_mapping::{ErrorClass, RequestError};
+use limber_work::Stop;
 use serde_json::Value;
 
-use super::json;
+use super::{checked_tree, json};
 
 /// A serialization of requests and responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,60 +152,26 @@ pub fn body_to_json(format: Format, body: &[u8]) -> Result<Option<Vec<u8>>, Requ
         Format::Json | Format::NdJson => Ok(None),
         Format::Yaml => {
             check_flow_depth(body)?;
-            let value: Value = serde_yaml_ng::from_slice(body).map_err(|e| broken("yaml", e.to_string()))?;
-            Ok(Some(json::to_bytes(&value, false)))
+            let value = checked_tree::read(|| serde_yaml_ng::from_slice(body), |e| broken("yaml", e))?;
+            Ok(Some(json::to_bytes_checked(&value, false)?))
         }
         Format::Cbor => {
-            let value: Value = ciborium::from_reader(body).map_err(|e| broken("cbor", e.to_string()))?;
-            Ok(Some(json::to_bytes(&value, false)))
+            let value = checked_tree::read(|| ciborium::from_reader(body), |e| broken("cbor", e))?;
+            Ok(Some(json::to_bytes_checked(&value, false)?))
         }
     }
 }
 
-/// Returns an upper bound for the memory of a body's tree while it grows: its values, and the vector that
-/// holds them when it doubles.
+/// Returns an upper bound for the memory of a body's tree while it grows, beside its strings.
 ///
 /// The tree of `[0,0,0,...]` takes seventy times the size of the body. Bodies that are parsed without a tree
 /// are not checked.
 pub fn tree_bytes(format: Format, body: &[u8]) -> u64 {
-    const BYTES_A_VALUE: u64 = 2 * size_of::<Value>() as u64;
-    // The hash table of an object with few members.
-    const BYTES_AN_OBJECT: u64 = 256;
-    let (values, objects) = match format {
-        Format::Json | Format::NdJson => values_and_objects(body),
-        Format::Yaml | Format::Cbor => (body.len() as u64, 0),
-    };
-    values * BYTES_A_VALUE + objects * BYTES_AN_OBJECT
-}
-
-/// Returns upper bounds for the number of values, and of objects among them, in JSON, up to the depth at
-/// which parsing fails.
-fn values_and_objects(body: &[u8]) -> (u64, u64) {
-    const DEPTH_MAX: u32 = 130;
-    let (mut values, mut objects, mut depth) = (0, 0, 0u32);
-    let (mut in_text, mut is_escaped) = (false, false);
-    for byte in body {
-        if in_text {
-            in_text = is_escaped || *byte != b'"';
-            is_escaped = !is_escaped && *byte == b'\\';
-            continue;
-        }
-        match byte {
-            b'"' => in_text = true,
-            b',' => values += 1,
-            b'[' | b'{' => {
-                values += 1;
-                objects += u64::from(*byte == b'{');
-                depth += 1;
-                if depth > DEPTH_MAX {
-                    break;
-                }
-            }
-            b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
+    match format {
+        Format::Json | Format::NdJson => limber_mapping::tree_bytes(body) - body.len() as u64,
+        // As of values of one byte each.
+        Format::Yaml | Format::Cbor => body.len() as u64 * 2 * size_of::<Value>() as u64,
     }
-    (values, objects)
 }
 
 /// Refuses YAML with many open `[` and `{` without parsing it: the scanner's time grows with the square of
@@ -227,20 +194,23 @@ fn check_flow_depth(yaml: &[u8]) -> Result<(), RequestError> {
     Ok(())
 }
 
-/// Serializes `value` in the response's format.
-pub fn render(value: &Value, format: Format, pretty: bool) -> Vec<u8> {
+/// Serializes `value` in the response's format. The indentation of YAML may make a hundred bytes of one.
+///
+/// # Errors
+/// There is not enough memory for it, or the client has disconnected.
+pub fn render(value: &Value, format: Format, pretty: bool) -> Result<Vec<u8>, Stop> {
+    // Writing to memory fails only for the reasons that `finish` returns.
     match format {
-        Format::Json | Format::NdJson => json::to_bytes(value, pretty),
+        Format::Json | Format::NdJson => json::to_bytes_checked(value, pretty),
         Format::Yaml => {
-            let text = serde_yaml_ng::to_string(value).unwrap_or_default();
-            format!("---\n{text}").into_bytes()
+            let mut writer = json::Checked::new(b"---\n");
+            let _ = serde_yaml_ng::to_writer(&mut writer, value);
+            writer.finish()
         }
         Format::Cbor => {
-            let mut bytes = Vec::new();
-            match ciborium::into_writer(value, &mut bytes) {
-                Ok(()) => bytes,
-                Err(_) => json::to_bytes(value, pretty),
-            }
+            let mut writer = json::Checked::new(b"");
+            let _ = ciborium::into_writer(value, &mut writer);
+            writer.finish()
         }
     }
 }

@@ -5,9 +5,10 @@
 //! [`pools`] runs the handlers on bounded threads, [`queue`] decides whose turn it is, [`back_pressure`]
 //! decides which search is cancelled when memory is short, [`request`] and [`response`] are what handlers
 //! see, [`status`] maps outcomes to status codes, [`render`] with [`media`], [`filter_path`] and [`json`]
-//! produces the bytes of the response.
+//! produces the bytes of the response; [`checked_tree`] reads bodies in YAML and CBOR.
 
 pub mod back_pressure;
+mod checked_tree;
 pub mod config;
 pub mod connections;
 pub mod cors;

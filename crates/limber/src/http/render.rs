@@ -10,7 +10,6 @@ use limber_mapping::RequestError;
 use limber_store::{Charge, Pool};
 use serde_json::Value;
 
-use super::json;
 use super::media::{self, Format, MediaType};
 use super::refusal::circuit_breaking;
 use super::request::{Method, Request};
@@ -79,7 +78,7 @@ impl Shape {
             true => Some(charged(pool, bytes.len() as u64)?),
             false => None,
         };
-        Ok(self.finish(status, headers, bytes, content_type, charge))
+        Ok(self.finish(status, headers, bytes, content_type, charge, Some(pool)))
     }
 
     /// Renders an error, in the format that the client asked for.
@@ -96,7 +95,7 @@ impl Shape {
         // `filter_path` does not apply to errors.
         let shape = Shape { filter_path: None, ..self.clone() };
         let (bytes, content_type) = shape.bytes(body, None).unwrap_or_default();
-        self.finish(status, headers, bytes, content_type, None)
+        self.finish(status, headers, bytes, content_type, None, None)
     }
 
     /// Renders the response to `OPTIONS`, which is also the basis of the response to a method that a path
@@ -107,7 +106,7 @@ impl Shape {
             let names: Vec<&str> = allowed.iter().map(|method| method.name()).collect();
             headers.push(("Allow", names.join(",")));
         }
-        self.finish(status, headers, Vec::new(), TEXT.to_owned(), None)
+        self.finish(status, headers, Vec::new(), TEXT.to_owned(), None, None)
     }
 
     fn bytes(&self, body: Body, pool: Option<&Arc<Pool>>) -> Result<(Vec<u8>, String), RequestError> {
@@ -122,15 +121,15 @@ impl Shape {
                     }
                     _ => None,
                 };
-                match serde_json::from_slice(&bytes) {
+                match limber_mapping::parse_source(&bytes) {
                     Ok(value) => self.value(value)?,
                     Err(_) => bytes,
                 }
             }
             Body::RawJson(bytes) => bytes,
-            Body::TextOrValue(shown) if self.media.is_asked_for => self.value(shown.value())?,
+            Body::TextOrValue(shown) if self.media.is_asked_for => self.value(shown.value()?)?,
             Body::TextOrValue(shown) => {
-                return Ok((shown.text().into_bytes(), TEXT.to_owned()));
+                return Ok((shown.text()?.into_bytes(), TEXT.to_owned()));
             }
             Body::Document(content_type, bytes) => return Ok((bytes, content_type.to_owned())),
             Body::Text(text) => return Ok((text.into_bytes(), TEXT.to_owned())),
@@ -140,12 +139,9 @@ impl Shape {
 
     fn value(&self, mut value: Value) -> Result<Vec<u8>, RequestError> {
         if let Some(patterns) = &self.filter_path {
-            value = super::filter_path::apply(value, patterns);
+            value = super::filter_path::apply(value, patterns)?;
         }
-        match self.media.format {
-            Format::Json | Format::NdJson => Ok(json::to_bytes_checked(&value, self.pretty)?),
-            format => Ok(media::render(&value, format, self.pretty)),
-        }
+        Ok(media::render(&value, self.media.format, self.pretty)?)
     }
 
     fn finish(
@@ -154,7 +150,8 @@ impl Shape {
         headers: Vec<(&'static str, String)>,
         mut bytes: Vec<u8>,
         content_type: String,
-        charge: Option<Charge>,
+        mut charge: Option<Charge>,
+        pool: Option<&Arc<Pool>>,
     ) -> HttpResponse {
         let mut builder =
             hyper::Response::builder().status(status).header("X-elastic-product", "Elasticsearch");
@@ -172,17 +169,15 @@ impl Shape {
         for (name, value) in headers {
             builder = builder.header(name, value);
         }
-        if self.compress && !self.head_only && bytes.len() >= COMPRESS_BYTES_MIN {
-            let mut encoder = flate2::write::GzEncoder::new(
-                Vec::with_capacity(bytes.len() / 4),
-                flate2::Compression::fast(),
-            );
-            if encoder.write_all(&bytes).is_ok()
-                && let Ok(packed) = encoder.finish()
-            {
-                bytes = packed;
-                builder = builder.header("content-encoding", "gzip");
+        if self.compress
+            && !self.head_only
+            && let Some(packed) = packed(&bytes, pool)
+        {
+            bytes = packed;
+            if let Some(charge) = &mut charge {
+                charge.shrink_to(bytes.len() as u64);
             }
+            builder = builder.header("content-encoding", "gzip");
         }
         if self.head_only {
             builder = builder.header("content-length", bytes.len());
@@ -200,6 +195,24 @@ impl Shape {
             fallback
         })
     }
+}
+
+/// Compresses a response. Returns `None` if it is too small for that, or if there is not enough memory for
+/// both forms: the client gets it as it is then.
+fn packed(bytes: &[u8], pool: Option<&Arc<Pool>>) -> Option<Vec<u8>> {
+    if bytes.len() < COMPRESS_BYTES_MIN {
+        return None;
+    }
+    // What cannot be compressed grows by a few bytes.
+    let bytes_max = bytes.len() + COMPRESS_BYTES_MIN;
+    let _charge = match pool {
+        Some(pool) if bytes.len() >= CHARGE_BYTES_MIN => Some(charged(pool, bytes_max as u64).ok()?),
+        _ => None,
+    };
+    let room = Vec::with_capacity(bytes.len() / 4);
+    let mut encoder = flate2::write::GzEncoder::new(room, flate2::Compression::fast());
+    encoder.write_all(bytes).ok()?;
+    encoder.finish().ok()
 }
 
 /// Adds `stack_trace` for `error_trace`. There are no JVM stack frames, so the trace is the chain of causes.

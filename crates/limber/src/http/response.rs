@@ -1,6 +1,7 @@
 //! A response as handlers return it, and errors in Elasticsearch's shape.
 
 use limber_mapping::{ErrorClass, RequestError};
+use limber_work::Stop;
 use serde_json::{Map, Value, json};
 
 use super::status;
@@ -31,10 +32,11 @@ pub enum Body {
     TextOrValue(Box<dyn TextOrValue>),
 }
 
-/// A body that is text for people and a value for programs.
+/// A body that is text for people and a value for programs. Either fails if there is not enough memory for
+/// it, or the client has disconnected.
 pub trait TextOrValue: std::fmt::Debug + Send {
-    fn text(&self) -> String;
-    fn value(&self) -> Value;
+    fn text(&self) -> Result<String, Stop>;
+    fn value(&self) -> Result<Value, Stop>;
 }
 
 impl Response {

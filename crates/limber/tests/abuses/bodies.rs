@@ -78,3 +78,36 @@ fn lines() {
     victim.bad("POST", "/_msearch", "{}\n{}\n".repeat(50_000));
     victim.bad("POST", "/_msearch", "x\n".repeat(100_000));
 }
+
+/// An alias stands for as many values as its anchor, and a line of YAML for one value begins with as many
+/// spaces as it is deep.
+#[test]
+fn yaml_is_charged_for_what_it_stands_for() {
+    let mut victim = Victim::with_documents(1);
+    let (list, aliases) = (vec!["1"; 100_000].join(","), vec!["*a"; 95].join(","));
+    let body = format!("a: &a [{list}]\nb: [{aliases}]\n");
+    let answer = victim.send_with("POST", "/_search", &[("content-type", "application/yaml")], body);
+    check_refusal(&answer, &[400, 429], "aliases");
+    let deep = super::nested("[", &vec!["1"; 1_500_000].join(","), "]", 110);
+    victim.ok("PUT", "/deep", r#"{"mappings":{"enabled":false}}"#);
+    victim.ok("PUT", "/deep/_doc/1?refresh=true", format!("{{\"a\":{deep}}}"));
+    assert_eq!(victim.refused(&[429], "GET", "/deep/_doc/1?format=yaml", ""), "circuit_breaking_exception");
+    victim.ok("GET", "/i/_search?filter_path=**.n", "");
+}
+
+/// A source that is stored in part, or is filtered when it is shown, becomes a tree.
+#[test]
+fn trees_of_documents_are_charged_before_they_are_parsed() {
+    let mut victim = Victim::with_documents(1);
+    victim.ok("PUT", "/whole", r#"{"mappings":{"enabled":false}}"#);
+    victim.ok("PUT", "/part", r#"{"mappings":{"enabled":false,"_source":{"excludes":["z"]}}}"#);
+    let document = format!("{{\"a\":[{}1]}}", "[],".repeat(5_000_000));
+    victim.ok("PUT", "/whole/_doc/1?refresh=true", &document);
+    let breaks = "circuit_breaking_exception";
+    assert_eq!(victim.refused(&[429], "PUT", "/part/_doc/1", &document), breaks);
+    assert_eq!(victim.refused(&[429], "GET", "/whole/_doc/1?_source_includes=b", ""), breaks);
+    let answer = victim.send("POST", "/whole/_search", r#"{"_source":["b"]}"#);
+    assert!([200, 429].contains(&answer.status), "{}", answer.status);
+    victim.ok("GET", "/whole/_doc/1", "");
+    victim.ok("PUT", "/part/_doc/1", r#"{"a":[[],[]],"z":1}"#);
+}

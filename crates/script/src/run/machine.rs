@@ -231,7 +231,8 @@ impl Run<'_> {
             return Err(ScriptError::unsupported(0, "[params._source] of a nested document"));
         }
         let source = batch.documents.source(doc)?;
-        let json: serde_json::Value = serde_json::from_slice(&source).unwrap_or_default();
+        limber_mapping::claim_parsed(&source).map_err(RequestError::from)?;
+        let json: serde_json::Value = limber_mapping::parse_source(&source).unwrap_or_default();
         let source_bytes = source.len();
         let source = Value::from_json(&json);
         batch.source = Some((doc, source.clone()));

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
-use limber_mapping::{Field, RequestError};
+use limber_mapping::{ErrorClass, Field, RequestError};
+use limber_work as work;
 use serde_json::{Map, Value as Json};
 
 use super::block::{Block, EmittedBlock, only_expression};
@@ -270,6 +271,7 @@ impl<'a> OpenScript<'a> {
         self.run.begin(docs);
         let mut kept_bytes = 0;
         for at in 0..docs.len() {
+            work::check_beyond_deadline()?;
             self.run.emitted.clear();
             self.run.renew_memory(kept_bytes);
             if let Err(error) = self.run.run(at)
@@ -279,6 +281,8 @@ impl<'a> OpenScript<'a> {
             }
             kept_bytes += self.run.emitted.iter().map(|emitted| emitted.value.kept_bytes()).sum::<u64>();
             match found(at, &self.run.emitted) {
+                // There is no memory for the values, which is no failure of the script.
+                Err(refused) if refused.class == ErrorClass::TooManyRequests => return Err(refused),
                 // A value that the field cannot take is a failure of its script.
                 Err(cause) if !goes_on => {
                     return Err(self.failed(ScriptError::new(0, cause.kind, cause.reason)));
@@ -341,6 +345,7 @@ impl<'a> OpenScript<'a> {
     ) -> Result<(), E> {
         let mut kept_bytes = 0;
         for at in 0..count {
+            work::check_beyond_deadline().map_err(RequestError::from)?;
             self.run.renew_memory(kept_bytes);
             let value = self.run_at(at, scores)?;
             kept_bytes += value.kept_bytes();

@@ -234,7 +234,8 @@ impl<'r> BoundHighlight<'r> {
         let matching = self.matching(stored, held, &slots)?;
         for slot in slots {
             let source = read_source(&node.held.mapping, held, slot, reader)?;
-            let source: Value = serde_json::from_slice(&source).unwrap_or(Value::Null);
+            limber_mapping::claim_parsed(&source)?;
+            let source: Value = limber_mapping::parse_source(&source).unwrap_or(Value::Null);
             let number = if held.doc_count() == 1 { String::new() } else { format!("{slot}_") };
             let prefix = format!("{name}{number}");
             let document = Document {

@@ -23,7 +23,7 @@ use crate::request::{SearchRequest, StoredFields};
 use crate::response::SearchHit;
 use crate::shard::bound_search::InnerSearch;
 use crate::shard::rescore::BoundRescore;
-use crate::source::{filter_below, filter_source, shown_source};
+use crate::source::{filter_below, filter_source, read_document, shown_source};
 use crate::values::sort_key::SortKey;
 
 /// How hits of a shard were found.
@@ -72,6 +72,9 @@ pub(super) struct Fetcher<'a> {
     opened: Option<(Opened<'a>, Option<SegmentHighlight<'a>>)>,
     /// The kept values of stored fields for the current hit, if these differ from its source.
     stored: Option<Value>,
+    /// The source that the last nested hit is a part of, and its segment and document: a document may have
+    /// ten thousand nested hits.
+    whole: Option<((usize, DocId), Value)>,
 }
 
 impl<'a> Fetcher<'a> {
@@ -101,6 +104,7 @@ impl<'a> Fetcher<'a> {
             parts: Parts::of(searched, request.named_scores),
             opened: None,
             stored: None,
+            whole: None,
         })
     }
 
@@ -183,7 +187,7 @@ impl<'a> Fetcher<'a> {
         let needs_values = self.needs_values();
         let mut parsed = None;
         if self.plan.source.fetch || needs_values {
-            let document = around.segment.document(around.doc, self.reader)?;
+            let document = read_document(around.segment, around.doc, self.reader)?;
             let mapping = &self.shard.mapping;
             if self.request.is_reindexed && mapping.synthetic().is_some() {
                 around.segment.verify_columns()?;
@@ -199,7 +203,17 @@ impl<'a> Fetcher<'a> {
             parsed = match source {
                 // Nothing of it is shown, and its fields have no values.
                 None => Some(Value::Object(Map::new())),
-                Some(source) => show_source(self.shard, self.plan, around, source, needs_values, fetched)?,
+                Some(source) if around.steps.is_empty() => {
+                    show_source(self.plan, source, needs_values, fetched)?
+                }
+                Some(source) => {
+                    let place = (std::ptr::from_ref(around.segment) as usize, around.doc);
+                    if self.whole.as_ref().is_none_or(|(of, _)| *of != place) {
+                        self.whole = Some((place, parse(&source)?));
+                    }
+                    let whole = self.whole.as_ref().map_or(&Value::Null, |(_, whole)| whole);
+                    Some(show_part(self.shard, self.plan, around.part(whole)?, fetched))
+                }
             };
         } else if self.plan.id {
             let (id, routing) = around.segment.id_and_routing(around.doc, self.reader)?;
@@ -284,25 +298,24 @@ impl<'a> Fetcher<'a> {
     }
 }
 
-/// Stores the hit's part of `source`, filtered, in the hit. Returns the part if it was parsed for that, or
-/// because values are needed.
+/// Stores the nested hit's part of a source, filtered, in the hit. Returns the part.
+fn show_part(shard: &ShardSnapshot, plan: &Plan, part: &Value, fetched: &mut SearchHit) -> Value {
+    if plan.source.fetch {
+        let path = shard.nested.as_ref().map_or("", |scope| &scope.nested.path);
+        let shown = filter_below(part, path, &plan.source);
+        fetched.source = Some(shown.to_string().into_bytes());
+    }
+    part.clone()
+}
+
+/// Stores the source, filtered, in the hit. Returns it if it was parsed for that, or because values are
+/// needed.
 fn show_source(
-    shard: &ShardSnapshot,
     plan: &Plan,
-    around: &Around<'_>,
     source: Cow<'_, [u8]>,
     needs_values: bool,
     fetched: &mut SearchHit,
 ) -> Result<Option<Value>> {
-    if !around.steps.is_empty() {
-        let value = around.part(&parse(&source)?)?.clone();
-        if plan.source.fetch {
-            let path = shard.nested.as_ref().map_or("", |scope| &scope.nested.path);
-            let shown = filter_below(&value, path, &plan.source);
-            fetched.source = Some(shown.to_string().into_bytes());
-        }
-        return Ok(Some(value));
-    }
     let is_filtered = plan.source.fetch && !plan.source.is_everything();
     let parsed = match is_filtered || needs_values {
         true => Some(parse(&source)?),
@@ -319,7 +332,8 @@ fn show_source(
 }
 
 fn parse(source: &[u8]) -> Result<Value> {
-    Ok(serde_json::from_slice(source).map_err(|error| {
+    limber_mapping::claim_parsed(source)?;
+    Ok(limber_mapping::parse_source(source).map_err(|error| {
         RequestError::internal(
             "exception",
             format!("the stored source of a document does not parse: {error}"),

@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use limber_mapping::RequestError;
 use limber_store::sync::Mutex;
-use limber_work as work;
 use serde_json::Value;
 
 use super::bind::Binder;
@@ -26,10 +25,6 @@ impl<F> Default for Lookup<F> {
         Lookup(Mutex::new(Vec::new()))
     }
 }
-
-/// About how many bytes of memory a parsed byte of JSON takes: a number of two digits and its comma take 72
-/// bytes.
-const TREE_BYTES_A_BYTE: u64 = 24;
 
 impl Binder<'_> {
     /// Returns what `read` finds in the document of this name, which is read once per request. `what` is the
@@ -56,7 +51,7 @@ impl Binder<'_> {
         check_request()?;
         let document = documents.read(name);
         if let Ok(Some(document)) = &document {
-            work::claim(document.source.len() as u64 * TREE_BYTES_A_BYTE)?;
+            limber_mapping::claim_parsed(&document.source)?;
         }
         let found = Arc::new(read(document).map_err(Error::Lookup)?);
         known.push((name.index.clone(), found.clone()));
@@ -67,6 +62,6 @@ impl Binder<'_> {
 
 /// Parses the source of a document.
 pub(super) fn tree(document: &NamedDocument) -> Result<Value, RequestError> {
-    serde_json::from_slice(&document.source)
+    limber_mapping::parse_source(&document.source)
         .map_err(|error| RequestError::internal("exception", error.to_string()))
 }

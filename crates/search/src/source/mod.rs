@@ -9,4 +9,4 @@ pub use filter::SourceFilter;
 pub(crate) use filtered::filter_below;
 pub use filtered::filter_source;
 pub(crate) use shown::read_source;
-pub use shown::{shown_source, source_of_stored, stored_source};
+pub use shown::{read_document, shown_source, source_of_stored, stored_source};

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 
 use limber_mapping::{
     Field, Mapping, Rebuilt, Representation, RequestError, Residue, SourceMode, SpaceId, SyntheticPlan,
+    claim_parsed, parse_source, tree_bytes,
 };
-use limber_segment::{DocId, Segment, StoredReader};
+use limber_segment::{DocId, Segment, StoredDocument, StoredReader};
+use limber_work::Stop;
 use serde_json::{Map, Value, json};
 
 use super::filter::SourceFilter;
@@ -16,21 +18,27 @@ use crate::error::Result;
 /// Returns what a segment stores of a document's JSON: all of it, a part, nothing, or what columns cannot
 /// restore. `None` if the document must be parsed for that and is no object or is nested more deeply than
 /// the parser allows (128 levels).
-pub fn stored_source<'s>(mapping: &Mapping, source: &'s [u8]) -> Option<Cow<'s, [u8]>> {
+pub fn stored_source<'s>(
+    mapping: &Mapping,
+    source: &'s [u8],
+) -> std::result::Result<Option<Cow<'s, [u8]>>, Stop> {
     let rule = mapping.source();
     if rule.keeps_everything() {
-        return Some(Cow::Borrowed(source));
+        return Ok(Some(Cow::Borrowed(source)));
     }
     let stored = mapping.stored_beside_source();
     if rule.mode == SourceMode::Disabled && stored.is_empty() {
-        return Some(Cow::Borrowed(b""));
+        return Ok(Some(Cow::Borrowed(b"")));
     }
-    let parsed: Value = serde_json::from_slice(source).ok()?;
-    Some(Cow::Owned(match mapping.synthetic() {
-        Some(plan) => Residue::of(plan, parsed.as_object()?).to_bytes(),
-        None if stored.is_empty() => filtered(mapping, &parsed),
-        None => with_stored_fields(mapping, &parsed),
-    }))
+    // The tree, and a copy of what is kept of it.
+    limber_work::claim(2 * tree_bytes(source))?;
+    let Ok(Value::Object(members)) = parse_source(source) else { return Ok(None) };
+    let kept = match mapping.synthetic() {
+        Some(plan) => Residue::of(plan, &members).to_bytes(),
+        None if stored.is_empty() => filtered(mapping, &Value::Object(members)),
+        None => with_stored_fields(mapping, &Value::Object(members)),
+    };
+    Ok(Some(Cow::Owned(kept)))
 }
 
 /// Returns the part of a source that is stored and the values of stored fields, as one object.
@@ -69,15 +77,19 @@ fn add(kept: &mut Value, more: Value) {
 }
 
 /// Returns the source to show, given what is stored; `None` if the index stores none.
-pub fn source_of_stored<'s>(mapping: &Mapping, stored: &'s [u8]) -> Option<Cow<'s, [u8]>> {
+pub fn source_of_stored<'s>(
+    mapping: &Mapping,
+    stored: &'s [u8],
+) -> std::result::Result<Option<Cow<'s, [u8]>>, Stop> {
     if mapping.source().mode == SourceMode::Disabled {
-        return None;
+        return Ok(None);
     }
     if mapping.stored_beside_source().is_empty() {
-        return Some(Cow::Borrowed(stored));
+        return Ok(Some(Cow::Borrowed(stored)));
     }
-    let parsed: Value = serde_json::from_slice(stored).ok()?;
-    Some(Cow::Owned(filtered(mapping, &parsed)))
+    claim_parsed(stored)?;
+    let parsed = parse_source(stored).ok();
+    Ok(parsed.map(|parsed| Cow::Owned(filtered(mapping, &parsed))))
 }
 
 fn filtered(mapping: &Mapping, source: &Value) -> Vec<u8> {
@@ -98,7 +110,7 @@ pub fn shown_source<'s>(
     let whole = match (mapping.source().mode, mapping.synthetic()) {
         (SourceMode::Disabled, _) => return Ok(None),
         (SourceMode::Stored, _) if !mapping.stored_beside_source().is_empty() => {
-            source_of_stored(mapping, stored).unwrap_or(Cow::Borrowed(stored))
+            source_of_stored(mapping, stored)?.unwrap_or(Cow::Borrowed(stored))
         }
         (SourceMode::Synthetic, Some(plan)) => {
             let rebuilt = rebuild(mapping, plan, segment, doc, stored)?;
@@ -109,9 +121,24 @@ pub fn shown_source<'s>(
     if !mapping.hides_fields() {
         return Ok(Some(whole));
     }
+    claim_parsed(&whole)?;
     // A source that cannot be parsed may contain hidden fields, so it is not shown.
-    let shown = serde_json::from_slice::<Value>(&whole).ok().and_then(|source| mapping.shown_source(&source));
+    let shown = parse_source(&whole).ok().and_then(|source| mapping.shown_source(&source));
     Ok(Some(Cow::Owned(shown.unwrap_or_else(|| json!({})).to_string().into_bytes())))
+}
+
+/// Reads a document from the segment, and claims the memory that its source takes: decompressed by the
+/// reader, and copied by the caller.
+///
+/// # Errors
+/// The segment is damaged, or there is not enough memory.
+pub fn read_document<'r>(
+    segment: &Segment,
+    doc: DocId,
+    reader: &'r mut StoredReader,
+) -> Result<StoredDocument<'r>> {
+    limber_work::claim(2 * segment.source_block_bytes(doc)?)?;
+    Ok(segment.document(doc, reader)?)
 }
 
 /// Reads a source from the segment and returns it like [`shown_source`]; an empty object if the index
@@ -122,7 +149,7 @@ pub(crate) fn read_source<'r>(
     doc: DocId,
     reader: &'r mut StoredReader,
 ) -> Result<Cow<'r, [u8]>> {
-    let stored = segment.source(doc, reader)?;
+    let stored = read_document(segment, doc, reader)?.source;
     Ok(shown_source(mapping, segment, doc, stored)?.unwrap_or(Cow::Borrowed(b"{}")))
 }
 
@@ -133,6 +160,8 @@ fn rebuild(
     doc: DocId,
     stored: &[u8],
 ) -> Result<Value> {
+    // The tree of what is kept, the residue made of it, and the source that both become.
+    limber_work::claim(3 * tree_bytes(stored))?;
     let residue = Residue::from_bytes(stored).ok_or_else(|| {
         let reason = format!("what is kept of document [{doc}] beside its columns does not parse");
         RequestError::internal("corrupt_index_exception", reason)

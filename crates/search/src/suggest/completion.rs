@@ -244,7 +244,8 @@ fn read(
     for (&place, hit) in places.iter().zip(fetch_hits(shard, searched, &hits, request, false, context)?) {
         let found = &all[place].1;
         let mut option = json!({"text": found.text});
-        if let (Value::Object(shown), Value::Object(members)) = (&mut option, hit.to_json(&context.node_id)) {
+        if let (Value::Object(shown), Value::Object(members)) = (&mut option, hit.to_json(&context.node_id)?)
+        {
             shown.extend(members);
             if let Some(field) = &kind
                 && let Some(contexts) = found.contexts.to_json(field)

@@ -91,6 +91,12 @@ impl Segment {
         }
     }
 
+    /// Returns how many bytes [`Segment::document`] decompresses: the sources of the document's block. More
+    /// than a few hundred kilobytes are one large document.
+    pub fn source_block_bytes(&self, doc: DocId) -> Result<u64> {
+        self.stored()?.block_bytes(doc).map_err(|error| self.stored_error(error))
+    }
+
     /// Returns id, routing and source of a document.
     pub fn document<'r>(&self, doc: DocId, reader: &'r mut StoredReader) -> Result<StoredDocument<'r>> {
         let document =

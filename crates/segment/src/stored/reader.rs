@@ -165,6 +165,11 @@ impl<'a> Stored<'a> {
         Ok(Parts { before_body, head, head_len, body, body_len })
     }
 
+    /// Returns how many bytes [`Stored::document`] decompresses for the document: the sources of its block.
+    pub fn block_bytes(&self, doc: DocId) -> Result<u64> {
+        Ok(Self::parts(&self.raw_block(self.block_of(doc)?)?)?.body_len)
+    }
+
     /// Returns the document's id, routing and source. `core` identifies the segment to `reader`
     /// ([`limber_store::term_index::next_segment_core_id`]).
     pub fn document<'r>(

@@ -49,7 +49,8 @@ impl Scripted {
         is_copy: bool,
         now_millis: u64,
     ) -> Result<Scripted> {
-        let source: Value = serde_json::from_slice(operation.source)
+        limber_mapping::claim_parsed(operation.source)?;
+        let source: Value = limber_mapping::parse_source(operation.source)
             .map_err(|error| RequestError::internal("exception", error.to_string()))?;
         let context = if is_copy { ScriptContext::Reindex } else { ScriptContext::UpdateByQuery };
         let before = json!({

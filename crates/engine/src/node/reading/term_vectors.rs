@@ -53,7 +53,8 @@ impl Node {
                     (request.routing.as_deref(), realtime, request.version);
                 let Some(found) = self.get(&get)?.found else { return Ok(answer) };
                 answer.version = found.identity.version;
-                serde_json::from_slice(&found.source).unwrap_or_default()
+                limber_mapping::claim_parsed(&found.source)?;
+                limber_mapping::parse_source(&found.source).unwrap_or_default()
             }
         };
         let snapshot = shard.snapshot()?;

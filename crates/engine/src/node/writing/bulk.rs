@@ -157,6 +157,10 @@ impl Node {
         arena: &mut Vec<u8>,
     ) -> bool {
         let operation = step.operation;
+        if let Err(stop) = limber_mapping::claim_parsed(operation.source) {
+            step.outcome = Some(Err(stop.into()));
+            return true;
+        }
         let Some((mut body, member)) = super::update::upserted_member(operation.source) else { return false };
         let document = body[member].to_string();
         let metadata = Metadata {

@@ -2,7 +2,7 @@
 //!
 //! Source: `UpdateHelper`, `XContentHelper#update`.
 
-use limber_mapping::{ErrorClass, ObjectParser, RequestError};
+use limber_mapping::{ErrorClass, ObjectParser, RequestError, tree_bytes};
 use limber_script::{Script, ScriptContext, Scripts, run_on_context};
 use limber_store::Charge;
 use limber_text::likeness;
@@ -133,14 +133,6 @@ const COPIES_WRITTEN: u64 = 2;
 /// Number of additional trees of a document while a script runs on it: one that the script sees, and one that
 /// it leaves.
 const TREES_OF_SCRIPT: u64 = 2;
-
-/// Estimates the maximum size of the tree of a JSON text, including its strings. For a text such as
-/// `[[],[],...]` it is fifty times the size of the text.
-fn tree_bytes(json: &[u8]) -> u64 {
-    const BYTES_A_VALUE: u64 = 2 * size_of::<Value>() as u64;
-    let values = json.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count() as u64;
-    json.len() as u64 + values * BYTES_A_VALUE
-}
 
 impl Node {
     fn charge_update(&self, bytes: u64) -> Result<Charge> {
@@ -303,8 +295,11 @@ fn plan_of_existing(
         let reason = format!("[{id}]: document source missing");
         return Err(shard.located(RequestError::bad_request("document_source_missing_exception", reason)));
     }
-    let mut source = match serde_json::from_slice(&found.source) {
+    let mut source = match limber_mapping::parse_source(&found.source) {
         Ok(Value::Object(source)) => source,
+        Err(error) if error.to_string().starts_with("recursion limit") => {
+            return Err(RequestError::unsupported("an update of a document of more than 128 levels"));
+        }
         _ => {
             return Err(RequestError::internal(
                 "illegal_state_exception",

@@ -45,7 +45,8 @@ impl Collapse {
                 )),
             };
         }
-        let source = hit.source.as_deref().and_then(|source| serde_json::from_slice::<Value>(source).ok());
+        hit.source.as_deref().map_or(Ok(()), limber_mapping::claim_parsed)?;
+        let source = hit.source.as_deref().and_then(|source| limber_mapping::parse_source(source).ok());
         let value = source.and_then(|mut source| source.get_mut(&self.field).map(Value::take));
         Ok(value.filter(|value| !value.is_null()).map_or_else(|| MISSING.to_owned(), |value| key(&value)))
     }

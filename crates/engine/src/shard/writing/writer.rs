@@ -249,7 +249,10 @@ impl Writer<'_> {
         if matches!(write.condition, Condition::Replay(_)) {
             return work::suspended(|| self.replay_document(operation, &meta)).map_err(Refused::Request);
         }
-        let stored = stored_source(&self.mapping, operation.source);
+        let stored = match stored_source(&self.mapping, operation.source) {
+            Ok(stored) => stored,
+            Err(stop) => return Err(Refused::Request(stop.into())),
+        };
         let doc = buffer.begin(&meta, stored.as_deref().unwrap_or_default());
         scratch.for_document(operation.id).routed(operation.routing.is_some());
         let parsed = document::parse(&self.mapping, operation.source, scratch, buffer);
@@ -302,7 +305,7 @@ impl Writer<'_> {
     /// mapping does not accept are not indexed. If even the rest cannot be indexed, the document keeps only
     /// its id, its sequence number and version, and its source.
     fn replay_document(&mut self, operation: &Operation<'_>, meta: &DocumentMeta<'_>) -> Result<DocId> {
-        let stored = stored_source(&self.mapping, operation.source);
+        let stored = stored_source(&self.mapping, operation.source).unwrap_or_default();
         let stored = stored.as_deref().unwrap_or(operation.source);
         let Slot { buffer, scratch, .. } = &mut self.slot;
         let doc = buffer.begin(meta, stored);

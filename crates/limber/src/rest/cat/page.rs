@@ -8,6 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use limber_engine::{IndexInfo, Result};
 use limber_mapping::RequestError;
+use limber_work::Stop;
 use serde_json::{Value, json};
 
 use crate::http::request::Request;
@@ -116,11 +117,15 @@ pub struct Paged<S> {
 }
 
 impl<S: crate::http::response::TextOrValue> crate::http::response::TextOrValue for Paged<S> {
-    fn text(&self) -> String {
-        format!("{}next_token {}\n", self.rows.text(), self.next_token.as_deref().unwrap_or("null"))
+    fn text(&self) -> std::result::Result<String, Stop> {
+        let mut text = self.rows.text()?;
+        text.push_str("next_token ");
+        text.push_str(self.next_token.as_deref().unwrap_or("null"));
+        text.push('\n');
+        Ok(text)
     }
 
-    fn value(&self) -> Value {
-        json!({"next_token": self.next_token, self.name: self.rows.value()})
+    fn value(&self) -> std::result::Result<Value, Stop> {
+        Ok(json!({"next_token": self.next_token, self.name: self.rows.value()?}))
     }
 }

@@ -6,6 +6,7 @@
 use limber_engine::Result;
 use limber_mapping::RequestError;
 use limber_text::{byte_size, time_value};
+use limber_work::{self as work, Stop};
 use serde_json::{Map, Value};
 
 use crate::http::request::Request;
@@ -162,38 +163,67 @@ impl Table {
         Ok(())
     }
 
-    fn print(&self, chosen: &[(String, usize)], units: &Units, titles: bool) -> String {
-        let mut lines: Vec<Vec<String>> = Vec::with_capacity(self.rows.len() + 1);
+    /// Prints the chosen columns. A request may name a column a thousand times, and each of its cells is as
+    /// wide as the longest.
+    fn print(
+        &self,
+        chosen: &[(String, usize)],
+        units: &Units,
+        titles: bool,
+    ) -> std::result::Result<String, Stop> {
+        let shown = |row: &[Cell], column: usize| units.show(&row[column]).unwrap_or_default();
+        let mut once: Vec<usize> = chosen.iter().map(|(_, column)| *column).collect();
+        once.sort_unstable();
+        once.dedup();
+        let mut width_of = vec![0; self.columns.len()];
+        for row in &self.rows {
+            work::check_beyond_deadline()?;
+            for &column in &once {
+                width_of[column] = width_of[column].max(shown(row, column).chars().count());
+            }
+        }
+        let title_width = |title: &str| if titles { title.chars().count() } else { 0 };
+        let widths: Vec<usize> =
+            chosen.iter().map(|(title, column)| title_width(title).max(width_of[*column])).collect();
+        let line_bytes = widths.iter().sum::<usize>() + widths.len();
+        let mut out = String::new();
         if titles {
-            lines.push(chosen.iter().map(|(title, _)| title.clone()).collect());
+            let cells = chosen.iter().map(|(title, column)| (*column, title.clone()));
+            self.print_line(&mut out, cells, &widths);
         }
         for row in &self.rows {
-            lines.push(chosen.iter().map(|&(_, c)| units.show(&row[c]).unwrap_or_default()).collect());
+            work::check_growth(out.len(), out.capacity(), line_bytes)?;
+            work::check_beyond_deadline()?;
+            let cells = chosen.iter().map(|&(_, column)| (column, shown(row, column)));
+            self.print_line(&mut out, cells, &widths);
         }
-        let widths: Vec<usize> = (0..chosen.len())
-            .map(|c| lines.iter().map(|line| line[c].chars().count()).max().unwrap_or(0))
-            .collect();
-        let mut out = String::new();
-        for line in &lines {
-            for (position, cell) in line.iter().enumerate() {
-                if position > 0 {
-                    out.push(' ');
-                }
-                let padding = widths[position].saturating_sub(cell.chars().count());
-                let last = position + 1 == line.len();
-                if self.columns[chosen[position].1].right {
+        Ok(out)
+    }
+
+    /// Appends a line of cells, each with its column.
+    fn print_line(
+        &self,
+        out: &mut String,
+        cells: impl ExactSizeIterator<Item = (usize, String)>,
+        widths: &[usize],
+    ) {
+        let last = cells.len().saturating_sub(1);
+        for (position, (column, cell)) in cells.enumerate() {
+            if position > 0 {
+                out.push(' ');
+            }
+            let padding = widths[position].saturating_sub(cell.chars().count());
+            if self.columns[column].right {
+                out.extend(std::iter::repeat_n(' ', padding));
+                out.push_str(&cell);
+            } else {
+                out.push_str(&cell);
+                if position < last {
                     out.extend(std::iter::repeat_n(' ', padding));
-                    out.push_str(cell);
-                } else {
-                    out.push_str(cell);
-                    if !last {
-                        out.extend(std::iter::repeat_n(' ', padding));
-                    }
                 }
             }
-            out.push('\n');
         }
-        out
+        out.push('\n');
     }
 }
 
@@ -208,19 +238,20 @@ pub struct Chosen {
 }
 
 impl TextOrValue for Chosen {
-    fn text(&self) -> String {
+    fn text(&self) -> std::result::Result<String, Stop> {
         self.table.print(&self.chosen, &self.units, self.has_titles)
     }
 
-    fn value(&self) -> Value {
+    fn value(&self) -> std::result::Result<Value, Stop> {
         let rows = self.table.rows.iter().map(|row| {
+            work::check_beyond_deadline()?;
             let members = self.chosen.iter().map(|(title, column)| {
                 let cell = self.units.show(&row[*column]);
                 (title.clone(), cell.map_or(Value::Null, Value::String))
             });
-            Value::Object(members.collect::<Map<_, _>>())
+            Ok(Value::Object(members.collect::<Map<_, _>>()))
         });
-        Value::Array(rows.collect())
+        Ok(Value::Array(rows.collect::<std::result::Result<_, Stop>>()?))
     }
 }
 
@@ -300,8 +331,16 @@ mod tests {
             rows: vec![vec!["a".into(), 5u64.into()], vec!["long".into(), 12u64.into()]],
         };
         let chosen = [("index".to_owned(), 0), ("docs".to_owned(), 1)];
-        let printed = table.print(&chosen, &Units { size: None, time: None }, true);
-        assert_eq!(printed, "index docs\na        5\nlong    12\n");
+        let print = |chosen: &[(String, usize)], titles: bool| {
+            table.print(chosen, &Units { size: None, time: None }, titles)
+        };
+        assert_eq!(print(&chosen, true).expect("no request"), "index docs\na        5\nlong    12\n");
+        let again: Vec<(String, usize)> = [chosen.clone(), chosen.clone()].concat();
+        assert_eq!(print(&again, false).expect("no request"), "a     5 a     5\nlong 12 long 12\n");
+        let work = work::Work::default();
+        work.cancelled.store(true, std::sync::atomic::Ordering::Relaxed);
+        let _entered = work.enter();
+        assert!(print(&again, true).is_err());
         assert_eq!(help(COLUMNS), "index | i,idx | index name\ndocs  | d     | documents \n");
     }
 }

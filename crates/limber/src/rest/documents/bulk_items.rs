@@ -48,7 +48,7 @@ pub(super) fn render(
             Err(_) => 0,
         };
         work::check_growth(out.len(), out.capacity(), shown_bytes + ITEM_BYTES)?;
-        model = render_item(&mut out, item, &response.indices[item.index], own.or(filter));
+        model = render_item(&mut out, item, &response.indices[item.index], own.or(filter))?;
     }
     out.extend_from_slice(b"]}");
     Ok(out)
@@ -111,7 +111,7 @@ fn render_item<'r>(
     item: &'r BulkItem<'r>,
     index: &str,
     filter: Option<&SourceFilter>,
-) -> Option<Model<'r>> {
+) -> Result<Option<Model<'r>>> {
     let start = out.len();
     let mut model = None;
     out.extend_from_slice(b"{\"");
@@ -130,7 +130,7 @@ fn render_item<'r>(
             let seq_no = push_outcome(out, outcome);
             if let (Some(source), true) = (&outcome.source, item.kind == OperationKind::Update) {
                 out.extend_from_slice(b",\"get\":");
-                push_update_get(out, outcome, source, filter);
+                push_update_get(out, outcome, source, filter)?;
             }
             push_field(out, ",\"status\":", u64::from(status::of_write(outcome.result)));
             if outcome.source.is_none() && is_plain(&item.id) {
@@ -144,7 +144,7 @@ fn render_item<'r>(
         }
     }
     out.extend_from_slice(b"}}");
-    model.map(|model| Model { place: start..out.len(), ..model })
+    Ok(model.map(|model| Model { place: start..out.len(), ..model }))
 }
 
 /// Appends `,"_version":..,"result":..,"_shards":{..},"_seq_no":..,"_primary_term":..`, which every write's
@@ -167,20 +167,21 @@ pub fn push_outcome(out: &mut Vec<u8>, outcome: &WriteOutcome) -> Range<usize> {
 }
 
 /// Appends the `get` section of an update's response.
+///
+/// # Errors
+/// There is not enough memory for the source; `out` ends anywhere then.
 pub fn push_update_get(
     out: &mut Vec<u8>,
     outcome: &WriteOutcome,
     source: &[u8],
     filter: Option<&SourceFilter>,
-) {
+) -> Result<()> {
     push_field(out, "{\"_seq_no\":", outcome.identity.seq_no);
     push_field(out, ",\"_primary_term\":", outcome.identity.primary_term);
     out.extend_from_slice(b",\"found\":true,\"_source\":");
-    match source_filter::apply(filter, source) {
-        Some(filtered) => out.extend_from_slice(&filtered),
-        None => out.extend_from_slice(source),
-    }
+    source_filter::push(out, filter, source)?;
     out.push(b'}');
+    Ok(())
 }
 
 fn push_field(out: &mut Vec<u8>, name: &str, number: u64) {
@@ -268,7 +269,7 @@ mod tests {
         let mut each = b"{\"errors\":true,\"took\":3,\"items\":[".to_vec();
         for (number, item) in response.items.iter().enumerate() {
             each.extend_from_slice(if number > 0 { b"," } else { b"" });
-            render_item(&mut each, item, &response.indices[item.index], None);
+            render_item(&mut each, item, &response.indices[item.index], None).expect("no request");
         }
         each.extend_from_slice(b"]}");
         assert_eq!(String::from_utf8(whole.clone()), String::from_utf8(each));

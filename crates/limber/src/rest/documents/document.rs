@@ -194,7 +194,7 @@ fn update(app: &App, request: &Request) -> Result<Response> {
     push_outcome(&mut out, &response.outcome);
     if let Some(source) = &response.outcome.source {
         out.extend_from_slice(b",\"get\":");
-        push_update_get(&mut out, &response.outcome, source, filter.as_ref());
+        push_update_get(&mut out, &response.outcome, source, filter.as_ref())?;
     }
     out.push(b'}');
     Ok(Response::raw(status::of_write(response.outcome.result), out))
@@ -257,7 +257,7 @@ fn get(app: &App, request: &Request) -> Result<Response> {
     let names = request.param("stored_fields").map(|_| request.list("stored_fields"));
     let stored = StoredFields::of(app, &response, names.as_deref())?;
     let mut out = Vec::with_capacity(256);
-    push_get(&mut out, &response, filter.as_ref(), stored.as_ref());
+    push_get(&mut out, &response, filter.as_ref(), stored.as_ref())?;
     Ok(Response::raw(status, out))
 }
 
@@ -282,7 +282,9 @@ impl StoredFields {
             && let Some(kept) = [&found.stored, &found.source].into_iter().find(|kept| !kept.is_empty())
         {
             let mapping = app.node.mapping(&response.index)?;
-            let source = crate::http::request::parse_json(kept)?;
+            limber_mapping::claim_parsed(kept)?;
+            let source = limber_mapping::parse_source(kept)
+                .map_err(|error| RequestError::internal("exception", error.to_string()))?;
             stored.fields = limber_search::stored_values(&mapping, &source, names)
                 .map_err(|error| error.to_request_error())?;
         }
@@ -291,12 +293,15 @@ impl StoredFields {
 }
 
 /// Appends one document of a get or mget response.
+///
+/// # Errors
+/// There is not enough memory for its source; `out` ends anywhere then.
 pub fn push_get(
     out: &mut Vec<u8>,
     response: &GetResponse,
     filter: Option<&SourceFilter>,
     stored: Option<&StoredFields>,
-) {
+) -> Result<()> {
     out.extend_from_slice(&start(&response.index, &response.id));
     match &response.found {
         None => out.extend_from_slice(b",\"found\":false"),
@@ -317,10 +322,7 @@ pub fn push_get(
             };
             if wants_source && !found.source.is_empty() {
                 out.extend_from_slice(b",\"_source\":");
-                match source_filter::apply(filter, &found.source) {
-                    Some(filtered) => out.extend_from_slice(&filtered),
-                    None => out.extend_from_slice(&found.source),
-                }
+                source_filter::push(out, filter, &found.source)?;
             }
             if let Some(stored) = stored.filter(|stored| !stored.fields.is_empty()) {
                 out.extend_from_slice(b",\"fields\":");
@@ -330,6 +332,7 @@ pub fn push_get(
         }
     }
     out.push(b'}');
+    Ok(())
 }
 
 fn source(app: &App, request: &Request) -> Result<Response> {
@@ -344,7 +347,10 @@ fn source(app: &App, request: &Request) -> Result<Response> {
             format!("Source not found [{}]/[{}]", response.index, response.id),
         )),
         Some(found) => {
-            let filtered = source_filter::apply(filter.as_ref(), &found.source);
+            let filtered = match source_filter::apply(filter.as_ref(), &found.source)? {
+                Cow::Owned(filtered) => Some(filtered),
+                Cow::Borrowed(_) => None,
+            };
             Ok(Response::raw(200, filtered.unwrap_or(found.source)))
         }
         None => Err(RequestError::not_found(

@@ -1,7 +1,7 @@
 //! `_mget`: many gets in one request.
 
 use limber_engine::{GetRequest, Result, VersionType};
-use limber_mapping::{ObjectParser, RequestError};
+use limber_mapping::{ErrorClass, ObjectParser, RequestError};
 use limber_search::SourceFilter;
 use limber_work as work;
 use serde_json::Value;
@@ -60,7 +60,9 @@ fn mget(app: &App, request: &Request) -> Result<Response> {
     placement(request).check_for_document()?;
     let items = parse(request)?;
     let (realtime, refresh) = (request.flag_or("realtime", true)?, request.flag_or("refresh", false)?);
-    let mut out = Vec::with_capacity(64 + items.len() * 256);
+    let room_bytes = 64 + items.len() * 256;
+    work::claim(room_bytes as u64)?;
+    let mut out = Vec::with_capacity(room_bytes);
     out.extend_from_slice(b"{\"docs\":[");
     for (number, item) in items.iter().enumerate() {
         if number > 0 {
@@ -74,17 +76,18 @@ fn mget(app: &App, request: &Request) -> Result<Response> {
             version_type: item.version_type,
             ..GetRequest::new(&item.index, &item.id)
         });
-        let source_bytes = outcome.as_ref().ok().and_then(|response| response.found.as_ref());
-        let source_bytes = source_bytes.map_or(0, |found| found.source.len());
-        work::check_growth(out.len(), out.capacity(), source_bytes + ITEM_BYTES)?;
-        let outcome = match outcome {
-            Ok(response) => StoredFields::of(app, &response, item.stored_fields.as_deref())
-                .map(|stored| push_get(&mut out, &response, item.filter.as_ref(), stored.as_ref())),
-            Err(error) => Err(error),
-        };
+        work::check_growth(out.len(), out.capacity(), ITEM_BYTES)?;
+        let start = out.len();
+        let outcome = outcome.and_then(|response| {
+            let stored = StoredFields::of(app, &response, item.stored_fields.as_deref())?;
+            push_get(&mut out, &response, item.filter.as_ref(), stored.as_ref())
+        });
         match outcome {
             Ok(()) => {}
+            // The others would not fit either.
+            Err(error) if error.class == ErrorClass::TooManyRequests => return Err(error),
             Err(error) => {
+                out.truncate(start);
                 let body = error_item(&item.index, &item.id, &error);
                 out.extend_from_slice(&crate::http::json::to_bytes(&body, false));
             }

@@ -3,10 +3,14 @@
 //!
 //! The filter itself is the one of the search. Source: `FetchSourceContext#parseFromRestRequest`.
 
+use std::borrow::Cow;
+
+use limber_mapping::{claim_parsed, parse_source};
 use limber_search::SourceFilter;
+use limber_work::Stop;
 
 use crate::http::json;
-use crate::http::request::{Request, parse_json};
+use crate::http::request::Request;
 
 /// Reads the filter in the URL. `None` if the request says nothing about the source.
 pub fn from_request(request: &Request) -> Option<SourceFilter> {
@@ -22,11 +26,28 @@ pub fn from_request(request: &Request) -> Option<SourceFilter> {
     Some(SourceFilter { fetch, includes, excludes })
 }
 
-/// Returns the filtered document, or `None` if the filter keeps everything.
-pub fn apply(filter: Option<&SourceFilter>, source: &[u8]) -> Option<Vec<u8>> {
-    let filter = filter.filter(|filter| !filter.is_everything())?;
-    let value = parse_json(source).ok()?;
-    Some(json::to_bytes(&limber_search::filter_source(&value, filter), false))
+/// Returns the filtered document, or the document itself if the filter keeps everything.
+///
+/// # Errors
+/// There is not enough memory for its tree.
+pub fn apply<'s>(filter: Option<&SourceFilter>, source: &'s [u8]) -> Result<Cow<'s, [u8]>, Stop> {
+    let Some(filter) = filter.filter(|filter| !filter.is_everything()) else {
+        return Ok(Cow::Borrowed(source));
+    };
+    claim_parsed(source)?;
+    let Ok(value) = parse_source(source) else { return Ok(Cow::Borrowed(source)) };
+    Ok(Cow::Owned(json::to_bytes_checked(&limber_search::filter_source(&value, filter), false)?))
+}
+
+/// Appends the filtered document to a response.
+///
+/// # Errors
+/// There is not enough memory for it.
+pub fn push(out: &mut Vec<u8>, filter: Option<&SourceFilter>, source: &[u8]) -> Result<(), Stop> {
+    let shown = apply(filter, source)?;
+    limber_work::check_growth(out.len(), out.capacity(), shown.len())?;
+    out.extend_from_slice(&shown);
+    Ok(())
 }
 
 /// Whether the source is returned at all.

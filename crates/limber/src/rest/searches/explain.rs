@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::search::{placement, refused};
 use crate::http::pools::PoolName;
-use crate::http::request::{Method, Request, parse_json};
+use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 use crate::rest::documents::source_filter;
 use crate::rest::{App, Route};
@@ -83,14 +83,16 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
     };
     answer.insert("explanation".into(), explanation);
     if let Some(filter) = source_filter::from_request(request).filter(|filter| filter.fetch) {
-        let shown = source_filter::apply(Some(&filter), &present.source).unwrap_or(present.source);
+        let shown = source_filter::apply(Some(&filter), &present.source)?;
+        limber_mapping::claim_parsed(&shown)?;
         answer.insert(
             "get".into(),
             json!({
                 "_seq_no": present.identity.seq_no,
                 "_primary_term": present.identity.primary_term,
                 "found": true,
-                "_source": parse_json(&shown)?,
+                "_source": limber_mapping::parse_source(&shown)
+                    .map_err(|error| RequestError::internal("exception", error.to_string()))?,
             }),
         );
     }

@@ -151,9 +151,10 @@ pub fn render(
     ids: ContextIds<'_>,
     total_as_int: bool,
 ) -> Result<Vec<u8>> {
-    let mut out = Vec::with_capacity(
-        512 + response.hits.iter().map(|h| h.source.as_ref().map_or(64, Vec::len) + 96).sum::<usize>(),
-    );
+    let hit_bytes = response.hits.iter().map(|hit| hit.source.as_ref().map_or(64, Vec::len) + 96);
+    let room_bytes = 512 + hit_bytes.sum::<usize>();
+    limber_work::claim(room_bytes as u64)?;
+    let mut out = Vec::with_capacity(room_bytes);
     let written = response.write_json(
         &mut out,
         &Rendering {

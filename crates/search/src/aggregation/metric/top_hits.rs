@@ -6,7 +6,6 @@ use std::fmt;
 
 use limber_mapping::RequestError;
 use limber_segment::{DocId, SegmentView};
-use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::super::answer::hit_reader::{HitReader, WantedHits};
@@ -178,10 +177,7 @@ impl Render for TopHits {
             true => float_to_json(found.max_score),
             false => Value::Null,
         };
-        let shown = |hit: &FoundHit| {
-            work::check_beyond_deadline()?;
-            Ok(hit.fetched.to_json(renderer.node_id))
-        };
+        let shown = |hit: &FoundHit| hit.fetched.to_json(renderer.node_id);
         let hits: Vec<Value> = found.hits.iter().map(shown).collect::<Result<_>>()?;
         out.insert(
             "hits".into(),

@@ -77,11 +77,11 @@ impl<'s> ComputedTerms<'s> {
                 for position in 0..docs.len() as u32 {
                     let start = next;
                     while self.terms.positions.get(next) == Some(&position) {
-                        self.filled.push(position, self.terms.term(next));
+                        self.filled.push(position, self.terms.term(next))?;
                         next += 1;
                     }
                     if next == start {
-                        self.filled.push(position, missing);
+                        self.filled.push(position, missing)?;
                     }
                 }
                 &self.filled
@@ -118,7 +118,7 @@ fn scripted(source: &ScriptSource, segment: &Segment, docs: &[DocId], out: &mut 
                 out.push_again(position, term);
             } else {
                 terms[index] = Some(out.len());
-                out.push(position, values[index].text().as_bytes());
+                out.push(position, values[index].text().as_bytes())?;
             }
         }
         return Ok(());
@@ -127,9 +127,9 @@ fn scripted(source: &ScriptSource, segment: &Segment, docs: &[DocId], out: &mut 
     script.values(docs, &[], |value| {
         add_texts(&value, &mut texts);
         texts.sort_unstable();
-        texts.drain(..).for_each(|text| out.push(position, text.as_bytes()));
+        let pushed = texts.drain(..).try_for_each(|text| out.push(position, text.as_bytes()));
         position += 1;
-        Ok(())
+        pushed
     })
 }
 
@@ -156,7 +156,7 @@ fn changed(
         let is_last = values.positions.is_none_or(|positions| positions.get(at + 1) != Some(&position));
         if is_last {
             texts.sort_unstable();
-            texts.drain(..).for_each(|text: String| out.push(position, text.as_bytes()));
+            texts.drain(..).try_for_each(|text: String| out.push(position, text.as_bytes()))?;
         }
     }
     Ok(())

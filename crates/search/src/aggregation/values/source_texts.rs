@@ -43,7 +43,8 @@ impl SourceTexts {
         mut seen: impl FnMut(&str) -> Result<()>,
     ) -> Result<()> {
         let source = read_source(mapping, &view.segment, doc, &mut self.reader)?;
-        let source: Value = serde_json::from_slice(&source).map_err(|error| {
+        limber_mapping::claim_parsed(&source)?;
+        let source: Value = limber_mapping::parse_source(&source).map_err(|error| {
             RequestError::internal(
                 "exception",
                 format!("the stored source of a document does not parse: {error}"),

@@ -5,7 +5,7 @@ use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
 
 use super::asked::{AskedDocs, ValueTest};
-use crate::error::Result;
+use crate::error::{Result, check_request};
 use crate::geo::Relation;
 use crate::matcher::{Bits, BoxedMatcher};
 use crate::primitives::{Docs, TermEnd};
@@ -35,23 +35,34 @@ struct RuntimeDocs<'a> {
     terms: RuntimeTerms,
 }
 
+/// Documents whose terms are held at the same time.
+const DOCS_AT_ONCE: usize = 256;
+
+impl RuntimeDocs<'_> {
+    fn matches_terms(&mut self, docs: &[DocId], start: DocId, bits: &mut Bits) -> Result<()> {
+        self.reader.terms(docs, &mut self.terms)?;
+        let mut at = 0;
+        while at < self.terms.len() {
+            check_request()?;
+            let position = self.terms.positions[at];
+            let end = at + self.terms.positions[at..].iter().take_while(|other| **other == position).count();
+            if accepts(self.wanted, &mut |wanted| {
+                (at..end).any(|at| selects_term(wanted, self.terms.term(at)))
+            }) {
+                bits.set(docs[position as usize] - start);
+            }
+            at = end;
+        }
+        self.terms.release();
+        Ok(())
+    }
+}
+
 impl ValueTest for RuntimeDocs<'_> {
     fn matches(&mut self, docs: &[DocId], start: DocId, bits: &mut Bits) -> Result<()> {
         if !self.is_numeric {
-            self.reader.terms(docs, &mut self.terms)?;
-            let mut at = 0;
-            while at < self.terms.len() {
-                let position = self.terms.positions[at];
-                let end =
-                    at + self.terms.positions[at..].iter().take_while(|other| **other == position).count();
-                if accepts(self.wanted, &mut |wanted| {
-                    (at..end).any(|at| selects_term(wanted, self.terms.term(at)))
-                }) {
-                    bits.set(docs[position as usize] - start);
-                }
-                at = end;
-            }
-            return Ok(());
+            // Each clause of a query has a reader of its own, so none keeps the values of many documents.
+            return docs.chunks(DOCS_AT_ONCE).try_for_each(|docs| self.matches_terms(docs, start, bits));
         }
         self.reader.numbers(docs, &mut self.batch)?;
         let values = &self.batch.values;

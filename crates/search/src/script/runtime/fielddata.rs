@@ -90,7 +90,7 @@ impl<'a> Fielddata<'a> {
             let (start, end) = (starts[doc as usize], starts[doc as usize + 1]);
             for ordinal in &ordinals[start as usize..end as usize] {
                 terms.term(u64::from(*ordinal), &mut term)?;
-                out.push(position, &term);
+                out.push(position, &term)?;
             }
         }
         Ok(())

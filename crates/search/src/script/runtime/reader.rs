@@ -13,7 +13,7 @@ use super::field::RuntimeField;
 use super::fielddata::Fielddata;
 use super::source::{Stored, read};
 use super::terms::RuntimeTerms;
-use crate::error::Result;
+use crate::error::{Result, check_request};
 use crate::source::read_source;
 use crate::values::gather::{gather, gather_whole};
 
@@ -100,6 +100,7 @@ impl<'a> RuntimeReader<'a> {
             }));
             out.values[start..].sort_unstable();
             out.positions.resize(out.values.len(), position);
+            Ok(())
         })
     }
 
@@ -116,31 +117,41 @@ impl<'a> RuntimeReader<'a> {
             });
             for value in values {
                 if let Stored::Term(term) = value {
-                    out.push(position, term);
+                    out.push(position, term)?;
                 }
             }
+            Ok(())
         })
     }
 
     /// Reports the values of one document as its script emits them.
     pub(super) fn emitted(&mut self, doc: DocId, mut found: impl FnMut(Stored)) -> Result<()> {
-        self.each(&[doc], |_, values| values.drain(..).for_each(&mut found))
+        self.each(&[doc], |_, values| {
+            values.drain(..).for_each(&mut found);
+            Ok(())
+        })
     }
 
-    fn each(&mut self, docs: &[DocId], mut found: impl FnMut(u32, &mut Vec<Stored>)) -> Result<()> {
+    fn each(
+        &mut self,
+        docs: &[DocId],
+        mut found: impl FnMut(u32, &mut Vec<Stored>) -> Result<()>,
+    ) -> Result<()> {
         let RuntimeReader { field, mapping, segment, script, stored, values, .. } = self;
         if let Some(constant) = field.constant() {
             for position in 0..docs.len() as u32 {
                 values.clear();
                 values.extend(constant.map(|constant| Stored::Term(constant.as_bytes().to_vec())));
-                found(position, values);
+                found(position, values)?;
             }
             return Ok(());
         }
         let Some(script) = script else {
             for (position, doc) in docs.iter().enumerate() {
+                check_request()?;
                 let source = read_source(mapping, segment, *doc, stored)?;
-                let source: serde_json::Value = serde_json::from_slice(&source).unwrap_or_default();
+                limber_mapping::claim_parsed(&source)?;
+                let source: serde_json::Value = limber_mapping::parse_source(&source).unwrap_or_default();
                 let mut raw = Vec::new();
                 match field.is_point() {
                     true => gather_whole(&source, &field.path, &mut raw),
@@ -148,7 +159,7 @@ impl<'a> RuntimeReader<'a> {
                 }
                 values.clear();
                 raw.iter().for_each(|value| read(field, value, values));
-                found(position as u32, values);
+                found(position as u32, values)?;
             }
             return Ok(());
         };
@@ -164,8 +175,7 @@ impl<'a> RuntimeReader<'a> {
                     Some(_) => {}
                 }
             }
-            found(position as u32, values);
-            Ok(())
+            found(position as u32, values).map_err(|error| error.to_request_error())
         })?)
     }
 }

@@ -1,5 +1,13 @@
 //! The terms of a batch of documents.
 
+use limber_mapping::RequestError;
+use limber_work as work;
+
+use crate::error::Result;
+
+/// Bytes of terms that stay allocated for the next batch.
+const KEPT_BYTES_MAX: usize = 64 << 10;
+
 /// Terms by document: the terms of a document follow one another, sorted.
 #[derive(Debug, Default)]
 pub(crate) struct RuntimeTerms {
@@ -32,12 +40,29 @@ impl RuntimeTerms {
     }
 
     /// Adds a term of the document at this index of the batch.
-    pub fn push(&mut self, position: u32, term: &[u8]) {
-        let start = self.bytes.len() as u32;
+    ///
+    /// # Errors
+    /// There is not enough memory for the terms, or more than 4 GiB of them.
+    pub fn push(&mut self, position: u32, term: &[u8]) -> Result<()> {
+        let (start, end) = (self.bytes.len(), self.bytes.len() + term.len());
+        if u32::try_from(end).is_err() {
+            let reason = "the values of a runtime field have more than [4gb] in a batch of documents";
+            return Err(RequestError::illegal_argument(reason).into());
+        }
+        work::check_growth(start, self.bytes.capacity(), term.len())?;
+        let start = start as u32;
         self.bytes.extend_from_slice(term);
         self.firsts.push(self.spans.len() as u32);
         self.spans.push((start, self.bytes.len() as u32));
         self.positions.push(position);
+        Ok(())
+    }
+
+    /// Releases the memory of a batch that was large.
+    pub fn release(&mut self) {
+        if self.bytes.capacity() > KEPT_BYTES_MAX {
+            *self = RuntimeTerms::default();
+        }
     }
 
     /// Adds a term of the document at this index of the batch that is equal to an earlier term.

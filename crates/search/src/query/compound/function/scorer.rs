@@ -6,7 +6,7 @@ use limber_segment::{DocId, Segment};
 
 use super::FunctionReader;
 use super::node::{FunctionScoreNode, ScoredFunction};
-use crate::error::Result;
+use crate::error::{Result, check_request};
 use crate::matcher::{BoxedMatcher, BoxedScorer, Scorer, SegmentBits, contenders, each_match};
 use crate::query::compound::function_score::{BoostMode, ScoreMode};
 
@@ -64,6 +64,8 @@ impl<'a> Factors<'a> {
         self.factors.resize(docs.len(), (1.0, f64::NAN));
         let mode = self.node.score_mode;
         for function in &mut self.functions {
+            // Each has read the values of these documents, which may be many.
+            check_request()?;
             self.at.clear();
             self.docs.clear();
             self.scores.clear();

@@ -26,7 +26,9 @@ fn flatten<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
 /// Returns the query in the source of its document.
 pub(crate) fn query_in_source(source: &[u8], path: &str) -> Result<Value> {
     let unreadable = |why: String| Error::Request(RequestError::internal("exception", why));
-    let document: Value = serde_json::from_slice(source).map_err(|error| unreadable(error.to_string()))?;
+    limber_mapping::claim_parsed(source)?;
+    let document: Value =
+        limber_mapping::parse_source(source).map_err(|error| unreadable(error.to_string()))?;
     match queries_at(&document, path).first() {
         Some(query) => Ok((*query).clone()),
         None => Err(unreadable(format!("the source of a document has no query at [{path}]"))),
