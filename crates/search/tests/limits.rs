@@ -219,3 +219,23 @@ fn aggregations_cover_all_hits_of_all_shards_whatever_the_page() {
         assert_eq!(response.hits.len(), size);
     }
 }
+
+/// A document with many values is in many buckets and has many values in each of them. Once there is no more
+/// memory, nothing more of it is counted.
+#[test]
+fn a_document_in_many_buckets_with_many_values_is_given_up_at_its_first_refusal() {
+    let mut shards = support::Shards::new(&json!({"properties": {"k": {"type": "keyword"}}}));
+    let values: Vec<String> = (0..2_000).map(|n| format!("key{n}")).collect();
+    let view = shards.segment(&[("1".to_owned(), json!({"k": values}))], &[]);
+    let snapshots = [shards.shard(0, vec![view])];
+    let mut context = support::context();
+    context.ledger = Ledger::new(8 << 20);
+    for kind in ["terms", "significant_terms", "rare_terms"] {
+        let body = json!({"size": 0, "aggs": {"a": {"terms": {"field": "k", "size": 2_000},
+            "aggs": {"b": {kind: {"field": "k"}, "aggs": {"c": {"terms": {"field": "k"}}}}}}}});
+        let before = context.ledger.request.tripped_count();
+        let error = limber_search::execute(&snapshots, &parse(&body), &context).unwrap_err();
+        assert_eq!(error.class(), ErrorClass::TooManyRequests, "{kind}");
+        assert!(context.ledger.request.tripped_count() - before < 100, "{kind}");
+    }
+}

@@ -203,12 +203,12 @@ impl<'s> Collector<'s> for MatrixCollector<'s> {
                 let others = held[at + 1..].iter().map(|second| pairs + second - first - 1);
                 for place in std::iter::once(first).chain(others) {
                     self.counts[base + place] += 1;
-                    self.emitted.push(entry, (base + place) as u32);
+                    self.emitted.push(entry, (base + place) as u32)?;
                 }
             }
         }
         if !self.subs.is_empty() {
-            self.subs.collect(&self.emitted.batch(entries, bucket_count))?;
+            self.subs.collect(&self.emitted.batch(entries, bucket_count)?)?;
         }
         Ok(())
     }

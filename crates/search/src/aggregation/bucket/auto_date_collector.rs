@@ -206,7 +206,7 @@ impl<'s> AutoDateCollector<'s> {
         if self.subs.is_empty() || self.table.len() == 0 {
             return Ok(());
         }
-        let batch = self.emitted.batch(entries, self.table.len());
+        let batch = self.emitted.batch(entries, self.table.len())?;
         match self.merges {
             true => self.subs.collect(&batch),
             false => self.deferred.note(&batch, self.budget),
@@ -249,35 +249,25 @@ impl<'s> Collector<'s> for AutoDateCollector<'s> {
         let (table, emitted, budget, rungs) =
             (&mut self.table, &mut self.emitted, self.budget, &mut self.rungs);
         let (request, dates) = (self.request, &mut self.dates);
-        let mut failed = Ok(());
         // The last bucket, and its parent.
         let (mut span, mut span_parent, mut span_bucket) = (Span::NONE, u32::MAX, 0u32);
         let mut last = (usize::MAX, u32::MAX);
-        values.join(entries, &mut self.starts, |entry, parent, value| {
-            if failed.is_err() {
-                return;
-            }
+        values.try_join(entries, &mut self.starts, |entry, parent, value| {
             if parent != span_parent || !span.contains(value) {
-                match Self::bucket(request, dates, table, &mut rungs[parent as usize], parent, value, budget)
-                {
-                    Ok(found) => (span_bucket, span) = found,
-                    Err(error) => {
-                        failed = Err(error);
-                        return;
-                    }
-                }
+                let state = &mut rungs[parent as usize];
+                (span_bucket, span) = Self::bucket(request, dates, table, state, parent, value, budget)?;
                 span_parent = parent;
             }
             if (entry, span_bucket) == last {
-                return;
+                return Ok(());
             }
             last = (entry, span_bucket);
             table.counts[span_bucket as usize] += 1;
             if has_subs {
-                emitted.push(entry, span_bucket);
+                emitted.push(entry, span_bucket)?;
             }
-        });
-        failed?;
+            Ok(())
+        })?;
         self.hand_on(entries)
     }
 

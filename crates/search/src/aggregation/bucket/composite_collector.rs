@@ -11,7 +11,7 @@ use limber_segment::SegmentView;
 use super::super::answer::partial::{Key, ListBucket, ListPartial, Partial};
 use super::super::buckets::combinations::Combinations;
 use super::super::buckets::combined_keys::CombinedKeys;
-use super::super::buckets::entries::{Emitted, Entries, IdColumn};
+use super::super::buckets::entries::{Emitted, Entries, IdColumn, Pace};
 use super::super::buckets::known_buckets::REFUSED;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
@@ -263,7 +263,7 @@ impl<'s> CompositeCollector<'s> {
             };
             if let Some(number) = number {
                 self.counts[number as usize] += 1;
-                self.emitted.push(entry, number);
+                self.emitted.push(entry, number)?;
             }
         }
         self.columns = columns;
@@ -274,6 +274,7 @@ impl<'s> CompositeCollector<'s> {
     fn collect_combinations(&mut self, entries: &Entries<'_>) -> Result<()> {
         let mut combination = vec![0i64; self.width];
         let mut combinations = Combinations::new(self.columns.len());
+        let mut pace = Pace::default();
         // Neighbours often repeat a combination.
         let (mut last, mut last_number) = (Vec::new(), None);
         for entry in 0..entries.len() {
@@ -282,6 +283,7 @@ impl<'s> CompositeCollector<'s> {
             let ids = &mut combination[1..];
             let count = combinations.begin(&self.columns, position, ids, missing, "composite")?;
             combination[0] = self.missing_sources(position);
+            pace.step(count)?;
             for _ in 0..count {
                 if last != combination {
                     last.clone_from(&combination);
@@ -289,7 +291,7 @@ impl<'s> CompositeCollector<'s> {
                 }
                 if let Some(number) = last_number {
                     self.counts[number as usize] += 1;
-                    self.emitted.push(entry, number);
+                    self.emitted.push(entry, number)?;
                 }
                 combinations.advance(&self.columns, position, &mut combination[1..]);
             }
@@ -307,7 +309,7 @@ impl<'s> CompositeCollector<'s> {
         if self.subs.is_empty() || self.counts.is_empty() {
             return Ok(());
         }
-        self.subs.collect(&self.emitted.batch(entries, self.counts.len()))
+        self.subs.collect(&self.emitted.batch(entries, self.counts.len())?)
     }
 
     /// Returns the numbers of the page's combinations so far, in order.

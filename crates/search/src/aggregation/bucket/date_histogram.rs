@@ -331,37 +331,26 @@ impl<'s> Collector<'s> for DateHistogramCollector<'s> {
         let (buckets, budget) = (&mut self.buckets, self.budget);
         buckets.begin();
         let (dates, hard_bounds) = (&mut self.dates, &self.shape.hard_bounds);
-        let mut failed = Ok(());
         let mut span = self.span;
         // The bucket of `span` under `cached_parent`.
         let (mut cached_parent, mut cached) = (u32::MAX, 0);
         let (mut last_entry, mut last_start) = (usize::MAX, i64::MIN);
         let (source, holds_doubles) = (self.source, self.holds_doubles);
-        values.join(entries, &mut self.starts, |entry, parent, stored| {
+        values.try_join(entries, &mut self.starts, |entry, parent, stored| {
             let value = if holds_doubles { source.decode(stored) as i64 } else { stored };
             if !span.contains(value) {
                 span = dates.span_of(value);
                 cached_parent = u32::MAX;
             }
-            if (entry == last_entry && span.start == last_start)
-                || failed.is_err()
-                || !Self::allows(hard_bounds, span.start)
-            {
-                return;
+            if (entry == last_entry && span.start == last_start) || !Self::allows(hard_bounds, span.start) {
+                return Ok(());
             }
             (last_entry, last_start) = (entry, span.start);
             if parent != cached_parent {
-                match buckets.table.bucket(parent, span.start, budget) {
-                    Ok(bucket) => (cached_parent, cached) = (parent, bucket),
-                    Err(error) => {
-                        failed = Err(error);
-                        return;
-                    }
-                }
+                (cached_parent, cached) = (parent, buckets.table.bucket(parent, span.start, budget)?);
             }
-            buckets.add(entry, cached);
-        });
-        failed?;
+            buckets.add(entry, cached)
+        })?;
         self.span = span;
         self.buckets.hand_on(entries)
     }

@@ -272,11 +272,11 @@ impl<'s> Collector<'s> for FilterCollector<'s> {
             if bits.contains(entries.docs[entries.position(entry)] - start) {
                 let bucket = entries.bucket(entry);
                 self.counts[bucket as usize] += 1;
-                self.emitted.push(entry, bucket);
+                self.emitted.push(entry, bucket)?;
             }
         }
         if !self.subs.is_empty() {
-            self.subs.collect(&self.emitted.batch(entries, entries.bucket_count))?;
+            self.subs.collect(&self.emitted.batch(entries, entries.bucket_count)?)?;
         }
         Ok(())
     }
@@ -398,15 +398,15 @@ impl<'s> Collector<'s> for FiltersCollector<'s> {
             for filter in self.marks.of(doc) {
                 is_other = false;
                 self.counts[first + filter] += 1;
-                self.emitted.push(entry, (first + filter) as u32);
+                self.emitted.push(entry, (first + filter) as u32)?;
             }
             if is_other {
                 self.counts[first + width - 1] += 1;
-                self.emitted.push(entry, (first + width - 1) as u32);
+                self.emitted.push(entry, (first + width - 1) as u32)?;
             }
         }
         if !self.subs.is_empty() {
-            self.subs.collect(&self.emitted.batch(entries, bucket_count))?;
+            self.subs.collect(&self.emitted.batch(entries, bucket_count)?)?;
         }
         Ok(())
     }

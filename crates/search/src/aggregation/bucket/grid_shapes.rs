@@ -4,8 +4,9 @@ use limber_mapping::geo::GridShape;
 use limber_segment::columns::Batch;
 use limber_segment::shapes::ShapeColumn;
 use limber_segment::{DocId, Segment};
+use limber_work as work;
 
-use super::super::buckets::entries::Values;
+use super::super::buckets::entries::{Values, push_checked};
 use super::super::budget::Budget;
 use super::grid_cells::GridCells;
 use crate::error::Result;
@@ -61,8 +62,7 @@ impl<'s> ShapeReader<'s> {
                 if cells.len() >= charged {
                     budget.spend(size_of::<i64>() as u64)?;
                 }
-                cells.push(cell as i64);
-                Ok(())
+                push_checked(cells, cell as i64)
             })?;
             // Several parts of a shape can touch the same cell.
             cells[start..].sort_unstable();
@@ -74,6 +74,8 @@ impl<'s> ShapeReader<'s> {
                 }
             }
             cells.truncate(kept);
+            let bytes_of = |count: usize| count * size_of::<u32>();
+            work::check_growth(0, bytes_of(positions.capacity()), bytes_of(kept))?;
             positions.resize(kept, position as u32);
         }
         Ok(Values { values: cells, positions: Some(positions) })

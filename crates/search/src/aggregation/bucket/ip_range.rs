@@ -10,7 +10,7 @@ use super::super::answer::partial::{Bucket, Partial, with_places};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::{Renderer, shown};
 use super::super::bind::Shape;
-use super::super::buckets::entries::{Emitted, Entries, Values};
+use super::super::buckets::entries::{Emitted, Entries, Pace, Values};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
@@ -247,24 +247,27 @@ impl<'s> Collector<'s> for IpRangeCollector<'s> {
         }
         self.emitted.clear();
         self.counted.fill(0);
+        let mut pace = Pace::default();
         if let Some(made) = &mut self.made {
             let loaded = made.load(entries.docs)?;
             let values = Values { values: loaded.numbers, positions: Some(&loaded.terms.positions) };
             let (ranges, counts, counted, emitted) =
                 (self.ranges, &mut self.counts, &mut self.counted, &mut self.emitted);
-            values.join(entries, &mut self.starts, |entry, parent, number| {
+            values.try_join(entries, &mut self.starts, |entry, parent, number| {
+                pace.step(ranges.len())?;
                 let term = loaded.terms.term(number as usize);
                 for (place, range) in ranges.iter().enumerate() {
                     if range.contains(term) && counted[place] != entry + 1 {
                         counted[place] = entry + 1;
                         let bucket = parent as usize * width + place;
                         counts[bucket] += 1;
-                        emitted.push(entry, bucket as u32);
+                        emitted.push(entry, bucket as u32)?;
                     }
                 }
-            });
+                Ok(())
+            })?;
             if !self.subs.is_empty() {
-                self.subs.collect(&self.emitted.batch(entries, bucket_count))?;
+                self.subs.collect(&self.emitted.batch(entries, bucket_count)?)?;
             }
             return Ok(());
         }
@@ -272,7 +275,8 @@ impl<'s> Collector<'s> for IpRangeCollector<'s> {
         let values = self.reader.load(entries.docs)?;
         let (spans, counts, counted, emitted) =
             (&self.spans, &mut self.counts, &mut self.counted, &mut self.emitted);
-        values.join(entries, &mut self.starts, |entry, parent, ordinal| {
+        values.try_join(entries, &mut self.starts, |entry, parent, ordinal| {
+            pace.step(spans.len())?;
             let is_missing = Some(ordinal) == missing_ordinal;
             for (range, (span, has_missing)) in spans.iter().enumerate() {
                 let is_inside = if is_missing { *has_missing } else { span.contains(&ordinal) };
@@ -280,12 +284,13 @@ impl<'s> Collector<'s> for IpRangeCollector<'s> {
                     counted[range] = entry + 1;
                     let bucket = parent as usize * width + range;
                     counts[bucket] += 1;
-                    emitted.push(entry, bucket as u32);
+                    emitted.push(entry, bucket as u32)?;
                 }
             }
-        });
+            Ok(())
+        })?;
         if !self.subs.is_empty() {
-            self.subs.collect(&self.emitted.batch(entries, bucket_count))?;
+            self.subs.collect(&self.emitted.batch(entries, bucket_count)?)?;
         }
         Ok(())
     }

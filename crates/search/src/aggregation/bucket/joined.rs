@@ -260,11 +260,11 @@ impl<'s> JoinedCollector<'s> {
             return Ok(());
         }
         self.emitted.clear();
-        buckets_of.iter().for_each(|&(entry, bucket)| self.emitted.push(entry, bucket));
+        buckets_of.iter().try_for_each(|&(entry, bucket)| self.emitted.push(entry, bucket))?;
         // Documents that are found by a join have no score of their own.
         let scores = vec![1.0; found.len()];
         let all = Entries { scores: &scores, ..Entries::of(&found) };
-        self.subs.collect(&self.emitted.batch(&all, self.bucket_count))
+        self.subs.collect(&self.emitted.batch(&all, self.bucket_count)?)
     }
 }
 

@@ -175,11 +175,11 @@ impl<'s> Collector<'s> for MissingCollector<'s> {
             if !has_value {
                 let bucket = entries.bucket(entry);
                 self.counts[bucket as usize] += 1;
-                self.emitted.push(entry, bucket);
+                self.emitted.push(entry, bucket)?;
             }
         }
         if !self.subs.is_empty() {
-            self.subs.collect(&self.emitted.batch(entries, entries.bucket_count))?;
+            self.subs.collect(&self.emitted.batch(entries, entries.bucket_count)?)?;
         }
         Ok(())
     }

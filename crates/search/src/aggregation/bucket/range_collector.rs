@@ -5,7 +5,7 @@ use limber_segment::SegmentView;
 use limber_segment::points::SpatialPoints;
 
 use super::super::answer::partial::Partial;
-use super::super::buckets::entries::{Emitted, Entries, Values};
+use super::super::buckets::entries::{Emitted, Entries, Pace, Values};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::findings::{Findings, absorb_fixed};
@@ -128,26 +128,29 @@ impl<'s> Collector<'s> for RangeCollector<'s> {
             emitted.fill(values.positions, fill, |bucket| bucket == OUTSIDE)?;
             emitted.buckets().iter().for_each(|&bucket| counts[bucket as usize] += 1);
             return match has_subs {
-                true => self.subs.collect(&self.emitted.batch(entries, bucket_count)),
+                true => self.subs.collect(&self.emitted.batch(entries, bucket_count)?),
                 false => Ok(()),
             };
         }
-        values.join(entries, &mut self.starts, |entry, parent, value| {
+        let mut pace = Pace::default();
+        values.try_join(entries, &mut self.starts, |entry, parent, value| {
             let end = ranges.partition_point(|range| range.stored_from <= value);
             let start = if is_disjoint { end.saturating_sub(1) } else { 0 };
+            pace.step(end - start)?;
             for range in start..end {
                 if value < ranges[range].stored_to && counted[range] != entry + 1 {
                     counted[range] = entry + 1;
                     let bucket = parent as usize * width + range;
                     counts[bucket] += 1;
                     if has_subs {
-                        emitted.push(entry, bucket as u32);
+                        emitted.push(entry, bucket as u32)?;
                     }
                 }
             }
-        });
+            Ok(())
+        })?;
         if has_subs {
-            self.subs.collect(&self.emitted.batch(entries, bucket_count))?;
+            self.subs.collect(&self.emitted.batch(entries, bucket_count)?)?;
         }
         Ok(())
     }

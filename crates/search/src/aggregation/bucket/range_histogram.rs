@@ -10,7 +10,7 @@ use limber_segment::SegmentView;
 
 use super::super::answer::partial::Partial;
 use super::super::buckets::bucket_table::BucketTable;
-use super::super::buckets::entries::Entries;
+use super::super::buckets::entries::{Entries, push_checked};
 use super::super::buckets::keyed_buckets::KeyedBuckets;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
@@ -136,7 +136,7 @@ impl<'s> RangeHistogramCollector<'s> {
         }
         while key <= last {
             let bucket = self.buckets.table.bucket(parent, key, self.budget)?;
-            self.buckets.add(entry, bucket);
+            self.buckets.add(entry, bucket)?;
             let next = self.keys.next(key);
             if next == key {
                 break;
@@ -172,7 +172,9 @@ impl<'s> Collector<'s> for RangeHistogramCollector<'s> {
         let mut starts = std::mem::take(&mut self.starts);
         let mut wanted: Vec<(usize, u32, u32)> = Vec::new();
         let values = self.reader.load(entries.docs)?;
-        values.join(entries, &mut starts, |entry, parent, ordinal| wanted.push((entry, parent, ordinal)));
+        values.try_join(entries, &mut starts, |entry, parent, ordinal| {
+            push_checked(&mut wanted, (entry, parent, ordinal))
+        })?;
         self.starts = starts;
         // Ranges of a document are sorted by their lower ends, so buckets that a range shares with earlier
         // ones are not after the last key so far.

@@ -12,7 +12,7 @@ use super::super::answer::partial::{Key, ListBucket, ListPartial, Partial};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
 use super::super::buckets::deferred::Deferred;
-use super::super::buckets::entries::{Emitted, Entries, Values};
+use super::super::buckets::entries::{Emitted, Entries, Values, push_checked};
 use super::super::buckets::list::Group;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
@@ -357,10 +357,12 @@ impl<'s> Collector<'s> for VariableWidthCollector<'s> {
         self.budget.spend(doubles.len() as u64 * 12)?;
         let values = Values { values: doubles.as_slice(), positions: stored.positions };
         let mut found: Vec<(usize, f64)> = Vec::with_capacity(doubles.len());
-        values.join(entries, &mut self.starts, |entry, _, value| found.push((entry, value)));
+        values.try_join(entries, &mut self.starts, |entry, _, value| {
+            push_checked(&mut found, (entry, value))
+        })?;
         self.emitted.clear();
         for (entry, value) in found {
-            self.emitted.push(entry, self.value_count);
+            self.emitted.push(entry, self.value_count)?;
             self.value_count += 1;
             if self.is_clustered {
                 let cluster = self.place(value);
@@ -374,7 +376,7 @@ impl<'s> Collector<'s> for VariableWidthCollector<'s> {
         }
         self.doubles = doubles;
         if !self.subs.is_empty() {
-            self.deferred.note(&self.emitted.batch(entries, self.value_count as usize), self.budget)?;
+            self.deferred.note(&self.emitted.batch(entries, self.value_count as usize)?, self.budget)?;
         }
         Ok(())
     }

@@ -1,8 +1,15 @@
 //! The batches that collectors get: documents, and the bucket that each belongs to.
 
+use std::collections::HashMap;
+
 use limber_segment::DocId;
 
-use crate::error::Result;
+use limber_work as work;
+
+use crate::error::{Result, check_request};
+
+/// Values that are joined with their entries between two checks of the request.
+const CALLS_BETWEEN_CHECKS: usize = 1 << 16;
 
 /// A batch of (document, bucket) pairs, at most 4,096 documents of one window.
 ///
@@ -87,42 +94,134 @@ impl<T: Copy> Values<'_, T> {
 
     /// Calls `each(entry, bucket, value)` for every value of every entry: entries in ascending order, and the
     /// values of an entry in their own order. `starts` is a reused buffer.
+    ///
+    /// # Errors
+    /// The request was cancelled.
     #[inline]
-    pub fn join(&self, entries: &Entries<'_>, starts: &mut Vec<u32>, mut each: impl FnMut(usize, u32, T)) {
+    pub fn join(
+        &self,
+        entries: &Entries<'_>,
+        starts: &mut Vec<u32>,
+        mut each: impl FnMut(usize, u32, T),
+    ) -> Result<()> {
+        self.try_join(entries, starts, |entry, bucket, value| {
+            each(entry, bucket, value);
+            Ok(())
+        })
+    }
+
+    /// Does the same as [`Self::join`], until `each` fails. A document that is in many buckets and has many
+    /// values makes as many calls as their product, so nothing that grows with the calls may wait for the
+    /// end to be charged.
+    ///
+    /// # Errors
+    /// The request was cancelled, or `each` failed.
+    #[inline]
+    pub fn try_join(
+        &self,
+        entries: &Entries<'_>,
+        starts: &mut Vec<u32>,
+        mut each: impl FnMut(usize, u32, T) -> Result<()>,
+    ) -> Result<()> {
         match (self.positions, entries.positions) {
             (None, None) => match entries.buckets {
                 None => {
                     let bucket = entries.bucket;
-                    self.values.iter().enumerate().for_each(|(entry, &value)| each(entry, bucket, value));
+                    let mut values = self.values.iter().enumerate();
+                    values.try_for_each(|(entry, &value)| each(entry, bucket, value))
                 }
                 Some(buckets) => {
-                    for (entry, (&value, &bucket)) in self.values.iter().zip(buckets).enumerate() {
-                        each(entry, bucket, value);
-                    }
+                    let mut values = self.values.iter().zip(buckets).enumerate();
+                    values.try_for_each(|(entry, (&value, &bucket))| each(entry, bucket, value))
                 }
             },
             (Some(positions), None) => {
-                for (&value, &position) in self.values.iter().zip(positions) {
-                    let entry = position as usize;
-                    each(entry, entries.bucket(entry), value);
+                let parts = self.values.chunks(CALLS_BETWEEN_CHECKS);
+                for (values, positions) in parts.zip(positions.chunks(CALLS_BETWEEN_CHECKS)) {
+                    check_request()?;
+                    for (&value, &position) in values.iter().zip(positions) {
+                        let entry = position as usize;
+                        each(entry, entries.bucket(entry), value)?;
+                    }
                 }
+                Ok(())
             }
             (None, Some(positions)) => {
-                for (entry, &position) in positions.iter().enumerate() {
-                    each(entry, entries.bucket(entry), self.values[position as usize]);
-                }
+                let mut positions = positions.iter().enumerate();
+                positions.try_for_each(|(entry, &position)| {
+                    each(entry, entries.bucket(entry), self.values[position as usize])
+                })
             }
             (Some(owners), Some(positions)) => {
                 ranges(owners, entries.docs.len(), starts);
+                let mut calls = 0;
                 for (entry, &position) in positions.iter().enumerate() {
                     let (start, end) = (starts[position as usize], starts[position as usize + 1]);
+                    calls += (end - start) as usize;
+                    if calls > CALLS_BETWEEN_CHECKS {
+                        calls = 0;
+                        check_request()?;
+                    }
                     for &value in &self.values[start as usize..end as usize] {
-                        each(entry, entries.bucket(entry), value);
+                        each(entry, entries.bucket(entry), value)?;
                     }
                 }
+                Ok(())
             }
         }
     }
+}
+
+/// Checks the request after every so many steps of loops inside of a [`Values::try_join`].
+#[derive(Debug, Default)]
+pub struct Pace {
+    steps: usize,
+}
+
+impl Pace {
+    /// Counts `steps` more.
+    ///
+    /// # Errors
+    /// The request was cancelled.
+    #[inline]
+    pub fn step(&mut self, steps: usize) -> Result<()> {
+        self.steps += steps;
+        if self.steps < CALLS_BETWEEN_CHECKS {
+            return Ok(());
+        }
+        self.steps = 0;
+        check_request()
+    }
+}
+
+/// Checks that a hash table can take one more entry. Like a list, it grows into a new allocation, twice as
+/// large.
+///
+/// # Errors
+/// There is not enough memory for both.
+#[inline]
+pub fn check_table<K, V, S>(table: &HashMap<K, V, S>) -> Result<()> {
+    if table.len() < table.capacity() {
+        return Ok(());
+    }
+    // Each entry has a byte of control, and an eighth of the slots stays free.
+    let entry_bytes = (size_of::<(K, V)>() + 1) * 8 / 7;
+    let capacity_bytes = table.capacity() * entry_bytes;
+    Ok(work::check_growth(capacity_bytes, capacity_bytes, entry_bytes)?)
+}
+
+/// Appends an item to a list that may have as many as a [`Values::join`] makes calls.
+///
+/// # Errors
+/// There is not enough memory for more.
+#[inline]
+pub fn push_checked<I>(list: &mut Vec<I>, item: I) -> Result<()> {
+    if list.len() == list.capacity() {
+        let item_bytes = size_of::<I>();
+        work::check_growth(list.len() * item_bytes, list.capacity() * item_bytes, item_bytes)?;
+    }
+    list.push(item);
+    Ok(())
 }
 
 /// The ids that one of several sources has for a batch: those of the document at position `p` are
@@ -182,10 +281,25 @@ impl Emitted {
     }
 
     /// Adds the document of `entry` to `bucket`.
+    ///
+    /// # Errors
+    /// There is not enough memory for more pairs.
     #[inline]
-    pub fn push(&mut self, entry: usize, bucket: u32) {
+    pub fn push(&mut self, entry: usize, bucket: u32) -> Result<()> {
+        if self.entries.len() == self.entries.capacity() {
+            self.check_growth()?;
+        }
         self.entries.push(entry as u32);
         self.buckets.push(bucket);
+        Ok(())
+    }
+
+    /// Claims memory before both vectors grow: there may be as many pairs as the product of the buckets and
+    /// the values of the documents.
+    #[cold]
+    fn check_growth(&self) -> Result<()> {
+        let bytes_of = |count: usize| 2 * size_of::<u32>() * count;
+        Ok(work::check_growth(bytes_of(self.entries.len()), bytes_of(self.entries.capacity()), bytes_of(1))?)
     }
 
     /// Replaces the contents. `fill` writes the bucket of every pair, which belongs to entry `positions[i]`,
@@ -226,11 +340,16 @@ impl Emitted {
     }
 
     /// Returns the pairs as a batch of the documents of `parent`, without documents that are in no pair.
-    pub fn batch<'e>(&'e mut self, parent: &Entries<'e>, bucket_count: usize) -> Entries<'e> {
-        let of_each = |buckets: &'e [u32]| Entries { buckets: Some(buckets), bucket_count, ..*parent };
+    ///
+    /// # Errors
+    /// There is not enough memory for it.
+    pub fn batch<'e>(&'e mut self, parent: &Entries<'e>, bucket_count: usize) -> Result<Entries<'e>> {
+        let of_each = |buckets: &'e [u32]| Ok(Entries { buckets: Some(buckets), bucket_count, ..*parent });
         if self.is_each {
             return of_each(&self.buckets);
         }
+        let pair_bytes = size_of::<u32>() * self.entries.len();
+        work::check_growth(0, size_of::<u32>() * self.positions.capacity(), pair_bytes)?;
         let is_strict = self.entries.windows(2).fold(true, |strict, pair| strict & (pair[0] < pair[1]));
         if is_strict && parent.positions.is_none() {
             if self.entries.len() == parent.docs.len() {
@@ -242,14 +361,14 @@ impl Emitted {
             if !parent.scores.is_empty() {
                 self.scores.extend(self.entries.iter().map(|&entry| parent.scores[entry as usize]));
             }
-            return Entries {
+            return Ok(Entries {
                 docs: &self.docs,
                 positions: None,
                 buckets: Some(&self.buckets),
                 bucket: 0,
                 bucket_count,
                 scores: &self.scores,
-            };
+            });
         }
         self.docs.clear();
         self.positions.clear();
@@ -264,13 +383,58 @@ impl Emitted {
             }
             self.positions.push(self.docs.len() as u32 - 1);
         }
-        Entries {
+        Ok(Entries {
             docs: &self.docs,
             positions: Some(&self.positions),
             buckets: Some(&self.buckets),
             bucket: 0,
             bucket_count,
             scores: &self.scores,
-        }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use super::*;
+
+    /// Each of a thousand documents has a hundred values and is in a hundred buckets.
+    fn product(calls_max: usize) -> (Result<()>, usize) {
+        const MANY: u32 = 100;
+        let docs: Vec<DocId> = (0..1_000).collect();
+        let owners: Vec<u32> = docs.iter().flat_map(|&doc| std::iter::repeat_n(doc, MANY as usize)).collect();
+        let buckets: Vec<u32> = docs.iter().flat_map(|_| 0..MANY).collect();
+        let entries = Entries { positions: Some(&owners), buckets: Some(&buckets), ..Entries::of(&docs) };
+        let numbers: Vec<i64> = (0..owners.len() as i64).collect();
+        let values = Values { values: &numbers, positions: Some(&owners) };
+        let mut calls = 0;
+        let joined = values.try_join(&entries, &mut Vec::new(), |_, _, _| {
+            calls += 1;
+            match calls == calls_max {
+                true => Err(crate::error::Error::Cancelled),
+                false => Ok(()),
+            }
+        });
+        (joined, calls)
+    }
+
+    #[test]
+    fn a_join_ends_with_the_first_failure() {
+        let (joined, calls) = product(777);
+        assert!(joined.is_err());
+        assert_eq!(calls, 777);
+        assert_eq!(product(usize::MAX).1, 10_000_000);
+    }
+
+    #[test]
+    fn a_join_ends_with_its_request() {
+        let work = work::Work::default();
+        work.cancelled.store(true, Ordering::Relaxed);
+        let _entered = work.enter();
+        let (joined, calls) = product(usize::MAX);
+        assert!(joined.is_err());
+        assert!(calls <= 2 * CALLS_BETWEEN_CHECKS, "{calls}");
     }
 }

@@ -86,19 +86,12 @@ impl<'s> KeyedBuckets<'s> {
     ) -> Result<()> {
         self.begin();
         let mut starts = std::mem::take(&mut self.starts);
-        let mut failed = Ok(());
-        values.join(entries, &mut starts, |entry, parent, value| {
-            if failed.is_err() {
-                return;
-            }
-            let Some(key) = key_of(entry, value) else { return };
-            match self.table.bucket(parent, key, self.budget) {
-                Ok(bucket) => self.add(entry, bucket),
-                Err(error) => failed = Err(error),
-            }
-        });
+        values.try_join(entries, &mut starts, |entry, parent, value| {
+            let Some(key) = key_of(entry, value) else { return Ok(()) };
+            let bucket = self.table.bucket(parent, key, self.budget)?;
+            self.add(entry, bucket)
+        })?;
         self.starts = starts;
-        failed?;
         self.hand_on(entries)
     }
 
@@ -128,11 +121,12 @@ impl<'s> KeyedBuckets<'s> {
 
     /// Adds the document of `entry` to `bucket`.
     #[inline]
-    pub fn add(&mut self, entry: usize, bucket: u32) {
+    pub fn add(&mut self, entry: usize, bucket: u32) -> Result<()> {
         self.table.counts[bucket as usize] += 1;
         if self.has_subs {
-            self.emitted.push(entry, bucket);
+            self.emitted.push(entry, bucket)?;
         }
+        Ok(())
     }
 
     /// Ends the batch and passes it on to the sub-aggregations.
@@ -140,6 +134,6 @@ impl<'s> KeyedBuckets<'s> {
         if !self.has_subs {
             return Ok(());
         }
-        self.subs.collect(&self.emitted.batch(entries, self.table.len()))
+        self.subs.collect(&self.emitted.batch(entries, self.table.len())?)
     }
 }

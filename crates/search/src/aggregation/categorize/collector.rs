@@ -166,12 +166,12 @@ impl<'s> Collector<'s> for CategorizeCollector<'s> {
                 if !counted.contains(&bucket) {
                     counted.push(bucket);
                     self.table.counts[bucket as usize] += 1;
-                    self.emitted.push(entry, bucket);
+                    self.emitted.push(entry, bucket)?;
                 }
             }
         }
         if !self.subs.is_empty() && self.table.len() > 0 {
-            self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
+            self.subs.collect(&self.emitted.batch(entries, self.table.len())?)?;
         }
         Ok(())
     }

@@ -192,26 +192,24 @@ struct Sketches<'k> {
     of_bucket: &'k mut [Option<Box<Sketch>>],
     precision: u32,
     budget: &'k Budget,
-    /// The first refusal of the budget. It is checked after the loop over the values, because not every loop
-    /// can stop early.
-    outcome: Result<()>,
 }
 
 impl Sketches<'_> {
-    fn of(&mut self, bucket: u32) -> &mut Sketch {
+    fn of(&mut self, bucket: u32) -> Result<&mut Sketch> {
         let sketch = &mut self.of_bucket[bucket as usize];
-        if sketch.is_none() && self.outcome.is_ok() {
-            self.outcome = charge_sketch(self.budget, self.precision);
+        if sketch.is_none() {
+            charge_sketch(self.budget, self.precision)?;
         }
-        sketch.get_or_insert_with(|| Box::new(Sketch::new(self.precision)))
+        Ok(sketch.get_or_insert_with(|| Box::new(Sketch::new(self.precision))))
     }
 
     #[inline]
-    fn insert(&mut self, bucket: u32, hash: u64) {
+    fn insert(&mut self, bucket: u32, hash: u64) -> Result<()> {
         match &mut self.of_bucket[bucket as usize] {
             Some(sketch) => sketch.insert_quickly(hash),
-            None => self.of(bucket).insert(hash),
+            None => self.of(bucket)?.insert(hash),
         }
+        Ok(())
     }
 
     /// Adds numbers of documents that belong to several buckets.
@@ -221,18 +219,18 @@ impl Sketches<'_> {
         entries: &Entries<'_>,
         source: &Source,
         starts: &mut Vec<u32>,
-    ) {
+    ) -> Result<()> {
         let is_floating = source.is_floating();
         let mut last = None;
-        values.join(entries, starts, |_, bucket, value| {
+        values.try_join(entries, starts, |_, bucket, value| {
             // Consecutive documents often repeat a value.
             if last == Some((bucket, value)) {
-                return;
+                return Ok(());
             }
             last = Some((bucket, value));
             let bits = if is_floating { source.decode(value).to_bits() as i64 } else { value };
-            self.insert(bucket, hash_number(bits));
-        });
+            self.insert(bucket, hash_number(bits))
+        })
     }
 }
 
@@ -260,16 +258,19 @@ impl TermHashes<'_> {
             sketches.budget.spend(self.ordinal_count as u64 * 8)?;
             self.hashes.resize(self.ordinal_count, 0);
         }
-        let mut pairs = Vec::with_capacity(entries.len());
-        let values = self.reader.load(entries.docs)?;
-        values.join(entries, starts, |_, bucket, ordinal| pairs.push((bucket, ordinal)));
-        for (bucket, ordinal) in pairs {
-            if self.hashes[ordinal as usize] == 0 {
-                self.hashes[ordinal as usize] = self.hash(ordinal)?;
-            }
-            sketches.insert(bucket, self.hashes[ordinal as usize]);
+        // The hashes first: they are read with the terms, and the values borrow the reader.
+        let values = self.reader.load(entries.docs)?.values;
+        let new = values.iter().copied().filter(|ordinal| self.hashes[*ordinal as usize] == 0);
+        let mut new: Vec<u32> = new.collect();
+        new.sort_unstable();
+        new.dedup();
+        for ordinal in new {
+            self.hashes[ordinal as usize] = self.hash(ordinal)?;
         }
-        Ok(())
+        let hashes = &self.hashes;
+        let values = self.reader.load(entries.docs)?;
+        values
+            .try_join(entries, starts, |_, bucket, ordinal| sketches.insert(bucket, hashes[ordinal as usize]))
     }
 
     fn hash(&mut self, ordinal: u32) -> Result<u64> {
@@ -303,36 +304,32 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         self.grow(entries.bucket_count)?;
-        let mut sketches = Sketches {
-            of_bucket: &mut self.sketches,
-            precision: self.precision,
-            budget: self.budget,
-            outcome: Ok(()),
-        };
+        let mut sketches =
+            Sketches { of_bucket: &mut self.sketches, precision: self.precision, budget: self.budget };
         match &mut self.reader {
             Reader::Numbers(reader) => {
                 let values = reader.load(entries.docs)?;
                 match entries.only_bucket() {
                     Some(bucket) if self.source.is_floating() => {
-                        let sketch = sketches.of(bucket);
+                        let sketch = sketches.of(bucket)?;
                         self.source.decode_all(values.values, &mut self.doubles);
                         sketch.insert_numbers(self.doubles.iter().map(|value| value.to_bits() as i64));
                     }
-                    Some(bucket) => sketches.of(bucket).insert_numbers(values.values.iter().copied()),
-                    None => sketches.insert_joined(&values, entries, self.source, &mut self.starts),
+                    Some(bucket) => sketches.of(bucket)?.insert_numbers(values.values.iter().copied()),
+                    None => sketches.insert_joined(&values, entries, self.source, &mut self.starts)?,
                 }
+                Ok(())
             }
             Reader::Computed(terms) => {
                 let loaded = terms.load(entries.docs)?;
                 let values = Values { values: loaded.numbers, positions: Some(&loaded.terms.positions) };
-                values.join(entries, &mut self.starts, |_, bucket, number| {
-                    sketches.insert(bucket, hash_term(loaded.terms.term(number as usize)));
-                });
+                values.try_join(entries, &mut self.starts, |_, bucket, number| {
+                    sketches.insert(bucket, hash_term(loaded.terms.term(number as usize)))
+                })
             }
-            Reader::Terms(terms) if entries.bucket_count == 1 => terms.see(entries, self.budget)?,
-            Reader::Terms(terms) => terms.insert_joined(entries, &mut self.starts, &mut sketches)?,
+            Reader::Terms(terms) if entries.bucket_count == 1 => terms.see(entries, self.budget),
+            Reader::Terms(terms) => terms.insert_joined(entries, &mut self.starts, &mut sketches),
         }
-        sketches.outcome
     }
 
     fn collect_whole_segment(&mut self) -> Result<bool> {

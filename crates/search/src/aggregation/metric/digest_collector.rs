@@ -142,8 +142,7 @@ impl<'s> Collector<'s> for DigestCollector<'s> {
         let (digests, compression) = (&mut self.digests, self.compression);
         values.join(entries, &mut self.starts, |_, bucket, value| {
             digests[bucket as usize].get_or_insert_with(|| Box::new(Digest::new(compression))).add(value);
-        });
-        Ok(())
+        })
     }
 
     fn can_split(&self) -> bool {

@@ -207,20 +207,19 @@ impl<'s> Collector<'s> for LineCollector<'s> {
         }
         let places = self.point.1.load(entries.docs)?;
         let (own, sorts, lines) = (self.own, &self.sorts, &mut self.lines);
-        let mut added = 0;
-        places.join(entries, &mut self.starts, |entry, bucket, place| {
+        places.try_join(entries, &mut self.starts, |entry, bucket, place| {
             let sort = sorts[entries.position(entry)];
             if sort.is_nan() {
-                return;
+                return Ok(());
             }
+            self.budget.spend(size_of::<Stop>() as u64)?;
             let line = &mut lines[bucket as usize];
             line.stops.push(Stop { sort, place });
-            added += 1;
             if line.stops.len() >= 2 * own.places_max.max(64) {
                 line.settle(own.descends, own.places_max);
             }
-        });
-        self.budget.spend(added * size_of::<Stop>() as u64)
+            Ok(())
+        })
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {

@@ -294,10 +294,12 @@ impl<'s> MetricCollector<'s> {
         }
         let stored = reader.load(entries.docs)?;
         match (stored.positions, entries.positions, entries.buckets) {
-            (None, None, Some(buckets)) => exact.add_each(stored.values, buckets),
+            (None, None, Some(buckets)) => {
+                exact.add_each(stored.values, buckets);
+                Ok(())
+            }
             _ => stored.join(entries, &mut self.starts, |_, bucket, value| exact.add_one(bucket, value)),
         }
-        Ok(())
     }
 }
 
@@ -357,12 +359,12 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
                 reader.load(entries.docs)?.join(entries, starts, |entry, bucket, _| {
                     counts[bucket as usize] += u64::from(!is_ranges || entry != last);
                     last = entry;
-                });
+                })?;
             }
             Reader::Computed(terms) => {
                 let loaded = terms.load(entries.docs)?;
                 let values = Values { values: loaded.numbers, positions: Some(&loaded.terms.positions) };
-                values.join(entries, starts, |_, bucket, _| doubles.counts[bucket as usize] += 1);
+                values.join(entries, starts, |_, bucket, _| doubles.counts[bucket as usize] += 1)?;
             }
             Reader::Shapes(presence) => {
                 let Some(presence) = presence else { return Ok(()) };
@@ -384,7 +386,9 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
                     }
                     _ => {
                         let values = Values { values: decoded.as_slice(), positions: stored.positions };
-                        values.join(entries, starts, |_, bucket, value| doubles.add(bucket as usize, value));
+                        values.join(entries, starts, |_, bucket, value| {
+                            doubles.add(bucket as usize, value);
+                        })?;
                     }
                 }
                 doubles.values = decoded;

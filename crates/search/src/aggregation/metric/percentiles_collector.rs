@@ -135,7 +135,7 @@ impl<'s> Collector<'s> for PercentilesCollector<'s> {
             }
             let own = distributions[bucket as usize].get_or_insert_with(|| Box::new(request.empty()));
             is_refused |= !own.add(value);
-        });
+        })?;
         if is_refused {
             return Err(negative().into());
         }

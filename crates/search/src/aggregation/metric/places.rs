@@ -59,8 +59,7 @@ impl<'s, S: PlacesState> Collector<'s> for PlacesCollector<'s, S> {
         let states = &mut self.states;
         places.join(entries, &mut self.starts, |_, bucket, place| {
             states[bucket as usize].add(GeoPoint::decode(place));
-        });
-        Ok(())
+        })
     }
 
     fn can_split(&self) -> bool {

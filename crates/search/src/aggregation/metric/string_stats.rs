@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::super::answer::partial::{Finding, Key, OwnFinding, Partial};
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
-use super::super::buckets::entries::Entries;
+use super::super::buckets::entries::{Entries, check_table};
 use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
@@ -199,7 +199,6 @@ impl<'s> Collector<'s> for StringCollector<'s> {
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
-        let before = self.counts.len();
         self.key_indexes.clear();
         if entries.is_single_bucket()
             && self.keys.key_index_count() > 0
@@ -223,8 +222,15 @@ impl<'s> Collector<'s> for StringCollector<'s> {
             return Ok(());
         }
         let counts = &mut self.counts;
-        values.join(entries, &mut self.starts, |_, bucket, id| *counts.entry((bucket, id)).or_default() += 1);
-        self.budget.spend((self.counts.len() - before) as u64 * 32)
+        values.try_join(entries, &mut self.starts, |_, bucket, id| {
+            check_table(counts)?;
+            let before = counts.len();
+            *counts.entry((bucket, id)).or_default() += 1;
+            match counts.len() > before {
+                true => self.budget.spend(32),
+                false => Ok(()),
+            }
+        })
     }
 
     fn end_segment(&mut self) -> Result<()> {

@@ -279,7 +279,7 @@ impl<'s> Collector<'s> for TTestCollector<'s> {
                 if !has_filter || marks[entries.position(entry)] {
                     samples[bucket as usize][number].add(value);
                 }
-            });
+            })?;
         }
         if self.kind == TestType::Paired {
             for entry in 0..entries.len() {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use super::super::bucket::stored_range;
-use super::super::buckets::entries::{Entries, Values};
+use super::super::buckets::entries::{Entries, Values, check_table};
 use super::super::budget::Budget;
 use super::super::source::Source;
 use crate::context::ShardSnapshot;
@@ -85,19 +85,24 @@ impl<'s> ValueCounts<'s> {
     ) -> Result<()> {
         let (first, width) = (self.first, self.width);
         let Counted { slots, others } = &mut self.counts;
-        let others_before = others.len();
         let mut add = |bucket: u32, value: i64| {
             let place = value.wrapping_sub(first) as u64;
-            match place < width as u64 {
-                true => slots[bucket as usize * width + place as usize] += 1,
-                false => *others.entry((bucket, value)).or_default() += 1,
+            if place < width as u64 {
+                slots[bucket as usize * width + place as usize] += 1;
+                return Ok(());
+            }
+            check_table(others)?;
+            let before = others.len();
+            *others.entry((bucket, value)).or_default() += 1;
+            match others.len() > before {
+                true => self.budget.spend(OTHER_BYTES),
+                false => Ok(()),
             }
         };
         match entries.only_bucket() {
-            Some(bucket) => values.values.iter().for_each(|&value| add(bucket, value)),
-            None => values.join(entries, starts, |_, bucket, value| add(bucket, value)),
+            Some(bucket) => values.values.iter().try_for_each(|&value| add(bucket, value)),
+            None => values.try_join(entries, starts, |_, bucket, value| add(bucket, value)),
         }
-        self.budget.spend((self.counts.others.len() - others_before) as u64 * OTHER_BYTES)
     }
 
     /// Takes the counts.

@@ -300,7 +300,7 @@ impl<'s> Collector<'s> for WeightedCollector<'s> {
                 sums[bucket as usize].weighted.add(value * weight);
                 sums[bucket as usize].weights.add(weight);
             }
-        });
+        })?;
         if is_refused {
             return Err(RequestError::illegal_argument(
                 "Encountered more than one weight for a single document. Use a script to combine multiple weights-per-doc into a single value.",

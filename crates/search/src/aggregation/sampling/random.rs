@@ -289,10 +289,10 @@ impl<'s> Collector<'s> for RandomCollector<'s> {
             let doc = self.base + u64::from(entries.docs[entries.position(entry)]);
             if mixed(self.salt ^ doc.wrapping_mul(0x2545_f491_4f6c_dd1d)) < self.limit {
                 self.doc_count += 1;
-                self.emitted.push(entry, entries.bucket(entry));
+                self.emitted.push(entry, entries.bucket(entry))?;
             }
         }
-        self.subs.collect(&self.emitted.batch(entries, entries.bucket_count))
+        self.subs.collect(&self.emitted.batch(entries, entries.bucket_count)?)
     }
 
     fn end_segment(&mut self) -> Result<()> {

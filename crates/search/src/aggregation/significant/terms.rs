@@ -153,17 +153,13 @@ impl<'s> Collector<'s> for SignificantCollector<'s> {
         let values = self.keys.load(entries.docs, self.budget)?;
         self.emitted.clear();
         let (table, emitted, budget) = (&mut self.table, &mut self.emitted, self.budget);
-        let mut failed = Ok(());
-        values.join(entries, &mut self.starts, |entry, parent, id| match table.bucket(parent, id, budget) {
-            Ok(bucket) => {
-                table.counts[bucket as usize] += 1;
-                emitted.push(entry, bucket);
-            }
-            Err(error) => failed = Err(error),
-        });
-        failed?;
+        values.try_join(entries, &mut self.starts, |entry, parent, id| {
+            let bucket = table.bucket(parent, id, budget)?;
+            table.counts[bucket as usize] += 1;
+            emitted.push(entry, bucket)
+        })?;
         if !self.subs.is_empty() && self.table.len() > 0 {
-            self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
+            self.subs.collect(&self.emitted.batch(entries, self.table.len())?)?;
         }
         Ok(())
     }

@@ -318,11 +318,11 @@ impl<'s> Collector<'s> for TextCollector<'s> {
             for &word in &self.words.found {
                 let bucket = self.table.bucket(entries.bucket(entry), i64::from(word), self.budget)?;
                 self.table.counts[bucket as usize] += 1;
-                self.emitted.push(entry, bucket);
+                self.emitted.push(entry, bucket)?;
             }
         }
         if !self.subs.is_empty() && self.table.len() > 0 {
-            self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
+            self.subs.collect(&self.emitted.batch(entries, self.table.len())?)?;
         }
         Ok(())
     }

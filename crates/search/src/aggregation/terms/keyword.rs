@@ -337,7 +337,7 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
             if entries.is_single_bucket() {
                 values.values.iter().for_each(|&ordinal| counts[ordinal as usize] += 1);
             } else {
-                values.join(entries, &mut self.starts, |_, _, ordinal| counts[ordinal as usize] += 1);
+                values.join(entries, &mut self.starts, |_, _, ordinal| counts[ordinal as usize] += 1)?;
             }
             return Ok(());
         }
@@ -357,20 +357,16 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
                 },
             );
         }
-        let mut failed = Ok(());
         buckets.begin();
-        values.join(entries, &mut self.starts, |entry, parent, ordinal| {
-            let bucket = match numbers.key(ordinal, by_ordinal) {
-                Ok(REFUSED) => return,
-                Ok(number) => buckets.table.bucket(parent, i64::from(number), budget),
-                Err(error) => Err(error),
-            };
-            match bucket {
-                Ok(bucket) => buckets.add(entry, bucket),
-                Err(error) => failed = Err(error),
+        values.try_join(entries, &mut self.starts, |entry, parent, ordinal| {
+            match numbers.key(ordinal, by_ordinal)? {
+                REFUSED => Ok(()),
+                number => {
+                    let bucket = buckets.table.bucket(parent, i64::from(number), budget)?;
+                    buckets.add(entry, bucket)
+                }
             }
-        });
-        failed?;
+        })?;
         buckets.hand_on(entries)
     }
 

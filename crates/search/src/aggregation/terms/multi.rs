@@ -18,7 +18,7 @@ use super::super::answer::render::Renderer;
 use super::super::buckets::bucket_table::BucketTable;
 use super::super::buckets::combinations::Combinations;
 use super::super::buckets::combined_keys::CombinedKeys;
-use super::super::buckets::entries::{Emitted, Entries, IdColumn};
+use super::super::buckets::entries::{Emitted, Entries, IdColumn, Pace};
 use super::super::buckets::list::{key_text, part_json};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
@@ -265,12 +265,14 @@ impl<'s> Collector<'s> for MultiCollector<'s> {
         self.emitted.clear();
         let mut combination = vec![0i64; self.width];
         let mut combinations = Combinations::new(self.width);
+        let mut pace = Pace::default();
         // Consecutive documents often have the same combination.
         let (mut last, mut last_number) = (Vec::new(), 0);
         for entry in 0..entries.len() {
             let position = entries.position(entry);
             let count =
                 combinations.begin(&self.columns, position, &mut combination, |_| 0, "multi_terms")?;
+            pace.step(count)?;
             for _ in 0..count {
                 if last != combination {
                     last_number = self.number(&combination)?;
@@ -278,12 +280,12 @@ impl<'s> Collector<'s> for MultiCollector<'s> {
                 }
                 let bucket = self.table.bucket(entries.bucket(entry), i64::from(last_number), self.budget)?;
                 self.table.counts[bucket as usize] += 1;
-                self.emitted.push(entry, bucket);
+                self.emitted.push(entry, bucket)?;
                 combinations.advance(&self.columns, position, &mut combination);
             }
         }
         if !self.subs.is_empty() && self.table.len() > 0 {
-            self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
+            self.subs.collect(&self.emitted.batch(entries, self.table.len())?)?;
         }
         Ok(())
     }

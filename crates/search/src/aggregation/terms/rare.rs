@@ -180,21 +180,15 @@ impl<'s> Collector<'s> for RareCollector<'s> {
         self.emitted.clear();
         let (table, emitted, budget, most) =
             (&mut self.table, &mut self.emitted, self.budget, self.max_doc_count);
-        let mut failed = Ok(());
-        values.join(entries, &mut self.starts, |entry, parent, id| match table.bucket(parent, id, budget) {
-            Ok(bucket) => {
-                let count = &mut table.counts[bucket as usize];
-                *count += 1;
-                // Documents of values that are already frequent are not deferred.
-                if *count <= most {
-                    emitted.push(entry, bucket);
-                }
-            }
-            Err(error) => failed = Err(error),
-        });
-        failed?;
+        values.try_join(entries, &mut self.starts, |entry, parent, id| {
+            let bucket = table.bucket(parent, id, budget)?;
+            let count = &mut table.counts[bucket as usize];
+            *count += 1;
+            // Documents of values that are already frequent are not deferred.
+            if *count <= most { emitted.push(entry, bucket) } else { Ok(()) }
+        })?;
         if !self.subs.is_empty() {
-            self.deferred.note(&self.emitted.batch(entries, self.table.len()), self.budget)?;
+            self.deferred.note(&self.emitted.batch(entries, self.table.len())?, self.budget)?;
         }
         Ok(())
     }

@@ -160,7 +160,7 @@ impl KeywordTerms<'_> {
                 };
                 emitted.fill(values.positions, fill, |bucket| bucket == REFUSED)?;
                 if !emitted.buckets().is_empty() {
-                    self.buckets.subs.collect(&emitted.batch(&Entries::of(&docs), chosen.len()))?;
+                    self.buckets.subs.collect(&emitted.batch(&Entries::of(&docs), chosen.len())?)?;
                 }
             }
             self.buckets.subs.end_segment()?;
