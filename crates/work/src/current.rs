@@ -58,11 +58,14 @@ pub struct Entered {
 }
 
 impl Entered {
-    fn replacing(next: Option<Current>) -> Entered {
+    fn replacing(mut next: Option<Current>) -> Entered {
         let now_bytes = uncharged_bytes();
         let before = CURRENT.with_borrow_mut(|current| {
             if let Some(current) = current {
                 current.look(now_bytes);
+                if let Some(next) = &mut next {
+                    next.take_on_long(current);
+                }
             }
             std::mem::replace(current, next)
         });
@@ -96,6 +99,9 @@ impl Drop for Entered {
                 current.look(now_bytes);
                 current.leave();
                 current.hand_on_refusal(before.as_mut());
+                if let Some(before) = &mut before {
+                    before.take_on_long(current);
+                }
             }
             let left = std::mem::replace(current, before);
             if let Some(current) = current {
@@ -211,6 +217,15 @@ impl Current {
         match &self.work.meter {
             Some(meter) => Ok(meter.settle()?),
             None => Ok(()),
+        }
+    }
+
+    /// Takes over what `other` does when this thread has worked for long. The part of a request that is
+    /// entered inside of the whole has begun when the whole did.
+    fn take_on_long(&mut self, other: &mut Current) {
+        if let Some(on_long) = other.on_long.take() {
+            self.on_long = Some(on_long);
+            self.started = other.started;
         }
     }
 

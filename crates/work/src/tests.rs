@@ -225,6 +225,28 @@ fn a_long_request_gives_its_turn_up_once() {
     assert_eq!(called.get(), 1);
 }
 
+/// A search enters its own work inside of the one of its job, and one of its phases another.
+#[test]
+fn a_long_request_gives_its_turn_up_inside_of_its_parts_too() {
+    let (work, _) = work();
+    let called = std::rc::Rc::new(Cell::new(0));
+    let counted = called.clone();
+    let _entered = work.clone().enter().when_long(move || counted.set(counted.get() + 1));
+    let inside = work.clone().enter();
+    {
+        let _deeper = work.clone().enter();
+        suspended(|| (0..10).for_each(|_| check().expect("goes on")));
+        std::thread::sleep(LONG);
+        suspended(|| (0..10).for_each(|_| check().expect("goes on")));
+        assert_eq!(called.get(), 0);
+    }
+    (0..10).for_each(|_| check().expect("goes on"));
+    assert_eq!(called.get(), 1);
+    drop(inside);
+    (0..10).for_each(|_| check().expect("goes on"));
+    assert_eq!(called.get(), 1);
+}
+
 #[test]
 fn filters_have_a_time_that_grows_with_the_document() {
     let long_ago = |ms| std::time::Instant::now() - std::time::Duration::from_millis(ms);
