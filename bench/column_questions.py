@@ -881,6 +881,275 @@ MORE_TAXIS = [
     ),
 ]
 
+
+def runtime(name, kind, source):
+    return {"runtime_mappings": {name: {"type": kind, "script": {"source": source}}}}
+
+
+def scripted(init, each, combine, reduce):
+    return {"aggs": {"s": {"scripted_metric": {"init_script": init, "map_script": each, "combine_script": combine, "reduce_script": reduce}}}}
+
+
+def by_day(aggs, unit="day", field="pickup_datetime"):
+    return below("date_histogram", {"field": field, "calendar_interval": unit}, aggs)
+
+
+MINUTES = "(doc['dropoff_datetime'].value.toInstant().toEpochMilli() - doc['pickup_datetime'].value.toInstant().toEpochMilli()) / 60000.0"
+SQL_MINUTES = "(epoch_ms(dropoff_datetime) - epoch_ms(pickup_datetime)) / 60000.0"
+RATIO = "doc['fare_amount'].value > 0 ? doc['tip_amount'].value / doc['fare_amount'].value : 0"
+
+# What a user may ask next; none of these was looked at when the common method was made.
+FURTHER = [
+    query(
+        "percentiles of a filter below months",
+        {"aggs": by_day({"f": {"filter": CARD_FAR, "aggs": metric("p", "percentiles", "total_amount", percents=[50])}}, "month")},
+        f"SELECT {MS.format('month')}, count(*), approx_quantile(total_amount, 0.5) FILTER (payment_type = '1' AND trip_distance >= 2) FROM t GROUP BY 1",
+        rows(lambda b: list(b["f"]["p"]["values"].values())),
+        ESTIMATED,
+    ),
+    query(
+        "rate of a sum below months",
+        {"aggs": by_day({"r": {"rate": {"unit": "day", "field": "total_amount"}}}, "month")},
+        f"SELECT {MS.format('month')}, count(*), sum(total_amount) / count(DISTINCT date_trunc('day', pickup_datetime)) FROM t GROUP BY 1",
+        rows(values("r")),
+        "skip",
+    ),
+    query(
+        "top_metrics of filters",
+        {
+            "aggs": {
+                "a": {
+                    "filters": {"filters": {"card": CARD_FAR, "long": {"range": {"trip_distance": {"gte": 10}}}}},
+                    "aggs": {"m": {"top_metrics": {"metrics": {"field": "tip_amount"}, "sort": {"total_amount": "desc"}}}},
+                }
+            }
+        },
+        "SELECT arg_max(tip_amount, total_amount) FILTER (payment_type = '1' AND trip_distance >= 2), arg_max(tip_amount, total_amount) FILTER (trip_distance >= 10) FROM t",
+        rows(),
+        "skip",
+    ),
+    query(
+        "ranges of a runtime field",
+        {
+            **runtime("ratio", "double", f"emit({RATIO})"),
+            "aggs": below("range", {"field": "ratio", "ranges": [{"to": 0.1}, {"from": 0.1, "to": 0.3}, {"from": 0.3}]}, SUM),
+        },
+        "SELECT (r >= 0.1)::INT + (r >= 0.3)::INT, count(*), sum(total_amount) FROM (SELECT CASE WHEN fare_amount > 0 THEN tip_amount / fare_amount ELSE 0 END r, total_amount FROM t) GROUP BY 1",
+        rows(values("sum")),
+        "skip",
+    ),
+    query(
+        "query on a runtime field",
+        {**runtime("ratio", "double", f"emit({RATIO})"), "query": {"range": {"ratio": {"gte": 0.2, "lt": 0.5}}}, "aggs": TIPS},
+        "SELECT avg(tip_amount) FROM (SELECT CASE WHEN fare_amount > 0 THEN tip_amount / fare_amount ELSE 0 END r, tip_amount FROM t) WHERE r >= 0.2 AND r < 0.5",
+        top(values("tip")),
+    ),
+    query(
+        "minutes of trips",
+        {"aggs": {"x": {"stats": script(MINUTES)}}},
+        f"SELECT count(*), max({SQL_MINUTES}), avg({SQL_MINUTES}) FROM t",
+        top(fields("x", "count", "max", "avg")),
+    ),
+    query(
+        "weekdays, avg",
+        {
+            **runtime("weekday", "long", "emit(doc['pickup_datetime'].value.getDayOfWeekEnum().getValue())"),
+            "aggs": below("terms", {"field": "weekday"}, TIPS),
+        },
+        "SELECT isodow(pickup_datetime), count(*), avg(tip_amount) FROM t GROUP BY 1",
+        rows(values("tip")),
+    ),
+    query(
+        "nested filters",
+        {"aggs": {"f": {"filter": YEAR_RANGE, "aggs": {"g": {"filter": {"term": {"payment_type": "1"}}, "aggs": {**SUM, **TIPS}}}}}},
+        "SELECT sum(total_amount), avg(tip_amount) FROM t WHERE pickup_datetime >= '2015-02-01' AND pickup_datetime < '2015-08-01' AND payment_type = '1'",
+        top(lambda aggs: [aggs["f"]["g"]["sum"]["value"], aggs["f"]["g"]["tip"]["value"]]),
+    ),
+    query(
+        "moving_fn over days",
+        {"aggs": by_day({**SUM, "m": {"moving_fn": {"buckets_path": "sum", "window": 7, "script": "MovingFunctions.unweightedAvg(values)"}}})},
+        f"SELECT k, n, s, avg(s) OVER (ORDER BY k ROWS BETWEEN 7 PRECEDING AND 1 PRECEDING) FROM (SELECT {MS.format('day')} k, count(*) n, sum(total_amount) s FROM t GROUP BY 1)",
+        rows(values("sum")),
+        "skip",
+    ),
+    query(
+        "bucket_sort of days",
+        {"aggs": by_day({**SUM, "s": {"bucket_sort": {"sort": [{"sum": "desc"}], "size": 5}}})},
+        f"SELECT {MS.format('day')}, count(*), sum(total_amount) FROM t GROUP BY 1 ORDER BY 3 DESC LIMIT 5",
+        rows(values("sum")),
+    ),
+    query(
+        "multi_terms by a metric",
+        {
+            "aggs": {
+                "a": {
+                    "multi_terms": {"terms": [{"field": "passenger_count"}, {"field": "rate_code_id"}], "size": 5, "order": {"tip": "desc"}},
+                    "aggs": TIPS,
+                }
+            }
+        },
+        "SELECT passenger_count, rate_code_id, count(*), avg(tip_amount) FROM t GROUP BY 1, 2 ORDER BY 4 DESC LIMIT 5",
+        rows(values("tip"), lambda bucket: bucket["key_as_string"]),
+        "skip",
+    ),
+    query(
+        "terms by include and exclude",
+        {"aggs": below("terms", {"field": "rate_code_id", "include": "[1-5]", "exclude": ["2"], "size": 10}, SUM)},
+        "SELECT rate_code_id, count(*), sum(total_amount) FROM t WHERE rate_code_id IN ('1', '3', '4', '5') GROUP BY 1",
+        rows(values("sum")),
+    ),
+    query(
+        "composite after a key",
+        {
+            "aggs": {
+                "a": {
+                    "composite": {
+                        "size": 100,
+                        "after": {"d": 1427846400000, "p": "1"},
+                        "sources": [
+                            {"d": {"date_histogram": {"field": "pickup_datetime", "calendar_interval": "day"}}},
+                            {"p": {"terms": {"field": "payment_type"}}},
+                        ],
+                    },
+                    "aggs": SUM,
+                }
+            }
+        },
+        f"SELECT {MS.format('day')} d, payment_type p, count(*), sum(total_amount) FROM t WHERE ({MS.format('day')}, payment_type) > (1427846400000, '1') GROUP BY 1, 2 ORDER BY 1, 2 LIMIT 100",
+        rows(values("sum"), lambda bucket: str(bucket["key"])),
+        "skip",
+    ),
+    query(
+        "search_after two fields",
+        {
+            "size": 10,
+            "_source": False,
+            "sort": [{"passenger_count": "desc"}, {"total_amount": "desc"}],
+            "search_after": [2, 20.5],
+        },
+        "SELECT passenger_count, total_amount FROM t WHERE passenger_count < 2 OR (passenger_count = 2 AND total_amount < 20.5) ORDER BY 1 DESC, 2 DESC LIMIT 10",
+        sorts,
+    ),
+    query(
+        "cumulative_cardinality of days",
+        {"aggs": by_day({**metric("n", "cardinality", "total_amount"), "c": {"cumulative_cardinality": {"buckets_path": "n"}}})},
+        f"SELECT {MS.format('day')}, count(*), approx_count_distinct(total_amount) FROM t GROUP BY 1",
+        rows(values("n")),
+        0.2,
+    ),
+    query(
+        "dates below passengers, cardinality",
+        {"aggs": below("terms", {"field": "passenger_count", "size": 20}, metric("n", "cardinality", "pickup_datetime"))},
+        "SELECT passenger_count, count(*), approx_count_distinct(pickup_datetime) FROM t GROUP BY 1",
+        rows(values("n")),
+        "skip",
+    ),
+    query(
+        "extended_stats by hour",
+        {"aggs": by_day(metric("s", "extended_stats", "tip_amount"), "hour")},
+        f"SELECT {MS.format('hour')}, count(*), sum(tip_amount), max(tip_amount), stddev_pop(tip_amount) FROM t GROUP BY 1",
+        rows(fields("s", "sum", "max", "std_deviation_population")),
+        1e-7,
+    ),
+    query(
+        "histogram, percentiles",
+        {"aggs": below("histogram", {"field": "trip_distance", "interval": 1, "min_doc_count": 1}, metric("p", "percentiles", "tip_amount", percents=[50]))},
+        "SELECT floor(trip_distance), count(*), approx_quantile(tip_amount, 0.5) FROM t GROUP BY 1",
+        rows(lambda b: list(b["p"]["values"].values())),
+        "skip",
+    ),
+    query(
+        "sum of a conditional script",
+        {"aggs": {"x": {"sum": script("doc['payment_type'].value == '1' ? doc['tip_amount'].value : 0")}}},
+        "SELECT sum(CASE WHEN payment_type = '1' THEN tip_amount ELSE 0 END) FROM t",
+        top(values("x")),
+    ),
+    query(
+        "averages by a scripted_metric",
+        scripted(
+            "state.n = 0L; state.sum = 0.0; state.max = 0.0",
+            "double tip = doc['tip_amount'].value; if (tip > 1) { state.n += 1; state.sum += tip; state.max = Math.max(state.max, tip); }",
+            "return state",
+            "double n = 0; double sum = 0; for (s in states) { n += s.n; sum += s.sum; } return sum / n",
+        ),
+        "SELECT avg(tip_amount), max(tip_amount) FROM t WHERE tip_amount > 1",
+        lambda answer: [[answer["aggregations"]["s"]["value"]]],
+        "skip",
+    ),
+    query(
+        "counts by a scripted_metric",
+        scripted(
+            "state.counts = [:]",
+            "def key = doc['payment_type'].value; state.counts[key] = state.counts.getOrDefault(key, 0) + 1",
+            "return state.counts",
+            "Map all = [:]; for (s in states) { for (e in s.entrySet()) { all[e.getKey()] = all.getOrDefault(e.getKey(), 0) + e.getValue(); } } return all",
+        ),
+        "SELECT payment_type, count(*) FROM t GROUP BY 1",
+        lambda answer: sorted(answer["aggregations"]["s"]["value"].items()),
+        "skip",
+    ),
+    query(
+        "scripted_metric below terms",
+        {
+            "aggs": below(
+                "terms",
+                {"field": "payment_type"},
+                scripted("state.x = 0.0", "state.x += doc['tip_amount'].value * 2", "return state.x", "double s = 0; for (x in states) s += x; return s")["aggs"],
+            )
+        },
+        "SELECT payment_type, count(*), sum(tip_amount * 2) FROM t GROUP BY 1",
+        rows(values("s")),
+    ),
+    query(
+        "collapse on a number by two fields",
+        {"size": 5, "_source": False, "collapse": {"field": "passenger_count"}, "sort": [{"total_amount": "desc"}, {"pickup_datetime": "asc"}]},
+        "SELECT max(total_amount) FROM t GROUP BY passenger_count ORDER BY 1 DESC LIMIT 5",
+        sorts,
+        "skip",
+    ),
+    query(
+        "date_range, cardinality",
+        {
+            "aggs": below(
+                "date_range",
+                {"field": "pickup_datetime", "ranges": [{"to": "2015-03-01 00:00:00"}, {"from": "2015-03-01 00:00:00"}]},
+                metric("n", "cardinality", "trip_distance"),
+            )
+        },
+        "SELECT pickup_datetime >= '2015-03-01', count(*), approx_count_distinct(trip_distance) FROM t GROUP BY 1",
+        rows(values("n")),
+        "skip",
+    ),
+    query(
+        "keywords of a runtime field",
+        {
+            **runtime("kind", "keyword", "emit(doc['trip_distance'].value > 5 ? 'far' : 'near')"),
+            "aggs": below("terms", {"field": "kind"}, SUM),
+        },
+        "SELECT CASE WHEN trip_distance > 5 THEN 'far' ELSE 'near' END, count(*), sum(total_amount) FROM t GROUP BY 1",
+        rows(values("sum")),
+    ),
+    query(
+        "terms of a computed hour",
+        {"aggs": below("terms", {"size": 24, "value_type": "long", **script("doc['pickup_datetime'].value.getHour()")}, TIPS)},
+        "SELECT extract(hour FROM pickup_datetime), count(*), avg(tip_amount) FROM t GROUP BY 1",
+        rows(values("tip")),
+    ),
+    query(
+        "sum of what is missing",
+        {"aggs": {"s": {"sum": {"field": "tip_amount", "missing": 1}}, "n": {"value_count": {"field": "rate_code_id"}}}},
+        "SELECT sum(coalesce(tip_amount, 1)), count(rate_code_id) FROM t",
+        top(values("s", "n")),
+    ),
+    query(
+        "quarters, terms below by a metric",
+        {"aggs": by_day(nest("terms", {"field": "rate_code_id", "order": {"sum": "desc"}, "size": 3}, SUM), "quarter")},
+        f"SELECT * FROM (SELECT {MS.format('quarter')}, rate_code_id, count(*), sum(total_amount) s, row_number() OVER (PARTITION BY {MS.format('quarter')} ORDER BY sum(total_amount) DESC) r FROM t GROUP BY 1, 2) WHERE r <= 3",
+        lambda answer: [],
+        "skip",
+    ),
+]
+
 LOGS_MAPPING = {
     "@timestamp": {"type": "date", "format": "strict_date_optional_time||epoch_second"},
     "clientip": {"type": "ip"},

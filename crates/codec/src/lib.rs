@@ -12,6 +12,7 @@ pub mod block128;
 pub mod bloom;
 pub mod checksum;
 pub mod column_block;
+pub mod decimal;
 pub mod hash64;
 pub mod murmur3;
 pub mod norm;

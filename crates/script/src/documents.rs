@@ -84,16 +84,6 @@ pub trait FieldValues {
     fn value(&mut self, at: usize, nth: usize) -> Result<Value, RequestError>;
 }
 
-/// Appends stored whole numbers to `out`, each divided by `factor`.
-pub fn divided(stored: &[i64], factor: f64, out: &mut Vec<f64>) {
-    let bits = stored.iter().fold(0, |bits, value| bits | (value ^ (value >> 63)));
-    match bits >> 31 {
-        // Numbers of 32 bits are converted to doubles several at a time.
-        0 => out.extend(stored.iter().map(|&value| f64::from(value as i32) / factor)),
-        _ => out.extend(stored.iter().map(|&value| value as f64 / factor)),
-    }
-}
-
 /// Converts a stored number to the script's value: whole numbers become `long`, all others `double`.
 pub fn number(field: &Field, stored: i64) -> Value {
     match field.values {

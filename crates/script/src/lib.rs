@@ -33,8 +33,10 @@ mod tests;
 
 pub use compile::{AllowedScripts, Code, Script, ScriptLimits, Scripts, StoredScript};
 pub use contexts::{ContextRun, ContextScript, ContextValue, DetachedScript, View, run_on_context};
-pub use documents::{BoundField, DocId, Documents, FieldValues, divided, number};
+pub use documents::{BoundField, DocId, Documents, FieldValues, number};
 pub use language::{Compiled, Emits, ScriptContext};
 pub use library::moving_functions;
-pub use run::{DistinctValues, Emitted, EmittedBlock, OpenScript, ScriptCeiling, Span};
+pub use run::{
+    DistinctTexts, DistinctValues, Emitted, EmittedBlock, OpenScript, RowStates, ScriptCeiling, Span,
+};
 pub use values::{DateValue, Kept, Origin, Settled, Value, check_references};

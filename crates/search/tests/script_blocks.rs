@@ -10,7 +10,7 @@ use support::{context, recorded_shards};
 const NO_BLOCK: &str = "for (int never = 0; never < 0; ++never) {} ";
 
 /// Bodies that return a number.
-const NUMBERS: [&str; 14] = [
+const NUMBERS: [&str; 22] = [
     "double t = doc['d'].value; if (t > 3) { return t * 2; } return t - doc['n'].value;",
     "if (doc['n'].value % 2 == 0) return 1; else if (doc['n'].value > 20) return 2.5; else return doc['d'].value;",
     "long sum = 0; sum += doc['n'].value; sum *= 3; sum -= 1; return sum;",
@@ -25,6 +25,14 @@ const NUMBERS: [&str; 14] = [
     "if (doc['s'].size() == 0) { return -1; } double s = doc['s'].value; return s + 1;",
     "double a = doc['d'].value; double b = a; a = 0; if (b > 1) { a = b; b = 2; } return a * 100 + b;",
     "if (doc['k'].value == 'b') { return 5; } return doc['n'].value;",
+    "return (doc['t'].value.toInstant().toEpochMilli() - doc['u'].value.millis) / 1000000000;",
+    "def t = doc['t'].value; def u = doc['u'].value; return t.isBefore(u) ? t.getHour() : u.getMinute();",
+    "ZonedDateTime t = doc['t'].value; return t.dayOfWeekEnum.value * 100 + t.getMonth().getValue() + t.monthValue * 0.5;",
+    "return ChronoUnit.MINUTES.between(doc['t'].value, doc['u'].value) % 1000 + ChronoUnit.MONTHS.between(doc['t'].value, doc['u'].value);",
+    "return ChronoUnit.WEEKS.between(doc['t'].value, doc['u'].value) * 2;",
+    "def t = doc['n'].value > 20 ? doc['t'].value : doc['u'].value; return t.year + t.dayOfYear + t.toEpochSecond() % 100;",
+    "int a = 5; int b = a * 1000000; long c = b; return c * 1000000 + a / 2 + 7 % a;",
+    "return 3 - 2.5 * (1 + 1) + (doc['n'].value > 3 ? 1 : 2);",
 ];
 
 /// Bodies that return a boolean.
@@ -43,8 +51,8 @@ const EMITTED: [&str; 3] = [
 
 fn answer(shards: &[ShardSnapshot], body: &Value) -> Result<Value, String> {
     let request = SearchRequest::parse(body, &UrlParameters::default()).map_err(|error| error.reason)?;
-    let response = limber_search::execute(shards, &request, &context())
-        .map_err(|error| error.to_request_error().reason)?;
+    let response =
+        limber_search::execute(shards, &request, &context()).map_err(|error| format!("{error:?}"))?;
     let hits: Vec<String> = support::ids(&response);
     Ok(json!({"aggregations": response.aggregations, "hits": hits, "sort": format!("{:?}", response.total)}))
 }
@@ -52,12 +60,14 @@ fn answer(shards: &[ShardSnapshot], body: &Value) -> Result<Value, String> {
 fn shards() -> (Vec<support::Shards>, Vec<ShardSnapshot>) {
     let mapping = json!({"properties": {
         "n": {"type": "long"}, "d": {"type": "scaled_float", "scaling_factor": 100}, "s": {"type": "double"},
-        "k": {"type": "keyword"}
+        "k": {"type": "keyword"}, "t": {"type": "date"}, "u": {"type": "date"}
     }});
     let documents: Vec<Value> = (0..300)
         .map(|n: i64| {
             let key = ["a", "b", "c"][n as usize % 3];
-            let mut document = json!({"n": n * 37 % 41, "d": (n * 7 % 113) as f64 / 20.0, "k": key});
+            let (t, u) = (n * 7_919_773_331 - 400_000_000_000, n * 6_000_000_011);
+            let mut document =
+                json!({"n": n * 37 % 41, "d": (n * 7 % 113) as f64 / 20.0, "k": key, "t": t, "u": u});
             if n % 4 != 0 {
                 document["s"] = json!(n as f64 / 3.0);
             }

@@ -162,3 +162,59 @@ fn only_allowed_scripts_run() {
     assert_eq!(allow(&["state.x = 1", "state.x"], &[]), "[reduce_script] contains not allowed script: [m]");
     assert_eq!(allow(&["state.x = 1", "state.x"], &["sum"]), "unable to find script [sum] in cluster state");
 }
+
+/// Map scripts that run over whole blocks of documents must leave the states that they leave document by
+/// document. A loop that never runs keeps a script from the former.
+#[test]
+fn blocks_update_states_like_single_documents() {
+    let documents: Vec<Value> = (0..300)
+        .map(|n: i64| {
+            let (key, time) = (["a", "b", "c"][n as usize % 3], n * 86_400_000 * 11);
+            let mut document = json!({"k": key, "n": n * 37 % 41, "t": time});
+            if n != 250 {
+                document["d"] = json!((n * 7 % 113) as f64 / 20.0);
+            }
+            document
+        })
+        .collect();
+    let (_kept, shards) = shards(json!([documents]), 120);
+    let maps = [
+        "state.i += doc['n'].value",
+        "state.d += doc['n'].value; state.i += 1",
+        "state.i += doc['n'].value * 0.5; state['l'] -= 2",
+        "state.l *= doc['n'].value; state.i *= 3",
+        "if (doc['n'].value > 10) { state.l += 1L } else { state.l += doc['n'].value }",
+        "state.list.add(doc['n'].value); if (doc['k'].value == 'b') { state.list.add(2L) }",
+        "state.list.add(doc['n'].value); state.list.add(0.5)",
+        "state.twin.add(1); state.list.add(2)",
+        "state.d = Math.max(state.d, doc['n'].value); state.i = Math.min(doc['n'].value - 7, state.i)",
+        "state.last = doc['n'].value; state.big = doc['n'].value > 20",
+        "long n = doc['n'].value; if (n < 5) { return; } n *= 2; state.l += n; state.d /= 1.5",
+        "state.l += doc['n'].value; state.l = 0",
+        "state.i += 1; return 5",
+        "state.new += 1",
+        "state.list += 1",
+        "state.l /= doc['n'].value - 3",
+        "state.d += doc['d'].value",
+        "state.list.add(doc['t'].value.getHour()); state.l += ChronoUnit.DAYS.between(doc['t'].value, doc['t'].value)",
+        "state.list.add(doc['t'].value); state.i += doc['t'].value.dayOfWeekEnum.value",
+        "if (doc['d'].size() > 0) { state.d += doc['d'].value; state.l += 1 }",
+        "state.i += state.l",
+    ];
+    let asked = |map: &str| {
+        let metric = json!({"m": {"scripted_metric": {
+            "init_script": "state.i = 1; state.l = 2L; state.d = 0.25; state.list = []; state.twin = state.list",
+            "map_script": map,
+            "combine_script": "return state", "reduce_script": "return states"}}});
+        let aggs = json!({"m": metric["m"], "k": {"terms": {"field": "k"}, "aggs": metric}});
+        answer(&shards, &aggs).map_err(|error| (error.kind, error.reason))
+    };
+    for map in maps {
+        let one_by_one = asked(&format!("for (int never = 0; never < 0; ++never) {{}} {map}"));
+        let at_once = asked(map);
+        match (&at_once, &one_by_one) {
+            (Ok(at_once), Ok(one_by_one)) => assert_eq!(at_once, one_by_one, "{map}"),
+            (at_once, one_by_one) => assert_eq!(at_once.is_err(), one_by_one.is_err(), "{map}"),
+        }
+    }
+}

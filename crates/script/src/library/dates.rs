@@ -46,7 +46,7 @@ pub(super) const UNITS: &[(&str, &str, i64)] = &[
 pub(super) const YEAR_MAX: i64 = 292_000_000;
 
 /// Returns the nanoseconds of a unit, given either of its names.
-pub(super) fn unit_nanos(name: &str) -> Option<i64> {
+pub(crate) fn unit_nanos(name: &str) -> Option<i64> {
     UNITS.iter().find(|(method, unit, _)| *method == name || *unit == name).map(|(_, _, nanos)| *nanos)
 }
 

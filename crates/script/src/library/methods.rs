@@ -47,7 +47,7 @@ fn place(index: &Value, length: usize, at: u32) -> Outcome<usize> {
 pub(crate) fn get_member(machine: &mut impl Machine, target: &Value, name: &str, at: u32) -> Outcome<Value> {
     match target {
         Value::Null => Err(null(name, at)),
-        Value::Map(map) => Ok(map.borrow().get(&Value::str(name)).cloned().unwrap_or(Value::Null)),
+        Value::Map(map) => Ok(map.borrow().get_text(name).cloned().unwrap_or(Value::Null)),
         Value::Params => machine.param(name),
         Value::List(items) => match name {
             "length" => Ok(Value::Int(items.borrow().len() as i32)),
@@ -133,6 +133,8 @@ pub(crate) fn set_member(
     match target {
         Value::Null => Err(null(name, at)),
         Value::Map(map) => {
+            machine.check_kept(&value, at)?;
+            let Err(value) = map.borrow_mut().replace_text(name, value) else { return Ok(()) };
             machine.grow(name.len(), at)?;
             put_entry(machine, map, (Value::str(name), value), at).map(drop)
         }

@@ -25,7 +25,7 @@ mod texts;
 mod token_members;
 
 pub(crate) use calendar::constant;
-pub(crate) use dates::part_of_method;
+pub(crate) use dates::{part_of_method, unit_nanos};
 pub(crate) use java::is_constant;
 pub(crate) use machine::Machine;
 pub(crate) use methods::{call_method, get_index, get_member, set_index, set_member};

@@ -7,19 +7,27 @@
 mod column;
 mod methods;
 mod statements;
+mod states;
+mod texts;
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use limber_codec::decimal::divided;
+use limber_mapping::date::Resolution;
 use limber_mapping::geo::GeoPoint;
 use limber_mapping::number::f64_from_sortable;
 use limber_mapping::{NumberForm, ValueKind};
 
 use super::interpreter::Run;
-use crate::documents::divided;
 use crate::language::{Compiled, Expr, Kind, Stmt};
 use crate::library::{Decay, Machine, math, math2, round};
 use crate::types::{Binary, FieldPart, Type};
 use crate::values::{Value, part_of};
-use column::{Column, Data, binary, cast, empty, joined, splat, unary};
-use methods::text_compared;
+use column::{Column, Data, Values, binary, cast, empty, joined, unary};
+use methods::{getter, is_usual, text_compared};
+pub use states::RowStates;
+use texts::joined_texts;
 
 /// Returns the script's only expression, if it consists of one.
 pub(crate) fn only_expression(script: &Compiled) -> Option<&Expr> {
@@ -47,6 +55,14 @@ pub enum EmittedBlock {
     Loose(Vec<(u32, i64)>),
 }
 
+/// Strings that a script returns or emits for a block of documents.
+pub struct DistinctTexts {
+    /// The strings, each once.
+    pub words: Vec<Arc<str>>,
+    /// (Index of the document in the block, index of the string), by document and then by string.
+    pub indexes: Vec<(u32, u32)>,
+}
+
 impl<'r, 'a> Block<'r, 'a> {
     /// Prepares a batch of `count` documents. `scores` has one entry per document, or none if the script uses
     /// no score.
@@ -65,13 +81,14 @@ impl Block<'_, '_> {
     fn eval_loosely(&mut self, expr: &Expr, rows: &[u32]) -> Option<Column> {
         match &expr.kind {
             Kind::Cast(Type::Double, inner) => {
-                self.eval_loosely(inner, rows).and_then(Column::into_real).map(Column::real)
+                let data = Data::Real(self.eval_loosely(inner, rows)?.into_reals()?);
+                Some(Column { ty: Type::Double, data })
             }
             Kind::Conditional(condition, yes, no) => {
                 let flags = self.eval(condition, rows)?.into_flags()?;
                 let (yes_rows, no_rows) = split(rows, &flags);
-                let yes = self.eval_loosely(yes, &yes_rows)?.into_real()?;
-                let no = self.eval_loosely(no, &no_rows)?.into_real()?;
+                let yes = self.eval_loosely(yes, &yes_rows)?.into_reals()?;
+                let no = self.eval_loosely(no, &no_rows)?.into_reals()?;
                 Some(Column::real(joined(&flags, yes, no)))
             }
             _ => self.eval(expr, rows),
@@ -85,8 +102,8 @@ impl Block<'_, '_> {
         }
         let count = rows.len();
         Some(match &expr.kind {
-            Kind::Literal(literal) => splat(&Value::of(literal), count)?,
-            Kind::Param(name) => splat(&self.run.param(name).ok()?, count)?,
+            Kind::Literal(literal) => Column::same(&Value::of(literal), count)?,
+            Kind::Param(name) => Column::same(&self.run.param(name).ok()?, count)?,
             Kind::Score => Column::real(
                 rows.iter()
                     .map(|row| self.scores.get(*row as usize).map(|score| f64::from(*score)))
@@ -102,6 +119,7 @@ impl Block<'_, '_> {
             Kind::Call { target, name, arguments, null_safe: false } => {
                 self.call(target, name, arguments, rows)?
             }
+            Kind::Member { target, name, null_safe: false } => self.call(target, &getter(name), &[], rows)?,
             Kind::Binary(op @ (Binary::Equal | Binary::NotEqual), left, right)
                 if let Some((field, text)) = text_compared(left, right) =>
             {
@@ -144,9 +162,13 @@ impl Block<'_, '_> {
         }
         let ty = yes.ty;
         let data = match (yes.data, no.data) {
-            (Data::Whole(yes), Data::Whole(no)) => Data::Whole(joined(&flags, yes, no)),
-            (Data::Real(yes), Data::Real(no)) => Data::Real(joined(&flags, yes, no)),
-            (Data::Flag(yes), Data::Flag(no)) => Data::Flag(joined(&flags, yes, no)),
+            (Data::Whole(yes), Data::Whole(no)) => Data::Whole(Values::Each(joined(&flags, yes, no))),
+            (Data::Real(yes), Data::Real(no)) => Data::Real(Values::Each(joined(&flags, yes, no))),
+            (Data::Flag(yes), Data::Flag(no)) => Data::Flag(Values::Each(joined(&flags, yes, no))),
+            (Data::Date(yes), Data::Date(no)) => Data::Date(Values::Each(joined(&flags, yes, no))),
+            (Data::Text(yes), Data::Text(no)) => {
+                Data::Text(joined_texts(yes, no, |yes, no| joined(&flags, yes, no)))
+            }
             _ => return None,
         };
         Some(Column { ty, data })
@@ -167,10 +189,9 @@ impl Block<'_, '_> {
             }
             [left, right] => {
                 let function = math2(name)?;
-                let mut left = self.eval(left, rows)?.into_real()?;
-                let right = self.eval(right, rows)?.into_real()?;
-                left.iter_mut().zip(right).for_each(|(left, right)| *left = function(*left, right));
-                Column::real(left)
+                let left = self.eval(left, rows)?.into_reals()?;
+                let right = self.eval(right, rows)?.into_reals()?;
+                Column { ty: Type::Double, data: Data::Real(left.combined(right, function)) }
             }
             _ => return None,
         })
@@ -180,18 +201,21 @@ impl Block<'_, '_> {
         let (reader, _) = self.run.reader(field, 0).ok()?;
         let mapped = reader.field()?;
         if !reader.is_numeric() {
-            return None;
+            return self.field_texts(field, rows);
         }
-        let first: Vec<i64> = match reader.aligned() {
-            Some(all) if all.len() == rows.len() => all.to_vec(),
+        let first: Cow<'_, [i64]> = match reader.aligned() {
+            Some(all) if all.len() == rows.len() => Cow::Borrowed(all),
             Some(all) => rows.iter().map(|row| all[*row as usize]).collect(),
             None => {
                 rows.iter().map(|row| reader.stored(*row as usize).first().copied()).collect::<Option<_>>()?
             }
         };
         Some(match mapped.values {
-            ValueKind::Long(_) => Column::whole(Type::Long, first),
-            ValueKind::Bool => Column::flag(first.into_iter().map(|stored| stored != 0).collect()),
+            ValueKind::Long(_) => Column::whole(Type::Long, first.into_owned()),
+            ValueKind::Date { resolution: Resolution::Millis, .. } if first.iter().all(is_usual) => {
+                Column::dates(first.into_owned())
+            }
+            ValueKind::Bool => Column::flag(first.iter().map(|stored| *stored != 0).collect()),
             ValueKind::Double(_) | ValueKind::Scaled(_) => Column::real(match mapped.number_form() {
                 // The number form is checked once per block.
                 Some(NumberForm::Scaled(factor)) => {
@@ -200,9 +224,9 @@ impl Block<'_, '_> {
                     numbers
                 }
                 Some(NumberForm::Double | NumberForm::Float) => {
-                    first.into_iter().map(f64_from_sortable).collect()
+                    first.iter().map(|stored| f64_from_sortable(*stored)).collect()
                 }
-                _ => first.into_iter().map(|stored| mapped.decode_f64(stored)).collect(),
+                _ => first.iter().map(|stored| mapped.decode_f64(*stored)).collect(),
             }),
             _ => return None,
         })
@@ -257,7 +281,7 @@ impl Block<'_, '_> {
             }
             ("randomScore", [seed, Expr { kind: Kind::Field(field), .. }]) => {
                 let seed = self.constant(seed)?.i64() as i32;
-                let values = self.field_value(*field, rows)?.into_whole()?;
+                let values = self.field_value(*field, rows)?.into_wholes()?.into_vec();
                 let (documents, _) = self.run.batch()?;
                 let number = |value: &i64| documents.random_by_bytes(value.to_string().as_bytes(), seed);
                 Some(Column::real(values.iter().map(number).collect()))

@@ -82,7 +82,7 @@ impl Machine for Run<'_> {
 
     fn param(&mut self, name: &str) -> Outcome<Value> {
         let found = match &self.params {
-            Value::Map(map) => map.borrow().get(&Value::str(name)).cloned(),
+            Value::Map(map) => map.borrow().get_text(name).cloned(),
             _ => None,
         };
         match found {

@@ -15,7 +15,7 @@ mod machine;
 mod open;
 mod statements;
 
-pub use block::EmittedBlock;
+pub use block::{DistinctTexts, EmittedBlock, RowStates};
 pub use ceiling::{ScriptCeiling, Span};
 pub use emit::Emitted;
 pub(crate) use frozen::Frozen;

@@ -1,13 +1,14 @@
 //! A script opened on the documents of one segment, or on none.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use foldhash::fast::RandomState;
 use limber_mapping::{ErrorClass, Field, RequestError};
 use limber_work as work;
 use serde_json::{Map, Value as Json};
 
-use super::block::{Block, EmittedBlock, only_expression};
+use super::block::{Block, DistinctTexts, EmittedBlock, RowStates, only_expression};
 use super::emit::Emitted;
 use super::interpreter::Run;
 use crate::documents::{DocId, Documents, number};
@@ -55,6 +56,12 @@ pub struct DistinctValues {
 pub struct OpenScript<'a> {
     script: &'a Compiled,
     run: Run<'a>,
+}
+
+impl fmt::Debug for OpenScript<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "script [{}]", self.script.source)
+    }
 }
 
 impl<'a> OpenScript<'a> {
@@ -211,6 +218,13 @@ impl<'a> OpenScript<'a> {
     }
 
     fn repeated(&mut self, docs: &[DocId]) -> Result<Option<DistinctValues>, RequestError> {
+        if let Some(found) = Block::new(&mut self.run, &[], docs.len()).texts(self.script) {
+            let values = found.words.into_iter().map(Value::Str).collect();
+            return Ok(Some(DistinctValues {
+                values,
+                indexes: found.indexes.iter().map(|pair| pair.1).collect(),
+            }));
+        }
         let Some(kinds) = self.kinds(docs) else { return Ok(None) };
         let mut indexes: HashMap<u64, u32, RandomState> = HashMap::default();
         let mut values = Vec::new();
@@ -301,9 +315,23 @@ impl<'a> OpenScript<'a> {
         Block::new(&mut self.run, &[], docs.len()).emitted(self.script)
     }
 
+    /// Returns the strings that a script emits for a whole block. `None` if the script must run document by
+    /// document.
+    pub fn emitted_texts(&mut self, docs: &[DocId]) -> Option<DistinctTexts> {
+        self.run.begin(docs);
+        Block::new(&mut self.run, &[], docs.len()).emitted_texts(self.script)
+    }
+
     /// Starts a batch of ascending documents for [`OpenScript::given`].
     pub fn begin(&mut self, docs: &[DocId]) {
         self.run.begin(docs);
+    }
+
+    /// Runs the script for all documents of the batch, if it only adds to members of their states; returns by
+    /// how much these have grown at most. `None` if the script must run document by document; then no state
+    /// has changed.
+    pub fn update_states(&mut self, scores: &[f32], count: usize, states: &RowStates<'_>) -> Option<u64> {
+        Block::new(&mut self.run, scores, count).update_states(self.script, states)
     }
 
     /// Runs the script for document `at` of the batch, with `value` in its variable. The lists and maps it

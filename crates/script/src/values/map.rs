@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use hashbrown::HashTable;
 
-use super::value::{EQUALS_DEPTH, STEPS_MAX, Value};
+use super::value::{EQUALS_DEPTH, STEPS_MAX, Value, text_hash};
 use crate::error::Failure;
 
 /// The order in which a map is iterated.
@@ -35,8 +35,12 @@ pub struct MapValue {
 }
 
 /// Spreads Java's hashes, which differ mostly in their low bits, over all bits.
+fn spread(hash: i32) -> u64 {
+    (hash as u32 as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
 fn hash(key: &Value) -> u64 {
-    (key.hash() as u32 as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    spread(key.hash())
 }
 
 impl MapValue {
@@ -116,6 +120,35 @@ impl MapValue {
     /// Returns the value of a key.
     pub fn get(&self, key: &Value) -> Option<&Value> {
         self.place_of(key).ok().map(|at| &self.entries[at].1)
+    }
+
+    fn place_of_text(&self, key: &str) -> Option<usize> {
+        let is_it = |known: &Value| matches!(known, Value::Str(text) if **text == *key);
+        match (self.order, self.index.is_empty()) {
+            (MapOrder::Sorted, _) => self.place_of(&Value::str(key)).ok(),
+            (_, true) => self.entries.iter().position(|(known, _)| is_it(known)),
+            (_, false) => {
+                let found =
+                    self.index.find(spread(text_hash(key)), |at| is_it(&self.entries[*at as usize].0));
+                found.map(|at| *at as usize)
+            }
+        }
+    }
+
+    /// Returns the value of a key that is a string.
+    pub fn get_text(&self, key: &str) -> Option<&Value> {
+        self.place_of_text(key).map(|at| &self.entries[at].1)
+    }
+
+    /// Replaces the value of a key that is a string. Returns the value as the error if there is no such key.
+    pub fn replace_text(&mut self, key: &str, value: Value) -> Result<(), Value> {
+        match self.place_of_text(key) {
+            Some(at) => {
+                self.entries[at].1 = value;
+                Ok(())
+            }
+            None => Err(value),
+        }
     }
 
     /// Works like [`MapValue::get`], as part of a comparison of maps.
@@ -238,6 +271,9 @@ mod tests {
                         map.place_of(&own).ok().map(|at| map.remove_at(at))
                     }
                     1 => {
+                        if let (Some(at), Value::Str(text)) = (place, &own) {
+                            assert_eq!(map.get_text(text).map(Value::i64), Some(i64::from(naive[at].1)));
+                        }
                         match place {
                             Some(at) => naive[at].1 = value,
                             None => naive.push((key, value)),

@@ -94,6 +94,15 @@ pub enum Value {
     Object(Rc<dyn JavaObject>),
 }
 
+/// Returns `String#hashCode`.
+pub(super) fn text_hash(text: &str) -> i32 {
+    let step = |hash: i32, unit: u16| hash.wrapping_mul(31).wrapping_add(i32::from(unit));
+    match text.is_ascii() {
+        true => text.bytes().fold(0, |hash, byte| step(hash, byte.into())),
+        false => text.encode_utf16().fold(0, step),
+    }
+}
+
 impl Value {
     /// Creates a string.
     pub fn str(text: impl Into<Arc<str>>) -> Value {
@@ -233,9 +242,7 @@ impl Value {
     /// Returns `Object#hashCode` of values that can be keys of maps.
     pub fn hash(&self) -> i32 {
         match self {
-            Value::Str(text) => text
-                .encode_utf16()
-                .fold(0i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit))),
+            Value::Str(text) => text_hash(text),
             Value::Bool(flag) => {
                 if *flag {
                     1231

@@ -10,7 +10,7 @@ use super::answer::partial::Partial;
 use super::bucket::{AutoDateFindings, CombinedFindings};
 use super::buckets::bucket_table::BucketTable;
 use super::metric::{Counted, MetricFindings, Sketch, TopHitsBest, WeightedSums};
-use super::terms::{MultiFindings, TermsFindings};
+use super::terms::{MultiFindings, TermPool, TermsFindings};
 
 /// Findings by parent bucket; buckets have the ordinals of the collectors that made the findings.
 #[derive(Debug)]
@@ -34,6 +34,8 @@ pub enum Findings {
     /// Buckets by key, and sorted numbers that are still to be counted.
     Numbers(Box<BucketTable>, Vec<i64>, Vec<Findings>),
     Terms(Box<TermsFindings>),
+    /// Buckets by the numbers of their terms in the pool.
+    Computed(Box<(BucketTable, TermPool)>, Vec<Findings>),
     /// The buckets of an `auto_date_histogram`, and the rung that each parent has reached.
     AutoDate(Box<AutoDateFindings>),
     Combined(Box<CombinedFindings>),

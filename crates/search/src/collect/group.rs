@@ -121,7 +121,51 @@ pub(super) enum GroupReader<'a> {
     },
 }
 
+/// Largest number of groups that have indexes.
+const INDEXED_MAX: u64 = 1 << 16;
+
 impl GroupReader<'_> {
+    /// Returns the number of groups that the segment can have, without the one of documents without a value,
+    /// if these are few. Each group then has an index, see [`GroupReader::first_value`].
+    pub fn index_count(&self) -> usize {
+        let count = match self {
+            GroupReader::Nothing => 0,
+            GroupReader::Numbers { column, .. } => match column.min().zip(column.max()) {
+                Some((min, max)) => max.abs_diff(min).saturating_add(1),
+                None => 0,
+            },
+            GroupReader::Terms { terms, .. } => terms.len(),
+        };
+        if count <= INDEXED_MAX { count as usize } else { 0 }
+    }
+
+    /// Returns the value of the group with index 0; the others follow.
+    pub fn first_value(&self) -> i64 {
+        match self {
+            GroupReader::Numbers { column, .. } => column.min().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    /// Replaces `out` by the value of each of `docs`, which ascend. Returns false if a document does not have
+    /// exactly one.
+    pub fn read_values(&mut self, docs: &[DocId], out: &mut Vec<i64>) -> Result<bool> {
+        out.clear();
+        match self {
+            GroupReader::Nothing => Ok(false),
+            GroupReader::Numbers { column, batch } => {
+                column.gather(docs, batch)?;
+                out.extend_from_slice(&batch.values);
+                Ok(batch.is_aligned())
+            }
+            GroupReader::Terms { column, batch, .. } => {
+                column.gather(docs, batch)?;
+                out.extend(batch.values.iter().map(|ordinal| i64::from(*ordinal)));
+                Ok(batch.is_aligned())
+            }
+        }
+    }
+
     /// Reads one group for each of `docs`, which ascend.
     pub fn read(&mut self, docs: &[DocId], out: &mut Vec<LocalGroup>) -> Result<()> {
         out.clear();

@@ -342,7 +342,11 @@ impl SegmentTop<'_> {
             }
             return Ok(());
         }
+        let mut first_limit = self.first_limit();
         for (at, doc) in docs.iter().enumerate() {
+            if self.columns[0][at] > first_limit {
+                continue;
+            }
             if let Some((after, tie)) = &self.after {
                 match self.compare_at(at, after) {
                     Ordering::Less => continue,
@@ -375,8 +379,17 @@ impl SegmentTop<'_> {
             if self.heap.len() > self.count_max {
                 self.heap.pop();
             }
+            first_limit = self.first_limit();
         }
         Ok(())
+    }
+
+    /// Returns the worst first key that a wanted document can have. Most documents fail this test.
+    fn first_limit(&self) -> i64 {
+        match self.heap.peek() {
+            Some(worst) if self.heap.len() >= self.count_max && !self.in_order => worst.keys[0],
+            _ => i64::MAX,
+        }
     }
 
     /// Whether no document after those collected can be wanted, because documents come in the order of

@@ -70,7 +70,10 @@ impl<'a> TopGroups<'a> {
             }
         };
         let group = self.collapse.open(segment)?;
+        let held = vec![i64::MAX; group.index_count()];
         self.open = Some(SegmentGroups {
+            held,
+            values: Vec::new(),
             readers,
             group,
             number,
@@ -122,6 +125,11 @@ struct SegmentGroups<'a> {
     board: Board,
     columns: Vec<Vec<i64>>,
     groups: Vec<LocalGroup>,
+    /// The value of each document of the current batch.
+    values: Vec<i64>,
+    /// The first key of the best document of each group, by the group's index; `i64::MAX` if there is none.
+    /// Empty if groups have no indexes.
+    held: Vec<i64>,
 }
 
 /// The groups of a segment, by the kind of their keys.
@@ -138,6 +146,50 @@ impl SegmentGroups<'_> {
         for (reader, out) in self.readers.iter_mut().zip(&mut self.columns) {
             reader.read(docs, scores, out)?;
         }
+        match &mut self.board {
+            Board::Local(_) if self.group.read_values(docs, &mut self.values)? => {
+                self.collect_single(docs, scores)
+            }
+            _ => self.collect_any(docs, scores, sorts),
+        }
+    }
+
+    /// Collects documents that have exactly one value each. Most of them cannot be the best of their group
+    /// or are behind the worst wanted group, which the first key tells.
+    fn collect_single(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
+        let SegmentGroups { group, board: Board::Local(groups), columns, values, held, .. } = self else {
+            return Ok(());
+        };
+        let Some(first_keys) = columns.first() else { return Ok(()) };
+        let first_value = group.first_value();
+        let index = |value: i64| value.wrapping_sub(first_value) as usize;
+        // Of documents with equal keys the first one is the best.
+        let beyond = |bound: i64| if columns.len() == 1 { bound } else { bound.saturating_add(1) };
+        let mut bound = beyond(groups.worst().map_or(i64::MAX, |keys| keys[0]));
+        for (at, (&first_key, &value)) in first_keys.iter().zip(values.iter()).enumerate() {
+            let own = if held.is_empty() { bound } else { beyond(held[index(value)]).min(bound) };
+            if first_key >= own && own < i64::MAX {
+                continue;
+            }
+            let compare = |keys: &[i64]| columns.iter().map(|column| column[at]).cmp(keys.iter().copied());
+            let own = LocalGroup::Value(value);
+            if !groups.is_wanted(|keys| compare(keys)) || !groups.is_best_of(own, |keys| compare(keys)) {
+                continue;
+            }
+            let keys = columns.iter().map(|column| column[at]).collect();
+            let dropped = groups.offer(own, keys, docs[at], scores.get(at).copied().unwrap_or(0.0));
+            if !held.is_empty() {
+                held[index(value)] = first_key;
+                if let Some(LocalGroup::Value(dropped)) = dropped {
+                    held[index(dropped)] = i64::MAX;
+                }
+            }
+            bound = beyond(groups.worst().map_or(i64::MAX, |keys| keys[0]));
+        }
+        Ok(())
+    }
+
+    fn collect_any(&mut self, docs: &[DocId], scores: &[f32], sorts: &Arc<[BoundSort]>) -> Result<()> {
         self.group.read(docs, &mut self.groups)?;
         let (columns, readers) = (&self.columns, &self.readers);
         for (at, (&doc, &group)) in docs.iter().zip(&self.groups).enumerate() {
@@ -212,11 +264,16 @@ impl<K: Ord + Clone> Groups<K> {
         Groups { count_max, after, worst_before, by_rank: BTreeMap::new(), by_group: HashMap::default() }
     }
 
+    /// Returns the keys of the worst group that is held, if no more groups are wanted than are held.
+    fn worst(&self) -> Option<&K> {
+        let is_full = self.by_rank.len() >= self.count_max;
+        self.by_rank.last_key_value().filter(|_| is_full).map(|((keys, _), _)| keys)
+    }
+
     /// Whether a document may be the best of one of the best groups. `compare` compares its keys with the
     /// given ones.
     fn is_wanted(&self, compare: impl Fn(&K) -> Ordering) -> bool {
-        let is_full = self.by_rank.len() >= self.count_max;
-        let worst = self.by_rank.last_key_value().filter(|_| is_full).map(|((keys, _), _)| keys);
+        let worst = self.worst();
         self.after.as_ref().is_none_or(|after| compare(after) == Ordering::Greater)
             && self.worst_before.iter().chain(worst).all(|worst| compare(worst) == Ordering::Less)
     }
@@ -228,20 +285,22 @@ impl<K: Ord + Clone> Groups<K> {
         self.by_group.get(&group).is_none_or(|(held, _)| compare(held) == Ordering::Less)
     }
 
-    fn offer(&mut self, group: LocalGroup, keys: K, doc: DocId, score: f32) {
+    /// Offers a document; returns the group that is no longer among the best.
+    fn offer(&mut self, group: LocalGroup, keys: K, doc: DocId, score: f32) -> Option<LocalGroup> {
         if let Some(held) = self.by_group.get(&group) {
             if keys >= held.0 {
-                return;
+                return None;
             }
             self.by_rank.remove(held);
         }
         self.by_group.insert(group, (keys.clone(), doc));
         self.by_rank.insert((keys, doc), (group, score));
-        if self.by_rank.len() > self.count_max
-            && let Some((_, (worst, _))) = self.by_rank.pop_last()
-        {
-            self.by_group.remove(&worst);
+        if self.by_rank.len() <= self.count_max {
+            return None;
         }
+        let (_, (worst, _)) = self.by_rank.pop_last()?;
+        self.by_group.remove(&worst);
+        Some(worst)
     }
 }
 

@@ -39,6 +39,11 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
     /// scored. Otherwise the scorer must add nothing for other documents (see [`only_matching`]).
     fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>>;
 
+    /// Returns the score of every matching document, if it is the same for all.
+    fn common_score(&self) -> Option<f32> {
+        None
+    }
+
     /// Explains the score of a matching document, in the words of Lucene.
     fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation>;
 

@@ -91,6 +91,10 @@ impl BoundNode for DocsNode {
         constant_scorer(self, self.boost, segment, is_known)
     }
 
+    fn common_score(&self) -> Option<f32> {
+        Some(self.boost)
+    }
+
     fn is_quick(&self) -> bool {
         self.docs.is_quick()
     }

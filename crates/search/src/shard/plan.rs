@@ -60,6 +60,24 @@ impl Plan {
         Ok(Plan { query, queries, post_filter, rescores, scoring, rewrite_nanos })
     }
 
+    /// Decides about all documents at once if they have the same score; returns the request without
+    /// `min_score`, which is then done with. Only for searches that show no hits, and so no scores.
+    pub fn decide_min_score(
+        &mut self,
+        wanted: &ShardRequest<'_>,
+        feeds_scores: bool,
+    ) -> Option<SearchRequest> {
+        let (least, score) = (wanted.request.min_score?, self.query.node.common_score()?);
+        if wanted.count_max > 0 || !wanted.sorts.is_empty() {
+            return None;
+        }
+        if score < least {
+            self.query = BoundQuery::nothing("Its score is below min_score.");
+        }
+        self.scoring = feeds_scores || wanted.request.track_scores;
+        Some(SearchRequest { min_score: None, ..wanted.request.clone() })
+    }
+
     /// Returns the number of hits, if it is known without visiting documents.
     pub fn known_total(&self, shard: &ShardSnapshot, request: &SearchRequest) -> Result<Option<u64>> {
         match request.min_score.is_none() && self.post_filter.is_none() {

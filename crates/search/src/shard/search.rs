@@ -41,9 +41,11 @@ pub(crate) fn search(
     mut sink: Option<&mut dyn Sink>,
     context: &SearchContext,
 ) -> Result<ShardHits> {
-    let request = wanted.request;
     let feeds_scores = sink.as_ref().is_some_and(|sink| sink.needs_scores());
-    let plan = Plan::bind(shard, &wanted, feeds_scores, context)?;
+    let mut plan = Plan::bind(shard, &wanted, feeds_scores, context)?;
+    let decided = plan.decide_min_score(&wanted, feeds_scores);
+    let request = decided.as_ref().unwrap_or(wanted.request);
+    let wanted = ShardRequest { request, ..wanted };
     let search_started = Instant::now();
     let (mut known_total, mut timed_out_first) = (plan.known_total(shard, request)?, false);
     if plan.may_feed_apart(&wanted)

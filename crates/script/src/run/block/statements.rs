@@ -3,9 +3,12 @@
 
 use limber_mapping::number::sortable_from_f64;
 
-use super::{Block, Column, Data, EmittedBlock, binary, cast, only_expression, split};
+use super::states::{RowStates, Update, apply, is_state};
+use super::texts::{Texts, Words, joined_texts};
+use super::{Block, Column, Data, DistinctTexts, EmittedBlock, Values, binary, cast, only_expression, split};
 use crate::language::{Compiled, Expr, Kind, Stmt};
 use crate::types::{Binary, Type};
+use crate::values::Value;
 
 /// What the statements of a script produce.
 enum Results {
@@ -15,6 +18,12 @@ enum Results {
     Flags(Vec<bool>),
     /// (Row, number), as the rows emitted them.
     Emitted(Vec<(u32, i64)>),
+    /// What the rows did to their states.
+    Updates(Vec<Update>),
+    /// The string that each row returned.
+    Texts(Words, Vec<u32>),
+    /// (Row, string), as the rows emitted them.
+    EmittedTexts(Words, Vec<(u32, u32)>),
 }
 
 impl Block<'_, '_> {
@@ -49,6 +58,33 @@ impl Block<'_, '_> {
         }
     }
 
+    /// Returns the string that the script returns for each document.
+    pub fn texts(&mut self, script: &Compiled) -> Option<DistinctTexts> {
+        let rows = self.all_rows();
+        let mut results = Results::Texts(Words::default(), Vec::new());
+        let open = self.run_all(&script.body, rows, &mut results)?;
+        match results {
+            Results::Texts(words, indexes) if open.is_empty() => {
+                Some(DistinctTexts { words: words.words, indexes: (0..).zip(indexes).collect() })
+            }
+            _ => None,
+        }
+    }
+
+    /// Runs a script that consists only of conditions, variables and `emit`s of strings.
+    pub fn emitted_texts(&mut self, script: &Compiled) -> Option<DistinctTexts> {
+        let rows = self.all_rows();
+        let mut results = Results::EmittedTexts(Words::default(), Vec::new());
+        self.run_all(&script.body, rows, &mut results)?;
+        let Results::EmittedTexts(words, mut indexes) = results else { return None };
+        // The rows of each statement ascend, so few runs are merged.
+        indexes.sort_by(|left, right| {
+            let word = |index: u32| &words.words[index as usize];
+            left.0.cmp(&right.0).then_with(|| word(left.1).cmp(word(right.1)))
+        });
+        Some(DistinctTexts { words: words.words, indexes })
+    }
+
     /// Returns the script's answer for each document.
     pub fn flags(&mut self, script: &Compiled) -> Option<Vec<bool>> {
         let rows = self.all_rows();
@@ -59,6 +95,18 @@ impl Block<'_, '_> {
         let open = self.run_all(&script.body, rows, &mut results)?;
         match results {
             Results::Flags(flags) if open.is_empty() => Some(flags),
+            _ => None,
+        }
+    }
+
+    /// Runs a script that only updates states; returns by how much these have grown at most. If it returns
+    /// `None`, no state has changed.
+    pub fn update_states(&mut self, script: &Compiled, states: &RowStates<'_>) -> Option<u64> {
+        let rows = self.all_rows();
+        let mut results = Results::Updates(Vec::new());
+        self.run_all(&script.body, rows, &mut results)?;
+        match results {
+            Results::Updates(updates) => apply(updates, states),
             _ => None,
         }
     }
@@ -74,7 +122,7 @@ impl Block<'_, '_> {
                 Stmt::Declare(slot, ty, value) => {
                     let column = match value {
                         Some(value) => self.eval(value, &rows)?,
-                        None => zeros(*ty, rows.len())?,
+                        None => Column::same(&zero_of(*ty)?, rows.len())?,
                     };
                     if *ty != Type::Def && column.ty != *ty {
                         return None;
@@ -102,16 +150,25 @@ impl Block<'_, '_> {
     /// Runs an expression whose value nobody reads.
     fn run_expression(&mut self, expr: &Expr, rows: &[u32], results: &mut Results) -> Option<()> {
         match (&expr.kind, results) {
+            (Kind::BuiltIn { name: "emit", arguments }, Results::EmittedTexts(words, found)) => {
+                let [value] = arguments.as_slice() else { return None };
+                let indexes = words.indexes(self.eval(value, rows)?.into_texts()?).into_vec();
+                found.extend(rows.iter().copied().zip(indexes));
+                Some(())
+            }
             (Kind::BuiltIn { name: "emit", arguments }, Results::Emitted(found)) => {
                 let [value] = arguments.as_slice() else { return None };
                 let stored = self.stored(value, rows)?;
                 found.extend(rows.iter().copied().zip(stored));
                 Some(())
             }
-            (Kind::Assign { target, op, value, .. }, _) => {
-                let Kind::Local(slot) = target.kind else { return None };
-                self.assign(slot, target.ty, *op, value, rows)
-            }
+            (Kind::Assign { target, .. }, Results::Updates(_)) if is_state(target) => None,
+            (Kind::Assign { target, op, value, .. }, results) => match (&target.kind, results) {
+                (Kind::Local(slot), _) => self.assign(*slot, target.ty, *op, value, rows),
+                (_, Results::Updates(updates)) => self.update(expr, rows, updates),
+                _ => None,
+            },
+            (_, Results::Updates(updates)) => self.update(expr, rows, updates),
             _ => None,
         }
     }
@@ -131,7 +188,14 @@ impl Block<'_, '_> {
 
     fn return_value(&mut self, value: Option<&Expr>, rows: &[u32], results: &mut Results) -> Option<()> {
         match (results, value) {
-            (Results::Emitted(_), None) => Some(()),
+            (Results::Emitted(_) | Results::EmittedTexts(..) | Results::Updates(_), None) => Some(()),
+            (Results::Texts(words, all), Some(value)) => {
+                let indexes = words.indexes(self.eval(value, rows)?.into_texts()?).into_vec();
+                scatter(all, indexes, rows, self.count);
+                Some(())
+            }
+            // Nobody reads what a script that updates states returns.
+            (results @ Results::Updates(_), Some(value)) => self.run_expression(value, rows, results),
             (Results::Numbers(all), Some(value)) => {
                 let numbers = self.eval_loosely(value, rows)?.into_real()?;
                 scatter(all, numbers, rows, self.count);
@@ -149,9 +213,10 @@ impl Block<'_, '_> {
     /// Evaluates to numbers as columns store them.
     fn stored(&mut self, value: &Expr, rows: &[u32]) -> Option<Vec<i64>> {
         Some(match self.eval(value, rows)?.data {
-            Data::Whole(data) => data,
-            Data::Real(data) => data.into_iter().map(sortable_from_f64).collect(),
-            Data::Flag(data) => data.into_iter().map(i64::from).collect(),
+            Data::Whole(data) => data.into_vec(),
+            Data::Real(data) => data.into_vec().into_iter().map(sortable_from_f64).collect(),
+            Data::Flag(data) => data.into_vec().into_iter().map(i64::from).collect(),
+            Data::Date(_) | Data::Text(_) => return None,
         })
     }
 
@@ -162,9 +227,13 @@ impl Block<'_, '_> {
             return Some(local.clone());
         }
         let data = match &local.data {
-            Data::Whole(all) => Data::Whole(gathered(all, rows)),
-            Data::Real(all) => Data::Real(gathered(all, rows)),
-            Data::Flag(all) => Data::Flag(gathered(all, rows)),
+            Data::Whole(all) => Data::Whole(all.gathered(rows)),
+            Data::Real(all) => Data::Real(all.gathered(rows)),
+            Data::Flag(all) => Data::Flag(all.gathered(rows)),
+            Data::Date(all) => Data::Date(all.gathered(rows)),
+            Data::Text(all) => {
+                Data::Text(Texts { indexes: all.indexes.gathered(rows), words: all.words.clone() })
+            }
         };
         Some(Column { ty: local.ty, data })
     }
@@ -191,23 +260,42 @@ impl Block<'_, '_> {
         }
         let local = match local {
             Some(local) => local,
-            None => local.insert(zeros(column.ty, count)?),
+            None => {
+                // Nobody reads the rows that have not reached the variable.
+                let unset = if column.ty == Type::Str { Value::str("") } else { zero_of(column.ty)? };
+                local.insert(Column::same(&unset, count)?)
+            }
         };
         if local.ty != column.ty {
             return None;
         }
         match (&mut local.data, column.data) {
-            (Data::Whole(all), Data::Whole(some)) => scatter(all, some, rows, count),
-            (Data::Real(all), Data::Real(some)) => scatter(all, some, rows, count),
-            (Data::Flag(all), Data::Flag(some)) => scatter(all, some, rows, count),
+            (Data::Whole(all), Data::Whole(some)) => set_some(all, some, rows),
+            (Data::Real(all), Data::Real(some)) => set_some(all, some, rows),
+            (Data::Flag(all), Data::Flag(some)) => set_some(all, some, rows),
+            (Data::Date(all), Data::Date(some)) => set_some(all, some, rows),
+            (Data::Text(all), Data::Text(some)) => {
+                *all = joined_texts(all.clone(), some, |mut all, some| {
+                    set_some(&mut all, some, rows);
+                    all.into_vec()
+                });
+            }
             _ => return None,
         }
         Some(())
     }
 }
 
-fn gathered<T: Copy>(all: &[T], rows: &[u32]) -> Vec<T> {
-    rows.iter().map(|row| all[*row as usize]).collect()
+/// Sets the values of some rows.
+fn set_some<T: Copy>(all: &mut Values<T>, some: Values<T>, rows: &[u32]) {
+    if let Values::Same(value, count) = all {
+        *all = Values::Each(vec![*value; *count]);
+    }
+    let Values::Each(all) = all else { return };
+    match some {
+        Values::Each(some) => rows.iter().zip(some).for_each(|(row, value)| all[*row as usize] = value),
+        Values::Same(value, _) => rows.iter().for_each(|row| all[*row as usize] = value),
+    }
 }
 
 /// Writes the values of some rows into those of all `count` rows.
@@ -221,12 +309,9 @@ fn scatter<T: Copy + Default>(all: &mut Vec<T>, some: Vec<T>, rows: &[u32], coun
 }
 
 /// Returns what a variable of this type holds before anything is assigned to it.
-fn zeros(ty: Type, count: usize) -> Option<Column> {
-    let data = match ty {
-        Type::Bool => Data::Flag(vec![false; count]),
-        Type::Int | Type::Long => Data::Whole(vec![0; count]),
-        Type::Float | Type::Double => Data::Real(vec![0.0; count]),
-        _ => return None,
-    };
-    Some(Column { ty, data })
+fn zero_of(ty: Type) -> Option<Value> {
+    match ty {
+        Type::Bool | Type::Int | Type::Long | Type::Float | Type::Double => Some(Value::zero_of(ty)),
+        _ => None,
+    }
 }

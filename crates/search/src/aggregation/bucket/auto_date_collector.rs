@@ -10,7 +10,7 @@ use super::super::answer::partial::{Key, ListBucket, ListPartial, Partial};
 use super::super::buckets::bucket_table::BucketTable;
 use super::super::buckets::deferred::Deferred;
 use super::super::buckets::entries::{Emitted, Entries};
-use super::super::buckets::known_buckets::KnownBuckets;
+use super::super::buckets::known_buckets::{KnownBuckets, REFUSED};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::definition::CollectorContext;
@@ -196,7 +196,7 @@ impl<'s> AutoDateCollector<'s> {
                     .map(|(bucket, _)| Some(bucket))
             })
         };
-        self.emitted.fill(values.positions, fill, |_| false)?;
+        self.emitted.fill(values.positions, fill, REFUSED)?;
         self.table.count(self.emitted.buckets());
         Ok(true)
     }

@@ -205,9 +205,9 @@ impl<'s> CompositeCollector<'s> {
         if let Some(numbers) = numbers {
             let fill = |out: &mut Vec<u32>| {
                 out.extend_from_slice(numbers);
-                Ok(())
+                Ok(numbers.iter().fold(false, |any, number| any | (*number == REFUSED)))
             };
-            self.emitted.fill(None, fill, |number| number == REFUSED)?;
+            self.emitted.fill(None, fill, REFUSED)?;
             let counts = &mut self.counts;
             self.emitted.buckets().iter().for_each(|&number| counts[number as usize] += 1);
         }

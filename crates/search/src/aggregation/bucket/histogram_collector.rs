@@ -25,6 +25,8 @@ pub struct HistogramCollector<'s> {
     known: Slots,
     /// Slots of the current batch.
     slots: Vec<u32>,
+    /// The numbers of the buckets of the current batch's values, if these have no slots.
+    numbers: Vec<i64>,
     budget: &'s Budget,
 }
 
@@ -77,8 +79,8 @@ impl<'s> HistogramCollector<'s> {
         let (known, width) = Slots::of(stored, range);
         let mut buckets = KeyedBuckets::new(BucketTable::with_range(range, budget)?, subs, budget);
         buckets.begin_key_indexes(width);
-        let (doubles, slots) = (Vec::new(), Vec::new());
-        Ok(HistogramCollector { request, source, reader, buckets, doubles, known, slots, budget })
+        let (doubles, slots, numbers) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(HistogramCollector { request, source, reader, buckets, doubles, known, slots, numbers, budget })
     }
 
     /// Collects documents that have at most one value, by its slot.
@@ -164,13 +166,16 @@ impl<'s> Collector<'s> for HistogramCollector<'s> {
             return self.collect_key_indexes(entries);
         }
         let request = self.request;
-        let stored = self.reader.load(entries.docs)?;
-        self.source.decode_all(stored.values, &mut self.doubles);
-        let values = Values { values: self.doubles.as_slice(), positions: stored.positions };
+        let positions = self.reader.load_doubles(entries.docs, &mut self.doubles)?;
+        self.numbers.clear();
+        self.numbers.extend(self.doubles.iter().map(|value| request.number(*value)));
+        if self.buckets.collect_keys(&self.numbers, positions, entries, |number| request.allows(number))? {
+            return Ok(());
+        }
+        let values = Values { values: self.numbers.as_slice(), positions };
         // The values of a document ascend, so equal buckets are adjacent and are counted once.
         let (mut last_entry, mut last_number) = (usize::MAX, i64::MIN);
-        self.buckets.collect(&values, entries, |entry, value| {
-            let number = request.number(value);
+        self.buckets.collect(&values, entries, |entry, number| {
             if (entry == last_entry && number == last_number) || !request.allows(number) {
                 return None;
             }

@@ -123,9 +123,9 @@ impl<'s> Collector<'s> for RangeCollector<'s> {
         if is_disjoint && has_one_at_most && entries.positions.is_none() && width <= COMPARED_MAX {
             let fill = |out: &mut Vec<u32>| {
                 place_all(ranges, values.values, values.positions, entries, out);
-                Ok(())
+                Ok(out.iter().fold(false, |any, bucket| any | (*bucket == OUTSIDE)))
             };
-            emitted.fill(values.positions, fill, |bucket| bucket == OUTSIDE)?;
+            emitted.fill(values.positions, fill, OUTSIDE)?;
             emitted.buckets().iter().for_each(|&bucket| counts[bucket as usize] += 1);
             return match has_subs {
                 true => self.subs.collect(&self.emitted.batch(entries, bucket_count)?),

@@ -133,11 +133,13 @@ impl Collect for VariableWidthHistogram {
             centres: Vec::new(),
             hints: Box::new([0; HINTS]),
             is_clustered: false,
+            is_direct: false,
             average_distance: 0.0,
             deferred: Deferred::default(),
             value_count: 0,
             clusters_of_values: Vec::new(),
             doubles: Vec::new(),
+            found: Vec::new(),
             starts: Vec::new(),
             subs: context.subs,
             emitted: Emitted::default(),
@@ -271,12 +273,16 @@ struct VariableWidthCollector<'s> {
     /// values.
     hints: Box<[u32; HINTS]>,
     is_clustered: bool,
+    /// Whether documents are passed on as they come, because there are clusters.
+    is_direct: bool,
     average_distance: f64,
     /// Documents with the ordinals of their values; `clusters_of_values` has the clusters.
     deferred: Deferred<'s>,
     value_count: u32,
     clusters_of_values: Vec<u32>,
     doubles: Vec<f64>,
+    /// The entries and values of the current batch.
+    found: Vec<(usize, f64)>,
     starts: Vec<u32>,
     subs: Subs<'s>,
     emitted: Emitted,
@@ -344,24 +350,11 @@ impl VariableWidthCollector<'_> {
     }
 }
 
-impl<'s> Collector<'s> for VariableWidthCollector<'s> {
-    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
-        self.deferred.begin_segment(view);
-        self.reader.begin(&view.segment, self.source.is_mapped())
-    }
-
-    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
-        let stored = self.reader.load(entries.docs)?;
-        let mut doubles = std::mem::take(&mut self.doubles);
-        self.source.decode_all(stored.values, &mut doubles);
-        self.budget.spend(doubles.len() as u64 * 12)?;
-        let values = Values { values: doubles.as_slice(), positions: stored.positions };
-        let mut found: Vec<(usize, f64)> = Vec::with_capacity(doubles.len());
-        values.try_join(entries, &mut self.starts, |entry, _, value| {
-            push_checked(&mut found, (entry, value))
-        })?;
-        self.emitted.clear();
-        for (entry, value) in found {
+impl<'s> VariableWidthCollector<'s> {
+    /// Adds values to clusters, or buffers them. Documents are noted until there are clusters.
+    fn collect_deferred(&mut self, found: &[(usize, f64)], entries: &Entries<'_>) -> Result<()> {
+        self.budget.spend(found.len() as u64 * 12)?;
+        for &(entry, value) in found {
             self.emitted.push(entry, self.value_count)?;
             self.value_count += 1;
             if self.is_clustered {
@@ -374,20 +367,82 @@ impl<'s> Collector<'s> for VariableWidthCollector<'s> {
                 }
             }
         }
-        self.doubles = doubles;
         if !self.subs.is_empty() {
             self.deferred.note(&self.emitted.batch(entries, self.value_count as usize)?, self.budget)?;
         }
+        if let Some(view) =
+            self.deferred.segment().filter(|_| self.is_clustered && self.subs.takes_windows_again())
+        {
+            self.replay()?;
+            self.subs.begin_segment(view)?;
+            self.is_direct = true;
+        }
         Ok(())
+    }
+
+    /// Adds values to clusters and passes their documents on: a value's cluster does not change any more.
+    fn collect_directly(&mut self, found: &[(usize, f64)], entries: &Entries<'_>) -> Result<()> {
+        let has_subs = !self.subs.is_empty();
+        for &(entry, value) in found {
+            let cluster = self.place(value);
+            if has_subs {
+                self.emitted.push(entry, cluster)?;
+            }
+        }
+        if has_subs {
+            self.subs.collect(&self.emitted.batch(entries, self.clusters.len())?)?;
+        }
+        Ok(())
+    }
+
+    /// Passes the documents that were noted on to the sub-aggregations.
+    fn replay(&mut self) -> Result<()> {
+        let clusters = &self.clusters_of_values;
+        let cluster = |value: u32| clusters.get(value as usize).copied();
+        self.deferred.replay(&mut self.subs, self.clusters.len(), self.budget, cluster)
+    }
+}
+
+impl<'s> Collector<'s> for VariableWidthCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.reader.begin(&view.segment, self.source.is_mapped())?;
+        if self.is_direct {
+            return self.subs.begin_segment(view);
+        }
+        self.deferred.begin_segment(view);
+        Ok(())
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let mut doubles = std::mem::take(&mut self.doubles);
+        let positions = self.reader.load_doubles(entries.docs, &mut doubles)?;
+        let values = Values { values: doubles.as_slice(), positions };
+        let mut found = std::mem::take(&mut self.found);
+        found.clear();
+        values.try_join(entries, &mut self.starts, |entry, _, value| {
+            push_checked(&mut found, (entry, value))
+        })?;
+        self.emitted.clear();
+        self.doubles = doubles;
+        let outcome = match self.is_direct {
+            true => self.collect_directly(&found, entries),
+            false => self.collect_deferred(&found, entries),
+        };
+        self.found = found;
+        outcome
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        if self.is_direct { self.subs.end_segment() } else { Ok(()) }
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
         if !self.is_clustered {
             self.cluster();
         }
-        let clusters = &self.clusters_of_values;
-        let cluster = |value: u32| clusters.get(value as usize).copied();
-        self.deferred.replay(&mut self.subs, self.clusters.len(), self.budget, cluster)?;
+        if !self.is_direct {
+            self.replay()?;
+        }
         let subs = self.subs.finish(&self.by_centre)?;
         let bucket = |(&number, subs): (&u32, Vec<Partial>)| {
             let Cluster { centre, min, max, count } = self.clusters[number as usize];

@@ -44,6 +44,11 @@ impl<'s> Deferred<'s> {
         self.segments.push(Noted { view, docs: Vec::new(), buckets: Vec::new(), scores: Vec::new() });
     }
 
+    /// Returns the segment that was started last.
+    pub fn segment(&self) -> Option<&'s SegmentView> {
+        self.segments.last().map(|noted| noted.view)
+    }
+
     /// Records all entries of a batch.
     pub fn note(&mut self, entries: &Entries<'_>, budget: &Budget) -> Result<()> {
         let Some(noted) = self.segments.last_mut() else { return Ok(()) };

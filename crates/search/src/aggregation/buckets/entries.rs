@@ -303,16 +303,16 @@ impl Emitted {
     }
 
     /// Replaces the contents. `fill` writes the bucket of every pair, which belongs to entry `positions[i]`,
-    /// or to entry `i` without `positions`. Buckets for which `is_out` returns true are left out.
+    /// or to entry `i` without `positions`. Pairs whose bucket is `out` are left out; `fill` returns whether
+    /// there are any.
     pub fn fill(
         &mut self,
         positions: Option<&[u32]>,
-        fill: impl FnOnce(&mut Vec<u32>) -> Result<()>,
-        is_out: impl Fn(u32) -> bool,
+        fill: impl FnOnce(&mut Vec<u32>) -> Result<bool>,
+        out: u32,
     ) -> Result<()> {
         self.clear();
-        fill(&mut self.buckets)?;
-        let has_some_out = self.buckets.iter().fold(false, |any, &bucket| any | is_out(bucket));
+        let has_some_out = fill(&mut self.buckets)?;
         self.is_each = positions.is_none() && !has_some_out;
         if self.is_each {
             return Ok(());
@@ -326,7 +326,7 @@ impl Emitted {
             for at in 0..self.buckets.len() {
                 let bucket = self.buckets[at];
                 (self.buckets[kept], self.entries[kept]) = (bucket, self.entries[at]);
-                kept += usize::from(!is_out(bucket));
+                kept += usize::from(bucket != out);
             }
             self.buckets.truncate(kept);
             self.entries.truncate(kept);

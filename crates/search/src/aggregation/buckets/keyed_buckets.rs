@@ -15,28 +15,72 @@ pub struct KeyedBuckets<'s> {
     pub subs: Subs<'s>,
     has_subs: bool,
     known: KnownBuckets,
+    window: Window,
+    /// Key indexes of the current batch, counted from the start of the window.
+    key_indexes: Vec<u32>,
     /// The pairs of the current batch.
     emitted: Emitted,
     starts: Vec<u32>,
     budget: &'s Budget,
 }
 
+/// The range of keys that have key indexes.
+#[derive(Debug)]
+enum Window {
+    /// The caller computes the key indexes, or there are none.
+    Given,
+    /// The keys from the first one, and how many. The range grows with the keys that are met.
+    Met(i64, u64),
+}
+
+/// Largest range of keys that are met in batches: their slots take 1 MiB.
+const WINDOW_MAX: u64 = 1 << 18;
+/// Smallest one.
+const WINDOW_MIN: u64 = 1 << 8;
+
+impl Window {
+    /// Widens the range so that it includes the keys from `least` to `most`. Returns whether it has changed.
+    fn widen(&mut self, least: i64, most: i64) -> bool {
+        let Window::Met(first, width) = *self else { return false };
+        let is_in = |key: i64| (key.wrapping_sub(first) as u64) < width;
+        if is_in(least) && is_in(most) {
+            return false;
+        }
+        let end = first.saturating_add_unsigned(width.saturating_sub(1));
+        let (least, most) = if width == 0 { (least, most) } else { (least.min(first), most.max(end)) };
+        let needed = most.abs_diff(least).saturating_add(1);
+        *self = match needed > WINDOW_MAX {
+            true => Window::Given,
+            // There is room for more keys on both sides.
+            false => {
+                let width = needed.next_power_of_two().max(WINDOW_MIN);
+                Window::Met(least.saturating_sub_unsigned((width - needed) / 2), width)
+            }
+        };
+        true
+    }
+}
+
 impl<'s> KeyedBuckets<'s> {
     pub(crate) fn new(table: BucketTable, subs: Subs<'s>, budget: &'s Budget) -> KeyedBuckets<'s> {
         let has_subs = !subs.is_empty();
         let (known, emitted) = (KnownBuckets::default(), Emitted::default());
-        KeyedBuckets { table, subs, has_subs, known, emitted, starts: Vec::new(), budget }
+        let (window, key_indexes, starts) = (Window::Met(0, 0), Vec::new(), Vec::new());
+        KeyedBuckets { table, subs, has_subs, known, window, key_indexes, emitted, starts, budget }
     }
 
     /// Forgets all key indexes (see [`super::known_buckets`]). From now on they are below `width`; 0 means
-    /// that keys have none.
+    /// that they are not known in advance.
     pub fn begin_key_indexes(&mut self, width: usize) {
+        self.window = if width == 0 { Window::Met(0, 0) } else { Window::Given };
         self.known.begin(width);
     }
 
     /// Whether [`Self::collect_key_indexes`] can collect a batch.
     pub fn takes_key_indexes(&mut self, entries: &Entries<'_>) -> Result<bool> {
-        Ok(entries.positions.is_none() && self.known.takes(entries, self.budget)?)
+        // A window has key indexes of its own.
+        let is_given = matches!(self.window, Window::Given);
+        Ok(is_given && entries.positions.is_none() && self.known.takes(entries, self.budget)?)
     }
 
     /// Collects documents that have at most one key each, by the key indexes of the keys: `key_indexes[i]`
@@ -59,9 +103,50 @@ impl<'s> KeyedBuckets<'s> {
                 make(table, parent, key_index)
             })
         };
-        self.emitted.fill(positions, fill, |bucket| bucket == REFUSED)?;
+        self.emitted.fill(positions, fill, REFUSED)?;
         self.table.count(self.emitted.buckets());
         self.hand_on(entries)
+    }
+
+    /// Collects documents that have at most one key each, if all keys so far are close together; otherwise
+    /// returns false. `positions` as in [`Values`]; `allows` tells whether a key has a bucket.
+    pub fn collect_keys(
+        &mut self,
+        keys: &[i64],
+        positions: Option<&[u32]>,
+        entries: &Entries<'_>,
+        allows: impl Fn(i64) -> bool,
+    ) -> Result<bool> {
+        if matches!(self.window, Window::Given) || entries.positions.is_some() || keys.is_empty() {
+            return Ok(false);
+        }
+        let has_one_at_most = |positions: &[u32]| positions.is_sorted_by(|left, right| left < right);
+        if !positions.is_none_or(has_one_at_most) {
+            return Ok(false);
+        }
+        let (least, most) = limber_codec::column_block::bounds(keys);
+        if self.window.widen(least, most) {
+            self.known.begin(match self.window {
+                Window::Given => 0,
+                Window::Met(_, width) => width as usize,
+            });
+        }
+        let Window::Met(first, _) = self.window else { return Ok(false) };
+        if !self.known.takes(entries, self.budget)? {
+            self.window = Window::Given;
+            self.known.begin(0);
+            return Ok(false);
+        }
+        let mut key_indexes = std::mem::take(&mut self.key_indexes);
+        key_indexes.clear();
+        key_indexes.extend(keys.iter().map(|key| key.wrapping_sub(first) as u32));
+        let budget = self.budget;
+        self.collect_key_indexes(&key_indexes, positions, entries, |table, parent, key_index| {
+            let key = first.wrapping_add(i64::from(key_index));
+            allows(key).then(|| table.bucket(parent, key, budget)).transpose()
+        })?;
+        self.key_indexes = key_indexes;
+        Ok(true)
     }
 
     /// Collects all entries of a batch, which have one parent and one key.
@@ -135,5 +220,33 @@ impl<'s> KeyedBuckets<'s> {
             return Ok(());
         }
         self.subs.collect(&self.emitted.batch(entries, self.table.len())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_grows_until_it_is_too_wide() {
+        let mut window = Window::Met(0, 0);
+        let mut holds = |least: i64, most: i64| {
+            window.widen(least, most);
+            match window {
+                Window::Given => false,
+                Window::Met(first, width) => {
+                    let is_in = |key: i64| (key.wrapping_sub(first) as u64) < width;
+                    assert!(is_in(least) && is_in(most));
+                    true
+                }
+            }
+        };
+        assert!(holds(5, 9) && holds(-300, 7) && holds(100_000, 100_001) && holds(0, 0));
+        assert!(!holds(i64::MIN, i64::MAX) && !holds(1, 1));
+        for edge in [i64::MIN, i64::MAX] {
+            let mut window = Window::Met(0, 0);
+            assert!(window.widen(edge, edge));
+            assert!(!window.widen(edge, edge));
+        }
     }
 }

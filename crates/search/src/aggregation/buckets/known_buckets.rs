@@ -47,9 +47,9 @@ impl KnownBuckets {
         Ok(true)
     }
 
-    /// Replaces the contents of `out` by the bucket of each key index, or [`REFUSED`]. `key_indexes[i]`
-    /// belongs to entry `positions[i]`, or to entry `i` without `positions`. `make(parent, key_index)`
-    /// returns the bucket of a new key index, or `None` if it must not have one.
+    /// Replaces the contents of `out` by the bucket of each key index, or [`REFUSED`]; returns whether there
+    /// is any such. `key_indexes[i]` belongs to entry `positions[i]`, or to entry `i` without `positions`.
+    /// `make(parent, key_index)` returns the bucket of a new key index, or `None` if it must not have one.
     pub fn look_up(
         &mut self,
         key_indexes: &[u32],
@@ -57,26 +57,34 @@ impl KnownBuckets {
         entries: &Entries<'_>,
         out: &mut Vec<u32>,
         mut make: impl FnMut(u32, u32) -> Result<Option<u32>>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let (width, slots) = (self.width, &mut self.slots);
+        // Buckets are below the two marks, which alone have the highest bit.
+        let mut all = 0;
+        let mut noted = |bucket: u32| {
+            all |= bucket;
+            bucket
+        };
         out.clear();
         match (entries.buckets, positions) {
             (None, _) => {
                 let row = &slots[entries.bucket as usize * width..][..width];
-                out.extend(key_indexes.iter().map(|&key_index| row[key_index as usize]));
+                out.extend(key_indexes.iter().map(|&key_index| noted(row[key_index as usize])));
             }
             (Some(parents), None) => {
-                let slot =
-                    |(&key_index, &parent): (&u32, &u32)| slots[parent as usize * width + key_index as usize];
+                let slot = |(&key_index, &parent): (&u32, &u32)| {
+                    noted(slots[parent as usize * width + key_index as usize])
+                };
                 out.extend(key_indexes.iter().zip(parents).map(slot));
             }
             (Some(parents), Some(positions)) => {
                 out.extend(key_indexes.iter().zip(positions).map(|(&key_index, &entry)| {
-                    slots[parents[entry as usize] as usize * width + key_index as usize]
+                    noted(slots[parents[entry as usize] as usize * width + key_index as usize])
                 }))
             }
         }
-        if out.iter().fold(false, |any, &bucket| any | (bucket == UNKNOWN)) {
+        let mut has_refused = false;
+        if all > u32::MAX / 2 {
             for (at, (bucket, &key_index)) in out.iter_mut().zip(key_indexes).enumerate() {
                 if *bucket == UNKNOWN {
                     let entry = positions.map_or(at, |positions| positions[at] as usize);
@@ -88,8 +96,9 @@ impl KnownBuckets {
                     }
                     *bucket = *slot;
                 }
+                has_refused |= *bucket == REFUSED;
             }
         }
-        Ok(())
+        Ok(has_refused)
     }
 }

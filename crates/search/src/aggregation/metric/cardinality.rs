@@ -1,26 +1,32 @@
 //! `cardinality`: the number of distinct values. Source: Elasticsearch's `CardinalityAggregator`.
 
 use limber_mapping::RequestError;
-use limber_segment::{Segment, SegmentView};
+use limber_segment::SegmentView;
 use serde_json::{Map, Value};
 
 use super::super::answer::order::OrderValues;
 use super::super::answer::partial::Partial;
 use super::super::answer::reduce::Reducer;
 use super::super::answer::render::Renderer;
-use super::super::buckets::entries::{Entries, Values};
+use super::super::buckets::entries::{Entries, Values, push_checked};
 use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
 use super::super::findings::Findings;
 use super::super::options::{Options, ValuesOptions, unknown_field};
-use super::super::source::{Accepts, ComputedTerms, NumberReader, OrdinalReader, Source};
+use super::super::source::{Accepts, ComputedTerms, NumberReader, Source};
 use super::super::tree::{Aggregation, Kind};
 use super::hyperloglog::{Sketch, hash_number, hash_term, precision_of};
+use super::seen_numbers::SeenNumbers;
+use super::term_hashes::TermHashes;
+use super::value_counts::span_of_most;
 use crate::error::Result;
 
 /// Elasticsearch's default `precision_threshold`.
 const PRECISION_THRESHOLD: i64 = 3000;
+
+/// Largest range of numbers that are collected as bits.
+const SEEN_WIDTH_MAX: u64 = 1 << 20;
 
 /// The options of a `cardinality`: the field, and the number of values up to which the count is exact.
 #[derive(Debug, Clone)]
@@ -79,7 +85,7 @@ impl Request for Cardinality {
 
 impl Collect for Cardinality {
     fn collector<'s>(&'s self, context: CollectorContext<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        Ok(Box::new(CardinalityCollector::new(self, &context.bound.sources()[0], context.budget)?))
+        Ok(Box::new(CardinalityCollector::new(self, context)?))
     }
 }
 
@@ -106,24 +112,10 @@ impl Render for Cardinality {
 
 #[derive(Debug)]
 enum Reader<'s> {
-    Numbers(NumberReader<'s>),
+    /// The numbers, and the first number of the range of those that are collected in `seen`.
+    Numbers(NumberReader<'s>, i64),
     Terms(TermHashes<'s>),
     Computed(Box<ComputedTerms<'s>>),
-}
-
-/// The ordinals of the current segment, and the hashes of their terms.
-#[derive(Debug)]
-struct TermHashes<'s> {
-    reader: OrdinalReader<'s>,
-    missing: Option<Vec<u8>>,
-    segment: Option<&'s Segment>,
-    path: String,
-    /// The ordinals that the only bucket has seen, as a bit set. They are hashed at the end of the segment.
-    seen: Vec<u64>,
-    ordinal_count: usize,
-    /// Hash by ordinal, for several buckets; 0 if it is not known yet.
-    hashes: Vec<u64>,
-    term: Vec<u8>,
 }
 
 /// Collects the values of each bucket in a sketch.
@@ -133,7 +125,14 @@ pub struct CardinalityCollector<'s> {
     source: &'s Source,
     reader: Reader<'s>,
     sketches: Vec<Option<Box<Sketch>>>,
+    /// The ordinals, or the numbers counted from the first one, that were met in the current segment. They
+    /// are hashed at its end.
+    seen: SeenNumbers,
+    /// How many numbers or ordinals `seen` can hold; 0 if none are collected there.
+    seen_width: u64,
     doubles: Vec<f64>,
+    /// The (bucket, ordinal) pairs of the current batch.
+    pairs: Vec<(u32, u32)>,
     starts: Vec<u32>,
     budget: &'s Budget,
 }
@@ -141,32 +140,33 @@ pub struct CardinalityCollector<'s> {
 impl<'s> CardinalityCollector<'s> {
     pub(crate) fn new(
         request: &Cardinality,
-        source: &'s Source,
-        budget: &'s Budget,
+        context: CollectorContext<'s>,
     ) -> Result<CardinalityCollector<'s>> {
-        let path = source.path();
+        let CollectorContext { bound, shard, budget, .. } = context;
+        let source = &bound.sources()[0];
+        let mut seen_width = 0;
         let reader = if source.is_numeric() {
-            Reader::Numbers(NumberReader::new(source)?)
+            let span = match span_of_most(source, shard, SEEN_WIDTH_MAX)? {
+                Some(span) => Some(span),
+                None => span_of_most(source, shard, SEEN_WIDTH_MAX / 16)?,
+            };
+            let (first, width) = span.unwrap_or((0, 0));
+            seen_width = width as u64;
+            Reader::Numbers(NumberReader::new(source)?, first)
         } else if source.computes_terms() {
             Reader::Computed(Box::new(ComputedTerms::new(source)?))
         } else {
-            Reader::Terms(TermHashes {
-                reader: OrdinalReader::new(path, source.missing.is_some()),
-                missing: source.missing_term()?,
-                segment: None,
-                path: path.to_owned(),
-                seen: Vec::new(),
-                ordinal_count: 0,
-                hashes: Vec::new(),
-                term: Vec::new(),
-            })
+            Reader::Terms(TermHashes::new(source)?)
         };
         Ok(CardinalityCollector {
             precision: request.precision,
             source,
             reader,
             sketches: Vec::new(),
+            seen: SeenNumbers::default(),
+            seen_width,
             doubles: Vec::new(),
+            pairs: Vec::new(),
             starts: Vec::new(),
             budget,
         })
@@ -179,6 +179,37 @@ impl<'s> CardinalityCollector<'s> {
         }
         Ok(())
     }
+
+    /// Hashes what was met in the current segment.
+    fn settle_seen(&mut self) -> Result<()> {
+        let mut sketches =
+            Sketches { of_bucket: &mut self.sketches, precision: self.precision, budget: self.budget };
+        match &mut self.reader {
+            Reader::Numbers(_, first) => {
+                let (source, first) = (self.source, *first);
+                let hash = |number: u32| hash_number(bits_of(source, first + i64::from(number)));
+                self.seen.each(|bucket, count, numbers| {
+                    sketches.of(bucket)?.insert_all(count, numbers.map(hash));
+                    Ok(())
+                })
+            }
+            Reader::Terms(terms) => {
+                let hashes = terms.hash_all(&self.seen.union(), self.budget)?;
+                self.seen.each(|bucket, count, ordinals| {
+                    let own = ordinals.map(|ordinal| hashes[ordinal as usize]);
+                    sketches.of(bucket)?.insert_all(count, own);
+                    Ok(())
+                })
+            }
+            Reader::Computed(_) => Ok(()),
+        }
+    }
+}
+
+/// Returns the bits of a stored number that are hashed.
+#[inline]
+fn bits_of(source: &Source, stored: i64) -> i64 {
+    if source.is_floating() { source.decode(stored).to_bits() as i64 } else { stored }
 }
 
 /// Charges a sketch. Most of them stay small if there are many buckets, so each is charged a quarter of the
@@ -220,7 +251,6 @@ impl Sketches<'_> {
         source: &Source,
         starts: &mut Vec<u32>,
     ) -> Result<()> {
-        let is_floating = source.is_floating();
         let mut last = None;
         values.try_join(entries, starts, |_, bucket, value| {
             // Consecutive documents often repeat a value.
@@ -228,61 +258,8 @@ impl Sketches<'_> {
                 return Ok(());
             }
             last = Some((bucket, value));
-            let bits = if is_floating { source.decode(value).to_bits() as i64 } else { value };
-            self.insert(bucket, hash_number(bits))
+            self.insert(bucket, hash_number(bits_of(source, value)))
         })
-    }
-}
-
-impl TermHashes<'_> {
-    /// Marks the ordinals of documents that are all in one bucket.
-    fn see(&mut self, entries: &Entries<'_>, budget: &Budget) -> Result<()> {
-        if self.seen.is_empty() {
-            budget.spend(self.ordinal_count as u64 / 8)?;
-            self.seen.resize(self.ordinal_count.div_ceil(64), 0);
-        }
-        let seen = &mut self.seen;
-        let values = self.reader.load(entries.docs)?;
-        values.values.iter().for_each(|&ordinal| seen[ordinal as usize / 64] |= 1 << (ordinal % 64));
-        Ok(())
-    }
-
-    /// Adds the terms of documents of several buckets.
-    fn insert_joined(
-        &mut self,
-        entries: &Entries<'_>,
-        starts: &mut Vec<u32>,
-        sketches: &mut Sketches<'_>,
-    ) -> Result<()> {
-        if self.hashes.is_empty() {
-            sketches.budget.spend(self.ordinal_count as u64 * 8)?;
-            self.hashes.resize(self.ordinal_count, 0);
-        }
-        // The hashes first: they are read with the terms, and the values borrow the reader.
-        let values = self.reader.load(entries.docs)?.values;
-        let new = values.iter().copied().filter(|ordinal| self.hashes[*ordinal as usize] == 0);
-        let mut new: Vec<u32> = new.collect();
-        new.sort_unstable();
-        new.dedup();
-        for ordinal in new {
-            self.hashes[ordinal as usize] = self.hash(ordinal)?;
-        }
-        let hashes = &self.hashes;
-        let values = self.reader.load(entries.docs)?;
-        values
-            .try_join(entries, starts, |_, bucket, ordinal| sketches.insert(bucket, hashes[ordinal as usize]))
-    }
-
-    fn hash(&mut self, ordinal: u32) -> Result<u64> {
-        if Some(ordinal) == self.reader.missing_ordinal() {
-            return Ok(hash_term(self.missing.as_deref().unwrap_or_default()));
-        }
-        if let Some(segment) = self.segment
-            && let Some(terms) = segment.terms(&self.path)?
-        {
-            terms.term(u64::from(ordinal), &mut self.term)?;
-        }
-        Ok(hash_term(&self.term))
     }
 }
 
@@ -290,45 +267,66 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
         let is_mapped = self.source.is_mapped();
         match &mut self.reader {
-            Reader::Numbers(reader) => reader.begin(&view.segment, is_mapped),
-            Reader::Computed(terms) => terms.begin(&view.segment),
-            Reader::Terms(terms) => {
-                terms.ordinal_count = terms.reader.begin(&view.segment, is_mapped)?;
-                terms.segment = Some(&*view.segment);
-                terms.seen.clear();
-                terms.hashes.clear();
-                Ok(())
-            }
+            Reader::Numbers(reader, _) => reader.begin(&view.segment, is_mapped)?,
+            Reader::Computed(terms) => terms.begin(&view.segment)?,
+            Reader::Terms(terms) => self.seen_width = terms.begin(&view.segment, is_mapped)?,
         }
+        self.seen.begin(self.seen_width);
+        Ok(())
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         self.grow(entries.bucket_count)?;
+        let (seen, width, starts) = (&mut self.seen, self.seen_width, &mut self.starts);
         let mut sketches =
             Sketches { of_bucket: &mut self.sketches, precision: self.precision, budget: self.budget };
         match &mut self.reader {
-            Reader::Numbers(reader) => {
+            Reader::Numbers(reader, first) => {
                 let values = reader.load(entries.docs)?;
-                match entries.only_bucket() {
-                    Some(bucket) if self.source.is_floating() => {
-                        let sketch = sketches.of(bucket)?;
-                        self.source.decode_all(values.values, &mut self.doubles);
-                        sketch.insert_numbers(self.doubles.iter().map(|value| value.to_bits() as i64));
-                    }
-                    Some(bucket) => sketches.of(bucket)?.insert_numbers(values.values.iter().copied()),
-                    None => sketches.insert_joined(&values, entries, self.source, &mut self.starts)?,
+                let count = values.values.len().max(entries.len());
+                if seen.takes(entries.bucket_count, count, self.budget)? {
+                    let (source, first) = (self.source, *first);
+                    return values.try_join(entries, starts, |_, bucket, value| {
+                        let number = value.wrapping_sub(first) as u64;
+                        if number >= width {
+                            return sketches.insert(bucket, hash_number(bits_of(source, value)));
+                        }
+                        seen.insert(bucket, number as u32);
+                        Ok(())
+                    });
+                }
+                let Some(bucket) = entries.only_bucket() else {
+                    return sketches.insert_joined(&values, entries, self.source, starts);
+                };
+                let sketch = sketches.of(bucket)?;
+                if self.source.is_floating() {
+                    self.source.decode_all(values.values, &mut self.doubles);
+                    sketch.insert_numbers(self.doubles.iter().map(|value| value.to_bits() as i64));
+                } else {
+                    sketch.insert_numbers(values.values.iter().copied());
                 }
                 Ok(())
             }
             Reader::Computed(terms) => {
                 let loaded = terms.load(entries.docs)?;
                 let values = Values { values: loaded.numbers, positions: Some(&loaded.terms.positions) };
-                values.try_join(entries, &mut self.starts, |_, bucket, number| {
+                values.try_join(entries, starts, |_, bucket, number| {
                     sketches.insert(bucket, hash_term(loaded.terms.term(number as usize)))
                 })
             }
-            Reader::Terms(terms) if entries.bucket_count == 1 => terms.see(entries, self.budget),
-            Reader::Terms(terms) => terms.insert_joined(entries, &mut self.starts, &mut sketches),
+            Reader::Terms(terms) => {
+                let values = terms.reader.load(entries.docs)?;
+                let count = values.values.len().max(entries.len());
+                if seen.takes(entries.bucket_count, count, self.budget)? {
+                    return values.join(entries, starts, |_, bucket, ordinal| seen.insert(bucket, ordinal));
+                }
+                self.pairs.clear();
+                let pairs = &mut self.pairs;
+                values
+                    .try_join(entries, starts, |_, bucket, ordinal| push_checked(pairs, (bucket, ordinal)))?;
+                terms.grow(self.budget)?;
+                pairs.iter().try_for_each(|(bucket, ordinal)| sketches.insert(*bucket, terms.hash(*ordinal)?))
+            }
         }
     }
 
@@ -339,44 +337,25 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
         if terms.reader.missing_ordinal().is_some() && column.doc_count_with_value() < column.doc_count() {
             return Ok(false);
         }
-        let all = terms.ordinal_count - usize::from(terms.reader.missing_ordinal().is_some());
-        terms.seen = vec![u64::MAX; all.div_ceil(64)];
-        if let Some(last) = terms.seen.last_mut()
-            && all % 64 != 0
-        {
-            *last = (1 << (all % 64)) - 1;
-        }
+        terms.has_all = true;
         Ok(true)
     }
 
     fn end_segment(&mut self) -> Result<()> {
-        let Reader::Terms(terms) = &mut self.reader else { return Ok(()) };
-        let seen = std::mem::take(&mut terms.seen);
-        if seen.iter().all(|&word| word == 0) {
-            return Ok(());
-        }
-        if self.sketches[0].is_none() {
-            charge_sketch(self.budget, self.precision)?;
-        }
-        let own = self.sketches[0].get_or_insert_with(|| Box::new(Sketch::new(self.precision)));
-        let missing = terms.reader.missing_ordinal();
-        if let Some(ordinal) = missing
-            && seen.get(ordinal as usize / 64).is_some_and(|word| word >> (ordinal % 64) & 1 == 1)
+        if let Reader::Terms(terms) = &mut self.reader
+            && terms.has_all
         {
-            own.insert(hash_term(terms.missing.as_deref().unwrap_or_default()));
+            let mut sketches = Sketches {
+                of_bucket: &mut self.sketches,
+                precision: self.precision,
+                budget: self.budget,
+                outcome: Ok(()),
+            };
+            let own = sketches.of(0);
+            terms.each(|term| own.insert_quickly(hash_term(term)))?;
+            return sketches.outcome;
         }
-        let Some(segment) = terms.segment else { return Ok(()) };
-        let Some(dictionary) = segment.terms(&terms.path)?.filter(|_| self.source.is_mapped()) else {
-            return Ok(());
-        };
-        let mut cursor = dictionary.cursor();
-        while cursor.advance()? {
-            let ordinal = cursor.ord();
-            if seen.get(ordinal as usize / 64).is_some_and(|word| word >> (ordinal % 64) & 1 == 1) {
-                own.insert(hash_term(cursor.term()));
-            }
-        }
-        Ok(())
+        self.settle_seen()
     }
 
     fn can_split(&self) -> bool {

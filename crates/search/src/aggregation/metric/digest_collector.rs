@@ -134,11 +134,10 @@ impl<'s> Collector<'s> for DigestCollector<'s> {
         if self.counts.takes(entries.bucket_count)? {
             return self.counts.add(&self.reader.load(entries.docs)?, entries, &mut self.starts);
         }
-        let stored = self.reader.load(entries.docs)?;
-        self.source.decode_all(stored.values, &mut self.doubles);
+        let positions = self.reader.load_doubles(entries.docs, &mut self.doubles)?;
         // A value takes at most eight bytes in a digest.
         self.budget.spend(self.doubles.len() as u64 * 8)?;
-        let values = Values { values: self.doubles.as_slice(), positions: stored.positions };
+        let values = Values { values: self.doubles.as_slice(), positions };
         let (digests, compression) = (&mut self.digests, self.compression);
         values.join(entries, &mut self.starts, |_, bucket, value| {
             digests[bucket as usize].get_or_insert_with(|| Box::new(Digest::new(compression))).add(value);

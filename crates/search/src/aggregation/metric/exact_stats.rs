@@ -63,14 +63,82 @@ pub struct ExactStats {
     squares: Vec<i128>,
     /// Statistics of the current batch, one lane after the other.
     lanes: Vec<StoredStats>,
+    packed: Packed,
+}
+
+/// Counts and sums of values that are not in the statistics of their buckets yet, in lanes. The upper 16 bits
+/// of a word are a count, the others the sum of the values less `least`. So a value takes one addition.
+#[derive(Debug, Default)]
+struct Packed {
+    /// The least value; `None` if values are too far apart.
+    least: Option<i64>,
+    words: Vec<[u64; LANES]>,
+    value_count: usize,
+}
+
+const PACKED_SUM_BITS: u32 = 48;
+/// So many values have a sum that fits if they are less than 2^32 apart.
+const PACKED_VALUES_MAX: usize = (1 << 16) - 1;
+/// With more buckets, emptying them all would cost too much.
+const PACKED_BUCKETS_MAX: usize = 1 << 11;
+
+impl Packed {
+    /// Adds `values[i]` to bucket `buckets[i]`.
+    fn add(&mut self, least: i64, values: &[i64], buckets: &[u32]) {
+        self.value_count += values.len();
+        let one = (1u64 << PACKED_SUM_BITS).wrapping_sub(least as u64);
+        let (values, last_values) = values.as_chunks::<LANES>();
+        let (buckets, last_buckets) = buckets.as_chunks::<LANES>();
+        for (values, buckets) in values.iter().zip(buckets) {
+            for lane in 0..LANES {
+                let word = &mut self.words[buckets[lane] as usize][lane];
+                *word = word.wrapping_add(one.wrapping_add(values[lane] as u64));
+            }
+        }
+        for (value, bucket) in last_values.iter().zip(last_buckets) {
+            let word = &mut self.words[*bucket as usize][0];
+            *word = word.wrapping_add(one.wrapping_add(*value as u64));
+        }
+    }
 }
 
 impl ExactStats {
     /// Upper bound of the bytes of a bucket.
-    pub const BUCKET_BYTES: u64 = (size_of::<StoredStats>() + size_of::<i128>()) as u64;
+    pub const BUCKET_BYTES: u64 =
+        (size_of::<StoredStats>() + size_of::<i128>() + size_of::<[u64; LANES]>()) as u64;
 
     pub(crate) fn new(wanted: Wanted) -> ExactStats {
-        ExactStats { wanted, by_bucket: Vec::new(), squares: Vec::new(), lanes: Vec::new() }
+        ExactStats {
+            wanted,
+            by_bucket: Vec::new(),
+            squares: Vec::new(),
+            lanes: Vec::new(),
+            packed: Packed::default(),
+        }
+    }
+
+    /// Starts a column whose values are between `least` and `most`.
+    pub fn begin(&mut self, least: i64, most: i64) {
+        self.settle();
+        let Wanted { sum, range, squares } = self.wanted;
+        let is_plain = sum && !range && !squares;
+        self.packed.least = (is_plain && most.abs_diff(least) < 1 << 32).then_some(least);
+    }
+
+    /// Adds what was packed to the statistics of the buckets. Must be called before they are read.
+    pub fn settle(&mut self) {
+        let Packed { least, words, value_count } = &mut self.packed;
+        let (Some(least), true) = (*least, *value_count > 0) else { return };
+        for (stats, words) in self.by_bucket.iter_mut().zip(words) {
+            for word in words {
+                let count = *word >> PACKED_SUM_BITS;
+                stats.count += count;
+                let rest = (*word & ((1 << PACKED_SUM_BITS) - 1)) as i64;
+                stats.sum = stats.sum.wrapping_add(rest.wrapping_add(least.wrapping_mul(count as i64)));
+                *word = 0;
+            }
+        }
+        *value_count = 0;
     }
 
     /// Returns which statistics are computed.
@@ -138,6 +206,18 @@ impl ExactStats {
 
     /// Adds `values[i]` to bucket `buckets[i]`.
     pub fn add_each(&mut self, values: &[i64], buckets: &[u32]) {
+        if let Some(least) = self.packed.least
+            && self.len() <= PACKED_BUCKETS_MAX
+        {
+            if self.packed.value_count + values.len() > PACKED_VALUES_MAX {
+                self.settle();
+            }
+            if self.packed.words.len() < self.len() {
+                self.packed.words.resize(self.by_bucket.len(), [0; LANES]);
+            }
+            self.packed.add(least, values, buckets);
+            return;
+        }
         match (self.wanted.sum, self.wanted.range) {
             (true, true) => self.add_pairs::<true, true>(values, buckets),
             (true, false) => self.add_pairs::<true, false>(values, buckets),
@@ -188,6 +268,7 @@ impl ExactStats {
 
     /// Removes all values.
     pub fn clear(&mut self) {
+        self.packed = Packed::default();
         self.by_bucket.clear();
         self.squares.clear();
     }
@@ -227,6 +308,12 @@ mod tests {
                 stats.grow(8);
             }
             batch.add_each(&values, &buckets);
+            let mut packed = ExactStats::new(Wanted { sum: true, range: false, squares: false });
+            packed.begin(-1_000_000, 1_000_000);
+            packed.grow(8);
+            // More values than fit at once.
+            (0..200).for_each(|_| packed.add_each(&values, &buckets));
+            packed.settle();
             entries.iter().for_each(|(value, bucket)| single.add_one(*bucket, *value));
             let cut = cut.min(values.len());
             first.add_each(&values[..cut], &buckets[..cut]);
@@ -242,6 +329,8 @@ mod tests {
                     min: own().min().unwrap_or(i64::MAX),
                     max: own().max().unwrap_or(i64::MIN),
                 };
+                prop_assert_eq!(packed.get(bucket).0.sum, expected.sum * 200);
+                prop_assert_eq!(packed.get(bucket).0.count, expected.count * 200);
                 let squares = own().map(|value| i128::from(value) * i128::from(value)).sum();
                 for stats in [&batch, &single, &first] {
                     prop_assert_eq!(stats.get(bucket), (expected, squares));

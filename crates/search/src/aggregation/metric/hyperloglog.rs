@@ -80,6 +80,15 @@ impl Sketch {
         self.insert(hash);
     }
 
+    /// Adds about `count` hashes.
+    pub fn insert_all(&mut self, count: usize, hashes: impl Iterator<Item = u64>) {
+        let most = self.kept_max() + 1;
+        if let Hashes::Kept(kept) = &mut self.hashes {
+            kept.reserve(count.min(most - kept.len()));
+        }
+        hashes.for_each(|hash| self.insert_quickly(hash));
+    }
+
     /// Adds the hashes of numbers.
     pub fn insert_numbers(&mut self, mut numbers: impl Iterator<Item = i64>) {
         while matches!(self.hashes, Hashes::Kept(_)) {

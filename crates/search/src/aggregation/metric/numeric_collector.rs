@@ -200,7 +200,9 @@ impl<'s> MetricCollector<'s> {
         let Some(column) = reader.column().filter(|_| self.source.is_linear()) else { return Ok(false) };
         let resolution = self.source.resolution();
         let stored = [column.min(), column.max()].into_iter().flatten().map(|value| resolution.millis(value));
-        let size = stored.chain(reader.missing()).map(i64::unsigned_abs).max().unwrap_or(0);
+        let ends = || stored.clone().chain(reader.missing());
+        let size = ends().map(i64::unsigned_abs).max().unwrap_or(0);
+        let (least, most) = (ends().min().unwrap_or(0), ends().max().unwrap_or(0));
         let count = column.value_count().max(u64::from(doc_count));
         let is_alike = self.source.factor() == 1.0 || count >= FACTOR_VALUES_MIN;
         let bound = u128::from(size) * u128::from(count);
@@ -211,6 +213,7 @@ impl<'s> MetricCollector<'s> {
             self.settle_exact()?;
         }
         self.exact_bound += bound;
+        self.exact.begin(least, most);
         Ok(true)
     }
 
@@ -375,9 +378,8 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
                 }
             }
             Reader::Numbers(reader) => {
-                let stored = reader.load(entries.docs)?;
                 let mut decoded = std::mem::take(&mut doubles.values);
-                self.source.decode_all(stored.values, &mut decoded);
+                let positions = reader.load_doubles(entries.docs, &mut decoded)?;
                 match entries.only_bucket() {
                     Some(bucket) if decoded.len() >= LANES_FROM => {
                         doubles.values = decoded;
@@ -385,7 +387,7 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
                         return Ok(());
                     }
                     _ => {
-                        let values = Values { values: decoded.as_slice(), positions: stored.positions };
+                        let values = Values { values: decoded.as_slice(), positions };
                         values.join(entries, starts, |_, bucket, value| {
                             doubles.add(bucket as usize, value);
                         })?;
@@ -446,6 +448,11 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
         Ok(true)
     }
 
+    fn end_segment(&mut self) -> Result<()> {
+        self.exact.settle();
+        Ok(())
+    }
+
     fn can_split(&self) -> bool {
         true
     }
@@ -455,6 +462,7 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
     }
 
     fn take_findings(&mut self) -> Result<Findings> {
+        self.exact.settle();
         let exact = std::mem::replace(&mut self.exact, ExactStats::new(wanted_of(self.kind)));
         let (exact_bound, doubles) = (self.exact_bound, std::mem::take(&mut self.doubles));
         Ok(Findings::Metric(Box::new(MetricFindings { exact, exact_bound, doubles })))
@@ -480,6 +488,7 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        self.exact.settle();
         Ok(buckets.iter().map(|&bucket| Partial::Metric(self.state(bucket))).collect())
     }
 }

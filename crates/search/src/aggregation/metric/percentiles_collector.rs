@@ -115,9 +115,8 @@ impl<'s> Collector<'s> for PercentilesCollector<'s> {
         if self.counts.takes(entries.bucket_count)? {
             return self.counts.add(&self.reader.load(entries.docs)?, entries, &mut self.starts);
         }
-        let stored = self.reader.load(entries.docs)?;
-        self.source.decode_all(stored.values, &mut self.doubles);
-        let values = Values { values: self.doubles.as_slice(), positions: stored.positions };
+        let positions = self.reader.load_doubles(entries.docs, &mut self.doubles)?;
+        let values = Values { values: self.doubles.as_slice(), positions };
         let (distributions, touched, request) =
             (self.distributions.get_mut(), &mut self.touched, self.request);
         let mut is_refused = false;

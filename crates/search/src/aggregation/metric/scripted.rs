@@ -9,7 +9,8 @@ use std::fmt;
 
 use limber_mapping::RequestError;
 use limber_script::{
-    ContextScript, Kept, OpenScript, Origin, Script, ScriptContext, Settled, Value, check_references,
+    ContextScript, Kept, OpenScript, Origin, RowStates, Script, ScriptContext, Settled, Value,
+    check_references,
 };
 use limber_segment::SegmentView;
 use serde_json::{Map, Value as Json};
@@ -218,6 +219,9 @@ struct Memory {
 /// Growth below this is not worth measuring all states again.
 const GROWTH_BYTES_MIN: u64 = 16 << 10;
 
+/// Number of documents that the map script runs for between two checks for cancellation.
+const ENTRIES_PER_CHECK: usize = 32;
+
 /// Estimated bytes of an empty state.
 const STATE_BYTES: u64 = 128;
 
@@ -240,7 +244,7 @@ impl fmt::Debug for ScriptedCollector<'_> {
     }
 }
 
-impl ScriptedCollector<'_> {
+impl<'s> ScriptedCollector<'s> {
     /// Makes the state of a new bucket with the init script.
     fn new_state(&mut self) -> Result<Value> {
         let state = Value::map(Vec::new(), true);
@@ -253,6 +257,34 @@ impl ScriptedCollector<'_> {
             check_references(&state, Origin::Init)?;
         }
         Ok(state)
+    }
+
+    /// Returns the state of a bucket.
+    fn state(&mut self, bucket: usize) -> Result<Value> {
+        if let Some(state) = &self.states[bucket] {
+            return Ok(state.clone());
+        }
+        let state = self.new_state()?;
+        self.states[bucket] = Some(state.clone());
+        Ok(state)
+    }
+
+    /// Runs the map script for all documents of a batch at once. Returns false if that cannot be done.
+    fn update_all(&mut self, open: &mut OpenScript<'s>, entries: &Entries<'_>) -> Result<bool> {
+        match entries.buckets {
+            None => drop(self.state(entries.bucket as usize)?),
+            Some(buckets) => {
+                for bucket in buckets {
+                    if self.states[*bucket as usize].is_none() {
+                        self.state(*bucket as usize)?;
+                    }
+                }
+            }
+        }
+        let states = RowStates { states: &self.states, buckets: entries.buckets, bucket: entries.bucket };
+        let grown = open.update_states(entries.scores, entries.len(), &states);
+        self.memory.grown_bytes += grown.unwrap_or(0);
+        Ok(grown.is_some())
     }
 
     fn account(&mut self) -> Result<()> {
@@ -303,17 +335,16 @@ impl<'s> Collector<'s> for ScriptedCollector<'s> {
         }
         let Some(mut open) = self.open.take() else { return Ok(()) };
         open.begin(entries.docs);
+        if entries.positions.is_none() && self.update_all(&mut open, entries)? {
+            self.open = Some(open);
+            return self.account();
+        }
         for entry in 0..entries.len() {
             let (bucket, position) = (entries.bucket(entry) as usize, entries.position(entry));
-            let state = match &self.states[bucket] {
-                Some(state) => state.clone(),
-                None => {
-                    let state = self.new_state()?;
-                    self.states[bucket] = Some(state.clone());
-                    state
-                }
-            };
-            self.budget.check()?;
+            let state = self.state(bucket)?;
+            if entry % ENTRIES_PER_CHECK == 0 {
+                self.budget.check()?;
+            }
             let (_, grown) = open.given(&state, position, entries.score(position), &mut self.kept)?;
             self.memory.grown_bytes += grown;
             self.account()?;

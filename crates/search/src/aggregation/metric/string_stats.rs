@@ -15,6 +15,7 @@ use super::super::buckets::entries::{Entries, check_table};
 use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::{Collect, CollectorContext, Reduce, Render, Request};
+use super::super::findings::Findings;
 use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, KeyReader};
 use super::super::tree::{Aggregation, Kind};
@@ -118,6 +119,7 @@ impl Collect for StringStats {
             first: Vec::new(),
             by_key_index: Vec::new(),
             key_indexes: Vec::new(),
+            absorbed: Vec::new(),
             starts: Vec::new(),
             budget: context.budget,
         }))
@@ -178,6 +180,13 @@ impl Render for StringStats {
     }
 }
 
+/// Largest number of counters by bucket and ordinal, which take 16 MiB.
+const SLOTS_MAX: usize = 1 << 20;
+
+/// Adjacent documents are counted in different lanes, so that those with the same term do not wait for each
+/// other.
+const LANES: usize = 4;
+
 /// Counts the terms of each bucket. The characters of a term are examined once, at the end.
 #[derive(Debug)]
 struct StringCollector<'s> {
@@ -186,9 +195,11 @@ struct StringCollector<'s> {
     counts: HashMap<(u32, i64), u64, FixedState>,
     /// Number of documents by term of the first bucket, which is often the only one.
     first: Vec<u64>,
-    /// The same, by ordinal of a term in the current segment.
-    by_key_index: Vec<u32>,
+    /// The same by bucket and ordinal of a term in the current segment, in lanes.
+    by_key_index: Vec<[u32; LANES]>,
     key_indexes: Vec<u32>,
+    /// The findings of other collectors, by bucket.
+    absorbed: Vec<StringFinding>,
     starts: Vec<u32>,
     budget: &'s Budget,
 }
@@ -200,15 +211,21 @@ impl<'s> Collector<'s> for StringCollector<'s> {
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         self.key_indexes.clear();
-        if entries.is_single_bucket()
-            && self.keys.key_index_count() > 0
+        let width = self.keys.key_index_count();
+        let slots = width.saturating_mul(entries.bucket_count);
+        if (1..=SLOTS_MAX).contains(&slots)
+            && entries.positions.is_none()
             && self.keys.load_key_indexes(entries.docs, &mut self.key_indexes)?
         {
-            if self.by_key_index.is_empty() {
-                self.budget.spend(self.keys.key_index_count() as u64 * 4)?;
-                self.by_key_index.resize(self.keys.key_index_count(), 0);
+            if slots > self.by_key_index.len() {
+                let len = slots.max(self.by_key_index.len() * 2).min(SLOTS_MAX);
+                self.budget.spend(((len - self.by_key_index.len()) * size_of::<[u32; LANES]>()) as u64)?;
+                self.by_key_index.resize(len, [0; LANES]);
             }
-            self.key_indexes.iter().for_each(|&key_index| self.by_key_index[key_index as usize] += 1);
+            for (entry, key_index) in self.key_indexes.iter().enumerate() {
+                let slot = entries.bucket(entry) as usize * width + *key_index as usize;
+                self.by_key_index[slot][entry % LANES] += 1;
+            }
             return Ok(());
         }
         let values = self.keys.load(entries.docs, self.budget)?;
@@ -234,21 +251,60 @@ impl<'s> Collector<'s> for StringCollector<'s> {
     }
 
     fn end_segment(&mut self) -> Result<()> {
-        for (key_index, count) in (0u32..).zip(std::mem::take(&mut self.by_key_index)) {
-            if count > 0 {
-                let id = self.keys.id_at(key_index, self.budget)? as usize;
-                if id >= self.first.len() {
-                    self.budget.spend((id + 1 - self.first.len()) as u64 * 8)?;
-                    self.first.resize(id + 1, 0);
-                }
-                self.first[id] += u64::from(count);
+        let width = self.keys.key_index_count().max(1);
+        for (slot, lanes) in std::mem::take(&mut self.by_key_index).into_iter().enumerate() {
+            let count: u64 = lanes.into_iter().map(u64::from).sum();
+            if count == 0 {
+                continue;
+            }
+            let (bucket, id) = ((slot / width) as u32, self.keys.id_at((slot % width) as u32, self.budget)?);
+            if bucket > 0 {
+                *self.counts.entry((bucket, id)).or_default() += count;
+                self.budget.spend(32)?;
+                continue;
+            }
+            if id as usize >= self.first.len() {
+                self.budget.spend((id as usize + 1 - self.first.len()) as u64 * 8)?;
+                self.first.resize(id as usize + 1, 0);
+            }
+            self.first[id as usize] += count;
+        }
+        Ok(())
+    }
+
+    fn can_split(&self) -> bool {
+        true
+    }
+
+    fn takes_windows_again(&self) -> bool {
+        true
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        let most = self.counts.keys().map(|(bucket, _)| *bucket).max().unwrap_or(0);
+        let buckets: Vec<u32> = (0..=most).collect();
+        Ok(Findings::Own(self.finish(&buckets)?))
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        let Findings::Own(found) = findings else { return Ok(()) };
+        for (found, &bucket) in found.into_iter().zip(bucket_of) {
+            let bucket = bucket as usize;
+            if bucket >= self.absorbed.len() {
+                self.budget
+                    .spend(((bucket + 1 - self.absorbed.len()) * size_of::<StringFinding>()) as u64)?;
+                self.absorbed.resize(bucket + 1, StringFinding::default());
+            }
+            if let Some(found) = StringFinding::from_partial(found) {
+                self.absorbed[bucket].merge(found);
             }
         }
         Ok(())
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
-        let mut all: Vec<StringFinding> = vec![StringFinding::default(); buckets.len()];
+        let absorbed = |bucket: &u32| self.absorbed.get(*bucket as usize).cloned().unwrap_or_default();
+        let mut all: Vec<StringFinding> = buckets.iter().map(absorbed).collect();
         let of_first = (0i64..).zip(&self.first).filter(|(_, times)| **times > 0);
         let of_first = of_first.map(|(id, &times)| ((0, id), times));
         for ((bucket, id), times) in self.counts.iter().map(|(&key, &times)| (key, times)).chain(of_first) {

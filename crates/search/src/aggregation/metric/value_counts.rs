@@ -51,7 +51,7 @@ pub struct Counted {
 
 impl<'s> ValueCounts<'s> {
     pub(crate) fn new(source: &Source, shard: &ShardSnapshot, budget: &'s Budget) -> Result<ValueCounts<'s>> {
-        let (first, width) = span_of_most(source, shard)?.unwrap_or((0, 0));
+        let (first, width) = span_of_most(source, shard, WIDTH_MAX)?.unwrap_or((0, 0));
         Ok(ValueCounts { first, width, counts: Counted::default(), budget })
     }
 
@@ -152,14 +152,19 @@ impl<'s> ValueCounts<'s> {
     }
 }
 
-/// Returns the first value and the number of values of a small range that contains most values of the shard.
+/// Returns the first value and the number of values of a range of at most `width_max` values that
+/// contains most values of the shard.
 /// Only the bounds of blocks are used, so that the result is the same for every part of the shard.
-fn span_of_most(source: &Source, shard: &ShardSnapshot) -> Result<Option<(i64, usize)>> {
+pub(super) fn span_of_most(
+    source: &Source,
+    shard: &ShardSnapshot,
+    width_max: u64,
+) -> Result<Option<(i64, usize)>> {
     if !source.is_column() || !source.is_numeric() || source.resolution().per_milli() != 1 {
         return Ok(None);
     }
     let Some((least, most)) = stored_range(source, shard, source.missing_number()?)? else { return Ok(None) };
-    if most.abs_diff(least) < WIDTH_MAX {
+    if most.abs_diff(least) < width_max {
         return Ok(Some((least, most.abs_diff(least) as usize + 1)));
     }
     let mut ranges = Vec::new();
@@ -172,9 +177,9 @@ fn span_of_most(source: &Source, shard: &ShardSnapshot) -> Result<Option<(i64, u
     }
     ranges.sort_unstable();
     let Some(&(middle, _)) = ranges.get(ranges.len() / 2) else { return Ok(None) };
-    let first = middle.saturating_sub((WIDTH_MAX / 8) as i64);
+    let first = middle.saturating_sub((width_max / 8) as i64);
     let is_inside =
-        |(min, max): &&(i64, i64)| *min >= first && max.abs_diff(first) < WIDTH_MAX && *max >= first;
+        |(min, max): &&(i64, i64)| *min >= first && max.abs_diff(first) < width_max && *max >= first;
     let inside = ranges.iter().filter(is_inside).count();
-    Ok((inside * 4 >= ranges.len() * BLOCKS_INSIDE_OF_FOUR).then_some((first, WIDTH_MAX as usize)))
+    Ok((inside * 4 >= ranges.len() * BLOCKS_INSIDE_OF_FOUR).then_some((first, width_max as usize)))
 }

@@ -1,9 +1,9 @@
 //! Terms that are not in any segment's dictionary: those of runtime fields, and those that a script computes.
 
-use limber_script::{DistinctValues, Value};
+use limber_script::{DistinctValues, OpenScript, Value};
 use limber_segment::{DocId, Segment};
 
-use super::field::{ScriptSource, Source};
+use super::field::Source;
 use super::ordinal_reader::OrdinalReader;
 use crate::error::Result;
 use crate::script::{RuntimeReader, RuntimeTerms};
@@ -14,6 +14,7 @@ pub struct ComputedTerms<'s> {
     source: &'s Source,
     missing: Option<Vec<u8>>,
     reader: Option<RuntimeReader<'s>>,
+    script: Option<OpenScript<'s>>,
     segment: Option<&'s Segment>,
     terms: RuntimeTerms,
     /// The terms, including the replacement for documents without one.
@@ -35,6 +36,7 @@ impl<'s> ComputedTerms<'s> {
             source,
             missing: source.missing_term()?,
             reader: None,
+            script: None,
             segment: None,
             terms: RuntimeTerms::default(),
             filled: RuntimeTerms::default(),
@@ -49,6 +51,10 @@ impl<'s> ComputedTerms<'s> {
             Some(field) => Some(field.open(segment)?),
             None => None,
         };
+        self.script = match &self.source.script {
+            Some(source) => Some(source.script.open(segment)?),
+            None => None,
+        };
         Ok(())
     }
 
@@ -61,10 +67,11 @@ impl<'s> ComputedTerms<'s> {
 
     /// Returns the terms of `docs`; those of a document are sorted.
     pub fn load(&mut self, docs: &[DocId]) -> Result<Loaded<'_>> {
-        match (&mut self.reader, &self.source.script, self.segment) {
+        let field = self.source.script.as_ref().and_then(|source| source.field.as_ref());
+        match (&mut self.reader, &mut self.script, self.segment) {
             (Some(reader), _, _) => reader.terms(docs, &mut self.terms)?,
-            (None, Some(script), Some(segment)) => match &script.field {
-                None => scripted(script, segment, docs, &mut self.terms)?,
+            (None, Some(script), Some(segment)) => match field {
+                None => scripted(script, docs, &mut self.terms)?,
                 Some(field) => changed(script, &field.path, segment, docs, &mut self.terms)?,
             },
             _ => self.terms.clear(),
@@ -105,9 +112,8 @@ fn add_texts(value: &Value, texts: &mut Vec<String>) {
 }
 
 /// Runs a script on documents.
-fn scripted(source: &ScriptSource, segment: &Segment, docs: &[DocId], out: &mut RuntimeTerms) -> Result<()> {
+fn scripted(script: &mut OpenScript<'_>, docs: &[DocId], out: &mut RuntimeTerms) -> Result<()> {
     out.clear();
-    let mut script = source.script.open(segment)?;
     let mut texts: Vec<String> = Vec::new();
     if let Some(DistinctValues { values, indexes }) = script.distinct_values(docs)? {
         // The first term with each distinct value.
@@ -135,7 +141,7 @@ fn scripted(source: &ScriptSource, segment: &Segment, docs: &[DocId], out: &mut 
 
 /// Runs a script on each term of a field, which it gets as `_value`.
 fn changed(
-    source: &ScriptSource,
+    script: &mut OpenScript<'_>,
     path: &str,
     segment: &Segment,
     docs: &[DocId],
@@ -146,7 +152,6 @@ fn changed(
     let mut ordinals = OrdinalReader::new(path, false);
     ordinals.begin(segment, true)?;
     let values = ordinals.load(docs)?;
-    let mut script = source.script.open(segment)?;
     let (mut term, mut texts) = (Vec::new(), Vec::new());
     for (at, ordinal) in values.values.iter().enumerate() {
         let position = values.positions.map_or(at as u32, |positions| positions[at]);

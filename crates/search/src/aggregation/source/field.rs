@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::date::Resolution;
-use limber_mapping::number::u64_from_sortable;
+use limber_mapping::number::{sortable_from_f64, u64_from_sortable};
 use limber_mapping::{
     DateContext, Field, Mapping, NumberForm, RangeKind, RequestError, Selection, ValueKind,
 };
@@ -59,6 +59,14 @@ pub(in crate::aggregation) enum Gives {
 }
 
 impl Gives {
+    /// Returns how a column would store a number that a script returned.
+    pub fn stored(self, number: f64) -> i64 {
+        match self {
+            Gives::Whole => number as i64,
+            _ => sortable_from_f64(number),
+        }
+    }
+
     /// Returns the type that an aggregation expects from a script, unless a field or `value_type` says
     /// otherwise. Source: `defaultValueSourceType` of Elasticsearch's aggregation builders.
     fn of(
@@ -425,7 +433,7 @@ impl Source {
             NumberForm::Double | NumberForm::Float => {
                 out.extend(stored.iter().map(|&value| limber_mapping::number::f64_from_sortable(value)));
             }
-            NumberForm::Scaled(factor) => limber_script::divided(stored, factor, out),
+            NumberForm::Scaled(factor) => limber_codec::decimal::divided(stored, factor, out),
             NumberForm::Unsigned => out.extend(stored.iter().map(|&value| u64_from_sortable(value) as f64)),
             NumberForm::Whole => out.extend(stored.iter().map(|&value| value as f64)),
         }

@@ -244,6 +244,10 @@ impl<'s> KeyReader<'s> {
                         positions.push(position as u32);
                     }
                 }
+                // Every document has exactly one key.
+                if ids.len() == docs.len() && positions.is_sorted_by(|left, right| left < right) {
+                    return Ok(Values { values: &self.ids, positions: None });
+                }
             }
             Reader::Terms(terms) => {
                 let Terms { reader, names } = &mut **terms;
@@ -262,6 +266,14 @@ impl<'s> KeyReader<'s> {
             }
         }
         Ok(Values { values: &self.ids, positions: Some(&self.positions) })
+    }
+
+    /// Takes the terms that were computed, by id; none may be read afterwards.
+    pub fn take_computed(&mut self) -> TermPool {
+        match &mut self.reader {
+            Reader::Computed(made) => std::mem::take(&mut made.pool),
+            Reader::Numbers(_) | Reader::Terms(_) => TermPool::default(),
+        }
     }
 
     /// Returns the key of an id that this reader has returned.

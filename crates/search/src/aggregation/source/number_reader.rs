@@ -1,7 +1,7 @@
 //! Reads the numbers of a field or script, batch by batch.
 
 use limber_mapping::date::Resolution;
-use limber_mapping::number::sortable_from_f64;
+use limber_script::OpenScript;
 use limber_segment::columns::{Batch, NumberColumn};
 use limber_segment::{DocId, Segment};
 
@@ -9,7 +9,7 @@ use super::super::buckets::entries::Values;
 use super::field::{Gives, ScriptSource, Source};
 use super::filled::fill;
 use crate::error::Result;
-use crate::script::NumberSource;
+use crate::script::RuntimeReader;
 
 /// Largest range of values that can be key indexes, counted from the smallest one.
 const PLACES_MAX: u64 = 1 << 16;
@@ -25,7 +25,8 @@ pub struct NumberReader<'s> {
     filled_positions: Vec<u32>,
     source: &'s Source,
     resolution: Resolution,
-    runtime: Option<NumberSource<'s>>,
+    runtime: Option<RuntimeReader<'s>>,
+    script: Option<OpenScript<'s>>,
     /// The scores of the documents that are loaded next, if a script reads them.
     scores: Vec<f32>,
     segment: Option<&'s Segment>,
@@ -43,6 +44,7 @@ impl<'s> NumberReader<'s> {
             source,
             resolution: source.resolution(),
             runtime: None,
+            script: None,
             scores: Vec::new(),
             segment: None,
         })
@@ -51,8 +53,11 @@ impl<'s> NumberReader<'s> {
     /// Starts a segment, whose documents come next.
     pub fn begin(&mut self, segment: &'s Segment, is_mapped: bool) -> Result<()> {
         self.segment = Some(segment);
-        if self.source.runtime.is_some() {
-            self.runtime = NumberSource::open(segment, &self.path, self.source.runtime.as_ref())?;
+        if let Some(field) = &self.source.runtime {
+            self.runtime = Some(field.open(segment)?);
+        }
+        if let Some(source) = &self.source.script {
+            self.script = Some(source.script.open(segment)?);
         }
         let is_column = is_mapped && self.source.is_column();
         self.column = if is_column { segment.numbers(&self.path)? } else { None };
@@ -132,12 +137,19 @@ impl<'s> NumberReader<'s> {
 
     /// Returns the values of `docs`.
     pub fn load(&mut self, docs: &[DocId]) -> Result<Values<'_, i64>> {
-        if let (Some(script), Some(segment)) = (&self.source.script, self.segment) {
-            return self.load_scripted(script, segment, docs);
+        if let (Some(source), Some(segment)) = (&self.source.script, self.segment) {
+            return match self.run_block(docs)? {
+                Some(numbers) => {
+                    self.filled.clear();
+                    self.filled.extend(numbers.iter().map(|number| source.gives.stored(*number)));
+                    Ok(Values { values: &self.filled, positions: None })
+                }
+                None => self.load_scripted(source, segment, docs),
+            };
         }
         match (&self.column, &mut self.runtime) {
             (Some(column), _) => column.gather(docs, &mut self.batch)?,
-            (None, Some(runtime)) => runtime.gather(docs, &mut self.batch)?,
+            (None, Some(runtime)) => runtime.numbers(docs, &mut self.batch)?,
             (None, None) => self.batch.reset(false),
         }
         if self.resolution != Resolution::Millis {
@@ -164,6 +176,39 @@ impl<'s> NumberReader<'s> {
 }
 
 impl NumberReader<'_> {
+    /// Replaces `out` by the values of `docs` as doubles, and returns the positions of their documents as
+    /// [`Values`] has them.
+    pub fn load_doubles(&mut self, docs: &[DocId], out: &mut Vec<f64>) -> Result<Option<&[u32]>> {
+        let own = self.source;
+        if let Some(source) = &own.script {
+            if let Some(numbers) = self.run_block(docs)? {
+                *out = numbers;
+                if source.gives == Gives::Whole {
+                    out.iter_mut().for_each(|number| *number = (*number as i64) as f64);
+                }
+                return Ok(None);
+            }
+            if let Some(segment) = self.segment {
+                let values = self.load_scripted(source, segment, docs)?;
+                own.decode_all(values.values, out);
+                return Ok(values.positions);
+            }
+        }
+        let values = self.load(docs)?;
+        own.decode_all(values.values, out);
+        Ok(values.positions)
+    }
+
+    /// Runs a script that needs no field's value on a whole block of documents, if that is possible.
+    fn run_block(&mut self, docs: &[DocId]) -> Result<Option<Vec<f64>>> {
+        let has_field = self.source.script.as_ref().is_some_and(|source| source.field.is_some());
+        let Some(script) = self.script.as_mut().filter(|_| !has_field && self.scores.is_empty()) else {
+            return Ok(None);
+        };
+        let mut numbers = Vec::new();
+        Ok(script.block(docs, &mut numbers).then_some(numbers))
+    }
+
     /// Runs a script on `docs`, which returns one number, a list of numbers, or nothing.
     fn load_scripted(
         &mut self,
@@ -174,17 +219,10 @@ impl NumberReader<'_> {
         let (values, positions) = (&mut self.filled, &mut self.filled_positions);
         values.clear();
         positions.clear();
-        let stored_of = |number: &f64| match source.gives {
-            Gives::Whole => *number as i64,
-            _ => sortable_from_f64(*number),
-        };
-        let mut script = source.script.open(segment)?;
+        let stored_of = |number: &f64| source.gives.stored(*number);
+        let Some(script) = &mut self.script else { return Ok(Values { values, positions: None }) };
         let mut numbers = Vec::new();
         let Some(field) = &source.field else {
-            if self.scores.is_empty() && script.block(docs, &mut numbers) {
-                values.extend(numbers.iter().map(stored_of));
-                return Ok(Values { values, positions: None });
-            }
             let mut position = 0;
             script.numbers_of_each(docs, &self.scores, |numbers| {
                 add_numbers(numbers, self.missing, position, stored_of, values, positions);

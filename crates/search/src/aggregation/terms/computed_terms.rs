@@ -8,6 +8,7 @@ use super::super::buckets::entries::Entries;
 use super::super::buckets::keyed_buckets::KeyedBuckets;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
+use super::super::findings::Findings;
 use super::super::source::{KeyReader, Source};
 use super::include::TermFilter;
 use super::request::Terms;
@@ -48,11 +49,39 @@ impl<'s> Collector<'s> for ComputedTermsCollector<'s> {
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         let values = self.keys.load(entries.docs, self.budget)?;
-        self.buckets.collect(&values, entries, |_, id| Some(id))
+        match self.buckets.collect_keys(values.values, values.positions, entries, |_| true)? {
+            true => Ok(()),
+            false => self.buckets.collect(&values, entries, |_, id| Some(id)),
+        }
     }
 
     fn end_segment(&mut self) -> Result<()> {
         self.buckets.subs.end_segment()
+    }
+
+    fn can_split(&self) -> bool {
+        self.buckets.subs.can_split()
+    }
+
+    fn takes_windows_again(&self) -> bool {
+        self.buckets.subs.takes_windows_again()
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        let table = std::mem::take(&mut self.buckets.table);
+        let below = self.buckets.subs.take_findings()?;
+        Ok(Findings::Computed(Box::new((table, self.keys.take_computed())), below))
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        let Findings::Computed(found, below) = findings else { return Ok(()) };
+        let ((table, pool), keys, budget) = (&*found, &mut self.keys, self.budget);
+        let key_of = |key: i64| {
+            let id = keys.id(&Key::Term(pool.term(key as u32).into()), budget)?;
+            Ok(id.unwrap_or_default())
+        };
+        let buckets = self.buckets.table.absorb(table, bucket_of, key_of, budget)?;
+        self.buckets.subs.absorb(below, &buckets)
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {

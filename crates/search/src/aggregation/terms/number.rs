@@ -168,11 +168,15 @@ impl<'s> Collector<'s> for NumberTerms<'s> {
             return self.sorted.add(values.values, self.budget);
         }
         let filter = (!self.filter.allows_all()).then_some(self.filter);
+        let allows = |value: i64| filter.is_none_or(|filter| filter.allows_number(value));
+        if self.buckets.collect_keys(values.values, values.positions, entries, allows)? {
+            return Ok(());
+        }
         // The values of a document ascend, so equal ones are adjacent and count once.
         let mut last = (usize::MAX, 0);
         self.buckets.collect(&values, entries, |entry, value| {
             let is_new = std::mem::replace(&mut last, (entry, value)) != (entry, value);
-            (is_new && filter.is_none_or(|filter| filter.allows_number(value))).then_some(value)
+            (is_new && allows(value)).then_some(value)
         })
     }
 

@@ -69,6 +69,10 @@ impl BoundNode for ConstantNode {
         constant_scorer(self, self.boost, segment, is_known)
     }
 
+    fn common_score(&self) -> Option<f32> {
+        Some(self.boost)
+    }
+
     fn is_quick(&self) -> bool {
         self.parts().iter().all(|part| part.node.is_quick())
     }

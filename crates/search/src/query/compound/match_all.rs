@@ -85,6 +85,10 @@ impl BoundNode for EverythingNode {
         constant_scorer(self, self.boost, segment, is_known)
     }
 
+    fn common_score(&self) -> Option<f32> {
+        Some(self.boost)
+    }
+
     fn is_quick(&self) -> bool {
         true
     }

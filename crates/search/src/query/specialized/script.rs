@@ -71,6 +71,10 @@ impl BoundNode for ScriptNode {
         constant_scorer(self, self.boost, segment, is_known)
     }
 
+    fn common_score(&self) -> Option<f32> {
+        Some(self.boost)
+    }
+
     fn explain(&self, _: &Segment, _: DocId) -> Result<Explanation> {
         Ok(Explanation::leaf(self.boost, boosted(&self.text(), self.boost)))
     }
@@ -93,10 +97,10 @@ struct ScriptDocs<'a> {
 impl ValueTest for ScriptDocs<'_> {
     fn matches(&mut self, docs: &[DocId], start: DocId, bits: &mut Bits) -> Result<()> {
         self.script.flags(docs, &mut self.flags)?;
+        // Without a branch, as answers come in no order.
         for (doc, flag) in docs.iter().zip(&self.flags) {
-            if *flag {
-                bits.set(doc - start);
-            }
+            let place = doc - start;
+            bits.0[place as usize / 64] |= u64::from(*flag) << (place % 64);
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use limber_mapping::number::sortable_from_f64;
 use limber_mapping::{Field, Mapping, RequestError, ValueKind};
-use limber_script::{Emitted, EmittedBlock, OpenScript, Value};
+use limber_script::{DistinctTexts, Emitted, EmittedBlock, OpenScript, Value};
 use limber_segment::columns::{Batch, NumberColumn};
 use limber_segment::{DocId, Segment, StoredReader};
 
@@ -110,6 +110,25 @@ impl<'a> RuntimeReader<'a> {
             return fielddata.terms(docs, out);
         }
         out.clear();
+        let is_part = self.field.runtime.as_ref().is_some_and(|runtime| runtime.part.is_some());
+        if let Some(script) = &mut self.script
+            && !is_part
+            && matches!(self.field.values, ValueKind::Keyword)
+            && let Some(DistinctTexts { words, indexes }) = script.emitted_texts(docs)
+        {
+            // The first term with each distinct string.
+            let mut firsts: Vec<Option<usize>> = vec![None; words.len()];
+            for (position, index) in indexes {
+                match firsts[index as usize] {
+                    Some(first) => out.push_again(position, first),
+                    None => {
+                        firsts[index as usize] = Some(out.len());
+                        out.push(position, words[index as usize].as_bytes());
+                    }
+                }
+            }
+            return Ok(());
+        }
         self.each(docs, |position, values| {
             values.sort_by(|left, right| match (left, right) {
                 (Stored::Term(left), Stored::Term(right)) => left.cmp(right),

@@ -156,9 +156,9 @@ impl KeywordTerms<'_> {
                 let values = self.reader.load(&docs)?;
                 let fill = |out: &mut Vec<u32>| {
                     out.extend(values.values.iter().map(|&ordinal| bucket_of[ordinal as usize]));
-                    Ok(())
+                    Ok(out.iter().fold(false, |any, bucket| any | (*bucket == REFUSED)))
                 };
-                emitted.fill(values.positions, fill, |bucket| bucket == REFUSED)?;
+                emitted.fill(values.positions, fill, REFUSED)?;
                 if !emitted.buckets().is_empty() {
                     self.buckets.subs.collect(&emitted.batch(&Entries::of(&docs), chosen.len())?)?;
                 }
