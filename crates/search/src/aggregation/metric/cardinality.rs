@@ -345,15 +345,10 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
         if let Reader::Terms(terms) = &mut self.reader
             && terms.has_all
         {
-            let mut sketches = Sketches {
-                of_bucket: &mut self.sketches,
-                precision: self.precision,
-                budget: self.budget,
-                outcome: Ok(()),
-            };
-            let own = sketches.of(0);
-            terms.each(|term| own.insert_quickly(hash_term(term)))?;
-            return sketches.outcome;
+            let mut sketches =
+                Sketches { of_bucket: &mut self.sketches, precision: self.precision, budget: self.budget };
+            let own = sketches.of(0)?;
+            return terms.each(|term| own.insert_quickly(hash_term(term)));
         }
         self.settle_seen()
     }
