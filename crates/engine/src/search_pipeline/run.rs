@@ -43,8 +43,8 @@ impl PipelineRun {
         self.verbose.as_mut()
     }
 
-    /// Returns the search that a verbose pipeline shows as the input of the next processor, and charges it and
-    /// what becomes of it.
+    /// Returns the search that a verbose pipeline shows as the input of the next processor, and charges it
+    /// and what becomes of it.
     pub(super) fn shown_body(&mut self) -> Result<Option<Value>> {
         let Some(verbose) = &self.verbose else { return Ok(None) };
         let shown = Value::Object(verbose.body().clone());

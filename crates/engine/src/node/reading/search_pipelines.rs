@@ -95,8 +95,8 @@ impl Node {
         }
     }
 
-    /// Returns the pipeline of a search: that of the request, or else the default of its indices, with its name
-    /// if it is a stored one.
+    /// Returns the pipeline of a search: that of the request, or else the default of its indices. A stored
+    /// pipeline comes with its name.
     fn search_pipeline(
         &self,
         given: Option<&Value>,
