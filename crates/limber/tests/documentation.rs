@@ -1,7 +1,7 @@
 //! Requests as the public documentation of Elasticsearch and OpenSearch shows them
-//! (`tests/documentation/pages`): each is answered with 2xx, or with the status that the page says. `any` there
-//! stands for 2xx and for an error of the request. `tests/documentation/run` compares the answers with those of
-//! other servers.
+//! (`tests/documentation/pages`): each is answered with 2xx, or with the status that the page says. `any`
+//! there stands for 2xx and for an error of the request. `tests/documentation/run` compares the answers with
+//! those of other servers.
 
 mod support;
 
