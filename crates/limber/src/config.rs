@@ -573,6 +573,9 @@ mod tests {
             let key = match definition.key {
                 "logger.*" => "logger._root",
                 "cluster.metadata.*" => "cluster.metadata.administrator",
+                "cluster.routing.allocation.awareness.force.*" => {
+                    "cluster.routing.allocation.awareness.force.zone.values"
+                }
                 key => key,
             };
             let given = texts.get(key).unwrap_or_else(|| panic!("[{key}] is missing from the sample"));

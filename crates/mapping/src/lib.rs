@@ -27,6 +27,7 @@ mod synthetic;
 pub mod testing;
 
 pub use definition::data_stream::add_timestamp;
+pub use definition::defaults::with_defaults;
 pub use definition::derived::runtime_of_derived;
 pub use definition::field_build::field_of_type;
 pub use definition::{Dynamic, SourceRule};

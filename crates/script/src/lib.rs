@@ -32,7 +32,9 @@ mod contexts;
 mod tests;
 
 pub use compile::{AllowedScripts, Code, Script, ScriptLimits, Scripts, StoredScript};
-pub use contexts::{ContextRun, ContextScript, ContextValue, DetachedScript, View, run_on_context};
+pub use contexts::{
+    ContextRun, ContextScript, ContextValue, DetachedRun, DetachedScript, View, run_on_context,
+};
 pub use documents::{BoundField, DocId, Documents, FieldValues, number};
 pub use language::{Compiled, Emits, ScriptContext};
 pub use library::moving_functions;

@@ -159,6 +159,8 @@ pub struct SearchResponse {
     pub suggest: Option<Value>,
     /// The object `profile` of the answer.
     pub profile: Option<Value>,
+    /// What each processor of a verbose search pipeline did.
+    pub processor_results: Option<Value>,
     /// For [`crate::execute_page`]: where the next page starts.
     pub cursor: Option<Cursor>,
     /// The charges for the memory of the answer, kept until it was written.
@@ -176,6 +178,8 @@ pub struct Rendering<'a> {
     pub pit_id: Option<&'a str>,
     /// The node's id, shown with explanations.
     pub node_id: &'a str,
+    /// `phase_took` of OpenSearch: how long the phases took.
+    pub phase_took: bool,
 }
 
 impl SearchResponse {
@@ -187,6 +191,20 @@ impl SearchResponse {
         let mut text = Vec::new();
         self.write_json(&mut text, rendering)?;
         tree(&text)
+    }
+
+    /// Returns how long each phase took. Statistics of all shards, shards that are skipped and groups of hits
+    /// belong to the phases query and fetch.
+    fn phase_times(&self) -> Value {
+        let fetch = (self.fetch_time.as_millis() as u64).min(self.took_millis);
+        json!({
+            "dfs_pre_query": 0,
+            "query": self.took_millis - fetch,
+            "fetch": fetch,
+            "dfs_query": 0,
+            "expand": 0,
+            "can_match": 0,
+        })
     }
 
     /// Appends the response as JSON. Sources are copied as they are stored.
@@ -202,6 +220,9 @@ impl SearchResponse {
             member(out, "pit_id", pit_id);
         }
         member(out, "took", &self.took_millis);
+        if rendering.phase_took {
+            member(out, "phase_took", &self.phase_times());
+        }
         member(out, "timed_out", &self.timed_out);
         if let Some(terminated_early) = self.terminated_early {
             member(out, "terminated_early", &terminated_early);
@@ -236,6 +257,10 @@ impl SearchResponse {
             key(out, "profile");
             write_checked(out, profile)?;
         }
+        if let Some(results) = &self.processor_results {
+            key(out, "processor_results");
+            write_checked(out, results)?;
+        }
         out.push(b'}');
         Ok(())
     }
@@ -256,7 +281,7 @@ impl SearchHit {
     ///
     /// # Errors
     /// There is not enough memory for the value, or the client has disconnected.
-    pub(crate) fn to_json(&self, node_id: &str) -> Result<Value> {
+    pub fn to_json(&self, node_id: &str) -> Result<Value> {
         let mut text = Vec::new();
         self.write_json(&mut text, node_id, false)?;
         tree(&text)

@@ -45,5 +45,6 @@ pub use run::{ChangedMetadata, Outcome, Runner};
 pub(crate) use script::PipelineScript;
 pub use simulate::simulate;
 pub(crate) use simulate::{SimulatedDocument, given_documents};
+pub(crate) use stats::{Metric, Tally};
 pub use timestamp::timestamp;
 pub(crate) use trace::tree_of;

@@ -12,7 +12,10 @@ mod listing;
 mod pipeline;
 mod processor;
 mod run;
+mod stats;
+mod verbose;
 
 pub use listing::search_pipeline_processors;
 pub(crate) use pipeline::SearchPipeline;
 pub(crate) use run::PipelineRun;
+pub(crate) use stats::{PipelineMetrics, SearchPipelineStats};

@@ -3,6 +3,7 @@
 //! Source: OpenSearch's `Pipeline` and `PipelineWithMetrics`.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use limber_mapping::RequestError;
 use limber_script::Scripts;
@@ -11,6 +12,8 @@ use serde_json::{Map, Value};
 
 use super::PipelineRun;
 use super::processor::{self, REQUEST, RESPONSE, UNSUPPORTED};
+use super::stats::{PipelineMetrics, SideMetrics};
+use super::verbose::Named;
 use crate::api::Result;
 use crate::ingest::Options;
 
@@ -20,6 +23,7 @@ const STEPS_MAX: usize = 100;
 /// A processor with the options that every processor has.
 struct Step<P: ?Sized> {
     ignores_failure: bool,
+    named: Named,
     processor: Box<P>,
 }
 
@@ -59,29 +63,89 @@ impl SearchPipeline {
         Ok(pipeline)
     }
 
-    /// Applies the request processors to a search.
-    pub(crate) fn change_request(&self, request: &mut SearchRequest, run: &mut PipelineRun) -> Result<()> {
-        each(&self.request, |processor| processor.change(request, run))
+    /// Returns totals of zero for its processors.
+    pub(crate) fn metrics(&self) -> PipelineMetrics {
+        PipelineMetrics {
+            request: SideMetrics::new(self.request.iter().map(|step| &step.named)),
+            response: SideMetrics::new(self.response.iter().map(|step| &step.named)),
+        }
     }
 
-    /// Applies the response processors to a response, and moves the memory charge of what they added to it.
-    pub(crate) fn change_response(&self, response: &mut SearchResponse, mut run: PipelineRun) -> Result<()> {
-        each(&self.response, |processor| processor.change(response, &mut run))?;
-        response.charges.push(Arc::new(run.into_charge()));
+    /// Applies the request processors to a search, and adds to the totals of the pipeline.
+    pub(crate) fn change_request(
+        &self,
+        request: &mut SearchRequest,
+        run: &mut PipelineRun,
+        metrics: Option<&PipelineMetrics>,
+    ) -> Result<()> {
+        for (place, step) in self.request.iter().enumerate() {
+            let input = run.shown_body()?;
+            let started = Instant::now();
+            let outcome = step.processor.change(request, run);
+            let took = started.elapsed();
+            if let Some(metrics) = metrics {
+                metrics.request.add_step(place, took, outcome.is_err());
+            }
+            let (Some(input), Some(verbose)) = (input, run.verbose()) else {
+                step.judge(outcome)?;
+                continue;
+            };
+            if outcome.is_ok() {
+                step.processor.show(request, verbose.body_mut());
+            }
+            let output = Value::Object(verbose.body().clone());
+            verbose.add(&step.named, took, input, outcome.as_ref().map(|()| output));
+            unless_it_ends_the_request(outcome)?;
+        }
+        Ok(())
+    }
+
+    /// Applies the response processors to a response, adds to the totals of the pipeline, and moves the
+    /// memory charge of what they added to the response.
+    pub(crate) fn change_response(
+        &self,
+        response: &mut SearchResponse,
+        mut run: PipelineRun,
+        metrics: Option<&PipelineMetrics>,
+    ) -> Result<()> {
+        for (place, step) in self.response.iter().enumerate() {
+            let input = run.shown_hits(response)?;
+            let started = Instant::now();
+            let outcome = step.processor.change(response, &mut run);
+            let took = started.elapsed();
+            if let Some(metrics) = metrics {
+                metrics.response.add_step(place, took, outcome.is_err());
+            }
+            let output = if input.is_some() { run.shown_hits(response)? } else { None };
+            let (Some(input), Some(output), Some(verbose)) = (input, output, run.verbose()) else {
+                step.judge(outcome)?;
+                continue;
+            };
+            verbose.add(&step.named, took, input, outcome.as_ref().map(|()| output));
+            unless_it_ends_the_request(outcome)?;
+        }
+        let (charge, results) = run.finish();
+        response.charges.push(Arc::new(charge));
+        response.processor_results = results;
         Ok(())
     }
 }
 
-/// Runs the processors in order. Changes that a processor with `ignore_failure` made before it failed stay,
-/// as in OpenSearch.
-fn each<P: ?Sized>(steps: &[Step<P>], mut run: impl FnMut(&P) -> Result<()>) -> Result<()> {
-    for step in steps {
-        match run(&step.processor) {
-            Err(error) if !step.ignores_failure || crate::ingest::ends_request(&error) => return Err(error),
-            _ => {}
-        }
+impl<P: ?Sized> Step<P> {
+    /// Passes over a failure where the step says so. Changes that it made before it failed stay, as in
+    /// OpenSearch.
+    fn judge(&self, outcome: Result<()>) -> Result<()> {
+        if self.ignores_failure { unless_it_ends_the_request(outcome) } else { outcome }
     }
-    Ok(())
+}
+
+/// Passes over failures but those that end every request, such as a cancellation. A verbose pipeline shows
+/// them instead.
+fn unless_it_ends_the_request(outcome: Result<()>) -> Result<()> {
+    match outcome {
+        Err(error) if crate::ingest::ends_request(&error) => Err(error),
+        _ => Ok(()),
+    }
 }
 
 fn steps<P: ?Sized>(
@@ -95,7 +159,7 @@ fn steps<P: ?Sized>(
             let known = table.iter().find(|(name, _)| *name == kind);
             let Some((_, parse)) = known else { return Err(unknown(&kind)) };
             let mut options = Options::new(object(config)?, &kind);
-            options.take_tag()?;
+            let tag = options.take_tag()?;
             options.optional_string("description")?;
             let ignores_failure = options.bool_or("ignore_failure", false)?;
             let processor = parse(&mut options, scripts)?;
@@ -107,7 +171,8 @@ fn steps<P: ?Sized>(
                 );
                 return Err(RequestError::bad_request("parse_exception", reason));
             }
-            steps.push(Step { ignores_failure, processor });
+            let named = Named { kind: kind.clone(), tag };
+            steps.push(Step { ignores_failure, named, processor });
         }
     }
     Ok(steps)

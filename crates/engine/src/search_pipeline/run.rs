@@ -7,6 +7,7 @@ use limber_store::Charge;
 use limber_work as work;
 use serde_json::{Map, Value};
 
+use super::verbose::{Verbose, shown};
 use crate::api::Result;
 use crate::shard::store_error;
 
@@ -15,6 +16,8 @@ pub(crate) struct PipelineRun {
     /// `original_size`, by the prefix of the processor that set it.
     sizes: HashMap<String, u32>,
     charge: Charge,
+    /// What a verbose pipeline shows; `None` if the pipeline is not verbose.
+    verbose: Option<Verbose>,
 }
 
 /// Returns the key under which processors with this `context_prefix` share a size.
@@ -28,7 +31,35 @@ pub(super) fn size_key(prefix: Option<&str>) -> String {
 impl PipelineRun {
     /// Begins a run. `charge` is an empty charge of the `request` circuit breaker.
     pub(crate) fn new(charge: Charge) -> PipelineRun {
-        PipelineRun { sizes: HashMap::new(), charge }
+        PipelineRun { sizes: HashMap::new(), charge, verbose: None }
+    }
+
+    /// Begins to note what the processors do. `body` is the search as the user sent it.
+    pub(crate) fn be_verbose(&mut self, body: &Value) {
+        self.verbose = Some(Verbose::new(body));
+    }
+
+    pub(super) fn verbose(&mut self) -> Option<&mut Verbose> {
+        self.verbose.as_mut()
+    }
+
+    /// Returns the search that a verbose pipeline shows as the input of the next processor, and charges it
+    /// and what becomes of it.
+    pub(super) fn shown_body(&mut self) -> Result<Option<Value>> {
+        let Some(verbose) = &self.verbose else { return Ok(None) };
+        let shown = Value::Object(verbose.body().clone());
+        self.grow(0, 2 * text_bytes(&shown))?;
+        Ok(Some(shown))
+    }
+
+    /// Returns the hits as a verbose pipeline shows them, and charges them.
+    pub(super) fn shown_hits(&mut self, response: &SearchResponse) -> Result<Option<Value>> {
+        if self.verbose.is_none() {
+            return Ok(None);
+        }
+        let shown = shown(&response.hits)?;
+        self.grow(0, text_bytes(&shown))?;
+        Ok(Some(shown))
     }
 
     pub(super) fn keep_size(&mut self, key: &str, size: u32) {
@@ -39,9 +70,10 @@ impl PipelineRun {
         self.sizes.get(key).copied()
     }
 
-    /// Returns the charge for what was added, which must be held as long as the response.
-    pub(super) fn into_charge(self) -> Charge {
-        self.charge
+    /// Returns the charge for what was added, which must be held as long as the response, and what a verbose
+    /// pipeline shows.
+    pub(super) fn finish(self) -> (Charge, Option<Value>) {
+        (self.charge, self.verbose.map(Verbose::into_results))
     }
 
     fn grow(&mut self, before: usize, after: usize) -> Result<()> {

@@ -13,7 +13,7 @@ use crate::settings::definition::{
     self,
     Change::{self, Dynamic},
     Definition,
-    Kind::{self, Boolean, Bytes, BytesOrPercent, Choice, Integer, List, LogLevel, Text, Time},
+    Kind::{self, Boolean, Bytes, BytesOrPercent, Choice, Float, Integer, List, LogLevel, Text, Time},
 };
 use crate::settings::flat::{FlatSettings, flatten};
 
@@ -93,6 +93,104 @@ const CLUSTER_SETTINGS: &[Definition] = &[
     row("search.max_open_scroll_context", Integer { min: 0, max: INT_MAX }, "500", Dynamic),
     row("search.allow_expensive_queries", Boolean, "true", Dynamic),
     row("search.default_allow_partial_results", Boolean, "true", Dynamic),
+    // What follows steers work between several nodes, which there is none of, or work that is planned without
+    // settings: which threads share a search, when a search looks whether it was cancelled, and how long
+    // changes of a mapping wait.
+    row("cluster.auto_shrink_voting_configuration", Boolean, "true", Dynamic),
+    row("cluster.max_shards_per_node.frozen", Integer { min: 0, max: INT_MAX }, "3000", Dynamic),
+    row("cluster.no_master_block", Choice(&["all", "write", "metadata_write"]), "write", Dynamic),
+    row("cluster.persistent_tasks.allocation.enable", Choice(&["all", "none"]), "all", Dynamic),
+    row(
+        "cluster.routing.allocation.allow_rebalance",
+        Choice(&["always", "indices_primaries_active", "indices_all_active"]),
+        "indices_all_active",
+        Dynamic,
+    ),
+    row("cluster.routing.allocation.awareness.force.*", Text, "", Dynamic),
+    row("cluster.routing.allocation.balance.index", Float { min: 0.0, max: f64::MAX }, "0.55", Dynamic),
+    row("cluster.routing.allocation.balance.shard", Float { min: 0.0, max: f64::MAX }, "0.45", Dynamic),
+    row("cluster.routing.allocation.balance.threshold", Float { min: 0.0, max: f64::MAX }, "1.0", Dynamic),
+    row(
+        "cluster.routing.allocation.balance.disk_usage",
+        Float { min: 0.0, max: f64::MAX },
+        "2.0E-11",
+        Dynamic,
+    ),
+    row("cluster.routing.allocation.balance.write_load", Float { min: 0.0, max: f64::MAX }, "10.0", Dynamic),
+    row(
+        "cluster.routing.allocation.cluster_concurrent_rebalance",
+        Integer { min: -1, max: INT_MAX },
+        "2",
+        Dynamic,
+    ),
+    row(
+        "cluster.routing.allocation.node_concurrent_incoming_recoveries",
+        Integer { min: 0, max: INT_MAX },
+        "2",
+        Dynamic,
+    ),
+    row(
+        "cluster.routing.allocation.node_concurrent_outgoing_recoveries",
+        Integer { min: 0, max: INT_MAX },
+        "2",
+        Dynamic,
+    ),
+    row(
+        "cluster.routing.allocation.node_concurrent_recoveries",
+        Integer { min: 0, max: INT_MAX },
+        "2",
+        Dynamic,
+    ),
+    row(
+        "cluster.routing.allocation.node_initial_primaries_recoveries",
+        Integer { min: 0, max: INT_MAX },
+        "4",
+        Dynamic,
+    ),
+    row("cluster.routing.allocation.same_shard.host", Boolean, "false", Dynamic),
+    row("cluster.routing.allocation.total_shards_per_node", Integer { min: -1, max: INT_MAX }, "-1", Dynamic),
+    row(
+        "cluster.service.slow_master_task_logging_threshold",
+        Time { min_ms: 0, minus_one: false },
+        "10s",
+        Dynamic,
+    ),
+    row("cluster.service.slow_task_logging_threshold", Time { min_ms: 0, minus_one: false }, "30s", Dynamic),
+    row("indices.id_field_data.enabled", Choice(&["true"]), "true", Dynamic),
+    row("indices.mapping.dynamic_timeout", Time { min_ms: 0, minus_one: false }, "30s", Dynamic),
+    row("indices.mapping.max_in_flight_updates", Integer { min: 1, max: 1000 }, "10", Dynamic),
+    row(
+        "indices.recovery.internal_action_long_timeout",
+        Time { min_ms: 0, minus_one: false },
+        "30m",
+        Dynamic,
+    ),
+    row(
+        "indices.recovery.internal_action_retry_timeout",
+        Time { min_ms: 0, minus_one: false },
+        "1m",
+        Dynamic,
+    ),
+    row("indices.recovery.internal_action_timeout", Time { min_ms: 0, minus_one: false }, "15m", Dynamic),
+    row("indices.recovery.max_bytes_per_sec", Bytes { min: -1, max: i64::MAX }, "40mb", Dynamic),
+    row("indices.recovery.max_concurrent_file_chunks", Integer { min: 1, max: 8 }, "2", Dynamic),
+    row("indices.recovery.max_concurrent_operations", Integer { min: 1, max: 4 }, "1", Dynamic),
+    row("indices.recovery.max_concurrent_snapshot_file_downloads", Integer { min: 1, max: 20 }, "5", Dynamic),
+    row(
+        "indices.recovery.max_concurrent_snapshot_file_downloads_per_node",
+        Integer { min: 1, max: 25 },
+        "25",
+        Dynamic,
+    ),
+    row("indices.recovery.recovery_activity_timeout", Time { min_ms: 0, minus_one: false }, "30m", Dynamic),
+    row("indices.recovery.retry_delay_network", Time { min_ms: 0, minus_one: false }, "5s", Dynamic),
+    row("indices.recovery.retry_delay_state_sync", Time { min_ms: 0, minus_one: false }, "500ms", Dynamic),
+    row("indices.recovery.use_snapshots", Boolean, "true", Dynamic),
+    row("monitor.fs.health.enabled", Boolean, "true", Dynamic),
+    row("search.concurrent.max_slice_count", Integer { min: 0, max: INT_MAX }, "0", Dynamic),
+    row("search.concurrent_segment_search.enabled", Boolean, "true", Dynamic),
+    row("search.concurrent_segment_search.mode", Choice(&["auto", "all", "none"]), "auto", Dynamic),
+    row("search.low_level_cancellation", Boolean, "true", Dynamic),
 ];
 
 /// When writes stop because the disk is nearly full: `cluster.routing.allocation.disk.watermark.flood_stage`.

@@ -70,6 +70,28 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.default_pipeline", Text, "_none", Dynamic),
     row("index.final_pipeline", Text, "_none", Dynamic),
     row("index.hidden", Boolean, "false", Dynamic),
+    // OpenSearch's, which steer work that is planned without settings: which threads share a search, when
+    // segments are merged, how ids are looked up, and how copies on other nodes are made.
+    row("index.search.concurrent.max_slice_count", Integer { min: 0, max: INT_MAX }, "0", Dynamic),
+    row("index.search.concurrent_segment_search.enabled", Boolean, "true", Dynamic),
+    row("index.search.concurrent_segment_search.mode", Choice(&["auto", "all", "none"]), "auto", Dynamic),
+    row("index.merge_on_flush.enabled", Boolean, "true", Dynamic),
+    row(
+        "index.merge_on_flush.max_full_flush_merge_wait_time",
+        Time { min_ms: 0, minus_one: false },
+        "10s",
+        Dynamic,
+    ),
+    row("index.merge_on_flush.policy", Choice(&["default", "merge-on-flush"]), "default", Dynamic),
+    row("index.check_pending_flush.enabled", Boolean, "true", Dynamic),
+    row("index.optimize_doc_id_lookup.fuzzy_set.enabled", Boolean, "false", Dynamic),
+    row(
+        "index.optimize_doc_id_lookup.fuzzy_set.false_positive_probability",
+        Float { min: 0.01, max: 0.5 },
+        "0.2047",
+        Dynamic,
+    ),
+    row("index.replication.type", Choice(&["DOCUMENT", "SEGMENT"]), "DOCUMENT", Final),
     row("index.priority", Integer { min: 0, max: INT_MAX }, "1", Dynamic),
     row("index.gc_deletes", Time { min_ms: 0, minus_one: true }, "60s", Dynamic),
     row("index.soft_deletes.enabled", Choice(&["true"]), "true", Final),

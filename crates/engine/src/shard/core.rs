@@ -459,11 +459,15 @@ impl Core {
 
     /// Describes the segments as `GET _segments` shows them. `sort` is the description of the index sort.
     pub(crate) fn describe_segments(&self, sort: &Value) -> Vec<(String, Value)> {
+        self.describe_views(&self.snapshot.load().segments, sort)
+    }
+
+    /// Describes segments of this shard as they were at some time, like [`Self::describe_segments`].
+    pub(crate) fn describe_views(&self, views: &[SegmentView], sort: &Value) -> Vec<(String, Value)> {
         let committed: HashSet<SegmentId> = match self.committed.try_lock() {
             Some(commit) => commit.segments.iter().map(|segment| segment.meta.id).collect(),
             None => HashSet::new(),
         };
-        let published = self.snapshot.load();
         let describe = |view: &SegmentView| {
             let meta = view.segment.meta();
             let (num_docs, deleted_docs) = view.counts_with_nested();
@@ -484,7 +488,7 @@ impl Core {
             }
             (format!("_{}", meta.id), body)
         };
-        published.segments.iter().map(describe).collect()
+        views.iter().map(describe).collect()
     }
 
     pub(crate) fn max_seq_no(&self) -> Option<u64> {

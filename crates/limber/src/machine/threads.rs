@@ -9,6 +9,10 @@ pub struct ThreadTime {
     pub id: u64,
     pub name: String,
     pub cpu_ms: f64,
+    /// Time in which it could have run and had no processor.
+    pub queued_ms: f64,
+    /// Time in which it waited for a disk.
+    pub disk_ms: f64,
 }
 
 /// Returns all running threads; empty if the system does not report them.
@@ -19,17 +23,29 @@ pub fn thread_times() -> Vec<ThreadTime> {
 
 /// Reads `schedstat` of proc(5): nanoseconds on a CPU, nanoseconds waiting for one, number of time slices.
 fn read(task: &Path) -> Option<ThreadTime> {
-    let nanos = fs::read_to_string(task.join("schedstat"))
-        .ok()?
-        .split_ascii_whitespace()
-        .next()?
-        .parse::<u64>()
-        .ok()?;
+    let times = fs::read_to_string(task.join("schedstat")).ok()?;
+    let mut times = times.split_ascii_whitespace().map(|nanos| nanos.parse::<u64>().ok());
+    let (nanos, queued) = (times.next()??, times.next()??);
     Some(ThreadTime {
         id: task.file_name()?.to_str()?.parse().ok()?,
         name: fs::read_to_string(task.join("comm")).ok()?.trim().to_owned(),
         cpu_ms: nanos as f64 / 1e6,
+        queued_ms: queued as f64 / 1e6,
+        disk_ms: disk_ms(task).unwrap_or(0.0),
     })
+}
+
+/// Milliseconds of a tick in which `stat` counts. Linux counts 100 ticks a second for programs.
+const TICK_MS: f64 = 10.0;
+
+/// Reads `delayacct_blkio_ticks` of `stat` (proc(5)), which is 0 where the kernel does not count.
+fn disk_ms(task: &Path) -> Option<f64> {
+    let stat = fs::read_to_string(task.join("stat")).ok()?;
+    // The name of the thread, which is in parentheses, may contain spaces.
+    let after_name = &stat[stat.rfind(')')? + 1..];
+    // Fields are numbered from 1, and the first one after the name is the third.
+    let ticks = after_name.split_ascii_whitespace().nth(42 - 3)?.parse::<u64>().ok()?;
+    Some(ticks as f64 * TICK_MS)
 }
 
 #[cfg(test)]

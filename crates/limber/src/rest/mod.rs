@@ -90,6 +90,7 @@ pub const ROUTES: &[&[Route]] = &[
     documents::term_vectors::ROUTES,
     searches::terms_enum::ROUTES,
     searches::validate::ROUTES,
+    server::decommission::ROUTES,
     server::voting::ROUTES,
     indices::placement::ROUTES,
     cat::ROUTES,

@@ -40,6 +40,7 @@ macro_rules! with_search_options {
             "rest_total_hits_as_int",
             "routing",
             "search_pipeline",
+            "verbose_pipeline",
             "search_type",
             "seq_no_primary_term",
             "size",

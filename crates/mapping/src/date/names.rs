@@ -53,6 +53,8 @@ static NAMED: &[Named] = &[
     named("ordinal_date", "uuuu-DDD", "uuuu-DDD"),
     named("ordinal_date_time", "uuuu-DDD'T'HH:mm:ss{#", "uuuu-DDD'T'HH:mm:ss{#"),
     named("ordinal_date_time_no_millis", "uuuu-DDD'T'HH:mm:ss#", "uuuu-DDD'T'HH:mm:ss#"),
+    // OpenSearch's, whose parts have full widths.
+    named("rfc3339_lenient", "~[-MM[-dd]]['T'HH:mm[:ss[^]][#]]", ""),
     named("time", "HH:mm:ss{#", "HH:mm:ss{#"),
     named("time_no_millis", "HH:mm:ss#", "HH:mm:ss#"),
     named("t_time", "'T'HH:mm:ss{#", "'T'HH:mm:ss{#"),
@@ -60,6 +62,8 @@ static NAMED: &[Named] = &[
     named("week_date", "YYYY-'W'ww-e", "YYYY-'W'ww-e"),
     named("week_date_time", "YYYY-'W'ww-e'T'HH:mm:ss{#", "YYYY-'W'ww-e'T'HH:mm:ss{#"),
     named("week_date_time_no_millis", "YYYY-'W'ww-e'T'HH:mm:ss#", "YYYY-'W'ww-e'T'HH:mm:ss#"),
+    // The name of `weekyear` in Elasticsearch 7 and OpenSearch.
+    named("week_year", "YYYY", ""),
     named("weekyear", "YYYY", "YYYY"),
     named("weekyear_week", "YYYY-'W'ww", "YYYY-'W'ww"),
     named("weekyear_week_day", "YYYY-'W'ww-e", "YYYY-'W'ww-e"),
@@ -80,7 +84,11 @@ pub(super) fn find(name: &str) -> Option<(&'static str, Dialect)> {
     let found = NAMED.iter().find(|named| named.name == bare)?;
     let pattern = if is_strict { found.strict } else { found.lenient };
     // The basic formats have full widths although their names do not say strict.
-    let dialect = if is_strict || bare.starts_with("basic_") { Dialect::Strict } else { Dialect::Lenient };
+    let dialect = if is_strict || bare.starts_with("basic_") || bare == "rfc3339_lenient" {
+        Dialect::Strict
+    } else {
+        Dialect::Lenient
+    };
     (!pattern.is_empty()).then_some((pattern, dialect))
 }
 
@@ -88,7 +96,9 @@ pub(super) fn find(name: &str) -> Option<(&'static str, Dialect)> {
 /// section.
 pub(super) fn printed(name: &str) -> Option<&'static str> {
     Some(match name {
-        "iso8601" | "date_optional_time" | "strict_date_optional_time" => "uuuu-MM-dd'T'HH:mm:ss{#",
+        "iso8601" | "date_optional_time" | "strict_date_optional_time" | "rfc3339_lenient" => {
+            "uuuu-MM-dd'T'HH:mm:ss{#"
+        }
         "strict_date_optional_time_nanos" | "strict_date_time" => "uuuu-MM-dd'T'HH:mm:ss$#",
         "date_time" => "uuuu-MM-dd'T'HH:mm:ss{#",
         "ordinal_date_time" | "strict_ordinal_date_time" => "uuuu-DDD'T'HH:mm:ss$#",

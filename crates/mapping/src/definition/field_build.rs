@@ -71,6 +71,7 @@ pub(crate) fn build(
         is_wildcard: false,
         norms: leaf.flag("norms"),
         similarity: similarity(leaf, settings),
+        boost: leaf.param("boost").as_f64().unwrap_or(1.0) as f32,
         positions: has_positions,
         has_offsets: index_options == "offsets" || has_vector_offsets,
         has_vector_offsets,

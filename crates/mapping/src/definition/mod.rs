@@ -5,6 +5,7 @@
 
 mod check;
 pub mod data_stream;
+pub mod defaults;
 pub mod derived;
 pub(crate) mod field_build;
 pub(crate) mod field_script;

@@ -347,8 +347,6 @@ fn leaf(
                 )));
             }
             "copy_to" => leaf.copy_to = copy_to(value)?,
-            // Elasticsearch ignores it in old indices and refuses it in new ones.
-            "boost" => return Err(unknown_parameter("boost", last, kind.name())),
             _ => parameter(&mut leaf, kind, name, value, body, last, settings)?,
         }
     }

@@ -58,6 +58,8 @@ pub struct Field {
     pub norms: bool,
     /// Text and keyword: how matches are scored.
     pub similarity: Similarity,
+    /// What scores of matches are multiplied by (`boost`).
+    pub boost: f32,
     /// Text: whether positions are written (`index_options: positions`, the default for text). Token count:
     /// whether removed tokens are counted (`enable_position_increments`).
     pub positions: bool,
@@ -211,6 +213,7 @@ impl Field {
             is_wildcard: false,
             norms: false,
             similarity: Similarity::default(),
+            boost: 1.0,
             positions: false,
             has_offsets: false,
             has_vector_offsets: false,

@@ -83,6 +83,10 @@ pub(crate) const INDEX: Param = param("index", Check::Bool, Update::Never, "true
 pub(crate) const DOC_VALUES: Param = param("doc_values", Check::Bool, Update::Never, "true");
 pub(crate) const STORE: Param = param("store", Check::Bool, Update::Never, "false");
 pub(crate) const META: Param = param("meta", Check::Meta, Update::Always, "");
+/// Elasticsearch 7's and OpenSearch's: scores of matches in the field are multiplied by it.
+pub(crate) const BOOST: Param = param("boost", Check::Number, Update::Always, "1.0");
+/// OpenSearch's: whether a column has a list to skip by. Both values mean the same, because columns have one.
+pub(crate) const SKIP_LIST: Param = param("skip_list", Check::Bool, Update::Never, "false");
 pub(crate) const IGNORE_MALFORMED: Param = param("ignore_malformed", Check::ExplicitBool, Update::Always, "");
 pub(crate) const COERCE: Param = param("coerce", Check::ExplicitBool, Update::Always, "");
 pub(crate) const NULL_VALUE: Param = param("null_value", Check::NullValue, Update::Never, "");

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::field::{
-    Cause, DIMENSION, DOC_VALUES, DateContext, Dimension, Field, FieldType, IGNORE_MALFORMED, INDEX,
+    BOOST, Cause, DIMENSION, DOC_VALUES, DateContext, Dimension, Field, FieldType, IGNORE_MALFORMED, INDEX,
     IntegerWidth, KEEP, Leaf, META, NULL_VALUE, ON_SCRIPT_ERROR, Param, RangeEnd, SCRIPT, STORE, Scalar,
     Selection, Typed, ValueKind, Wanted, cause, number_range,
 };
@@ -14,8 +14,19 @@ use crate::json::java;
 #[derive(Debug)]
 pub(super) struct Boolean;
 
-static PARAMS: &[Param] =
-    &[META, DOC_VALUES, INDEX, NULL_VALUE, STORE, SCRIPT, ON_SCRIPT_ERROR, DIMENSION, IGNORE_MALFORMED, KEEP];
+static PARAMS: &[Param] = &[
+    BOOST,
+    META,
+    DOC_VALUES,
+    INDEX,
+    NULL_VALUE,
+    STORE,
+    SCRIPT,
+    ON_SCRIPT_ERROR,
+    DIMENSION,
+    IGNORE_MALFORMED,
+    KEEP,
+];
 
 impl FieldType for Boolean {
     fn name(&self) -> &'static str {

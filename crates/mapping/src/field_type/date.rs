@@ -7,9 +7,9 @@ use serde_json::Value;
 use crate::RequestError;
 use crate::date::{DateFormat, Instant, MILLIS_FORMAT, NANOS_FORMAT, Resolution, Zone};
 use crate::field::{
-    Cause, Check, DOC_VALUES, DateContext, Field, FieldType, IGNORE_MALFORMED, INDEX, IntegerWidth, KEEP,
-    LOCALE, Leaf, META, NULL_VALUE, ON_SCRIPT_ERROR, Param, RangeEnd, Reads, SCRIPT, STORE, Scalar,
-    Selection, Typed, Update, ValueKind, Wanted, number_range, numbers, param,
+    BOOST, Cause, Check, DOC_VALUES, DateContext, Field, FieldType, IGNORE_MALFORMED, INDEX, IntegerWidth,
+    KEEP, LOCALE, Leaf, META, NULL_VALUE, ON_SCRIPT_ERROR, Param, RangeEnd, Reads, SCRIPT, SKIP_LIST, STORE,
+    Scalar, Selection, Typed, Update, ValueKind, Wanted, number_range, numbers, param,
 };
 
 #[derive(Debug)]
@@ -20,7 +20,7 @@ static MILLIS: &[Param] = &params("\"strict_date_optional_time||epoch_millis\"")
 static NANOS: &[Param] = &params("\"strict_date_optional_time_nanos||epoch_millis\"");
 
 /// Returns the parameters of the date types. `format` is the default format.
-const fn params(format: &'static str) -> [Param; 11] {
+const fn params(format: &'static str) -> [Param; 13] {
     [
         INDEX,
         DOC_VALUES,
@@ -31,6 +31,8 @@ const fn params(format: &'static str) -> [Param; 11] {
         IGNORE_MALFORMED,
         SCRIPT,
         ON_SCRIPT_ERROR,
+        BOOST,
+        SKIP_LIST,
         META,
         KEEP,
     ]

@@ -5,10 +5,10 @@ use serde_json::Value;
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::field::{
-    COERCE, Cause, DIMENSION, DOC_VALUES, DateContext, Dimension, Field, FieldType, IGNORE_MALFORMED, INDEX,
-    IntegerWidth, KEEP, Leaf, META, METRIC, NULL_VALUE, ON_SCRIPT_ERROR, Param, RangeEnd, Reads, SCRIPT,
-    STORE, Scalar, Selection, Typed, ValueKind, Wanted, cause, for_input_string, not_numeric, number_range,
-    passed_as_string,
+    BOOST, COERCE, Cause, DIMENSION, DOC_VALUES, DateContext, Dimension, Field, FieldType, IGNORE_MALFORMED,
+    INDEX, IntegerWidth, KEEP, Leaf, META, METRIC, NULL_VALUE, ON_SCRIPT_ERROR, Param, RangeEnd, Reads,
+    SCRIPT, SKIP_LIST, STORE, Scalar, Selection, Typed, ValueKind, Wanted, cause, for_input_string,
+    not_numeric, number_range, passed_as_string,
 };
 use crate::json::java::java_text;
 use crate::number::{TextInteger, integer_from_text, java_double};
@@ -23,6 +23,8 @@ pub(super) static NUMBER: &[Param] = &[
     NULL_VALUE,
     SCRIPT,
     ON_SCRIPT_ERROR,
+    BOOST,
+    SKIP_LIST,
     META,
     DIMENSION,
     METRIC,

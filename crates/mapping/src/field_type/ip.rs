@@ -8,17 +8,28 @@ use serde_json::Value;
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::field::{
-    Cause, DIMENSION, DOC_VALUES, DateContext, Dimension, Field, FieldType, IGNORE_MALFORMED, INDEX, KEEP,
-    Leaf, META, NULL_VALUE, ON_SCRIPT_ERROR, Param, RangeEnd, Reads, SCRIPT, STORE, Scalar, Selection, Typed,
-    ValueKind, Wanted, text_of,
+    BOOST, Cause, DIMENSION, DOC_VALUES, DateContext, Dimension, Field, FieldType, IGNORE_MALFORMED, INDEX,
+    KEEP, Leaf, META, NULL_VALUE, ON_SCRIPT_ERROR, Param, RangeEnd, Reads, SCRIPT, STORE, Scalar, Selection,
+    Typed, ValueKind, Wanted, text_of,
 };
 use crate::ip;
 
 #[derive(Debug)]
 pub(super) struct Ip;
 
-static PARAMS: &[Param] =
-    &[INDEX, DOC_VALUES, STORE, IGNORE_MALFORMED, NULL_VALUE, SCRIPT, ON_SCRIPT_ERROR, META, DIMENSION, KEEP];
+static PARAMS: &[Param] = &[
+    INDEX,
+    DOC_VALUES,
+    STORE,
+    IGNORE_MALFORMED,
+    NULL_VALUE,
+    SCRIPT,
+    ON_SCRIPT_ERROR,
+    BOOST,
+    META,
+    DIMENSION,
+    KEEP,
+];
 
 impl FieldType for Ip {
     fn name(&self) -> &'static str {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::field::{
-    Cause, Check, DIMENSION, DOC_VALUES, DateContext, Dimension, EAGER_ORDINALS, Field, FieldType,
+    BOOST, Cause, Check, DIMENSION, DOC_VALUES, DateContext, Dimension, EAGER_ORDINALS, Field, FieldType,
     IGNORE_ABOVE, INDEX, KEEP, KEYWORD_INDEX_OPTIONS, Leaf, META, NULL_VALUE, ON_SCRIPT_ERROR, Param,
     RangeEnd, Reads, SCRIPT, SIMILARITY, SPLITS_QUERIES, STORE, Scalar, Selection, Typed, Update, ValueKind,
     Wanted, param,
@@ -28,6 +28,7 @@ static PARAMS: &[Param] = &[
     SPLITS_QUERIES,
     SCRIPT,
     ON_SCRIPT_ERROR,
+    BOOST,
     META,
     DIMENSION,
     KEEP,

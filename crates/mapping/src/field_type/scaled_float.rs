@@ -6,9 +6,9 @@ use super::floating::{null_double, read_double};
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::field::{
-    COERCE, Cause, Check, DOC_VALUES, DateContext, Field, FieldType, IGNORE_MALFORMED, INDEX, IntegerWidth,
-    KEEP, Leaf, Location, META, METRIC, NULL_VALUE, Param, RangeEnd, STORE, Scalar, Selection, Typed, Update,
-    ValueKind, Wanted, double_of, number_range, param,
+    BOOST, COERCE, Cause, Check, DOC_VALUES, DateContext, Field, FieldType, IGNORE_MALFORMED, INDEX,
+    IntegerWidth, KEEP, Leaf, Location, META, METRIC, NULL_VALUE, Param, RangeEnd, SKIP_LIST, STORE, Scalar,
+    Selection, Typed, Update, ValueKind, Wanted, double_of, number_range, param,
 };
 use crate::number::double_from_text;
 
@@ -20,6 +20,8 @@ static PARAMS: &[Param] = &[
     DOC_VALUES,
     STORE,
     IGNORE_MALFORMED,
+    BOOST,
+    SKIP_LIST,
     META,
     param("scaling_factor", Check::Number, Update::Never, ""),
     COERCE,

@@ -6,9 +6,9 @@ use super::text_part::{PHRASE_SIZE, PHRASES, PREFIXES, hidden_phrases, hidden_pr
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::field::{
-    Cause, Check, DateContext, EAGER_ORDINALS, Field, FieldType, INDEX, KEEP, KeptIn, Leaf, Location, META,
-    Param, RangeEnd, Reads, SIMILARITY, STORE, Scalar, Selection, TextPrefixes, TextShingles, Typed, Update,
-    ValueKind, Wanted, param,
+    BOOST, Cause, Check, DateContext, EAGER_ORDINALS, Field, FieldType, INDEX, KEEP, KeptIn, Leaf, Location,
+    META, Param, RangeEnd, Reads, SIMILARITY, STORE, Scalar, Selection, TextPrefixes, TextShingles, Typed,
+    Update, ValueKind, Wanted, param,
 };
 
 #[derive(Debug)]
@@ -33,6 +33,7 @@ static PARAMS: &[Param] = &[
     param("fielddata_frequency_filter", Check::OnlyDefault, Update::Always, "null"),
     param("index_prefixes", Check::Prefixes, Update::Never, "null"),
     param("index_phrases", Check::Bool, Update::Never, "false"),
+    BOOST,
     META,
     KEEP,
 ];

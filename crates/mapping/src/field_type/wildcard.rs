@@ -2,7 +2,9 @@
 //! `WildcardFieldMapper`.
 
 use super::keyword::Keyword;
-use crate::field::{Field, FieldType, IGNORE_ABOVE, KEEP, Leaf, META, NULL_VALUE, Param};
+use crate::field::{
+    Check, DOC_VALUES, Field, FieldType, IGNORE_ABOVE, KEEP, Leaf, META, NULL_VALUE, Param, Update, param,
+};
 
 #[derive(Debug)]
 pub(super) struct Wildcard;
@@ -17,7 +19,16 @@ impl FieldType for Wildcard {
     }
 
     fn params(&self) -> &'static [Param] {
-        &[IGNORE_ABOVE, NULL_VALUE, META, KEEP]
+        // OpenSearch's type has `doc_values` and `normalizer` too. It always has a column here.
+        static PARAMS: &[Param] = &[
+            DOC_VALUES,
+            IGNORE_ABOVE,
+            param("normalizer", Check::Normalizer, Update::Never, ""),
+            NULL_VALUE,
+            META,
+            KEEP,
+        ];
+        PARAMS
     }
 
     fn like(&self) -> Option<&'static dyn FieldType> {

@@ -47,6 +47,14 @@ impl DetachedRun<'_> {
         self.value()
     }
 
+    /// Returns the script's value with these whole numbers as further parameters.
+    pub fn run_whole(&mut self, values: &[(&str, i64)]) -> Result<Value, RequestError> {
+        for (name, value) in values {
+            self.run.set_param(name, Value::Long(*value));
+        }
+        self.value()
+    }
+
     /// Returns the script's value with these numbers in the variable that its context defines.
     pub fn run_over(&mut self, values: &[f64]) -> Result<Value, RequestError> {
         self.run.given = Some(Value::list(values.iter().map(|value| Value::Double(*value)).collect()));

@@ -4,4 +4,4 @@ mod context;
 mod detached;
 
 pub use context::{ContextRun, ContextScript, ContextValue, View};
-pub use detached::{DetachedScript, run_on_context};
+pub use detached::{DetachedRun, DetachedScript, run_on_context};

@@ -52,18 +52,86 @@ pub fn ewma(values: &[f64], alpha: f64) -> f64 {
 
 /// Returns the forecast of Holt's linear method (1957): level and trend.
 pub fn holt(values: &[f64], alpha: f64, beta: f64) -> f64 {
-    let Some((&first, rest)) = values.split_first() else { return f64::NAN };
+    holt_line(values, alpha, beta).map_or(f64::NAN, |(level, _)| level)
+}
+
+/// Returns the level and the trend after all values of Holt's linear method; `None` without values.
+pub fn holt_line(values: &[f64], alpha: f64, beta: f64) -> Option<(f64, f64)> {
+    let (&first, rest) = values.split_first()?;
     let (mut level, mut trend) = (first, 0.0);
     for value in rest {
         let last = level;
         level = alpha * value + (1.0 - alpha) * (level + trend);
         trend = beta * (level - last) + (1.0 - beta) * trend;
     }
-    level
+    Some((level, trend))
 }
 
-/// Returns the forecast one step ahead of Holt and Winters' method (1960): level, trend and season. NaN
-/// below two seasons.
+/// The coefficients of Holt and Winters' method (1960): level, trend and season.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HoltWinters {
+    /// Weight of the last value in the level.
+    pub alpha: f64,
+    /// Weight of the last change in the trend.
+    pub beta: f64,
+    /// Weight of the last season in the seasons.
+    pub gamma: f64,
+    /// Values in a season.
+    pub period: usize,
+    /// Whether seasons are factors of the level, and not added to it.
+    pub multiplicative: bool,
+    /// Whether values are kept away from zero, as divisions of multiplicative seasons need.
+    pub padded: bool,
+}
+
+impl HoltWinters {
+    /// Returns the forecasts of the next `count` values: NaN below two seasons.
+    pub fn forecasts(&self, values: &[f64], count: usize) -> Vec<f64> {
+        let (period, multiplicative) = (self.period, self.multiplicative);
+        if values.is_empty() || period == 0 || values.len() < period.saturating_mul(2) {
+            return vec![f64::NAN; count];
+        }
+        let padding = if self.padded { PADDING } else { 0.0 };
+        let values: Vec<f64> = values.iter().map(|value| value + padding).collect();
+        let span = period as f64;
+        let (mut level, mut trend) = (0.0, 0.0);
+        for place in 0..period {
+            level += values[place];
+            trend += (values[place + period] - values[place]) / span;
+        }
+        level /= span;
+        trend /= span;
+        let (mut last_level, mut last_trend) = (level, 0.0);
+        let mut seasons = vec![0.0; values.len()];
+        if level != 0.0 {
+            for place in 0..period {
+                seasons[place] = values[place] / level;
+            }
+        }
+        let (alpha, beta, gamma) = (self.alpha, self.beta, self.gamma);
+        for place in period..values.len() {
+            let (value, season) = (values[place], seasons[place - period]);
+            let plain = if multiplicative { value / season } else { value - season };
+            level = alpha * plain + (1.0 - alpha) * (last_level + last_trend);
+            trend = beta * (level - last_level) + (1.0 - beta) * last_trend;
+            let own = if multiplicative {
+                value / (last_level + last_trend)
+            } else {
+                value - (last_level - last_trend)
+            };
+            seasons[place] = gamma * own + (1.0 - gamma) * season;
+            (last_level, last_trend) = (level, trend);
+        }
+        let forecast = |ahead: usize| {
+            let season = seasons[values.len() - period + ahead % period];
+            let line = level + (ahead + 1) as f64 * trend;
+            if multiplicative { line * season } else { line + season }
+        };
+        (0..count).map(forecast).collect()
+    }
+}
+
+/// Returns the forecast one step ahead of [`HoltWinters`].
 pub fn holt_winters(
     values: &[f64],
     alpha: f64,
@@ -72,39 +140,6 @@ pub fn holt_winters(
     period: usize,
     multiplicative: bool,
 ) -> f64 {
-    if values.is_empty() || period == 0 || values.len() < period.saturating_mul(2) {
-        return f64::NAN;
-    }
-    let padding = if multiplicative { PADDING } else { 0.0 };
-    let values: Vec<f64> = values.iter().map(|value| value + padding).collect();
-    let span = period as f64;
-    let (mut level, mut trend) = (0.0, 0.0);
-    for place in 0..period {
-        level += values[place];
-        trend += (values[place + period] - values[place]) / span;
-    }
-    level /= span;
-    trend /= span;
-    let (mut last_level, mut last_trend) = (level, 0.0);
-    let mut seasons = vec![0.0; values.len()];
-    if level != 0.0 {
-        for place in 0..period {
-            seasons[place] = values[place] / level;
-        }
-    }
-    for place in period..values.len() {
-        let (value, season) = (values[place], seasons[place - period]);
-        let plain = if multiplicative { value / season } else { value - season };
-        level = alpha * plain + (1.0 - alpha) * (last_level + last_trend);
-        trend = beta * (level - last_level) + (1.0 - beta) * last_trend;
-        let own = if multiplicative {
-            value / (last_level + last_trend)
-        } else {
-            value - (last_level - last_trend)
-        };
-        seasons[place] = gamma * own + (1.0 - gamma) * season;
-        (last_level, last_trend) = (level, trend);
-    }
-    let season = seasons[values.len() - period];
-    if multiplicative { (level + trend) * season } else { level + trend + season }
+    let model = HoltWinters { alpha, beta, gamma, period, multiplicative, padded: multiplicative };
+    model.forecasts(values, 1)[0]
 }

@@ -54,6 +54,7 @@ pub(super) const AGGREGATIONS: &[(&str, Parse)] = &[
     ("min", metric::Metric::min),
     ("min_bucket", pipeline::BucketMetric::min),
     ("missing", bucket::Missing::parse),
+    ("moving_avg", pipeline::MovingAvg::parse),
     ("moving_fn", pipeline::MovingFn::parse),
     ("moving_percentiles", pipeline::MovingPercentiles::parse),
     ("multi_terms", terms::MultiTerms::parse),

@@ -14,7 +14,7 @@ use crate::context::columns::check_sortable;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
 use crate::request::{GeoSort, NumericType, Order, ScriptSort, Sort};
-use crate::script::{BoundScript, RuntimeField};
+use crate::script::{BoundScript, RuntimeField, field_or_id};
 use crate::values::mode::Mode;
 
 /// Binds the sorts of a request to a shard; empty when hits come by score alone.
@@ -113,14 +113,7 @@ fn bind_field(
     shard: &ShardSnapshot,
     values_of: &ShardSnapshot,
 ) -> Result<()> {
-    if sort.field == "_id" {
-        return Err(RequestError::illegal_argument(
-            "Fielddata access on the _id field is disallowed, you can re-enable it by updating the dynamic cluster setting: \
-             indices.id_field_data.enabled",
-        )
-        .into());
-    }
-    let like = match shard.mapping.field(&sort.field) {
+    let like = match field_or_id(&shard.mapping, &sort.field) {
         Some(field) => {
             if sort.nested.is_none() {
                 check_context(&field, shard)?;

@@ -44,6 +44,13 @@ pub trait NamedDocuments: Send + Sync {
     /// Those of a get: the index does not exist, the routing is missing, or the version differs.
     fn read(&self, name: &DocumentName) -> Result<Option<NamedDocument>, RequestError>;
 
+    /// Returns the documents of indices that match a query, at most as many as a search of them may show.
+    /// `path` is the only part of their sources that is read.
+    ///
+    /// # Errors
+    /// Those of a search. The index does not exist, the query is wrong, or not all of its shards answered.
+    fn find(&self, index: &str, query: &Value, path: &str) -> Result<Vec<NamedDocument>, RequestError>;
+
     /// Returns the documents that the query rules of these sets pin and exclude for a search with
     /// `match_criteria`.
     ///

@@ -440,6 +440,7 @@ pub(super) fn reduce(
         aggregations: None,
         suggest: None,
         profile: None,
+        processor_results: None,
         cursor: None,
         charges: Vec::new(),
     }

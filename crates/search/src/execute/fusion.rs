@@ -1,6 +1,7 @@
-//! Reciprocal rank fusion: "which hits are near the top of several rankings?"
+//! Fusion of rankings: "which hits are near the top of several rankings?"
 //!
-//! A hit's score is the sum of 1 / (rank constant + rank) over the rankings whose window contains it.
+//! A hit's score is the sum of its shares of the rankings whose window contains it: 1 / (rank constant +
+//! rank) in reciprocal rank fusion, or its normalized score, times the weight of the ranking.
 //! Source: Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank
 //! learning methods", 2009; Elasticsearch's `RRFRankDoc`.
 
@@ -9,7 +10,7 @@ use std::sync::Arc;
 
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
-use crate::request::{Fusion, SearchRequest};
+use crate::request::{Fusion, Ranking, SearchRequest, Share};
 use crate::response::{SearchHit, SearchResponse};
 
 /// Answers a search whose hits come from several rankings. Totals and aggregations cover all documents that
@@ -28,11 +29,11 @@ pub(crate) fn fuse(
     let mut scores: HashMap<(Arc<str>, Option<String>), (f32, usize)> = HashMap::new();
     let mut hits: Vec<SearchHit> = Vec::new();
     for ranking in &fusion.rankings {
-        let found = execute(shards, &of_ranking(request, ranking, fusion), context)?;
+        let found = execute(shards, &of_ranking(request, &ranking.search, fusion), context)?;
         response.timed_out |= found.timed_out;
         response.charges.extend(found.charges);
-        for (place, hit) in found.hits.into_iter().enumerate() {
-            let share = 1.0 / (fusion.rank_constant as f32 + place as f32 + 1.0);
+        let shares = shares(fusion.share, ranking, &found.hits);
+        for (hit, share) in found.hits.into_iter().zip(shares) {
             let key = (hit.index.clone(), hit.id.clone());
             match scores.get_mut(&key) {
                 Some((score, _)) => *score += share,
@@ -57,6 +58,22 @@ pub(crate) fn fuse(
     Ok(response)
 }
 
+/// Returns what each hit of a ranking adds to its score.
+fn shares(share: Share, ranking: &Ranking, hits: &[SearchHit]) -> Vec<f32> {
+    let mut shares: Vec<f32> = match share {
+        Share::Rank { constant } => {
+            (0..hits.len()).map(|place| 1.0 / (constant as f32 + place as f32 + 1.0)).collect()
+        }
+        Share::Score => {
+            let mut scores: Vec<f32> = hits.iter().map(|hit| hit.score.unwrap_or(0.0)).collect();
+            ranking.normalizer.normalize(&mut scores);
+            scores
+        }
+    };
+    shares.iter_mut().for_each(|share| *share *= ranking.weight);
+    shares
+}
+
 /// Returns the search for one ranking, which fetches hits as the request asks.
 fn of_ranking(request: &SearchRequest, ranking: &SearchRequest, fusion: &Fusion) -> SearchRequest {
     SearchRequest {
@@ -66,6 +83,7 @@ fn of_ranking(request: &SearchRequest, ranking: &SearchRequest, fusion: &Fusion)
         min_score: ranking.min_score,
         terminate_after: ranking.terminate_after,
         collapse: ranking.collapse.clone(),
+        rescores: ranking.rescores.clone(),
         fusion: ranking.fusion.clone(),
         from: None,
         size: Some(fusion.window),

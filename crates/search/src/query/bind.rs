@@ -275,6 +275,7 @@ impl<'a> Binder<'a> {
             return Ok(BoundQuery::nothing(format!("unmapped field [{path}]")));
         };
         let selection = self.select_term(&field, value)?;
+        let constant_boost = boost * field.boost;
         match selection {
             Selection::Term(term) if field.index && field.has_patterns() => {
                 self.scored_term(&field, &term, boost)
@@ -283,7 +284,7 @@ impl<'a> Binder<'a> {
                 let boost = self.boolean_score(&field, number, boost)?;
                 Ok(convert::constant(&field, Selection::Number(number), boost))
             }
-            other => Ok(convert::constant(&field, other, boost)),
+            other => Ok(convert::constant(&field, other, constant_boost)),
         }
     }
 

@@ -13,7 +13,7 @@ use limber_store::sync::Mutex;
 use serde_json::Value;
 
 use super::bind::Binder;
-use crate::context::documents::{DocumentName, NamedDocument};
+use crate::context::documents::{DocumentName, NamedDocument, NamedDocuments};
 use crate::error::{Error, check_request};
 
 /// What a query has read from the documents that it refers to, by index.
@@ -40,21 +40,57 @@ impl Binder<'_> {
         name: &DocumentName,
         read: impl FnOnce(Result<Option<NamedDocument>, RequestError>) -> Result<F, RequestError>,
     ) -> Result<Arc<F>, Error> {
-        // The lock is held while the document is read, so that the other shards wait for the result.
+        self.once(lookup, what, &name.index, |documents| {
+            let document = documents.read(name);
+            if let Ok(Some(document)) = &document {
+                limber_mapping::claim_parsed(&document.source)?;
+            }
+            read(document).map_err(Error::Lookup)
+        })
+    }
+
+    /// Returns what `read` finds in the documents of `index` that match a query, which are searched for once
+    /// per request. Only `path` of their sources is read.
+    ///
+    /// # Errors
+    /// As those of [`Self::look_up`].
+    pub(crate) fn look_up_matches<F>(
+        &self,
+        lookup: &Lookup<F>,
+        what: &str,
+        index: &str,
+        query: &Value,
+        path: &str,
+        read: impl FnOnce(Vec<NamedDocument>) -> Result<F, RequestError>,
+    ) -> Result<Arc<F>, Error> {
+        self.once(lookup, what, index, |documents| {
+            let found = documents.find(index, query, path).map_err(Error::Lookup)?;
+            for document in &found {
+                limber_mapping::claim_parsed(&document.source)?;
+            }
+            read(found).map_err(Error::Lookup)
+        })
+    }
+
+    /// Returns the result for this index that is kept, or else keeps that of `read`.
+    fn once<F>(
+        &self,
+        lookup: &Lookup<F>,
+        what: &str,
+        index: &str,
+        read: impl FnOnce(&dyn NamedDocuments) -> Result<F, Error>,
+    ) -> Result<Arc<F>, Error> {
+        // The lock is held while documents are read, so that the other shards wait for the result.
         let mut known = lookup.0.lock();
-        if let Some((_, found)) = known.iter().find(|(index, _)| *index == name.index) {
+        if let Some((_, found)) = known.iter().find(|(known, _)| known == index) {
             return Ok(found.clone());
         }
         let Some(documents) = &self.shard().documents else {
             return Err(Error::Lookup(RequestError::unsupported(format_args!("{what} here"))));
         };
         check_request()?;
-        let document = documents.read(name);
-        if let Ok(Some(document)) = &document {
-            limber_mapping::claim_parsed(&document.source)?;
-        }
-        let found = Arc::new(read(document).map_err(Error::Lookup)?);
-        known.push((name.index.clone(), found.clone()));
+        let found = Arc::new(read(&**documents)?);
+        known.push((index.to_owned(), found.clone()));
         check_request()?;
         Ok(found)
     }

@@ -57,6 +57,7 @@ impl<'a> Binder<'a> {
         boost: f32,
         terms: Vec<(Box<[u8]>, u64)>,
     ) -> Result<Bm25, Error> {
+        let boost = boost * field.boost;
         let norms = self.norms(field)?;
         if !norms.counts_occurrences() {
             return Ok(self.bm25(boost, terms, norms));
@@ -78,6 +79,7 @@ impl<'a> Binder<'a> {
         terms: &[Box<[u8]>],
         doc_freq: u64,
     ) -> Result<Bm25, Error> {
+        let boost = boost * field.boost;
         let norms = self.norms(field)?;
         if !norms.counts_occurrences() {
             return Ok(self.bm25(boost, vec![(Box::default(), doc_freq)], norms));

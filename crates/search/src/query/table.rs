@@ -4,7 +4,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::compound::{
-    bool_query, boosting, constant_score, dis_max, function_score, match_all, pinned, rule, wrapper,
+    bool_query, boosting, constant_score, dis_max, function_score, match_all, pinned, rule, template, wrapper,
 };
 use super::full_text::{
     combined_fields, intervals, match_phrase, match_text, more_like_this, multi_match, query_string,
@@ -71,6 +71,7 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("span_or", spans::parse_or),
     ("span_term", spans::parse_term),
     ("span_within", spans::parse_within),
+    ("template", template::parse),
     ("term", term::parse),
     ("terms", terms::parse),
     ("terms_set", terms_set::parse),

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::aggregations::{AggregationsRequest, ReadAggregations};
 use super::alias_filter::AliasFilter;
 use super::read_query::read_query;
-use super::slice::parse_slice;
+use super::slice::{parse_search_after, parse_slice};
 use super::suggest::Suggest;
 use super::{
     Collapse, FieldFormat, Fusion, Highlight, PointInTime, Rescore, ScriptField, Sort, StoredFields,
@@ -165,6 +165,10 @@ pub struct SearchRequest {
     pub named_documents: Vec<DocumentName>,
     /// `search_pipeline`: a name or a definition. The caller runs the search through the pipeline.
     pub pipeline: Option<Value>,
+    /// `verbose_pipeline`: the response shows what each processor of the pipeline was given and made.
+    pub verbose_pipeline: bool,
+    /// The body as the first processor of a verbose pipeline is shown it; `None` otherwise.
+    pub shown_body: Option<Arc<Value>>,
     /// Memory that parsing the request allocated, for a caller that keeps it; 0 if allocations are not
     /// counted.
     pub held_bytes: u64,
@@ -216,6 +220,8 @@ impl Default for SearchRequest {
             cache_key: None,
             named_documents: Vec::new(),
             pipeline: None,
+            verbose_pipeline: false,
+            shown_body: None,
             held_bytes: 0,
         }
     }
@@ -291,6 +297,9 @@ impl SearchRequest {
                         ("aggs" | "aggregations", Some(read)) if value.is_object() => {
                             request.aggregations = Some(read(value)?);
                         }
+                        ("rescore", _) => {
+                            request.rescores = Rescore::parse_list(value, members.get("query"))?;
+                        }
                         _ => request.parse_key(key, value)?,
                     }
                 }
@@ -316,6 +325,9 @@ impl SearchRequest {
         if may_be_kept && super::determinism::is_deterministic(body) {
             request.cache_key = url.cache_key(body);
             request.named_documents = super::determinism::named_documents(body);
+        }
+        if request.verbose_pipeline {
+            request.shown_body = Some(Arc::new(body.clone()));
         }
         request.held_bytes = u64::try_from(work::allocated_bytes() - before_bytes).unwrap_or(0);
         Ok(request)
@@ -369,13 +381,14 @@ impl SearchRequest {
             "derived" if value.is_object() => self.runtime_mappings.extend(runtime_of_derived(value)?),
             "highlight" => self.highlight = Some(Highlight::parse(value)?),
             "collapse" => self.collapse = Some(Arc::new(Collapse::parse(value)?)),
-            "rescore" => self.rescores = Rescore::parse_list(value)?,
+            "rescore" => self.rescores = Rescore::parse_list(value, None)?,
             // Parsed when all other keys are known: its default window is the size.
             "retriever" => {}
             "suggest" => self.suggest = Some(Arc::new(Suggest::parse(value)?)),
             "search_pipeline" if value.is_object() => self.pipeline = Some(value.clone()),
             "search_pipeline" if is_scalar => self.pipeline = json::scalar_text(value).map(Value::String),
-            "ext" | "knn" | "rank" | "sub_searches" | "verbose_pipeline" => {
+            "verbose_pipeline" if is_scalar => self.verbose_pipeline = json::boolean(value)?,
+            "ext" | "knn" | "rank" | "sub_searches" => {
                 return Err(RequestError::unsupported(format_args!("[{key}] in [search]")));
             }
             _ => return Err(unknown()),
@@ -477,20 +490,6 @@ pub(super) fn size(value: i32) -> Result<u32, RequestError> {
 
 pub(super) fn terminate_after(value: i32) -> Result<u32, RequestError> {
     u32::try_from(value).map_err(|_| RequestError::illegal_argument("terminateAfter must be > 0"))
-}
-
-fn parse_search_after(value: &Value) -> Result<Vec<Value>, RequestError> {
-    let Value::Array(values) = value else { return Err(json::unknown_key("search_after", value)) };
-    if values.is_empty() {
-        return Err(RequestError::illegal_argument("Values must contains at least one value."));
-    }
-    match values.iter().find(|value| value.is_array() || value.is_object()) {
-        Some(nested) => Err(RequestError::parsing(format!(
-            "Expected [VALUE_STRING] or [VALUE_NUMBER] or [VALUE_BOOLEAN] or [VALUE_NULL] but found [{}] inside search_after.",
-            json::token(nested)
-        ))),
-        None => Ok(values.clone()),
-    }
 }
 
 #[cfg(test)]

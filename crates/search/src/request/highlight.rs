@@ -188,7 +188,7 @@ fn texts(value: &Value) -> Result<Vec<String>, RequestError> {
 }
 
 /// Options of a field that can also be set for all fields.
-const OPTIONS: [(&str, ValueKind); 19] = [
+const OPTIONS: [(&str, ValueKind); 20] = [
     ("pre_tags", ValueKind::Texts),
     ("post_tags", ValueKind::Texts),
     ("fragment_size", ValueKind::Int),
@@ -201,6 +201,7 @@ const OPTIONS: [(&str, ValueKind); 19] = [
     ("boundary_scanner", ValueKind::Text),
     ("boundary_scanner_locale", ValueKind::Text),
     ("max_analyzed_offset", ValueKind::Int),
+    ("max_analyzer_offset", ValueKind::Int),
     ("boundary_chars", ValueKind::Text),
     ("boundary_max_scan", ValueKind::Int),
     ("fragmenter", ValueKind::Text),
@@ -271,7 +272,8 @@ impl Options {
                 })
             }
             "boundary_scanner_locale" => check_locale(&json::text(value)?)?,
-            "max_analyzed_offset" => {
+            // OpenSearch's name is the second.
+            "max_analyzed_offset" | "max_analyzer_offset" => {
                 let offset = json::int(value)?;
                 if offset < -1 || offset == 0 {
                     let reason = "[max_analyzed_offset] must be a positive integer, or -1";

@@ -43,7 +43,7 @@ pub use point_in_time::PointInTime;
 pub use read_query::read_query;
 pub use rescore::Rescore;
 pub(crate) use rescore::RescoreMode;
-pub use retriever::Fusion;
+pub use retriever::{Fusion, Ranking, Share};
 pub use script_fields::ScriptField;
 pub(crate) use sort::{GeoSort, NestedSort, SHARD_DOC};
 pub use sort::{Missing, NumericType, Order, ScriptSort, Sort};

@@ -4,7 +4,7 @@
 //! Source: Elasticsearch's `RescorerBuilder`, `QueryRescorerBuilder`, `QueryRescoreMode`.
 
 use limber_mapping::{ObjectParser, RequestError};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::read_query::read_query;
 use crate::query::Query;
@@ -70,17 +70,28 @@ impl Rescore {
     /// Source: `RescorerBuilder#DEFAULT_WINDOW_SIZE`.
     const WINDOW: u32 = 10;
 
-    /// Parses the value of `rescore`: one object or a list of objects.
-    pub(super) fn parse_list(value: &Value) -> Result<Vec<Rescore>, RequestError> {
+    /// Parses the value of `rescore`: one object or a list of objects. `search_query` is the query of the
+    /// search, for rescoring by a script that changes its score.
+    pub(super) fn parse_list(
+        value: &Value,
+        search_query: Option<&Value>,
+    ) -> Result<Vec<Rescore>, RequestError> {
         let items = match value {
             Value::Array(items) => items.as_slice(),
             one @ Value::Object(_) => std::slice::from_ref(one),
             other => return Err(json::unknown_key("rescore", other)),
         };
-        items.iter().map(Rescore::parse).collect()
+        let mut rescores = Vec::with_capacity(items.len());
+        for item in items {
+            if item.get("script").is_some_and(Value::is_object) && !rescores.is_empty() {
+                return Err(RequestError::unsupported("[script] after another [rescore]"));
+            }
+            rescores.push(Rescore::parse(item, search_query)?);
+        }
+        Ok(rescores)
     }
 
-    fn parse(value: &Value) -> Result<Rescore, RequestError> {
+    fn parse(value: &Value, search_query: Option<&Value>) -> Result<Rescore, RequestError> {
         let Value::Object(members) = value else {
             return Err(RequestError::parsing("unexpected token [END_ARRAY] after [null]"));
         };
@@ -93,9 +104,7 @@ impl Rescore {
                     ));
                 }
                 ("query", Value::Object(body)) => found = Some(Rescore::parse_query(body)?),
-                ("script", Value::Object(_)) => {
-                    return Err(RequestError::unsupported("[script] in [rescore]"));
-                }
+                ("script", Value::Object(body)) => found = Some(Rescore::parse_script(body, search_query)?),
                 (key, Value::Object(_)) => {
                     return Err(ObjectParser::no_named_object(key));
                 }
@@ -116,6 +125,27 @@ impl Rescore {
         }
         let found = found.ok_or_else(|| RequestError::parsing("missing rescore type"))?;
         Ok(Rescore { window, ..found })
+    }
+
+    /// Parses `script` of Elasticsearch 9: the script's value replaces the score, which it sees as `_score`.
+    fn parse_script(
+        body: &Map<String, Value>,
+        search_query: Option<&Value>,
+    ) -> Result<Rescore, RequestError> {
+        let parser = ObjectParser::new("script");
+        if let Some(unknown) = body.keys().find(|key| *key != "script") {
+            return Err(parser.unknown(unknown));
+        }
+        let script = body.get("script").ok_or_else(|| ObjectParser::required("script"))?;
+        let all = json!({"match_all": {}});
+        let query = json!({"script_score": {"query": search_query.unwrap_or(&all), "script": script}});
+        Ok(Rescore {
+            window: Rescore::WINDOW,
+            query: read_query(&query).map_err(|cause| parser.failed("script", cause))?,
+            query_weight: 0.0,
+            rescore_query_weight: 1.0,
+            mode: RescoreMode::Total,
+        })
     }
 
     fn parse_query(body: &Map<String, Value>) -> Result<Rescore, RequestError> {
@@ -153,7 +183,6 @@ const PARSER: ObjectParser<'_> = ObjectParser::new("query");
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     /// Reasons recorded from Elasticsearch 9.4.3.
     #[test]
@@ -182,7 +211,7 @@ mod tests {
                 "[query] failed to parse field [score_mode]",
             ),
             (json!({"query": {"rescore_query": query}, "window_size": "a"}), "For input string: \"a\""),
-            (json!({"script": {}}), "[script] in [rescore] is not supported by Limber yet"),
+            (json!({"script": {"foo": 1}}), "[script] unknown field [foo]"),
         ] {
             assert_eq!(Rescore::parse_list(&value).unwrap_err().reason, reason, "{value}");
         }

@@ -1,5 +1,5 @@
-//! `retriever`: a search given as a tree of retrievers. Source: Elasticsearch's `StandardRetrieverBuilder`
-//! and `RRFRetrieverBuilder`, and its documentation of the rule retriever.
+//! `retriever`: a search given as a tree of retrievers. Source: Elasticsearch's `StandardRetrieverBuilder`,
+//! `RRFRetrieverBuilder`, `LinearRetrieverBuilder`, and its documentation of the other ones.
 
 use std::sync::Arc;
 
@@ -8,20 +8,90 @@ use serde_json::{Map, Value, json};
 
 use super::SearchRequest;
 use super::read_query::read_query;
+use super::rescore::Rescore;
 use crate::values::json;
 
-/// `rrf`: several rankings combined by ranks instead of scores (reciprocal rank fusion).
+/// `rrf` and `linear`: several rankings combined by ranks (reciprocal rank fusion) or by scores.
 #[derive(Debug, Clone)]
 pub struct Fusion {
-    /// The searches whose hits are fused, each with a query of its own.
-    pub rankings: Vec<SearchRequest>,
-    /// The greater it is, the less the rank matters.
-    pub rank_constant: u32,
+    /// The searches whose hits are fused.
+    pub rankings: Vec<Ranking>,
+    /// What a hit adds to its score for its place in a ranking.
+    pub share: Share,
     /// Number of hits of each ranking that count.
     pub window: u32,
 }
 
-const RANK_CONSTANT_DEFAULT: i32 = 60;
+/// One of the searches of a [`Fusion`].
+#[derive(Debug, Clone)]
+pub struct Ranking {
+    /// The search, with a query of its own.
+    pub search: SearchRequest,
+    /// What its hits' shares are multiplied by.
+    pub weight: f32,
+    /// How its scores are made comparable; only used by [`Share::Score`].
+    pub normalizer: Normalizer,
+}
+
+/// What a hit adds to its score for its place in a ranking.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Share {
+    /// `rrf`: 1 / (constant + rank). The greater the constant is, the less the rank matters.
+    Rank {
+        /// `rank_constant`.
+        constant: u32,
+    },
+    /// `linear`: its normalized score.
+    Score,
+}
+
+/// How the scores of a ranking are made comparable to those of others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Normalizer {
+    /// Scores are used as they are.
+    None,
+    /// The least score becomes 0 and the greatest 1.
+    MinMax,
+    /// Scores are divided by the square root of the sum of their squares.
+    L2,
+}
+
+impl Normalizer {
+    fn parse(value: &Value) -> Result<Normalizer, RequestError> {
+        match json::text(value)?.as_str() {
+            "none" => Ok(Normalizer::None),
+            "minmax" => Ok(Normalizer::MinMax),
+            "l2_norm" => Ok(Normalizer::L2),
+            other => {
+                let reason = format!("Unknown normalizer [{other}]");
+                Err(RequestError::illegal_argument(reason))
+            }
+        }
+    }
+
+    /// Replaces scores by normalized ones.
+    pub fn normalize(self, scores: &mut [f32]) {
+        match self {
+            Normalizer::None => {}
+            Normalizer::MinMax => {
+                let min = scores.iter().copied().fold(f32::INFINITY, f32::min);
+                let max = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                // Equal scores stay as they are, as in Elasticsearch's `MinMaxScoreNormalizer`.
+                if max - min > 1e-6 {
+                    scores.iter_mut().for_each(|score| *score = (*score - min) / (max - min));
+                }
+            }
+            Normalizer::L2 => {
+                let norm = scores.iter().map(|score| score * score).sum::<f32>().sqrt();
+                if norm > 1e-6 {
+                    scores.iter_mut().for_each(|score| *score /= norm);
+                }
+            }
+        }
+    }
+}
+
+const RANK_CONSTANT_DEFAULT: u32 = 60;
 /// Largest nesting of retrievers.
 const DEPTH_MAX: usize = 10;
 /// Maximum number of rankings of one fusion.
@@ -50,15 +120,13 @@ impl SearchRequest {
         };
         match name.as_str() {
             "standard" => self.take_standard(options),
-            "rrf" => self.take_fusion(options, depth),
+            "rrf" | "linear" => self.take_fusion(name, options, depth),
             "rule" => self.take_rule(options, depth),
-            "knn"
-            | "linear"
-            | "rescorer"
-            | "text_similarity_reranker"
-            | "random_reranker"
-            | "pinned"
-            | "diversify" => Err(RequestError::unsupported(format_args!("the retriever [{name}]"))),
+            "pinned" => self.take_pinned(options, depth),
+            "rescorer" => self.take_rescorer(options, depth),
+            "knn" | "text_similarity_reranker" | "random_reranker" | "diversify" => {
+                Err(RequestError::unsupported(format_args!("the retriever [{name}]")))
+            }
             other => {
                 let reason = format!("unknown retriever [{other}]");
                 Err(RequestError::bad_request("named_object_not_found_exception", reason))
@@ -117,57 +185,161 @@ impl SearchRequest {
         Ok(whole)
     }
 
-    fn take_fusion(&mut self, options: &Map<String, Value>, depth: usize) -> Result<Value, RequestError> {
-        let (mut constant, mut window) = (RANK_CONSTANT_DEFAULT, None);
-        let (mut retrievers, mut filter) = (None, None);
+    /// Parses `pinned`: another retriever, with documents that come first.
+    fn take_pinned(&mut self, options: &Map<String, Value>, depth: usize) -> Result<Value, RequestError> {
+        let (mut pinned, mut retriever) = (Map::new(), None);
         for (key, value) in options {
             match key.as_str() {
-                "retrievers" => retrievers = value.as_array(),
-                "rank_constant" => constant = json::int(value)?,
-                "rank_window_size" => window = Some(json::int(value)?),
-                "filter" => filter = Some(value.clone()),
+                "ids" | "docs" => drop(pinned.insert(key.clone(), value.clone())),
+                "retriever" => retriever = Some(value),
+                "rank_window_size" => drop(json::int(value)?),
                 "min_score" => self.min_score = Some(json::float(value)?),
                 "_name" => drop(json::text(value)?),
-                "query" | "fields" => {
-                    return Err(RequestError::unsupported(format_args!("[{key}] in the retriever [rrf]")));
-                }
-                other => return Err(unknown("rrf", other)),
+                other => return Err(unknown("pinned", other)),
             }
         }
-        let retrievers = retrievers.map_or(&[][..], Vec::as_slice);
+        let retriever = retriever.ok_or_else(|| ObjectParser::required("retriever"))?;
+        let organic = self.take_retriever(retriever, depth + 1)?;
+        if self.fusion.is_some() {
+            let reason = "[rrf] or [linear] within the retriever [pinned]";
+            return Err(RequestError::unsupported(reason));
+        }
+        pinned.insert("organic".into(), organic);
+        let whole = json!({ "pinned": pinned });
+        self.query = Some(read_query(&whole)?);
+        Ok(whole)
+    }
+
+    /// Parses `rescorer`: another retriever, whose best hits are rescored.
+    fn take_rescorer(&mut self, options: &Map<String, Value>, depth: usize) -> Result<Value, RequestError> {
+        let (mut retriever, mut rescore) = (None, None);
+        for (key, value) in options {
+            match key.as_str() {
+                "retriever" => retriever = Some(value),
+                "rescore" => rescore = Some(value),
+                "min_score" => self.min_score = Some(json::float(value)?),
+                "_name" => drop(json::text(value)?),
+                other => return Err(unknown("rescorer", other)),
+            }
+        }
+        let retriever = retriever.ok_or_else(|| ObjectParser::required("retriever"))?;
+        let rescore = rescore.ok_or_else(|| ObjectParser::required("rescore"))?;
+        let query = self.take_retriever(retriever, depth + 1)?;
+        if self.fusion.is_some() {
+            let reason = "[rrf] or [linear] within the retriever [rescorer]";
+            return Err(RequestError::unsupported(reason));
+        }
+        self.rescores.extend(Rescore::parse_list(rescore, Some(&query))?);
+        Ok(query)
+    }
+
+    /// Parses `rrf` or `linear`.
+    fn take_fusion(
+        &mut self,
+        kind: &str,
+        options: &Map<String, Value>,
+        depth: usize,
+    ) -> Result<Value, RequestError> {
+        let mut given = FusionOptions::parse(kind, options)?;
+        self.min_score = given.min_score.or(self.min_score);
         let refuse = |reason: String| Err(RequestError::illegal_argument(reason));
-        if retrievers.is_empty() || retrievers.len() > RANKINGS_MAX {
-            return refuse(format!("[retrievers] of [rrf] must be 1 to {RANKINGS_MAX}"));
+        if given.retrievers.is_empty() || given.retrievers.len() > RANKINGS_MAX {
+            return refuse(format!("[retrievers] of [{kind}] must be 1 to {RANKINGS_MAX}"));
         }
-        if constant < 1 {
-            return refuse(format!(
-                "[rank_constant] must be greater or equal to [1] for [rrf] but was [{constant}]"
-            ));
-        }
-        let window = window.unwrap_or(self.size() as i32);
+        let window = given.window.unwrap_or(self.size() as i32);
         if window < 1 {
             return refuse(format!("[rank_window_size] must be greater than 0, was: {window}"));
         }
         let (mut rankings, mut queries) = (Vec::new(), Vec::new());
-        for retriever in retrievers {
-            // From 9.x on, retrievers can be weighted: an object with `retriever` and `weight`.
-            if retriever.get("weight").is_some() {
-                return Err(RequestError::unsupported("[weight] in the retriever [rrf]"));
+        for entry in std::mem::take(&mut given.retrievers) {
+            let weight = match entry.get("weight") {
+                None => 1.0,
+                Some(weight) => json::float(weight)?,
+            };
+            if weight < 0.0 {
+                return refuse(format!("[weight] must be non-negative, got [{weight}]"));
             }
-            let retriever = retriever.get("retriever").unwrap_or(retriever);
-            let mut ranking = SearchRequest { size: Some(window as u32), ..SearchRequest::default() };
-            let query = ranking.take_retriever(retriever, depth + 1)?;
-            if let Some(filter) = filter.clone().filter(|_| ranking.fusion.is_none()) {
-                ranking.query = Some(read_query(&within(query.clone(), Some(filter)))?);
+            let normalizer = match entry.get("normalizer") {
+                None => given.normalizer,
+                Some(normalizer) => Normalizer::parse(normalizer)?,
+            };
+            let retriever = entry.get("retriever").unwrap_or(&entry);
+            let mut search = SearchRequest { size: Some(window as u32), ..SearchRequest::default() };
+            let query = search.take_retriever(retriever, depth + 1)?;
+            if let Some(filter) = given.filter.clone().filter(|_| search.fusion.is_none()) {
+                search.query = Some(read_query(&within(query.clone(), Some(filter)))?);
             }
             queries.push(query);
-            rankings.push(ranking);
+            rankings.push(Ranking { search, weight, normalizer });
         }
-        let any = within(json!({"bool": {"should": queries, "minimum_should_match": 1}}), filter);
+        let any = within(json!({"bool": {"should": queries, "minimum_should_match": 1}}), given.filter);
         self.query = Some(read_query(&any)?);
-        self.fusion =
-            Some(Arc::new(Fusion { rankings, rank_constant: constant as u32, window: window as u32 }));
+        self.fusion = Some(Arc::new(Fusion { rankings, share: given.share, window: window as u32 }));
         Ok(any)
+    }
+}
+
+/// The options of `rrf` and `linear`.
+struct FusionOptions {
+    /// Retrievers, or objects with `retriever`, `weight` and `normalizer`.
+    retrievers: Vec<Value>,
+    filter: Option<Value>,
+    window: Option<i32>,
+    min_score: Option<f32>,
+    normalizer: Normalizer,
+    share: Share,
+}
+
+impl FusionOptions {
+    fn parse(kind: &str, options: &Map<String, Value>) -> Result<FusionOptions, RequestError> {
+        let is_linear = kind == "linear";
+        let mut given = FusionOptions {
+            retrievers: Vec::new(),
+            filter: None,
+            window: None,
+            min_score: None,
+            normalizer: Normalizer::None,
+            share: if is_linear { Share::Score } else { Share::Rank { constant: RANK_CONSTANT_DEFAULT } },
+        };
+        let (mut query, mut fields) = (None, Vec::new());
+        for (key, value) in options {
+            match key.as_str() {
+                "retrievers" => given.retrievers = value.as_array().cloned().unwrap_or_default(),
+                "rank_constant" if !is_linear => {
+                    let constant = json::int(value)?;
+                    let constant = u32::try_from(constant).ok().filter(|&constant| constant > 0).ok_or_else(|| {
+                        RequestError::illegal_argument(format!(
+                            "[rank_constant] must be greater or equal to [1] for [rrf] but was [{constant}]"
+                        ))
+                    })?;
+                    given.share = Share::Rank { constant };
+                }
+                "normalizer" if is_linear => given.normalizer = Normalizer::parse(value)?,
+                "rank_window_size" => given.window = Some(json::int(value)?),
+                "filter" => given.filter = Some(value.clone()),
+                "min_score" => given.min_score = Some(json::float(value)?),
+                "query" => query = Some(json::text(value)?),
+                "fields" => fields = value.as_array().cloned().unwrap_or_default(),
+                "_name" => drop(json::text(value)?),
+                other => return Err(unknown(kind, other)),
+            }
+        }
+        match query {
+            Some(_) if !given.retrievers.is_empty() => {
+                let reason = format!("[{kind}] cannot combine [retrievers] and [query]");
+                Err(RequestError::illegal_argument(reason))
+            }
+            // There are no fields of an inference here, so that one ranking has all fields.
+            Some(query) => {
+                let mut body = json!({"query": query, "type": "most_fields", "lenient": true});
+                if !fields.is_empty() {
+                    body["fields"] = fields.into();
+                }
+                given.retrievers = vec![json!({"standard": {"query": {"multi_match": body}}})];
+                Ok(given)
+            }
+            None => Ok(given),
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! `slice`: "which part of the hits does this client want?" Several clients share a scroll or a point in
-//! time without overlap.
+//! "Which part of the hits does this client want?" `slice` lets several clients share a scroll or a point in
+//! time without overlap; `search_after` is the page after a hit.
 
 use limber_mapping::{ObjectParser, RequestError};
 use serde_json::Value;
@@ -51,6 +51,21 @@ pub(super) fn parse_slice(value: &Value) -> Result<Slice, RequestError> {
 }
 
 const PARSER: ObjectParser<'_> = ObjectParser::new("slice");
+
+/// Parses the sort values of the last hit of the page before.
+pub(super) fn parse_search_after(value: &Value) -> Result<Vec<Value>, RequestError> {
+    let Value::Array(values) = value else { return Err(json::unknown_key("search_after", value)) };
+    if values.is_empty() {
+        return Err(RequestError::illegal_argument("Values must contains at least one value."));
+    }
+    match values.iter().find(|value| value.is_array() || value.is_object()) {
+        Some(nested) => Err(RequestError::parsing(format!(
+            "Expected [VALUE_STRING] or [VALUE_NUMBER] or [VALUE_BOOLEAN] or [VALUE_NULL] but found [{}] inside search_after.",
+            json::token(nested)
+        ))),
+        None => Ok(values.clone()),
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -111,6 +111,7 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
                 "dfs_query_then_fetch" => request.counts_all_shards = true,
                 other => return Err(RequestError::illegal_argument(format!("No search type for [{other}]"))),
             },
+            "verbose_pipeline" => request.verbose_pipeline = flag(value)?,
             "search_pipeline" => {
                 if request.pipeline.as_ref().is_some_and(Value::is_object) {
                     return Err(RequestError::illegal_argument(

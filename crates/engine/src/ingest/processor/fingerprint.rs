@@ -15,7 +15,7 @@ use super::super::document::path::FieldPath;
 use super::super::document::value::{is_floating, java_type};
 use super::super::document::{IngestDocument, check_depth};
 use super::super::options::Options;
-use super::{Flow, Processor};
+use super::{Flow, Processor, flat_fingerprint};
 
 #[derive(Debug, Clone, Copy)]
 enum Method {
@@ -46,7 +46,12 @@ struct Fingerprint {
 
 /// Compiles the processor. Options: `fields`; optional `target_field` (`fingerprint`), `salt` (empty),
 /// `method` (`SHA-1`) and `ignore_missing` (false).
+///
+/// Options that only OpenSearch's processor has make that one.
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
+    if flat_fingerprint::is_meant(options) {
+        return flat_fingerprint::parse(options);
+    }
     let mut fields = options.strings("fields")?;
     if fields.is_empty() {
         return Err(options.error("fields", "must specify at least one field"));

@@ -19,15 +19,19 @@ struct GrokProcessor {
     expressions: Vec<Grok>,
     trace_match: bool,
     ignore_missing: bool,
+    /// `capture_all_matches` of OpenSearch, which is what Elasticsearch always does: a name that is captured
+    /// several times becomes a list.
+    captures_all: bool,
 }
 
 /// Compiles the processor. Options: `field` and `patterns`; optional `trace_match` (false), `ignore_missing`
-/// (false), `ecs_compatibility` (`disabled`) and `pattern_definitions`.
+/// (false), `ecs_compatibility` (`disabled`), `capture_all_matches` (true) and `pattern_definitions`.
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.path("field")?;
     let patterns = options.strings("patterns")?;
     let trace_match = options.bool_or("trace_match", false)?;
     let ignore_missing = options.bool_or("ignore_missing", false)?;
+    let captures_all = options.bool_or("capture_all_matches", true)?;
     let ecs = options.string_or("ecs_compatibility", "disabled")?;
     if patterns.is_empty() {
         return Err(options.error("patterns", "List of patterns must not be empty"));
@@ -53,7 +57,7 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
             options.error("patterns", &format!("Invalid regex pattern found in: [{pattern}]. {reason}"))
         })?);
     }
-    Ok(Box::new(GrokProcessor { field, expressions, trace_match, ignore_missing }))
+    Ok(Box::new(GrokProcessor { field, expressions, trace_match, ignore_missing, captures_all }))
 }
 
 impl Processor for GrokProcessor {
@@ -67,7 +71,8 @@ impl Processor for GrokProcessor {
             let mut rest = found.as_slice();
             while let Some(first) = rest.first() {
                 let count = rest.iter().take_while(|other| other.name == first.name).count();
-                let value = make(document, &rest[..count])?;
+                let kept = if self.captures_all { count } else { 1 };
+                let value = make(document, &rest[..kept])?;
                 FieldPath::parse(first.name)?.set(document, value)?;
                 rest = &rest[count..];
             }

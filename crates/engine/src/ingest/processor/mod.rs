@@ -18,6 +18,7 @@ mod drop;
 pub mod enrich;
 mod fail;
 mod fingerprint;
+mod flat_fingerprint;
 pub mod geoip;
 mod grok;
 mod gsub;
@@ -32,6 +33,7 @@ mod remove;
 mod remove_by_pattern;
 mod rename;
 mod reroute;
+mod routing_hash;
 pub mod script;
 mod set;
 mod sort;
@@ -44,11 +46,13 @@ mod urldecode;
 pub mod user_agent;
 
 pub use contract::{Flow, Parse, Processor};
+
 pub(crate) use text::pieces;
 
 /// Every processor except `foreach` and `pipeline`, which the runner itself executes, and `enrich`, `geoip`,
 /// `script` and `user_agent`, which need resources of the node.
 pub const PROCESSORS: &[(&str, Parse)] = &[
+    ("acl_routing", routing_hash::parse_acl),
     ("append", append::parse),
     ("bytes", bytes::parse),
     ("circle", circle::parse),
@@ -65,6 +69,7 @@ pub const PROCESSORS: &[(&str, Parse)] = &[
     ("fingerprint", fingerprint::parse),
     ("grok", grok::parse),
     ("gsub", gsub::parse),
+    ("hierarchical_routing", routing_hash::parse_hierarchical),
     ("html_strip", html_strip::parse),
     ("join", join::parse),
     ("json", json::parse),

@@ -1,6 +1,7 @@
 //! `remove`: "remove these fields", or with `keep`, all others.
 //!
-//! Source: Elasticsearch's `RemoveProcessor`.
+//! Source: Elasticsearch's `RemoveProcessor`, and OpenSearch's, where `exclude_field` names the fields that
+//! stay.
 
 use limber_mapping::RequestError;
 
@@ -21,10 +22,15 @@ struct Keep {
     fields: Vec<Text>,
 }
 
-/// Compiles the processor. Optional: `field`, `keep` and `ignore_missing` (false).
+/// Compiles the processor. Optional: `field`, `keep` (`exclude_field` of OpenSearch) and `ignore_missing`
+/// (false).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let fields = options.string_or_list("field")?;
-    let keep = options.string_or_list("keep")?;
+    let excluded = options.string_or_list("exclude_field")?;
+    if fields.is_some() && excluded.is_some() {
+        return Err(options.error("field", "either field or exclude_field can be set"));
+    }
+    let keep = options.string_or_list("keep")?.or(excluded);
     let ignore_missing = options.bool_or("ignore_missing", false)?;
     match (fields, keep) {
         (Some(_), Some(_)) => {

@@ -19,13 +19,14 @@ struct Rename {
 }
 
 /// Compiles the processor. Options: `field` and `target_field`; optional `ignore_missing` (false) and
-/// `override` (false).
+/// `override` (false), which OpenSearch calls `override_target`.
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
+    let overwrite = options.bool_or("override_target", false)?;
     Ok(Box::new(Rename {
         field: options.field_name("field")?,
         target: options.field_name("target_field")?,
         ignore_missing: options.bool_or("ignore_missing", false)?,
-        overwrite: options.bool_or("override", false)?,
+        overwrite: options.bool_or("override", overwrite)?,
     }))
 }
 

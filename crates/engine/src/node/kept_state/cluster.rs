@@ -13,8 +13,17 @@ use crate::node::life::segment_memory::{SIZE, check_budget};
 use crate::settings::nest;
 
 /// The parts of `_cluster/state` that a request can name.
-const METRICS: [&str; 8] =
-    ["_all", "blocks", "metadata", "nodes", "routing_table", "routing_nodes", "master_node", "version"];
+const METRICS: [&str; 9] = [
+    "_all",
+    "blocks",
+    "cluster_manager_node",
+    "metadata",
+    "nodes",
+    "routing_table",
+    "routing_nodes",
+    "master_node",
+    "version",
+];
 
 impl Node {
     /// Returns the body of `GET /_cluster/state/{metrics}/{index}`; `metrics` is a comma-separated list or
@@ -35,6 +44,10 @@ impl Node {
         if wants("version") {
             state.insert("version".into(), catalog.version.into());
             state.insert("state_uuid".into(), format!("{}-{}", self.cluster_uuid(), catalog.version).into());
+        }
+        // OpenSearch's name, which is only shown where it is asked for.
+        if list.contains(&"cluster_manager_node") {
+            state.insert("cluster_manager_node".into(), self.node_id().into());
         }
         if wants("master_node") {
             state.insert("master_node".into(), self.node_id().into());

@@ -38,6 +38,7 @@ use crate::node::kept_state::state_file::Doubt;
 use crate::node::policy::lifecycle::Lifecycles;
 use crate::node::policy::transforms::Transforms;
 use crate::node::reading::named_documents::DocumentsOf;
+use crate::search_pipeline::SearchPipelineStats;
 use crate::settings::ClusterSettings;
 use crate::shard::{FlakeIds, Host, NodeCaches, ShardServices, store_error};
 use crate::snapshot::running::Snapshots;
@@ -111,6 +112,7 @@ pub struct Node {
     pub(in crate::node) recoveries: Recoveries,
     pub(in crate::node) settings: ArcSwap<ClusterSettings>,
     pub(in crate::node) pipelines: Registry,
+    pub(in crate::node) search_pipeline_stats: Arc<SearchPipelineStats>,
     pub(in crate::node) scripts: Arc<Scripts>,
     /// The resources that analyzers read from the node.
     pub(in crate::node) analysis: Arc<NodeAnalysis>,
@@ -216,6 +218,7 @@ impl Node {
             recoveries: Recoveries::default(),
             settings: ArcSwap::from_pointee(restored.settings),
             pipelines: restored.pipelines,
+            search_pipeline_stats: Arc::default(),
             scripts: restored.scripts,
             analysis: restored.analysis,
             is_flooded: AtomicBool::new(false),

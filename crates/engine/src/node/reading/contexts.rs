@@ -7,6 +7,7 @@ use limber_mapping::RequestError;
 use limber_search::query::Query;
 use limber_search::request::PointInTime;
 use limber_search::{SearchContext, SearchRequest, SearchResponse, ShardsSummary};
+use serde_json::{Map, Value, json};
 
 use super::placement::Placement;
 use super::search::Pinned;
@@ -156,6 +157,33 @@ impl Node {
     /// Returns the open points in time that belong to the caller.
     pub fn points_in_time(&self) -> Vec<contexts::OpenedPointInTime> {
         self.contexts.points_in_time(self.now_millis())
+    }
+
+    /// Returns the segments that points in time hold, in the form of `GET _segments`: shards by index and
+    /// number, each with a list of copies, one for each point in time.
+    ///
+    /// # Errors
+    /// `search_context_missing_exception` for a point in time that is not open.
+    pub fn point_in_time_segments(&self, ids: &[String]) -> Result<Value> {
+        let mut indices = Map::new();
+        for id in ids {
+            check_point_in_time_id(id)?;
+            let context = self.contexts.get::<contexts::PointInTime>(id, None)?;
+            for (snapshot, shard) in context.shards.iter().zip(&context.counted) {
+                let Ok(core) = shard.core() else { continue };
+                let segments: Map<String, Value> =
+                    core.describe_views(&snapshot.segments, &Value::Null).into_iter().collect();
+                let index = indices.entry(&*snapshot.index.name).or_insert_with(|| json!({"shards": {}}));
+                let copies = &mut index["shards"][snapshot.shard.to_string()];
+                if !copies.is_array() {
+                    *copies = json!([]);
+                }
+                if let Some(copies) = copies.as_array_mut() {
+                    copies.push(json!({ "segments": segments }));
+                }
+            }
+        }
+        Ok(json!({ "indices": indices }))
     }
 
     /// Closes a point in time. Returns how many shards it had. Fails with `BadRequest` for an invalid id.

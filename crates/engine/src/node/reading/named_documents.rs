@@ -3,9 +3,12 @@
 use std::sync::Weak;
 
 use limber_mapping::RequestError;
-use limber_search::{DocumentName, NamedDocument, NamedDocuments, RuledDocuments};
-use serde_json::{Map, Value};
+use limber_search::{
+    DocumentName, NamedDocument, NamedDocuments, RuledDocuments, SearchRequest, UrlParameters,
+};
+use serde_json::{Map, Value, json};
 
+use super::placement::Placement;
 use crate::api::*;
 use crate::node::Node;
 
@@ -27,6 +30,29 @@ impl NamedDocuments for DocumentsOf {
         let (metadata, _) = node.catalog.load().single(&name.index)?;
         let mapping = node.live(&metadata)?.core.mapping.load_full();
         Ok(Some(NamedDocument { source: document.source, mapping }))
+    }
+
+    fn find(&self, index: &str, query: &Value, path: &str) -> Result<Vec<NamedDocument>> {
+        let Some(node) = self.0.upgrade() else {
+            return Err(RequestError::unavailable("node_closed_exception", "node closed"));
+        };
+        let indices = node.live_of(index, IndicesOptions::SEARCH)?;
+        let windows = indices.iter().map(|(_, live)| live.core.settings.load().max_result_window);
+        let (Some(size), Some((_, first))) = (windows.min(), indices.first()) else {
+            return Ok(Vec::new());
+        };
+        let mapping = first.core.mapping.load_full();
+        let body = json!({"query": query, "size": size, "_source": [path], "track_total_hits": false});
+        let request = SearchRequest::parse(&body, &UrlParameters(Vec::new()))?;
+        let flag = limber_work::cancelled().unwrap_or_default();
+        let options = IndicesOptions::SEARCH;
+        let found = node.search(index, options, Placement::default(), &request, None, flag);
+        let (response, _) = found.map_err(|error| error.to_request_error())?;
+        if let Some(failure) = response.shards.failures.first() {
+            return Err(failure.reason.clone());
+        }
+        let documents = response.hits.into_iter().filter_map(|hit| hit.source);
+        Ok(documents.map(|source| NamedDocument { source, mapping: mapping.clone() }).collect())
     }
 
     fn apply_rules(&self, sets: &[String], match_criteria: &Map<String, Value>) -> Result<RuledDocuments> {

@@ -1,5 +1,8 @@
 //! Stores, returns and deletes search pipelines, which survive restarts, and applies them to searches.
 
+use std::sync::Arc;
+use std::time::Instant;
+
 use limber_mapping::RequestError;
 use limber_search::{CountRequest, SearchRequest, SearchResponse};
 use limber_text::wildcard;
@@ -8,7 +11,7 @@ use serde_json::{Map, Value};
 use super::search::Pinned;
 use crate::api::Result;
 use crate::node::Node;
-use crate::search_pipeline::{PipelineRun, SearchPipeline};
+use crate::search_pipeline::{PipelineMetrics, PipelineRun, SearchPipeline, SearchPipelineStats};
 
 /// The name that stands for "no pipeline".
 const NONE: &str = "_none";
@@ -16,20 +19,31 @@ const NONE: &str = "_none";
 const PIPELINES_MAX: usize = 1_000;
 
 /// The running pipeline of a search, and the search request as it changed it.
-pub(in crate::node) struct Piped(Option<(SearchPipeline, PipelineRun, SearchRequest)>);
+pub(in crate::node) struct Piped(Option<Running>);
+
+struct Running {
+    pipeline: SearchPipeline,
+    run: PipelineRun,
+    changed: SearchRequest,
+    /// The totals of the pipeline; `None` if it is not a stored one.
+    metrics: Option<Arc<PipelineMetrics>>,
+    stats: Arc<SearchPipelineStats>,
+}
 
 impl Piped {
     /// Returns the search to run.
     pub(in crate::node) fn request<'r>(&'r self, given: &'r SearchRequest) -> &'r SearchRequest {
-        self.0.as_ref().map_or(given, |(_, _, changed)| changed)
+        self.0.as_ref().map_or(given, |running| &running.changed)
     }
 
     /// Applies the pipeline to the response.
     pub(in crate::node) fn finish(&mut self, response: &mut SearchResponse) -> Result<()> {
-        match self.0.take() {
-            Some((pipeline, run, _)) => pipeline.change_response(response, run),
-            None => Ok(()),
-        }
+        let Some(running) = self.0.take() else { return Ok(()) };
+        let metrics = running.metrics.as_deref();
+        let started = Instant::now();
+        let outcome = running.pipeline.change_response(response, running.run, metrics);
+        running.stats.add_response(metrics, started.elapsed(), outcome.is_err());
+        outcome
     }
 }
 
@@ -37,7 +51,7 @@ impl Node {
     /// Carries out `PUT _search/pipeline/{id}`: validates and stores a pipeline, replacing one with the same
     /// id.
     pub fn put_search_pipeline(&self, id: &str, body: &Value) -> Result<()> {
-        SearchPipeline::parse(id, body, &self.scripts)?;
+        let metrics = SearchPipeline::parse(id, body, &self.scripts)?.metrics();
         let _changing = self.changing.lock();
         let state = self.state.load_full();
         let count = state.search_pipelines.as_object().map_or(0, Map::len);
@@ -45,7 +59,15 @@ impl Node {
             let reason = format!("there are [{PIPELINES_MAX}] search pipelines already");
             return Err(RequestError::illegal_argument(reason));
         }
-        self.change_state(|state| state.search_pipelines[id] = body.clone())
+        self.change_state(|state| state.search_pipelines[id] = body.clone())?;
+        // From now on the statistics show it.
+        self.search_pipeline_stats.of(id, metrics);
+        Ok(())
+    }
+
+    /// Returns the section `search_pipeline` of `_nodes/stats`.
+    pub fn search_pipeline_stats(&self) -> Value {
+        self.search_pipeline_stats.to_json()
     }
 
     /// Returns `{id: body}` of the pipelines that match one of these comma-separated names and patterns.
@@ -65,16 +87,25 @@ impl Node {
         let count = left.len();
         left.retain(|id, _| !wildcard::matches(pattern, id));
         match left.len() < count {
-            true => self.change_state(|state| state.search_pipelines = Value::Object(left)),
+            true => {
+                self.search_pipeline_stats.retain(|id| left.contains_key(id));
+                self.change_state(|state| state.search_pipelines = Value::Object(left))
+            }
             false => Ok(()),
         }
     }
 
-    /// Returns the pipeline of a search: that of the request, or else the default of its indices.
-    fn search_pipeline(&self, given: Option<&Value>, pinned: &Pinned) -> Result<Option<SearchPipeline>> {
+    /// Returns the pipeline of a search: that of the request, or else the default of its indices. A stored
+    /// pipeline comes with its name.
+    fn search_pipeline(
+        &self,
+        given: Option<&Value>,
+        pinned: &Pinned,
+    ) -> Result<Option<(Option<String>, SearchPipeline)>> {
         let id = match given {
             Some(body @ Value::Object(_)) => {
-                return SearchPipeline::parse("_ad_hoc_pipeline", body, &self.scripts).map(Some);
+                let pipeline = SearchPipeline::parse("_ad_hoc_pipeline", body, &self.scripts)?;
+                return Ok(Some((None, pipeline)));
             }
             Some(id) => id.as_str().map(str::to_owned),
             None => default_pipeline(pinned),
@@ -83,7 +114,8 @@ impl Node {
         let state = self.state.load_full();
         let undefined = || RequestError::illegal_argument(format!("Pipeline {id} is not defined"));
         let body = state.search_pipelines.get(&id).ok_or_else(undefined)?;
-        SearchPipeline::parse(&id, body, &self.scripts).map(Some)
+        let pipeline = SearchPipeline::parse(&id, body, &self.scripts)?;
+        Ok(Some((Some(id), pipeline)))
     }
 
     /// Applies the pipeline to a search request. A point in time has no default pipeline, as in OpenSearch.
@@ -91,14 +123,27 @@ impl Node {
         if request.pipeline.is_none() && request.pit.is_some() {
             return Ok(Piped(None));
         }
-        let Some(pipeline) = self.search_pipeline(request.pipeline.as_ref(), pinned)? else {
-            return Ok(Piped(None));
+        let Some((id, pipeline)) = self.search_pipeline(request.pipeline.as_ref(), pinned)? else {
+            return match request.verbose_pipeline {
+                true => Err(RequestError::illegal_argument(
+                    "The 'verbose pipeline' option requires a search pipeline to be defined.",
+                )),
+                false => Ok(Piped(None)),
+            };
         };
         let charge = self.ledger.request.charge(0, "<search pipeline>");
         let mut run = PipelineRun::new(charge.map_err(|error| crate::shard::store_error(&error))?);
+        if let Some(body) = &request.shown_body {
+            run.be_verbose(body);
+        }
         let mut changed = request.clone();
-        pipeline.change_request(&mut changed, &mut run)?;
-        Ok(Piped(Some((pipeline, run, changed))))
+        let metrics = id.map(|id| self.search_pipeline_stats.of(&id, pipeline.metrics()));
+        let started = Instant::now();
+        let outcome = pipeline.change_request(&mut changed, &mut run, metrics.as_deref());
+        let stats = self.search_pipeline_stats.clone();
+        stats.add_request(metrics.as_deref(), started.elapsed(), outcome.is_err());
+        outcome?;
+        Ok(Piped(Some(Running { pipeline, run, changed, metrics, stats })))
     }
 
     /// Applies the default pipeline of the indices to a count, which it sees as a search without hits.

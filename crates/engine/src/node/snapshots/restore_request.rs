@@ -90,6 +90,13 @@ impl RestoreRequest {
                     let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
                     request.ignore_index_settings = names.map(with_prefix).collect();
                 }
+                // OpenSearch's: where the restored shards are read.
+                "storage_type" if value == "local" => {}
+                "storage_type" => {
+                    return Err(RequestError::unsupported(format_args!(
+                        "[storage_type: {value}] of a restore"
+                    )));
+                }
                 _ => return Err(RequestError::illegal_argument(format!("Unknown parameter {key}"))),
             }
         }

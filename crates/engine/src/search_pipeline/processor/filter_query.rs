@@ -8,19 +8,26 @@ use limber_script::Scripts;
 use limber_search::SearchRequest;
 use limber_search::query::Query;
 use limber_search::request::read_query;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::ChangesRequest;
 use crate::api::Result;
 use crate::ingest::Options;
 use crate::search_pipeline::PipelineRun;
 
-struct FilterQuery(Query);
+struct FilterQuery {
+    query: Query,
+    /// The query as the pipeline has it.
+    shown: Value,
+}
 
 /// Compiles the processor. Option: `query`.
 pub(super) fn parse(options: &mut Options, _: &Arc<Scripts>) -> Result<Box<dyn ChangesRequest>> {
     match options.optional_map("query")? {
-        Some(query) => Ok(Box::new(FilterQuery(read_query(&Value::Object(query))?))),
+        Some(query) => {
+            let shown = Value::Object(query);
+            Ok(Box::new(FilterQuery { query: read_query(&shown)?, shown }))
+        }
         None => Err(RequestError::illegal_argument(
             "Did not specify the query property in processor of type filter_query",
         )),
@@ -29,6 +36,15 @@ pub(super) fn parse(options: &mut Options, _: &Arc<Scripts>) -> Result<Box<dyn C
 
 impl ChangesRequest for FilterQuery {
     fn change(&self, request: &mut SearchRequest, _: &mut PipelineRun) -> Result<()> {
-        request.narrow(self.0.clone())
+        request.narrow(self.query.clone())
+    }
+
+    fn show(&self, _: &SearchRequest, shown: &mut Map<String, Value>) {
+        let mut parts = Map::new();
+        if let Some(query) = shown.shift_remove("query") {
+            parts.insert("must".to_owned(), json!([query]));
+        }
+        parts.insert("filter".to_owned(), json!([self.shown]));
+        shown.insert("query".to_owned(), json!({ "bool": parts }));
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use limber_script::Scripts;
 use limber_search::SearchRequest;
+use serde_json::{Map, Value};
 
 use super::ChangesRequest;
 use crate::api::Result;
@@ -37,5 +38,9 @@ impl ChangesRequest for Oversample {
         // Saturates like Java's cast to `int`. The limit of the result window is checked later.
         let wanted = (f64::from(size) * self.factor).ceil().min(f64::from(i32::MAX)) as u32;
         request.put("size", &wanted.into())
+    }
+
+    fn show(&self, request: &SearchRequest, shown: &mut Map<String, Value>) {
+        shown.insert("size".to_owned(), request.size().into());
     }
 }

@@ -68,6 +68,14 @@ fn member(request: &SearchRequest, name: &str) -> ContextValue {
     }
 }
 
+fn json_of(value: &ContextValue) -> Value {
+    match value.view() {
+        View::Bool(flag) => flag.into(),
+        View::Number(text) => serde_json::from_str(&text).unwrap_or(Value::Null),
+        _ => Value::String(value.java_text()),
+    }
+}
+
 /// Applies what the script changed.
 fn take_over(
     request: &mut SearchRequest,
@@ -95,12 +103,7 @@ fn take_over(
             let reason = format!("class {found} cannot be cast to class java.lang.{class}");
             return Err(refused("class_cast_exception", reason));
         }
-        let json = match value.view() {
-            View::Bool(flag) => flag.into(),
-            View::Number(text) => serde_json::from_str(&text).unwrap_or(Value::Null),
-            _ => Value::String(value.java_text()),
-        };
-        request.put(name, &json).map_err(|error| script.failed(error))?;
+        request.put(name, &json_of(&value)).map_err(|error| script.failed(error))?;
     }
     Ok(())
 }
@@ -118,5 +121,15 @@ impl ChangesRequest for ScriptProcessor {
                 _ => Ok(()),
             }
         })
+    }
+
+    fn show(&self, request: &SearchRequest, shown: &mut Map<String, Value>) {
+        let unset = SearchRequest::default();
+        for (name, _) in MEMBERS {
+            let value = member(request, name);
+            if !value.equals(&member(&unset, name)) {
+                shown.insert(name.to_owned(), json_of(&value));
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use limber_script::Scripts;
 use limber_search::{SearchRequest, SearchResponse};
+use serde_json::{Map, Value};
 
 use super::{collapse, filter_query, oversample, rename_field, script, sort, split, truncate_hits};
 use crate::api::Result;
@@ -14,6 +15,10 @@ use crate::search_pipeline::PipelineRun;
 pub(crate) trait ChangesRequest {
     /// Changes the search, or fails with the reason.
     fn change(&self, request: &mut SearchRequest, run: &mut PipelineRun) -> Result<()>;
+
+    /// Makes the same change in the body that a verbose pipeline shows, after [`ChangesRequest::change`] made
+    /// it in `request`.
+    fn show(&self, request: &SearchRequest, shown: &mut Map<String, Value>);
 }
 
 /// A processor that runs after the search.

@@ -51,6 +51,17 @@ pub(super) const ROWS: &[Row] = &[
     ("GET", "/_cluster/stats", "cluster:monitor/stats"),
     ("GET", "/_cluster/stats/nodes/{node}", "cluster:monitor/stats"),
     ("GET POST", "/_cluster/allocation/explain", "cluster:monitor/allocation/explain"),
+    (
+        "GET",
+        "/_cluster/decommission/awareness/{attribute}/_status",
+        "cluster:admin/decommission/awareness/get",
+    ),
+    (
+        "PUT",
+        "/_cluster/decommission/awareness/{attribute}/{value}",
+        "cluster:admin/decommission/awareness/put",
+    ),
+    ("DELETE", "/_cluster/decommission/awareness", "cluster:admin/decommission/awareness/delete"),
     ("POST", "/_cluster/voting_config_exclusions", "cluster:admin/voting_config/add_exclusions"),
     ("DELETE", "/_cluster/voting_config_exclusions", "cluster:admin/voting_config/clear_exclusions"),
     ("GET", "/_prometheus/metrics", "cluster:monitor/nodes/stats"),

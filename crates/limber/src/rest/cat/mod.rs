@@ -19,6 +19,7 @@ mod recovery;
 mod repositories;
 mod rows;
 mod segment_memory;
+mod segment_replication;
 mod segments;
 mod shards;
 mod snapshots;
@@ -113,6 +114,18 @@ pub const ROUTES: &[Route] = &[
     get("/_cat/repositories", with_table_parameters![], repositories::repositories),
     get("/_cat/segment_memory", with_table_parameters![], segment_memory::segment_memory),
     get("/_cat/segment_memory/{index}", with_table_parameters![], segment_memory::segment_memory),
+    get("/_cat/pit_segments", with_table_parameters![], segments::pit_segments),
+    get("/_cat/pit_segments/_all", with_table_parameters![], segments::all_pit_segments),
+    get(
+        "/_cat/segment_replication",
+        with_table_parameters!["active_only", "completed_only", "detailed", "shards"],
+        segment_replication::segment_replication,
+    ),
+    get(
+        "/_cat/segment_replication/{index}",
+        with_table_parameters!["active_only", "completed_only", "detailed", "shards"],
+        segment_replication::segment_replication,
+    ),
     get("/_cat/segments", with_table_parameters![], segments::segments),
     get("/_cat/segments/{index}", with_table_parameters![], segments::segments),
     get("/_cat/shards", with_table_parameters![], shards::shards),

@@ -9,6 +9,7 @@ use super::table::{Cell, Column, Table, number, text};
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::rest::options::indices_options;
+use crate::rest::searches::pits;
 
 const COLUMNS: &[Column] = &[
     text("index", "i,idx", "index name"),
@@ -36,6 +37,36 @@ pub fn segments(app: &App, request: &Request) -> Result<Response> {
     }
     let options = indices_options(request, IndicesOptions::BROADCAST)?;
     let answer = app.node.segments(request.param("index").unwrap_or("_all"), options)?;
+    add_rows(app, &mut table, &answer);
+    table.render(request)
+}
+
+/// Answers OpenSearch's `GET _cat/pit_segments`: the segments that the points in time of the body hold.
+pub fn pit_segments(app: &App, request: &Request) -> Result<Response> {
+    if request.flag_or("help", false)? {
+        return Table::new(COLUMNS).render(request);
+    }
+    let ids = pits::ids(&request.json()?.unwrap_or(Value::Null))?;
+    of_points_in_time(app, request, &ids)
+}
+
+/// Answers OpenSearch's `GET _cat/pit_segments/_all`.
+pub fn all_pit_segments(app: &App, request: &Request) -> Result<Response> {
+    if request.flag_or("help", false)? {
+        return Table::new(COLUMNS).render(request);
+    }
+    let ids: Vec<String> = app.node.points_in_time().into_iter().map(|point| point.id).collect();
+    of_points_in_time(app, request, &ids)
+}
+
+fn of_points_in_time(app: &App, request: &Request, ids: &[String]) -> Result<Response> {
+    let mut table = Table::new(COLUMNS);
+    add_rows(app, &mut table, &app.node.point_in_time_segments(ids)?);
+    table.render(request)
+}
+
+/// Adds a row for each segment of an answer in the form of `GET _segments`.
+fn add_rows(app: &App, table: &mut Table, answer: &Value) {
     let host = app.config.http_address.rsplit_once(':').map_or("127.0.0.1", |(host, _)| host);
     let objects = |value: &Value| value.as_object().cloned().unwrap_or_default();
     for (index, body) in objects(&answer["indices"]) {
@@ -64,5 +95,4 @@ pub fn segments(app: &App, request: &Request) -> Result<Response> {
             }
         }
     }
-    table.render(request)
 }

@@ -15,6 +15,14 @@ const GET: &[&str] =
     with_indices_options!["flat_settings", "include_defaults", "local", "master_timeout", "features"];
 const CHANGE: &[&str] = with_indices_options!["timeout", "master_timeout", "wait_for_active_shards"];
 
+const OPEN: &[&str] = with_indices_options![
+    "timeout",
+    "master_timeout",
+    "wait_for_active_shards",
+    "wait_for_completion",
+    "task_execution_timeout"
+];
+
 /// The features that `GET /{index}` can return.
 const FEATURES: [&str; 3] = ["aliases", "mappings", "settings"];
 
@@ -25,8 +33,8 @@ pub const ROUTES: &[Route] = &[
     slow(&[Method::Delete], "/{index}", CHANGE, delete),
     route(&[Method::Get], "/{index}", GET, get),
     route(&[Method::Head], "/{index}", GET, exists),
-    slow(&[Method::Post], "/{index}/_open", CHANGE, open),
-    slow(&[Method::Post], "/_open", CHANGE, open),
+    slow(&[Method::Post], "/{index}/_open", OPEN, open),
+    slow(&[Method::Post], "/_open", OPEN, open),
     slow(&[Method::Post], "/{index}/_unfreeze", CHANGE, unfreeze),
     slow(&[Method::Post], "/{index}/_close", CHANGE, close),
     slow(&[Method::Post], "/_close", CHANGE, close),
@@ -110,7 +118,17 @@ fn open(app: &App, request: &Request) -> Result<Response> {
         request,
         IndicesOptions { expand_open: false, ..IndicesOptions::METADATA_OPEN_CLOSED },
     )?;
-    let started = app.node.open_index(request.param("index").unwrap_or("_all"), options)?;
+    let index = request.param("index").unwrap_or("_all");
+    if !request.flag_or("wait_for_completion", true)? {
+        let (node, index) = (app.node.clone(), index.to_owned());
+        let description = format!("indices[{index}]");
+        let task = app.node.tasks().spawn("indices:admin/open", description, move || {
+            let started = node.open_index(&index, options)?;
+            Ok(json!({"acknowledged": true, "shards_acknowledged": started}))
+        })?;
+        return Ok(Response::ok(json!({"task": task})));
+    }
+    let started = app.node.open_index(index, options)?;
     Ok(Response::ok(json!({"acknowledged": true, "shards_acknowledged": started})))
 }
 

@@ -1,7 +1,7 @@
 //! Mappings: put, get, and the mapping of single fields.
 
 use limber_engine::{IndicesOptions, Result};
-use limber_mapping::RequestError;
+use limber_mapping::with_defaults;
 use serde_json::{Map, Value, json};
 
 use crate::http::request::{Method, Request};
@@ -42,9 +42,7 @@ fn get(app: &App, request: &Request) -> Result<Response> {
 }
 
 fn get_field(app: &App, request: &Request) -> Result<Response> {
-    if request.flag_or("include_defaults", false)? {
-        return Err(RequestError::unsupported("parameter [include_defaults] of the get field mapping API"));
-    }
+    let include_defaults = request.flag_or("include_defaults", false)?;
     let options = indices_options(request, IndicesOptions::METADATA)?;
     let patterns = request.list("fields");
     let mut answer = Map::new();
@@ -58,6 +56,7 @@ fn get_field(app: &App, request: &Request) -> Result<Response> {
                 .any(|pattern| pattern == "_all" || limber_text::wildcard::matches(pattern, &path))
             {
                 let name = path.rsplit('.').next().unwrap_or(&path).to_owned();
+                let definition = if include_defaults { with_defaults(&definition) } else { definition };
                 found.insert(path.clone(), json!({"full_name": path, "mapping": {name: definition}}));
             }
         }

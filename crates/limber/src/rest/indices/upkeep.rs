@@ -13,9 +13,14 @@ use crate::rest::{App, Route};
 
 const REFRESH: &[&str] = with_indices_options![];
 const FLUSH: &[&str] = with_indices_options!["force", "wait_if_ongoing"];
-const MERGE: &[&str] =
-    with_indices_options!["max_num_segments", "only_expunge_deletes", "flush", "wait_for_completion"];
-const CLEAR: &[&str] = with_indices_options!["query", "fielddata", "fields", "request", "index"];
+const MERGE: &[&str] = with_indices_options![
+    "max_num_segments",
+    "only_expunge_deletes",
+    "flush",
+    "wait_for_completion",
+    "primary_only"
+];
+const CLEAR: &[&str] = with_indices_options!["query", "fielddata", "fields", "file", "request", "index"];
 
 const fn on(pool: PoolName, route: Route) -> Route {
     Route { pool, ..route }
@@ -63,6 +68,8 @@ fn force_merge(app: &App, request: &Request) -> Result<Response> {
             "cannot set only_expunge_deletes and max_num_segments at the same time, those two parameters are mutually exclusive",
         ]));
     }
+    // OpenSearch's. There are no copies to leave out.
+    request.flag("primary_only")?;
     let index = request.param("index").unwrap_or("_all");
     if !request.flag_or("wait_for_completion", true)? {
         let node = app.node.clone();
@@ -81,7 +88,10 @@ fn clear_cache(app: &App, request: &Request) -> Result<Response> {
     let options = indices_options(request, IndicesOptions::BROADCAST)?;
     let (queries, requests, fielddata) =
         (request.flag("query")?, request.flag("request")?, request.flag("fielddata")?);
-    let names_one = [queries, requests, fielddata].contains(&Some(true)) || request.param("fields").is_some();
+    // OpenSearch's cache of files in a remote store, which does not exist here.
+    let files = request.flag("file")?;
+    let names_one =
+        [queries, requests, fielddata, files].contains(&Some(true)) || request.param("fields").is_some();
     // If no cache is named, all are cleared. No field data is kept in memory.
     let (queries, requests) = (queries.unwrap_or(!names_one), requests.unwrap_or(!names_one));
     let index = request.param("index").unwrap_or("_all");

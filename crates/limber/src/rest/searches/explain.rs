@@ -39,9 +39,6 @@ const QUERY_PARAMETERS: [&str; 6] =
     ["q", "df", "analyzer", "analyze_wildcard", "default_operator", "lenient"];
 
 fn explain(app: &App, request: &Request) -> Result<Response> {
-    if request.param("stored_fields").is_some() {
-        return Err(RequestError::unsupported("parameter [stored_fields] of [_explain]"));
-    }
     let (index, id) = (request.path("index"), request.path("id"));
     let body = request.json()?.unwrap_or(Value::Null);
     let mut search = Map::new();
@@ -58,6 +55,10 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
     search.insert("explain".into(), true.into());
     search.insert("size".into(), 1.into());
     search.insert("search_pipeline".into(), "_none".into());
+    let stored = request.list("stored_fields");
+    if !stored.is_empty() {
+        search.insert("stored_fields".into(), json!(stored));
+    }
     let url = request.query.iter().filter(|(name, _)| QUERY_PARAMETERS.contains(&name.as_str())).cloned();
     let search = SearchRequest::parse(&Value::Object(search), &UrlParameters(url.collect()))?;
     let (found, _) = app
@@ -82,19 +83,23 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
         None => json!({"value": 0.0, "description": "no matching clause", "details": []}),
     };
     answer.insert("explanation".into(), explanation);
-    if let Some(filter) = source_filter::from_request(request).filter(|filter| filter.fetch) {
-        let shown = source_filter::apply(Some(&filter), &present.source)?;
-        limber_mapping::claim_parsed(&shown)?;
-        answer.insert(
-            "get".into(),
-            json!({
-                "_seq_no": present.identity.seq_no,
-                "_primary_term": present.identity.primary_term,
-                "found": true,
-                "_source": limber_mapping::parse_source(&shown)
-                    .map_err(|error| RequestError::internal("exception", error.to_string()))?,
-            }),
-        );
+    let filter = source_filter::from_request(request).filter(|filter| filter.fetch);
+    if filter.is_some() || !stored.is_empty() {
+        let mut get = json!({
+            "_seq_no": present.identity.seq_no,
+            "_primary_term": present.identity.primary_term,
+            "found": true,
+        });
+        if let Some(filter) = filter {
+            let shown = source_filter::apply(Some(&filter), &present.source)?;
+            limber_mapping::claim_parsed(&shown)?;
+            get["_source"] = limber_mapping::parse_source(&shown)
+                .map_err(|error| RequestError::internal("exception", error.to_string()))?;
+        }
+        if let Some(fields) = found.hits.first().and_then(|hit| hit.fields.as_deref()) {
+            get["fields"] = fields.clone();
+        }
+        answer.insert("get".into(), get);
     }
     Ok(Response::ok(Value::Object(answer)))
 }

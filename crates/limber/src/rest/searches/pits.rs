@@ -49,9 +49,8 @@ fn open(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(json!({"pit_id": id, "_shards": shards.to_json(), "creation_time": creation_time})))
 }
 
-/// Returns the ids in the body's member `pit_id`: a string or a list.
-fn ids(request: &Request) -> Result<Vec<String>> {
-    let body: Value = request.json_required()?;
+/// Returns the ids in a body's member `pit_id`: a string or a list.
+pub(in crate::rest) fn ids(body: &Value) -> Result<Vec<String>> {
     if let Some(other) = body.as_object().and_then(|members| members.keys().find(|key| *key != "pit_id")) {
         return Err(RequestError::illegal_argument(format!(
             "Unknown parameter [{other}] in request body or parameter is of the wrong type[FIELD_NAME]. "
@@ -74,7 +73,7 @@ fn ids(request: &Request) -> Result<Vec<String>> {
 }
 
 fn close(app: &App, request: &Request) -> Result<Response> {
-    closed(app, ids(request)?)
+    closed(app, ids(&request.json_required()?)?)
 }
 
 fn close_all(app: &App, _: &Request) -> Result<Response> {

@@ -17,6 +17,7 @@ use crate::rest::{App, Route};
 /// URL parameters of a search.
 pub const PARAMETERS: &[&str] = with_search_options![
     "min_compatible_shard_node",
+    "phase_took",
     "pre_filter_shard_size",
     "scroll",
     "suggest_field",
@@ -26,8 +27,13 @@ pub const PARAMETERS: &[&str] = with_search_options![
 ];
 
 /// URL parameters of a search by template.
-pub const TEMPLATE_PARAMETERS: &[&str] =
-    with_search_options!["min_compatible_shard_node", "pre_filter_shard_size", "profile", "scroll",];
+pub const TEMPLATE_PARAMETERS: &[&str] = with_search_options![
+    "min_compatible_shard_node",
+    "phase_took",
+    "pre_filter_shard_size",
+    "profile",
+    "scroll",
+];
 
 const BOTH: &[Method] = &[Method::Get, Method::Post];
 
@@ -106,7 +112,8 @@ pub fn run(app: &App, request: &Request, body: Value) -> Result<Response> {
         )
         .map_err(|error| refused(&error))?;
     let pit_id = parsed.pit.as_ref().map(|point| point.id.as_str());
-    let ids = ContextIds { scroll_id: scroll_id.as_deref(), pit_id };
+    let phase_took = request.flag_or("phase_took", false)?;
+    let ids = ContextIds { scroll_id: scroll_id.as_deref(), pit_id, phase_took };
     Ok(Response::raw(200, render(app, &found, ids, total_as_int)?))
 }
 
@@ -139,6 +146,8 @@ pub fn refused(error: &limber_search::Error) -> RequestError {
 pub struct ContextIds<'r> {
     pub scroll_id: Option<&'r str>,
     pub pit_id: Option<&'r str>,
+    /// Whether the times of the phases are shown.
+    pub phase_took: bool,
 }
 
 /// Renders the response.
@@ -162,6 +171,7 @@ pub fn render(
             scroll_id: ids.scroll_id,
             pit_id: ids.pit_id,
             node_id: app.node.node_id(),
+            phase_took: ids.phase_took,
         },
     );
     written.map_err(|error| refused(&error))?;

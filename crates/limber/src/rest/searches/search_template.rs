@@ -104,7 +104,7 @@ impl Given {
 }
 
 /// Returns the source of a stored template.
-fn stored(app: &App, id: &str) -> Result<String> {
+pub fn stored(app: &App, id: &str) -> Result<String> {
     match app.node.get_script(id) {
         Some(script) if script.language == "mustache" => Ok(script.source),
         Some(script) => Err(RequestError::illegal_argument(format!(

@@ -11,6 +11,7 @@ use crate::rest::router::management as route;
 use crate::rest::{App, Route};
 
 const HEALTH: &[&str] = with_indices_options![
+    "awareness_attribute",
     "level",
     "local",
     "master_timeout",
@@ -54,6 +55,8 @@ pub const ROUTES: &[Route] = &[
 
 fn health(app: &App, request: &Request) -> Result<Response> {
     let level = request.param("level").unwrap_or("cluster");
+    // Attributes of allocation awareness, which OpenSearch shows, are not used here.
+    let level = if level == "awareness_attributes" { "cluster" } else { level };
     if !matches!(level, "cluster" | "indices" | "shards") {
         return Err(RequestError::illegal_argument(format!(
             "level parameter must be one of [cluster] or [indices] or [shards] but was [{level}]"

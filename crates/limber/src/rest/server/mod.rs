@@ -5,6 +5,7 @@ pub(super) mod allocation;
 pub(super) mod cluster;
 pub(super) mod cluster_info;
 pub(super) mod cluster_stats;
+pub(super) mod decommission;
 pub(super) mod health_report;
 pub(super) mod info;
 pub(super) mod license;

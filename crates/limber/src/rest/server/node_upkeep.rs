@@ -26,14 +26,14 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Post], "/_nodes/{node}/reload_secure_settings", &["timeout"], reload),
 ];
 
-/// Reports which threads used the CPU during the interval. It cannot show stacks; the name of a thread shows
-/// its purpose.
+/// Reports which threads used the CPU during the interval, waited (`type=wait`), or were kept from running by
+/// others or a disk (`type=block`). It cannot show stacks; the name of a thread tells its purpose.
 fn hot_threads(app: &App, request: &Request) -> Result<Response> {
-    if let Some(kind) = request.param("type").filter(|kind| *kind != "cpu") {
-        return Err(match kind {
-            "wait" | "block" | "mem" => RequestError::unsupported(format!("[type] [{kind}] of hot threads")),
-            _ => RequestError::illegal_argument(format!("type not supported [{kind}]")),
-        });
+    let kind = request.param("type").unwrap_or("cpu");
+    match kind {
+        "cpu" | "wait" | "block" => {}
+        "mem" => return Err(RequestError::unsupported(format!("[type] [{kind}] of hot threads"))),
+        _ => return Err(RequestError::illegal_argument(format!("type not supported [{kind}]"))),
     }
     let interval_ms = request.time_ms("interval")?.unwrap_or(500);
     if interval_ms > INTERVAL_MS_MAX {
@@ -51,10 +51,16 @@ fn hot_threads(app: &App, request: &Request) -> Result<Response> {
     let mut used: Vec<(f64, String)> = machine::thread_times()
         .into_iter()
         .map(|after| {
-            let earlier =
-                before.iter().find(|thread| thread.id == after.id).map_or(0.0, |thread| thread.cpu_ms);
-            let ThreadTime { id, name, cpu_ms } = after;
-            (cpu_ms - earlier, format!("{name}[{id}]"))
+            let earlier = before.iter().find(|thread| thread.id == after.id);
+            let since = |time: fn(&ThreadTime) -> f64| time(&after) - earlier.map_or(0.0, time);
+            let cpu_ms = since(|thread| thread.cpu_ms);
+            let queued_ms = since(|thread| thread.queued_ms);
+            let ms = match kind {
+                "wait" => (interval_ms as f64 - cpu_ms - queued_ms).max(0.0),
+                "block" => queued_ms + since(|thread| thread.disk_ms),
+                _ => cpu_ms,
+            };
+            (ms, format!("{}[{}]", after.name, after.id))
         })
         .filter(|(ms, _)| *ms > 0.0 || !hides_idle)
         .collect();
@@ -70,8 +76,12 @@ fn hot_threads(app: &App, request: &Request) -> Result<Response> {
     );
     for (ms, name) in used.iter().take(count) {
         let percent = ms / interval_ms.max(1) as f64 * 100.0;
+        let parts = match kind {
+            "cpu" => format!(" [cpu={percent:.1}%, other=0.0%]"),
+            _ => String::new(),
+        };
         text.push_str(&format!(
-            "   \n   {percent:.1}% [cpu={percent:.1}%, other=0.0%] ({ms:.1}ms out of {interval_ms}ms) cpu usage by thread '{name}'\n"
+            "   \n   {percent:.1}%{parts} ({ms:.1}ms out of {interval_ms}ms) {kind} usage by thread '{name}'\n"
         ));
     }
     Ok(Response::text(text))

@@ -54,6 +54,7 @@ const STATS_METRICS: &[&str] = &[
     "adaptive_selection",
     "repositories",
     "allocations",
+    "search_pipeline",
     "limber",
 ];
 
@@ -190,6 +191,9 @@ pub(in crate::rest) fn node_stats(
     }
     if wants("ingest") {
         node["ingest"] = app.node.ingest_stats();
+    }
+    if wants("search_pipeline") {
+        node["search_pipeline"] = app.node.search_pipeline_stats();
     }
     if wants("indexing_pressure") {
         node["indexing_pressure"] = pressure_section(app);

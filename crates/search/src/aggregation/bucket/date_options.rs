@@ -1,7 +1,7 @@
 //! Options of date histograms: instants, intervals and offsets. Source: Elasticsearch's
 //! `DateIntervalWrapper`, `LongBounds`.
 
-use limber_mapping::{ObjectParser, RequestError};
+use limber_mapping::RequestError;
 use serde_json::Value;
 
 use super::super::options::Options;
@@ -43,8 +43,13 @@ pub(super) fn calendar_or_fixed(
 ) -> std::result::Result<Option<Interval>, RequestError> {
     let calendar = options.text("calendar_interval")?;
     let fixed = options.text("fixed_interval")?;
-    if options.has("interval") {
-        return Err(ObjectParser::new("date_histogram").unknown_but("interval", &["fixed_interval"]));
+    if let Some(interval) = options.take("interval") {
+        if calendar.is_some() || fixed.is_some() {
+            let reason =
+                "Cannot use [interval] with [fixed_interval] or [calendar_interval] configuration options.";
+            return Err(options.refused("interval", reason));
+        }
+        return legacy_interval(options, &interval).map(Some);
     }
     Ok(match (&calendar, &fixed) {
         (Some(_), Some(_)) => {
@@ -59,6 +64,20 @@ pub(super) fn calendar_or_fixed(
         (None, Some(text)) => Some(fixed_interval(options, text)?),
         (None, None) => None,
     })
+}
+
+/// Reads `interval` of Elasticsearch 7 and OpenSearch: a calendar unit, or else a fixed length, which may be
+/// a number of milliseconds.
+fn legacy_interval(options: &Options, interval: &Value) -> std::result::Result<Interval, RequestError> {
+    let text = match interval {
+        Value::Number(millis) => format!("{millis}ms"),
+        Value::String(text) => text.clone(),
+        other => return Err(options.wrong_type("interval", other)),
+    };
+    match Interval::calendar(&text) {
+        Some(calendar) => Ok(calendar),
+        None => fixed_interval(options, &text),
+    }
 }
 
 /// Reads `offset`, a duration that may have a sign.

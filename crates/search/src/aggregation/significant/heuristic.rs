@@ -3,18 +3,46 @@
 //! Schütze, "Information Retrieval", chapters 13.5.1 and 13.5.2; `gnd` is Cilibrasi and Vitanyi's normalized
 //! Google distance.
 
+use std::sync::Arc;
+
 use limber_mapping::RequestError;
+use limber_script::{DetachedRun, DetachedScript, Script, ScriptContext};
 
 use super::super::options::Options;
 
 /// How the significance of a term is computed from its foreground and background frequencies.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Heuristic {
     Jlh,
     ChiSquare(Nxy),
     MutualInformation(Nxy),
     Gnd { background_is_superset: bool },
     Percentage,
+    Script(Arc<DetachedScript>),
+}
+
+/// Scores terms by a heuristic, one after the other.
+pub struct Scoring<'h> {
+    heuristic: &'h Heuristic,
+    run: Option<DetachedRun<'h>>,
+}
+
+impl Scoring<'_> {
+    /// Returns the score, which is not above 0 for values that are not significant.
+    ///
+    /// # Errors
+    /// Those of a script.
+    pub fn score(&mut self, counts: Frequencies) -> Result<f64, RequestError> {
+        let Some(run) = &mut self.run else { return Ok(self.heuristic.score(counts)) };
+        let whole = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        let outcome = run.run_whole(&[
+            ("_subset_freq", whole(counts.found)),
+            ("_superset_freq", whole(counts.background_found)),
+            ("_subset_size", whole(counts.size)),
+            ("_superset_size", whole(counts.background_size)),
+        ])?;
+        Ok(outcome.f64())
+    }
 }
 
 /// The options of `chi_square` and `mutual_information`.
@@ -44,7 +72,7 @@ impl Heuristic {
             if !options.has(name) {
                 continue;
             }
-            if matches!(name, "script_heuristic" | "p_value") {
+            if name == "p_value" {
                 return Err(RequestError::unsupported(format!(
                     "[{name}] in the aggregation [{}]",
                     options.kind
@@ -57,6 +85,7 @@ impl Heuristic {
             chosen = match name {
                 "jlh" => Heuristic::Jlh,
                 "percentage" => Heuristic::Percentage,
+                "script_heuristic" => Heuristic::Script(Arc::new(script(&mut own)?)),
                 "gnd" => Heuristic::Gnd { background_is_superset: flag("background_is_superset", true)? },
                 _ => {
                     let nxy = Nxy {
@@ -75,9 +104,19 @@ impl Heuristic {
         Ok(chosen)
     }
 
-    /// Returns the score, which is not above 0 for values that are not significant.
-    pub fn score(self, counts: Frequencies) -> f64 {
-        match self {
+    /// Begins to score terms.
+    pub fn scoring(&self) -> Scoring<'_> {
+        let run = match self {
+            Heuristic::Script(script) => Some(script.start()),
+            _ => None,
+        };
+        Scoring { heuristic: self, run }
+    }
+
+    fn score(&self, counts: Frequencies) -> f64 {
+        match *self {
+            // [`Scoring`] runs the script.
+            Heuristic::Script(_) => f64::NAN,
             Heuristic::Jlh => jlh(counts),
             Heuristic::Percentage => match counts.background_found {
                 0 => 0.0,
@@ -98,6 +137,15 @@ impl Heuristic {
             }
         }
     }
+}
+
+/// Takes the script that scores terms.
+fn script(own: &mut Options) -> Result<DetachedScript, RequestError> {
+    let Some(script) = own.take("script") else {
+        return Err(RequestError::illegal_argument("Required [script]"));
+    };
+    let script = Script::parse(&script).map_err(|cause| own.failed("script", cause))?;
+    DetachedScript::compile(script, ScriptContext::BucketScript)
 }
 
 fn jlh(counts: Frequencies) -> f64 {

@@ -82,15 +82,16 @@ impl Significance {
         size: u64,
         background_size: u64,
         compare_keys: impl Fn(u32, u32) -> std::cmp::Ordering,
-    ) -> Vec<Candidate> {
+    ) -> Result<Vec<Candidate>> {
+        let mut scoring = self.heuristic.scoring();
         let scored = found.filter(|&(_, doc_count, _)| doc_count >= self.shard_min_doc_count.max(1));
         let mut candidates: Vec<Candidate> = scored
             .map(|(bucket, doc_count, background)| {
                 let counts =
                     Frequencies { found: doc_count, size, background_found: background, background_size };
-                Candidate { bucket, doc_count, background, score: self.heuristic.score(counts) }
+                Ok(Candidate { bucket, doc_count, background, score: scoring.score(counts)? })
             })
-            .collect();
+            .collect::<Result<_>>()?;
         let compare = |left: &Candidate, right: &Candidate| {
             right.score.total_cmp(&left.score).then_with(|| compare_keys(left.bucket, right.bucket))
         };
@@ -99,7 +100,7 @@ impl Significance {
             candidates.truncate(self.shard_size);
         }
         candidates.sort_unstable_by(compare);
-        candidates
+        Ok(candidates)
     }
 
     /// Merges the terms of all shards, scores them again and keeps the best.
@@ -112,13 +113,14 @@ impl Significance {
         let doc_count = lists.iter().map(|list| list.doc_count).sum();
         let background = lists.iter().map(|list| list.background).sum();
         let mut all = groups(lists.into_iter().flat_map(|list| list.buckets));
+        let mut scoring = self.heuristic.scoring();
         for group in &mut all {
-            group.bucket.score = self.heuristic.score(Frequencies {
+            group.bucket.score = scoring.score(Frequencies {
                 found: group.bucket.doc_count,
                 size: doc_count,
                 background_found: group.bucket.background,
                 background_size: background,
-            });
+            })?;
         }
         all.retain(|group| group.bucket.score > 0.0 && group.bucket.doc_count >= self.min_doc_count);
         // The sort is stable: ties stay in the order of keys.

@@ -16,7 +16,7 @@ use super::super::values::refused::{check_ranges, check_shapes, not_supported};
 use super::super::values::value_type::ValueType;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::script::{BoundScript, RuntimeField};
+use crate::script::{BoundScript, RuntimeField, field_or_id};
 
 /// An aggregation's field on one shard.
 #[derive(Debug, Clone)]
@@ -167,7 +167,7 @@ fn field_of(
     aggregation: &str,
     shard: &ShardSnapshot,
 ) -> Result<Option<Arc<Field>>> {
-    match (shard.mapping.field(&options.field), options.value_type) {
+    match (field_or_id(&shard.mapping, &options.field), options.value_type) {
         (Some(field), Some(value_type)) if !value_type.fits(&field) => {
             Err(RequestError::illegal_argument(format!(
                 "Field type [{}] is incompatible with specified value_type [{}]",

@@ -46,8 +46,7 @@ fn simple(optional: i64, spec: &str) -> Result<i64, RequestError> {
         Some(percent) => {
             // Truncates the product of floats towards zero, as Java does.
             let share = optional as f32 * parse(percent)? as f32 * (1.0 / 100.0f32);
-            let share = share as i64;
-            if share < 0 { optional + share } else { share }
+            if share < 0.0 { optional + share as i64 } else { share as i64 }
         }
         None => {
             let number = parse(spec)?;
@@ -72,6 +71,8 @@ mod tests {
             ("-1", 4, Some(3)),
             ("75%", 4, Some(3)),
             ("-25%", 4, Some(3)),
+            // OpenSearch 3.8 and `Queries.calculateMinShouldMatch`: less than one clause may be missing.
+            ("-25%", 3, Some(3)),
             ("2<75%", 4, Some(3)),
             ("2<75%", 2, Some(2)),
             ("2<-1 5<80%", 4, Some(3)),

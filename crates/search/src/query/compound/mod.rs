@@ -10,4 +10,5 @@ pub(super) mod match_all;
 pub(super) mod minimum_should_match;
 pub(super) mod pinned;
 pub(super) mod rule;
+pub(super) mod template;
 pub(super) mod wrapper;

@@ -44,6 +44,8 @@ pub(in crate::query) fn parse(
             }
             ("validation_method", value) => validation = Validation::parse(value)?,
             ("ignore_unmapped", value) => ignore_unmapped = json::boolean(value)?,
+            // How Elasticsearch 7 and OpenSearch once evaluated the query; both forms have the same matches.
+            ("type", Value::String(kind)) if matches!(kind.as_str(), "memory" | "indexed") => {}
             (key, value) if common.take(key, value)? => {}
             _ => {
                 return Err(RequestError::parsing(format!(

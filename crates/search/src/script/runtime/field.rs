@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{Field, Mapping, RequestError, ValueKind};
+use limber_mapping::{Field, Mapping, RequestError, RuntimeScript, ValueKind};
 use limber_script::{Emits, Script, ScriptContext, Scripts, StoredScript};
 use limber_segment::Segment;
 
@@ -12,6 +12,9 @@ use crate::context::ShardSnapshot;
 use crate::context::columns::has_fielddata;
 use crate::error::Result;
 use crate::script::bound::BoundScript;
+
+/// The metadata field of ids.
+pub(super) const ID: &str = "_id";
 
 /// Longest chain of runtime fields that depend on one another (`AbstractScriptFieldType`'s limit).
 const CHAIN_MAX: usize = 5;
@@ -50,6 +53,17 @@ pub(crate) fn script_of(field: &Field) -> std::result::Result<Option<Script>, Re
         None => Ok(None),
         Some(script) => Script::parse(script).map(Some),
     }
+}
+
+/// Returns the field of this name. Sorts and aggregations may read `_id` as a keyword that is computed, as in
+/// Elasticsearch 7 and OpenSearch (`indices.id_field_data.enabled`).
+pub(crate) fn field_or_id(mapping: &Mapping, path: &str) -> Option<Arc<Field>> {
+    if path != ID {
+        return mapping.field(path);
+    }
+    let ids = RuntimeScript { script: None, continues_on_error: false, part: None, constant: None };
+    let field = limber_mapping::field_of_type(ID, "keyword")?;
+    Some(Arc::new(field.made_at_search(Some(ids))))
 }
 
 /// Compiles the scripts of all runtime fields of a mapping, and those that run when documents are written.

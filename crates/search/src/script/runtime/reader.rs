@@ -9,7 +9,7 @@ use limber_script::{DistinctTexts, Emitted, EmittedBlock, OpenScript, Value};
 use limber_segment::columns::{Batch, NumberColumn};
 use limber_segment::{DocId, Segment, StoredReader};
 
-use super::field::RuntimeField;
+use super::field::{ID, RuntimeField};
 use super::fielddata::Fielddata;
 use super::source::{Stored, read};
 use super::terms::RuntimeTerms;
@@ -162,6 +162,15 @@ impl<'a> RuntimeReader<'a> {
                 values.clear();
                 values.extend(constant.map(|constant| Stored::Term(constant.as_bytes().to_vec())));
                 found(position, values)?;
+            }
+            return Ok(());
+        }
+        if &*field.path == ID {
+            for (position, doc) in docs.iter().enumerate() {
+                let (id, _) = segment.id_and_routing(*doc, stored)?;
+                values.clear();
+                values.push(Stored::Term(id.to_vec()));
+                found(position as u32, values);
             }
             return Ok(());
         }

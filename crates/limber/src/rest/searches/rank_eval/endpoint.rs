@@ -14,6 +14,7 @@ use crate::http::request::{Method, Request};
 use crate::http::response::{Response, error_body};
 use crate::rest::options::{indices_options, with_indices_options};
 use crate::rest::searches::search::refused;
+use crate::rest::searches::search_template::stored;
 use crate::rest::{App, Route};
 
 const PARAMETERS: &[&str] = with_indices_options!["search_type"];
@@ -37,7 +38,7 @@ fn rank_eval(app: &App, request: &Request) -> Result<Response> {
         None | Some("query_then_fetch") => {}
         Some(other) => return Err(RequestError::unsupported(format_args!("search_type [{other}]"))),
     }
-    let wanted = RankEvalRequest::parse(body)?;
+    let wanted = RankEvalRequest::parse(body, &|id| stored(app, id))?;
     let options = indices_options(request, IndicesOptions::SEARCH)?;
     let (mut details, mut failures) = (Map::new(), Map::new());
     let mut scores: Vec<f64> = Vec::new();

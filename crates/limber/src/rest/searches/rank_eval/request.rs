@@ -1,12 +1,16 @@
 //! The body of `_rank_eval`.
 
+use std::collections::HashMap;
+
 use limber_engine::Result;
 use limber_mapping::{ObjectParser, RequestError};
+use limber_script::mustache::{Escape, Template};
 use limber_search::SourceFilter;
 use limber_search::{SearchRequest, UrlParameters};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::metric::Metric;
+use crate::http::request::parse_json;
 
 const BODY: ObjectParser<'_> = ObjectParser::new("rank_eval");
 const REQUEST: ObjectParser<'_> = ObjectParser::new("request");
@@ -35,8 +39,9 @@ pub struct Rating {
 }
 
 impl RankEvalRequest {
-    /// Parses the body. A member that is unknown, missing or of the wrong type is an error.
-    pub fn parse(body: Value) -> Result<RankEvalRequest> {
+    /// Parses the body. A member that is unknown, missing or of the wrong type is an error. `stored` returns
+    /// the source of a stored template.
+    pub fn parse(body: Value, stored: &dyn Fn(&str) -> Result<String>) -> Result<RankEvalRequest> {
         let Value::Object(mut members) = body else {
             return Err(BODY.refused("Expected START_OBJECT"));
         };
@@ -48,9 +53,12 @@ impl RankEvalRequest {
                 return Err(RequestError::illegal_argument("maxConcurrentSearchRequests must be positive"));
             }
         }
-        if members.contains_key("templates") {
-            return Err(RequestError::unsupported("[templates] in [rank_eval]"));
-        }
+        let templates = match members.shift_remove("templates") {
+            None => Templates::default(),
+            Some(templates) => {
+                Templates::parse(&templates, stored).map_err(|cause| BODY.failed("templates", cause))?
+            }
+        };
         if let Some(name) = members.keys().next() {
             return Err(BODY.unknown(name));
         }
@@ -77,24 +85,60 @@ impl RankEvalRequest {
         }
         let requests = requests
             .into_iter()
-            .map(|request| RatedRequest::parse(request, metric.k))
+            .map(|request| RatedRequest::parse(request, metric.k, &templates))
             .collect::<Result<_>>()
             .map_err(|cause| BODY.failed("requests", cause))?;
         Ok(RankEvalRequest { requests, metric })
     }
 }
 
+/// The sources of the templates of a body, by id.
+#[derive(Debug, Default)]
+struct Templates(HashMap<String, String>);
+
+impl Templates {
+    /// Parses `[{"id", "template": {"source"}}]`, where `template` may name a stored one by its `id`.
+    fn parse(value: &Value, stored: &dyn Fn(&str) -> Result<String>) -> Result<Templates> {
+        let Value::Array(list) = value else {
+            return Err(BODY.refused("templates doesn't support values of that type"));
+        };
+        let mut templates = HashMap::new();
+        for entry in list.iter().take(REQUESTS_MAX) {
+            let Some(id) = entry["id"].as_str() else { return Err(ObjectParser::required("id")) };
+            let template = &entry["template"];
+            // `inline` is the name of `source` in OpenSearch's examples.
+            let source = template.get("source").unwrap_or(&template["inline"]);
+            let source = match (source, template["id"].as_str()) {
+                (Value::String(source), _) => source.clone(),
+                (source @ Value::Object(_), _) => source.to_string(),
+                (_, Some(id)) => stored(id)?,
+                _ => return Err(ObjectParser::required("template")),
+            };
+            templates.insert(id.to_owned(), source);
+        }
+        Ok(Templates(templates))
+    }
+
+    /// Returns the search that a template makes of these parameters.
+    fn render(&self, id: &str, params: &Value) -> Result<Value> {
+        let Some(source) = self.0.get(id) else {
+            return Err(RequestError::illegal_argument(format!(
+                "there is no template [{id}] in [rank_eval]"
+            )));
+        };
+        let text = Template::parse(source, Escape::Json)?.render(params)?;
+        parse_json(text.as_bytes())
+    }
+}
+
 impl RatedRequest {
-    fn parse(value: Value, k: u32) -> Result<RatedRequest> {
+    fn parse(value: Value, k: u32, templates: &Templates) -> Result<RatedRequest> {
         let Value::Object(mut members) = value else {
             return Err(REQUEST.refused("Expected START_OBJECT"));
         };
         let built = |reason: &str| REQUEST.failed_to_build(RequestError::illegal_argument(reason));
-        for name in ["template_id", "params"] {
-            if members.contains_key(name) {
-                return Err(RequestError::unsupported(format_args!("[{name}] in [rank_eval]")));
-            }
-        }
+        let template_id = members.shift_remove("template_id");
+        let params = members.shift_remove("params").unwrap_or_else(|| json!({}));
         let summary = match members.shift_remove("summary_fields") {
             Some(Value::Array(fields)) => {
                 fields.iter().filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>()
@@ -115,7 +159,15 @@ impl RatedRequest {
             .map(Rating::parse)
             .collect::<Result<_>>()
             .map_err(|cause| REQUEST.failed("ratings", cause))?;
-        let search = members.shift_remove("request");
+        let search = match (members.shift_remove("request"), template_id) {
+            (Some(_), Some(_)) => {
+                return Err(built(
+                    "Ambiguous rated request: Set both, verbatim test request and test request template parameters.",
+                ));
+            }
+            (None, Some(template)) => Some(templates.render(template.as_str().unwrap_or_default(), &params)?),
+            (search, None) => search,
+        };
         if let Some(name) = members.keys().next() {
             return Err(REQUEST.unknown(name));
         }

@@ -190,6 +190,9 @@ impl Members<'_, '_> {
     }
 }
 
+/// Largest `max_expansions` of OpenSearch, which is its limit on clauses.
+const EXPANSIONS_MAX: i32 = 1024;
+
 const NAMES: &[&str] = &["match", "any_of", "all_of", "prefix", "wildcard", "regexp", "fuzzy", "range"];
 
 impl Rule {
@@ -283,6 +286,14 @@ impl Rule {
         for (key, value) in body {
             if key == name {
                 pattern = Some(members.text(key, value)?);
+            } else if key == "max_expansions" && name == "pattern" {
+                // OpenSearch's limit on the terms that a pattern stands for. There is no need of one here, as
+                // terms are not held together.
+                let count = members.int(key, value)?;
+                if !(1..=EXPANSIONS_MAX).contains(&count) {
+                    let reason = format!("max_expansions [{count}] must be between 1 and {EXPANSIONS_MAX}");
+                    return Err(members.failed(key, RequestError::illegal_argument(reason)));
+                }
             } else if !members.take_by(&mut by, key, value)? {
                 return Err(members.unknown(key));
             }
