@@ -123,7 +123,7 @@ impl<'a> RuntimeReader<'a> {
                     Some(first) => out.push_again(position, first),
                     None => {
                         firsts[index as usize] = Some(out.len());
-                        out.push(position, words[index as usize].as_bytes());
+                        out.push(position, words[index as usize].as_bytes())?;
                     }
                 }
             }
@@ -170,7 +170,7 @@ impl<'a> RuntimeReader<'a> {
                 let (id, _) = segment.id_and_routing(*doc, stored)?;
                 values.clear();
                 values.push(Stored::Term(id.to_vec()));
-                found(position as u32, values);
+                found(position as u32, values)?;
             }
             return Ok(());
         }
