@@ -213,7 +213,7 @@ mod tests {
             (json!({"query": {"rescore_query": query}, "window_size": "a"}), "For input string: \"a\""),
             (json!({"script": {"foo": 1}}), "[script] unknown field [foo]"),
         ] {
-            assert_eq!(Rescore::parse_list(&value).unwrap_err().reason, reason, "{value}");
+            assert_eq!(Rescore::parse_list(&value, None).unwrap_err().reason, reason, "{value}");
         }
     }
 
