@@ -65,6 +65,7 @@ impl<T: Copy> Values<T> {
         }
     }
 
+    /// Applies a function to each value.
     pub fn map<U>(self, function: impl Fn(T) -> U) -> Values<U> {
         match self {
             // The result takes the place of the values.

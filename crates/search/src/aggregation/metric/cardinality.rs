@@ -113,8 +113,8 @@ impl Render for Cardinality {
 #[derive(Debug)]
 enum Reader<'s> {
     /// The numbers, and the first number of the range of those that are collected in `seen`.
-    Numbers(NumberReader<'s>, i64),
-    Terms(TermHashes<'s>),
+    Numbers(Box<NumberReader<'s>>, i64),
+    Terms(Box<TermHashes<'s>>),
     Computed(Box<ComputedTerms<'s>>),
 }
 
@@ -152,11 +152,11 @@ impl<'s> CardinalityCollector<'s> {
             };
             let (first, width) = span.unwrap_or((0, 0));
             seen_width = width as u64;
-            Reader::Numbers(NumberReader::new(source)?, first)
+            Reader::Numbers(Box::new(NumberReader::new(source)?), first)
         } else if source.computes_terms() {
             Reader::Computed(Box::new(ComputedTerms::new(source)?))
         } else {
-            Reader::Terms(TermHashes::new(source)?)
+            Reader::Terms(Box::new(TermHashes::new(source)?))
         };
         Ok(CardinalityCollector {
             precision: request.precision,

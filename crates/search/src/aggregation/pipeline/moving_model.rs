@@ -1,7 +1,7 @@
 //! The models of `moving_avg`: what each makes of the values of a window, and what it forecasts. Source: the
 //! classes below `MovAvgModel` of Elasticsearch 7.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_script::moving_functions::{self as functions, HoltWinters};
 use serde_json::{Map, Value};
 
@@ -38,11 +38,8 @@ impl Model {
             ),
             "holt_winters" => Model::HoltWinters(seasonal(&mut settings, name, window)?),
             other => {
-                return Err(RequestError::bad_request(
-                    "named_object_not_found_exception",
-                    format!("unknown field [{other}]"),
-                )
-                .caused_by(RequestError::illegal_argument(format!("unknown model [{other}] of [{name}]"))));
+                let cause = RequestError::illegal_argument(format!("unknown model [{other}] of [{name}]"));
+                return Err(ObjectParser::no_named_object(other).caused_by(cause));
             }
         };
         match settings.keys().next() {

@@ -13,8 +13,9 @@ use limber_segment::postings::{Postings, Want};
 use limber_segment::{DocId, NO_MORE_DOCS, Segment};
 use serde_json::{Map, Value};
 
+use super::analysed::analyse;
 use super::cross_fields::analysis_of;
-use super::match_text::{analyse, joined, no_terms, zero_terms};
+use super::match_text::{joined, no_terms, zero_terms};
 use super::multi_match::parse_fields;
 use super::query_string::parse_operator;
 use crate::error::{Error, Result};

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use limber_mapping::{Field, RequestError};
 use serde_json::Value;
 
-use super::match_text::{analyse, joined, no_terms};
+use super::analysed::analyse;
+use super::match_text::{joined, no_terms};
 use crate::error::Error;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;

@@ -7,7 +7,8 @@ use limber_mapping::{Field, RequestError};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value, json};
 
-use super::match_text::{AnalysedTerm, analyse_phrase, any_of, no_terms, zero_terms};
+use super::analysed::{AnalysedTerm, analyse_phrase};
+use super::match_text::{any_of, no_terms, zero_terms};
 use super::token_graph::{GraphTerm, Step, Stretch, all_ways, is_graph, stretches};
 use super::{phrase_parts, synonym};
 use crate::cache::KeyWriter;

@@ -1,5 +1,6 @@
 //! Queries that analyse their texts (Elasticsearch's full-text queries), and their common parts.
 
+pub(super) mod analysed;
 pub(super) mod combined_fields;
 pub(super) mod cross_fields;
 pub(super) mod intervals;

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use limber_mapping::{Field, TextShingles};
 
-use super::match_text::{AnalysedTerm, any_of};
+use super::analysed::AnalysedTerm;
+use super::match_text::any_of;
 use crate::error::Error;
 use crate::primitives::SpanTree;
 use crate::query::bind::Binder;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
+use super::analysed::analyse;
 use super::lenient::lenient;
-use super::match_text::analyse;
 use super::multi_match::parse_fields;
 use super::query_string::{normalized, parse_operator};
 use super::simple_query_string_syntax::{self as syntax, Flags, Leaf, Tree, read};

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::primitives::{Docs, IntervalsNode, PatternTerms, Source};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
-use crate::query::full_text::match_text::analyse;
+use crate::query::full_text::analysed::analyse;
 use crate::query::parse::{QueryLimits, QueryNode};
 use crate::query::term_level::prefix::prefix_docs;
 use crate::query::term_level::wildcard::terms_of_pattern;
