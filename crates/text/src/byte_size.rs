@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn sizes_are_shown_in_the_largest_unit() {
         for (bytes, shown) in
-            [(0, "0b"), (1023, "1023b"), (1536, "1.5kb"), (2 << 30, "2gb"), (u64::MAX, "16383.9pb")]
+            [(0, "0b"), (1023, "1023b"), (1536, "1.5kb"), (2 << 30, "2gb"), (u64::MAX, "16384pb")]
         {
             assert_eq!(show(bytes), shown);
         }
