@@ -23,7 +23,6 @@ mod node;
 pub mod notation;
 mod offline;
 mod query_rules;
-mod routing_values;
 mod search_pipeline;
 pub mod settings;
 mod shard;

@@ -42,7 +42,7 @@ pub use context::documents::{DocumentName, NamedDocument, NamedDocuments, RuledD
 pub use context::workers::Workers;
 pub use context::{IndexRef, SearchContext, ShardSettings, ShardSnapshot};
 pub use error::{Error, Result, ShardFailure, root_cause};
-pub use execute::{RankedDocument, Ranking, count, execute, execute_page, rank};
+pub use execute::{RankedDocument, RankedDocuments, count, execute, execute_page, rank};
 pub use fetch::{describe, stored_values};
 pub use held::{emitted_by_name, hold_document, index_scripts};
 pub use limited::only_matching;

@@ -49,7 +49,7 @@ pub fn show(bytes: u64) -> String {
 }
 
 /// Shows a number with one decimal, cut off, unless that is zero.
-pub(crate) fn one_decimal(value: f64, unit: &str) -> String {
+fn one_decimal(value: f64, unit: &str) -> String {
     let tenths = (value * 10.0).floor() as u64;
     match tenths % 10 {
         0 => format!("{}{unit}", tenths / 10),

@@ -2,7 +2,6 @@
 //!
 //! Source: `org.elasticsearch.core.TimeValue#parseTimeValue`.
 
-use crate::byte_size::one_decimal;
 use crate::{Error, Result};
 
 /// Units by their suffixes, with their nanoseconds; a unit that ends like another one comes before it.
@@ -96,11 +95,21 @@ pub fn unit_nanos(name: &str) -> Option<u64> {
 /// Shows milliseconds as `TimeValue#toString` does: in the largest unit of which they have one, with one
 /// decimal unless that is zero.
 pub fn show_millis(millis: u64) -> String {
+    show_millis_to(millis, 1)
+}
+
+/// Does the same as [`show_millis`] with up to `decimals` decimals, the last of which is not zero
+/// (`TimeValue#toHumanReadableString`).
+pub fn show_millis_to(millis: u64, decimals: u32) -> String {
     let nanos = u128::from(millis) * 1_000_000;
-    let units = UNITS.into_iter().rev().find(|(_, unit_nanos)| nanos >= u128::from(*unit_nanos));
-    match units {
-        None => "0s".to_owned(),
-        Some((unit, unit_nanos)) => one_decimal(nanos as f64 / unit_nanos as f64, unit),
+    let largest = UNITS.into_iter().rev().find(|(_, unit_nanos)| nanos >= u128::from(*unit_nanos));
+    let Some((unit, unit_nanos)) = largest else { return "0s".to_owned() };
+    let (whole, rest) = (nanos / u128::from(unit_nanos), nanos % u128::from(unit_nanos));
+    let fraction = rest * 10_u128.pow(decimals) / u128::from(unit_nanos);
+    let digits = format!("{fraction:0width$}", width = decimals as usize);
+    match digits.trim_end_matches('0') {
+        "" => format!("{whole}{unit}"),
+        digits => format!("{whole}.{digits}{unit}"),
     }
 }
 

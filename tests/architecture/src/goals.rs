@@ -171,7 +171,9 @@ fn one_way_each(crates: &[Crate]) -> Vec<Goal> {
         Goal::at_most(
             1,
             "files that know the units of time values",
-            places(crates, |c, file| is_ours(c) && knows_units(file, "\"micros\"")),
+            places(crates, |c, file| {
+                is_ours(c) && (knows_units(file, "\"micros\"") || knows_units(file, "000, \"m\")"))
+            }),
         ),
         Goal::at_most(
             1,

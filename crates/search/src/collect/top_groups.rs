@@ -154,8 +154,8 @@ impl SegmentGroups<'_> {
         }
     }
 
-    /// Collects documents that have exactly one value each. Most of them cannot be the best of their group
-    /// or are behind the worst wanted group, which the first key tells.
+    /// Collects documents that have exactly one value each. For most of them the first key shows that
+    /// they are not the best of their group, or that they come after the worst wanted group.
     fn collect_single(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
         let SegmentGroups { group, board: Board::Local(groups), columns, values, held, .. } = self else {
             return Ok(());
@@ -163,7 +163,7 @@ impl SegmentGroups<'_> {
         let Some(first_keys) = columns.first() else { return Ok(()) };
         let first_value = group.first_value();
         let index = |value: i64| value.wrapping_sub(first_value) as usize;
-        // Of documents with equal keys the first one is the best.
+        // The first of several documents with equal keys is the best.
         let beyond = |bound: i64| if columns.len() == 1 { bound } else { bound.saturating_add(1) };
         let mut bound = beyond(groups.worst().map_or(i64::MAX, |keys| keys[0]));
         for (at, (&first_key, &value)) in first_keys.iter().zip(values.iter()).enumerate() {

@@ -194,16 +194,11 @@ fn run_entered(
     let request = &*as_carried_out(request, cursor, is_scroll);
     // A scroll computes aggregations on its first page only.
     let aggregations = Aggregations::in_request(request).filter(|_| cursor.is_none());
-    let _charge = charge_hits(shards, request, is_scroll, context)?;
-
     // For later pages of a scroll, partial results are always allowed.
     let allows_partial = cursor.is_some() || request.allows_partial.unwrap_or(context.allows_partial);
     let phase = QueryPhase { shards, request, aggregations, cursor, is_scroll, allows_partial, context };
-    let skipped = skipped_shards(shards, request, is_scroll, context);
-    let Answered { found, best, mut failures, aggregates, charges: _charges } = phase.run(&skipped)?;
-    check_sort_kinds(&found)?;
-
-    let skipped_count = skipped.iter().filter(|is_skipped| **is_skipped).count() as u32;
+    let (answered, skipped_count, _charge) = ask_shards(&phase)?;
+    let Answered { found, best, mut failures, aggregates, charges: _charges } = answered;
     let mut response = reduce(shards.len(), &found, best.first(), request);
     response.shards.skipped = skipped_count;
     if let Some(cursor) = cursor {
@@ -253,6 +248,18 @@ fn run_entered(
     response.fetch_time = fetch_started.elapsed();
     response.took_millis = context.started.elapsed().as_millis() as u64;
     Ok(response)
+}
+
+/// Asks the shards of a phase, and charges the hits that they may return. Returns their answers, the number
+/// of shards that were skipped, and the charge.
+pub(super) fn ask_shards(phase: &QueryPhase<'_>) -> Result<(Answered, u32, Charge)> {
+    let &QueryPhase { shards, request, is_scroll, context, .. } = phase;
+    let charge = charge_hits(shards, request, is_scroll, context)?;
+    let skipped = skipped_shards(shards, request, is_scroll, context);
+    let answered = phase.run(&skipped)?;
+    check_sort_kinds(&answered.found)?;
+    let skipped_count = skipped.iter().filter(|is_skipped| **is_skipped).count() as u32;
+    Ok((answered, skipped_count, charge))
 }
 
 /// Returns the end of a scroll's page whose last hit is this one.
@@ -305,7 +312,7 @@ fn check_intact(answered: &[&ShardSnapshot], context: &SearchContext) -> Result<
 /// Returns for each shard whether it is known that nothing in it matches; empty if that was not checked.
 /// One shard always remains if aggregations need it to name their types. Source:
 /// `CanMatchPreFilterSearchPhase`.
-pub(super) fn skipped_shards(
+fn skipped_shards(
     shards: &[ShardSnapshot],
     request: &SearchRequest,
     is_scroll: bool,
@@ -355,7 +362,7 @@ fn of_next_phase(context: &SearchContext) -> SearchContext {
 }
 
 /// Charges the hits that all shards may return, before any is collected.
-pub(super) fn charge_hits(
+fn charge_hits(
     shards: &[ShardSnapshot],
     request: &SearchRequest,
     is_scroll: bool,

@@ -13,4 +13,4 @@ mod query_phase;
 mod ranking;
 
 pub use conductor::{count, execute, execute_page};
-pub use ranking::{RankedDocument, Ranking, rank};
+pub use ranking::{RankedDocument, RankedDocuments, rank};

@@ -6,7 +6,7 @@ use limber_mapping::RequestError;
 use limber_segment::DocId;
 use limber_work::Account;
 
-use super::conductor::{as_carried_out, charge_hits, entered, reduce, skipped_shards, with_runtime_mappings};
+use super::conductor::{as_carried_out, ask_shards, entered, reduce, with_runtime_mappings};
 use super::query_phase::{Answered, QueryPhase};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
@@ -28,7 +28,7 @@ pub struct RankedDocument {
 
 /// The answer of [`rank`].
 #[derive(Debug)]
-pub struct Ranking {
+pub struct RankedDocuments {
     /// The number of documents that match; `None` under `track_total_hits: false`.
     pub total: Option<TotalHits>,
     /// The requested page of documents, best first.
@@ -41,8 +41,12 @@ pub struct Ranking {
 /// the request are not computed.
 ///
 /// # Errors
-/// Those of [`crate::execute`]; the request combines several rankings (`retriever`).
-pub fn rank(shards: &[ShardSnapshot], request: &SearchRequest, context: &SearchContext) -> Result<Ranking> {
+/// Those of [`crate::execute`] without partial results; the request combines several rankings (`retriever`).
+pub fn rank(
+    shards: &[ShardSnapshot],
+    request: &SearchRequest,
+    context: &SearchContext,
+) -> Result<RankedDocuments> {
     if request.fusion.is_some() {
         let reason = "a ranking without hits cannot combine several retrievers";
         return Err(RequestError::illegal_argument(reason).into());
@@ -55,13 +59,15 @@ pub fn rank(shards: &[ShardSnapshot], request: &SearchRequest, context: &SearchC
     Ok(ranking)
 }
 
-fn ranked(shards: &[ShardSnapshot], request: &SearchRequest, context: &SearchContext) -> Result<Ranking> {
-    let _charge = charge_hits(shards, request, false, context)?;
-    let allows_partial = request.allows_partial.unwrap_or(context.allows_partial);
-    let (aggregations, cursor, is_scroll) = (None, None, false);
+fn ranked(
+    shards: &[ShardSnapshot],
+    request: &SearchRequest,
+    context: &SearchContext,
+) -> Result<RankedDocuments> {
+    // A shard that fails fails the ranking, which has no place to report it.
+    let (aggregations, cursor, is_scroll, allows_partial) = (None, None, false, false);
     let phase = QueryPhase { shards, request, aggregations, cursor, is_scroll, allows_partial, context };
-    let skipped = skipped_shards(shards, request, is_scroll, context);
-    let Answered { found, best, .. } = phase.run(&skipped)?;
+    let (Answered { found, best, .. }, _, _charge) = ask_shards(&phase)?;
     let total = reduce(shards.len(), &found, best.first(), request).total;
     let documents = best.page(request.from() as usize).into_iter().map(|(shard, hit)| RankedDocument {
         shard,
@@ -69,5 +75,5 @@ fn ranked(shards: &[ShardSnapshot], request: &SearchRequest, context: &SearchCon
         doc: hit.doc,
         score: hit.score,
     });
-    Ok(Ranking { total, documents: documents.collect(), _account: None })
+    Ok(RankedDocuments { total, documents: documents.collect(), _account: None })
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU64;
 use arc_swap::ArcSwap;
 use limber_mapping::{ErrorClass, ObjectParser, RequestError};
 use limber_store::sync::Mutex;
-use limber_text::wildcard;
+use limber_text::{time_value, wildcard};
 use serde_json::{Map, Value, json};
 
 use super::lifecycle_round::execution_of;
@@ -420,18 +420,11 @@ fn show(catalog: &Catalog, name: &str, policy: &Policy) -> Value {
     })
 }
 
-/// Formats milliseconds in the largest unit that is not below 1, with up to two fractional digits
-/// (`TimeValue#toHumanReadableString`).
+/// Formats milliseconds in the largest unit that is not below 1, with up to two fractional digits.
 pub(in crate::node) fn human_time(ms: u64) -> String {
-    const UNITS: [(u64, &str); 4] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
-    let Some((unit_ms, unit)) = UNITS.into_iter().find(|(unit_ms, _)| ms >= *unit_ms) else {
-        return format!("{ms}ms");
-    };
-    let hundredths = ms % unit_ms * 100 / unit_ms;
-    let digits = format!("{hundredths:02}");
-    match digits.trim_end_matches('0') {
-        "" => format!("{}{unit}", ms / unit_ms),
-        digits => format!("{}.{digits}{unit}", ms / unit_ms),
+    match ms {
+        0 => "0ms".to_owned(),
+        ms => time_value::show_millis_to(ms, 2),
     }
 }
 

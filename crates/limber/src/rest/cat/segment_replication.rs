@@ -1,5 +1,5 @@
-//! OpenSearch's `_cat/segment_replication`: copies of shards that are behind their primaries. Always empty,
-//! because a shard has one copy.
+//! OpenSearch's `_cat/segment_replication`: copies of shards that lag behind their primaries. The list is
+//! always empty, because a shard has one copy.
 
 use limber_engine::{IndicesOptions, Result};
 

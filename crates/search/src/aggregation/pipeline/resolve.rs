@@ -60,8 +60,7 @@ fn inside(own: &Aggregation, shape: &Shape, partial: &mut Partial) -> Result<()>
 }
 
 /// Returns the pipelines of a level, each directly after those that it reads. Cycles were refused earlier.
-/// It is
-/// called for every bucket of a parent, and takes time that is linear in the level.
+/// It is called for every bucket of a parent, and takes time that is linear in the level.
 ///
 /// Source: `AggregatorFactories.Builder#resolvePipelineAggregatorOrder`.
 fn ordered(list: &[Aggregation]) -> Vec<(usize, &dyn Pipeline)> {

@@ -373,9 +373,7 @@ impl<'a> Conjunction<'a> {
         self.status()?;
         Ok(count)
     }
-}
 
-impl Conjunction<'_> {
     /// [`Conjunction::count`] for terms whose positions do not matter: each term keeps the documents that it
     /// has of a block of the first term. As that is the rarest one, hardly any of its documents could be
     /// skipped.
