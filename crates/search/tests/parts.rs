@@ -32,7 +32,7 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
         "double": { "type": "double" }, "price": { "type": "scaled_float", "scaling_factor": 100 },
         "flag": { "type": "boolean" },
         "k": { "type": "keyword" }, "tags": { "type": "keyword" }, "id": { "type": "keyword" },
-        "at": { "type": "date" }, "any": { "type": "date" }, "nanos": { "type": "date_nanos" }
+        "at": { "type": "date" }, "any": { "type": "date" }, "nanos": { "type": "date_nanos" }, "place": { "type": "geo_point" }
     }});
     let mut random = 11u64;
     let mut below = move |bound: u64| {
@@ -52,6 +52,8 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
                 "nanos": any, "many": (0..below(3)).map(|_| below(40)).collect::<Vec<u64>>(),
                 "tags": (0..below(3)).map(|_| format!("t{}", below(20))).collect::<Vec<String>>(),
             });
+            document["place"] =
+                json!({ "lat": (any % 170) as f64 - 85.0, "lon": (any % 350) as f64 - 175.0 });
             if below(4) > 0 {
                 document["some"] = json!(below(300));
             }
@@ -387,6 +389,109 @@ fn sub_aggregations_of_deferred_terms_see_all_documents() {
                     assert_eq!(&bucket, &all[bucket["key"].as_str().expect("a key")]);
                 }
             }
+        }
+    }
+}
+
+/// One metric of each kind, by name.
+fn every_metric() -> Value {
+    json!({
+        "sum": { "sum": { "field": "price" } }, "avg": { "avg": { "field": "some", "missing": 7 } },
+        "min": { "min": { "field": "double" } }, "max": { "max": { "field": "long" } },
+        "stats": { "extended_stats": { "field": "many" } }, "count": { "value_count": { "field": "tags" } },
+        "ids": { "cardinality": { "field": "id" } }, "prices": { "cardinality": { "field": "price" } },
+        "string": { "string_stats": { "field": "k", "show_distribution": true } },
+        "strings": { "string_stats": { "field": "tags" } },
+        "computed": { "string_stats": { "script": "doc['k'].value + doc['few'].value" } },
+        "percentiles": { "percentiles": { "field": "few", "percents": [0, 50, 100] } },
+        "ranks": { "percentile_ranks": { "field": "some", "values": [3, 77] } },
+        "hdr": { "percentiles": { "field": "few", "hdr": { "number_of_significant_value_digits": 2 } } },
+        "boxplot": { "boxplot": { "field": "few" } },
+        "deviation": { "median_absolute_deviation": { "field": "few" } },
+        "weighted": { "weighted_avg": { "value": { "field": "price" }, "weight": { "field": "few" } } },
+        "matrix": { "matrix_stats": { "fields": ["few", "price"] } },
+        "t_test": { "t_test": { "a": { "field": "price" }, "b": { "field": "few" }, "type": "heteroscedastic" } },
+        "top": { "top_metrics": { "metrics": { "field": "long" }, "sort": { "price": "desc" }, "size": 2 } },
+        "hits": { "top_hits": { "size": 2, "_source": false, "sort": [{ "price": "desc" }, { "long": "asc" }] } },
+        "bounds": { "geo_bounds": { "field": "place" } }, "centroid": { "geo_centroid": { "field": "place" } },
+        "scripted": { "scripted_metric": {
+            "init_script": "state.n = 0L", "map_script": "state.n += doc['few'].value",
+            "combine_script": "state.n", "reduce_script": "long n = 0; for (s in states) { n += s } return n"
+        } }
+    })
+}
+
+/// One bucket aggregation of each kind, by name, some with metrics of their own.
+fn every_bucket() -> Value {
+    let terms = |field: &str| json!({ "terms": { "field": field, "size": 50 } });
+    let mut all = json!({
+        "few": terms("few"), "k": terms("k"), "tags": terms("tags"), "flag": terms("flag"), "some": terms("some"),
+        "computed": { "terms": { "script": "doc['k'].value + doc['few'].value", "size": 50 } },
+        "computed_numbers": { "terms": { "script": "doc['few'].value + 3", "size": 50 } },
+        "kept": { "terms": { "field": "k", "include": ["k1", "k2"], "missing": "none" } },
+        "days": { "date_histogram": { "field": "any", "fixed_interval": "90d", "min_doc_count": 1 } },
+        "tiles": { "geotile_grid": { "field": "place", "precision": 3 } },
+        "geohashes": { "geohash_grid": { "field": "place", "precision": 1 } },
+        "dates": { "auto_date_histogram": { "field": "any", "buckets": 4 } },
+        "rare": { "rare_terms": { "field": "id", "max_doc_count": 2 } },
+        "multi": { "multi_terms": { "terms": [{ "field": "k" }, { "field": "few" }], "size": 50 } },
+        "histogram": { "histogram": { "field": "price", "interval": 10, "min_doc_count": 1 } },
+        "range": { "range": { "field": "some", "ranges": [{ "to": 50 }, { "from": 50 }] } },
+        "filter": { "filter": { "term": { "k": "k3" } } }, "missing": { "missing": { "field": "some" } },
+        "filters": { "filters": { "filters": [{ "term": { "k": "k1" } }], "other_bucket": true } },
+        "matrix_of": { "adjacency_matrix": { "filters": {
+            "a": { "term": { "k": "k1" } }, "b": { "range": { "price": { "gte": 40 } } }
+        } } }
+    });
+    for name in ["k", "range", "histogram", "filters", "few", "multi", "computed", "dates", "tiles"] {
+        all[name]["aggs"] = json!({
+            "string": { "string_stats": { "field": "tags" } }, "sum": { "sum": { "field": "price" } },
+            "deep": { "multi_terms": { "terms": [{ "field": "few" }, { "field": "flag" }] } }
+        });
+    }
+    all
+}
+
+/// An automatic date histogram merges its buckets when it has too many; sub-aggregations of every kind must
+/// find the same as in ranges of the same dates, which are never merged.
+#[test]
+fn merged_buckets_are_those_of_ranges() {
+    let (metrics, buckets) = (every_metric(), every_bucket());
+    let single = |subs: &Value| -> Vec<Value> {
+        subs.as_object().expect("an object").iter().map(|(name, sub)| json!({ name: sub })).collect()
+    };
+    for below in [single(&metrics), single(&buckets)].concat() {
+        check_merged_buckets(&below, &INDEX.cut, &with_workers());
+    }
+    // Where one sub-aggregation cannot be merged, the documents are set aside for all of them.
+    for shard in [&INDEX.whole, &INDEX.cut, &INDEX.deleted] {
+        for context in [alone(), with_workers()] {
+            check_merged_buckets(&metrics, shard, &context);
+            check_merged_buckets(&buckets, shard, &context);
+        }
+    }
+}
+
+fn check_merged_buckets(below: &Value, shard: &ShardSnapshot, context: &SearchContext) {
+    let body = |mut parent: Value| {
+        parent["aggs"] = below.clone();
+        json!({ "size": 0, "aggs": { "b": parent } })
+    };
+    let histogram = json!({ "auto_date_histogram": { "field": "at", "buckets": 12 } });
+    let (found, _) = answer(context, shard, &body(histogram));
+    let buckets = found["b"]["buckets"].as_array().expect("buckets");
+    assert!(buckets.len() > 3, "{} buckets", buckets.len());
+    let mut ranges: Vec<Value> = buckets.iter().map(|bucket| json!({ "from": bucket["key"] })).collect();
+    for (range, next) in ranges.iter_mut().zip(&buckets[1..]) {
+        range["to"] = next["key"].clone();
+    }
+    let ranges = json!({ "range": { "field": "at", "ranges": ranges } });
+    let (ranges, _) = answer(&alone(), shard, &body(ranges));
+    for (bucket, range) in buckets.iter().zip(ranges["b"]["buckets"].as_array().expect("buckets")) {
+        assert_eq!(bucket["doc_count"], range["doc_count"]);
+        for name in below.as_object().expect("an object").keys() {
+            check_alike(&range[name], &bucket[name], name)
+                .unwrap_or_else(|error| panic!("{error}: {} and {}", bucket[name], range["key"]));
         }
     }
 }

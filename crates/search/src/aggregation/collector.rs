@@ -72,7 +72,8 @@ pub trait Collector<'s>: Debug {
     fn takes_windows_again(&self) -> bool {
         false
     }
-    /// Takes the findings after the last segment. Nothing else may be called afterwards.
+    /// Takes the findings after the last segment, and leaves none: only [`Self::absorb`] and what makes
+    /// results may be called afterwards, and see nothing of what was taken.
     fn take_findings(&mut self) -> Result<Findings> {
         Ok(Findings::Nothing)
     }

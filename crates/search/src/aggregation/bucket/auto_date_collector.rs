@@ -28,7 +28,7 @@ struct ParentState {
     rung: usize,
     /// All buckets, including those made on lower rungs.
     buckets: Vec<u32>,
-    /// The number of buckets if all had been made on this rung.
+    /// The number of buckets if all had been made on this rung, or more.
     bucket_count: i64,
     min: i64,
     max: i64,
@@ -75,9 +75,17 @@ impl AutoDateCollector<'_> {
             let rung = &request.ladder[rung];
             state.max.saturating_sub(state.min) <= request.target * rung.millis * rung.step_max()
         };
-        while state.rung + 1 < request.ladder.len()
-            && !(request.fits(state.rung, state.bucket_count as usize) && span_fits(state.rung, state))
-        {
+        while state.rung + 1 < request.ladder.len() {
+            if span_fits(state.rung, state) {
+                if request.fits(state.rung, state.bucket_count as usize) {
+                    return;
+                }
+                // A new bucket may start where buckets of lower rungs were counted already.
+                state.bucket_count = Self::count_on_rung(dates, table, state);
+                if request.fits(state.rung, state.bucket_count as usize) {
+                    return;
+                }
+            }
             state.rung += 1;
             state.bucket_count = Self::count_on_rung(dates, table, state);
         }

@@ -281,9 +281,12 @@ impl<'s> Collector<'s> for StringCollector<'s> {
     }
 
     fn take_findings(&mut self) -> Result<Findings> {
-        let most = self.counts.keys().map(|(bucket, _)| *bucket).max().unwrap_or(0);
+        let of_counts = self.counts.keys().map(|(bucket, _)| *bucket).max().unwrap_or(0);
+        let most = of_counts.max(self.absorbed.len().saturating_sub(1) as u32);
         let buckets: Vec<u32> = (0..=most).collect();
-        Ok(Findings::Own(self.finish(&buckets)?))
+        let findings = Findings::Own(self.finish(&buckets)?);
+        (self.counts, self.first, self.absorbed) = Default::default();
+        Ok(findings)
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {

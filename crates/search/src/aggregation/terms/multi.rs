@@ -302,6 +302,7 @@ impl<'s> Collector<'s> for MultiCollector<'s> {
         let keys = |ids: &[i64]| ids.iter().zip(&self.readers).map(|(&id, reader)| reader.key(id)).collect();
         let keys = self.cells.chunks_exact(self.width).map(keys).collect();
         let (table, cells) = (std::mem::take(&mut self.table), std::mem::take(&mut self.cells));
+        self.numbers.clear();
         let below = self.subs.take_findings()?;
         Ok(Findings::Multi(Box::new(MultiFindings { table, keys, cells, below })))
     }
