@@ -127,7 +127,8 @@ pub(crate) fn fetch(
     Ok(Fetched { hits, charge: page.charge, timed_out, profiles })
 }
 
-/// Fetches hits of one shard that are not a search's own hits, in their order.
+/// Fetches hits of one shard that are not a search's own hits, in their order. A document that occurs
+/// repeatedly, as in several buckets of an aggregation, is read once.
 pub(crate) fn fetch_hits(
     shard: &ShardSnapshot,
     searched: Searched<'_>,
@@ -141,15 +142,22 @@ pub(crate) fn fetch_hits(
     let highlight = highlight.map(|wanted| BoundHighlight::bind(wanted, shard, context)).transpose()?;
     let mut fetcher = Fetcher::new(shard, searched, request, &plan, shows_sort, &mut reader)?;
     fetcher.highlight = highlight.as_ref();
+    let document = |place: usize| (hits[place].segment, hits[place].doc);
     let mut places: Vec<usize> = (0..hits.len()).collect();
-    places.sort_unstable_by_key(|&place| (hits[place].segment, hits[place].doc));
+    places.sort_unstable_by_key(|&place| document(place));
     let mut fetched = vec![SearchHit::default(); hits.len()];
     for run in places.chunk_by(|&left, &right| hits[left].segment == hits[right].segment) {
-        let docs: Vec<DocId> = run.iter().map(|&place| hits[place].doc).collect();
+        let mut docs: Vec<DocId> = run.iter().map(|&place| hits[place].doc).collect();
+        docs.dedup();
         fetcher.open(hits[run[0]].segment, &docs)?;
-        for &place in run {
+        for same in run.chunk_by(|&left, &right| document(left) == document(right)) {
             work::check_beyond_deadline()?;
-            fetched[place] = fetcher.hit(&hits[place])?;
+            let hit = fetcher.hit(&hits[same[0]])?;
+            for &again in &same[1..] {
+                work::claim(hit.source_bytes())?;
+                fetched[again] = hit.clone();
+            }
+            fetched[same[0]] = hit;
         }
     }
     Ok(fetched)

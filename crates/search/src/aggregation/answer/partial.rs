@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt::Debug;
 
 use crate::aggregation::metric::{Distribution, MetricState, Sketch};
-use crate::aggregation::pipeline::PipelineValue;
+use crate::aggregation::pipeline::{PipelineValue, SimpleValue};
 
 /// The key of a terms bucket.
 #[derive(Debug, Clone, PartialEq)]
@@ -194,7 +194,9 @@ pub enum Partial {
     List(ListPartial),
     /// A finding whose type only its aggregation knows.
     Own(Box<dyn AnyFinding>),
-    /// The result of a pipeline aggregation.
+    /// The number that a pipeline aggregation makes.
+    Simple(SimpleValue),
+    /// Another result of a pipeline aggregation.
     Pipeline(Box<PipelineValue>),
     /// The aggregation is not shown.
     Absent,

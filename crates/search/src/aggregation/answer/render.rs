@@ -86,6 +86,7 @@ fn picked(
 
 fn typed_name(aggregation: &Aggregation, partial: &Partial, shape: &Shape) -> String {
     match (partial, aggregation.definition()) {
+        (Partial::Simple(_), _) => "simple_value".to_owned(),
         (Partial::Pipeline(made), _) => made.typed_name.to_owned(),
         (_, Some(definition)) => definition.typed_name(aggregation, partial, shape),
         (_, None) => aggregation.type_name.to_owned(),
@@ -104,6 +105,10 @@ pub struct Renderer<'r> {
 impl Renderer<'_> {
     fn body(&self, partial: &Partial, out: &mut Map<String, Value>) -> Result<()> {
         match (partial, self.aggregation.definition()) {
+            (Partial::Simple(made), _) => {
+                made.write(out);
+                Ok(())
+            }
             (Partial::Pipeline(made), _) => {
                 out.extend(made.body.clone());
                 Ok(())

@@ -36,6 +36,10 @@ const SIZE: u32 = 3;
 /// Elasticsearch's default of `index.max_inner_result_window`.
 const WINDOW_MAX: u64 = 100;
 
+/// Buckets with about this many hits are read together: in the order of the documents, each of which, like the
+/// document around nested hits, is read once for all of them.
+const HITS_AT_ONCE: usize = 4096;
+
 /// The options of a `top_hits`: a search request for the hits of each bucket.
 #[derive(Debug, Clone)]
 pub struct TopHits {
@@ -386,36 +390,56 @@ impl<'s> Collector<'s> for TopHitsCollector<'s> {
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
         let mut partials = Vec::with_capacity(buckets.len());
-        for &bucket in buckets {
-            let best = self.buckets.get_mut(bucket as usize);
-            let Some(best) = best else {
-                partials.push(Finding::into_partial(TopHitsFound::default()));
-                continue;
+        let mut rest = buckets;
+        while !rest.is_empty() {
+            let hits_of = |bucket: &u32| self.buckets.get(*bucket as usize).map_or(0, |best| best.hits.len());
+            let mut hit_count = 0;
+            let is_last = |bucket: &u32| {
+                hit_count += hits_of(bucket);
+                hit_count >= HITS_AT_ONCE
             };
-            let hits = std::mem::take(&mut best.hits);
-            let fetched = self.hit_reader.read(&WantedHits {
-                shard: self.shard,
-                query: self.query,
-                sorts: &self.sorts,
-                inner: &self.inner,
-                hits: &hits,
-                request: &self.definition.request,
-                shows_sort: self.definition.has_sort(),
-                context: &self.budget.context,
-            })?;
-            let bytes = |hit: &SearchHit| SearchHit::HIT_BYTES + 2 * hit.source_bytes();
-            self.budget.spend(fetched.iter().map(bytes).sum())?;
-            let hits = hits.into_iter().zip(fetched);
+            let end = rest.iter().position(is_last).map_or(rest.len(), |last| last + 1);
+            let (together, others) = rest.split_at(end);
+            self.finish_together(together, &mut partials)?;
+            rest = others;
+        }
+        Ok(partials)
+    }
+}
+
+impl TopHitsCollector<'_> {
+    /// Appends the results of `buckets`, whose hits are read together.
+    fn finish_together(&mut self, buckets: &[u32], partials: &mut Vec<Partial>) -> Result<()> {
+        let best = |bucket: &u32| {
+            let best = self.buckets.get_mut(*bucket as usize);
+            best.map_or_else(Best::new, |best| std::mem::replace(best, Best::new()))
+        };
+        let mut best: Vec<Best> = buckets.iter().map(best).collect();
+        let counts: Vec<usize> = best.iter().map(|best| best.hits.len()).collect();
+        let hits: Vec<Hit> = best.iter_mut().flat_map(|best| std::mem::take(&mut best.hits)).collect();
+        let fetched = self.hit_reader.read(&WantedHits {
+            shard: self.shard,
+            query: self.query,
+            sorts: &self.sorts,
+            inner: &self.inner,
+            hits: &hits,
+            request: &self.definition.request,
+            shows_sort: self.definition.has_sort(),
+            context: &self.budget.context,
+        })?;
+        let bytes = |hit: &SearchHit| SearchHit::HIT_BYTES + 2 * hit.source_bytes();
+        self.budget.spend(fetched.iter().map(bytes).sum())?;
+        let found = |(hit, fetched): (Hit, SearchHit)| FoundHit { fetched, keys: hit.keys, score: hit.score };
+        let mut all = hits.into_iter().zip(fetched).map(found);
+        for (best, count) in best.into_iter().zip(counts) {
             partials.push(Finding::into_partial(TopHitsFound {
                 total: best.total,
                 max_score: best.max_score,
-                hits: hits
-                    .map(|(hit, fetched)| FoundHit { fetched, keys: hit.keys, score: hit.score })
-                    .collect(),
+                hits: all.by_ref().take(count).collect(),
                 sorts: self.sorts.clone(),
             }));
         }
-        Ok(partials)
+        Ok(())
     }
 }
 

@@ -12,7 +12,7 @@ use super::super::options::{Options, ValuesOptions};
 use super::super::tree::{Aggregation, Kind};
 use super::super::values::format::{Format, double};
 use super::check::{has_several_buckets, several_buckets};
-use super::definition::{Level, Pipeline, PipelineValue};
+use super::definition::{Level, Pipeline, PipelineValue, SimpleValue};
 use super::options::{GapPolicy, buckets_path, finish, format};
 use super::path::{BucketsPath, Element, find, single, value_of, wrong};
 use super::rows::{Row, rows};
@@ -84,8 +84,7 @@ impl BucketMetric {
                 keys.push(Value::from(key.as_str()));
             }
         }
-        let mut made = PipelineValue::simple(best, &self.format);
-        made.typed_name = "bucket_metric_value";
+        let mut made = PipelineValue::of_number(best, &self.format, "bucket_metric_value");
         made.body.insert("keys".into(), keys.into());
         made
     }
@@ -202,9 +201,9 @@ impl Pipeline for BucketMetric {
         let typed_name = match self.kind {
             MetricKind::Avg => {
                 let avg = if state.count == 0 { f64::NAN } else { state.sum / state.count as f64 };
-                return Ok(PipelineValue::simple(avg, &self.format).into_partial());
+                return Ok(SimpleValue::new(avg, &self.format).into_partial());
             }
-            MetricKind::Sum => return Ok(PipelineValue::simple(state.sum, &self.format).into_partial()),
+            MetricKind::Sum => return Ok(SimpleValue::new(state.sum, &self.format).into_partial()),
             MetricKind::Stats => "stats_bucket",
             _ => "extended_stats_bucket",
         };

@@ -13,7 +13,7 @@ use super::super::options::{Options, unknown_field};
 use super::super::tree::{Aggregation, Kind};
 use super::super::values::format::Format;
 use super::check::any_parent;
-use super::definition::{Enclosing, Pipeline, PipelineValue};
+use super::definition::{Enclosing, Pipeline, SimpleValue};
 use super::options::{GapPolicy, format};
 use super::path::{BucketsPath, value_of};
 use super::rows::{keep, rows, subs_mut};
@@ -129,7 +129,7 @@ impl Pipeline for BucketScript {
         for (subs, outcome) in subs_mut(partial).into_iter().zip(outcomes) {
             check_request()?;
             if let Some(value) = outcome.filter(|value| !value.is_null()) {
-                subs[work.place] = PipelineValue::simple(value.f64(), &self.format).into_partial();
+                subs[work.place] = SimpleValue::new(value.f64(), &self.format).into_partial();
             }
         }
         Ok(())

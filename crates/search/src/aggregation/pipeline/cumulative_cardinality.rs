@@ -64,8 +64,7 @@ impl Pipeline for CumulativeCardinality {
                 all.merge(sketch);
             }
             let count = all.cardinality();
-            let mut made = PipelineValue::simple(count as f64, &self.format);
-            made.typed_name = "simple_long_value";
+            let mut made = PipelineValue::of_number(count as f64, &self.format, "simple_long_value");
             made.body.insert("value".into(), count.into());
             counts.push(made.into_partial());
         }

@@ -8,7 +8,7 @@ use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
 use super::super::values::format::Format;
 use super::check::sequential_parent;
-use super::definition::{Enclosing, Pipeline, PipelineValue};
+use super::definition::{Enclosing, Pipeline, SimpleValue};
 use super::options::{GapPolicy, buckets_path, format};
 use super::path::{BucketsPath, values_of};
 use super::rows::subs_mut;
@@ -45,7 +45,7 @@ impl Pipeline for CumulativeSum {
             if value.is_finite() {
                 sum += value;
             }
-            subs[work.place] = PipelineValue::simple(sum, &self.format).into_partial();
+            subs[work.place] = SimpleValue::new(sum, &self.format).into_partial();
         }
         Ok(())
     }

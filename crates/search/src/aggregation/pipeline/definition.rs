@@ -57,6 +57,41 @@ pub struct Level<'l> {
     pub partials: &'l [Partial],
 }
 
+/// A result that is one number. There may be millions of them, one for each bucket and pipeline.
+#[derive(Debug, Clone)]
+pub struct SimpleValue {
+    value: f64,
+    /// `value_as_string`, if there is a format.
+    text: Option<Box<str>>,
+}
+
+impl SimpleValue {
+    /// Formats the number; one that is not finite is shown as `null`.
+    pub fn new(value: f64, format: &Format) -> SimpleValue {
+        let is_formatted = value.is_finite() && !format.is_raw();
+        SimpleValue { value, text: is_formatted.then(|| format.text(value).into()) }
+    }
+
+    /// Writes `value`, and `value_as_string` if there is a format.
+    pub fn write(&self, out: &mut Map<String, Value>) {
+        let shown = if self.value.is_finite() { double(self.value) } else { Value::Null };
+        out.insert("value".into(), shown);
+        if let Some(text) = &self.text {
+            out.insert("value_as_string".into(), (**text).into());
+        }
+    }
+
+    /// Does the same as [`PipelineValue::number`].
+    pub fn number(&self, name: Option<&str>) -> Option<f64> {
+        name.is_none_or(|name| name == "value").then_some(self.value)
+    }
+
+    /// Converts the result to the form that all aggregation results have.
+    pub fn into_partial(self) -> Partial {
+        Partial::Simple(self)
+    }
+}
+
 /// The result of a pipeline aggregation: the JSON that is shown, and the values that paths can read.
 #[derive(Debug, Clone)]
 pub struct PipelineValue {
@@ -80,20 +115,11 @@ pub struct PickedBucket {
 }
 
 impl PipelineValue {
-    /// Makes `value`, and `value_as_string` if there is a format.
-    pub fn simple(value: f64, format: &Format) -> PipelineValue {
+    /// Makes a result that starts like a [`SimpleValue`].
+    pub fn of_number(value: f64, format: &Format, typed_name: &'static str) -> PipelineValue {
         let mut body = Map::new();
-        let has_value = value.is_finite();
-        body.insert("value".into(), if has_value { double(value) } else { Value::Null });
-        if has_value && !format.is_raw() {
-            body.insert("value_as_string".into(), format.text(value).into());
-        }
-        PipelineValue {
-            typed_name: "simple_value",
-            body,
-            numbers: vec![("value".into(), value)],
-            bucket: None,
-        }
+        SimpleValue::new(value, format).write(&mut body);
+        PipelineValue { typed_name, body, numbers: vec![("value".into(), value)], bucket: None }
     }
 
     /// Returns the value that the `buckets_path` of another pipeline leads to. `name` is the part after the

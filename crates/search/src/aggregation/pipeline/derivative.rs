@@ -62,9 +62,8 @@ impl Pipeline for Derivative {
             made.push(match (last, value) {
                 (Some((last_key, last_value)), Some(value)) => {
                     let change = value - last_value;
-                    let mut result = PipelineValue::simple(change, &self.format);
+                    let mut result = PipelineValue::of_number(change, &self.format, "derivative");
                     if let Some(unit) = self.unit_millis {
-                        result.typed_name = "derivative";
                         let normalized = change / ((row.key - last_key) / unit);
                         if normalized.is_finite() {
                             result.body.insert("normalized_value".into(), double(normalized));
@@ -77,7 +76,6 @@ impl Pipeline for Derivative {
                         }
                         result.numbers.push(("normalized_value".into(), normalized));
                     }
-                    result.typed_name = "derivative";
                     result.into_partial()
                 }
                 _ => Partial::Absent,

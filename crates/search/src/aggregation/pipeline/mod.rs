@@ -33,7 +33,7 @@ pub use change_point::ChangePoint;
 pub use check::check;
 pub use cumulative_cardinality::CumulativeCardinality;
 pub use cumulative_sum::CumulativeSum;
-pub use definition::{PickedBucket, Pipeline, PipelineValue};
+pub use definition::{PickedBucket, Pipeline, PipelineValue, SimpleValue};
 pub use derivative::Derivative;
 pub use moving_avg::MovingAvg;
 pub use moving_fn::MovingFn;

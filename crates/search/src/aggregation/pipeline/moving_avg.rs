@@ -8,7 +8,7 @@ use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
 use super::super::values::format::Format;
 use super::check::sequential_parent;
-use super::definition::{Enclosing, Pipeline, PipelineValue};
+use super::definition::{Enclosing, Pipeline, SimpleValue};
 use super::moving_model::Model;
 use super::options::{GapPolicy, buckets_path, finish, format, missing_for};
 use super::path::{BucketsPath, values_of};
@@ -66,7 +66,7 @@ impl MovingAvg {
     }
 
     fn value(&self, number: f64) -> Partial {
-        PipelineValue::simple(number, &self.format).into_partial()
+        SimpleValue::new(number, &self.format).into_partial()
     }
 
     /// Writes forecasts into the buckets after `last`, and makes those that are not there.

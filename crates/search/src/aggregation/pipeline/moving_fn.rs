@@ -14,7 +14,7 @@ use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
 use super::super::values::format::Format;
 use super::check::sequential_parent;
-use super::definition::{Enclosing, Pipeline, PipelineValue};
+use super::definition::{Enclosing, Pipeline, SimpleValue};
 use super::options::{GapPolicy, buckets_path, format};
 use super::path::{BucketsPath, values_of};
 use super::rows::subs_mut;
@@ -213,7 +213,7 @@ impl Pipeline for MovingFn {
                     (Chosen::Script(_), Some(run)) => run.run_over(window)?.f64(),
                     (Chosen::Script(_), None) => f64::NAN,
                 };
-                subs[work.place] = PipelineValue::simple(result, &self.format).into_partial();
+                subs[work.place] = SimpleValue::new(result, &self.format).into_partial();
                 place += 1;
             }
         }

@@ -7,7 +7,7 @@ use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
 use super::super::values::format::Format;
 use super::check::any_parent;
-use super::definition::{Enclosing, Pipeline, PipelineValue};
+use super::definition::{Enclosing, Pipeline, SimpleValue};
 use super::options::{GapPolicy, buckets_path, format};
 use super::path::{BucketsPath, values_of};
 use super::rows::subs_mut;
@@ -87,7 +87,7 @@ impl Pipeline for Normalize {
         let made = normalized(self.method, &values);
         for (subs, value) in subs_mut(partial).into_iter().zip(made) {
             check_request()?;
-            subs[work.place] = PipelineValue::simple(value, &self.format).into_partial();
+            subs[work.place] = SimpleValue::new(value, &self.format).into_partial();
         }
         Ok(())
     }

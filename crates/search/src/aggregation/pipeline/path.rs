@@ -148,6 +148,7 @@ pub fn single(partial: &Partial) -> Option<&Bucket> {
 fn number(own: &Aggregation, partial: &Partial, value: Option<&str>) -> Result<f64> {
     let found = match (partial, own.definition()) {
         (Partial::Single(bucket), _) if value == Some("_count") => Some(bucket.doc_count as f64),
+        (Partial::Simple(made), _) => Some(made.number(value).unwrap_or(f64::NAN)),
         (Partial::Pipeline(made), _) => Some(made.number(value).unwrap_or(f64::NAN)),
         (Partial::Absent, _) | (_, None) => Some(f64::NAN),
         (partial, Some(definition)) => {

@@ -8,7 +8,7 @@ use super::super::options::Options;
 use super::super::tree::{Aggregation, Kind};
 use super::super::values::format::Format;
 use super::check::sequential_parent;
-use super::definition::{Enclosing, Pipeline, PipelineValue};
+use super::definition::{Enclosing, Pipeline, SimpleValue};
 use super::options::{GapPolicy, buckets_path, finish, format, missing_for};
 use super::path::{BucketsPath, values_of};
 use super::rows::subs_mut;
@@ -55,7 +55,7 @@ impl Pipeline for SerialDiff {
             check_request()?;
             let before = place.checked_sub(self.lag).map_or(f64::NAN, |before| values[before]);
             if !values[place].is_nan() && !before.is_nan() {
-                subs[work.place] = PipelineValue::simple(values[place] - before, &self.format).into_partial();
+                subs[work.place] = SimpleValue::new(values[place] - before, &self.format).into_partial();
             }
         }
         Ok(())

@@ -243,7 +243,8 @@ impl Partial {
                 }
             }
             Partial::Own(finding) => finding.scale(probability),
-            Partial::Cardinality(_) | Partial::Distribution(_) | Partial::Pipeline(_) | Partial::Absent => {}
+            Partial::Cardinality(_) | Partial::Distribution(_) => {}
+            Partial::Simple(_) | Partial::Pipeline(_) | Partial::Absent => {}
         }
     }
 }
