@@ -25,7 +25,12 @@ struct Index {
 }
 
 /// Values of every type, single, missing and multiple; dates that mostly ascend, and dates that do not.
-static INDEX: LazyLock<Index> = LazyLock::new(|| {
+static INDEX: LazyLock<Index> = LazyLock::new(|| index(DOC_COUNT));
+
+/// For tests that run every aggregation many times.
+static SMALL: LazyLock<Index> = LazyLock::new(|| index(DOC_COUNT / 8));
+
+fn index(doc_count: usize) -> Index {
     let mapping = json!({ "properties": {
         "long": { "type": "long" }, "few": { "type": "integer" }, "some": { "type": "short" },
         "many": { "type": "long" },
@@ -39,7 +44,7 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (random >> 33) % bound
     };
-    let documents: Vec<Value> = (0..DOC_COUNT as u64)
+    let documents: Vec<Value> = (0..doc_count as u64)
         .map(|number| {
             let any = 1_420_000_000_000u64 + below(31_000_000_000);
             let mut document = json!({
@@ -64,21 +69,24 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
         documents.iter().enumerate().map(|(id, document)| (id.to_string(), document.clone())).collect();
     let mut shards = [(); 3].map(|()| Shards::new(&mapping));
     let [whole, cut, deleted] = &mut shards;
-    let every_seventh: Vec<u32> = (0..35_000).step_by(7).collect();
+    let every_seventh: Vec<u32> = (0..doc_count as u32 * 7 / 8).step_by(7).collect();
     let segments = [
         vec![whole.segment(&named, &[])],
         vec![
-            cut.segment(&named[..900], &[]),
-            cut.segment(&named[900..33_000], &[]),
-            cut.segment(&named[33_000..], &[]),
+            cut.segment(&named[..doc_count / 40], &[]),
+            cut.segment(&named[doc_count / 40..doc_count * 5 / 6], &[]),
+            cut.segment(&named[doc_count * 5 / 6..], &[]),
         ],
-        vec![deleted.segment(&named[..36_000], &every_seventh), deleted.segment(&named[36_000..], &[])],
+        vec![
+            deleted.segment(&named[..doc_count * 9 / 10], &every_seventh),
+            deleted.segment(&named[doc_count * 9 / 10..], &[]),
+        ],
     ];
     let [one, two, three] = segments;
     let snapshots = [shards[0].shard(0, one), shards[1].shard(0, two), shards[2].shard(0, three)];
     let [whole, cut, deleted] = snapshots;
     Index { documents, whole, cut, deleted, _kept: shards.into() }
-});
+}
 
 fn alone() -> SearchContext {
     SearchContext { max_buckets: u32::MAX, ..context() }
@@ -397,7 +405,7 @@ fn sub_aggregations_of_deferred_terms_see_all_documents() {
 fn every_metric() -> Value {
     json!({
         "sum": { "sum": { "field": "price" } }, "avg": { "avg": { "field": "some", "missing": 7 } },
-        "min": { "min": { "field": "double" } }, "max": { "max": { "field": "long" } },
+        "least": { "min": { "field": "double" } }, "most": { "max": { "field": "long" } },
         "stats": { "extended_stats": { "field": "many" } }, "count": { "value_count": { "field": "tags" } },
         "ids": { "cardinality": { "field": "id" } }, "prices": { "cardinality": { "field": "price" } },
         "string": { "string_stats": { "field": "k", "show_distribution": true } },
@@ -423,7 +431,7 @@ fn every_metric() -> Value {
 
 /// One bucket aggregation of each kind, by name, some with metrics of their own.
 fn every_bucket() -> Value {
-    let terms = |field: &str| json!({ "terms": { "field": field, "size": 50 } });
+    let terms = |field: &str| json!({ "terms": { "field": field, "size": 400 } });
     let mut all = json!({
         "few": terms("few"), "k": terms("k"), "tags": terms("tags"), "flag": terms("flag"), "some": terms("some"),
         "computed": { "terms": { "script": "doc['k'].value + doc['few'].value", "size": 50 } },
@@ -461,10 +469,10 @@ fn merged_buckets_are_those_of_ranges() {
         subs.as_object().expect("an object").iter().map(|(name, sub)| json!({ name: sub })).collect()
     };
     for below in [single(&metrics), single(&buckets)].concat() {
-        check_merged_buckets(&below, &INDEX.cut, &with_workers());
+        check_merged_buckets(&below, &SMALL.cut, &with_workers());
     }
     // Where one sub-aggregation cannot be merged, the documents are set aside for all of them.
-    for shard in [&INDEX.whole, &INDEX.cut, &INDEX.deleted] {
+    for shard in [&SMALL.whole, &SMALL.cut, &SMALL.deleted] {
         for context in [alone(), with_workers()] {
             check_merged_buckets(&metrics, shard, &context);
             check_merged_buckets(&buckets, shard, &context);
@@ -492,6 +500,90 @@ fn check_merged_buckets(below: &Value, shard: &ShardSnapshot, context: &SearchCo
         for name in below.as_object().expect("an object").keys() {
             check_alike(&range[name], &bucket[name], name)
                 .unwrap_or_else(|error| panic!("{error}: {} and {}", bucket[name], range["key"]));
+        }
+    }
+}
+
+/// A bucket aggregation, and the query that finds the documents of one of its buckets.
+type Parent = (Value, fn(&Value) -> Value);
+
+fn parents() -> Vec<Parent> {
+    fn from_key(field: &str, bucket: &Value, width: i64) -> Value {
+        let end = bucket["key"].as_f64().expect("a number") + width as f64;
+        json!({ "range": { field: { "gte": bucket["key"], "lt": end } } })
+    }
+    let filters =
+        json!({ "first": { "term": { "k": "k1" } }, "dear": { "range": { "price": { "gte": 40 } } } });
+    vec![
+        (
+            json!({ "terms": { "field": "k", "size": 10 } }),
+            |bucket| json!({ "term": { "k": bucket["key"] } }),
+        ),
+        (
+            json!({ "terms": { "field": "tags", "size": 10 } }),
+            |bucket| json!({ "term": { "tags": bucket["key"] } }),
+        ),
+        (
+            json!({ "terms": { "field": "id", "size": 4 } }),
+            |bucket| json!({ "term": { "id": bucket["key"] } }),
+        ),
+        (
+            json!({ "terms": { "field": "some", "size": 4 } }),
+            |bucket| json!({ "term": { "some": bucket["key"] } }),
+        ),
+        (json!({ "histogram": { "field": "price", "interval": 20, "min_doc_count": 1 } }), |bucket| {
+            from_key("price", bucket, 20)
+        }),
+        (
+            json!({ "date_histogram": { "field": "at", "fixed_interval": "60d", "min_doc_count": 1 } }),
+            |bucket| from_key("at", bucket, 60 * 86_400_000),
+        ),
+        (
+            json!({ "range": { "field": "some", "ranges": [{ "from": 0, "to": 50 }, { "from": 40, "to": 90 }] } }),
+            |bucket| json!({ "range": { "some": { "gte": bucket["from"], "lt": bucket["to"] } } }),
+        ),
+        (json!({ "filters": { "filters": filters, "keyed": false } }), |bucket| {
+            match bucket["key"].as_str() {
+                Some("first") => json!({ "term": { "k": "k1" } }),
+                _ => json!({ "range": { "price": { "gte": 40 } } }),
+            }
+        }),
+        (
+            json!({ "composite": { "sources": [{ "k": { "terms": { "field": "k" } } }] } }),
+            |bucket| json!({ "term": { "k": bucket["key"]["k"] } }),
+        ),
+        (
+            json!({ "multi_terms": { "terms": [{ "field": "k" }, { "field": "few" }], "size": 5 } }),
+            |bucket| {
+                json!({ "bool": { "filter": [
+                { "term": { "k": bucket["key"][0] } }, { "term": { "few": bucket["key"][1] } }
+            ] } })
+            },
+        ),
+    ]
+}
+
+/// What an aggregation finds in a bucket is what it finds alone among the documents of that bucket.
+#[test]
+fn sub_aggregations_are_those_of_a_query() {
+    let (metrics, buckets) = (every_metric(), every_bucket());
+    for (mut parent, query_of) in parents() {
+        let kind = parent.to_string();
+        for below in [&metrics, &buckets] {
+            parent["aggs"] = below.clone();
+            let (found, _) =
+                answer(&with_workers(), &SMALL.cut, &json!({ "size": 0, "aggs": { "b": parent } }));
+            let buckets = found["b"]["buckets"].as_array().expect("buckets");
+            assert!(buckets.len() > 1, "{kind}");
+            let bucket = &buckets[buckets.len() - 1];
+            let body =
+                json!({ "size": 0, "track_total_hits": true, "query": query_of(bucket), "aggs": below });
+            let (alone, total) = answer(&alone(), &SMALL.cut, &body);
+            assert_eq!(bucket["doc_count"].as_u64(), total, "{kind}");
+            for (name, wanted) in alone.as_object().expect("an object") {
+                check_alike(wanted, &bucket[name], &format!("{kind} {name}"))
+                    .unwrap_or_else(|error| panic!("{error}: {wanted} and {}", bucket[name]));
+            }
         }
     }
 }

@@ -292,7 +292,7 @@ fn add_aggregations(
     context: &SearchContext,
 ) -> Result<()> {
     let reduced = aggregation::reduce(list, of_shards, context)?;
-    let charge = context.ledger.request.charge(reduced.json_bytes(list), "<aggregations of an answer>")?;
+    let charge = context.ledger.request.charge(reduced.json_bytes(), "<aggregations of an answer>")?;
     response.charges.push(Arc::new(charge));
     response.aggregations = Some(reduced.to_json(list, typed_keys, &context.node_id)?);
     Ok(())

@@ -18,7 +18,8 @@ use crate::error::{Error, Result};
 pub struct ReducedAggregations {
     pub(in crate::aggregation) partials: Vec<Partial>,
     pub(in crate::aggregation) shapes: Vec<Shape>,
-    bucket_count: u64,
+    /// Objects of JSON that buckets and aggregations are shown as.
+    object_count: u64,
     /// Bytes of JSON that buckets take beyond their objects.
     value_bytes: u64,
 }
@@ -29,18 +30,15 @@ const OBJECT_BYTES: u64 = 448;
 impl ReducedAggregations {
     /// Estimates the memory that [`ReducedAggregations::to_json`] takes: an object for each bucket, and one
     /// or more for each aggregation in it.
-    pub fn json_bytes(&self, request: &Aggregations) -> u64 {
-        (1 + self.bucket_count) * (1 + object_count(&request.list)) * OBJECT_BYTES + self.value_bytes
+    pub fn json_bytes(&self) -> u64 {
+        (1 + self.object_count) * OBJECT_BYTES + self.value_bytes
     }
 }
 
-/// Returns about how many objects the aggregations of one bucket are shown as; an object with many members
-/// counts as several.
-fn object_count(list: &[Aggregation]) -> u64 {
-    let own = |aggregation: &Aggregation| {
-        aggregation.definition().map_or(1, |definition| definition.object_count())
-    };
-    list.iter().map(|aggregation| own(aggregation).max(object_count(&aggregation.subs))).sum()
+/// Returns about how many objects the aggregation itself is shown as, without its buckets; an object with many
+/// members counts as several.
+fn objects_of(aggregation: &Aggregation) -> u64 {
+    aggregation.definition().map_or(1, |definition| definition.object_count())
 }
 
 /// Reduces the shards' findings.
@@ -64,11 +62,19 @@ pub fn reduce(
         }
         all.push(shard.partials);
     }
-    let mut reducer = Reducer { context, bucket_count: 0, value_bytes: 0, shapes: &shapes, path: Vec::new() };
+    let mut reducer = Reducer {
+        context,
+        bucket_count: 0,
+        object_count: 0,
+        value_bytes: 0,
+        shapes: &shapes,
+        path: Vec::new(),
+    };
     let mut partials = if all.is_empty() { Vec::new() } else { reducer.subs(&request.list, all)? };
-    let (bucket_count, value_bytes) = (reducer.bucket_count, reducer.value_bytes);
+    let object_count = reducer.bucket_count.saturating_add(reducer.object_count);
+    let value_bytes = reducer.value_bytes;
     pipeline::resolve(&request.list, &shapes, &mut partials).map_err(failed_in_reduce)?;
-    Ok(ReducedAggregations { partials, shapes, bucket_count, value_bytes })
+    Ok(ReducedAggregations { partials, shapes, object_count, value_bytes })
 }
 
 fn check_orders(list: &[Aggregation]) -> std::result::Result<(), RequestError> {
@@ -95,6 +101,8 @@ fn prefer_mapped(own: &mut Shape, other: Shape) {
 pub struct Reducer<'r> {
     context: &'r SearchContext,
     bucket_count: u64,
+    /// Objects of JSON that the aggregations in the buckets are shown as.
+    object_count: u64,
     value_bytes: u64,
     shapes: &'r [Shape],
     /// Indexes of the aggregations from the root down to the current one.
@@ -161,6 +169,7 @@ impl Reducer<'_> {
             part.reverse();
         }
         let mut reduced = Vec::with_capacity(list.len());
+        self.object_count = self.object_count.saturating_add(list.iter().map(objects_of).sum());
         for (place, aggregation) in list.iter().enumerate() {
             let own: Vec<Partial> = parts.iter_mut().filter_map(Vec::pop).collect();
             self.path.push(place);

@@ -96,6 +96,10 @@ impl Reduce for Boxplot {
 }
 
 impl Render for Boxplot {
+    fn object_count(&self) -> u64 {
+        3
+    }
+
     fn render(&self, digest: &Digest, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
         let (numbers, format) = (numbers(digest), &renderer.shape.format);
         for (name, number) in NAMES.iter().zip(numbers) {

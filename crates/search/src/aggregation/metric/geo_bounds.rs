@@ -91,6 +91,10 @@ impl Reduce for GeoBounds {
 }
 
 impl Render for GeoBounds {
+    fn object_count(&self) -> u64 {
+        3
+    }
+
     fn render(&self, state: &BoundsState, _: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
         out.extend(self.to_json(state));
         Ok(())

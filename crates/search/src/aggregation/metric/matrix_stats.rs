@@ -242,6 +242,12 @@ impl Reduce for MatrixStats {
 }
 
 impl Render for MatrixStats {
+    /// Each field has an object with two objects in it, which name every field.
+    fn object_count(&self) -> u64 {
+        let fields = self.fields.len() as u64;
+        1 + fields * (4 + fields)
+    }
+
     fn render(&self, moments: &Moments, _: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
         let doc_count = if self.fields.is_empty() { 0 } else { moments.doc_count };
         out.insert("doc_count".into(), doc_count.into());

@@ -164,6 +164,14 @@ impl Reduce for Metric {
 }
 
 impl Render for Metric {
+    fn object_count(&self) -> u64 {
+        match self.kind {
+            MetricKind::ExtendedStats => 8,
+            MetricKind::Stats => 2,
+            _ => 1,
+        }
+    }
+
     fn render(
         &self,
         state: &MetricState,

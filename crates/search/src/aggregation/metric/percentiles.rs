@@ -247,7 +247,7 @@ impl Reduce for Percentiles {
 
 impl Render for Percentiles {
     fn object_count(&self) -> u64 {
-        3
+        2 + self.points.len() as u64 / 2
     }
 
     fn typed_name(&self, _: &Aggregation, _: &Box<Distribution>, _: &Shape) -> String {
