@@ -72,6 +72,27 @@ fn trees() {
     victim.bad("POST", "/i/_search", r#"{"aggs":{"a[b>":{"max":{"field":"n"}}}}"#);
 }
 
+/// A cached answer counts with all results in its buckets; one that is larger than the cache is not kept.
+#[test]
+fn cached_results() {
+    let mut victim = Victim::with_documents(1_000);
+    victim.ok("POST", "/i/_refresh", "");
+    let mut held = |buckets: u64, metrics: u64| {
+        let metrics: Vec<String> =
+            (0..metrics).map(|n| format!("\"m{n}\":{{\"max\":{{\"field\":\"n\"}}}}")).collect();
+        let body = format!(
+            "{{\"size\":0,\"aggs\":{{\"a\":{{\"terms\":{{\"field\":\"k\",\"size\":{buckets}}},\"aggs\":{{{}}}}}}}}}",
+            metrics.join(",")
+        );
+        victim.ok("POST", "/i/_search?request_cache=true", body);
+        let stats = victim.ok("GET", "/i/_stats/request_cache", "");
+        stats["_all"]["total"]["request_cache"]["memory_size_in_bytes"].as_u64().expect("a number")
+    };
+    let one = held(200, 20);
+    assert!(one > 200 * 20 * 32, "{one} bytes");
+    assert_eq!(held(1_000, 250), one, "a quarter of a million results");
+}
+
 /// Names in the request that each bucket repeats are charged as the response grows.
 #[test]
 fn names_in_every_bucket() {

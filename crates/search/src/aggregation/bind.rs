@@ -211,7 +211,7 @@ pub fn collectors<'s>(
     budget: &'s Budget,
 ) -> Result<Subs<'s>> {
     let one = |bound: &'s Bound| Ok((bound.name.clone(), collector(bound, shard, is_alone, budget)?));
-    Ok(Subs::new(list.iter().map(one).collect::<Result<_>>()?))
+    Ok(Subs::new(list.iter().map(one).collect::<Result<_>>()?, budget))
 }
 
 fn collector<'s>(

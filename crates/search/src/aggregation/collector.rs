@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use limber_segment::points::Points;
 use limber_segment::{DocId, SegmentView};
-use limber_work as work;
 
 use super::answer::hit_reader::HitReader;
 use super::answer::order::OrderPath;
@@ -139,12 +138,14 @@ const BUCKET_BYTES: usize = 2 * size_of::<u32>() + size_of::<usize>() + size_of:
 #[derive(Debug)]
 pub struct Subs<'s> {
     list: Vec<(String, Box<dyn Collector<'s> + 's>)>,
+    /// What the results are charged to.
+    budget: &'s Budget,
 }
 
 impl<'s> Subs<'s> {
     /// Takes the collectors of the sub-aggregations, with their names.
-    pub fn new(list: Vec<(String, Box<dyn Collector<'s> + 's>)>) -> Subs<'s> {
-        Subs { list }
+    pub fn new(list: Vec<(String, Box<dyn Collector<'s> + 's>)>, budget: &'s Budget) -> Subs<'s> {
+        Subs { list, budget }
     }
 
     /// Whether there are no sub-aggregations.
@@ -264,8 +265,9 @@ impl<'s> Subs<'s> {
     /// # Errors
     /// Fails if there is no memory for that many results.
     pub fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Vec<Partial>>> {
+        // Spent, not only claimed: these bytes are also those of a cached answer.
         let results_bytes = size_of::<Vec<Partial>>() + self.list.len() * size_of::<Partial>();
-        work::claim((buckets.len() * (BUCKET_BYTES + results_bytes)) as u64)?;
+        self.budget.spend((buckets.len() * (BUCKET_BYTES + results_bytes)) as u64)?;
         let mut results: Vec<Vec<Partial>> =
             buckets.iter().map(|_| Vec::with_capacity(self.list.len())).collect();
         if self.list.is_empty() {
