@@ -64,10 +64,13 @@ impl ComputedTermReader<'_> {
         let mut terms = RuntimeTerms::default();
         runtime.open(self.segment)?.terms(docs, &mut terms)?;
         let mut previous = usize::MAX;
-        for (position, term) in terms.iter() {
+        // Equal terms share their bytes.
+        let mut known: Vec<Option<Arc<[u8]>>> = vec![None; terms.len()];
+        for (at, (position, term)) in terms.iter().enumerate() {
             // Terms of a document ascend.
             if position != previous || self.mode == Mode::Max {
-                self.keys[position] = Some(term.into());
+                let key = known[terms.first_of(at)].get_or_insert_with(|| term.into());
+                self.keys[position] = Some(key.clone());
             }
             previous = position;
         }

@@ -120,11 +120,13 @@ fn scripted(script: &mut OpenScript<'_>, docs: &[DocId], out: &mut RuntimeTerms)
         let mut terms: Vec<Option<usize>> = vec![None; values.len()];
         for (position, index) in indexes.into_iter().enumerate() {
             let (position, index) = (position as u32, index as usize);
-            if let Some(term) = terms[index] {
-                out.push_again(position, term);
-            } else {
-                terms[index] = Some(out.len());
-                out.push(position, values[index].text().as_bytes())?;
+            match (&values[index], terms[index]) {
+                (Value::Null, _) => {}
+                (_, Some(term)) => out.push_again(position, term),
+                (value, None) => {
+                    terms[index] = Some(out.len());
+                    out.push(position, value.text().as_bytes())?;
+                }
             }
         }
         return Ok(());
