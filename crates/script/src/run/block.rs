@@ -124,7 +124,10 @@ impl Block<'_, '_> {
                 let (reader, _) = self.run.reader(*field, expr.at).ok()?;
                 Column::flag(rows.iter().map(|row| reader.count(*row as usize) == 0).collect())
             }
-            Kind::Variable(Variable::AggregatedValue) => self.aggregated.as_ref()?.gathered(rows),
+            Kind::Variable(Variable::AggregatedValue) => match self.aggregated.as_ref()? {
+                all if rows.len() == self.count => all.clone(),
+                all => all.gathered(rows),
+            },
             Kind::Binary(op @ (Binary::Equal | Binary::NotEqual), left, right)
                 if let Some((field, text)) = text_compared(left, right)
                     && let Some(mut flags) = self.is_text(field, text, rows) =>
@@ -453,6 +456,7 @@ fn is_quick(expr: &Expr, left: &mut u32) -> bool {
     *left > 0
         && match &expr.kind {
             Kind::Literal(_) | Kind::Param(_) | Kind::Local(_) | Kind::FieldValue(_) | Kind::Score => true,
+            Kind::Variable(Variable::AggregatedValue) => true,
             Kind::Unary(_, inner) | Kind::Cast(_, inner) => is_quick(inner, left),
             Kind::Binary(_, one, other) => is_quick(one, left) && is_quick(other, left),
             _ => false,

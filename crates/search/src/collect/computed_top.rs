@@ -29,7 +29,7 @@ impl ComputedTop {
         if self.hits.len() < count_max {
             return false;
         }
-        let own = reader.keys.get(key as usize).and_then(Option::as_deref);
+        let own = reader.key(key as usize).map(|key| &**key);
         match compare_terms(&self.sorts[0], own, worst.as_deref()) {
             Ordering::Greater => true,
             // Documents ascend, so the first of equal ones stays.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use limber_mapping::ValueKind;
 use limber_mapping::date::{Instant, MILLIS_PER_DAY, NANOS_PER_MILLI, Resolution};
+use limber_mapping::geo::{ArcFrom, DistanceKind, GeoPoint};
 
 use super::texts::Texts;
 use super::{Block, Column, Data, Values};
@@ -28,6 +29,11 @@ impl Block<'_, '_> {
                 let (from, to) = (self.eval(from, rows)?.into_dates()?, self.eval(to, rows)?.into_dates()?);
                 let count = from.combined(to, |from, to| (to - from) / length);
                 Some(Column { ty: Type::Long, data: Data::Whole(count) })
+            }
+            (Kind::Field(field), "arcDistance" | "planeDistance", [latitude, longitude]) => {
+                let to = [self.constant(latitude)?.f64(), self.constant(longitude)?.f64()];
+                let kind = if name == "arcDistance" { DistanceKind::Arc } else { DistanceKind::Plane };
+                self.distances(*field, to, kind, rows)
             }
             (_, "getValue", []) => self.number_of_name(target, rows),
             _ if target.ty == Type::Str || self.is_word(target) => None,
@@ -68,6 +74,26 @@ impl Block<'_, '_> {
             }
             _ => None,
         }
+    }
+
+    /// Returns the distance of the first point of each document to a place, in meters.
+    fn distances(
+        &mut self,
+        field: u16,
+        [latitude, longitude]: [f64; 2],
+        kind: DistanceKind,
+        rows: &[u32],
+    ) -> Option<Column> {
+        let (reader, _) = self.run.reader(field, 0).ok()?;
+        if !reader.field()?.is_point() {
+            return None;
+        }
+        let distance = |row: &u32| {
+            let from = GeoPoint::decode(*reader.stored(*row as usize).first()?);
+            let from = ArcFrom::new(from.latitude, from.longitude);
+            Some(kind.meters(&from, latitude, longitude))
+        };
+        Some(Column::real(rows.iter().map(distance).collect::<Option<_>>()?))
     }
 
     /// Returns the length of a unit that is a constant, in milliseconds. `None` for shorter ones, and for those

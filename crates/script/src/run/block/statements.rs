@@ -13,6 +13,7 @@ use super::texts::{Words, joined_texts};
 use super::updates::Updates;
 use super::{Block, Column, Data, Values, only_expression, split};
 use crate::language::{Compiled, Expr, Kind, Stmt};
+use crate::library::Machine;
 use crate::types::{Binary, Type};
 use crate::values::Value;
 
@@ -227,11 +228,13 @@ impl Block<'_, '_> {
                 let [value] = arguments.as_slice() else { return None };
                 let (rows, column) = without_nulls(rows, self.eval(value, rows)?);
                 if !rows.is_empty() {
+                    self.run.grow(rows.len() * size_of::<(u32, u32)>(), 0).ok()?;
                     found.push(&rows, words.indexes(column.into_texts()?).into_vec());
                 }
                 Some(())
             }
             (Kind::BuiltIn { name: "emit", arguments }, Results::Emitted(found)) => {
+                self.run.grow(rows.len() * size_of::<(u32, i64)>(), 0).ok()?;
                 found.push(rows, self.stored(arguments, rows)?);
                 Some(())
             }
@@ -323,6 +326,8 @@ impl Block<'_, '_> {
     /// Declares a variable. Its slot may have been that of another one, whose scope has ended.
     fn declare(&mut self, slot: u16, column: Column, rows: &[u32]) -> Option<()> {
         let slot_index = usize::from(slot);
+        // A script may have many variables.
+        self.run.grow(rows.len() * size_of::<i64>(), 0).ok()?;
         if self.locals.len() <= slot_index {
             self.locals.resize(slot_index + 1, None);
         }

@@ -9,6 +9,7 @@ use super::Block;
 use super::column::{Column, Data};
 use super::places::{Aliases, Place, Read, call_of_map, is_same, place};
 use crate::language::{Expr, Kind, LambdaBody, Stmt};
+use crate::library::Machine;
 use crate::types::{Binary, Type};
 use crate::values::Value;
 
@@ -281,12 +282,13 @@ impl Block<'_, '_> {
             Some(key) => Some(self.eval(key, rows)?),
             None => None,
         };
+        let values = self.eval(&value, rows)?;
         let missing = match missing {
             None => Missing::Fails,
             Some((false, old)) => Missing::Old(self.constant(&old)?),
+            Some((true, first)) if is_same(&first, &value) => Missing::First(values.clone()),
             Some((true, first)) => Missing::First(self.eval(&first, rows)?),
         };
-        let values = self.eval(&value, rows)?;
         if [Some(&values), key.as_ref()]
             .into_iter()
             .flatten()
@@ -294,6 +296,7 @@ impl Block<'_, '_> {
         {
             return None;
         }
+        self.run.grow(rows.len() * size_of::<(u32, i64)>(), 0).ok()?;
         let mut update = Update { name, key, way, missing, cast, rows: rows.to_vec(), values };
         // An entry is put if it is missing, and then updated.
         let is_put = |last: &Update| {

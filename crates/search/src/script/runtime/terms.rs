@@ -102,13 +102,6 @@ impl RuntimeTerms {
         }
     }
 
-    /// Adds a term of the document at this index of the batch that is equal to an earlier term.
-    pub fn push_again(&mut self, position: u32, earlier: usize) {
-        self.firsts.push(self.firsts[earlier]);
-        self.spans.push(self.spans[earlier]);
-        self.positions.push(position);
-    }
-
     /// Returns the index of an equal term that was added before, or the term's own.
     pub fn first_of(&self, at: usize) -> usize {
         self.firsts[at] as usize
