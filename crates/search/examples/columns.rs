@@ -3,11 +3,12 @@
 //! ```text
 //! python3 -c "import sys, json; sys.path.insert(0, 'bench'); import column_questions as all
 //! for name, body, *_ in all.FURTHER + all.MORE_TAXIS: print(json.dumps([name, body]))" > questions.ndjson
-//! cargo run --release -p limber-search --example columns -- taxis.ndjson 3000000 questions.ndjson [NAME [ROUNDS]]
+//! cargo run --release -p limber-search --example columns -- taxis.ndjson 3000000 questions.ndjson
 //! ```
 //!
 //! `taxis.ndjson` has documents of the track `nyc_taxis`, as `bench/columns --data` keeps them. They become
-//! segments of a million. Printed is the least processor time of all threads, in milliseconds and in nanoseconds a document.
+//! segments of a million. Printed is the least processor time of all threads, in milliseconds and in
+//! nanoseconds a document.
 
 use std::io::BufRead;
 use std::sync::Arc;

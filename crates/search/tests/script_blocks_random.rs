@@ -1,5 +1,5 @@
-//! Random scripts must answer alike over whole blocks of documents and document by document. A loop that never
-//! runs keeps a script from the former.
+//! Random scripts must answer alike over whole blocks of documents and document by document. A loop that
+//! never runs keeps a script from the former.
 
 mod support;
 
@@ -20,8 +20,8 @@ fn answer(shards: &[ShardSnapshot], body: &Value) -> Result<Value, ()> {
     )
 }
 
-/// The documents of all tests, made once for each thread. How many scripts may be compiled in a minute is limited,
-/// so each case has scripts of its own.
+/// The documents of all tests, made once for each thread. How many scripts may be compiled in a minute is
+/// limited, so each case has scripts of its own.
 fn shards() -> Vec<ShardSnapshot> {
     thread_local! {
         static MADE: (Vec<support::Shards>, Vec<ShardSnapshot>) = made_shards();

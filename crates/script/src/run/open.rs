@@ -320,8 +320,8 @@ impl<'a> OpenScript<'a> {
         Ok(())
     }
 
-    /// Returns what a numeric script emits for a whole block, as columns store it. `None` if the script must run
-    /// document by document.
+    /// Returns what a numeric script emits for a whole block, as columns store it. `None` if the script must
+    /// run document by document.
     pub fn emitted_numbers(&mut self, docs: &[DocId]) -> Option<EmittedBlock> {
         self.run.begin(docs);
         Block::new(&mut self.run, &[], docs.len()).emitted(self.script)

@@ -31,8 +31,8 @@ const TABLE_MAX: u64 = 1 << 12;
 
 const UNKNOWN: u32 = u32::MAX;
 
-/// Gives each distinct number an index, in the order of their first rows; returns the numbers and the index of
-/// each row's.
+/// Gives each distinct number an index, in the order of their first rows; returns the numbers and the index
+/// of each row's.
 fn distinct(numbers: &[i64]) -> (Vec<i64>, Vec<u32>) {
     let mut found = Vec::new();
     let mut indexes = Vec::with_capacity(numbers.len());

@@ -8,8 +8,8 @@ use crate::values::{DateValue, Value};
 /// The class of dates.
 const DATE: &str = "java.time.ZonedDateTime";
 
-/// One value per row. `ty` is the Java type; arithmetic has its width. `Type::Def`: each row has a type of its
-/// own, of which only the number is kept, and operations whose results depend on the type are refused.
+/// One value per row. `ty` is the Java type; arithmetic has its width. `Type::Def`: each row has a type of
+/// its own, of which only the number is kept, and operations whose results depend on the type are refused.
 #[derive(Clone)]
 pub(crate) struct Column {
     pub(super) ty: Type,

@@ -50,6 +50,7 @@ pub(super) struct ByRow<T> {
 }
 
 impl<T: Copy + Default> Emissions<T> {
+    /// Creates an empty collection.
     pub fn new() -> Emissions<T> {
         Emissions { runs: Vec::new() }
     }

@@ -10,8 +10,9 @@ use crate::values::Value;
 const LANES_FROM: usize = 512;
 const LANES: usize = 8;
 
-/// Applies values to old ones: those of row `i` to place `of_rows[i]`, all to the only one if `of_rows` is empty.
-/// `cast`: the class that the old values must have. `None` if the results would have to be computed one by one.
+/// Applies values to old ones: those of row `i` to place `of_rows[i]`, all to the only one if `of_rows` is
+/// empty. `cast`: the class that the old values must have. `None` if the results would have to be computed
+/// one by one.
 pub(super) fn folded_values(
     way: Way,
     old: &[Value],

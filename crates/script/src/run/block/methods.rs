@@ -96,8 +96,8 @@ impl Block<'_, '_> {
         Some(Column::real(rows.iter().map(distance).collect::<Option<_>>()?))
     }
 
-    /// Returns the length of a unit that is a constant, in milliseconds. `None` for shorter ones, and for those
-    /// without a fixed length.
+    /// Returns the length of a unit that is a constant, in milliseconds. `None` for shorter ones, and for
+    /// those without a fixed length.
     fn millis_of(&mut self, unit: &Expr) -> Option<i64> {
         let Value::Str(name) = self.constant(unit)? else { return None };
         Some(unit_nanos(&name)? / NANOS_PER_MILLI).filter(|length| *length > 0)
@@ -170,8 +170,8 @@ impl Block<'_, '_> {
         reader.equals_string(text, rows)
     }
 
-    /// Calls a method once for each distinct combination of its target and arguments. `None` if the method can
-    /// change its target.
+    /// Calls a method once for each distinct combination of its target and arguments. `None` if the method
+    /// can change its target.
     pub(super) fn call_any(
         &mut self,
         target: &Expr,

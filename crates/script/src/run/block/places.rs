@@ -27,6 +27,7 @@ pub(super) struct Read {
 }
 
 impl Place {
+    /// Whether both name the same place.
     pub fn is(&self, other: &Place) -> bool {
         let are_same = match (&self.key, &other.key) {
             (Some(own), Some(other)) => is_same(own, other),
@@ -96,7 +97,8 @@ pub(super) fn place(expr: &Expr) -> Option<Place> {
     }
 }
 
-/// Returns a call of a method of a map that is a member of the state: the map's name, the method, the arguments.
+/// Returns a call of a method of a map that is a member of the state: the map's name, the method, the
+/// arguments.
 pub(super) fn call_of_map(expr: &Expr) -> Option<(Arc<str>, &str, &[Expr])> {
     match &expr.kind {
         Kind::Call { target, name, arguments, null_safe: false } => {

@@ -1,5 +1,6 @@
 //! Finds out what the statements of a map script do to the members of its state, and to the entries of maps
-//! that are members: `state.sum += doc['n'].value`, `state.counts[key] = state.counts.getOrDefault(key, 0) + 1`.
+//! that are members: `state.sum += doc['n'].value`, `state.counts[key] = state.counts.getOrDefault(key, 0) +
+//! 1`.
 //!
 //! A statement that reads a state in another way is left to the interpreter.
 
@@ -189,8 +190,8 @@ impl Block<'_, '_> {
         self.record(change, rows, updates)
     }
 
-    /// Records what `if (condition) { yes } else { no }` does to the states, if the condition tests one. `None`
-    /// if it does not, or if it does anything else.
+    /// Records what `if (condition) { yes } else { no }` does to the states, if the condition tests one.
+    /// `None` if it does not, or if it does anything else.
     pub(super) fn update_if(
         &mut self,
         condition: &Expr,
