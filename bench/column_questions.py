@@ -1,7 +1,7 @@
 """The questions of bench/columns: a search, the same in SQL, how the rows of the answer are read, and how far they may differ.
 
-`TAXIS` are those of the issue, `MORE_TAXIS` and `LOGS` go through what else aggregations, sorts and scripts do with the same columns. A
-question without SQL has no counterpart; one whose tolerance is "skip" answers in another form there.
+`TAXIS` are those of the issue, `MORE_TAXIS` and `LOGS` go through what else aggregations, sorts and scripts do with the same columns,
+`SCRIPTS` what scripts and runtime fields do. A question without SQL has no counterpart; one whose tolerance is "skip" answers in another form there.
 """
 
 import datetime
@@ -1145,6 +1145,203 @@ FURTHER = [
         "quarters, terms below by a metric",
         {"aggs": by_day(nest("terms", {"field": "rate_code_id", "order": {"sum": "desc"}, "size": 3}, SUM), "quarter")},
         f"SELECT * FROM (SELECT {MS.format('quarter')}, rate_code_id, count(*), sum(total_amount) s, row_number() OVER (PARTITION BY {MS.format('quarter')} ORDER BY sum(total_amount) DESC) r FROM t GROUP BY 1, 2) WHERE r <= 3",
+        lambda answer: [],
+        "skip",
+    ),
+]
+
+
+def counted(answer):
+    return [[answer["hits"]["total"]["value"]]]
+
+
+def state(each, combine="return state", init="state.m = [:]; state.n = 0; state.x = 0.0"):
+    return scripted(init, each, combine, "return states")
+
+
+PAIR = "doc['payment_type'].value + '/' + doc['vendor_id'].value"
+PAIR_SQL = "payment_type || '/' || vendor_id"
+LENGTHS = "double d = doc['trip_distance'].value; if (d < 1) emit('short'); else if (d < 5) emit('medium'); else emit('long')"
+RATIO_SQL = "CASE WHEN fare_amount > 0 THEN tip_amount / fare_amount ELSE 0 END"
+
+# Runtime fields in queries, sorts and aggregations, and scripts with statements, states, strings and dates.
+SCRIPTS = [
+    query(
+        "prefix of a runtime keyword",
+        {"track_total_hits": True, **runtime("r", "keyword", f"emit({PAIR})"), "query": {"prefix": {"r": "1/"}}},
+        f"SELECT count(*) FROM t WHERE {PAIR_SQL} LIKE '1/%'",
+        counted,
+    ),
+    query(
+        "wildcard on a runtime keyword",
+        {"track_total_hits": True, **runtime("r", "keyword", f"emit({PAIR})"), "query": {"wildcard": {"r": "*/2"}}},
+        f"SELECT count(*) FROM t WHERE {PAIR_SQL} LIKE '%/2'",
+        counted,
+    ),
+    query(
+        "terms of a runtime hour",
+        {
+            "track_total_hits": True,
+            **runtime("r", "long", "emit(doc['pickup_datetime'].value.getHour())"),
+            "query": {"terms": {"r": [3, 4, 5]}},
+        },
+        "SELECT count(*) FROM t WHERE extract(hour FROM pickup_datetime) IN (3, 4, 5)",
+        counted,
+    ),
+    query(
+        "exists of a conditional runtime field",
+        {
+            "track_total_hits": True,
+            **runtime("r", "double", "if (doc['fare_amount'].value > 5) { emit(doc['tip_amount'].value / doc['fare_amount'].value) }"),
+            "query": {"exists": {"field": "r"}},
+        },
+        "SELECT count(CASE WHEN fare_amount > 5 THEN tip_amount / fare_amount END) FROM t",
+        counted,
+    ),
+    query(
+        "sort by a runtime field",
+        {"size": 10, "_source": False, **runtime("r", "double", f"emit({RATIO})"), "sort": [{"r": "desc"}]},
+        f"SELECT {RATIO_SQL} FROM t ORDER BY 1 DESC LIMIT 10",
+        sorts,
+    ),
+    query(
+        "sort by a runtime keyword",
+        {"size": 10, "_source": False, **runtime("r", "keyword", f"emit({PAIR})"), "sort": [{"r": "desc"}]},
+        f"SELECT {PAIR_SQL} FROM t ORDER BY 1 DESC LIMIT 10",
+        sorts,
+    ),
+    query(
+        "range of a runtime date",
+        {
+            "track_total_hits": True,
+            **runtime("r", "date", "emit(doc['pickup_datetime'].value.plusHours(5).toInstant().toEpochMilli())"),
+            "query": {"range": {"r": {"gte": "2015-03-01", "lt": "2015-04-01"}}},
+        },
+        "SELECT count(*) FROM t WHERE pickup_datetime + INTERVAL 5 HOUR >= '2015-03-01' AND pickup_datetime + INTERVAL 5 HOUR < '2015-04-01'",
+        counted,
+    ),
+    query(
+        "days of a runtime date",
+        {
+            **runtime("r", "date", "emit(doc['pickup_datetime'].value.minusDays(1).toInstant().toEpochMilli())"),
+            "aggs": below("date_histogram", {"field": "r", "calendar_interval": "day"}),
+        },
+        "SELECT epoch_ms(date_trunc('day', pickup_datetime - INTERVAL 1 DAY)), count(*) FROM t GROUP BY 1",
+        rows(),
+    ),
+    query(
+        "weekdays by name",
+        {
+            **runtime("r", "keyword", "emit(doc['pickup_datetime'].value.dayOfWeekEnum.toString())"),
+            "aggs": below("terms", {"field": "r"}),
+        },
+        "SELECT upper(dayname(pickup_datetime)), count(*) FROM t GROUP BY 1",
+        rows(),
+    ),
+    query(
+        "classes of lengths",
+        {**runtime("r", "keyword", LENGTHS), "aggs": below("terms", {"field": "r"}, TIPS)},
+        "SELECT CASE WHEN trip_distance < 1 THEN 'short' WHEN trip_distance < 5 THEN 'medium' ELSE 'long' END, count(*), avg(tip_amount) FROM t GROUP BY 1",
+        rows(values("tip")),
+    ),
+    query(
+        "stats of a runtime field below terms",
+        {**runtime("r", "double", f"emit({RATIO})"), "aggs": below("terms", {"field": "payment_type"}, metric("s", "stats", "r"))},
+        f"SELECT payment_type, count(*), max({RATIO_SQL}), sum({RATIO_SQL}) FROM t GROUP BY 1",
+        rows(fields("s", "max", "sum")),
+    ),
+    query(
+        "filters of script queries",
+        {
+            "aggs": {
+                "a": {
+                    "filters": {
+                        "filters": {
+                            "x": {"script": script("doc['tip_amount'].value > 2")},
+                            "y": {"script": script("doc['fare_amount'].value > 10 && doc['payment_type'].value == '1'")},
+                        }
+                    },
+                    "aggs": TIPS,
+                }
+            }
+        },
+        """SELECT avg(tip_amount) FILTER (tip_amount > 2), avg(tip_amount) FILTER (fare_amount > 10 AND payment_type = '1') FROM t""",
+        rows(values("tip")),
+        "skip",
+    ),
+    query(
+        "function_score of a script",
+        {
+            "size": 10,
+            "_source": False,
+            "query": {
+                "function_score": {
+                    "query": {"match_all": {}},
+                    "script_score": {"script": {"source": "doc['payment_type'].value == '1' ? doc['tip_amount'].value + 1 : 1"}},
+                }
+            },
+        },
+        "SELECT CASE WHEN payment_type = '1' THEN tip_amount + 1 ELSE 1 END FROM t ORDER BY 1 DESC LIMIT 10",
+        sorts,
+        "skip",
+    ),
+    query(
+        "sum by a function",
+        {
+            "aggs": {
+                "x": {
+                    "sum": script(
+                        "double f(double a, double b) { if (b > 0) { return a / b; } return 0; } return f(doc['tip_amount'].value, doc['fare_amount'].value)"
+                    )
+                }
+            }
+        },
+        f"SELECT sum({RATIO_SQL}) FROM t",
+        top(values("x")),
+    ),
+    query(
+        "sum of doubled values",
+        {"aggs": {"x": {"sum": {"field": "tip_amount", "script": {"source": "_value > 1 ? _value * 2 : 0"}}}}},
+        "SELECT sum(CASE WHEN tip_amount > 1 THEN tip_amount * 2 ELSE 0 END) FROM t",
+        top(values("x")),
+    ),
+    query(
+        "names from a map",
+        {
+            "aggs": below(
+                "terms",
+                {
+                    "script": {
+                        "source": "params.names.getOrDefault(doc['payment_type'].value, 'other')",
+                        "params": {"names": {"1": "card", "2": "cash"}},
+                    }
+                },
+                SUM,
+            )
+        },
+        "SELECT CASE payment_type WHEN '1' THEN 'card' WHEN '2' THEN 'cash' ELSE 'other' END, count(*), sum(total_amount) FROM t GROUP BY 1",
+        rows(values("sum")),
+    ),
+    query(
+        "sums by key of a scripted_metric",
+        state(
+            "def k = doc['payment_type'].value; if (state.m.containsKey(k)) { state.m[k] += doc['tip_amount'].value } else { state.m[k] = doc['tip_amount'].value }"
+        ),
+        "SELECT payment_type, sum(tip_amount) FROM t GROUP BY 1",
+        lambda answer: [],
+        "skip",
+    ),
+    query(
+        "merges by hour of a scripted_metric",
+        state("state.m.merge(doc['pickup_datetime'].value.getHour(), 1, (a, b) -> a + b)"),
+        "SELECT extract(hour FROM pickup_datetime), count(*) FROM t GROUP BY 1",
+        lambda answer: [],
+        "skip",
+    ),
+    query(
+        "largest by a scripted_metric",
+        state("if (doc['tip_amount'].value > state.x) { state.x = doc['tip_amount'].value } state.n++"),
+        "SELECT max(tip_amount), count(*) FROM t",
         lambda answer: [],
         "skip",
     ),

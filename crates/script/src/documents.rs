@@ -73,9 +73,14 @@ pub trait FieldValues {
     /// unless each document has exactly one value and the field has few distinct strings.
     fn ordinals(&self) -> Option<&[u32]>;
 
-    /// Returns whether the value of each document of the batch is this string, if each document has exactly
-    /// one value and all are strings.
-    fn equals_string(&self, text: &str) -> Option<Vec<bool>>;
+    /// Returns an ordinal for the first value of each of these documents, given by their indexes in the
+    /// batch: equal ordinals are equal strings. `None` if one of them has no value, or the values are no
+    /// strings.
+    fn first_ordinals(&self, rows: &[u32]) -> Option<Vec<u32>>;
+
+    /// Returns whether the first value of each of these documents is this string. `None` if one of them has
+    /// no value, or if it takes reading the values to tell.
+    fn equals_string(&self, text: &str, rows: &[u32]) -> Option<Vec<bool>>;
 
     /// Returns the bounding box of a document's shapes.
     fn bounds(&self, at: usize) -> Option<GridBounds>;

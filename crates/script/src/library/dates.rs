@@ -11,9 +11,9 @@ use crate::error::{Outcome, ScriptError};
 use crate::types::DatePart;
 use crate::values::{DateValue, JavaObject, Value, date_part};
 
-pub(super) const DAYS: [&str; 7] =
+pub(crate) const DAYS: [&str; 7] =
     ["MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"];
-pub(super) const MONTHS: [&str; 12] = [
+pub(crate) const MONTHS: [&str; 12] = [
     "JANUARY",
     "FEBRUARY",
     "MARCH",

@@ -394,7 +394,7 @@ fn access_method(
 }
 
 /// Whether a method changes its target.
-fn is_change(method: &str) -> bool {
+pub(crate) fn is_change(method: &str) -> bool {
     matches!(
         method,
         "add"

@@ -25,10 +25,10 @@ mod texts;
 mod token_members;
 
 pub(crate) use calendar::constant;
-pub(crate) use dates::{part_of_method, unit_nanos};
+pub(crate) use dates::{DAYS, MONTHS, part_of_method, unit_nanos};
 pub(crate) use java::is_constant;
 pub(crate) use machine::Machine;
-pub(crate) use methods::{call_method, get_index, get_member, set_index, set_member};
+pub(crate) use methods::{call_method, get_index, get_member, is_change, set_index, set_member};
 pub(crate) use patterns::check_pattern_method;
 pub(crate) use score_functions::{Decay, call_built_in};
 pub(crate) use signatures::check_method;

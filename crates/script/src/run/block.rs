@@ -4,30 +4,41 @@
 //! Only operations that cannot fail are done here. Any other operation, or a document without a value,
 //! returns `None`: the interpreter then runs the block document by document, with Java's exact errors.
 
+mod coded;
 mod column;
+mod emitted;
+mod folds;
+mod join;
 mod methods;
+mod operators;
+mod places;
 mod statements;
 mod states;
 mod texts;
+mod updates;
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use limber_codec::decimal::divided;
 use limber_mapping::date::Resolution;
 use limber_mapping::geo::GeoPoint;
 use limber_mapping::number::f64_from_sortable;
-use limber_mapping::{NumberForm, ValueKind};
+use limber_mapping::{Field, NumberForm, ValueKind};
 
 use super::interpreter::Run;
-use crate::language::{Compiled, Expr, Kind, Stmt};
-use crate::library::{Decay, Machine, math, math2, round};
+use crate::error::failed;
+use crate::language::{Compiled, Expr, Kind, Stmt, Variable};
+use crate::library::{Decay, Machine, call_static, get_index, get_member, is_instance, math, math2, round};
 use crate::types::{Binary, FieldPart, Type};
 use crate::values::{Value, part_of};
-use column::{Column, Data, Values, binary, cast, empty, joined, unary};
+use coded::Coded;
+use column::{Column, Data, Values, empty};
+pub use emitted::{DistinctTexts, DistinctValues, EmittedBlock};
+use join::Join;
 use methods::{getter, is_usual, text_compared};
+use operators::{binary, cast, unary};
+use places::Aliases;
 pub use states::RowStates;
-use texts::joined_texts;
 
 /// Returns the script's only expression, if it consists of one.
 pub(crate) fn only_expression(script: &Compiled) -> Option<&Expr> {
@@ -45,54 +56,45 @@ pub(crate) struct Block<'r, 'a> {
     /// The script's variables by slot, each with one value per document of the batch. A variable is only
     /// valid in the rows that reached its declaration.
     locals: Vec<Option<Column>>,
-}
-
-/// What the script of a numeric runtime field emits for a block of documents, as columns store it.
-pub enum EmittedBlock {
-    /// One number for each document, in order.
-    Aligned(Vec<i64>),
-    /// (Index of the document in the block, number), by index and then ascending.
-    Loose(Vec<(u32, i64)>),
-}
-
-/// Strings that a script returns or emits for a block of documents.
-pub struct DistinctTexts {
-    /// The strings, each once.
-    pub words: Vec<Arc<str>>,
-    /// (Index of the document in the block, index of the string), by document and then by string.
-    pub indexes: Vec<(u32, u32)>,
+    /// The variables that hold what a member of the state had.
+    aliases: Aliases,
+    /// `_value` of each row.
+    aggregated: Option<Column>,
+    /// Number of calls of functions around the current statement.
+    depth: u32,
 }
 
 impl<'r, 'a> Block<'r, 'a> {
     /// Prepares a batch of `count` documents. `scores` has one entry per document, or none if the script uses
     /// no score.
     pub fn new(run: &'r mut Run<'a>, scores: &'r [f32], count: usize) -> Block<'r, 'a> {
-        Block { run, scores, count, locals: Vec::new() }
+        Block {
+            run,
+            scores,
+            count,
+            locals: Vec::new(),
+            aliases: Aliases::default(),
+            aggregated: None,
+            depth: 0,
+        }
     }
 }
 
 impl Block<'_, '_> {
-    fn all_rows(&self) -> Vec<u32> {
-        (0..self.count as u32).collect()
+    /// Gives each document `_value`, a stored number of a field.
+    pub fn with_values(mut self, field: &Field, stored: &[i64]) -> Self {
+        self.aggregated = match field.date() {
+            Some((_, resolution)) => {
+                let millis = stored.iter().map(|stored| resolution.millis(*stored)).collect();
+                Some(Column::whole(Type::Long, millis))
+            }
+            None => numbers_of(field, stored),
+        };
+        self
     }
 
-    /// Evaluates like [`Block::eval`] where the result is converted to a double in any case, so that
-    /// branches may differ in type.
-    fn eval_loosely(&mut self, expr: &Expr, rows: &[u32]) -> Option<Column> {
-        match &expr.kind {
-            Kind::Cast(Type::Double, inner) => {
-                let data = Data::Real(self.eval_loosely(inner, rows)?.into_reals()?);
-                Some(Column { ty: Type::Double, data })
-            }
-            Kind::Conditional(condition, yes, no) => {
-                let flags = self.eval(condition, rows)?.into_flags()?;
-                let (yes_rows, no_rows) = split(rows, &flags);
-                let yes = self.eval_loosely(yes, &yes_rows)?.into_reals()?;
-                let no = self.eval_loosely(no, &no_rows)?.into_reals()?;
-                Some(Column::real(joined(&flags, yes, no)))
-            }
-            _ => self.eval(expr, rows),
-        }
+    fn all_rows(&self) -> Vec<u32> {
+        (0..self.count as u32).collect()
     }
 
     fn eval(&mut self, expr: &Expr, rows: &[u32]) -> Option<Column> {
@@ -103,7 +105,7 @@ impl Block<'_, '_> {
         let count = rows.len();
         Some(match &expr.kind {
             Kind::Literal(literal) => Column::same(&Value::of(literal), count)?,
-            Kind::Param(name) => Column::same(&self.run.param(name).ok()?, count)?,
+            Kind::Param(_) => Column::same(&self.constant(expr)?, count)?,
             Kind::Score => Column::real(
                 rows.iter()
                     .map(|row| self.scores.get(*row as usize).map(|score| f64::from(*score)))
@@ -116,14 +118,20 @@ impl Block<'_, '_> {
                 Column::whole(Type::Int, rows.iter().map(|row| reader.count(*row as usize) as i64).collect())
             }
             Kind::FieldPart(field, part) => self.field_part(*field, *part, rows)?,
-            Kind::Call { target, name, arguments, null_safe: false } => {
-                self.call(target, name, arguments, rows)?
-            }
-            Kind::Member { target, name, null_safe: false } => self.call(target, &getter(name), &[], rows)?,
-            Kind::Binary(op @ (Binary::Equal | Binary::NotEqual), left, right)
-                if let Some((field, text)) = text_compared(left, right) =>
+            Kind::Member { target, name, .. }
+                if let (Kind::Field(field), "empty") = (&target.kind, &**name) =>
             {
-                let mut flags = self.is_text(field, text, rows)?;
+                let (reader, _) = self.run.reader(*field, expr.at).ok()?;
+                Column::flag(rows.iter().map(|row| reader.count(*row as usize) == 0).collect())
+            }
+            Kind::Variable(Variable::AggregatedValue) => match self.aggregated.as_ref()? {
+                all if rows.len() == self.count => all.clone(),
+                all => all.gathered(rows),
+            },
+            Kind::Binary(op @ (Binary::Equal | Binary::NotEqual), left, right)
+                if let Some((field, text)) = text_compared(left, right)
+                    && let Some(mut flags) = self.is_text(field, text, rows) =>
+            {
                 if *op == Binary::NotEqual {
                     flags.iter_mut().for_each(|flag| *flag = !*flag);
                 }
@@ -132,22 +140,88 @@ impl Block<'_, '_> {
             Kind::Binary(op, left, right) => {
                 let left = self.eval(left, rows)?;
                 let right = self.eval(right, rows)?;
-                binary(*op, left, right)?
+                self.binary(*op, left, right)?
             }
             Kind::Unary(op, inner) => unary(*op, self.eval(inner, rows)?)?,
             Kind::AndAlso(left, right) => self.short_circuit(left, right, rows, true)?,
             Kind::OrElse(left, right) => self.short_circuit(left, right, rows, false)?,
             Kind::Conditional(condition, yes, no) => self.conditional(condition, yes, no, rows)?,
-            Kind::Cast(ty, inner) => cast(*ty, self.eval(inner, rows)?)?,
-            Kind::Static { class: "Math", name, arguments } => self.math_call(name, arguments, rows)?,
+            Kind::Cast(ty, inner) => self.cast(*ty, inner, rows)?,
+            _ => self.eval_call(expr, rows)?,
+        })
+    }
+
+    /// Evaluates expressions that call something.
+    fn eval_call(&mut self, expr: &Expr, rows: &[u32]) -> Option<Column> {
+        let count = rows.len();
+        Some(match &expr.kind {
+            Kind::Call { target, name, arguments, null_safe } => {
+                match self.call(target, name, arguments, rows) {
+                    Some(column) => column,
+                    None => self.call_any(target, name, (arguments, *null_safe), rows)?,
+                }
+            }
+            Kind::Member { target, name, null_safe } => match self.call(target, &getter(name), &[], rows) {
+                Some(column) => column,
+                None => {
+                    let target = self.eval(target, rows)?;
+                    self.call_each(vec![target], |run, values| match &values[0] {
+                        Value::Null if *null_safe => Ok(Value::Null),
+                        target => get_member(run, target, name, 0),
+                    })?
+                }
+            },
+            Kind::Index(target, index) => {
+                let parts = vec![self.eval(target, rows)?, self.eval(index, rows)?];
+                self.call_each(parts, |run, values| get_index(run, &values[0], &values[1], 0))?
+            }
+            Kind::InstanceOf(inner, class) => {
+                let inner = self.eval(inner, rows)?;
+                self.call_each(vec![inner], |_, values| Ok(Value::Bool(is_instance(&values[0], class))))?
+            }
+            Kind::Regex(number) => Column::same(&Value::Pattern(*number), count)?,
+            Kind::Extractor(number) => Column::same(&Value::Extractor(*number), count)?,
+            Kind::Elvis(left, right) => self.elvis(left, right, rows)?,
+            Kind::Function(number, arguments) => self.call_function(*number, arguments, rows)?,
+            Kind::Static { class: "Math", name, arguments } if matches!(arguments.len(), 1 | 2) => {
+                self.math_call(name, arguments, rows)?
+            }
+            Kind::Static { class, name, arguments } if is_pure(class, name) => {
+                let parts = arguments.iter().map(|argument| self.eval(argument, rows));
+                let parts = parts.collect::<Option<Vec<Column>>>()?;
+                self.call_each(parts, |run, values| call_static(run, class, name, &values, 0))?
+            }
             Kind::BuiltIn { name, arguments } => self.built_in(name, arguments, rows)?,
             _ => return None,
         })
     }
 
-    /// Evaluates both branches, each on its own rows.
+    fn cast(&mut self, ty: Type, inner: &Expr, rows: &[u32]) -> Option<Column> {
+        let inner = self.eval(inner, rows)?;
+        match &inner.data {
+            Data::Text(_) if ty == Type::Str => Some(inner),
+            Data::Text(_) | Data::Other(_) => self.call_each(vec![inner], |_, values| {
+                let value = values.into_iter().next().unwrap_or(Value::Null);
+                value.cast(ty).map_err(|failure| failed(failure, 0))
+            }),
+            _ => cast(ty, inner),
+        }
+    }
+
+    /// Evaluates both branches: on all rows where that is cheaper than to divide them, otherwise each on its
+    /// own rows.
     fn conditional(&mut self, condition: &Expr, yes: &Expr, no: &Expr, rows: &[u32]) -> Option<Column> {
-        let flags = self.eval(condition, rows)?.into_flags()?;
+        let flags = match self.eval(condition, rows)?.into_flag()? {
+            Values::Same(flag, _) => return self.eval(if flag { yes } else { no }, rows),
+            Values::Each(flags) => flags,
+        };
+        // A branch that fails in a row that does not take it is evaluated again below.
+        if is_quick(yes, &mut { QUICK_MAX })
+            && is_quick(no, &mut { QUICK_MAX })
+            && let (Some(yes), Some(no)) = (self.eval(yes, rows), self.eval(no, rows))
+        {
+            return Join::Whole(&flags).columns(yes, no);
+        }
         let (yes_rows, no_rows) = split(rows, &flags);
         let yes = self.eval(yes, &yes_rows)?;
         let no = self.eval(no, &no_rows)?;
@@ -157,21 +231,41 @@ impl Block<'_, '_> {
         if no_rows.is_empty() {
             return Some(yes);
         }
-        if yes.ty != no.ty {
-            return None;
+        Join::Parts(&flags).columns(yes, no)
+    }
+
+    /// Evaluates the second expression in the rows in which the first one is null.
+    fn elvis(&mut self, left: &Expr, right: &Expr, rows: &[u32]) -> Option<Column> {
+        let left = self.eval(left, rows)?;
+        let Data::Other(Coded { indexes, values }) = left.data else { return Some(left) };
+        let is_null = indexes.clone().map(|index| values[index as usize].is_null()).into_vec();
+        let (open, known) = split(rows, &is_null);
+        if open.is_empty() {
+            return Some(Column { ty: left.ty, data: Data::Other(Coded { indexes, values }) });
         }
-        let ty = yes.ty;
-        let data = match (yes.data, no.data) {
-            (Data::Whole(yes), Data::Whole(no)) => Data::Whole(Values::Each(joined(&flags, yes, no))),
-            (Data::Real(yes), Data::Real(no)) => Data::Real(Values::Each(joined(&flags, yes, no))),
-            (Data::Flag(yes), Data::Flag(no)) => Data::Flag(Values::Each(joined(&flags, yes, no))),
-            (Data::Date(yes), Data::Date(no)) => Data::Date(Values::Each(joined(&flags, yes, no))),
-            (Data::Text(yes), Data::Text(no)) => {
-                Data::Text(joined_texts(yes, no, |yes, no| joined(&flags, yes, no)))
+        let right = self.eval(right, &open)?;
+        if known.is_empty() {
+            return Some(right);
+        }
+        let places: Vec<u32> =
+            (0..).zip(&is_null).filter(|(_, is_null)| !**is_null).map(|(at, _)| at).collect();
+        let left = Coded { indexes: indexes.gathered(&places), values }.column()?;
+        Join::Parts(&is_null).columns(right, left)
+    }
+
+    /// Applies a binary operator row by row.
+    fn binary(&mut self, op: Binary, left: Column, right: Column) -> Option<Column> {
+        match (&left.data, &right.data) {
+            (Data::Text(_), Data::Text(_)) => {
+                self.binary_of_texts(op, left.into_texts()?, right.into_texts()?)
             }
-            _ => return None,
-        };
-        Some(Column { ty, data })
+            (Data::Text(_) | Data::Other(_) | Data::Date(_), _)
+            | (_, Data::Text(_) | Data::Other(_) | Data::Date(_)) => self
+                .call_each(vec![left, right], |_, values| {
+                    Value::binary(op, &values[0], &values[1]).map_err(|failure| failed(failure, 0))
+                }),
+            _ => binary(op, left, right),
+        }
     }
 
     /// Calls a function of `Math`.
@@ -210,26 +304,7 @@ impl Block<'_, '_> {
                 rows.iter().map(|row| reader.stored(*row as usize).first().copied()).collect::<Option<_>>()?
             }
         };
-        Some(match mapped.values {
-            ValueKind::Long(_) => Column::whole(Type::Long, first.into_owned()),
-            ValueKind::Date { resolution: Resolution::Millis, .. } if first.iter().all(is_usual) => {
-                Column::dates(first.into_owned())
-            }
-            ValueKind::Bool => Column::flag(first.iter().map(|stored| *stored != 0).collect()),
-            ValueKind::Double(_) | ValueKind::Scaled(_) => Column::real(match mapped.number_form() {
-                // The number form is checked once per block.
-                Some(NumberForm::Scaled(factor)) => {
-                    let mut numbers = Vec::with_capacity(first.len());
-                    divided(&first, factor, &mut numbers);
-                    numbers
-                }
-                Some(NumberForm::Double | NumberForm::Float) => {
-                    first.iter().map(|stored| f64_from_sortable(*stored)).collect()
-                }
-                _ => first.iter().map(|stored| mapped.decode_f64(*stored)).collect(),
-            }),
-            _ => return None,
-        })
+        numbers_of(mapped, &first)
     }
 
     fn field_part(&mut self, field: u16, part: FieldPart, rows: &[u32]) -> Option<Column> {
@@ -321,15 +396,69 @@ impl Block<'_, '_> {
     fn constant(&mut self, expr: &Expr) -> Option<Value> {
         match &expr.kind {
             Kind::Literal(literal) => Some(Value::of(literal)),
-            Kind::Param(name) => self.run.param(name).ok(),
+            // The source is that of one document.
+            Kind::Param(name) if **name != *"_source" => self.run.param(name).ok(),
             _ => None,
         }
     }
 }
 
+/// Returns stored numbers of a field as scripts see them.
+fn numbers_of(field: &Field, stored: &[i64]) -> Option<Column> {
+    Some(match field.values {
+        ValueKind::Long(_) => Column::whole(Type::Long, stored.to_vec()),
+        ValueKind::Date { resolution: Resolution::Millis, .. } if stored.iter().all(is_usual) => {
+            Column::dates(stored.to_vec())
+        }
+        ValueKind::Bool => Column::flag(stored.iter().map(|stored| *stored != 0).collect()),
+        ValueKind::Double(_) | ValueKind::Scaled(_) => Column::real(match field.number_form() {
+            // The number form is checked once per block.
+            Some(NumberForm::Scaled(factor)) => {
+                let mut numbers = Vec::with_capacity(stored.len());
+                divided(stored, factor, &mut numbers);
+                numbers
+            }
+            Some(NumberForm::Double | NumberForm::Float) => {
+                stored.iter().map(|stored| f64_from_sortable(*stored)).collect()
+            }
+            _ => stored.iter().map(|stored| field.decode_f64(*stored)).collect(),
+        }),
+        _ => return None,
+    })
+}
+
+/// Whether a static method has no effect but its result.
+fn is_pure(class: &str, name: &str) -> bool {
+    class != "Collections" || matches!(name, "max" | "min" | "frequency")
+}
+
+/// Divides rows by their flags, without a branch, as flags come in no order.
 fn split(rows: &[u32], flags: &[bool]) -> (Vec<u32>, Vec<u32>) {
-    let pick = |wanted: bool| {
-        rows.iter().zip(flags).filter(|(_, flag)| **flag == wanted).map(|(row, _)| *row).collect()
-    };
-    (pick(true), pick(false))
+    let (mut yes, mut no) = (vec![0; rows.len()], vec![0; rows.len()]);
+    let (mut yes_count, mut no_count) = (0, 0);
+    for (row, flag) in rows.iter().zip(flags) {
+        yes[yes_count] = *row;
+        no[no_count] = *row;
+        yes_count += usize::from(*flag);
+        no_count += usize::from(!*flag);
+    }
+    yes.truncate(yes_count);
+    no.truncate(no_count);
+    (yes, no)
+}
+
+/// Largest number of nodes of an expression that is evaluated in rows that do not need it.
+const QUICK_MAX: u32 = 8;
+
+/// Whether an expression is so quick to evaluate that dividing rows would take longer.
+fn is_quick(expr: &Expr, left: &mut u32) -> bool {
+    *left = left.saturating_sub(1);
+    *left > 0
+        && match &expr.kind {
+            Kind::Literal(_) | Kind::Param(_) | Kind::Local(_) | Kind::FieldValue(_) | Kind::Score => true,
+            Kind::Variable(Variable::AggregatedValue) => true,
+            Kind::Unary(_, inner) | Kind::Cast(_, inner) => is_quick(inner, left),
+            Kind::Binary(_, one, other) => is_quick(one, left) && is_quick(other, left),
+            _ => false,
+        }
 }

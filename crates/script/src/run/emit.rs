@@ -10,7 +10,7 @@ use crate::library::Machine;
 use crate::values::Value;
 
 /// Maximum number of values that a runtime field of a document may have (`AbstractFieldScript#MAX_VALUES`).
-const EMITTED_MAX: usize = 100;
+pub(super) const EMITTED_MAX: usize = 100;
 
 /// The value of one `emit` of a runtime field's script.
 #[derive(Debug)]

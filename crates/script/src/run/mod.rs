@@ -15,9 +15,9 @@ mod machine;
 mod open;
 mod statements;
 
-pub use block::{DistinctTexts, EmittedBlock, RowStates};
+pub use block::{DistinctTexts, DistinctValues, EmittedBlock, RowStates};
 pub use ceiling::{ScriptCeiling, Span};
 pub use emit::Emitted;
 pub(crate) use frozen::Frozen;
 pub(crate) use interpreter::Run;
-pub use open::{DistinctValues, OpenScript};
+pub use open::OpenScript;

@@ -8,7 +8,7 @@ use limber_mapping::{ErrorClass, Field, RequestError};
 use limber_work as work;
 use serde_json::{Map, Value as Json};
 
-use super::block::{Block, DistinctTexts, EmittedBlock, RowStates, only_expression};
+use super::block::{Block, DistinctTexts, DistinctValues, EmittedBlock, RowStates, only_expression};
 use super::emit::Emitted;
 use super::interpreter::Run;
 use crate::documents::{DocId, Documents, number};
@@ -19,6 +19,9 @@ use crate::values::{Kept, Value};
 
 /// From this many documents on, it pays to find documents whose answers are made of the same strings.
 const KINDS_FROM: usize = 64;
+
+/// From this many documents on, their values are computed as a block.
+const BLOCK_FROM: usize = 8;
 
 /// Whether an expression is made only of constants and values of fields; adds the fields to `fields`.
 fn is_made_of_fields(expr: &Expr, fields: &mut Vec<u16>) -> bool {
@@ -42,14 +45,6 @@ fn is_made_of_fields(expr: &Expr, fields: &mut Vec<u16>) -> bool {
         }
         _ => false,
     }
-}
-
-/// What a script returns for a batch of documents, each distinct value once.
-pub struct DistinctValues {
-    /// The distinct values.
-    pub values: Vec<Value>,
-    /// For each document of the batch, the index of its value.
-    pub indexes: Vec<u32>,
 }
 
 /// A script opened on one segment.
@@ -114,6 +109,26 @@ impl<'a> OpenScript<'a> {
     pub fn block(&mut self, docs: &[DocId], out: &mut Vec<f64>) -> bool {
         self.run.begin(docs);
         match Block::new(&mut self.run, &[], docs.len()).numbers(self.script) {
+            Some(numbers) => {
+                *out = numbers;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Computes the script's number for each of `docs`, which ascend and have the stored number of `field` as
+    /// their `_value`; `false` if the script must run document by document.
+    pub fn block_of_values(
+        &mut self,
+        docs: &[DocId],
+        field: &Field,
+        stored: &[i64],
+        out: &mut Vec<f64>,
+    ) -> bool {
+        self.run.begin(docs);
+        let mut block = Block::new(&mut self.run, &[], docs.len()).with_values(field, stored);
+        match block.numbers(self.script) {
             Some(numbers) => {
                 *out = numbers;
                 true
@@ -218,12 +233,10 @@ impl<'a> OpenScript<'a> {
     }
 
     fn repeated(&mut self, docs: &[DocId]) -> Result<Option<DistinctValues>, RequestError> {
-        if let Some(found) = Block::new(&mut self.run, &[], docs.len()).texts(self.script) {
-            let values = found.words.into_iter().map(Value::Str).collect();
-            return Ok(Some(DistinctValues {
-                values,
-                indexes: found.indexes.iter().map(|pair| pair.1).collect(),
-            }));
+        if docs.len() >= BLOCK_FROM
+            && let Some(found) = Block::new(&mut self.run, &[], docs.len()).values(self.script)
+        {
+            return Ok(Some(found));
         }
         let Some(kinds) = self.kinds(docs) else { return Ok(None) };
         let mut indexes: HashMap<u64, u32, RandomState> = HashMap::default();
@@ -307,9 +320,8 @@ impl<'a> OpenScript<'a> {
         Ok(())
     }
 
-    /// Returns what a numeric script emits for a whole block: (index in `docs`, stored number), or all
-    /// numbers in order where each document has exactly one. `None` if the script must run document by
-    /// document.
+    /// Returns what a numeric script emits for a whole block, as columns store it. `None` if the script must
+    /// run document by document.
     pub fn emitted_numbers(&mut self, docs: &[DocId]) -> Option<EmittedBlock> {
         self.run.begin(docs);
         Block::new(&mut self.run, &[], docs.len()).emitted(self.script)
@@ -331,7 +343,10 @@ impl<'a> OpenScript<'a> {
     /// how much these have grown at most. `None` if the script must run document by document; then no state
     /// has changed.
     pub fn update_states(&mut self, scores: &[f32], count: usize, states: &RowStates<'_>) -> Option<u64> {
-        Block::new(&mut self.run, scores, count).update_states(self.script, states)
+        let grown = Block::new(&mut self.run, scores, count).update_states(self.script, states);
+        // What the block took does not count for the documents that the script now runs for one by one.
+        self.run.renew_memory(0);
+        grown
     }
 
     /// Runs the script for document `at` of the batch, with `value` in its variable. The lists and maps it

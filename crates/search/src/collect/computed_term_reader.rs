@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use limber_script::{DistinctValues, Value};
 use limber_segment::{DocId, Segment};
 
 use crate::error::Result;
@@ -17,9 +18,14 @@ pub(crate) struct ComputedTermReader<'a> {
     pub(super) segment: &'a Segment,
     pub(super) mode: Mode,
     pub(super) missing: Option<Arc<[u8]>>,
-    /// The keys of the documents that were read last.
-    pub(super) keys: Vec<Option<Arc<[u8]>>>,
+    /// The strings that were read last.
+    pub(super) terms: Vec<Arc<[u8]>>,
+    /// For each document that was read last, the index of its key in `terms`, or [`NONE`].
+    pub(super) of_docs: Vec<u32>,
 }
+
+/// Marks a document without a key.
+const NONE: u32 = u32::MAX;
 
 impl ComputedTermReader<'_> {
     /// Reads one key for each of `docs`, whose scores are `scores`.
@@ -33,7 +39,8 @@ impl ComputedTermReader<'_> {
         let mut owners = owners.iter();
         for window in docs.chunk_by(|left, right| left / WINDOW == right / WINDOW) {
             self.read_or(window, &[], None)?;
-            for (key, owner) in self.keys.drain(..).zip(&mut owners) {
+            for (at, owner) in (0..window.len()).zip(&mut owners) {
+                let key = self.key(at).cloned();
                 let best = &mut best[*owner as usize];
                 let is_better = match (&key, &*best) {
                     (Some(key), Some(best)) if self.mode == Mode::Max => key > best,
@@ -45,31 +52,58 @@ impl ComputedTermReader<'_> {
                 }
             }
         }
-        self.keys.clear();
-        self.keys.extend(best.into_iter().map(|key| key.or_else(|| self.missing.clone())));
+        self.terms.clear();
+        self.of_docs.clear();
+        for key in best.into_iter().map(|key| key.or_else(|| self.missing.clone())) {
+            self.of_docs.push(if key.is_some() { self.terms.len() as u32 } else { NONE });
+            self.terms.extend(key);
+        }
         Ok(())
+    }
+
+    /// Returns the key of a document that was read last, by its index.
+    pub fn key(&self, at: usize) -> Option<&Arc<[u8]>> {
+        self.terms.get(*self.of_docs.get(at)? as usize)
     }
 
     /// Reads one key for each of `docs`. `missing` is the key of documents without a term.
     fn read_or(&mut self, docs: &[DocId], scores: &[f32], missing: Option<Arc<[u8]>>) -> Result<()> {
-        self.keys.clear();
+        self.terms.clear();
+        self.of_docs.clear();
         if let Some(script) = &self.script {
-            return script.open(self.segment)?.values(docs, scores, |value| {
-                self.keys.push(Some(value.text().into_bytes().into()));
+            let mut script = script.open(self.segment)?;
+            let term = |value: &Value| value.text().into_bytes().into();
+            if let Some(DistinctValues { values, indexes }) = script.distinct_values(docs)? {
+                self.terms.extend(values.iter().map(term));
+                self.of_docs = indexes;
+                return Ok(());
+            }
+            return script.values(docs, scores, |value| {
+                self.of_docs.push(self.terms.len() as u32);
+                self.terms.push(term(&value));
                 Ok(())
             });
         }
-        self.keys.resize(docs.len(), missing);
+        let unset = if missing.is_some() { 0 } else { NONE };
+        self.terms.extend(missing);
+        self.of_docs.resize(docs.len(), unset);
         let Some(runtime) = &self.runtime else { return Ok(()) };
         let mut terms = RuntimeTerms::default();
         runtime.open(self.segment)?.terms(docs, &mut terms)?;
-        let mut previous = usize::MAX;
-        for (position, term) in terms.iter() {
+        let mut previous = u32::MAX;
+        // Equal terms share their bytes.
+        let mut known = vec![NONE; terms.len()];
+        for (at, position) in terms.positions.iter().enumerate() {
             // Terms of a document ascend.
-            if position != previous || self.mode == Mode::Max {
-                self.keys[position] = Some(term.into());
+            if *position != previous || self.mode == Mode::Max {
+                let key = &mut known[terms.first_of(at)];
+                if *key == NONE {
+                    *key = self.terms.len() as u32;
+                    self.terms.push(terms.term(at).into());
+                }
+                self.of_docs[*position as usize] = *key;
             }
-            previous = position;
+            previous = *position;
         }
         Ok(())
     }

@@ -12,14 +12,11 @@ pub(crate) fn compare_keys(sorts: &[BoundSort], left: &[SortKey], right: &[SortK
             (SortKey::Number(left), SortKey::Number(right)) => left.cmp(right),
             (SortKey::Score(left), SortKey::Score(right)) => left.total_cmp(right),
             (SortKey::Term(left), SortKey::Term(right)) => {
-                // The position of missing values does not depend on the direction of the order.
-                let missing_first = sort.missing_terms_first();
-                match (left, right) {
-                    (None, None) => Ordering::Equal,
-                    (None, Some(_)) => return if missing_first { Ordering::Less } else { Ordering::Greater },
-                    (Some(_), None) => return if missing_first { Ordering::Greater } else { Ordering::Less },
-                    (Some(left), Some(right)) => left.cmp(right),
+                let order = compare_terms(sort, left.as_deref(), right.as_deref());
+                if order != Ordering::Equal {
+                    return order;
                 }
+                continue;
             }
             _ => Ordering::Equal,
         };
@@ -29,6 +26,19 @@ pub(crate) fn compare_keys(sorts: &[BoundSort], left: &[SortKey], right: &[SortK
         }
     }
     Ordering::Equal
+}
+
+/// Compares two strings by which `sort` sorts. The position of missing ones does not depend on the direction.
+pub(super) fn compare_terms(sort: &BoundSort, left: Option<&[u8]>, right: Option<&[u8]>) -> Ordering {
+    let missing_first = sort.missing_terms_first();
+    match (left, right) {
+        (None, None) => Ordering::Equal,
+        (None, Some(_)) if missing_first => Ordering::Less,
+        (Some(_), None) if !missing_first => Ordering::Less,
+        (None, Some(_)) | (Some(_), None) => Ordering::Greater,
+        (Some(left), Some(right)) if sort.descending => right.cmp(left),
+        (Some(left), Some(right)) => left.cmp(right),
+    }
 }
 
 /// Returns a key whose ascending order is that of `key`, or the reverse if `descending`.

@@ -3,6 +3,7 @@
 mod best;
 mod bind;
 mod computed_term_reader;
+mod computed_top;
 mod contenders;
 mod distance;
 mod group;

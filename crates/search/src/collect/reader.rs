@@ -71,7 +71,8 @@ impl<'a> KeyReader<'a> {
                     MissingTerms::Term(term) => Some(term.clone()),
                     _ => None,
                 },
-                keys: Vec::new(),
+                terms: Vec::new(),
+                of_docs: Vec::new(),
             })),
             KeyKind::Term => KeyReader::Term(Box::new(TermReader::open(sort, segment)?)),
             kind => {
@@ -186,7 +187,7 @@ impl<'a> KeyReader<'a> {
             KeyReader::Distance(reader) => SortKey::Number(ordered(key, reader.descending())),
             KeyReader::Script(reader) => SortKey::Number(ordered(key, reader.descending)),
             KeyReader::Nested(reader) => reader.global(key)?,
-            KeyReader::Computed(reader) => SortKey::Term(reader.keys.get(key as usize).cloned().flatten()),
+            KeyReader::Computed(reader) => SortKey::Term(reader.key(key as usize).cloned()),
             KeyReader::Term(reader) => {
                 if key == i64::MAX || key == i64::MIN {
                     return Ok(SortKey::Term(None));

@@ -11,6 +11,7 @@ use limber_mapping::Field;
 use limber_segment::{DocId, Segment, SegmentView, SortField};
 use limber_store::Ledger;
 
+use super::computed_top::ComputedTop;
 use super::index_order::follows_index_sort;
 use super::key::{compare_keys, ordered};
 use super::reader::KeyReader;
@@ -182,7 +183,7 @@ pub(crate) enum Tie {
 }
 
 impl Tie {
-    fn has_seen(self, shard_doc: u64) -> bool {
+    pub(super) fn has_seen(self, shard_doc: u64) -> bool {
         match self {
             Tie::Seen => true,
             Tie::SeenUpTo(last) => shard_doc <= last,
@@ -238,41 +239,6 @@ pub(crate) struct SegmentTop<'a> {
     is_complete: bool,
     /// Replaces all the above for sorts by strings that no dictionary holds.
     made: Option<ComputedTop>,
-}
-
-/// The best hits, best first, by keys that compare across segments and shards.
-struct ComputedTop {
-    sorts: Vec<BoundSort>,
-    hits: Vec<(Box<[SortKey]>, DocId, f32)>,
-    cutoff: Option<(Box<[SortKey]>, bool)>,
-    after: Option<(Box<[SortKey]>, Tie)>,
-}
-
-impl ComputedTop {
-    /// Adds a document if it is among the best; documents ascend.
-    fn offer(&mut self, keys: Box<[SortKey]>, doc: DocId, shard_doc: u64, score: f32, count_max: usize) {
-        if let Some((after, tie)) = &self.after {
-            match compare_keys(&self.sorts, &keys, after) {
-                Ordering::Less => return,
-                Ordering::Equal if tie.has_seen(shard_doc) => return,
-                _ => {}
-            }
-        }
-        if let Some((cutoff, tie_wins)) = &self.cutoff {
-            match compare_keys(&self.sorts, &keys, cutoff) {
-                Ordering::Greater => return,
-                Ordering::Equal if !tie_wins => return,
-                _ => {}
-            }
-        }
-        let sorts = &self.sorts;
-        let place =
-            self.hits.partition_point(|(known, ..)| compare_keys(sorts, known, &keys) != Ordering::Greater);
-        if place < count_max {
-            self.hits.insert(place, (keys, doc, score));
-            self.hits.truncate(count_max);
-        }
-    }
 }
 
 impl<'a> SegmentTop<'a> {
@@ -334,6 +300,9 @@ impl SegmentTop<'_> {
         }
         if let Some(made) = &mut self.made {
             for (at, doc) in docs.iter().enumerate() {
+                if made.is_beyond(&self.readers[0], self.columns[0][at], self.count_max) {
+                    continue;
+                }
                 let keys =
                     self.readers.iter().zip(&self.columns).map(|(reader, column)| reader.global(column[at]));
                 let keys = keys.collect::<Result<_>>()?;

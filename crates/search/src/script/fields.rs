@@ -260,6 +260,16 @@ impl<'a> FieldReader<'a> {
         }
     }
 
+    /// Returns what `of_place` returns for the place of the first value of each of these documents. `None` if
+    /// one of them has no value.
+    fn first_places<T>(&self, rows: &[u32], of_place: impl Fn(usize) -> T) -> Option<Vec<T>> {
+        let of_row = |row: &u32| {
+            let (start, end) = self.range(*row as usize);
+            (start < end).then(|| of_place(start))
+        };
+        rows.iter().map(of_row).collect()
+    }
+
     /// Whether the segment has values of the field at all.
     fn is_open(&self) -> bool {
         self.numbers.is_some() || self.runtime.is_some()
@@ -306,24 +316,38 @@ impl FieldValues for FieldReader<'_> {
         (is_aligned && is_column && has_few).then_some(self.ordinal_batch.values.as_slice())
     }
 
-    fn equals_string(&self, text: &str) -> Option<Vec<bool>> {
-        let is_aligned = self.starts.is_empty() && self.ordinal_batch.is_aligned();
+    fn first_ordinals(&self, rows: &[u32]) -> Option<Vec<u32>> {
+        if self.is_numeric() || self.shapes.is_some() {
+            return None;
+        }
+        if self.runtime.is_some() {
+            return self.first_places(rows, |place| self.runtime_terms.first_of(place) as u32);
+        }
+        self.ordinals.as_ref()?;
+        let values = &self.ordinal_batch.values;
+        if self.starts.is_empty() && rows.len() == values.len() {
+            return Some(values.clone());
+        }
+        self.first_places(rows, |place| values[place])
+    }
+
+    fn equals_string(&self, text: &str, rows: &[u32]) -> Option<Vec<bool>> {
         let (Some(field), Some(terms), Some(_)) = (self.field, self.terms, &self.ordinals) else {
             return None;
         };
         // Only for strings that are shown as they are stored; others may have several forms.
-        if !is_aligned
-            || self.runtime.is_some()
-            || self.is_numeric()
-            || !matches!(field.values, ValueKind::Keyword)
-        {
+        if self.runtime.is_some() || self.is_numeric() || !matches!(field.values, ValueKind::Keyword) {
             return None;
         }
         let wanted = match terms.ordinal(text.as_bytes()).ok()? {
             Ok(ordinal) => ordinal as u32,
             Err(_) => u32::MAX,
         };
-        Some(self.ordinal_batch.values.iter().map(|&ordinal| ordinal == wanted).collect())
+        let values = &self.ordinal_batch.values;
+        if self.starts.is_empty() && rows.len() == values.len() {
+            return Some(values.iter().map(|ordinal| *ordinal == wanted).collect());
+        }
+        self.first_places(rows, |place| values[place] == wanted)
     }
 
     fn value(&mut self, at: usize, nth: usize) -> std::result::Result<Value, RequestError> {

@@ -1,13 +1,15 @@
-//! One value per document, and the operators on such columns.
+//! One value per document.
 
-use super::texts::{Texts, binary_of_texts};
-use crate::types::{Binary, Type, Unary};
+use super::coded::{Coded, joined_values};
+use super::texts::{Texts, joined_texts};
+use crate::types::Type;
 use crate::values::{DateValue, Value};
 
 /// The class of dates.
 const DATE: &str = "java.time.ZonedDateTime";
 
-/// One value per row. `ty` is the Java type; arithmetic has its width.
+/// One value per row. `ty` is the Java type; arithmetic has its width. `Type::Def`: each row has a type of
+/// its own, of which only the number is kept, and operations whose results depend on the type are refused.
 #[derive(Clone)]
 pub(crate) struct Column {
     pub(super) ty: Type,
@@ -23,6 +25,8 @@ pub(super) enum Data {
     /// Dates in UTC, in milliseconds since 1970.
     Date(Values<i64>),
     Text(Texts),
+    /// Values of other classes, or of several.
+    Other(Coded),
 }
 
 /// The values of some rows.
@@ -104,10 +108,15 @@ impl Column {
 
     /// Creates a column of dates in UTC.
     pub fn dates(data: Vec<i64>) -> Column {
-        Column { ty: Type::Object(DATE), data: Data::Date(Values::Each(data)) }
+        Column::of_dates(Values::Each(data))
     }
 
-    /// Creates a column of `count` times the same value; `None` if it is no number, boolean or string.
+    /// Creates a column of dates in UTC.
+    pub(super) fn of_dates(data: Values<i64>) -> Column {
+        Column { ty: Type::Object(DATE), data: Data::Date(data) }
+    }
+
+    /// Creates a column of `count` times the same value; `None` if rows may not share it.
     pub fn same(value: &Value, count: usize) -> Option<Column> {
         let (ty, data) = match value {
             Value::Int(number) => (Type::Int, Data::Whole(Values::Same(i64::from(*number), count))),
@@ -116,6 +125,89 @@ impl Column {
             Value::Double(number) => (Type::Double, Data::Real(Values::Same(*number, count))),
             Value::Bool(flag) => (Type::Bool, Data::Flag(Values::Same(*flag, count))),
             Value::Str(text) => (Type::Str, Data::Text(Texts::same(text, count))),
+            other => (Type::Def, Data::Other(Coded::same(other.clone(), count)?)),
+        };
+        Some(Column { ty, data })
+    }
+
+    /// Creates a column of `count` rows that nobody reads, with values like those of another column.
+    pub fn unset(like: &Column, count: usize) -> Column {
+        let data = match &like.data {
+            Data::Whole(_) => Data::Whole(Values::Same(0, count)),
+            Data::Real(_) => Data::Real(Values::Same(0.0, count)),
+            Data::Flag(_) => Data::Flag(Values::Same(false, count)),
+            Data::Date(_) => Data::Date(Values::Same(0, count)),
+            Data::Text(_) => Data::Text(Texts::same(&"".into(), count)),
+            Data::Other(other) => {
+                Data::Other(Coded { indexes: Values::Same(0, count), values: other.values.clone() })
+            }
+        };
+        Column { ty: like.ty, data }
+    }
+
+    /// Makes two columns have one type: each row's own if they differ. `None` if that cannot be done.
+    pub fn alike(self, other: Column) -> Option<(Column, Column)> {
+        if self.ty == other.ty && std::mem::discriminant(&self.data) == std::mem::discriminant(&other.data) {
+            return Some((self, other));
+        }
+        if ![&self, &other].iter().all(|side| matches!(side.data, Data::Whole(_) | Data::Real(_))) {
+            let coded = |column: Column| Some(Column { ty: Type::Def, data: Data::Other(column.coded()?) });
+            return Some((coded(self)?, coded(other)?));
+        }
+        let (left, right) = match (self.data, other.data) {
+            (Data::Whole(left), Data::Whole(right)) => (Data::Whole(left), Data::Whole(right)),
+            (left, right) => {
+                let real = |data| Column { ty: Type::Def, data }.into_reals().map(Data::Real);
+                (real(left)?, real(right)?)
+            }
+        };
+        Some((Column { ty: Type::Def, data: left }, Column { ty: Type::Def, data: right }))
+    }
+
+    /// Returns the value of all rows, if it is known to be the same.
+    pub fn constant(&self) -> Option<Value> {
+        let is_same = match &self.data {
+            Data::Whole(data) | Data::Date(data) => matches!(data, Values::Same(..)),
+            Data::Real(data) => matches!(data, Values::Same(..)),
+            Data::Flag(data) => matches!(data, Values::Same(..)),
+            Data::Text(texts) => matches!(texts.indexes, Values::Same(..)),
+            Data::Other(coded) => matches!(coded.indexes, Values::Same(..)),
+        };
+        if is_same { self.value(0) } else { None }
+    }
+
+    /// Returns the values of some of the rows, by their indexes.
+    pub fn gathered(&self, rows: &[u32]) -> Column {
+        let data = match &self.data {
+            Data::Whole(all) => Data::Whole(all.gathered(rows)),
+            Data::Real(all) => Data::Real(all.gathered(rows)),
+            Data::Flag(all) => Data::Flag(all.gathered(rows)),
+            Data::Date(all) => Data::Date(all.gathered(rows)),
+            Data::Text(all) => {
+                Data::Text(Texts { indexes: all.indexes.gathered(rows), words: all.words.clone() })
+            }
+            Data::Other(all) => {
+                Data::Other(Coded { indexes: all.indexes.gathered(rows), values: all.values.clone() })
+            }
+        };
+        Column { ty: self.ty, data }
+    }
+
+    /// Returns these values and then others. `None` if they have nothing in common.
+    pub fn followed_by(self, others: Column) -> Option<Column> {
+        let (first, then) = self.alike(others)?;
+        let ty = first.ty;
+        let data = match (first.data, then.data) {
+            (Data::Whole(first), Data::Whole(then)) => Data::Whole(first.followed_by(then)),
+            (Data::Real(first), Data::Real(then)) => Data::Real(first.followed_by(then)),
+            (Data::Flag(first), Data::Flag(then)) => Data::Flag(first.followed_by(then)),
+            (Data::Date(first), Data::Date(then)) => Data::Date(first.followed_by(then)),
+            (Data::Text(first), Data::Text(then)) => {
+                Data::Text(joined_texts(first, then, |first, then| first.followed_by(then).into_vec()))
+            }
+            (Data::Other(first), Data::Other(then)) => {
+                Data::Other(joined_values(first, then, |first, then| first.followed_by(then).into_vec()))
+            }
             _ => return None,
         };
         Some(Column { ty, data })
@@ -124,6 +216,8 @@ impl Column {
     /// Returns the value of a row, by its index.
     pub fn value(&self, row: usize) -> Option<Value> {
         Some(match (self.ty, &self.data) {
+            (_, Data::Other(other)) => other.values[other.indexes.at(row)? as usize].clone(),
+            (Type::Def, _) => return None,
             (Type::Int, Data::Whole(data)) => Value::Int(data.at(row)? as i32),
             (_, Data::Whole(data)) => Value::Long(data.at(row)?),
             (Type::Float, Data::Real(data)) => Value::Float(data.at(row)? as f32),
@@ -134,12 +228,23 @@ impl Column {
         })
     }
 
+    /// Brings values of other classes to a narrower form, if there is one.
+    fn narrowed(self) -> Data {
+        match self.data {
+            Data::Other(coded) => match coded.clone().column() {
+                Some(column) if column.ty != Type::Def => column.data,
+                _ => Data::Other(coded),
+            },
+            data => data,
+        }
+    }
+
     /// Converts to floating-point numbers; `None` for booleans.
     pub(super) fn into_reals(self) -> Option<Values<f64>> {
-        match self.data {
+        match self.narrowed() {
             Data::Real(data) => Some(data),
             Data::Whole(data) => Some(data.map(|number| number as f64)),
-            Data::Flag(_) | Data::Date(_) | Data::Text(_) => None,
+            Data::Flag(_) | Data::Date(_) | Data::Text(_) | Data::Other(_) => None,
         }
     }
 
@@ -148,28 +253,28 @@ impl Column {
     }
 
     pub(super) fn into_wholes(self) -> Option<Values<i64>> {
-        match self.data {
+        match self.narrowed() {
             Data::Whole(data) => Some(data),
             _ => None,
         }
     }
 
     pub(super) fn into_dates(self) -> Option<Values<i64>> {
-        match self.data {
+        match self.narrowed() {
             Data::Date(data) => Some(data),
             _ => None,
         }
     }
 
     pub(super) fn into_texts(self) -> Option<Texts> {
-        match self.data {
+        match self.narrowed() {
             Data::Text(data) => Some(data),
             _ => None,
         }
     }
 
     pub(super) fn into_flag(self) -> Option<Values<bool>> {
-        match self.data {
+        match self.narrowed() {
             Data::Flag(data) => Some(data),
             _ => None,
         }
@@ -180,19 +285,6 @@ impl Column {
     }
 }
 
-/// Merges the results of two branches: the next of `yes` where the flag is set, otherwise the next of `no`.
-pub(super) fn joined<T: Copy>(flags: &[bool], yes: Values<T>, no: Values<T>) -> Vec<T> {
-    match (yes, no) {
-        (Values::Same(yes, _), Values::Same(no, _)) => {
-            flags.iter().map(|flag| if *flag { yes } else { no }).collect()
-        }
-        (yes, no) => {
-            let (mut yes, mut no) = (yes.into_vec().into_iter(), no.into_vec().into_iter());
-            flags.iter().filter_map(|flag| if *flag { yes.next() } else { no.next() }).collect()
-        }
-    }
-}
-
 /// Returns a column of no rows.
 pub(super) fn empty(ty: Type) -> Column {
     match ty {
@@ -200,143 +292,4 @@ pub(super) fn empty(ty: Type) -> Column {
         Type::Int | Type::Long => Column::whole(ty, Vec::new()),
         _ => Column::real(Vec::new()),
     }
-}
-
-/// Casts each value as Java does.
-pub(super) fn cast(to: Type, column: Column) -> Option<Column> {
-    let data = match (to, column.data) {
-        (Type::Bool, Data::Flag(data)) => Data::Flag(data),
-        (Type::Double, Data::Real(data)) => Data::Real(data),
-        (Type::Double, Data::Whole(data)) => Data::Real(data.map(|number| number as f64)),
-        (Type::Float, Data::Real(data)) => Data::Real(data.map(|number| f64::from(number as f32))),
-        (Type::Float, Data::Whole(data)) => Data::Real(data.map(|number| f64::from(number as f32))),
-        (Type::Long, Data::Whole(data)) => Data::Whole(data),
-        (Type::Long, Data::Real(data)) => Data::Whole(data.map(|number| number as i64)),
-        (Type::Int, Data::Whole(data)) => Data::Whole(data.map(|number| i64::from(number as i32))),
-        (Type::Int, Data::Real(data)) => Data::Whole(data.map(|number| i64::from(number as i32))),
-        _ => return None,
-    };
-    Some(Column { ty: to, data })
-}
-
-/// Applies a unary operator to each value.
-pub(super) fn unary(op: Unary, column: Column) -> Option<Column> {
-    let ty = column.ty;
-    let data = match (op, column.data) {
-        (Unary::Not, Data::Flag(data)) => Data::Flag(data.map(|flag| !flag)),
-        (Unary::Plus, data) => data,
-        (Unary::Minus, Data::Real(data)) => Data::Real(data.map(|number| -number)),
-        (Unary::Minus, Data::Whole(data)) => wrapped(ty, data.map(i64::wrapping_neg)),
-        (Unary::BitNot, Data::Whole(data)) => Data::Whole(data.map(|number| !number)),
-        _ => return None,
-    };
-    Some(Column { ty, data })
-}
-
-/// Cuts results of 64-bit arithmetic to the width of the type.
-fn wrapped(ty: Type, data: Values<i64>) -> Data {
-    Data::Whole(match ty {
-        Type::Int => data.map(|number| i64::from(number as i32)),
-        _ => data,
-    })
-}
-
-/// Compares the values row by row.
-fn compared<T: PartialOrd + Copy>(op: Binary, left: Values<T>, right: Values<T>) -> Column {
-    let flags = match op {
-        Binary::Less => left.combined(right, |left, right| left < right),
-        Binary::LessEqual => left.combined(right, |left, right| left <= right),
-        Binary::Greater => left.combined(right, |left, right| left > right),
-        Binary::GreaterEqual => left.combined(right, |left, right| left >= right),
-        Binary::Equal => left.combined(right, |left, right| left == right),
-        _ => left.combined(right, |left, right| left != right),
-    };
-    Column { ty: Type::Bool, data: Data::Flag(flags) }
-}
-
-/// Applies a binary operator row by row, with numbers promoted as in Java.
-pub(super) fn binary(op: Binary, left: Column, right: Column) -> Option<Column> {
-    if matches!((&left.data, &right.data), (Data::Text(_), Data::Text(_))) {
-        return binary_of_texts(op, left.into_texts()?, right.into_texts()?);
-    }
-    let ty = match (left.ty, right.ty) {
-        (Type::Bool, Type::Bool) => {
-            let (left, right) = (left.into_flag()?, right.into_flag()?);
-            let flags = match op {
-                Binary::And => left.combined(right, |left, right| left & right),
-                Binary::Or => left.combined(right, |left, right| left | right),
-                Binary::Xor => left.combined(right, |left, right| left ^ right),
-                Binary::Equal | Binary::NotEqual => return Some(compared(op, left, right)),
-                _ => return None,
-            };
-            return Some(Column { ty: Type::Bool, data: Data::Flag(flags) });
-        }
-        (left, right) if op.is_shift() => {
-            right.rank()?;
-            left
-        }
-        (left, right) => {
-            if left.rank()? >= right.rank()? {
-                left
-            } else {
-                right
-            }
-        }
-    };
-    match ty {
-        Type::Float | Type::Double => binary_of_reals(op, ty, left, right),
-        _ => binary_of_wholes(op, ty, left, right),
-    }
-}
-
-/// Applies a binary operator to floating-point numbers, with results of the type `ty`.
-fn binary_of_reals(op: Binary, ty: Type, left: Column, right: Column) -> Option<Column> {
-    let (left, right) = (left.into_reals()?, right.into_reals()?);
-    if op.is_comparison() {
-        return Some(compared(op, left, right));
-    }
-    let data = match op {
-        Binary::Add => left.combined(right, |left, right| left + right),
-        Binary::Sub => left.combined(right, |left, right| left - right),
-        Binary::Mul => left.combined(right, |left, right| left * right),
-        Binary::Div => left.combined(right, |left, right| left / right),
-        Binary::Rem => left.combined(right, |left, right| left % right),
-        _ => return None,
-    };
-    let data = match ty {
-        Type::Float => data.map(|number| f64::from(number as f32)),
-        _ => data,
-    };
-    Some(Column { ty, data: Data::Real(data) })
-}
-
-/// Applies a binary operator to whole numbers, with results of the type `ty`.
-fn binary_of_wholes(op: Binary, ty: Type, left: Column, right: Column) -> Option<Column> {
-    let (left, right) = (left.into_wholes()?, right.into_wholes()?);
-    if op.is_comparison() {
-        return Some(compared(op, left, right));
-    }
-    // Division by zero is an error of one document, which the interpreter reports.
-    if matches!(op, Binary::Div | Binary::Rem) {
-        let has_zero = match &right {
-            Values::Each(values) => values.contains(&0),
-            Values::Same(value, _) => *value == 0,
-        };
-        if has_zero {
-            return None;
-        }
-    }
-    let data = match op {
-        Binary::Add => left.combined(right, i64::wrapping_add),
-        Binary::Sub => left.combined(right, i64::wrapping_sub),
-        Binary::Mul => left.combined(right, i64::wrapping_mul),
-        Binary::Div => left.combined(right, i64::wrapping_div),
-        Binary::Rem => left.combined(right, i64::wrapping_rem),
-        Binary::And => left.combined(right, |left, right| left & right),
-        Binary::Or => left.combined(right, |left, right| left | right),
-        Binary::Xor => left.combined(right, |left, right| left ^ right),
-        // Shifts are rare, and their width depends on the type.
-        _ => return None,
-    };
-    Some(Column { ty, data: wrapped(ty, data) })
 }

@@ -1,13 +1,18 @@
 //! Methods of dates and comparisons of strings over a whole block of documents, where they cannot fail.
 
+use std::rc::Rc;
+use std::sync::Arc;
+
 use limber_mapping::ValueKind;
 use limber_mapping::date::{Instant, MILLIS_PER_DAY, NANOS_PER_MILLI, Resolution};
+use limber_mapping::geo::{ArcFrom, DistanceKind, GeoPoint};
 
+use super::texts::Texts;
 use super::{Block, Column, Data, Values};
 use crate::language::{Expr, Kind};
-use crate::library::{Machine, part_of_method, unit_nanos};
+use crate::library::{DAYS, MONTHS, Machine, call_method, is_change, part_of_method, unit_nanos};
 use crate::types::{DatePart, Literal, Type};
-use crate::values::{DateValue, date_part};
+use crate::values::{DateValue, Value, date_part};
 
 impl Block<'_, '_> {
     /// Calls a method that cannot fail on each document's only value.
@@ -25,18 +30,37 @@ impl Block<'_, '_> {
                 let count = from.combined(to, |from, to| (to - from) / length);
                 Some(Column { ty: Type::Long, data: Data::Whole(count) })
             }
-            (_, "getValue", []) => self.number_of_name(target, rows),
-            (_, _, arguments) if target.ty == Type::Str || self.is_word(target) => {
-                let texts = self.eval(target, rows)?.into_texts()?;
-                self.text_method(texts, name, arguments)
+            (Kind::Field(field), "arcDistance" | "planeDistance", [latitude, longitude]) => {
+                let to = [self.constant(latitude)?.f64(), self.constant(longitude)?.f64()];
+                let kind = if name == "arcDistance" { DistanceKind::Arc } else { DistanceKind::Plane };
+                self.distances(*field, to, kind, rows)
             }
+            (_, "getValue", []) => self.number_of_name(target, rows),
+            _ if target.ty == Type::Str || self.is_word(target) => None,
             (_, "toInstant", []) => {
                 let dates = self.eval(target, rows)?.into_dates()?;
-                Some(Column { data: Data::Date(dates), ..Column::dates(Vec::new()) })
+                Some(Column::of_dates(dates))
             }
+            (_, "getDayOfWeekEnum" | "getDayOfWeek", []) => {
+                let days = date_parts(self.dates(target, rows)?, DatePart::DayOfWeek);
+                named(days, &DAYS)
+            }
+            (_, "getMonth", []) => named(date_parts(self.dates(target, rows)?, DatePart::Month), &MONTHS),
             (_, _, []) => {
                 let dates = self.dates(target, rows)?;
                 date_method(dates, name)
+            }
+            (_, "truncatedTo", [unit]) => {
+                let length = self.millis_of(unit).filter(|length| *length <= MILLIS_PER_DAY)?;
+                let dates = self.eval(target, rows)?.into_dates()?;
+                Some(Column::of_dates(dates.map(|millis| millis - millis.rem_euclid(length))))
+            }
+            (_, "plus" | "minus", [amount, unit]) => {
+                let length = self.millis_of(unit)?;
+                self.shifted(target, (name == "plus", length), amount, rows)
+            }
+            (_, shift, [amount]) if let Some((is_plus, length)) = shift_of(shift) => {
+                self.shifted(target, (is_plus, length), amount, rows)
             }
             (_, "isBefore" | "isAfter" | "isEqual", [other]) => {
                 let (own, other) =
@@ -50,6 +74,57 @@ impl Block<'_, '_> {
             }
             _ => None,
         }
+    }
+
+    /// Returns the distance of the first point of each document to a place, in meters.
+    fn distances(
+        &mut self,
+        field: u16,
+        [latitude, longitude]: [f64; 2],
+        kind: DistanceKind,
+        rows: &[u32],
+    ) -> Option<Column> {
+        let (reader, _) = self.run.reader(field, 0).ok()?;
+        if !reader.field()?.is_point() {
+            return None;
+        }
+        let distance = |row: &u32| {
+            let from = GeoPoint::decode(*reader.stored(*row as usize).first()?);
+            let from = ArcFrom::new(from.latitude, from.longitude);
+            Some(kind.meters(&from, latitude, longitude))
+        };
+        Some(Column::real(rows.iter().map(distance).collect::<Option<_>>()?))
+    }
+
+    /// Returns the length of a unit that is a constant, in milliseconds. `None` for shorter ones, and for
+    /// those without a fixed length.
+    fn millis_of(&mut self, unit: &Expr) -> Option<i64> {
+        let Value::Str(name) = self.constant(unit)? else { return None };
+        Some(unit_nanos(&name)? / NANOS_PER_MILLI).filter(|length| *length > 0)
+    }
+
+    /// Moves dates forward or back by a number of units. `None` if the result could be too far away.
+    fn shifted(
+        &mut self,
+        target: &Expr,
+        (is_plus, length): (bool, i64),
+        amount: &Expr,
+        rows: &[u32],
+    ) -> Option<Column> {
+        let dates = self.eval(target, rows)?.into_dates()?;
+        let amounts = self.eval(amount, rows)?.into_wholes()?;
+        let is_small = |amount: i64| amount.unsigned_abs() < AMOUNT_MAX;
+        let are_small = match &amounts {
+            Values::Same(amount, _) => is_small(*amount),
+            Values::Each(amounts) => amounts.iter().all(|amount| is_small(*amount)),
+        };
+        let length = if is_plus { length } else { -length };
+        let moved = dates.combined(amounts, |date, amount| date + amount * length);
+        let are_usual = match &moved {
+            Values::Same(date, _) => is_usual(date),
+            Values::Each(dates) => dates.iter().all(is_usual),
+        };
+        (are_small && are_usual).then(|| Column::of_dates(moved))
     }
 
     /// Whether an expression is a field of strings.
@@ -92,8 +167,33 @@ impl Block<'_, '_> {
     /// Returns whether the only value of each document is this string.
     pub fn is_text(&mut self, field: u16, text: &str, rows: &[u32]) -> Option<Vec<bool>> {
         let (reader, _) = self.run.reader(field, 0).ok()?;
-        let all = reader.equals_string(text)?;
-        Some(rows.iter().map(|row| all[*row as usize]).collect())
+        reader.equals_string(text, rows)
+    }
+
+    /// Calls a method once for each distinct combination of its target and arguments. `None` if the method
+    /// can change its target.
+    pub(super) fn call_any(
+        &mut self,
+        target: &Expr,
+        name: &str,
+        (arguments, null_safe): (&[Expr], bool),
+        rows: &[u32],
+    ) -> Option<Column> {
+        let target = self.eval(target, rows)?;
+        if name == "iterator" || (matches!(target.data, Data::Other(_)) && is_change(name)) {
+            return None;
+        }
+        let mut parts = vec![target];
+        for argument in arguments {
+            parts.push(self.eval(argument, rows)?);
+        }
+        self.call_each(parts, |run, mut values| {
+            let arguments = values.split_off(1);
+            match &values[0] {
+                Value::Null if null_safe => Ok(Value::Null),
+                target => call_method(run, target, name, arguments, 0),
+            }
+        })
     }
 }
 
@@ -106,6 +206,26 @@ pub(super) fn getter(name: &str) -> String {
 /// Whether the distance between this date and another one cannot overflow.
 pub(super) fn is_usual(millis: &i64) -> bool {
     millis.unsigned_abs() < 1 << 62
+}
+
+/// Numbers of units below this, of a week at most, do not overflow.
+const AMOUNT_MAX: u64 = 1 << 31;
+
+/// Returns whether a method moves dates forward, and the length of its unit in milliseconds.
+fn shift_of(method: &str) -> Option<(bool, i64)> {
+    let (is_plus, unit) = match method.strip_prefix("plus") {
+        Some(unit) => (true, unit),
+        None => (false, method.strip_prefix("minus")?),
+    };
+    let length = unit_nanos(unit)? / NANOS_PER_MILLI;
+    (length > 0).then_some((is_plus, length))
+}
+
+/// Returns the names of numbers that count from 1.
+fn named(numbers: Column, names: &[&str]) -> Option<Column> {
+    let indexes = numbers.into_wholes()?.map(|number| number as u32 - 1);
+    let words = Rc::new(names.iter().map(|name| Arc::from(*name)).collect());
+    Some(Column { ty: Type::Str, data: Data::Text(Texts { indexes, words }) })
 }
 
 /// Calls a method of dates without arguments.

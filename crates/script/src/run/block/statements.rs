@@ -1,14 +1,24 @@
 //! Scripts of several statements over a block of documents: declarations, assignments, conditions, `return`
 //! and `emit`. Each statement runs on the rows that reach it.
 
+use limber_mapping::geo::GeoPoint;
 use limber_mapping::number::sortable_from_f64;
 
-use super::states::{RowStates, Update, apply, is_state};
-use super::texts::{Texts, Words, joined_texts};
-use super::{Block, Column, Data, DistinctTexts, EmittedBlock, Values, binary, cast, only_expression, split};
+use super::coded::joined_values;
+use super::emitted::{ByRow, DistinctTexts, DistinctValues, Emissions, EmittedBlock};
+use super::operators::cast;
+use super::places::is_state;
+use super::states::{RowStates, apply};
+use super::texts::{Words, joined_texts};
+use super::updates::Updates;
+use super::{Block, Column, Data, Values, only_expression, split};
 use crate::language::{Compiled, Expr, Kind, Stmt};
+use crate::library::Machine;
 use crate::types::{Binary, Type};
 use crate::values::Value;
+
+/// Deepest nesting of calls of functions.
+const DEPTH_MAX: u32 = 8;
 
 /// What the statements of a script produce.
 enum Results {
@@ -16,14 +26,16 @@ enum Results {
     Numbers(Vec<f64>),
     /// The answer that each row returned.
     Flags(Vec<bool>),
-    /// (Row, number), as the rows emitted them.
-    Emitted(Vec<(u32, i64)>),
+    /// The numbers that the rows emitted.
+    Emitted(Emissions<i64>),
     /// What the rows did to their states.
-    Updates(Vec<Update>),
-    /// The string that each row returned.
-    Texts(Words, Vec<u32>),
-    /// (Row, string), as the rows emitted them.
-    EmittedTexts(Words, Vec<(u32, u32)>),
+    Updates(Updates),
+    /// What rows returned is in this variable.
+    Returned(u16),
+    /// The values that rows returned.
+    Values(Vec<(Vec<u32>, Column)>),
+    /// The strings that the rows emitted, by their indexes.
+    EmittedTexts(Words, Emissions<u32>),
 }
 
 impl Block<'_, '_> {
@@ -32,22 +44,24 @@ impl Block<'_, '_> {
         let rows = self.all_rows();
         if let [Stmt::Expr(Expr { kind: Kind::BuiltIn { name: "emit", arguments }, .. })] =
             script.body.as_slice()
-            && let [value] = arguments.as_slice()
         {
-            return Some(EmittedBlock::Aligned(self.stored(value, &rows)?));
+            return Some(EmittedBlock::Aligned(self.stored(arguments, &rows)?));
         }
-        let mut results = Results::Emitted(Vec::new());
+        let mut results = Results::Emitted(Emissions::new());
         self.run_all(&script.body, rows, &mut results)?;
-        let Results::Emitted(mut found) = results else { return None };
-        found.sort_unstable();
-        Some(EmittedBlock::Loose(found))
+        let Results::Emitted(found) = results else { return None };
+        let ByRow { rows, values } = found.by_row(self.count, i64::cmp)?;
+        Some(match rows {
+            None => EmittedBlock::Aligned(values),
+            Some(positions) => EmittedBlock::Loose { positions, numbers: values },
+        })
     }
 
     /// Returns the script's number for each document.
     pub fn numbers(&mut self, script: &Compiled) -> Option<Vec<f64>> {
         let rows = self.all_rows();
         if let Some(expr) = only_expression(script) {
-            return self.eval_loosely(expr, &rows)?.into_real();
+            return self.eval(expr, &rows)?.into_real();
         }
         let mut results = Results::Numbers(Vec::new());
         let open = self.run_all(&script.body, rows, &mut results)?;
@@ -58,31 +72,38 @@ impl Block<'_, '_> {
         }
     }
 
-    /// Returns the string that the script returns for each document.
-    pub fn texts(&mut self, script: &Compiled) -> Option<DistinctTexts> {
+    /// Returns the value that the script returns for each document. `None` if not all are constants or null.
+    pub fn values(&mut self, script: &Compiled) -> Option<DistinctValues> {
         let rows = self.all_rows();
-        let mut results = Results::Texts(Words::default(), Vec::new());
+        let mut results = Results::Values(Vec::new());
         let open = self.run_all(&script.body, rows, &mut results)?;
-        match results {
-            Results::Texts(words, indexes) if open.is_empty() => {
-                Some(DistinctTexts { words: words.words, indexes: (0..).zip(indexes).collect() })
-            }
-            _ => None,
+        let Results::Values(mut runs) = results else { return None };
+        if !open.is_empty() {
+            let nothing = Column::same(&Value::Null, open.len())?;
+            runs.push((open, nothing));
         }
+        let (mut values, mut indexes) = (Vec::new(), vec![0; self.count]);
+        for (rows, column) in runs {
+            let coded = column.coded()?;
+            let first = values.len() as u32;
+            values.extend(coded.values.iter().cloned());
+            let own = coded.indexes.into_vec();
+            rows.iter().zip(own).for_each(|(row, index)| indexes[*row as usize] = first + index);
+        }
+        let are_settled =
+            values.iter().all(|value| value.is_constant() || value.is_number() || value.is_null());
+        are_settled.then_some(DistinctValues { values, indexes })
     }
 
     /// Runs a script that consists only of conditions, variables and `emit`s of strings.
     pub fn emitted_texts(&mut self, script: &Compiled) -> Option<DistinctTexts> {
         let rows = self.all_rows();
-        let mut results = Results::EmittedTexts(Words::default(), Vec::new());
+        let mut results = Results::EmittedTexts(Words::default(), Emissions::new());
         self.run_all(&script.body, rows, &mut results)?;
-        let Results::EmittedTexts(words, mut indexes) = results else { return None };
-        // The rows of each statement ascend, so few runs are merged.
-        indexes.sort_by(|left, right| {
-            let word = |index: u32| &words.words[index as usize];
-            left.0.cmp(&right.0).then_with(|| word(left.1).cmp(word(right.1)))
-        });
-        Some(DistinctTexts { words: words.words, indexes })
+        let Results::EmittedTexts(Words { words, .. }, found) = results else { return None };
+        let word = |index: &u32| &words[*index as usize];
+        let ByRow { rows, values } = found.by_row(self.count, |left, right| word(left).cmp(word(right)))?;
+        Some(DistinctTexts { words, positions: rows, indexes: values })
     }
 
     /// Returns the script's answer for each document.
@@ -103,10 +124,10 @@ impl Block<'_, '_> {
     /// `None`, no state has changed.
     pub fn update_states(&mut self, script: &Compiled, states: &RowStates<'_>) -> Option<u64> {
         let rows = self.all_rows();
-        let mut results = Results::Updates(Vec::new());
+        let mut results = Results::Updates(Updates::default());
         self.run_all(&script.body, rows, &mut results)?;
         match results {
-            Results::Updates(updates) => apply(updates, states),
+            Results::Updates(updates) => apply(updates.all, states),
             _ => None,
         }
     }
@@ -119,6 +140,14 @@ impl Block<'_, '_> {
             }
             match statement {
                 Stmt::Expr(expr) => self.run_expression(expr, &rows, results)?,
+                Stmt::Declare(slot, _, value)
+                    if matches!(results, Results::Updates(_))
+                        && self.aliases.declare(*slot, value.as_ref()) =>
+                {
+                    if let Some(local) = self.locals.get_mut(usize::from(*slot)) {
+                        *local = None;
+                    }
+                }
                 Stmt::Declare(slot, ty, value) => {
                     let column = match value {
                         Some(value) => self.eval(value, &rows)?,
@@ -129,12 +158,18 @@ impl Block<'_, '_> {
                     }
                     self.declare(*slot, column, &rows)?;
                 }
+                Stmt::If(condition, yes, no)
+                    if let Results::Updates(updates) = &mut *results
+                        && self.update_if(condition, (yes, no), &rows, updates).is_some() => {}
                 Stmt::If(condition, yes, no) => {
                     let flags = self.eval(condition, &rows)?.into_flags()?;
                     let (yes_rows, no_rows) = split(&rows, &flags);
-                    rows = self.run_all(yes, yes_rows, results)?;
-                    rows.extend(self.run_all(no, no_rows, results)?);
-                    rows.sort_unstable();
+                    let yes_rows = self.run_all(yes, yes_rows, results)?;
+                    let no_rows = self.run_all(no, no_rows, results)?;
+                    // Usually all rows go on, or those of one branch.
+                    if yes_rows.len() + no_rows.len() < rows.len() {
+                        rows = self.merged_rows(yes_rows, no_rows);
+                    }
                 }
                 Stmt::Block(inner) => rows = self.run_all(inner, rows, results)?,
                 Stmt::Return(value) => {
@@ -147,19 +182,60 @@ impl Block<'_, '_> {
         Some(rows)
     }
 
+    /// Returns the rows of both branches, ascending.
+    fn merged_rows(&self, yes: Vec<u32>, no: Vec<u32>) -> Vec<u32> {
+        if no.is_empty() {
+            return yes;
+        }
+        if yes.is_empty() {
+            return no;
+        }
+        let mut is_open = vec![false; self.count];
+        yes.iter().chain(&no).for_each(|row| is_open[*row as usize] = true);
+        (0..).zip(is_open).filter(|(_, is_open)| *is_open).map(|(row, _)| row).collect()
+    }
+
+    /// Calls a function of the script: its statements run on the rows, with variables of their own.
+    pub(super) fn call_function(&mut self, number: u16, arguments: &[Expr], rows: &[u32]) -> Option<Column> {
+        if self.depth >= DEPTH_MAX {
+            return None;
+        }
+        let script = self.run.script;
+        let function = &script.functions[usize::from(number)];
+        let mut own = Vec::new();
+        for argument in arguments {
+            own.push(self.eval(argument, rows)?);
+        }
+        // The variable after its own takes what the function returns.
+        let returned = function.slots;
+        let locals = std::mem::replace(&mut self.locals, vec![None; usize::from(returned) + 1]);
+        let aliases = std::mem::take(&mut self.aliases);
+        self.depth += 1;
+        let mut results = Results::Returned(returned);
+        let set = (0..).zip(own).try_for_each(|(slot, column)| self.set_local(slot, column, rows));
+        let open = set.and_then(|()| self.run_all(&function.body, rows.to_vec(), &mut results));
+        // A function that ends without a value returns that of its type.
+        let column = open.filter(Vec::is_empty).and_then(|_| self.local(returned, rows));
+        self.depth -= 1;
+        (self.locals, self.aliases) = (locals, aliases);
+        column
+    }
+
     /// Runs an expression whose value nobody reads.
     fn run_expression(&mut self, expr: &Expr, rows: &[u32], results: &mut Results) -> Option<()> {
         match (&expr.kind, results) {
             (Kind::BuiltIn { name: "emit", arguments }, Results::EmittedTexts(words, found)) => {
                 let [value] = arguments.as_slice() else { return None };
-                let indexes = words.indexes(self.eval(value, rows)?.into_texts()?).into_vec();
-                found.extend(rows.iter().copied().zip(indexes));
+                let (rows, column) = without_nulls(rows, self.eval(value, rows)?);
+                if !rows.is_empty() {
+                    self.run.grow(rows.len() * size_of::<(u32, u32)>(), 0).ok()?;
+                    found.push(&rows, words.indexes(column.into_texts()?).into_vec());
+                }
                 Some(())
             }
             (Kind::BuiltIn { name: "emit", arguments }, Results::Emitted(found)) => {
-                let [value] = arguments.as_slice() else { return None };
-                let stored = self.stored(value, rows)?;
-                found.extend(rows.iter().copied().zip(stored));
+                self.run.grow(rows.len() * size_of::<(u32, i64)>(), 0).ok()?;
+                found.push(rows, self.stored(arguments, rows)?);
                 Some(())
             }
             (Kind::Assign { target, .. }, Results::Updates(_)) if is_state(target) => None,
@@ -174,11 +250,15 @@ impl Block<'_, '_> {
     }
 
     fn assign(&mut self, slot: u16, ty: Type, op: Option<Binary>, value: &Expr, rows: &[u32]) -> Option<()> {
+        if self.aliases.has(slot) {
+            return None;
+        }
         let column = match op {
             None => self.eval(value, rows)?,
             Some(op) => {
                 let old = self.local(slot, rows)?;
-                let new = binary(op, old, self.eval(value, rows)?)?;
+                let value = self.eval(value, rows)?;
+                let new = self.binary(op, old, value)?;
                 // A variable keeps its type.
                 if ty == Type::Def { new } else { cast(ty, new)? }
             }
@@ -189,15 +269,19 @@ impl Block<'_, '_> {
     fn return_value(&mut self, value: Option<&Expr>, rows: &[u32], results: &mut Results) -> Option<()> {
         match (results, value) {
             (Results::Emitted(_) | Results::EmittedTexts(..) | Results::Updates(_), None) => Some(()),
-            (Results::Texts(words, all), Some(value)) => {
-                let indexes = words.indexes(self.eval(value, rows)?.into_texts()?).into_vec();
-                scatter(all, indexes, rows, self.count);
+            (Results::Returned(slot), Some(value)) => {
+                let (slot, column) = (*slot, self.eval(value, rows)?);
+                self.set_local(slot, column, rows)
+            }
+            (Results::Values(runs), Some(value)) => {
+                let column = self.eval(value, rows)?;
+                runs.push((rows.to_vec(), column));
                 Some(())
             }
             // Nobody reads what a script that updates states returns.
             (results @ Results::Updates(_), Some(value)) => self.run_expression(value, rows, results),
             (Results::Numbers(all), Some(value)) => {
-                let numbers = self.eval_loosely(value, rows)?.into_real()?;
+                let numbers = self.eval(value, rows)?.into_real()?;
                 scatter(all, numbers, rows, self.count);
                 Some(())
             }
@@ -210,13 +294,23 @@ impl Block<'_, '_> {
         }
     }
 
-    /// Evaluates to numbers as columns store them.
-    fn stored(&mut self, value: &Expr, rows: &[u32]) -> Option<Vec<i64>> {
+    /// Evaluates a number, or the coordinates of a point, as columns store them.
+    fn stored(&mut self, values: &[Expr], rows: &[u32]) -> Option<Vec<i64>> {
+        let value = match values {
+            [value] => value,
+            [latitude, longitude] if latitude.ty == Type::Double && longitude.ty == Type::Double => {
+                let latitudes = self.eval(latitude, rows)?.into_real()?;
+                let longitudes = self.eval(longitude, rows)?.into_real()?;
+                let point = |(latitude, longitude)| GeoPoint { latitude, longitude }.normalized().encode();
+                return Some(latitudes.into_iter().zip(longitudes).map(point).collect());
+            }
+            _ => return None,
+        };
         Some(match self.eval(value, rows)?.data {
             Data::Whole(data) => data.into_vec(),
             Data::Real(data) => data.into_vec().into_iter().map(sortable_from_f64).collect(),
             Data::Flag(data) => data.into_vec().into_iter().map(i64::from).collect(),
-            Data::Date(_) | Data::Text(_) => return None,
+            Data::Date(_) | Data::Text(_) | Data::Other(_) => return None,
         })
     }
 
@@ -226,31 +320,22 @@ impl Block<'_, '_> {
         if rows.len() == self.count {
             return Some(local.clone());
         }
-        let data = match &local.data {
-            Data::Whole(all) => Data::Whole(all.gathered(rows)),
-            Data::Real(all) => Data::Real(all.gathered(rows)),
-            Data::Flag(all) => Data::Flag(all.gathered(rows)),
-            Data::Date(all) => Data::Date(all.gathered(rows)),
-            Data::Text(all) => {
-                Data::Text(Texts { indexes: all.indexes.gathered(rows), words: all.words.clone() })
-            }
-        };
-        Some(Column { ty: local.ty, data })
+        Some(local.gathered(rows))
     }
 
     /// Declares a variable. Its slot may have been that of another one, whose scope has ended.
     fn declare(&mut self, slot: u16, column: Column, rows: &[u32]) -> Option<()> {
         let slot_index = usize::from(slot);
+        // A script may have many variables.
+        self.run.grow(rows.len() * size_of::<i64>(), 0).ok()?;
         if self.locals.len() <= slot_index {
             self.locals.resize(slot_index + 1, None);
         }
-        if self.locals[slot_index].as_ref().is_some_and(|local| local.ty != column.ty) {
-            self.locals[slot_index] = None;
-        }
+        self.locals[slot_index] = self.locals[slot_index].take().filter(|local| local.ty == column.ty);
         self.set_local(slot, column, rows)
     }
 
-    /// Sets a variable in some rows. `None` if it would then have values of two types.
+    /// Sets a variable in some rows. `None` if its values then had nothing in common.
     fn set_local(&mut self, slot: u16, column: Column, rows: &[u32]) -> Option<()> {
         let count = self.count;
         let local = self.locals.get_mut(usize::from(slot))?;
@@ -258,17 +343,10 @@ impl Block<'_, '_> {
             *local = Some(column);
             return Some(());
         }
-        let local = match local {
-            Some(local) => local,
-            None => {
-                // Nobody reads the rows that have not reached the variable.
-                let unset = if column.ty == Type::Str { Value::str("") } else { zero_of(column.ty)? };
-                local.insert(Column::same(&unset, count)?)
-            }
-        };
-        if local.ty != column.ty {
-            return None;
-        }
+        // Nobody reads the rows that have not reached the variable.
+        let old = local.take().unwrap_or_else(|| Column::unset(&column, count));
+        let (old, column) = old.alike(column)?;
+        let local = local.insert(old);
         match (&mut local.data, column.data) {
             (Data::Whole(all), Data::Whole(some)) => set_some(all, some, rows),
             (Data::Real(all), Data::Real(some)) => set_some(all, some, rows),
@@ -280,10 +358,25 @@ impl Block<'_, '_> {
                     all.into_vec()
                 });
             }
+            (Data::Other(all), Data::Other(some)) => {
+                *all = joined_values(all.clone(), some, |mut all, some| {
+                    set_some(&mut all, some, rows);
+                    all.into_vec()
+                });
+            }
             _ => return None,
         }
         Some(())
     }
+}
+
+/// Leaves out the rows whose value is null.
+fn without_nulls(rows: &[u32], column: Column) -> (Vec<u32>, Column) {
+    let Data::Other(coded) = &column.data else { return (rows.to_vec(), column) };
+    let is_null = coded.indexes.clone().map(|index| coded.values[index as usize].is_null()).into_vec();
+    let places: Vec<u32> = (0..).zip(&is_null).filter(|(_, is_null)| !**is_null).map(|(at, _)| at).collect();
+    let kept = places.iter().map(|place| rows[*place as usize]).collect();
+    (kept, column.gathered(&places))
 }
 
 /// Sets the values of some rows.

@@ -1,48 +1,22 @@
-//! Scripts that only add to the members of a state (`state.sum += doc['n'].value`), over a block of
-//! documents. The values are computed for the whole block and then applied in the order of the documents.
+//! Applies to the states of buckets what a map script does to them ([`super::updates`]), for a block of
+//! documents. The values were computed for the whole block and are applied in the order of the documents.
 //!
-//! A script that reads a state in any other way is left to the interpreter. Until it is known that every
-//! update can be applied, none is.
+//! Until it is known that every update can be applied, none is.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::rc::Rc;
-use std::sync::Arc;
 
-use super::Block;
-use super::column::{Column, Data, Values};
-use super::texts::joined_texts;
-use crate::language::{Expr, Kind};
-use crate::library::math2;
-use crate::types::{Binary, Literal, Type};
-use crate::values::{MapValue, Value};
+use super::coded::Coded;
+use super::column::Column;
+use super::folds::folded_values;
+use super::updates::{Missing, Update, Way};
+use crate::values::{MapOrder, MapValue, Value};
 
-/// The slot of the variable that has the state.
-const STATE: u16 = 0;
+/// Number of places and keys up to which their combinations are looked up in a table.
+const GROUPS_MAX: usize = 1 << 16;
 
-/// From this number of values on, doubles are added in several lanes.
-const LANES_FROM: usize = 512;
-const LANES: usize = 8;
-
-/// What happens to a member of a state.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Way {
-    /// `state.x = value`
-    Set,
-    /// `state.x op= value`
-    Operate(Binary),
-    /// `state.x = Math.f(state.x, value)`
-    Call(&'static str),
-    /// `state.x.add(value)`
-    Append,
-}
-
-/// The values with which one statement updates a member of the states.
-pub(super) struct Update {
-    name: Arc<str>,
-    way: Way,
-    rows: Vec<u32>,
-    values: Column,
-}
+const UNKNOWN: u32 = u32::MAX;
 
 /// The state of each row of a batch.
 #[derive(Debug, Clone, Copy)]
@@ -55,86 +29,36 @@ pub struct RowStates<'s> {
     pub bucket: u32,
 }
 
+type SharedMap = Rc<RefCell<MapValue>>;
+
 /// What an update makes of a state.
 enum Change {
-    Put(Rc<RefCell<MapValue>>, Arc<str>, Value),
+    Put(SharedMap, Value, Value),
     Append(Rc<RefCell<Vec<Value>>>, Value),
-}
-
-impl Block<'_, '_> {
-    /// Records what an expression does to the states. `None` if it does anything else.
-    pub(super) fn update(&mut self, expr: &Expr, rows: &[u32], updates: &mut Vec<Update>) -> Option<()> {
-        let (name, way, value) = match &expr.kind {
-            Kind::Assign { target, op, value, .. } => {
-                let name = member(target)?;
-                match (op, function_of(value, name)) {
-                    (Some(op), _) => (name, Way::Operate(*op), &**value),
-                    (None, Some((function, value))) => (name, Way::Call(function), value),
-                    (None, None) => (name, Way::Set, &**value),
-                }
-            }
-            Kind::Call { target, name, arguments, null_safe: false } if &**name == "add" => {
-                let [value] = arguments.as_slice() else { return None };
-                (member(target)?, Way::Append, value)
-            }
-            _ => return None,
-        };
-        let values = self.eval(value, rows)?;
-        updates.push(Update { name: name.into(), way, rows: rows.to_vec(), values });
-        Some(())
-    }
-}
-
-/// Whether an expression is the variable that has the state.
-pub(super) fn is_state(expr: &Expr) -> bool {
-    matches!(expr.kind, Kind::Local(STATE))
-}
-
-/// Returns the name of a member of the state.
-fn member(expr: &Expr) -> Option<&str> {
-    match &expr.kind {
-        Kind::Member { target, name, null_safe: false } if is_state(target) => Some(name),
-        Kind::Index(target, index) if is_state(target) => match &index.kind {
-            Kind::Literal(Literal::Str(name)) => Some(name),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// Returns the function of `Math` and the other argument, if an expression applies it to a member.
-fn function_of<'e>(expr: &'e Expr, name: &str) -> Option<(&'static str, &'e Expr)> {
-    let Kind::Static { class: "Math", name: function, arguments } = &expr.kind else { return None };
-    let plain = |expr: &'e Expr| match &expr.kind {
-        Kind::Cast(Type::Double | Type::Def, inner) => &**inner,
-        _ => expr,
-    };
-    let [left, right] = arguments.as_slice() else { return None };
-    // Both are symmetrical.
-    let function = ["min", "max"].into_iter().find(|known| **known == **function)?;
-    match (member(plain(left)), member(plain(right))) {
-        (Some(own), None) if own == name => Some((function, right)),
-        (None, Some(own)) if own == name => Some((function, left)),
-        _ => None,
-    }
 }
 
 /// Applies updates to the states; returns by how much the states have grown at most. `None` if some update
 /// cannot be applied, in which case no state has changed.
 pub(super) fn apply(updates: Vec<Update>, states: &RowStates<'_>) -> Option<u64> {
     let mut changes = Vec::new();
+    let mut maps = HashSet::new();
     for update in merged(updates)? {
-        match update.way {
-            Way::Append => append(&update, states, &mut changes)?,
-            _ => fold(update, states, &mut changes)?,
+        if update.rows.is_empty() {
+            continue;
+        }
+        match (update.way, &update.key) {
+            (Way::Append, _) => append(&update, states, &mut changes)?,
+            (_, None) => fold(update, states, &mut changes)?,
+            (_, Some(_)) => fold_entries(update, states, &mut maps, &mut changes)?,
         }
     }
     let mut grown = 0;
     for change in changes {
         match change {
-            Change::Put(map, name, value) => {
-                if map.borrow_mut().put(Value::Str(name.clone()), value).is_none() {
-                    grown += (2 * size_of::<Value>() + name.len()) as u64;
+            Change::Put(map, key, value) => {
+                let bytes = 2 * size_of::<Value>() + key.bytes();
+                if map.borrow_mut().put(key, value).is_none() {
+                    grown += bytes as u64;
                 }
             }
             Change::Append(list, value) => {
@@ -150,35 +74,40 @@ pub(super) fn apply(updates: Vec<Update>, states: &RowStates<'_>) -> Option<u64>
 fn merged(updates: Vec<Update>) -> Option<Vec<Update>> {
     let mut all: Vec<Update> = Vec::new();
     for update in updates {
-        let Some(known) = all.iter_mut().find(|known| known.name == update.name) else {
+        let Some(place) = all.iter().position(|known| known.name == update.name) else {
             all.push(update);
             continue;
         };
-        if known.way != update.way || known.values.ty != update.values.ty {
+        let known = all.remove(place);
+        if known.way != update.way || known.cast != update.cast || known.values.ty != update.values.ty {
             return None;
         }
-        let mut order: Vec<u32> = (0..(known.rows.len() + update.rows.len()) as u32).collect();
-        known.rows.extend(update.rows);
-        order.sort_by_key(|at| known.rows[*at as usize]);
-        known.rows = order.iter().map(|at| known.rows[*at as usize]).collect();
-        let own = std::mem::replace(&mut known.values.data, Data::Flag(Values::Same(false, 0)));
-        known.values.data = match (own, update.values.data) {
-            (Data::Whole(first), Data::Whole(then)) => Data::Whole(first.followed_by(then).gathered(&order)),
-            (Data::Real(first), Data::Real(then)) => Data::Real(first.followed_by(then).gathered(&order)),
-            (Data::Flag(first), Data::Flag(then)) => Data::Flag(first.followed_by(then).gathered(&order)),
-            (Data::Date(first), Data::Date(then)) => Data::Date(first.followed_by(then).gathered(&order)),
-            (Data::Text(first), Data::Text(then)) => {
-                let join = |first: Values<u32>, then| first.followed_by(then).gathered(&order).into_vec();
-                Data::Text(joined_texts(first, then, join))
-            }
+        let mut rows = known.rows;
+        rows.extend(update.rows);
+        let mut order: Vec<u32> = (0..rows.len() as u32).collect();
+        order.sort_by_key(|at| rows[*at as usize]);
+        let join = |first: Column, then: Column| Some(first.followed_by(then)?.gathered(&order));
+        let key = match (known.key, update.key) {
+            (Some(first), Some(then)) => Some(join(first, then)?),
+            (None, None) => None,
             _ => return None,
         };
+        let missing = match (known.missing, update.missing) {
+            (Missing::Fails, Missing::Fails) => Missing::Fails,
+            (Missing::Old(first), Missing::Old(then)) if first.equals(&then) => Missing::Old(first),
+            (Missing::First(first), Missing::First(then)) => Missing::First(join(first, then)?),
+            _ => return None,
+        };
+        let values = join(known.values, update.values)?;
+        let rows = order.iter().map(|at| rows[*at as usize]).collect();
+        let (name, way, cast) = (known.name, known.way, known.cast);
+        all.push(Update { name, key, way, missing, cast, rows, values });
     }
     Some(all)
 }
 
 impl RowStates<'_> {
-    fn map(&self, bucket: u32) -> Option<Rc<RefCell<MapValue>>> {
+    fn map(&self, bucket: u32) -> Option<SharedMap> {
         match self.states.get(bucket as usize)? {
             Some(Value::Map(map)) => Some(map.clone()),
             _ => None,
@@ -188,7 +117,7 @@ impl RowStates<'_> {
 
 /// The states of an update's rows.
 struct Places {
-    maps: Vec<Rc<RefCell<MapValue>>>,
+    maps: Vec<SharedMap>,
     /// For each row, the index of its state in `maps`; empty if there is only one.
     of_rows: Vec<u32>,
 }
@@ -242,106 +171,134 @@ fn append(update: &Update, states: &RowStates<'_>, changes: &mut Vec<Change>) ->
 
 /// Plans to replace a member of each state.
 fn fold(update: Update, states: &RowStates<'_>, changes: &mut Vec<Change>) -> Option<()> {
-    let Update { name, way, rows, values } = update;
-    if rows.is_empty() {
-        return Some(());
+    let Update { name, way, rows, values, missing, cast, .. } = update;
+    if !matches!(missing, Missing::Fails) {
+        return None;
     }
     let places = Places::of(&rows, states)?;
-    let key = Value::Str(name.clone());
-    let old = |map: &Rc<RefCell<MapValue>>| map.borrow().get(&key).filter(|old| old.is_number()).cloned();
-    let (mut finals, of_rows) = (Vec::new(), &places.of_rows);
-    match way {
-        Way::Append => return None,
-        Way::Set => {
-            let mut last = vec![0; places.maps.len()];
-            for at in 0..rows.len() {
-                last[of_rows.get(at).map_or(0, |place| *place as usize)] = at;
-            }
-            for at in last {
-                finals.push(values.value(at)?);
-            }
-        }
-        Way::Call(function) => {
-            let (function, values) = (math2(function)?, values.into_reals()?.into_vec());
-            let old: Vec<f64> = places.maps.iter().map(|map| Some(old(map)?.f64())).collect::<Option<_>>()?;
-            finals.extend(folded(old, of_rows, &values, function).into_iter().map(Value::Double));
-        }
-        Way::Operate(op) => {
+    let key = Value::Str(name);
+    let finals = match way {
+        Way::Append | Way::Keep => return None,
+        Way::Set => last_values(&values, &places.of_rows, places.maps.len(), rows.len())?,
+        way => {
+            let old = |map: &SharedMap| map.borrow().get(&key).cloned();
             let old: Vec<Value> = places.maps.iter().map(old).collect::<Option<_>>()?;
-            finals = operated(op, &old, of_rows, values)?;
+            folded_values(way, &old, cast, &places.of_rows, values)?
         }
-    }
-    changes.extend(
-        places.maps.into_iter().zip(finals).map(|(map, value)| Change::Put(map, name.clone(), value)),
-    );
+    };
+    let put = |(map, value)| Change::Put(map, key.clone(), value);
+    changes.extend(places.maps.into_iter().zip(finals).map(put));
     Some(())
 }
 
-/// Applies `op` to old values and to new ones, with the types that Java gives the results.
-fn operated(op: Binary, old: &[Value], of_rows: &[u32], values: Column) -> Option<Vec<Value>> {
-    let rank = |value: &Value| match value {
-        Value::Int(_) => Type::Int.rank(),
-        Value::Long(_) => Type::Long.rank(),
-        Value::Float(_) => Type::Float.rank(),
-        Value::Double(_) => Type::Double.rank(),
-        _ => None,
-    };
-    let own = values.ty.rank()?;
-    let mut ranks = old.iter().map(|value| Some(rank(value)?.max(own)));
-    let common = ranks.next()??;
-    if ranks.any(|rank| rank != Some(common)) {
-        return None;
-    }
-    if Some(common) == Type::Double.rank() {
-        let values = values.into_reals()?.into_vec();
-        let old = old.iter().map(Value::f64).collect();
-        let made = match op {
-            Binary::Add if of_rows.is_empty() && values.len() >= LANES_FROM => summed(old, &values),
-            Binary::Add => folded(old, of_rows, &values, |old, new| old + new),
-            Binary::Sub => folded(old, of_rows, &values, |old, new| old - new),
-            Binary::Mul => folded(old, of_rows, &values, |old, new| old * new),
-            Binary::Div => folded(old, of_rows, &values, |old, new| old / new),
-            _ => return None,
-        };
-        return Some(made.into_iter().map(Value::Double).collect());
-    }
-    let is_int = Some(common) == Type::Int.rank();
-    if !is_int && Some(common) != Type::Long.rank() {
-        return None;
-    }
-    let values = values.into_wholes()?.into_vec();
-    let old = old.iter().map(Value::i64).collect();
-    // Other operators do not give the same result if only the last one is cut to 32 bits.
-    let made = match op {
-        Binary::Add => folded(old, of_rows, &values, i64::wrapping_add),
-        Binary::Sub => folded(old, of_rows, &values, i64::wrapping_sub),
-        Binary::Mul => folded(old, of_rows, &values, i64::wrapping_mul),
-        _ => return None,
-    };
-    let value = |number: i64| if is_int { Value::Int(number as i32) } else { Value::Long(number) };
-    Some(made.into_iter().map(value).collect())
+/// Returns the last value of each of `count` places.
+fn last_values(values: &Column, of_rows: &[u32], count: usize, row_count: usize) -> Option<Vec<Value>> {
+    let mut last = vec![row_count - 1; count];
+    of_rows.iter().enumerate().for_each(|(at, place)| last[*place as usize] = at);
+    last.into_iter().map(|at| values.value(at)).collect()
 }
 
-fn folded<T: Copy>(mut old: Vec<T>, of_rows: &[u32], values: &[T], function: impl Fn(T, T) -> T) -> Vec<T> {
-    match (of_rows.is_empty(), old.as_mut_slice()) {
-        (true, [only]) => *only = values.iter().fold(*only, |old, new| function(old, *new)),
-        (_, all) => {
-            for (place, value) in of_rows.iter().zip(values) {
-                let old = &mut all[*place as usize];
-                *old = function(*old, *value);
-            }
+/// The entries that the rows of an update belong to.
+struct Groups {
+    /// The map and the index of the key of each group, in the order of their first rows.
+    entries: Vec<(SharedMap, u32)>,
+    /// The index among the rows of each group's first one.
+    firsts: Vec<u32>,
+    /// The group of each row.
+    of_rows: Vec<u32>,
+}
+
+impl Groups {
+    /// Groups rows by the maps `maps[of_rows[row]]` (only one map if `of_rows` is empty) and by keys.
+    fn of(maps: &[SharedMap], of_rows: &[u32], key_of_rows: &[u32], key_count: usize) -> Option<Groups> {
+        if maps.len() * key_count > GROUPS_MAX {
+            return None;
         }
+        let mut table = vec![UNKNOWN; maps.len() * key_count];
+        let mut groups = Groups { entries: Vec::new(), firsts: Vec::new(), of_rows: Vec::new() };
+        groups.of_rows.reserve(key_of_rows.len());
+        for (row, key) in key_of_rows.iter().enumerate() {
+            let place = of_rows.get(row).map_or(0, |place| *place as usize);
+            let group = &mut table[place * key_count + *key as usize];
+            if *group == UNKNOWN {
+                *group = groups.entries.len() as u32;
+                groups.entries.push((maps[place].clone(), *key));
+                groups.firsts.push(row as u32);
+            }
+            groups.of_rows.push(*group);
+        }
+        Some(groups)
     }
-    old
 }
 
-/// Adds many values to one. The last digit can differ from that of adding one by one.
-fn summed(old: Vec<f64>, values: &[f64]) -> Vec<f64> {
-    let (chunks, rest) = values.as_chunks::<LANES>();
-    let mut sums = [0.0; LANES];
-    for chunk in chunks {
-        sums.iter_mut().zip(chunk).for_each(|(sum, value)| *sum += value);
+/// Plans to replace entries of a map that is a member of each state.
+fn fold_entries(
+    update: Update,
+    states: &RowStates<'_>,
+    known: &mut HashSet<*const RefCell<MapValue>>,
+    changes: &mut Vec<Change>,
+) -> Option<()> {
+    let Update { name, key, way, missing, cast, rows, values } = update;
+    let places = Places::of(&rows, states)?;
+    let member = Value::Str(name);
+    let mut maps = Vec::with_capacity(places.maps.len());
+    for state in &places.maps {
+        let Some(Value::Map(map)) = state.borrow().get(&member).cloned() else { return None };
+        let is_state = places.maps.len() == 1 && Rc::ptr_eq(&map, state);
+        // Several members may be the same map, whose entries would then change in another order.
+        if is_state || map.borrow().order == MapOrder::Sorted || !known.insert(Rc::as_ptr(&map)) {
+            return None;
+        }
+        maps.push(map);
     }
-    let sum = sums.iter().chain(rest).sum::<f64>();
-    old.into_iter().map(|old| old + sum).collect()
+    let Coded { indexes, values: keys } = key?.coded()?.compact();
+    let groups = Groups::of(&maps, &places.of_rows, &indexes.into_vec(), keys.len())?;
+    let finals = entry_values((way, missing, cast), &groups, &keys, values)?;
+    for ((map, key), value) in groups.entries.into_iter().zip(finals) {
+        changes.extend(value.map(|value| Change::Put(map, keys[key as usize].clone(), value)));
+    }
+    Some(())
+}
+
+/// Returns the new value of each entry; `None` for one that does not change.
+fn entry_values(
+    (way, missing, cast): (Way, Missing, Option<crate::types::Type>),
+    groups: &Groups,
+    keys: &[Value],
+    values: Column,
+) -> Option<Vec<Option<Value>>> {
+    let mut old = Vec::with_capacity(groups.entries.len());
+    // The row that makes an entry; it does not update it.
+    let mut makers = HashSet::new();
+    for ((map, key), first) in groups.entries.iter().zip(&groups.firsts) {
+        old.push(match (map.borrow().get(&keys[*key as usize]), &missing) {
+            (Some(Value::Null), _) => return None,
+            (Some(value), _) => Some(value.clone()),
+            (None, Missing::Old(value)) => Some(value.clone()),
+            (None, Missing::First(column)) => {
+                makers.insert(*first);
+                Some(column.value(*first as usize)?)
+            }
+            (None, Missing::Fails) if way == Way::Set => None,
+            (None, Missing::Fails) => return None,
+        });
+    }
+    let (mut of_rows, mut values) = (groups.of_rows.clone(), values);
+    if !makers.is_empty() {
+        let rest: Vec<u32> = (0..of_rows.len() as u32).filter(|row| !makers.contains(row)).collect();
+        of_rows = rest.iter().map(|row| groups.of_rows[*row as usize]).collect();
+        values = values.gathered(&rest);
+    }
+    if way == Way::Keep || of_rows.is_empty() {
+        return Some(old);
+    }
+    if way == Way::Set {
+        of_rows.iter().enumerate().try_for_each(|(row, group)| {
+            old[*group as usize] = Some(values.value(row)?);
+            Some(())
+        })?;
+        return Some(old);
+    }
+    let old: Vec<Value> = old.into_iter().collect::<Option<_>>()?;
+    Some(folded_values(way, &old, cast, &of_rows, values)?.into_iter().map(Some).collect())
 }

@@ -6,17 +6,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
-use limber_mapping::ValueKind;
 
 use super::Block;
 use super::column::{Column, Data, Values};
-use crate::language::Expr;
-use crate::library::{Machine, call_method};
+use crate::library::Machine;
 use crate::types::{Binary, Type};
 use crate::values::Value;
 
-/// Largest number of pairs of distinct strings.
-const PAIRS_MAX: usize = 1 << 12;
+/// Largest number of possible pairs of strings for which a table is made.
+const PAIRS_MAX: u64 = 1 << 12;
+
+/// Ordinals below this are looked up in a table.
+const TABLE_MAX: u32 = 1 << 14;
 
 /// Marks a string or pair that was not met yet.
 const UNKNOWN: u32 = u32::MAX;
@@ -29,6 +30,8 @@ pub(super) struct Texts {
     /// The strings, which need not be distinct.
     pub words: Rc<Vec<Arc<str>>>,
 }
+
+type Pair = (Arc<str>, Arc<str>);
 
 /// Collects strings, each distinct one once.
 #[derive(Default)]
@@ -63,47 +66,32 @@ impl Texts {
         Column { ty: Type::Str, data: Data::Text(self) }
     }
 
-    /// Returns a value for each row that `of_pair` computes from the strings of both, once for each pair.
-    fn combined<U: Copy>(self, other: Texts, mut of_pair: impl FnMut(&str, &str) -> U) -> Option<Values<U>> {
-        let width = other.words.len();
-        if self.words.len() * width > PAIRS_MAX {
-            return None;
-        }
-        let mut known = vec![UNKNOWN; self.words.len() * width];
+    /// Returns the index of each row's pair of strings, and the pairs.
+    fn pairs(self, other: Texts) -> (Values<u32>, Vec<Pair>) {
+        let width = other.words.len() as u64;
+        let product = self.words.len() as u64 * width;
+        let mut table = vec![UNKNOWN; if product <= PAIRS_MAX { product as usize } else { 0 }];
+        let mut known: HashMap<u64, u32, RandomState> = HashMap::default();
         let mut made = Vec::new();
-        let pairs = self.indexes.combined(other.indexes, |left, right| left * width as u32 + right);
-        let mut value_of = |pair: u32| {
-            let place = &mut known[pair as usize];
+        let (left, right) = (self.indexes.map(u64::from), other.indexes.map(u64::from));
+        let pairs = left.combined(right, |left, right| left * width + right);
+        let mut index_of = |pair: u64| {
+            let place = match table.get_mut(pair as usize) {
+                Some(place) => place,
+                None => known.entry(pair).or_insert(UNKNOWN),
+            };
             if *place == UNKNOWN {
                 *place = made.len() as u32;
-                let (left, right) = (pair as usize / width, pair as usize % width);
-                made.push(of_pair(&self.words[left], &other.words[right]));
+                let (left, right) = (pair / width, pair % width);
+                made.push((self.words[left as usize].clone(), other.words[right as usize].clone()));
             }
-            made[*place as usize]
+            *place
         };
-        Some(match pairs {
-            Values::Each(pairs) => Values::Each(pairs.into_iter().map(value_of).collect()),
-            Values::Same(pair, count) => Values::Same(value_of(pair), count),
-        })
-    }
-}
-
-/// Applies a binary operator to strings.
-pub(super) fn binary_of_texts(op: Binary, left: Texts, right: Texts) -> Option<Column> {
-    match op {
-        Binary::Equal | Binary::NotEqual => {
-            let flags = left.combined(right, |left, right| (left == right) == (op == Binary::Equal))?;
-            Some(Column { ty: Type::Bool, data: Data::Flag(flags) })
-        }
-        Binary::Add => {
-            let mut words = Vec::new();
-            let indexes = left.combined(right, |left, right| {
-                words.push(Arc::from([left, right].concat()));
-                words.len() as u32 - 1
-            })?;
-            Some(Texts { indexes, words: Rc::new(words) }.column())
-        }
-        _ => None,
+        let indexes = match pairs {
+            Values::Each(pairs) => Values::Each(pairs.into_iter().map(index_of).collect()),
+            Values::Same(pair, count) => Values::Same(index_of(pair), count),
+        };
+        (indexes, made)
     }
 }
 
@@ -119,65 +107,57 @@ pub(super) fn joined_texts(
 }
 
 impl Block<'_, '_> {
-    /// Returns the only string of each document, if the field has few distinct ones.
+    /// Applies a binary operator to strings. `None` if there is no memory for the results.
+    pub(super) fn binary_of_texts(&mut self, op: Binary, left: Texts, right: Texts) -> Option<Column> {
+        let (indexes, pairs) = left.pairs(right);
+        match op {
+            Binary::Equal | Binary::NotEqual => {
+                let flags: Vec<bool> =
+                    pairs.iter().map(|(left, right)| (left == right) == (op == Binary::Equal)).collect();
+                Some(Column { ty: Type::Bool, data: Data::Flag(indexes.map(|index| flags[index as usize])) })
+            }
+            Binary::Add => {
+                let mut words = Vec::with_capacity(pairs.len());
+                for (left, right) in &pairs {
+                    self.run.grow(left.len() + right.len(), 0).ok()?;
+                    words.push(Arc::from([&**left, &**right].concat()));
+                }
+                Some(Texts { indexes, words: Rc::new(words) }.column())
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the first string of each document.
     pub(super) fn field_texts(&mut self, field: u16, rows: &[u32]) -> Option<Column> {
         let (reader, _) = self.run.reader(field, 0).ok()?;
-        // Other strings are not shown as they are stored.
-        if !matches!(reader.field()?.values, ValueKind::Keyword) {
-            return None;
-        }
-        let ordinals = reader.ordinals()?;
-        let most = rows.iter().map(|row| ordinals[*row as usize]).max()?;
-        let mut known = vec![UNKNOWN; most as usize + 1];
+        let ordinals = reader.first_ordinals(rows)?;
+        let most = ordinals.iter().max()?;
+        let mut table = vec![UNKNOWN; if *most < TABLE_MAX { *most as usize + 1 } else { 0 }];
+        let mut known: HashMap<u32, u32, RandomState> = HashMap::default();
         let (mut first_rows, mut indexes) = (Vec::new(), Vec::with_capacity(rows.len()));
-        for row in rows {
-            let place = &mut known[ordinals[*row as usize] as usize];
+        for (row, ordinal) in rows.iter().zip(ordinals) {
+            let place = match table.get_mut(ordinal as usize) {
+                Some(place) => place,
+                None => known.entry(ordinal).or_insert(UNKNOWN),
+            };
             if *place == UNKNOWN {
                 *place = first_rows.len() as u32;
                 first_rows.push(*row);
             }
             indexes.push(*place);
         }
-        let mut words = Vec::with_capacity(first_rows.len());
+        let (mut words, mut bytes) = (Vec::with_capacity(first_rows.len()), 0);
         for row in first_rows {
             match reader.value(row as usize, 0).ok()? {
-                Value::Str(word) => words.push(word),
+                Value::Str(word) => {
+                    bytes += word.len();
+                    words.push(word);
+                }
                 _ => return None,
             }
         }
+        self.run.grow(bytes, 0).ok()?;
         Some(Texts { indexes: Values::Each(indexes), words: Rc::new(words) }.column())
-    }
-
-    /// Calls a method of strings with constant arguments.
-    pub(super) fn text_method(&mut self, texts: Texts, name: &str, arguments: &[Expr]) -> Option<Column> {
-        let arguments = arguments.iter().map(|argument| self.constant(argument));
-        let arguments = arguments.collect::<Option<Vec<Value>>>()?;
-        let call =
-            |word: &Arc<str>| call_method(self.run, &Value::Str(word.clone()), name, arguments.clone(), 0);
-        let results = texts.words.iter().map(call).collect::<Result<Vec<Value>, _>>().ok()?;
-        let first = results.first()?;
-        let is_alike = |value: &Value| std::mem::discriminant(value) == std::mem::discriminant(first);
-        if !results.iter().all(is_alike) {
-            return None;
-        }
-        let Texts { indexes, .. } = texts;
-        let of_index = |index: u32| &results[index as usize];
-        let (ty, data) = match first {
-            Value::Bool(_) => {
-                (Type::Bool, Data::Flag(indexes.map(|index| matches!(of_index(index), Value::Bool(true)))))
-            }
-            Value::Int(_) => (Type::Int, Data::Whole(indexes.map(|index| of_index(index).i64()))),
-            Value::Long(_) => (Type::Long, Data::Whole(indexes.map(|index| of_index(index).i64()))),
-            Value::Str(_) => {
-                let word = |value: &Value| match value {
-                    Value::Str(word) => Some(word.clone()),
-                    _ => None,
-                };
-                let words = Rc::new(results.iter().filter_map(word).collect());
-                (Type::Str, Data::Text(Texts { indexes, words }))
-            }
-            _ => return None,
-        };
-        Some(Column { ty, data })
     }
 }

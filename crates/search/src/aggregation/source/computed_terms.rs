@@ -6,7 +6,7 @@ use limber_segment::{DocId, Segment};
 use super::field::Source;
 use super::ordinal_reader::OrdinalReader;
 use crate::error::Result;
-use crate::script::{RuntimeReader, RuntimeTerms};
+use crate::script::{DistinctTerms, RuntimeReader, RuntimeTerms};
 
 /// Computes the terms of one segment at a time.
 #[derive(Debug)]
@@ -114,22 +114,20 @@ fn add_texts(value: &Value, texts: &mut Vec<String>) {
 /// Runs a script on documents.
 fn scripted(script: &mut OpenScript<'_>, docs: &[DocId], out: &mut RuntimeTerms) -> Result<()> {
     out.clear();
-    let mut texts: Vec<String> = Vec::new();
     if let Some(DistinctValues { values, indexes }) = script.distinct_values(docs)? {
-        // The first term with each distinct value.
-        let mut terms: Vec<Option<usize>> = vec![None; values.len()];
-        for (position, index) in indexes.into_iter().enumerate() {
-            let (position, index) = (position as u32, index as usize);
-            if let Some(term) = terms[index] {
-                out.push_again(position, term);
-            } else {
-                terms[index] = Some(out.len());
-                out.push(position, values[index].text().as_bytes())?;
-            }
-        }
+        let terms = values.iter().map(|value| value.text().into_bytes().into()).collect();
+        let has_term = |index: &u32| !values[*index as usize].is_null();
+        let positions = values.iter().any(Value::is_null).then(|| {
+            (0..).zip(&indexes).filter(|(_, index)| has_term(index)).map(|(position, _)| position).collect()
+        });
+        let indexes = match positions {
+            None => indexes,
+            Some(_) => indexes.into_iter().filter(has_term).collect(),
+        };
+        out.set(DistinctTerms { terms, positions, indexes })?;
         return Ok(());
     }
-    let mut position = 0;
+    let (mut position, mut texts) = (0, Vec::<String>::new());
     script.values(docs, &[], |value| {
         add_texts(&value, &mut texts);
         texts.sort_unstable();

@@ -222,27 +222,26 @@ impl<'s> KeyReader<'s> {
             }
             Reader::Computed(made) => {
                 let Computed { terms, pool, known } = &mut **made;
-                let mut last: Option<(usize, &[u8])> = None;
                 let terms = terms.load(docs)?.terms;
                 known.clear();
                 known.resize(terms.len(), UNKNOWN);
-                for (at, (position, term)) in terms.iter().enumerate() {
-                    // The terms of a document are sorted, so equal ones are adjacent.
-                    if last == Some((position, term)) {
-                        continue;
-                    }
-                    last = Some((position, term));
+                let mut last = None;
+                for (at, &position) in terms.positions.iter().enumerate() {
                     let id = &mut known[terms.first_of(at)];
                     if *id == UNKNOWN {
+                        let term = terms.term(at);
                         *id = match filter.is_none_or(|filter| filter.allows_term(term)) {
                             true => i64::from(pool.number(term, budget)?),
                             false => REFUSED,
                         };
                     }
-                    if *id != REFUSED {
+                    // The terms of a document are sorted, so equal ones are adjacent.
+                    let own = Some((position, *id));
+                    if *id != REFUSED && last != own {
                         ids.push(*id);
-                        positions.push(position as u32);
+                        positions.push(position);
                     }
+                    last = own;
                 }
                 // Every document has exactly one key.
                 if ids.len() == docs.len() && positions.is_sorted_by(|left, right| left < right) {

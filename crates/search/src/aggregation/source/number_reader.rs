@@ -231,6 +231,22 @@ impl NumberReader<'_> {
             return Ok(Values { values, positions: Some(positions) });
         };
         let column = segment.numbers(&field.path)?;
+        if let Some(column) = &column {
+            column.gather(docs, &mut self.batch)?;
+            let Batch { values: own, positions: places, .. } = &self.batch;
+            let is_aligned = self.batch.is_aligned();
+            // Documents that have one value, and no replacement for those without.
+            let is_single = is_aligned || (self.missing.is_none() && places.is_sorted_by(|a, b| a < b));
+            let owners: Vec<DocId> = places.iter().map(|place| docs[*place as usize]).collect();
+            let owners = if is_aligned { docs } else { &owners };
+            if is_single && script.block_of_values(owners, field, own, &mut numbers) {
+                values.extend(numbers.iter().map(stored_of));
+                positions.extend_from_slice(places);
+                let positions = (!is_aligned).then_some(positions.as_slice());
+                return Ok(Values { values, positions });
+            }
+            numbers.clear();
+        }
         let mut stored = Vec::new();
         for (position, doc) in docs.iter().enumerate() {
             if let Some(column) = &column {

@@ -39,8 +39,28 @@ struct RuntimeDocs<'a> {
 const DOCS_AT_ONCE: usize = 256;
 
 impl RuntimeDocs<'_> {
+    /// Tests documents by terms that are computed as a whole block. Returns false if that cannot be done.
+    fn matches_distinct(&mut self, docs: &[DocId], start: DocId, bits: &mut Bits) -> Result<bool> {
+        let Some(found) = self.reader.distinct_terms(docs) else { return Ok(false) };
+        if !is_single(found.positions.as_deref()) {
+            self.terms.set(found)?;
+            self.test_terms(docs, start, bits)?;
+            return Ok(true);
+        }
+        let is_wanted = |term: &[u8]| accepts(self.wanted, &mut |wanted| selects_term(wanted, term));
+        let of_terms: Vec<bool> = found.terms.iter().map(|term| is_wanted(term)).collect();
+        let flags = found.indexes.iter().map(|index| of_terms[*index as usize]);
+        set_bits(docs, found.positions.as_deref(), flags, start, bits);
+        Ok(true)
+    }
+
     fn matches_terms(&mut self, docs: &[DocId], start: DocId, bits: &mut Bits) -> Result<()> {
         self.reader.terms(docs, &mut self.terms)?;
+        self.test_terms(docs, start, bits)
+    }
+
+    /// Tests the documents by their terms, which have been read.
+    fn test_terms(&mut self, docs: &[DocId], start: DocId, bits: &mut Bits) -> Result<()> {
         let mut at = 0;
         while at < self.terms.len() {
             check_request()?;
@@ -56,22 +76,14 @@ impl RuntimeDocs<'_> {
         self.terms.release();
         Ok(())
     }
-}
 
-impl ValueTest for RuntimeDocs<'_> {
-    fn matches(&mut self, docs: &[DocId], start: DocId, bits: &mut Bits) -> Result<()> {
-        if !self.is_numeric {
-            // Each clause of a query has a reader of its own, so none keeps the values of many documents.
-            return docs.chunks(DOCS_AT_ONCE).try_for_each(|docs| self.matches_terms(docs, start, bits));
-        }
+    fn matches_numbers(&mut self, docs: &[DocId], start: DocId, bits: &mut Bits) -> Result<()> {
         self.reader.numbers(docs, &mut self.batch)?;
         let values = &self.batch.values;
-        if self.batch.is_aligned() {
-            for (doc, value) in docs.iter().zip(values) {
-                if accepts(self.wanted, &mut |wanted| selects_numbers(wanted, std::slice::from_ref(value))) {
-                    bits.set(doc - start);
-                }
-            }
+        let positions = (!self.batch.is_aligned()).then_some(self.batch.positions.as_slice());
+        if is_single(positions) {
+            let flags = number_flags(self.wanted, values);
+            set_bits(docs, positions, flags.into_iter(), start, bits);
             return Ok(());
         }
         let mut at = 0;
@@ -84,6 +96,66 @@ impl ValueTest for RuntimeDocs<'_> {
             at = end;
         }
         Ok(())
+    }
+}
+
+impl ValueTest for RuntimeDocs<'_> {
+    fn matches(&mut self, docs: &[DocId], start: DocId, bits: &mut Bits) -> Result<()> {
+        if self.is_numeric {
+            return self.matches_numbers(docs, start, bits);
+        }
+        if self.matches_distinct(docs, start, bits)? {
+            return Ok(());
+        }
+        // Each clause of a query has a reader of its own, so none keeps the values of many documents.
+        docs.chunks(DOCS_AT_ONCE).try_for_each(|docs| self.matches_terms(docs, start, bits))
+    }
+}
+
+/// Whether no document has two values. `None` are the positions of values where each has exactly one.
+fn is_single(positions: Option<&[u32]>) -> bool {
+    positions.is_none_or(|positions| positions.is_sorted_by(|left, right| left < right))
+}
+
+/// Sets the bits of documents whose only value has a flag, without a branch, as flags come in no order.
+fn set_bits(
+    docs: &[DocId],
+    positions: Option<&[u32]>,
+    flags: impl Iterator<Item = bool>,
+    start: DocId,
+    bits: &mut Bits,
+) {
+    let mut set = |doc: DocId, flag: bool| {
+        let place = doc - start;
+        bits.0[place as usize / 64] |= u64::from(flag) << (place % 64);
+    };
+    match positions {
+        None => docs.iter().zip(flags).for_each(|(doc, flag)| set(*doc, flag)),
+        Some(positions) => {
+            positions.iter().zip(flags).for_each(|(position, flag)| set(docs[*position as usize], flag));
+        }
+    }
+}
+
+/// Returns for each number whether documents that have only this one are in the set `docs`.
+fn number_flags(docs: &Docs, values: &[i64]) -> Vec<bool> {
+    let combined = |parts: &[Docs], start: bool, combine: fn(bool, bool) -> bool| {
+        parts.iter().fold(vec![start; values.len()], |mut flags, part| {
+            flags
+                .iter_mut()
+                .zip(number_flags(part, values))
+                .for_each(|(flag, own)| *flag = combine(*flag, own));
+            flags
+        })
+    };
+    match docs {
+        Docs::AnyOf(parts) => combined(parts, false, |left, right| left | right),
+        Docs::AllOf(parts) => combined(parts, true, |left, right| left & right),
+        Docs::Exists { .. } => vec![true; values.len()],
+        Docs::NumberRange { min, max, .. } => {
+            values.iter().map(|value| (min <= value) & (value <= max)).collect()
+        }
+        one => values.iter().map(|value| selects_numbers(one, std::slice::from_ref(value))).collect(),
     }
 }
 

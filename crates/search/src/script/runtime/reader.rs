@@ -12,7 +12,7 @@ use limber_segment::{DocId, Segment, StoredReader};
 use super::field::{ID, RuntimeField};
 use super::fielddata::Fielddata;
 use super::source::{Stored, read};
-use super::terms::RuntimeTerms;
+use super::terms::{DistinctTerms, RuntimeTerms};
 use crate::error::{Result, check_request};
 use crate::source::read_source;
 use crate::values::gather::{gather, gather_whole};
@@ -72,20 +72,16 @@ impl<'a> RuntimeReader<'a> {
     /// Reads the numbers of `docs`, which ascend, as a column would return them.
     pub fn numbers(&mut self, docs: &[DocId], out: &mut Batch<i64>) -> Result<()> {
         let is_part = self.field.runtime.as_ref().is_some_and(|runtime| runtime.part.is_some());
-        if !is_part
-            && !self.field.is_point()
-            && let Some(script) = &mut self.script
-        {
+        if !is_part && let Some(script) = &mut self.script {
             match script.emitted_numbers(docs) {
                 Some(EmittedBlock::Aligned(numbers)) => {
                     out.reset(true);
-                    out.values.extend(numbers);
+                    out.values = numbers;
                     return Ok(());
                 }
-                Some(EmittedBlock::Loose(numbers)) => {
+                Some(EmittedBlock::Loose { positions, numbers }) => {
                     out.reset(false);
-                    out.positions.extend(numbers.iter().map(|(position, _)| *position));
-                    out.values.extend(numbers.iter().map(|(_, number)| *number));
+                    (out.positions, out.values) = (positions, numbers);
                     return Ok(());
                 }
                 None => {}
@@ -104,30 +100,34 @@ impl<'a> RuntimeReader<'a> {
         })
     }
 
+    /// Computes the terms of `docs`, which ascend, as a whole block. `None` if that cannot be done.
+    pub fn distinct_terms(&mut self, docs: &[DocId]) -> Option<DistinctTerms> {
+        let is_part = self.field.runtime.as_ref().is_some_and(|runtime| runtime.part.is_some());
+        let is_ip = matches!(self.field.values, ValueKind::Ip);
+        if is_part || !(is_ip || matches!(self.field.values, ValueKind::Keyword)) {
+            return None;
+        }
+        let DistinctTexts { words, positions, indexes } = self.script.as_mut()?.emitted_texts(docs)?;
+        // Addresses are sorted in another way than their texts.
+        if is_ip && positions.as_ref().is_some_and(|positions| !positions.is_sorted_by(|a, b| a < b)) {
+            return None;
+        }
+        let term = |word: &Arc<str>| match is_ip {
+            true => limber_mapping::ip::parse(word.as_bytes()).map(|address| address.to_vec().into()),
+            false => Some(word.as_bytes().into()),
+        };
+        let terms = words.iter().map(term).collect::<Option<_>>()?;
+        Some(DistinctTerms { terms, positions, indexes })
+    }
+
     /// Reads the terms of `docs`, which ascend.
     pub fn terms(&mut self, docs: &[DocId], out: &mut RuntimeTerms) -> Result<()> {
         if let Some(fielddata) = &self.fielddata {
             return fielddata.terms(docs, out);
         }
         out.clear();
-        let is_part = self.field.runtime.as_ref().is_some_and(|runtime| runtime.part.is_some());
-        if let Some(script) = &mut self.script
-            && !is_part
-            && matches!(self.field.values, ValueKind::Keyword)
-            && let Some(DistinctTexts { words, indexes }) = script.emitted_texts(docs)
-        {
-            // The first term with each distinct string.
-            let mut firsts: Vec<Option<usize>> = vec![None; words.len()];
-            for (position, index) in indexes {
-                match firsts[index as usize] {
-                    Some(first) => out.push_again(position, first),
-                    None => {
-                        firsts[index as usize] = Some(out.len());
-                        out.push(position, words[index as usize].as_bytes())?;
-                    }
-                }
-            }
-            return Ok(());
+        if let Some(terms) = self.distinct_terms(docs) {
+            return out.set(terms);
         }
         self.each(docs, |position, values| {
             values.sort_by(|left, right| match (left, right) {

@@ -1,0 +1,166 @@
+//! Applies the values of a block to those that members or entries of states have.
+
+use super::column::{Column, Data, Values};
+use super::updates::Way;
+use crate::library::math2;
+use crate::types::{Binary, Type};
+use crate::values::Value;
+
+/// From this number of values on, doubles are added in several lanes.
+const LANES_FROM: usize = 512;
+const LANES: usize = 8;
+
+/// Applies values to old ones: those of row `i` to place `of_rows[i]`, all to the only one if `of_rows` is
+/// empty. `cast`: the class that the old values must have. `None` if the results would have to be computed
+/// one by one.
+pub(super) fn folded_values(
+    way: Way,
+    old: &[Value],
+    cast: Option<Type>,
+    of_rows: &[u32],
+    values: Column,
+) -> Option<Vec<Value>> {
+    let has_class = |old: &Value| match cast {
+        None | Some(Type::Def) => old.is_number(),
+        Some(ty) => type_of(old) == Some(ty),
+    };
+    if !old.iter().all(has_class) {
+        return None;
+    }
+    match way {
+        Way::Set | Way::Append | Way::Keep => None,
+        Way::Call(function) => {
+            let (function, values) = (math2(function)?, values.into_reals()?.into_vec());
+            let made = folded(old.iter().map(Value::f64).collect(), of_rows, &values, function);
+            Some(made.into_iter().map(Value::Double).collect())
+        }
+        Way::Replace(op) => replaced(op, old, of_rows, values),
+        Way::Operate(op) => operated(op, old, of_rows, values),
+    }
+}
+
+fn type_of(value: &Value) -> Option<Type> {
+    match value {
+        Value::Int(_) => Some(Type::Int),
+        Value::Long(_) => Some(Type::Long),
+        Value::Float(_) => Some(Type::Float),
+        Value::Double(_) => Some(Type::Double),
+        _ => None,
+    }
+}
+
+/// Replaces old values by new ones that compare with them.
+fn replaced(op: Binary, old: &[Value], of_rows: &[u32], values: Column) -> Option<Vec<Value>> {
+    let ty = values.ty;
+    let types: Vec<Type> = old.iter().map(type_of).collect::<Option<_>>()?;
+    let is_whole = |ty: &Type| matches!(ty, Type::Int | Type::Long);
+    if types.iter().all(is_whole) && is_whole(&ty) {
+        let best = best(op, old.iter().map(Value::i64).collect(), of_rows, &values.into_wholes()?.into_vec());
+        let made =
+            |number: i64| if ty == Type::Int { Value::Int(number as i32) } else { Value::Long(number) };
+        return Some(
+            old.iter().zip(best).map(|(old, best)| best.map_or_else(|| old.clone(), made)).collect(),
+        );
+    }
+    // Numbers of other types are compared as `float`s, or keep types of their own.
+    if ty != Type::Double || types.contains(&Type::Float) {
+        return None;
+    }
+    let best = best(op, old.iter().map(Value::f64).collect(), of_rows, &values.into_reals()?.into_vec());
+    Some(old.iter().zip(best).map(|(old, best)| best.map_or_else(|| old.clone(), Value::Double)).collect())
+}
+
+/// Returns the value that each place has in the end, if it was replaced.
+fn best<T: PartialOrd + Copy>(op: Binary, old: Vec<T>, of_rows: &[u32], values: &[T]) -> Vec<Option<T>> {
+    let wins = |new: T, old: T| match op {
+        Binary::Less => new < old,
+        Binary::LessEqual => new <= old,
+        Binary::GreaterEqual => new >= old,
+        _ => new > old,
+    };
+    let mut is_new = vec![false; old.len()];
+    let mut best = old;
+    for (at, value) in values.iter().enumerate() {
+        let place = of_rows.get(at).map_or(0, |place| *place as usize);
+        if wins(*value, best[place]) {
+            best[place] = *value;
+            is_new[place] = true;
+        }
+    }
+    best.into_iter().zip(is_new).map(|(best, is_new)| is_new.then_some(best)).collect()
+}
+
+/// Applies `op` to old values and to new ones, with the types that Java gives the results.
+fn operated(op: Binary, old: &[Value], of_rows: &[u32], values: Column) -> Option<Vec<Value>> {
+    let own = match values.ty {
+        // Whatever the type of a number, adding it to a `double` makes one.
+        Type::Def if old.iter().all(|old| matches!(old, Value::Double(_))) => Type::Double.rank()?,
+        ty => ty.rank()?,
+    };
+    let mut ranks = old.iter().map(|value| Some(type_of(value)?.rank()?.max(own)));
+    let common = ranks.next()??;
+    if ranks.any(|rank| rank != Some(common)) {
+        return None;
+    }
+    if Some(common) == Type::Double.rank() {
+        let values = values.into_reals()?.into_vec();
+        let old = old.iter().map(Value::f64).collect();
+        let made = match op {
+            Binary::Add if of_rows.is_empty() && values.len() >= LANES_FROM => summed(old, &values),
+            Binary::Add => folded(old, of_rows, &values, |old, new| old + new),
+            Binary::Sub => folded(old, of_rows, &values, |old, new| old - new),
+            Binary::Mul => folded(old, of_rows, &values, |old, new| old * new),
+            Binary::Div => folded(old, of_rows, &values, |old, new| old / new),
+            _ => return None,
+        };
+        return Some(made.into_iter().map(Value::Double).collect());
+    }
+    let is_int = Some(common) == Type::Int.rank();
+    if !is_int && Some(common) != Type::Long.rank() {
+        return None;
+    }
+    let value = |number: i64| if is_int { Value::Int(number as i32) } else { Value::Long(number) };
+    if let (Binary::Add, Data::Whole(Values::Same(number, count))) = (op, &values.data) {
+        let mut counts = vec![0i64; old.len()];
+        match of_rows.is_empty() {
+            true => counts.fill(*count as i64),
+            false => of_rows.iter().for_each(|place| counts[*place as usize] += 1),
+        }
+        let added = |(old, count): (&Value, i64)| old.i64().wrapping_add(number.wrapping_mul(count));
+        return Some(old.iter().zip(counts).map(added).map(value).collect());
+    }
+    let values = values.into_wholes()?.into_vec();
+    let old = old.iter().map(Value::i64).collect();
+    // Other operators do not give the same result if only the last one is cut to 32 bits.
+    let made = match op {
+        Binary::Add => folded(old, of_rows, &values, i64::wrapping_add),
+        Binary::Sub => folded(old, of_rows, &values, i64::wrapping_sub),
+        Binary::Mul => folded(old, of_rows, &values, i64::wrapping_mul),
+        _ => return None,
+    };
+    Some(made.into_iter().map(value).collect())
+}
+
+fn folded<T: Copy>(mut old: Vec<T>, of_rows: &[u32], values: &[T], function: impl Fn(T, T) -> T) -> Vec<T> {
+    match (of_rows.is_empty(), old.as_mut_slice()) {
+        (true, [only]) => *only = values.iter().fold(*only, |old, new| function(old, *new)),
+        (_, all) => {
+            for (place, value) in of_rows.iter().zip(values) {
+                let old = &mut all[*place as usize];
+                *old = function(*old, *value);
+            }
+        }
+    }
+    old
+}
+
+/// Adds many values to one. The last digit can differ from that of adding one by one.
+fn summed(old: Vec<f64>, values: &[f64]) -> Vec<f64> {
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    let mut sums = [0.0; LANES];
+    for chunk in chunks {
+        sums.iter_mut().zip(chunk).for_each(|(sum, value)| *sum += value);
+    }
+    let sum = sums.iter().chain(rest).sum::<f64>();
+    old.into_iter().map(|old| old + sum).collect()
+}
