@@ -35,8 +35,8 @@ impl ReducedAggregations {
     }
 }
 
-/// Returns about how many objects the aggregation itself is shown as, without its buckets; an object with many
-/// members counts as several.
+/// Returns about how many objects the aggregation itself is shown as, without its buckets. An object with
+/// many members counts as several.
 fn objects_of(aggregation: &Aggregation) -> u64 {
     aggregation.definition().map_or(1, |definition| definition.object_count())
 }

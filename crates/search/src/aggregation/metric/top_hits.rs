@@ -36,8 +36,8 @@ const SIZE: u32 = 3;
 /// Elasticsearch's default of `index.max_inner_result_window`.
 const WINDOW_MAX: u64 = 100;
 
-/// Buckets with about this many hits are read together: in the order of the documents, each of which, like the
-/// document around nested hits, is read once for all of them.
+/// Buckets with about this many hits are read together, in the order of the documents. Each document, like
+/// the one around nested hits, is then read once for all of them.
 const HITS_AT_ONCE: usize = 4096;
 
 /// The options of a `top_hits`: a search request for the hits of each bucket.

@@ -101,8 +101,8 @@ pub fn subs_mut(partial: &mut Partial) -> Vec<&mut Vec<Partial>> {
     }
 }
 
-/// Keeps only the buckets at these indexes, each of which occurs once, in this order. Returns false if buckets are identified by their
-/// index and cannot be removed.
+/// Keeps only the buckets at these indexes, each of which occurs once, in this order. Returns false if
+/// buckets are identified by their index and cannot be removed.
 pub fn keep(partial: &mut Partial, places: &[usize]) -> bool {
     fn pick<T>(buckets: &mut Vec<T>, places: &[usize]) {
         let mut all: Vec<Option<T>> = std::mem::take(buckets).into_iter().map(Some).collect();
