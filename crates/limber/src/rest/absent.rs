@@ -33,7 +33,6 @@ pub const ROUTES: &[Route] = &[
     absent("/{index}/_graph/explore"),
     absent("/{index}/_ccr/{what}"),
     absent("/{index}/_search_template"),
-    absent("/_data_stream/{name}/_options"),
     absent("/{index}/_field_usage_stats"),
     absent("/{index}/_eql/search"),
     absent("/_ilm/migrate_to_data_tiers"),
@@ -48,7 +47,6 @@ pub const ROUTES: &[Route] = &[
     absent("/_migration/reindex"),
     absent("/_migration/reindex/{index}/{what}"),
     absent("/{index}/_downsample/{target_index}"),
-    absent("/_data_stream/{name}/_settings"),
     absent("/_nodes/{node_id}/_repositories_metering/{max_archive_version}"),
     absent("/_nodes/{node_id}/shutdown"),
     absent("/_cat/ml/{what}/{kind}/{id}"),
@@ -68,7 +66,6 @@ pub const ROUTES: &[Route] = &[
     absent("/{index}/_searchable_snapshots/cache/clear"),
     absent("/_sql/async/{id}"),
     absent("/_sql/async/{what}/{id}"),
-    absent("/_ssl/certificates"),
     absent("/_streams/{what}"),
     absent("/_streams/logs/{what}"),
 ];

@@ -6,6 +6,7 @@ pub(super) mod analyze;
 pub(super) mod dangling;
 pub(super) mod data_stream;
 pub(super) mod data_stream_lifecycle;
+pub(super) mod data_stream_overrides;
 pub(super) mod disk_usage;
 pub(super) mod index;
 pub(super) mod mapping;
