@@ -10,6 +10,7 @@ pub mod derived;
 pub(crate) mod field_build;
 pub(crate) mod field_script;
 mod flat;
+mod lookup;
 mod merge;
 mod parse;
 mod properties;
