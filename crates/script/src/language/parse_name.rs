@@ -148,6 +148,9 @@ impl Parser {
                 ("Double", "NaN") => Literal::Double(f64::NAN),
                 ("Float", "MAX_VALUE") => Literal::Float(f32::MAX),
                 ("ZoneOffset", "UTC") => Literal::Str("Z".into()),
+                (class, name) if crate::library::number_constant(class, name).is_some() => {
+                    crate::library::number_constant(class, name).unwrap_or(Literal::Null)
+                }
                 (class, name) if crate::library::constant(class, name).is_some() => {
                     let kind = Kind::Literal(Literal::Str(name.into()));
                     return Ok(Expr { kind, ty: Type::Def, at });

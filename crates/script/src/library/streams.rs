@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use super::collection_statics::collected;
 use super::java::{iterator, optional};
 use super::machine::Machine;
 use super::order::{extreme, sort_values};
@@ -125,6 +126,12 @@ fn result(
                 None => return Ok(None),
             },
         },
+        ("collect", [collector @ Value::List(parts)]) => {
+            let Some(collected) = collected(machine, items, parts, at)? else {
+                return Err(ScriptError::cast(at, format!("[{}] is no collector", collector.class())));
+            };
+            collected
+        }
         ("collect", [lambda]) => {
             let mut mapped = Vec::with_capacity(items.len());
             for item in items {
@@ -156,6 +163,12 @@ fn gather(
 ) -> Outcome<Option<Value>> {
     Ok(Some(match (name, arguments) {
         ("iterator", []) => iterator(items, at)?,
+        ("peek", [lambda]) => {
+            for item in &items {
+                machine.lambda(lambda, std::slice::from_ref(item), at)?;
+            }
+            Value::list(items)
+        }
         ("findFirst" | "findAny", []) => optional(items.into_iter().next(), at)?,
         ("noneMatch", [lambda]) => {
             for item in items {

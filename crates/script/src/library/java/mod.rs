@@ -8,6 +8,8 @@ mod local;
 mod optional;
 mod period;
 mod rounding;
+mod uuid;
+mod year;
 
 mod class;
 
@@ -16,7 +18,7 @@ pub(crate) use class::{construct, is_constant, is_static, static_call};
 pub(super) use duration::Duration;
 pub(super) use iterator::iterator;
 pub(super) use local::{Local, LocalKind, zoned};
-pub(super) use optional::optional;
+pub(super) use optional::{held_by, optional};
 pub(super) use period::Period;
 pub(super) use rounding::MODES;
 
@@ -30,4 +32,7 @@ pub(super) static CLASSES: &[Class] = &[
     local::TIME,
     optional::CLASS,
     period::CLASS,
+    uuid::CLASS,
+    year::YEAR,
+    year::YEAR_MONTH,
 ];
