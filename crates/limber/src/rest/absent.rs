@@ -33,7 +33,6 @@ pub const ROUTES: &[Route] = &[
     absent("/{index}/_graph/explore"),
     absent("/{index}/_ccr/{what}"),
     absent("/{index}/_search_template"),
-    absent("/{index}/_field_usage_stats"),
     absent("/{index}/_eql/search"),
     absent("/_ilm/migrate_to_data_tiers"),
     absent("/{index}/_knn_search"),

@@ -64,6 +64,7 @@ pub const ROUTES: &[&[Route]] = &[
     indices::upkeep::ROUTES,
     indices::stats::ROUTES,
     indices::disk_usage::ROUTES,
+    indices::field_usage::ROUTES,
     server::cluster::ROUTES,
     server::cluster_info::ROUTES,
     server::cluster_stats::ROUTES,

@@ -81,6 +81,7 @@ pub(super) const ROWS: &[Row] = &[
     ("GET", "/{index}/_stats", "indices:monitor/stats"),
     ("GET", "/{index}/_stats/{metric}", "indices:monitor/stats"),
     ("POST", "/{index}/_disk_usage", "indices:admin/analyze_disk_usage"),
+    ("GET", "/{index}/_field_usage_stats", "indices:monitor/field_usage_stats"),
     ("GET", "/_segments", "indices:monitor/segments"),
     ("GET", "/{index}/_segments", "indices:monitor/segments"),
     ("GET", "/_recovery", "indices:monitor/recovery"),

@@ -8,6 +8,7 @@ pub(super) mod data_stream;
 pub(super) mod data_stream_lifecycle;
 pub(super) mod data_stream_overrides;
 pub(super) mod disk_usage;
+pub(super) mod field_usage;
 pub(super) mod index;
 pub(super) mod mapping;
 pub(super) mod migration;
