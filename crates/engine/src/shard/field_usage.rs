@@ -88,8 +88,8 @@ impl FieldUsage {
         self.since_ms.load(Ordering::Relaxed)
     }
 
-    /// Counts a search for each field that it used in one of these segments. `uses`: fields and their parts by
-    /// segment.
+    /// Counts a search for each field that it used in one of these segments. `uses`: fields and their parts
+    /// by segment.
     pub fn add(&self, segments: &[SegmentView], uses: &HashMap<u64, Vec<(u32, u16)>>) {
         let mut used: BTreeMap<Arc<str>, u16> = BTreeMap::new();
         for view in segments {

@@ -81,8 +81,8 @@ pub(super) fn adds_member(
     Ok(inference.has_found())
 }
 
-/// Whether dynamic mapping adds a field for the scalar at `at` that is copied to `path`, below the object with
-/// the number `above`.
+/// Whether dynamic mapping adds a field for the scalar at `at` that is copied to `path`, below the object
+/// with the number `above`.
 ///
 /// # Errors
 /// The object takes only fields that a dynamic template matches, and none matches.

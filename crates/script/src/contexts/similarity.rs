@@ -39,7 +39,7 @@ pub struct SimilarityScript {
 }
 
 impl SimilarityScript {
-    /// Compiles a script for the context [`ScriptContext::Similarity`] or [`ScriptContext::SimilarityWeight`].
+    /// Compiles a script for [`ScriptContext::Similarity`] or [`ScriptContext::SimilarityWeight`].
     ///
     /// # Errors
     /// `script_exception` (compile error), `resource_not_found_exception`, `illegal_argument_exception`.

@@ -57,8 +57,8 @@ pub enum ScriptContext {
     Test,
 }
 
-/// The numbers of a similarity's scripts (`org.elasticsearch.index.similarity.ScriptedSimilarity`): those of the
-/// query, the field and the term, and then those of a document.
+/// The numbers of a similarity's scripts (`org.elasticsearch.index.similarity.ScriptedSimilarity`): those of
+/// the query, the field and the term, and then those of a document.
 const SIMILARITY_NUMBERS: &[(&str, Type)] = &[
     ("query.boost", Type::Float),
     ("field.docCount", Type::Long),
@@ -215,8 +215,8 @@ impl ScriptContext {
         }
     }
 
-    /// Returns the numbers that the script is given in its first slots, by the names with which it reads them:
-    /// `weight`, or a member of an object such as `doc.freq`.
+    /// Returns the numbers that the script is given in its first slots, by the names with which it reads
+    /// them: `weight`, or a member of an object such as `doc.freq`.
     pub fn given_numbers(self) -> &'static [(&'static str, Type)] {
         match self {
             ScriptContext::Similarity => SIMILARITY_NUMBERS,

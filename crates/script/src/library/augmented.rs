@@ -1,12 +1,13 @@
-//! Methods that Painless adds to Java's collections, and those of queues and sorted maps.
+//! Methods that Painless adds to Java's collections, and those of queues.
 //!
 //! Source: `org.elasticsearch.painless.api.Augmentation`; Painless' allow list of `java.util`.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::collection_statics::grouped;
+use super::collectors::grouped;
 use super::machine::Machine;
+use super::sorted_maps::sorted_method;
 use super::store::{admit, position, put_entry};
 use super::streams::passes;
 use crate::error::{Outcome, ScriptError};
@@ -63,6 +64,24 @@ pub(super) fn list_method(
             }
             target.clone()
         }
+        ("getByPath", [path]) => by_path(target, &path.text(), None, at)?,
+        ("getByPath", [path, default]) => by_path(target, &path.text(), Some(default), at)?,
+        _ => match made(machine, items, name, arguments, at)? {
+            None => return queue_method(machine, list, name, arguments, at),
+            found => return Ok(found),
+        },
+    }))
+}
+
+/// Calls a method that makes something else of a list's items; `None` if there is no such method.
+fn made(
+    machine: &mut impl Machine,
+    items: impl Fn() -> Vec<Value>,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    Ok(Some(match (name, arguments) {
         ("groupBy", [lambda]) => {
             let mut pairs = Vec::new();
             for item in items() {
@@ -92,9 +111,7 @@ pub(super) fn list_method(
             found.retain(|value| !value.is_null());
             Value::list(found)
         }
-        ("getByPath", [path]) => by_path(target, &path.text(), None, at)?,
-        ("getByPath", [path, default]) => by_path(target, &path.text(), Some(default), at)?,
-        _ => return queue_method(machine, list, name, arguments, at),
+        _ => return Ok(None),
     }))
 }
 
@@ -353,123 +370,6 @@ fn computed(
         }
         _ => return Ok(None),
     }))
-}
-
-/// Calls a method of `TreeMap` or `TreeSet`; `None` if the map is not sorted, or if there is no such method.
-pub(super) fn sorted_method(
-    map: &Rc<RefCell<MapValue>>,
-    is_set: bool,
-    name: &str,
-    arguments: &[Value],
-    at: u32,
-) -> Outcome<Option<Value>> {
-    if map.borrow().order != MapOrder::Sorted {
-        return Ok(None);
-    }
-    let entries = map.borrow().entries().to_vec();
-    let shown = |entry: Option<(Value, Value)>, as_key: bool| match (entry, as_key) {
-        (None, _) => Value::Null,
-        (Some((key, _)), true) => key,
-        (Some(entry), false) => super::collections::entry(entry),
-    };
-    let as_key = is_set || name.ends_with("Key");
-    let short = name.trim_end_matches("Key").trim_end_matches("Entry");
-    Ok(Some(match (short, arguments) {
-        ("first" | "last", []) => {
-            let found = if short == "first" { entries.first() } else { entries.last() };
-            match found {
-                None if as_key => return Err(ScriptError::new(at, "no_such_element_exception", "")),
-                found => shown(found.cloned(), as_key),
-            }
-        }
-        ("pollFirst" | "pollLast", []) => {
-            let found = if short == "pollFirst" { entries.first() } else { entries.last() };
-            if let Some((key, _)) = found {
-                remove(map, key);
-            }
-            shown(found.cloned(), as_key)
-        }
-        ("floor" | "lower" | "ceiling" | "higher", [wanted]) => {
-            let order = |entry: &&(Value, Value)| {
-                entry.0.compare(wanted).map_err(|failure| crate::error::failed(failure, at))
-            };
-            let mut found = None;
-            for entry in &entries {
-                let order = order(&entry)?;
-                let fits = match short {
-                    "floor" => order.is_le(),
-                    "lower" => order.is_lt(),
-                    "ceiling" => order.is_ge(),
-                    _ => order.is_gt(),
-                };
-                if fits {
-                    found = Some(entry.clone());
-                    if matches!(short, "ceiling" | "higher") {
-                        break;
-                    }
-                }
-            }
-            shown(found, as_key)
-        }
-        ("headMap" | "headSet" | "tailMap" | "tailSet" | "subMap" | "subSet", bounds) => {
-            match part_of(entries, short, bounds, at)? {
-                None => return Ok(None),
-                Some(part) => wrapped(MapValue::of(part, MapOrder::Sorted), is_set),
-            }
-        }
-        ("descendingMap" | "descendingSet" | "descendingKeySet", []) => {
-            let reversed = MapValue::of(entries.into_iter().rev().collect(), MapOrder::Inserted);
-            wrapped(reversed, short != "descendingMap")
-        }
-        _ => return Ok(None),
-    }))
-}
-
-fn wrapped(map: MapValue, is_set: bool) -> Value {
-    if is_set { Value::Set(map.shared()) } else { Value::Map(map.shared()) }
-}
-
-/// Returns the entries between bounds: by default the lower one belongs to them and the upper one does not.
-fn part_of(
-    entries: Vec<(Value, Value)>,
-    name: &str,
-    bounds: &[Value],
-    at: u32,
-) -> Outcome<Option<Vec<(Value, Value)>>> {
-    let is_true = |value: &Value| matches!(value, Value::Bool(true));
-    let (lower, upper) = match (&name[..4], bounds) {
-        ("head", [to]) => (None, Some((to, false))),
-        ("head", [to, inclusive]) => (None, Some((to, is_true(inclusive)))),
-        ("tail", [from]) => (Some((from, true)), None),
-        ("tail", [from, inclusive]) => (Some((from, is_true(inclusive))), None),
-        (_, [from, to]) if name.starts_with("sub") => (Some((from, true)), Some((to, false))),
-        (_, [from, with_from, to, with_to]) if name.starts_with("sub") => {
-            (Some((from, is_true(with_from))), Some((to, is_true(with_to))))
-        }
-        _ => return Ok(None),
-    };
-    let mut kept = Vec::new();
-    for (key, value) in entries {
-        let order = |bound: &Value| key.compare(bound).map_err(|failure| crate::error::failed(failure, at));
-        let above = match lower {
-            None => true,
-            Some((bound, inclusive)) => {
-                let order = order(bound)?;
-                order.is_gt() || (inclusive && order.is_eq())
-            }
-        };
-        let below = match upper {
-            None => true,
-            Some((bound, inclusive)) => {
-                let order = order(bound)?;
-                order.is_lt() || (inclusive && order.is_eq())
-            }
-        };
-        if above && below {
-            kept.push((key, value));
-        }
-    }
-    Ok(Some(kept))
 }
 
 /// Calls a method of an `Optional` that takes a function; `None` if there is no such method.

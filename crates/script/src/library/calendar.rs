@@ -65,7 +65,7 @@ pub(super) fn offset(name: &str, first: &Value, second: Option<&Value>, at: u32)
             first.checked_add(second).filter(|_| is_one_sign)
         }),
     };
-    let Some(seconds) = seconds.filter(|seconds| seconds.abs() <= SECONDS_MAX) else {
+    let Some(seconds) = seconds.filter(|seconds| (-SECONDS_MAX..=SECONDS_MAX).contains(seconds)) else {
         let reason = "Zone offset not in valid range: -18:00 to +18:00";
         return Err(ScriptError::new(at, "date_time_exception", reason));
     };

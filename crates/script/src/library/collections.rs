@@ -302,7 +302,7 @@ fn set_method(
             return Ok(is_changed);
         }
         _ => {
-            if let Some(found) = augmented::sorted_method(map, true, name, arguments, at)? {
+            if let Some(found) = super::sorted_maps::sorted_method(map, true, name, arguments, at)? {
                 return Ok(Some(found));
             }
             let list = Value::list(machine.items(target, at)?);

@@ -133,6 +133,7 @@ pub(crate) fn static_returns(class: &str, name: &str, count: usize) -> Option<Ty
         ) => Type::Def,
         ("Arrays", "asList", _) => Type::Def,
         ("ZonedDateTime" | "Instant" | "OffsetDateTime", "parse", 1) => Type::Def,
+        ("ZonedDateTime" | "OffsetDateTime", "parse", 2) => Type::Def,
         ("OffsetDateTime", "of", 8) | ("OffsetDateTime", "ofInstant", 2) => Type::Def,
         ("Month" | "DayOfWeek", "valueOf" | "from", 1) => Type::Def,
         ("ZoneOffset", "ofHours" | "ofTotalSeconds", 1) | ("ZoneOffset", "ofHoursMinutes", 2) => Type::Def,
@@ -333,6 +334,9 @@ fn call_of_date_or_pattern(class: &str, name: &str, arguments: &[Value], at: u32
             super::calendar::offset(name, first, rest.first(), at)?
         }
         ("Month" | "DayOfWeek", "of", [number]) => super::calendar::of_number(class, number.i64(), at)?,
+        ("ZonedDateTime" | "OffsetDateTime", "parse", [text, format]) => {
+            super::dates::parse_by(text, format, at)?
+        }
         ("ZonedDateTime" | "OffsetDateTime", "parse", [text]) => super::dates::parse_zoned(&text.text(), at)?,
         ("Instant", "parse", [text]) => super::dates::parse(&text.text(), at)?,
         ("Instant", "ofEpochMilli", [millis]) => Value::Date(DateValue::of_millis(millis.i64())),

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::collection_statics::collected;
+use super::collectors::collected;
 use super::java::{iterator, optional};
 use super::machine::Machine;
 use super::order::{extreme, sort_values};
@@ -112,7 +112,25 @@ fn result(
             }
             Value::Null
         }
-        ("collect", [Value::Str(collector)]) => match collector.as_ref() {
+        ("collect", [into]) => return collect(machine, items, into, at),
+        ("sum", []) => {
+            let mut sum = match items.first() {
+                Some(Value::Double(_) | Value::Float(_)) => Value::Double(0.0),
+                _ => Value::Int(0),
+            };
+            for item in &items {
+                sum = machine.binary(Binary::Add, &sum, item, at)?;
+            }
+            sum
+        }
+        _ => return gather(machine, items, name, arguments, at),
+    }))
+}
+
+/// Collects the items of a stream, or what a function makes of each item of a list.
+fn collect(machine: &mut impl Machine, items: Vec<Value>, into: &Value, at: u32) -> Outcome<Option<Value>> {
+    Ok(Some(match into {
+        Value::Str(collector) => match collector.as_ref() {
             TO_LIST => Value::list(items),
             TO_SET => {
                 let set = MapValue::new(MapOrder::Hashed).shared();
@@ -126,30 +144,19 @@ fn result(
                 None => return Ok(None),
             },
         },
-        ("collect", [collector @ Value::List(parts)]) => {
+        collector @ Value::List(parts) => {
             let Some(collected) = collected(machine, items, parts, at)? else {
                 return Err(ScriptError::cast(at, format!("[{}] is no collector", collector.class())));
             };
             collected
         }
-        ("collect", [lambda]) => {
+        lambda => {
             let mut mapped = Vec::with_capacity(items.len());
             for item in items {
                 mapped.push(machine.lambda(lambda, &[item], at)?);
             }
             Value::list(mapped)
         }
-        ("sum", []) => {
-            let mut sum = match items.first() {
-                Some(Value::Double(_) | Value::Float(_)) => Value::Double(0.0),
-                _ => Value::Int(0),
-            };
-            for item in &items {
-                sum = machine.binary(Binary::Add, &sum, item, at)?;
-            }
-            sum
-        }
-        _ => return gather(machine, items, name, arguments, at),
     }))
 }
 

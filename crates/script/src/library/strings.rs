@@ -69,10 +69,6 @@ fn units(
     arguments: &[Value],
     at: u32,
 ) -> Outcome<Option<Value>> {
-    let outside = |index: usize| {
-        let reason = format!("Index {index} out of bounds for length {}", length_of(text));
-        ScriptError::new(at, "string_index_out_of_bounds_exception", reason)
-    };
     Ok(Some(match (name, arguments) {
         ("contentEquals", [other]) => Value::Bool(text == other.text()),
         ("toCharArray" | "chars", []) => {
@@ -86,6 +82,24 @@ fn units(
         ("subSequence", [start, end]) => {
             return parts(machine, text, "substring", &[start.clone(), end.clone()], at);
         }
+        ("regionMatches", [offset, other, from, length]) => {
+            region_matches(text, false, [offset, other, from, length])
+        }
+        ("regionMatches", [ignores_case, offset, other, from, length]) => {
+            let ignores_case = matches!(ignores_case, Value::Bool(true));
+            region_matches(text, ignores_case, [offset, other, from, length])
+        }
+        _ => return code_points(text, name, arguments, at),
+    }))
+}
+
+/// Calls a method about the code points of a string; `None` if this is another method.
+fn code_points(text: &str, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
+    let outside = |index: usize| {
+        let reason = format!("Index {index} out of bounds for length {}", length_of(text));
+        ScriptError::new(at, "string_index_out_of_bounds_exception", reason)
+    };
+    Ok(Some(match (name, arguments) {
         ("codePointAt" | "codePointBefore", [index]) => {
             let index = unit_index(index, at)?;
             let first = match name {
@@ -127,13 +141,6 @@ fn units(
                 }
                 _ => return Err(outside(start)),
             }
-        }
-        ("regionMatches", [offset, other, from, length]) => {
-            region_matches(text, false, [offset, other, from, length])
-        }
-        ("regionMatches", [ignores_case, offset, other, from, length]) => {
-            let ignores_case = matches!(ignores_case, Value::Bool(true));
-            region_matches(text, ignores_case, [offset, other, from, length])
         }
         _ => return Ok(None),
     }))

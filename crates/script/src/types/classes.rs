@@ -56,6 +56,7 @@ pub(crate) const CLASSES: &[(&str, &str)] = &[
     ("ChronoUnit", "java.time.temporal.ChronoUnit"),
     ("ChronoField", "java.time.temporal.ChronoField"),
     ("IsoFields", "java.time.temporal.IsoFields"),
+    ("TemporalAdjusters", "java.time.temporal.TemporalAdjusters"),
     ("DayOfWeek", "java.time.DayOfWeek"),
     ("Month", "java.time.Month"),
     ("TextStyle", "java.time.format.TextStyle"),

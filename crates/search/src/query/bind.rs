@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use super::bound::BoundQuery;
 use super::convert;
-use super::guarded::guarded;
 use super::parse::Query;
+use super::specialized::guarded::guarded;
 use crate::context::{SearchContext, ShardSettings, ShardSnapshot};
 use crate::error::{Error, check_request};
 use crate::primitives::PhraseNode;

@@ -1,7 +1,7 @@
 //! `_data_stream/{name}/_settings`, `_mappings` and `_options`: what data streams set themselves.
 //!
-//! Source: Elasticsearch's `TransportUpdateDataStreamSettingsAction`, `TransportUpdateDataStreamMappingsAction`,
-//! `TransportPutDataStreamOptionsAction`.
+//! Source: Elasticsearch's `TransportUpdateDataStreamSettingsAction`,
+//! `TransportUpdateDataStreamMappingsAction`, `TransportPutDataStreamOptionsAction`.
 
 use std::sync::Arc;
 

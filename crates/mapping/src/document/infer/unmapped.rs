@@ -129,8 +129,8 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// Reads the scalar at `at` of an unmapped field in an object with this `dynamic`. `name` is the name that
-    /// templates match.
+    /// Reads the scalar at `at` of an unmapped field in an object with this `dynamic`. `name` is the name
+    /// that templates match.
     pub(super) fn new_field(
         &mut self,
         dynamic: Dynamic,

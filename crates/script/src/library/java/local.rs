@@ -284,6 +284,11 @@ impl JavaObject for Local {
         if let Some(other) = arguments.first().and_then(local_of) {
             return self.beside(name, other, &arguments[1..], at);
         }
+        if let ("format", [format]) = (name, arguments)
+            && let Some(format) = super::iso_format(format)
+        {
+            return Ok(format.print_local(self).map(Value::str));
+        }
         let civil = self.date.civil();
         let is_leap = is_leap(civil.year);
         let has_date = self.kind != LocalKind::Time;

@@ -1,8 +1,10 @@
 //! Classes of Java's library whose objects are [`crate::values::JavaObject`]s: a file each, and a line here.
 
+mod adjusters;
 mod big_decimal;
 mod big_integer;
 mod duration;
+mod iso_format;
 mod iterator;
 mod local;
 mod optional;
@@ -13,9 +15,11 @@ mod year;
 
 mod class;
 
+pub(super) use adjusters::adjuster;
 pub(super) use class::Class;
 pub(crate) use class::{construct, is_constant, is_static, static_call};
 pub(super) use duration::Duration;
+pub(super) use iso_format::iso_format;
 pub(super) use iterator::iterator;
 pub(super) use local::{Local, LocalKind, zoned};
 pub(super) use optional::{held_by, optional};
@@ -24,9 +28,12 @@ pub(super) use rounding::MODES;
 
 /// Every class, by its short name.
 pub(super) static CLASSES: &[Class] = &[
+    adjusters::CLASS,
     big_decimal::CLASS,
     big_integer::CLASS,
     duration::CLASS,
+    iso_format::FORMATTER,
+    iso_format::INSTANT,
     local::DATE,
     local::DATE_TIME,
     local::TIME,

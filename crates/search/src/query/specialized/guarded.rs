@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use limber_segment::{DocId, Segment, SegmentView};
 
-use super::bound::BoundQuery;
-use super::bound_node::BoundNode;
 use crate::error::Result;
 use crate::matcher::{BoxedMatcher, BoxedScorer, Scorer, SegmentBits};
+use crate::query::bound::BoundQuery;
+use crate::query::bound_node::BoundNode;
 use crate::score::{Explanation, ScriptFailure};
 
 /// A query with the first error of its scripts. It has the name of the query that it wraps.
@@ -18,7 +18,7 @@ struct GuardedNode {
 }
 
 /// Makes the scorers of a query return the errors of its scripts, if it has any.
-pub(super) fn guarded(mut query: BoundQuery, failure: &Arc<ScriptFailure>) -> BoundQuery {
+pub(in crate::query) fn guarded(mut query: BoundQuery, failure: &Arc<ScriptFailure>) -> BoundQuery {
     if !failure.is_watched() {
         return query;
     }
