@@ -111,8 +111,8 @@ fn constants_are_no_methods() {
     }
 }
 
-/// What Painless adds to lists and maps, queues, sorted maps, collectors and functions of `Optional`. Sources:
-/// Painless' `Augmentation`, and Java's documentation.
+/// What Painless adds to lists and maps, queues, sorted maps, collectors and functions of `Optional`.
+/// Sources: Painless' `Augmentation`, and Java's documentation.
 #[test]
 fn collections_have_the_methods_of_painless() {
     for (source, expected) in [
