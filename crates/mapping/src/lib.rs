@@ -40,9 +40,10 @@ pub use field::completion::{
 pub use field::feature::RankFeature;
 pub use field::join::Relations;
 pub use field::{
-    DateContext, Ends, Field, FieldId, FieldSink, Flattened, IntegerWidth, KEY_END, KEYED_PATH_END, Nested,
-    NumberForm, Precision, RangeEnd, RangeKind, RangeRelation, RangesWanted, Representation, RuntimeScript,
-    Selection, SpaceId, TermCodec, TextParts, TextPrefixes, TextShingles, ValueKind, keyed_path,
+    DateContext, Ends, Field, FieldId, FieldSink, Flattened, IntegerWidth, KEY_END, KEYED_PATH_END, LookedUp,
+    Nested, NumberForm, Precision, RangeEnd, RangeKind, RangeRelation, RangesWanted, Representation,
+    RuntimeScript, Selection, SpaceId, TermCodec, TextParts, TextPrefixes, TextShingles, ValueKind,
+    keyed_path,
 };
 pub use json::copied::claim_tree;
 pub use json::object_parser::ObjectParser;
@@ -51,6 +52,7 @@ pub use mapping::tree::ObjectNode;
 pub use mapping::{Mapping, shown_mapping};
 pub use settings::{Keep, Limits, MappingSettings, SourceMode};
 pub use similarity::{
-    AfterEffect, BasicModel, Distribution, Independence, Lambda, Normalization, Similarities, Similarity,
+    AfterEffect, BasicModel, Distribution, Independence, Lambda, Normalization, ScriptedSimilarity,
+    Similarities, Similarity,
 };
 pub use synthetic::{Rebuilt, Residue, SyntheticPlan};

@@ -3,6 +3,7 @@
 //! Source: Elasticsearch's `SimilarityService`, `SimilarityProviders`; error messages are those of 9.4.3.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -12,7 +13,7 @@ use crate::number::java_float;
 
 /// How a match is scored, with its parameters. The names and formulas are Lucene's
 /// (`org.apache.lucene.search.similarities`).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Similarity {
     /// `BM25`, the default.
     Bm25 {
@@ -53,6 +54,17 @@ pub enum Similarity {
         /// The weight of the field's model, 0 to 1.
         lambda: f32,
     },
+    /// Scores are computed by scripts.
+    Scripted(Arc<ScriptedSimilarity>),
+}
+
+/// The scripts of a similarity as the settings declare them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScriptedSimilarity {
+    /// Computes the score of a term in a document.
+    pub script: Value,
+    /// Computes what all scores of a term have in common, if it is declared.
+    pub weight_script: Option<Value>,
 }
 
 /// How unlikely a term frequency is by chance (Lucene's `BasicModel`).
@@ -127,9 +139,6 @@ impl Default for Similarity {
     }
 }
 
-/// Elasticsearch's types that Limber does not have.
-const TYPES_MISSING: &[&str] = &["scripted"];
-
 /// Maximum number of similarities that an index may declare.
 const COUNT_MAX: usize = 1000;
 
@@ -163,9 +172,17 @@ impl Similarities {
     pub fn get(&self, name: &str) -> Option<Similarity> {
         match name {
             "boolean" => Some(Similarity::Boolean),
-            "BM25" => Some(self.declared.get("default").copied().unwrap_or_default()),
-            _ => self.declared.get(name).copied(),
+            "BM25" => Some(self.declared.get("default").cloned().unwrap_or_default()),
+            _ => self.declared.get(name).cloned(),
         }
+    }
+
+    /// Returns the similarities with scripts, by name.
+    pub fn scripted(&self) -> impl Iterator<Item = (&str, &Arc<ScriptedSimilarity>)> {
+        self.declared.iter().filter_map(|(name, similarity)| match similarity {
+            Similarity::Scripted(scripted) => Some((name.as_str(), scripted)),
+            _ => None,
+        })
     }
 }
 
@@ -179,9 +196,7 @@ fn similarity(name: &str, body: &Map<String, Value>) -> Result<Similarity, Reque
         "boolean" => return Ok(Similarity::Boolean),
         "BM25" => {}
         "DFR" | "DFI" | "IB" | "LMDirichlet" | "LMJelinekMercer" => return measured(name, &kind, body),
-        missing if TYPES_MISSING.contains(&missing) => {
-            return Err(RequestError::unsupported(format!("similarity [{name}] of type [{missing}]")));
-        }
+        "scripted" => return scripted(name, body),
         _ => return refused(format!("Unknown Similarity type [{kind}] for [{name}]")),
     }
     let Similarity::Bm25 { mut k1, mut b } = Similarity::default() else { return Ok(Similarity::Boolean) };
@@ -215,6 +230,29 @@ fn similarity(name: &str, body: &Map<String, Value>) -> Result<Similarity, Reque
         return refused(format!("illegal b value: {}, must be between 0 and 1", java_float(b)));
     }
     Ok(Similarity::Bm25 { k1, b })
+}
+
+/// Parses a similarity of scripts, which are objects.
+fn scripted(name: &str, body: &Map<String, Value>) -> Result<Similarity, RequestError> {
+    let (mut script, mut weight_script) = (None, None);
+    let mut unknown = Vec::new();
+    for (option, value) in body {
+        match option.as_str() {
+            "type" | "discount_overlaps" => {}
+            "script" => script = Some(value.clone()),
+            "weight_script" => weight_script = Some(value.clone()),
+            _ => unknown.push(option.as_str()),
+        }
+    }
+    let refused = |reason: String| Err(RequestError::illegal_argument(reason));
+    if !unknown.is_empty() {
+        let unknown = unknown.join(", ");
+        return refused(format!("Unknown settings for similarity of type [scripted]: [{unknown}]"));
+    }
+    match script {
+        Some(script) => Ok(Similarity::Scripted(Arc::new(ScriptedSimilarity { script, weight_script }))),
+        None => refused(format!("Similarity [{name}] of type [scripted] must have a [script]")),
+    }
 }
 
 /// The options of a similarity, either flat (`normalization.h2.c`) or nested objects.
@@ -400,7 +438,8 @@ mod tests {
         );
         assert_eq!(refused(json!({"type": "nope"})), "Unknown Similarity type [nope] for [mine]");
         assert_eq!(refused(json!({"k1": 1})), "Similarity [mine] must have an associated type");
-        assert!(refused(json!({"type": "scripted"})).contains("of type [scripted] is not supported"));
+        assert!(refused(json!({"type": "scripted"})).contains("must have a [script]"));
+        assert!(refused(json!({"type": "scripted", "script": {}, "k1": 1})).contains("[k1]"));
         for (body, reason) in [
             (
                 json!({"type": "DFR", "basic_model": "x"}),

@@ -33,7 +33,8 @@ mod tests;
 
 pub use compile::{AllowedScripts, Code, Script, ScriptLimits, Scripts, StoredScript};
 pub use contexts::{
-    ContextRun, ContextScript, ContextValue, DetachedRun, DetachedScript, View, run_on_context,
+    ContextRun, ContextScript, ContextValue, DetachedRun, DetachedScript, SimilarityScript, SimilarityTerm,
+    View, run_on_context,
 };
 pub use documents::{BoundField, DocId, Documents, FieldValues, number};
 pub use language::{Compiled, Emits, ScriptContext};

@@ -52,6 +52,7 @@ pub use request::{CountRequest, SearchRequest, TermVectorsRequest, UrlParameters
 pub use response::{
     CountResponse, Cursor, PendingJoins, Rendering, SearchHit, SearchResponse, ShardsSummary, TotalHits,
 };
+pub use score::check_similarity_scripts;
 pub use script::check_scripts as check_runtime_scripts;
 pub use source::{SourceFilter, filter_source, read_document, shown_source, source_of_stored, stored_source};
 pub use terms::term_vectors::term_vectors;

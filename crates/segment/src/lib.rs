@@ -28,6 +28,7 @@ pub mod shapes;
 mod sink;
 pub mod stored;
 pub mod terms;
+pub mod uses;
 mod zeros;
 
 pub use buffer::{Buffer, DocumentMeta, Written};

@@ -8,11 +8,11 @@ use limber_text::wildcard;
 use limber_work as work;
 use serde_json::{Map, Value, json};
 
-use super::DataStreamOptions;
 use super::template::{
     ResolvedTemplate, TemplateBody, Templates, check_template_name, components_of, integer, not_found,
     object_of, patterns_match, remove, select, text_list,
 };
+use super::{DataStream, DataStreamOptions};
 use crate::api::Result;
 use crate::lifecycle::StreamLifecycle;
 
@@ -262,6 +262,17 @@ impl Templates {
             },
             resolved,
         })
+    }
+
+    /// Returns what the next backing index of a data stream starts from: the template, and over it what the
+    /// data stream sets itself.
+    ///
+    /// # Errors
+    /// Fails when no template creates data streams with this name.
+    pub(crate) fn of_stream(&self, stream: &DataStream) -> Result<DataStreamTemplate> {
+        let mut template = self.of_data_stream(&stream.name)?;
+        template.resolved.lay(&stream.overrides.as_template());
+        Ok(template)
     }
 
     /// Returns the names of templates whose settings use a lifecycle policy.

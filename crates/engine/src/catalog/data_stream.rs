@@ -9,8 +9,8 @@ use std::sync::Arc;
 use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
 
-use super::Alias;
 use super::names::check_data_stream_name;
+use super::{Alias, StreamOverrides};
 use crate::api::Result;
 use crate::environment::format_utc_millis;
 use crate::lifecycle::StreamLifecycle;
@@ -40,6 +40,8 @@ pub struct DataStream {
     pub aliases: BTreeMap<String, Alias>,
     /// How long its documents are kept, if it has a data stream lifecycle.
     pub lifecycle: Option<StreamLifecycle>,
+    /// What it sets itself, over its template.
+    pub overrides: StreamOverrides,
 }
 
 impl DataStream {
@@ -59,6 +61,7 @@ impl DataStream {
             meta,
             aliases: BTreeMap::new(),
             lifecycle: None,
+            overrides: StreamOverrides::default(),
         })
     }
 
@@ -111,6 +114,7 @@ impl DataStream {
             "meta": self.meta,
             "aliases": aliases,
             "lifecycle": self.lifecycle.as_ref().map(StreamLifecycle::to_json),
+            "overrides": self.overrides.to_json(),
         })
     }
 
@@ -134,6 +138,7 @@ impl DataStream {
                 Value::Null => None,
                 body => Some(StreamLifecycle::parse(body)?),
             },
+            overrides: StreamOverrides::from_json(&value["overrides"])?,
         })
     }
 }

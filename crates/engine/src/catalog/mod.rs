@@ -11,6 +11,7 @@ mod merge_json;
 mod metadata;
 pub mod names;
 mod resolve;
+mod stream_overrides;
 mod template;
 
 pub use alias::Alias;
@@ -20,5 +21,7 @@ pub(crate) use data_stream::{BACKING_PREFIX, DataStreamOptions};
 pub(crate) use date_math::NameClock;
 pub use metadata::{Catalog, IndexMetadata};
 pub(crate) use resolve::WriteTarget;
+pub(crate) use stream_overrides::StreamOptions;
+pub use stream_overrides::StreamOverrides;
 pub use template::Templates;
 pub(crate) use template::{ResolvedTemplate, TemplateBody};

@@ -214,7 +214,7 @@ impl ResolvedTemplate {
         }
     }
 
-    pub(super) fn check_mappings(&self, analysis: &AnalysisOf) -> Result<()> {
+    pub(crate) fn check_mappings(&self, analysis: &AnalysisOf) -> Result<()> {
         if self.mappings.is_empty() {
             return Ok(());
         }

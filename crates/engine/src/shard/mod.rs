@@ -10,6 +10,7 @@ mod core;
 mod damage;
 mod error;
 mod fence;
+mod field_usage;
 mod flush;
 mod get;
 pub(crate) mod ids;

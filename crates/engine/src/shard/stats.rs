@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use limber_search::CacheCounters;
 use limber_segment::SegmentView;
 
+use super::field_usage::FieldUsage;
 use super::search_groups::SearchGroups;
 use super::segment_memory::SegmentMemory;
 use crate::environment::Clock;
@@ -60,6 +61,7 @@ pub(crate) struct Counters {
     pub scroll: Meter,
     pub suggest: Meter,
     pub search_groups: SearchGroups,
+    pub field_usage: FieldUsage,
     /// How many are open now.
     pub points_in_time: AtomicU64,
     pub caches: Arc<CacheCounters>,

@@ -13,7 +13,7 @@ use crate::http::connections::Connections;
 use crate::http::pools::Pools;
 use crate::http::slow::SlowRequests;
 use crate::remote::RemoteSettings;
-use crate::security::Guard;
+use crate::security::{Guard, ServerTls};
 
 /// The facts in `GET /` and `_nodes` that do not come from the engine.
 #[derive(Debug, Clone)]
@@ -27,6 +27,8 @@ pub struct AppConfig {
     pub node_attributes: Vec<(String, String)>,
     pub cores: usize,
     pub remote: RemoteSettings,
+    /// TLS of the listener; `None` if it is off.
+    pub tls: Option<ServerTls>,
     /// `page.enabled`: browsers get a page at `/`.
     pub is_page_enabled: bool,
 }

@@ -93,7 +93,7 @@ fn takes_body(route: &Route, method: Method) -> bool {
 /// Refuses a body that the route does not read. An API that Limber lacks is refused as such, with or without
 /// a body.
 pub fn check_body(route: &Route, method: Method, request: &Request) -> Result<(), RequestError> {
-    if !request.has_body() || takes_body(route, method) || absent::refuses(route) {
+    if !request.has_body() || takes_body(route, method) || absent::is_refusal(route) {
         return Ok(());
     }
     let path = request.uri.split('?').next().unwrap_or_default();

@@ -200,8 +200,21 @@ fn no_handler(method: Method, uri: &str, candidates: &[(&Node, Vec<&str>)]) -> R
 }
 
 /// Parameters that are boolean wherever they are read.
-const FLAGS: [&str; 7] =
-    ["flat_settings", "help", "include_defaults", "local", "rest_total_hits_as_int", "v", "verbose"];
+const FLAGS: [&str; 13] = [
+    "detailed",
+    "dry_run",
+    "flat_settings",
+    "help",
+    "include_defaults",
+    "include_unloaded_segments",
+    "local",
+    "pri",
+    "rest_total_hits_as_int",
+    "v",
+    "verbose",
+    "wait_for_completion",
+    "wait_if_ongoing",
+];
 
 /// Whether an endpoint reads a parameter, also under OpenSearch's name for the master parameters.
 fn reads(route: &Route, name: &str) -> bool {
@@ -233,7 +246,7 @@ fn check_values(route: &Route, query: &[(String, String)]) -> Result<(), Request
                 return Err(RequestError::illegal_argument(reason).caused_by(cause));
             }
             name if is_read && FLAGS.contains(&name) => drop(parse_flag(value)?),
-            "timeout" | "master_timeout" | "cluster_manager_timeout" if is_read => {
+            "timeout" | "master_timeout" | "cluster_manager_timeout" | "wait_for_timeout" if is_read => {
                 parse_time_ms(name, value)?;
             }
             _ => {}

@@ -8,9 +8,11 @@ mod bootstrap;
 mod credentials;
 mod guard;
 mod settings;
+mod x509;
 
 pub(crate) use authenticator::now_ms;
 pub use bootstrap::{fingerprint, secure};
 pub(crate) use credentials::service_token_value;
 pub use guard::{Guard, RequestHead};
 pub use settings::{ClientAuthentication, SecuritySettings, ServerTls};
+pub use x509::facts as certificate_facts;

@@ -148,6 +148,7 @@ impl Server {
                 node_attributes: config.node_attributes.clone(),
                 cores,
                 remote: config.remote.clone(),
+                tls: config.security.tls.clone(),
                 is_page_enabled: config.is_page_enabled,
             },
             guard,

@@ -75,6 +75,12 @@ impl Object {
 
     /// Gives the fields of the objects in this one names of this one.
     pub(super) fn flatten(&mut self, around: Around<'_>) -> Result<(), RequestError> {
+        if around.dynamic.needs_template() {
+            return Err(RequestError::unsupported(format_args!(
+                "[subobjects: false] with [dynamic: {}]",
+                around.dynamic.name()
+            )));
+        }
         let mut flat = BTreeMap::new();
         for (name, node) in std::mem::take(&mut self.properties) {
             put(&mut flat, name, node, around)?;

@@ -10,6 +10,7 @@ pub mod derived;
 pub(crate) mod field_build;
 pub(crate) mod field_script;
 mod flat;
+mod lookup;
 mod merge;
 mod parse;
 mod properties;
@@ -22,7 +23,8 @@ mod tree;
 
 pub(crate) use merge::merge;
 pub(crate) use parse::{
-    depth_exceeded, joined, names_from, nested_fields_exceeded, parse, total_fields_exceeded, wrapped,
+    depth_exceeded, dynamic, joined, names_from, nested_fields_exceeded, parse, total_fields_exceeded,
+    wrapped,
 };
 pub(crate) use render::render;
 pub(crate) use runtime::RuntimeFields;

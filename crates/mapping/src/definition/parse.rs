@@ -115,7 +115,8 @@ fn root(body: &Map<String, Value>, settings: &MappingSettings) -> Result<Root, R
     Ok(root)
 }
 
-fn dynamic(value: &Value) -> Result<Dynamic, RequestError> {
+/// Parses `dynamic`.
+pub(crate) fn dynamic(value: &Value) -> Result<Dynamic, RequestError> {
     match value {
         Value::Bool(true) => Ok(Dynamic::True),
         Value::Bool(false) => Ok(Dynamic::False),
@@ -124,6 +125,8 @@ fn dynamic(value: &Value) -> Result<Dynamic, RequestError> {
             "false" => Ok(Dynamic::False),
             "strict" => Ok(Dynamic::Strict),
             "runtime" => Ok(Dynamic::Runtime),
+            "strict_allow_templates" => Ok(Dynamic::StrictAllowTemplates),
+            "false_allow_templates" => Ok(Dynamic::FalseAllowTemplates),
             _ => Err(mapper_parsing("Could not convert [dynamic.dynamic] to boolean")),
         },
         _ => Err(mapper_parsing("Could not convert [dynamic.dynamic] to boolean")),

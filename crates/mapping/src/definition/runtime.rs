@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::lookup::{self, Lookup};
 use crate::date::DateFormat;
 use crate::field::{Field, FieldId, FieldType, Leaf, RuntimeScript};
 use crate::json::java::{java_class, java_text, mapper_parsing};
@@ -25,24 +26,31 @@ pub(crate) struct RuntimeField {
     continues_on_error: Option<bool>,
     /// For `composite`: its subfields.
     fields: BTreeMap<String, RuntimeField>,
+    /// For `lookup`: its parameters.
+    lookup: Option<Lookup>,
     /// The type of the field in the section `derived`, if it comes from there.
     derived: Option<&'static str>,
 }
 
 /// The type whose script computes several fields.
 const COMPOSITE: &str = "composite";
+/// The type that shows documents of another index.
+const LOOKUP: &str = "lookup";
 
 /// Returns the type with this name, and its parameters besides `meta` and `script`.
 fn kind_of(name: &str) -> Option<(&'static str, &'static [&'static str])> {
     if name == COMPOSITE {
         return Some((COMPOSITE, &["fields"]));
     }
+    if name == LOOKUP {
+        return Some((LOOKUP, lookup::PARAMETERS));
+    }
     let kind = field_type::find(name)?;
     Some((kind.name(), kind.runtime_params()?))
 }
 
 /// Elasticsearch's types that Limber does not have.
-const KINDS_MISSING: &[&str] = &["lookup", "geo_shape"];
+const KINDS_MISSING: &[&str] = &["geo_shape"];
 
 /// The fields of a section `runtime`; `None` removes a field.
 pub(crate) type RuntimeFields = BTreeMap<String, Option<RuntimeField>>;
@@ -108,12 +116,16 @@ fn field(name: &str, body: &Map<String, Value>) -> Result<RuntimeField, RequestE
         script: None,
         continues_on_error: None,
         fields: BTreeMap::new(),
+        lookup: (kind == LOOKUP).then(Lookup::default),
         derived: None,
     };
     for (parameter, value) in body {
         set_parameter(&mut field, name, parameters, parameter, value)?;
     }
     check_composite(&field, name)?;
+    if let Some(lookup) = &field.lookup {
+        lookup.finish(name)?;
+    }
     Ok(field)
 }
 
@@ -136,6 +148,10 @@ fn set_parameter(
                 java_text(value)
             )));
         }
+        _ if parameters == lookup::PARAMETERS => match &mut field.lookup {
+            Some(lookup) if parameters.contains(&parameter) => lookup.set(name, parameter, value)?,
+            _ => return Err(unknown_parameter(name, kind, parameter)),
+        },
         "script" if value.is_null() => {
             return Err(mapper_parsing(format!(
                 "[script] on runtime field [{name}] of type [{kind}] must not have a [null] value"
@@ -165,13 +181,13 @@ fn set_parameter(
             field.locale = Some(locale);
         }
         "fields" if parameters.contains(&"fields") => field.fields = parts(name, value)?,
-        _ => {
-            return Err(mapper_parsing(format!(
-                "unknown parameter [{parameter}] on runtime field [{name}] of type [{kind}]"
-            )));
-        }
+        _ => return Err(unknown_parameter(name, kind, parameter)),
     }
     Ok(())
+}
+
+fn unknown_parameter(name: &str, kind: &str, parameter: &str) -> RequestError {
+    mapper_parsing(format!("unknown parameter [{parameter}] on runtime field [{name}] of type [{kind}]"))
 }
 
 /// Checks that a composite field has a script, and fields.
@@ -205,9 +221,10 @@ fn parts(name: &str, value: &Value) -> Result<BTreeMap<String, RuntimeField>, Re
                 )));
             }
         }
-        if field.kind == COMPOSITE {
+        if matches!(field.kind, COMPOSITE | LOOKUP) {
             return Err(RequestError::illegal_argument(format!(
-                "Cannot use [composite] type in sub-field [{part}] of composite field [{name}]"
+                "Cannot use [{}] type in sub-field [{part}] of composite field [{name}]",
+                field.kind
             )));
         }
         found.insert(part, field);
@@ -301,7 +318,10 @@ impl RuntimeField {
         continues_on_error: Option<bool>,
         part: Option<&str>,
     ) -> Result<Arc<Field>, RequestError> {
-        let of: &'static dyn FieldType = field_type::find(self.kind).unwrap_or(&field_type::Keyword);
+        let of: &'static dyn FieldType = match self.lookup {
+            Some(_) => &field_type::Lookup,
+            None => field_type::find(self.kind).unwrap_or(&field_type::Keyword),
+        };
         let mut leaf = Leaf::of(of);
         leaf.params.extend(self.format.clone().map(|format| ("format", format.into())));
         let values = of.values(&leaf)?;
@@ -310,9 +330,10 @@ impl RuntimeField {
             continues_on_error: continues_on_error == Some(true),
             part: part.map(Arc::from),
             constant: None,
+            lookup: self.lookup.as_ref().map(|lookup| lookup.finish(path)).transpose()?.map(Arc::new),
         };
         Ok(Arc::new(Field {
-            doc_values: true,
+            doc_values: self.lookup.is_none(),
             coerce: true,
             ignore_malformed: true,
             ignore_z: true,
@@ -335,6 +356,9 @@ impl RuntimeField {
             ),
         ];
         body.extend(parameters.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+        if let Some(lookup) = &self.lookup {
+            lookup.render(&mut body);
+        }
         if !self.fields.is_empty() {
             let fields = self.fields.iter().map(|(name, field)| (name.clone(), field.to_json()));
             body.insert("fields".into(), Value::Object(fields.collect()));

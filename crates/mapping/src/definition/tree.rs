@@ -21,6 +21,11 @@ pub enum Dynamic {
     Strict,
     /// They are added to the section `runtime`.
     Runtime,
+    /// They are added if a dynamic template matches them; otherwise the document is refused (OpenSearch's).
+    StrictAllowTemplates,
+    /// They are added if a dynamic template matches them; otherwise they are only kept in `_source`
+    /// (OpenSearch's).
+    FalseAllowTemplates,
 }
 
 impl Dynamic {
@@ -31,7 +36,19 @@ impl Dynamic {
             Dynamic::False => "false",
             Dynamic::Strict => "strict",
             Dynamic::Runtime => "runtime",
+            Dynamic::StrictAllowTemplates => "strict_allow_templates",
+            Dynamic::FalseAllowTemplates => "false_allow_templates",
         }
+    }
+
+    /// Whether fields are only added if a dynamic template matches them.
+    pub(crate) fn needs_template(self) -> bool {
+        matches!(self, Dynamic::StrictAllowTemplates | Dynamic::FalseAllowTemplates)
+    }
+
+    /// Whether fields may be added to the properties.
+    pub(crate) fn adds_fields(self) -> bool {
+        self == Dynamic::True || self.needs_template()
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::json::{JsonError, JsonErrorKind};
 use crate::RequestError;
+use crate::definition::Dynamic;
 use crate::json::java::java_text;
 use crate::mapping::tree::TERM_BYTES_MAX;
 
@@ -88,13 +89,20 @@ pub(super) fn immense(path: &str, value: &[u8]) -> RequestError {
 
 /// Returns the error about an unmapped field under `dynamic: strict`.
 #[cold]
-pub(super) fn strict(source: &[u8], offset: usize, name: &str, object: &str) -> RequestError {
+pub(super) fn strict(
+    source: &[u8],
+    offset: usize,
+    dynamic: Dynamic,
+    name: &str,
+    object: &str,
+) -> RequestError {
     let object = if object.is_empty() { "_doc" } else { object };
     RequestError::bad_request(
         "strict_dynamic_mapping_exception",
         format!(
-            "{} mapping set to strict, dynamic introduction of [{name}] within [{object}] is not allowed",
-            at(source, offset)
+            "{} mapping set to {}, dynamic introduction of [{name}] within [{object}] is not allowed",
+            at(source, offset),
+            dynamic.name()
         ),
     )
 }

@@ -17,7 +17,7 @@ use super::scan::skip_space;
 use crate::RequestError;
 use crate::definition::{self, Dynamic};
 use crate::mapping::Mapping;
-use crate::mapping::tree::{Copy, Target};
+use crate::mapping::tree::{Copy, ObjectNode, Target};
 use unmapped::name_of;
 
 /// Returns a body for [`Mapping::merge`] that adds every unmapped field of `source` that `dynamic: true`
@@ -46,15 +46,7 @@ pub fn infer_by(
             return Err(error::syntax(source, 0, &found));
         }
     };
-    let mut inference = Inference {
-        mapping,
-        templates,
-        text,
-        bytes: source,
-        found: Map::new(),
-        runtime: Map::new(),
-        token: 0,
-    };
+    let mut inference = Inference::of(mapping, text, templates, 0);
     let start = skip_space(source, 0);
     if source.get(start) == Some(&b'{') {
         let root = inference.context(0);
@@ -66,6 +58,45 @@ pub fn infer_by(
         body["runtime"] = inference.runtime.into();
     }
     Ok(body)
+}
+
+/// Whether dynamic mapping adds fields for a member that `object` does not know. `places`: the offsets of its
+/// key and of its value.
+///
+/// # Errors
+/// The object takes only members that a dynamic template matches, and none matches.
+pub(super) fn adds_member(
+    mapping: &Mapping,
+    text: &str,
+    object: &ObjectNode,
+    key: &str,
+    (quote, at): (usize, usize),
+) -> Result<bool, RequestError> {
+    let objects = &mapping.tree().objects;
+    let Some(number) = objects.iter().position(|one| std::ptr::eq(one, object)) else { return Ok(false) };
+    let templates = HashMap::new();
+    let mut inference = Inference::of(mapping, text, &templates, quote);
+    let level = object.path.split('.').filter(|part| !part.is_empty()).count() + 1;
+    inference.member(inference.context(number as u32), &object.path, key, at, level)?;
+    Ok(inference.has_found())
+}
+
+/// Whether dynamic mapping adds a field for the scalar at `at` that is copied to `path`, below the object
+/// with the number `above`.
+///
+/// # Errors
+/// The object takes only fields that a dynamic template matches, and none matches.
+pub(super) fn adds_copy(
+    mapping: &Mapping,
+    text: &str,
+    above: u32,
+    path: &str,
+    at: usize,
+) -> Result<bool, RequestError> {
+    let templates = HashMap::new();
+    let mut inference = Inference::of(mapping, text, &templates, at);
+    inference.copied(inference.context(above), path, at, 1)?;
+    Ok(inference.has_found())
 }
 
 struct Inference<'a> {
@@ -92,6 +123,20 @@ struct ObjectContext {
 }
 
 impl<'a> Inference<'a> {
+    fn of(
+        mapping: &'a Mapping,
+        text: &'a str,
+        templates: &'a HashMap<String, String>,
+        token: usize,
+    ) -> Inference<'a> {
+        let (found, runtime) = (Map::new(), Map::new());
+        Inference { mapping, templates, text, bytes: text.as_bytes(), found, runtime, token }
+    }
+
+    fn has_found(&self) -> bool {
+        !self.found.is_empty() || !self.runtime.is_empty()
+    }
+
     fn context(&self, number: u32) -> ObjectContext {
         let tree = self.mapping.tree();
         let node = &tree.objects[number as usize];
@@ -209,10 +254,10 @@ impl<'a> Inference<'a> {
                     let rest = segments.fold(full, |path, segment| format!("{path}.{segment}"));
                     return self.runtime(context, &rest, at, level);
                 }
-                None if context.dynamic != Dynamic::True => return self.skip(at),
+                None if !context.dynamic.adds_fields() => return self.skip(at),
                 None if self.mapping.is_known(Dynamic::True, &full) => return self.skip(at),
-                None if is_last => return self.unknown(&full, at, level),
-                None => match self.new_object(&full, at)? {
+                None if is_last => return self.unknown(context.dynamic, &full, at, level),
+                None => match self.new_object(context.dynamic, &full, at)? {
                     Some(new) => context = new,
                     None => return self.skip(at),
                 },
@@ -252,9 +297,9 @@ impl<'a> Inference<'a> {
         match (self.bytes.get(at), context.dynamic) {
             (Some(b'['), _) => self.array(at, &mut |this, at| this.copied(context, path, at, level)),
             (Some(b'{'), _) => self.skip(at),
-            (_, Dynamic::True) => self.new_field(name_of(path, context.names_from), path, at),
             (_, Dynamic::Runtime) => self.runtime(context, path, at, level),
             (_, Dynamic::False | Dynamic::Strict) => self.skip(at),
+            (_, dynamic) => self.new_field(dynamic, name_of(path, context.names_from), path, at),
         }
     }
 

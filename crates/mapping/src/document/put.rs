@@ -1,7 +1,7 @@
 //! Passes one scalar to the sink: common values on a fast path, others as their type reads them.
 
 use super::walk::{Stop, Walk};
-use super::{error, json};
+use super::{error, infer, json};
 use crate::date::Resolution;
 use crate::definition::Dynamic;
 use crate::field::{FieldSink, Reads, Scalar, SpaceId, Typed};
@@ -106,7 +106,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 }
                 Copy::Object(number) => return Err(self.concrete_value(*number, at, false)),
                 Copy::Missing { path, above } => {
-                    self.copy_to_unmapped(path, tree.objects[*above as usize].dynamic, at)?;
+                    self.copy_to_unmapped(path, *above, at)?;
                 }
             }
         }
@@ -116,14 +116,21 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     /// Copies a value to a path that has no mapped field. If there is a runtime field, the value is not
     /// indexed.
     #[cold]
-    fn copy_to_unmapped(&self, path: &str, dynamic: Dynamic, at: usize) -> Result<(), Stop> {
+    fn copy_to_unmapped(&self, path: &str, above: u32, at: usize) -> Result<(), Stop> {
+        let dynamic = self.tree.objects[above as usize].dynamic;
         match dynamic {
             Dynamic::True | Dynamic::Runtime if self.mapping.is_known(dynamic, path) => Ok(()),
             Dynamic::True | Dynamic::Runtime => Err(Stop::NeedsMapping),
             Dynamic::False => Ok(()),
             Dynamic::Strict => {
                 let (object, name) = path.rsplit_once('.').unwrap_or(("", path));
-                Err(error::strict(self.bytes, at, name, object).into())
+                Err(error::strict(self.bytes, at, dynamic, name, object).into())
+            }
+            Dynamic::StrictAllowTemplates | Dynamic::FalseAllowTemplates => {
+                match infer::adds_copy(self.mapping, self.text, above, path, at)? {
+                    true => Err(Stop::NeedsMapping),
+                    false => Ok(()),
+                }
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::walk::{Stop, Walk};
-use super::{error, json, key_name};
+use super::{error, infer, json, key_name};
 use crate::definition::{Dynamic, joined};
 use crate::field::FieldSink;
 use crate::mapping::tree::{ObjectNode, Target};
@@ -109,8 +109,15 @@ impl<S: FieldSink> Walk<'_, S> {
             UnknownKey::BelowLeaf { leaf, rest } => Err(self.refuse_below(leaf, &rest, quote, at..end)),
             UnknownKey::Unmapped { dynamic: Dynamic::False, .. } => Ok(end),
             UnknownKey::Unmapped { dynamic: Dynamic::Strict, object, name } => {
-                Err(error::strict(self.bytes, at, &name, &object).into())
+                Err(error::strict(self.bytes, at, Dynamic::Strict, &name, &object).into())
             }
+            UnknownKey::Unmapped {
+                dynamic: Dynamic::StrictAllowTemplates | Dynamic::FalseAllowTemplates,
+                ..
+            } => match infer::adds_member(self.mapping, self.text, node, key, (quote, at))? {
+                true => Err(Stop::NeedsMapping),
+                false => Ok(end),
+            },
             UnknownKey::Unmapped { dynamic: Dynamic::Runtime, .. } => {
                 match self.are_all_known(Dynamic::Runtime, joined(&node.path, key), at) {
                     true => Ok(end),
@@ -208,11 +215,15 @@ impl<S: FieldSink> Walk<'_, S> {
     /// the mapping has no field with such a name.
     fn objects_of_names(&self, node: &ObjectNode, key: &str, at: usize, end: usize) -> Result<usize, Stop> {
         let (owner, name) = self.tree.name_in_flat(node, key);
-        if self.is_acknowledged || !owner.enabled || owner.dynamic == Dynamic::False {
+        let is_passed_over = matches!(owner.dynamic, Dynamic::False | Dynamic::FalseAllowTemplates);
+        if self.is_acknowledged || !owner.enabled || is_passed_over {
             return Ok(end);
         }
         match owner.dynamic {
-            Dynamic::Strict => Err(error::strict(self.bytes, at, &name, &owner.path).into()),
+            // Templates are not asked for in flat objects: see `definition::flat`.
+            dynamic @ (Dynamic::Strict | Dynamic::StrictAllowTemplates) => {
+                Err(error::strict(self.bytes, at, dynamic, &name, &owner.path).into())
+            }
             dynamic if self.are_all_known(dynamic, joined(&owner.path, &name), at) => Ok(end),
             _ => Err(Stop::NeedsMapping),
         }

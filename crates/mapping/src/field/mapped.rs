@@ -195,6 +195,22 @@ pub struct RuntimeScript {
     pub part: Option<Arc<str>>,
     /// `constant_keyword`: the value of all documents; the inner `None` if it is not known yet.
     pub constant: Option<Option<Arc<str>>>,
+    /// `lookup`: the documents of another index that are shown.
+    pub lookup: Option<Arc<LookedUp>>,
+}
+
+/// What a runtime field of type `lookup` shows: fields of the document of another index whose field has the
+/// value of a field of this document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LookedUp {
+    /// The other index.
+    pub target_index: String,
+    /// The field of this document.
+    pub input_field: String,
+    /// The field of the other document.
+    pub target_field: String,
+    /// The fields to show, as `fields` of a search names them.
+    pub fetch_fields: Vec<serde_json::Value>,
 }
 
 impl Field {

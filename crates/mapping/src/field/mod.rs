@@ -22,7 +22,7 @@ mod value_kind;
 pub(crate) use declaration::Leaf;
 pub(crate) use described::{Dimension, FieldType, KeptIn, Location};
 pub use mapped::{
-    Field, FieldId, Flattened, KEY_END, KEYED_PATH_END, Representation, RuntimeScript, TextParts,
+    Field, FieldId, Flattened, KEY_END, KEYED_PATH_END, LookedUp, Representation, RuntimeScript, TextParts,
     TextPrefixes, TextShingles, keyed_path,
 };
 pub(crate) use number_range::{number_range, numbers};

@@ -18,6 +18,7 @@ mod integer;
 mod ip;
 mod join;
 mod keyword;
+mod lookup;
 mod match_only_text;
 mod percolator;
 mod range;
@@ -35,6 +36,7 @@ mod wildcard;
 pub(crate) use constant_keyword::ConstantKeyword;
 pub(crate) use integer::Whole;
 pub(crate) use keyword::Keyword;
+pub(crate) use lookup::Lookup;
 #[cfg(test)]
 pub(crate) use table::bare_range;
 pub(crate) use table::{MISSING, find};

@@ -47,11 +47,29 @@ pub enum ScriptContext {
     Interval,
     /// The script of a token filter (a predicate over tokens).
     TokenFilter,
+    /// `script` of a scripted similarity: the score of a term in a document.
+    Similarity,
+    /// `weight_script` of a scripted similarity: what the scores of a term have in common.
+    SimilarityWeight,
     /// The `script` processor of search pipelines: changes a search.
     SearchPipeline,
     /// A script that is tried out with its parameters only.
     Test,
 }
+
+/// The numbers of a similarity's scripts (`org.elasticsearch.index.similarity.ScriptedSimilarity`): those of
+/// the query, the field and the term, and then those of a document.
+const SIMILARITY_NUMBERS: &[(&str, Type)] = &[
+    ("query.boost", Type::Float),
+    ("field.docCount", Type::Long),
+    ("field.sumDocFreq", Type::Long),
+    ("field.sumTotalTermFreq", Type::Long),
+    ("term.docFreq", Type::Long),
+    ("term.totalTermFreq", Type::Long),
+    ("weight", Type::Double),
+    ("doc.length", Type::Int),
+    ("doc.freq", Type::Float),
+];
 
 /// What the script of a runtime field emits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -98,6 +116,8 @@ impl ScriptContext {
             ScriptContext::MetricReduce => "aggs_reduce",
             ScriptContext::Interval => "interval",
             ScriptContext::TokenFilter => "analysis",
+            ScriptContext::Similarity => "similarity",
+            ScriptContext::SimilarityWeight => "similarity_weight",
             ScriptContext::SearchPipeline => "search",
             ScriptContext::Test => "painless_test",
             ScriptContext::RuntimeField(emits) => match emits {
@@ -116,7 +136,11 @@ impl ScriptContext {
     /// Returns the type that the script must return.
     pub fn returns(self) -> Type {
         match self {
-            ScriptContext::Score | ScriptContext::NumberSort | ScriptContext::MovingFunction => Type::Double,
+            ScriptContext::Score
+            | ScriptContext::NumberSort
+            | ScriptContext::MovingFunction
+            | ScriptContext::Similarity
+            | ScriptContext::SimilarityWeight => Type::Double,
             ScriptContext::Filter
             | ScriptContext::Interval
             | ScriptContext::TokenFilter
@@ -158,6 +182,8 @@ impl ScriptContext {
                 | ScriptContext::MetricReduce
                 | ScriptContext::Interval
                 | ScriptContext::TokenFilter
+                | ScriptContext::Similarity
+                | ScriptContext::SimilarityWeight
                 | ScriptContext::Test
         )
     }
@@ -189,10 +215,29 @@ impl ScriptContext {
         }
     }
 
-    /// Whether `script.max_compilations_rate` applies. It does not for pipelines and token filters:
-    /// pipelines are compiled when they are stored and when the node starts.
+    /// Returns the numbers that the script is given in its first slots, by the names with which it reads
+    /// them: `weight`, or a member of an object such as `doc.freq`.
+    pub fn given_numbers(self) -> &'static [(&'static str, Type)] {
+        match self {
+            ScriptContext::Similarity => SIMILARITY_NUMBERS,
+            // The weight is what this script computes, before there is a document.
+            ScriptContext::SimilarityWeight => &SIMILARITY_NUMBERS[..SIMILARITY_NUMBERS.len() - 3],
+            _ => &[],
+        }
+    }
+
+    /// Whether `script.max_compilations_rate` applies. It does not for pipelines, token filters and
+    /// similarities: pipelines are compiled when they are stored and when the node starts, the others with
+    /// their index.
     pub fn is_rate_limited(self) -> bool {
-        !matches!(self, ScriptContext::Ingest | ScriptContext::IngestCondition | ScriptContext::TokenFilter)
+        !matches!(
+            self,
+            ScriptContext::Ingest
+                | ScriptContext::IngestCondition
+                | ScriptContext::TokenFilter
+                | ScriptContext::Similarity
+                | ScriptContext::SimilarityWeight
+        )
     }
 
     /// Whether the script may name `_score`.

@@ -128,9 +128,9 @@ impl Parser {
             return Err(ScriptError::argument(at, format!("Not a type [{name}].")));
         };
         let arguments = self.arguments()?;
-        // Every constructor takes no argument or one argument. The constructor of a whole number takes its
-        // radix as well.
-        if arguments.len() > 1 + usize::from(name == "BigInteger") {
+        // Every constructor takes no argument or one argument, except for that of a whole number, which takes
+        // its radix as well, and that of a UUID, which takes both of its halves.
+        if arguments.len() > 1 + usize::from(matches!(name.as_str(), "BigInteger" | "UUID")) {
             return Err(ScriptError::argument(
                 at,
                 format!("constructor [{class}, <init>/{}] not found", arguments.len()),

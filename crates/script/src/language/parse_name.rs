@@ -36,12 +36,13 @@ impl Parser {
         if self.is("(") {
             return self.local_call(name, at);
         }
+        let name = self.given_number(name)?;
         if let Some((slot, ty, scope)) = self.lookup(&name) {
             if self.context == ScriptContext::TokenFilter && name == "token" {
                 self.check_token_member(at)?;
             }
             let is_outside = self.lambda_depths.last().is_some_and(|depth| scope < *depth);
-            if is_outside && self.is_assigned() {
+            if (is_outside || name.contains('.')) && self.is_assigned() {
                 return Err(ScriptError::argument(at, format!("Variable [{name}] is read-only.")));
             }
             return Ok(Expr { kind: Kind::Local(slot), ty, at });
@@ -73,6 +74,34 @@ impl Parser {
             },
         };
         Ok(Expr { kind, ty, at })
+    }
+
+    /// Takes the member after an object whose members are numbers that the script is given. Returns the name
+    /// of the number, or the name itself if it is not such an object.
+    fn given_number(&mut self, name: String) -> Result<String, ScriptError> {
+        let numbers = self.context.given_numbers().iter().filter_map(|(number, _)| number.split_once('.'));
+        let mut members = numbers.filter(|(object, _)| *object == name).map(|(_, member)| member).peekable();
+        if members.peek().is_none() || self.lookup(&name).is_some() {
+            return Ok(name);
+        }
+        let dot = self.expect(".")?;
+        let asked = self.name()?;
+        let is_getter = self.is("(");
+        if is_getter && !self.arguments()?.is_empty() {
+            return Err(ScriptError::argument(dot, format!("method [{name}, {asked}] takes no arguments")));
+        }
+        let fits = |member: &&str| match is_getter {
+            false => *member == asked,
+            // `getDocCount` reads `docCount`.
+            true => asked.strip_prefix("get").is_some_and(|rest| {
+                let (first, after) = member.split_at(1);
+                rest.strip_prefix(first.to_uppercase().as_str()) == Some(after)
+            }),
+        };
+        match members.find(fits) {
+            Some(member) => Ok(format!("{name}.{member}")),
+            None => Err(ScriptError::argument(dot, format!("field [{name}, {asked}] not found"))),
+        }
     }
 
     /// Refuses a member that tokens do not have.
@@ -119,6 +148,9 @@ impl Parser {
                 ("Double", "NaN") => Literal::Double(f64::NAN),
                 ("Float", "MAX_VALUE") => Literal::Float(f32::MAX),
                 ("ZoneOffset", "UTC") => Literal::Str("Z".into()),
+                (class, name) if crate::library::number_constant(class, name).is_some() => {
+                    crate::library::number_constant(class, name).unwrap_or(Literal::Null)
+                }
                 (class, name) if crate::library::constant(class, name).is_some() => {
                     let kind = Kind::Literal(Literal::Str(name.into()));
                     return Ok(Expr { kind, ty: Type::Def, at });

@@ -46,6 +46,9 @@ pub(crate) fn compile_painless(source: &str, context: ScriptContext) -> Result<C
     if let Some((name, ty)) = context.given() {
         parser.declare(name, ty, 0)?;
     }
+    for (name, ty) in context.given_numbers() {
+        parser.declare(name, *ty, 0)?;
+    }
     let mut body = Vec::new();
     while parser.peek() != &TokenKind::End {
         if body.last().is_some_and(Stmt::ends) {

@@ -36,6 +36,48 @@ pub(super) fn of_number(class: &str, number: i64, at: u32) -> Outcome<Value> {
     })
 }
 
+/// Does what `valueOf` and `from` of `Month` and `DayOfWeek` do; `None` if they do not take the value.
+pub(super) fn constant_of(class: &str, name: &str, value: &Value, at: u32) -> Outcome<Option<Value>> {
+    let names: &[&'static str] = if class == "Month" { &MONTHS } else { &DAYS };
+    if let Value::Str(text) = value {
+        if let Some(known) = names.iter().find(|known| ***known == **text) {
+            return Ok(Some(Value::str(*known)));
+        }
+        let reason = format!("No enum constant java.time.{class}.{text}");
+        return Err(ScriptError::argument(at, reason));
+    }
+    let getter = if class == "Month" { "getMonth" } else { "getDayOfWeek" };
+    match dates::moment_of(value).filter(|_| name == "from") {
+        Some(date) => dates::date_method(&date, getter, &[], at),
+        None => Ok(None),
+    }
+}
+
+/// Does what the methods of `ZoneOffset` that take numbers do. Returns the offset's id.
+pub(super) fn offset(name: &str, first: &Value, second: Option<&Value>, at: u32) -> Outcome<Value> {
+    /// The largest offset in seconds.
+    const SECONDS_MAX: i64 = 18 * 3_600;
+    let (first, second) = (first.i64(), second.map_or(0, Value::i64));
+    let seconds = match name {
+        "ofTotalSeconds" => Some(first),
+        _ => first.checked_mul(3_600).zip(second.checked_mul(60)).and_then(|(first, second)| {
+            let is_one_sign = first.signum() * second.signum() >= 0;
+            first.checked_add(second).filter(|_| is_one_sign)
+        }),
+    };
+    let Some(seconds) = seconds.filter(|seconds| (-SECONDS_MAX..=SECONDS_MAX).contains(seconds)) else {
+        let reason = "Zone offset not in valid range: -18:00 to +18:00";
+        return Err(ScriptError::new(at, "date_time_exception", reason));
+    };
+    let (sign, rest) = (if seconds < 0 { '-' } else { '+' }, seconds.abs());
+    let (hours, minutes, left) = (rest / 3_600, rest / 60 % 60, rest % 60);
+    Ok(Value::str(match (seconds, left) {
+        (0, _) => "Z".to_owned(),
+        (_, 0) => format!("{sign}{hours:02}:{minutes:02}"),
+        _ => format!("{sign}{hours:02}:{minutes:02}:{left:02}"),
+    }))
+}
+
 /// Calls a method of the enums; `None` if the string is no such constant, or the constant has no such
 /// method.
 pub(super) fn method(text: &str, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
@@ -58,6 +100,15 @@ pub(super) fn method(text: &str, name: &str, arguments: &[Value], at: u32) -> Ou
         ("getValue", []) => Value::Int(place as i32 + 1),
         ("ordinal", []) => Value::Int(place as i32),
         ("name", []) => Value::str(text),
+        ("maxLength" | "minLength", []) | ("length", [_]) if names.len() == MONTHS.len() => {
+            let is_leap = match arguments {
+                [flag] => matches!(flag, Value::Bool(true)),
+                _ => name == "maxLength",
+            };
+            let year = if is_leap { 2000 } else { 2001 };
+            Value::Int(limber_mapping::date::days_in_month(year, place as u32 + 1) as i32)
+        }
+        ("firstMonthOfQuarter", []) if names.len() == MONTHS.len() => Value::str(MONTHS[place / 3 * 3]),
         ("plus", [by]) => moved(by.i64()),
         ("minus", [by]) => moved(-by.i64().rem_euclid(names.len() as i64)),
         ("getDisplayName", [style, _]) => Value::str(shown(text, &style.text(), at)?),

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use super::augmented;
 use super::machine::Machine;
 use super::order::sort_values;
 use super::store::{admit, position, put_entry};
@@ -58,7 +59,10 @@ pub(crate) fn list_method(
         }
         _ => match change_list(machine, list, name, arguments, at)? {
             Some(returned) => returned,
-            None => return stream_method(machine, list, name, arguments, at),
+            None => match augmented::list_method(machine, target, list, name, arguments, at)? {
+                None => return stream_method(machine, list, name, arguments, at),
+                found => return Ok(found),
+            },
         },
     }))
 }
@@ -121,6 +125,10 @@ fn change_list(
         ("removeAll", [others]) => {
             let others = machine.items(others, at)?;
             retain(machine, list, |machine, item| Ok(position(machine, others.iter(), item, at)?.is_none()))?
+        }
+        ("retainAll", [others]) => {
+            let others = machine.items(others, at)?;
+            retain(machine, list, |machine, item| Ok(position(machine, others.iter(), item, at)?.is_some()))?
         }
         ("removeIf", [lambda]) => {
             retain(machine, list, |machine, item| Ok(!passes(machine, lambda, item, at)?))?
@@ -187,12 +195,7 @@ pub(crate) fn map_method(
         }
         ("keySet", []) => Value::list(map.borrow().walk().into_iter().map(|(key, _)| key).collect()),
         ("values", []) => Value::list(map.borrow().walk().into_iter().map(|(_, value)| value).collect()),
-        ("entrySet", []) => {
-            let entry = |(key, value): (Value, Value)| {
-                Value::map(vec![(Value::str(ENTRY_KEY), key), (Value::str(ENTRY_VALUE), value)], false)
-            };
-            Value::list(map.borrow().walk().into_iter().map(entry).collect())
-        }
+        ("entrySet", []) => Value::list(map.borrow().walk().into_iter().map(entry).collect()),
         ("getKey", []) => or_null(map.borrow().get(&Value::str(ENTRY_KEY)).cloned()),
         ("getValue", []) => or_null(map.borrow().get(&Value::str(ENTRY_VALUE)).cloned()),
         ("forEach", [lambda]) => {
@@ -206,7 +209,10 @@ pub(crate) fn map_method(
             let member = token_member(getter).unwrap_or_default();
             or_null(map.borrow().get(&Value::str(member)).cloned())
         }
-        _ => return change_map(machine, map, name, arguments, at),
+        _ => match change_map(machine, map, name, arguments, at)? {
+            None => return augmented::map_method(machine, target, map, name, arguments, at),
+            found => return Ok(found),
+        },
     }))
 }
 
@@ -267,7 +273,7 @@ fn change_map(
 fn set_method(
     machine: &mut impl Machine,
     target: &Value,
-    map: &RefCell<MapValue>,
+    map: &Rc<RefCell<MapValue>>,
     name: &str,
     arguments: &[Value],
     at: u32,
@@ -284,7 +290,21 @@ fn set_method(
             }
             Value::Bool(map.borrow().len() != before)
         }
+        ("removeAll" | "retainAll" | "removeIf", [_]) => {
+            // The list of the items tells which of them stay.
+            let list = Value::list(machine.items(target, at)?);
+            let is_changed = list_method(machine, &list, name, arguments, at)?;
+            let kept = machine.items(&list, at)?;
+            map.borrow_mut().clear();
+            for item in kept {
+                put_entry(machine, map, (item, Value::Null), at)?;
+            }
+            return Ok(is_changed);
+        }
         _ => {
+            if let Some(found) = super::sorted_maps::sorted_method(map, true, name, arguments, at)? {
+                return Ok(Some(found));
+            }
             let list = Value::list(machine.items(target, at)?);
             return list_method(machine, &list, name, arguments, at);
         }
@@ -294,6 +314,11 @@ fn set_method(
 /// Whether the map is the one that the script was given in its first slot.
 fn is_given(machine: &impl Machine, map: &Rc<RefCell<MapValue>>) -> bool {
     matches!(machine.given(), Some(Value::Map(given)) if Rc::ptr_eq(given, map))
+}
+
+/// Makes an entry of a map.
+pub(super) fn entry((key, value): (Value, Value)) -> Value {
+    Value::map(vec![(Value::str(ENTRY_KEY), key), (Value::str(ENTRY_VALUE), value)], false)
 }
 
 /// Keys of an entry of a map, which is itself a map of two members.

@@ -6,7 +6,7 @@ use limber_mapping::date::{
     Civil, DateFormat, Instant, MILLIS_PER_DAY, NANOS_PER_MILLI, Zone, days_in_month,
 };
 
-use super::java::{Duration, Local, LocalKind, Period};
+use super::java::{Duration, Local, LocalKind, Period, adjuster, iso_format};
 use crate::error::{Outcome, ScriptError};
 use crate::types::DatePart;
 use crate::values::{DateValue, JavaObject, Value, date_part};
@@ -134,24 +134,17 @@ pub(crate) fn date_method(
         ("isBefore", [Value::Date(other)]) => Value::Bool(date.instant < other.instant),
         ("isEqual", [Value::Date(other)]) => Value::Bool(date.instant == other.instant),
         ("until", [Value::Date(other), unit]) => between(&unit.text(), date, other, at)?,
+        ("with", [change]) if adjuster(change).is_some() => {
+            return adjuster(change).map_or(Ok(None), |adjuster| adjuster.adjust(date, at));
+        }
+        ("format", [format @ Value::Object(_)]) => {
+            return Ok(iso_format(format).and_then(|format| format.print(date)).map(Value::str));
+        }
         ("format", [Value::Formatter(format)]) => {
             let zone = date.zone.as_deref().cloned().unwrap_or(Zone::Utc);
             Value::str(format.format_instant(date.instant, &zone))
         }
-        ("truncatedTo", [unit]) => {
-            let unit = unit.text();
-            // Days are the longest that divide a day.
-            let Some(length) = unit_nanos(&unit).filter(|length| *length <= DAY_NANOS) else {
-                return Ok(None);
-            };
-            let local = date.zone.as_ref().map_or(date.millis(), |zone| zone.to_local(date.millis()));
-            let instant = Instant { millis: local, ..date.instant };
-            let nanos = DateValue::utc(instant).nanos();
-            let kept = nanos - nanos.rem_euclid(i128::from(length));
-            let kept = of_nanos(kept, at)?;
-            let millis = date.zone.as_ref().map_or(kept.millis, |zone| zone.to_utc(kept.millis));
-            Value::Date(DateValue { instant: Instant { millis, ..kept }, zone: date.zone.clone() })
-        }
+        ("truncatedTo", [unit]) => return truncated(date, &unit.text(), at),
         ("plus" | "minus", [amount, unit]) => {
             let unit = unit.text();
             let sign = if name == "plus" { 1 } else { -1 };
@@ -167,6 +160,21 @@ pub(crate) fn date_method(
         (with, [amount]) if with.starts_with("with") => return changed(date, &with[4..], amount.i64(), at),
         _ => return Ok(None),
     }))
+}
+
+/// Returns the date without what is less than the unit; `None` if a day is not divided by it.
+fn truncated(date: &DateValue, unit: &str, at: u32) -> Outcome<Option<Value>> {
+    // Days are the longest that divide a day.
+    let Some(length) = unit_nanos(unit).filter(|length| *length <= DAY_NANOS) else {
+        return Ok(None);
+    };
+    let local = date.zone.as_ref().map_or(date.millis(), |zone| zone.to_local(date.millis()));
+    let instant = Instant { millis: local, ..date.instant };
+    let nanos = DateValue::utc(instant).nanos();
+    let kept = nanos - nanos.rem_euclid(i128::from(length));
+    let kept = of_nanos(kept, at)?;
+    let millis = date.zone.as_ref().map_or(kept.millis, |zone| zone.to_utc(kept.millis));
+    Ok(Some(Value::Date(DateValue { instant: Instant { millis, ..kept }, zone: date.zone.clone() })))
 }
 
 fn signed(amount: &Value, sign: i64, at: u32) -> Outcome<i64> {
@@ -354,6 +362,22 @@ pub(crate) fn parse_zoned(text: &str, at: u32) -> Outcome<Value> {
     let offset = time.rfind(['+', '-']).map(|sign| &time[sign..]);
     let zone = region.or(offset).and_then(|zone| Zone::parse(zone).ok());
     Ok(Value::Date(DateValue { instant: date.instant, zone: zone.map(Rc::new) }))
+}
+
+/// Does what `ZonedDateTime#parse` does with a formatter.
+pub(crate) fn parse_by(text: &Value, format: &Value, at: u32) -> Outcome<Value> {
+    let text = text.text();
+    match format {
+        Value::Formatter(format) => {
+            let instant = format.parse_instant(&text).map_err(|_| {
+                let reason = format!("Text '{text}' could not be parsed at index 0");
+                ScriptError::new(at, "date_time_parse_exception", reason)
+            })?;
+            Ok(Value::Date(DateValue::utc(instant)))
+        }
+        other if iso_format(other).is_some() => parse_zoned(&text, at),
+        other => Err(ScriptError::cast(at, format!("[{}] is no formatter of dates", other.class()))),
+    }
 }
 
 pub(crate) fn formatter(pattern: &str, at: u32) -> Outcome<Value> {

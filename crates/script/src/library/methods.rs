@@ -2,6 +2,7 @@
 
 use limber_mapping::geo::{ArcFrom, DistanceKind};
 
+use super::augmented::optional_method;
 use super::collections::{list_method, map_method};
 use super::geometry::geometry_getter;
 use super::machine::Machine;
@@ -222,7 +223,13 @@ pub(crate) fn call_method(
         Value::List(_) => list_method(machine, target, name, &arguments, at)?,
         Value::Map(_) | Value::Set(_) => map_method(machine, target, name, &arguments, at)?,
         Value::Date(date) => super::dates::date_method(date, name, &arguments, at)?,
-        Value::Object(object) => object.call(name, &arguments, at)?,
+        Value::Object(object) => match object.call(name, &arguments, at)? {
+            None => match super::java::held_by(target) {
+                Some(held) => optional_method(machine, target, held, name, &arguments, at)?,
+                None => None,
+            },
+            found => found,
+        },
         Value::Field(field) => field_method(machine, *field, name, &arguments, at)?,
         Value::FieldAccess(field) => access_method(machine, *field, name, &arguments, at)?,
         Value::Params => params_method(machine, name, &arguments, at)?,
@@ -309,7 +316,8 @@ fn plain_method(
         },
         Value::Exception(_, message) if name == "getMessage" => Some(Value::Str(message.clone())),
         Value::Formatter(format) => match (name, arguments) {
-            ("format", [Value::Date(date)]) => {
+            ("format", [moment]) => {
+                let Some(date) = super::dates::moment_of(moment) else { return Ok(None) };
                 let zone = date.zone.as_deref().cloned().unwrap_or(limber_mapping::date::Zone::Utc);
                 Some(Value::str(format.format_instant(date.instant, &zone)))
             }
@@ -400,14 +408,31 @@ pub(crate) fn is_change(method: &str) -> bool {
         "add"
             | "addAll"
             | "clear"
+            | "addFirst"
+            | "addLast"
+            | "compute"
             | "computeIfAbsent"
+            | "computeIfPresent"
             | "merge"
+            | "offer"
+            | "offerFirst"
+            | "offerLast"
+            | "poll"
+            | "pollFirst"
+            | "pollFirstEntry"
+            | "pollLast"
+            | "pollLastEntry"
+            | "pop"
+            | "push"
             | "put"
             | "putAll"
             | "putIfAbsent"
             | "remove"
             | "removeAll"
+            | "removeFirst"
             | "removeIf"
+            | "removeLast"
+            | "replace"
             | "replaceAll"
             | "retainAll"
             | "set"

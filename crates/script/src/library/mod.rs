@@ -5,18 +5,23 @@
 //!
 //! **Invariant**: the library knows neither the tree of a script nor how it runs.
 
+mod augmented;
 mod calendar;
+mod collection_statics;
 mod collections;
+mod collectors;
 mod dates;
 mod geometry;
 mod java;
 mod machine;
 mod methods;
 pub mod moving_functions;
+mod number_statics;
 mod order;
 mod patterns;
 mod score_functions;
 mod signatures;
+mod sorted_maps;
 mod statics;
 mod store;
 mod streams;
@@ -29,6 +34,7 @@ pub(crate) use dates::{DAYS, MONTHS, part_of_method, unit_nanos};
 pub(crate) use java::is_constant;
 pub(crate) use machine::Machine;
 pub(crate) use methods::{call_method, get_index, get_member, is_change, set_index, set_member};
+pub(crate) use number_statics::constant as number_constant;
 pub(crate) use patterns::check_pattern_method;
 pub(crate) use score_functions::{Decay, call_built_in};
 pub(crate) use signatures::check_method;

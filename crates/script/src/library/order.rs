@@ -10,7 +10,7 @@ use crate::values::Value;
 pub(super) const REVERSED: &str = "java.util.Collections$ReverseComparator";
 
 /// Compares by a lambda, or by the natural order of the values.
-fn ordered(
+pub(super) fn ordered(
     machine: &mut impl Machine,
     left: &Value,
     right: &Value,

@@ -10,6 +10,7 @@ use super::order::{REVERSED, extreme, sort_values};
 use super::store::{put_new, same};
 use super::streams::{JOINING, TO_LIST, TO_SET};
 use super::texts::{self, join_texts};
+use super::{collection_statics, number_statics};
 use crate::error::{Outcome, ScriptError, failed};
 use crate::types::{Binary, Type};
 use crate::values::{Builder, DateValue, MapOrder, MapValue, Value};
@@ -96,8 +97,8 @@ pub(crate) fn static_returns(class: &str, name: &str, count: usize) -> Option<Ty
     Some(match (class, name, count) {
         ("Math", "random", 0) => return None,
         ("Math", "round", 1) => Type::Long,
-        ("Math", _, 1) => math(name).map(|_| Type::Double)?,
-        ("Math", _, 2) => math2(name).map(|_| Type::Double)?,
+        ("Math", _, 1) if math(name).is_some() => Type::Double,
+        ("Math", _, 2) if math2(name).is_some() => Type::Double,
         ("String", "valueOf" | "copyValueOf", 1) | ("String", "join", 2) => Type::Str,
         ("Integer" | "Long" | "Double" | "Float" | "Boolean" | "Character", "toString", 1) => Type::Str,
         ("Integer", "parseInt" | "valueOf", 1) => Type::Int,
@@ -117,7 +118,7 @@ pub(crate) fn static_returns(class: &str, name: &str, count: usize) -> Option<Ty
         ("Integer", "parseInt" | "valueOf", 2) => Type::Int,
         ("Long", "parseLong" | "valueOf", 2) => Type::Long,
         ("Integer" | "Long", "toString", 2) | ("Objects", "toString", 1) => Type::Str,
-        ("Character", name, 1) => texts::character_returns(name)?,
+        ("Character", name, 1) if texts::character_returns(name).is_some() => texts::character_returns(name)?,
         ("Objects", "requireNonNull", 1) | ("Comparator", "naturalOrder" | "reverseOrder", 0) => Type::Def,
         ("Collections", "reverseOrder", 0) => Type::Def,
         ("Collections", "frequency", 2) => Type::Int,
@@ -131,7 +132,12 @@ pub(crate) fn static_returns(class: &str, name: &str, count: usize) -> Option<Ty
             0 | 1,
         ) => Type::Def,
         ("Arrays", "asList", _) => Type::Def,
-        ("ZonedDateTime" | "Instant", "parse", 1) => Type::Def,
+        ("ZonedDateTime" | "Instant" | "OffsetDateTime", "parse", 1) => Type::Def,
+        ("ZonedDateTime" | "OffsetDateTime", "parse", 2) => Type::Def,
+        ("OffsetDateTime", "of", 8) | ("OffsetDateTime", "ofInstant", 2) => Type::Def,
+        ("Month" | "DayOfWeek", "valueOf" | "from", 1) => Type::Def,
+        ("ZoneOffset", "ofHours" | "ofTotalSeconds", 1) | ("ZoneOffset", "ofHoursMinutes", 2) => Type::Def,
+        ("DateTimeFormatter", "ofPattern", 2) => Type::Def,
         ("ZonedDateTime", "ofInstant", 2)
         | ("Instant", "ofEpochMilli" | "ofEpochSecond", 1)
         | ("Instant", "ofEpochSecond", 2) => Type::Def,
@@ -139,7 +145,10 @@ pub(crate) fn static_returns(class: &str, name: &str, count: usize) -> Option<Ty
         ("DateTimeFormatter", "ofPattern", 1) => Type::Def,
         ("Matcher", "quoteReplacement", 1) | ("Pattern", "quote", 1) => Type::Str,
         _ if java::is_static(class, name, count) => Type::Def,
-        _ => return None,
+        _ => {
+            let of_number = number_statics::returns(class, name, count);
+            return of_number.or_else(|| collection_statics::returns(class, name, count));
+        }
     })
 }
 
@@ -160,7 +169,15 @@ pub(crate) fn call_static(
             let values: Vec<f64> = machine.items(values, at)?.iter().map(Value::f64).collect();
             return Ok(Value::Double(moving(name, &values, rest, at)?));
         }
-        _ => call_of_number(machine, class, name, arguments, at)?,
+        _ => number_statics::call(class, name, arguments, at)?,
+    };
+    let found = match found {
+        None => collection_statics::call(machine, class, name, arguments, at)?,
+        found => found,
+    };
+    let found = match found {
+        None => call_of_number(machine, class, name, arguments, at)?,
+        found => found,
     };
     let found = match found {
         None => call_of_collection(machine, class, name, arguments, at)?,
@@ -309,16 +326,25 @@ fn call_of_collection(
 /// belongs to another class.
 fn call_of_date_or_pattern(class: &str, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
     Ok(Some(match (class, name, arguments) {
-        ("ZonedDateTime", "of", [date @ .., zone]) => super::dates::of(date, zone, at)?,
+        ("ZonedDateTime" | "OffsetDateTime", "of", [date @ .., zone]) => super::dates::of(date, zone, at)?,
+        ("Month" | "DayOfWeek", "valueOf" | "from", [value]) => {
+            return super::calendar::constant_of(class, name, value, at);
+        }
+        ("ZoneOffset", "ofHours" | "ofTotalSeconds" | "ofHoursMinutes", [first, rest @ ..]) => {
+            super::calendar::offset(name, first, rest.first(), at)?
+        }
         ("Month" | "DayOfWeek", "of", [number]) => super::calendar::of_number(class, number.i64(), at)?,
-        ("ZonedDateTime", "parse", [text]) => super::dates::parse_zoned(&text.text(), at)?,
+        ("ZonedDateTime" | "OffsetDateTime", "parse", [text, format]) => {
+            super::dates::parse_by(text, format, at)?
+        }
+        ("ZonedDateTime" | "OffsetDateTime", "parse", [text]) => super::dates::parse_zoned(&text.text(), at)?,
         ("Instant", "parse", [text]) => super::dates::parse(&text.text(), at)?,
         ("Instant", "ofEpochMilli", [millis]) => Value::Date(DateValue::of_millis(millis.i64())),
         ("Instant", "ofEpochSecond", [seconds, nanos @ ..]) if nanos.len() <= 1 => {
             let nanos = nanos.first().map_or(0, Value::i64);
             Value::Date(super::dates::of_seconds(seconds.i64(), nanos, at)?)
         }
-        ("ZonedDateTime", "ofInstant", [Value::Date(date), zone]) => {
+        ("ZonedDateTime" | "OffsetDateTime", "ofInstant", [Value::Date(date), zone]) => {
             let zone = zone.clone();
             super::dates::date_method(date, "atZone", &[zone], at)?.unwrap_or(Value::Null)
         }
@@ -329,7 +355,10 @@ fn call_of_date_or_pattern(class: &str, name: &str, arguments: &[Value], at: u32
         ("Pattern", "quote", [text]) => {
             Value::str(format!(r"\Q{}\E", text.text().replace(r"\E", r"\E\\E\Q")))
         }
-        ("DateTimeFormatter", "ofPattern", [pattern]) => super::dates::formatter(&pattern.text(), at)?,
+        // Names are English whatever the locale.
+        ("DateTimeFormatter", "ofPattern", [pattern] | [pattern, _]) => {
+            super::dates::formatter(&pattern.text(), at)?
+        }
         _ => return Ok(None),
     }))
 }
@@ -351,8 +380,8 @@ pub(crate) fn create_object(
         _ => MapOrder::Inserted,
     };
     Ok(match (short, arguments) {
-        ("ArrayList" | "LinkedList", []) => Value::list(Vec::new()),
-        ("ArrayList" | "LinkedList", [more]) => Value::list(machine.items(more, at)?),
+        ("ArrayList" | "LinkedList" | "ArrayDeque", []) => Value::list(Vec::new()),
+        ("ArrayList" | "LinkedList" | "ArrayDeque", [more]) => Value::list(machine.items(more, at)?),
         ("HashMap" | "LinkedHashMap" | "TreeMap", []) => Value::Map(MapValue::new(order).shared()),
         ("HashMap" | "LinkedHashMap" | "TreeMap", [Value::Map(more)]) => {
             let entries = more.borrow().entries().to_vec();

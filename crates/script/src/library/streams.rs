@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use super::collectors::collected;
 use super::java::{iterator, optional};
 use super::machine::Machine;
 use super::order::{extreme, sort_values};
@@ -111,27 +112,7 @@ fn result(
             }
             Value::Null
         }
-        ("collect", [Value::Str(collector)]) => match collector.as_ref() {
-            TO_LIST => Value::list(items),
-            TO_SET => {
-                let set = MapValue::new(MapOrder::Hashed).shared();
-                for item in items {
-                    put_new(machine, &set, (item, Value::Null), at)?;
-                }
-                Value::Set(set)
-            }
-            other => match other.strip_prefix(JOINING) {
-                Some(separator) => join_texts(machine, &items, separator, at)?,
-                None => return Ok(None),
-            },
-        },
-        ("collect", [lambda]) => {
-            let mut mapped = Vec::with_capacity(items.len());
-            for item in items {
-                mapped.push(machine.lambda(lambda, &[item], at)?);
-            }
-            Value::list(mapped)
-        }
+        ("collect", [into]) => return collect(machine, items, into, at),
         ("sum", []) => {
             let mut sum = match items.first() {
                 Some(Value::Double(_) | Value::Float(_)) => Value::Double(0.0),
@@ -146,6 +127,39 @@ fn result(
     }))
 }
 
+/// Collects the items of a stream, or what a function makes of each item of a list.
+fn collect(machine: &mut impl Machine, items: Vec<Value>, into: &Value, at: u32) -> Outcome<Option<Value>> {
+    Ok(Some(match into {
+        Value::Str(collector) => match collector.as_ref() {
+            TO_LIST => Value::list(items),
+            TO_SET => {
+                let set = MapValue::new(MapOrder::Hashed).shared();
+                for item in items {
+                    put_new(machine, &set, (item, Value::Null), at)?;
+                }
+                Value::Set(set)
+            }
+            other => match other.strip_prefix(JOINING) {
+                Some(separator) => join_texts(machine, &items, separator, at)?,
+                None => return Ok(None),
+            },
+        },
+        collector @ Value::List(parts) => {
+            let Some(collected) = collected(machine, items, parts, at)? else {
+                return Err(ScriptError::cast(at, format!("[{}] is no collector", collector.class())));
+            };
+            collected
+        }
+        lambda => {
+            let mut mapped = Vec::with_capacity(items.len());
+            for item in items {
+                mapped.push(machine.lambda(lambda, &[item], at)?);
+            }
+            Value::list(mapped)
+        }
+    }))
+}
+
 /// Calls a method of Java's streams that Painless's own lists do not have; `None` if there is no such method.
 fn gather(
     machine: &mut impl Machine,
@@ -156,6 +170,12 @@ fn gather(
 ) -> Outcome<Option<Value>> {
     Ok(Some(match (name, arguments) {
         ("iterator", []) => iterator(items, at)?,
+        ("peek", [lambda]) => {
+            for item in &items {
+                machine.lambda(lambda, std::slice::from_ref(item), at)?;
+            }
+            Value::list(items)
+        }
         ("findFirst" | "findAny", []) => optional(items.into_iter().next(), at)?,
         ("noneMatch", [lambda]) => {
             for item in items {

@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 
 use super::machine::Machine;
+use super::store::ITEM_BYTES;
 use crate::error::{Outcome, ScriptError};
 use crate::values::Value;
 
@@ -20,8 +21,9 @@ pub(crate) fn string_method(
     Ok(Some(match (name, arguments) {
         ("length", []) => Value::Int(length_of(text) as i32),
         ("isEmpty", []) => Value::Bool(text.is_empty()),
-        ("toUpperCase", []) => Value::str(text.to_uppercase()),
-        ("toLowerCase", []) => Value::str(text.to_lowercase()),
+        // The locales that scripts can name have the same letters.
+        ("toUpperCase", [] | [_]) => Value::str(text.to_uppercase()),
+        ("toLowerCase", [] | [_]) => Value::str(text.to_lowercase()),
         // Java's `trim` removes all characters up to the space.
         ("trim", []) => Value::str(text.trim_matches(|unit: char| unit <= ' ')),
         ("encodeBase64", []) => Value::str(STANDARD.encode(text)),
@@ -51,9 +53,116 @@ pub(crate) fn string_method(
             if let Some(found) = parts(machine, text, name, arguments, at)? {
                 return Ok(Some(found));
             }
+            if let Some(found) = units(machine, text, name, arguments, at)? {
+                return Ok(Some(found));
+            }
             return super::calendar::method(text, name, arguments, at);
         }
     }))
+}
+
+/// Calls a method about the units and characters of a string; `None` if this is another method.
+fn units(
+    machine: &mut impl Machine,
+    text: &str,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    Ok(Some(match (name, arguments) {
+        ("contentEquals", [other]) => Value::Bool(text == other.text()),
+        ("toCharArray" | "chars", []) => {
+            machine.check_room(text.len().saturating_mul(ITEM_BYTES), at)?;
+            let shown = |unit: u16| match name {
+                "chars" => Value::Int(unit.into()),
+                _ => Value::Char(unit),
+            };
+            Value::list(text.encode_utf16().map(shown).collect())
+        }
+        ("subSequence", [start, end]) => {
+            return parts(machine, text, "substring", &[start.clone(), end.clone()], at);
+        }
+        ("regionMatches", [offset, other, from, length]) => {
+            region_matches(text, false, [offset, other, from, length])
+        }
+        ("regionMatches", [ignores_case, offset, other, from, length]) => {
+            let ignores_case = matches!(ignores_case, Value::Bool(true));
+            region_matches(text, ignores_case, [offset, other, from, length])
+        }
+        _ => return code_points(text, name, arguments, at),
+    }))
+}
+
+/// Calls a method about the code points of a string; `None` if this is another method.
+fn code_points(text: &str, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
+    let outside = |index: usize| {
+        let reason = format!("Index {index} out of bounds for length {}", length_of(text));
+        ScriptError::new(at, "string_index_out_of_bounds_exception", reason)
+    };
+    Ok(Some(match (name, arguments) {
+        ("codePointAt" | "codePointBefore", [index]) => {
+            let index = unit_index(index, at)?;
+            let first = match name {
+                "codePointAt" => Some(index),
+                _ => index.checked_sub(1),
+            };
+            let first = first.ok_or_else(|| outside(index))?;
+            let units: Vec<u16> = text.encode_utf16().skip(first.saturating_sub(1)).take(3).collect();
+            let own = units.get(usize::from(first > 0)).copied().ok_or_else(|| outside(index))?;
+            // A pair of surrogates is one character.
+            let pair = match name {
+                "codePointAt" => units.get(usize::from(first > 0)..).unwrap_or_default(),
+                _ => &units[..=usize::from(first > 0)],
+            };
+            let mut letters = char::decode_utf16(pair.iter().copied());
+            match letters.next() {
+                Some(Ok(letter)) if pair.len() > 1 && letter.len_utf16() == 2 => Value::Int(letter as i32),
+                _ => Value::Int(own.into()),
+            }
+        }
+        ("codePointCount", [start, end]) => {
+            let (start, end) = (unit_index(start, at)?, unit_index(end, at)?);
+            if start > end || end > length_of(text) {
+                return Err(outside(end));
+            }
+            let units = text.encode_utf16().skip(start).take(end - start);
+            Value::Int(char::decode_utf16(units).count() as i32)
+        }
+        ("offsetByCodePoints", [start, count]) => {
+            let start = unit_index(start, at)?;
+            let count = unit_index(count, at)?;
+            let rest: Vec<u16> = text.encode_utf16().skip(start).collect();
+            let letters: Vec<usize> = char::decode_utf16(rest.iter().copied())
+                .map(|letter| letter.map_or(1, char::len_utf16))
+                .collect();
+            match letters.get(..count) {
+                Some(passed) if start <= length_of(text) => {
+                    Value::Int((start + passed.iter().sum::<usize>()) as i32)
+                }
+                _ => return Err(outside(start)),
+            }
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// `String#regionMatches`: false if a region is not inside of its string.
+fn region_matches(text: &str, ignores_case: bool, [offset, other, from, length]: [&Value; 4]) -> Value {
+    let other = other.text();
+    let region = |text: &str, start: i64| {
+        let start = usize::try_from(start).ok()?;
+        // A negative length is an empty region.
+        let length = usize::try_from(length.i64()).unwrap_or(0);
+        let end = start.checked_add(length).filter(|end| *end <= length_of(text))?;
+        Some(part(text, start, end).into_owned())
+    };
+    let (Some(own), Some(other)) = (region(text, offset.i64()), region(&other, from.i64())) else {
+        return Value::Bool(false);
+    };
+    Value::Bool(match ignores_case {
+        true => own.to_lowercase() == other.to_lowercase(),
+        false => own == other,
+    })
 }
 
 /// Calls a method that searches for another string; `None` if this is another method.

@@ -138,6 +138,13 @@ pub(super) fn builder_method(
             });
         }
         ("append", [_]) => builder.push(&more),
+        ("setCharAt", [index, unit]) => {
+            let index = place(index, units.len().saturating_sub(1), at)?;
+            if let (Some(slot), Value::Char(unit)) = (units.get_mut(index), unit) {
+                *slot = *unit;
+            }
+            return Ok(Some(Value::Null));
+        }
         ("insert", [index, _]) => {
             let index = place(index, units.len(), at)?;
             units.splice(index..index, more.encode_utf16());

@@ -50,6 +50,9 @@ pub(crate) struct Run<'a> {
     /// The value that the script is given in its first slot
     /// ([`ScriptContext::given`](crate::language::ScriptContext::given)).
     pub(crate) given: Option<Value>,
+    /// The numbers in its first slots
+    /// ([`ScriptContext::given_numbers`](crate::language::ScriptContext::given_numbers)).
+    pub(crate) given_numbers: Vec<Value>,
     /// `ctx`.
     pub(crate) ctx: Value,
     /// The part of `ctx` that may not be changed.
@@ -91,6 +94,7 @@ impl<'a> Run<'a> {
             params: Value::from_json(&serde_json::Value::Object(params.clone())),
             score: 0.0,
             given: None,
+            given_numbers: Vec::new(),
             ctx: Value::Null,
             frozen: Frozen::Nothing,
             aggregated: Value::Null,
@@ -149,6 +153,9 @@ impl<'a> Run<'a> {
         self.locals.resize(usize::from(script.slots), Value::Null);
         if let (Some(slot), Some(given)) = (self.locals.first_mut(), &self.given) {
             *slot = given.clone();
+        }
+        for (slot, number) in self.locals.iter_mut().zip(&self.given_numbers) {
+            *slot = number.clone();
         }
         match self.block(&script.body)? {
             Flow::Return(value) => Ok(value),

@@ -110,3 +110,122 @@ fn constants_are_no_methods() {
         assert_eq!(error.reason, "compile error", "{source}");
     }
 }
+
+/// What Painless adds to lists and maps, queues, sorted maps, collectors and functions of `Optional`.
+/// Sources: Painless' `Augmentation`, and Java's documentation.
+#[test]
+fn collections_have_the_methods_of_painless() {
+    for (source, expected) in [
+        ("[1, 2, 3].containsAll([1, 2])", "true"),
+        ("List l = [1, 2, 3]; l.retainAll([1, 3, 4]); l", "[1, 3]"),
+        ("List l = [1, 2, 3]; l.replaceAll(x -> x * 2); l", "[2, 4, 6]"),
+        ("[1, 2, 3].count(x -> x > 1)", "2"),
+        ("[1, 2, 3].groupBy(x -> x % 2)", "{1=[1, 3], 0=[2]}"),
+        ("[1, 2, 3].split(x -> x > 1)", "[[2, 3], [1]]"),
+        ("[1, 2, 3].findResult(x -> x > 1 ? x * 10 : null)", "20"),
+        ("[1, 2, 3].findResult('none', x -> null)", "none"),
+        ("[1, 2, 3].findResults(x -> x > 1 ? x : null)", "[2, 3]"),
+        ("def n = [0]; [5, 6].eachWithIndex((x, i) -> n.add(x * i)); n", "[0, 0, 6]"),
+        ("['a': 1].any((k, v) -> v > 0)", "true"),
+        ("['a': 1].every((k, v) -> v > 1)", "false"),
+        ("['a': 1, 'b': 2].count((k, v) -> v > 1)", "1"),
+        ("['a': 1, 'b': 2].collect((k, v) -> k + v)", "[a1, b2]"),
+        ("['a': 1, 'b': 2].find((k, v) -> v > 1).getKey()", "b"),
+        ("['a': 1, 'b': 2].findAll((k, v) -> v > 1)", "{b=2}"),
+        ("['a': 1, 'b': 2].groupBy((k, v) -> v > 1 ? 'more' : 'one')", "{one={a=1}, more={b=2}}"),
+        ("['a': ['b': [7, 8]]].getByPath('a.b.1')", "8"),
+        ("['a': 1].getByPath('b', 5)", "5"),
+        (
+            "Map m = ['a': 1]; m.compute('a', (k, v) -> v + 1); m.compute('b', (k, v) -> v == null ? 5 : 6); m",
+            "{a=2, b=5}",
+        ),
+        (
+            "Map m = ['a': 1]; m.computeIfPresent('a', (k, v) -> null); m.computeIfPresent('b', (k, v) -> 1); m",
+            "{}",
+        ),
+        ("Map m = ['a': 1]; m.replace('a', 2); m.replace('b', 2); m.replace('a', 2, 3); m", "{a=3}"),
+        (
+            "Map m = ['a': 1, 'b': 2]; m.remove('a', 5); m.remove('b', 2); m.replaceAll((k, v) -> v + 1); m",
+            "{a=2}",
+        ),
+        ("Set s = new HashSet([1, 2, 3]); s.removeAll([1]); s.retainAll([1, 2]); s", "[2]"),
+        (
+            "TreeMap m = new TreeMap(['b': 1, 'a': 2, 'd': 3]); m.firstKey() + m.floorKey('c') + m.higherKey('b')",
+            "abd",
+        ),
+        (
+            "TreeMap m = new TreeMap(['b': 1, 'a': 2, 'd': 3]); [m.headMap('b'), m.tailMap('b'), m.subMap('a', false, 'd', true)]",
+            "[{a=2}, {b=1, d=3}, {b=1, d=3}]",
+        ),
+        (
+            "TreeMap m = new TreeMap(['b': 1, 'a': 2]); m.pollFirstEntry().getValue() + m.descendingMap().toString()",
+            "2{b=1}",
+        ),
+        (
+            "TreeSet s = new TreeSet([3, 1, 2]); [s.first(), s.ceiling(2), s.lower(1), s.descendingSet()]",
+            "[1, 2, null, [3, 2, 1]]",
+        ),
+        (
+            "Deque d = new ArrayDeque(); d.push(1); d.addLast(2); d.offerFirst(0); [d.peekLast(), d.pop(), d.poll(), d]",
+            "[2, 0, 1, [2]]",
+        ),
+        (
+            "Queue q = new LinkedList(); q.add(1); q.offer(2); [q.peek(), q.remove(), q.poll(), q.poll()]",
+            "[1, 1, 2, null]",
+        ),
+        ("Optional.of(1).map(x -> x + 1).filter(x -> x > 1).get()", "2"),
+        ("Optional.empty().orElseGet(() -> 5)", "5"),
+        ("[1, 2, 3].stream().collect(Collectors.toMap(x -> 'k' + x, x -> x))", "{k1=1, k2=2, k3=3}"),
+        ("[1, 2, 3].stream().collect(Collectors.toMap(x -> x % 2, x -> x, (a, b) -> a + b))", "{0=2, 1=4}"),
+        (
+            "[1, 2, 3].stream().collect(Collectors.groupingBy(x -> x % 2, Collectors.counting()))",
+            "{0=1, 1=2}",
+        ),
+        ("[1, 2, 3].stream().collect(Collectors.partitioningBy(x -> x > 1))", "{false=[1], true=[2, 3]}"),
+        ("[1, 2, 3].stream().collect(Collectors.averagingInt(x -> x))", "2.0"),
+        ("[1, 2, 3].stream().collect(Collectors.summingLong(x -> x))", "6"),
+        ("[1, 2].stream().map(x -> x.toString()).collect(Collectors.joining(',', '<', '>'))", "<1,2>"),
+        ("[1, 2].stream().collect(Collectors.mapping(x -> x * 2, Collectors.toList()))", "[2, 4]"),
+        ("IntStream.range(0, 3).map(x -> x * x).sum()", "5"),
+        (
+            "List l = [3, 1, 2]; Collections.swap(l, 0, 2); Collections.rotate(l, 1); Collections.addAll(l, [9]); l",
+            "[3, 2, 1, 9]",
+        ),
+        (
+            "int[] a = new int[] {3, 1, 2}; Arrays.sort(a); Arrays.toString(Arrays.copyOf(a, 4))",
+            "[1, 2, 3, 0]",
+        ),
+        ("Arrays.copyOfRange(new int[] {1, 2, 3}, 1, 3)", "[2, 3]"),
+        ("Arrays.hashCode(new int[] {1, 2})", "994"),
+        ("Objects.hash(new Object[] {1, 'a'})", "1089"),
+        ("StringBuilder b = new StringBuilder('abc'); b.setCharAt(0, (char) 'x'); b.toString()", "xbc"),
+        (
+            "DateTimeFormatter.ofPattern('yyyy-MM', Locale.ROOT).format(LocalDate.parse('2024-01-31'))",
+            "2024-01",
+        ),
+    ] {
+        let found = match painless(&format!("def run() {{ {} }} run().toString()", returning(source))) {
+            Ok(Json::String(text)) => text,
+            Ok(other) => other.to_string(),
+            Err(_) => cause(&format!("def run() {{ {} }} run().toString()", returning(source))),
+        };
+        assert_eq!(found, expected, "{source}");
+    }
+    for (source, kind) in [
+        ("['a': 1].getByPath('b')", "illegal_argument_exception"),
+        ("new ArrayDeque().pop()", "no_such_element_exception"),
+        ("new TreeSet().first()", "no_such_element_exception"),
+        ("[1, 1].stream().collect(Collectors.toMap(x -> x, x -> x))", "illegal_state_exception"),
+        ("Collections.nCopies(2000000000, 1)", "painless_error"),
+        ("IntStream.range(0, 2000000000).count()", "painless_error"),
+    ] {
+        assert!(cause(source).starts_with(kind), "{source}: {}", cause(source));
+    }
+}
+
+/// Makes the last statement return its value.
+fn returning(source: &str) -> String {
+    let (before, last) = source.rsplit_once("; ").unwrap_or(("", source));
+    let separator = if before.is_empty() { "" } else { "; " };
+    format!("{before}{separator}return {last};")
+}

@@ -51,6 +51,13 @@ pub trait NamedDocuments: Send + Sync {
     /// Those of a search. The index does not exist, the query is wrong, or not all of its shards answered.
     fn find(&self, index: &str, query: &Value, path: &str) -> Result<Vec<NamedDocument>, RequestError>;
 
+    /// Runs a search and returns the `fields` of its hits. `lookup_depth`: how many lookup fields the search
+    /// is made for, one within another.
+    ///
+    /// # Errors
+    /// Those of a search. The index does not exist, the body is wrong, or not all of its shards answered.
+    fn fields_of(&self, index: &str, body: &Value, lookup_depth: u32) -> Result<Vec<Value>, RequestError>;
+
     /// Returns the documents that the query rules of these sets pin and exclude for a search with
     /// `match_criteria`.
     ///

@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use limber_segment::uses;
 use limber_work::Work;
 
 /// The worker threads of a node. Idle ones cost nothing but their stacks.
@@ -144,10 +145,11 @@ pub(crate) fn for_each(
     workers.pool.in_place_scope(|scope| {
         for _ in alone + 1..count {
             let Some(claim) = workers.claim_idle() else { break };
-            let work = Work::current();
+            let (work, uses) = (Work::current(), uses::current());
             scope.spawn(move |_| {
                 let _claim = OwnClaim::of(claim);
                 let _entered = work.map(Work::enter);
+                let _noted = uses::enter(uses);
                 while step() {}
             });
         }
@@ -181,10 +183,11 @@ pub(crate) fn share(
                 is_alone = false;
                 for _ in at + 1..count {
                     let Some(claim) = workers.claim_idle() else { break };
-                    let entered = Work::current();
+                    let (entered, uses) = (Work::current(), uses::current());
                     scope.spawn(move |_| {
                         let _claim = OwnClaim::of(claim);
                         let _entered = entered.map(Work::enter);
+                        let _noted = uses::enter(uses);
                         work(&mut || if workers.is_crowded() { None } else { take() });
                     });
                 }

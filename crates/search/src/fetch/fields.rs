@@ -14,6 +14,7 @@ use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value, json};
 
 use super::computed::{computed_values, is_computed};
+use super::lookup::{looked_up, lookup_values};
 use super::{nested, unmapped};
 use crate::context::ShardSnapshot;
 use crate::context::columns::check_column;
@@ -110,7 +111,10 @@ fn fields_of(
     let mut values = object_values(mapping, source, scope, &wanted, &patterns)?;
     let base = scope.map_or(0, |scope| scope.path.len() + 1);
     for one in runtime.iter().filter(|one| one.is_in(scope)) {
-        let computed = computed_values(shard, segment, &one.field, doc, one.format)?;
+        let computed = match looked_up(&one.field) {
+            Some(looked_up) => lookup_values(shard, segment, doc, request, source, looked_up)?,
+            None => computed_values(shard, segment, &one.field, doc, one.format)?,
+        };
         if !computed.is_empty() {
             values.insert(one.name[base..].to_owned(), computed.into());
         }
@@ -256,7 +260,7 @@ pub(super) fn column_values(
     Ok(shown)
 }
 
-fn source_values(
+pub(super) fn source_values(
     mapping: &Mapping,
     source: &Value,
     field: &Field,

@@ -13,6 +13,7 @@ mod explain;
 mod fields;
 mod highlighted;
 mod inner_hits;
+mod lookup;
 mod nested;
 mod opened;
 mod percolated;

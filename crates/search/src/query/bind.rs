@@ -13,10 +13,11 @@ use serde_json::Value;
 use super::bound::BoundQuery;
 use super::convert;
 use super::parse::Query;
+use super::specialized::guarded::guarded;
 use crate::context::{SearchContext, ShardSettings, ShardSnapshot};
 use crate::error::{Error, check_request};
 use crate::primitives::PhraseNode;
-use crate::score::NormCache;
+use crate::score::{NormCache, ScriptFailure};
 use crate::values::json;
 
 /// Binds a query to a shard. Wraps errors in `query_shard_exception` as Elasticsearch does.
@@ -56,7 +57,7 @@ fn bind_with(query: &Query, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
     let shard = binder.shard;
     let bound = binder.query(query, 1.0).and_then(|mut bound| {
         super::runtime::attach(&mut bound, shard)?;
-        Ok(bound)
+        Ok(guarded(bound, &binder.failure))
     });
     bound.map_err(|error| match error {
         Error::Request(error) => Error::Request(binder.failed_to_create(error)),
@@ -75,6 +76,8 @@ pub struct Binder<'a> {
     /// The first requested field that is not mapped.
     unmapped: RefCell<Option<String>>,
     is_to_be_kept: bool,
+    /// The first error of the scripts that compute scores.
+    pub(super) failure: Arc<ScriptFailure>,
     pub(super) context: Option<&'a SearchContext>,
 }
 
@@ -82,7 +85,8 @@ impl<'a> Binder<'a> {
     fn new(shard: &'a ShardSnapshot, now_millis: i64) -> Binder<'a> {
         let (norms, unmapped) = (RefCell::default(), RefCell::default());
         let (terms, is_to_be_kept, context) = (Cell::new(0), false, None);
-        Binder { shard, now_millis, norms, terms, unmapped, is_to_be_kept, context }
+        let failure = Arc::default();
+        Binder { shard, now_millis, norms, terms, unmapped, is_to_be_kept, failure, context }
     }
 
     pub(crate) fn query(&self, query: &Query, boost: f32) -> Result<BoundQuery, Error> {
@@ -114,7 +118,8 @@ impl<'a> Binder<'a> {
     /// one's shard.
     pub(crate) fn inside<'b>(&'b self, shard: &'b ShardSnapshot) -> Binder<'b> {
         let (terms, is_to_be_kept, context) = (self.terms.clone(), self.is_to_be_kept, self.context);
-        Binder { terms, is_to_be_kept, context, ..Binder::new(shard, self.now_millis) }
+        let failure = self.failure.clone();
+        Binder { terms, is_to_be_kept, failure, context, ..Binder::new(shard, self.now_millis) }
     }
 
     /// Whether a clause can be left out of a disjunction because it never matches anything.

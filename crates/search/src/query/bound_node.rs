@@ -39,6 +39,11 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
     /// scored. Otherwise the scorer must add nothing for other documents (see [`only_matching`]).
     fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>>;
 
+    /// Whether a profile shows only its parts, and not the node itself.
+    fn is_unseen(&self) -> bool {
+        false
+    }
+
     /// Returns the score of every matching document, if it is the same for all.
     fn common_score(&self) -> Option<f32> {
         None

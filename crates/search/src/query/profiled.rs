@@ -109,7 +109,7 @@ pub(crate) fn profiled(mut query: BoundQuery) -> (BoundQuery, Vec<Arc<QueryTimes
         children.extend(times);
     }
     // A filter that goes through the cache is not shown as a query of its own.
-    if query.node.as_cached().is_some() {
+    if query.node.as_cached().is_some() || query.node.is_unseen() {
         return (query, children);
     }
     let times = Arc::new(QueryTimes {

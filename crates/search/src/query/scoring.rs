@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::{Field, Similarity};
+use limber_script::SimilarityTerm;
 use limber_segment::{DocId, Segment};
 
 use super::bind::Binder;
@@ -11,7 +12,7 @@ use super::parse::{QueryLimits, too_many_nested_clauses};
 use crate::context::ShardSnapshot;
 use crate::error::Error;
 use crate::primitives::{Docs, TermNode};
-use crate::score::{Bm25, FieldStatistics, NormCache, TermStatistics};
+use crate::score::{Bm25, FieldStatistics, NormCache, ScriptedTerm, SimilarityScripts, TermStatistics};
 
 impl<'a> Binder<'a> {
     /// Returns every segment of the shard, including those of nested documents. A field that nested documents
@@ -38,7 +39,7 @@ impl<'a> Binder<'a> {
                 doc_freq += points.count(number..=number)?;
             }
         }
-        let norms = Arc::new(NormCache::new(statistics, field.similarity));
+        let norms = Arc::new(NormCache::new(statistics, field.similarity.clone()));
         let scorer = self.bm25(boost, vec![(Box::default(), doc_freq)], norms);
         Ok(scorer.score(1.0, 1))
     }
@@ -67,7 +68,7 @@ impl<'a> Binder<'a> {
             let total_term_freq = self.total_term_freq(field, &term)?;
             counted.push(TermStatistics { doc_freq, total_term_freq: total_term_freq.max(doc_freq) });
         }
-        Ok(Bm25::measured(boost, &counted, norms))
+        self.other_scorer(boost, &counted, norms)
     }
 
     /// Makes the scorer of synonyms: the document frequency is that of the most frequent term, and term
@@ -89,7 +90,33 @@ impl<'a> Binder<'a> {
             total_term_freq += self.total_term_freq(field, term)?;
         }
         let counted = TermStatistics { doc_freq, total_term_freq: total_term_freq.max(doc_freq) };
-        Ok(Bm25::measured(boost, &[counted], norms))
+        self.other_scorer(boost, &[counted], norms)
+    }
+
+    /// Makes the scorer of terms with a similarity other than BM25.
+    fn other_scorer(
+        &self,
+        boost: f32,
+        terms: &[TermStatistics],
+        norms: Arc<NormCache>,
+    ) -> Result<Bm25, Error> {
+        let Some(declared) = norms.scripted() else { return Ok(Bm25::measured(boost, terms, norms)) };
+        let scripts = Arc::new(SimilarityScripts::compile(declared, &self.shard.scripts)?);
+        let FieldStatistics { doc_count, sum_total_term_freq, sum_doc_freq } = norms.statistics;
+        let scorer = |term: &TermStatistics| {
+            let (doc_freq, total_term_freq) = (term.doc_freq, term.total_term_freq);
+            let term = SimilarityTerm {
+                boost,
+                doc_count,
+                sum_doc_freq,
+                sum_total_term_freq,
+                doc_freq,
+                total_term_freq,
+            };
+            ScriptedTerm::new(scripts.clone(), term, self.failure.clone())
+        };
+        let scorers = terms.iter().map(scorer).collect::<Result<Vec<ScriptedTerm>, _>>()?;
+        Ok(Bm25::scripted(boost, scorers, norms))
     }
 
     fn total_term_freq(&self, field: &Field, term: &[u8]) -> Result<u64, Error> {
@@ -217,12 +244,13 @@ impl<'a> Binder<'a> {
         for segment in self.counted() {
             if let Some(terms) = segment.terms(&field.path)? {
                 statistics.doc_count += u64::from(terms.doc_count_with_field());
+                statistics.sum_doc_freq += terms.sum_doc_freq();
                 // Without frequencies Lucene counts one occurrence per document.
                 statistics.sum_total_term_freq +=
                     if field.frequencies { terms.sum_total_term_freq() } else { terms.sum_doc_freq() };
             }
         }
-        let norms = Arc::new(NormCache::new(statistics, field.similarity));
+        let norms = Arc::new(NormCache::new(statistics, field.similarity.clone()));
         self.norms.borrow_mut().insert(field.path.clone(), norms.clone());
         Ok(norms)
     }

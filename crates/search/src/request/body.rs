@@ -169,6 +169,8 @@ pub struct SearchRequest {
     pub verbose_pipeline: bool,
     /// The body as the first processor of a verbose pipeline is shown it; `None` otherwise.
     pub shown_body: Option<Arc<Value>>,
+    /// How many lookup fields this search is made for, one within another.
+    pub lookup_depth: u32,
     /// Memory that parsing the request allocated, for a caller that keeps it; 0 if allocations are not
     /// counted.
     pub held_bytes: u64,
@@ -222,6 +224,7 @@ impl Default for SearchRequest {
             pipeline: None,
             verbose_pipeline: false,
             shown_body: None,
+            lookup_depth: 0,
             held_bytes: 0,
         }
     }

@@ -7,11 +7,12 @@
 use std::sync::Arc;
 
 use limber_codec::norm;
-use limber_mapping::Similarity;
+use limber_mapping::{ScriptedSimilarity, Similarity};
 use limber_segment::DocId;
 use limber_segment::postings::{Impact, Strength};
 
 use super::measured::{Measured, TermStatistics};
+use super::scripted::ScriptedTerm;
 use super::{Detail, Explanation};
 
 /// Field statistics of a shard for BM25, summed over its segments, deleted documents included.
@@ -21,6 +22,9 @@ pub struct FieldStatistics {
     pub doc_count: u64,
     /// Total number of tokens of the field in all documents.
     pub sum_total_term_freq: u64,
+    /// Total number of terms of the field in all documents, each counted once per document. Only scripted
+    /// similarities use it.
+    pub sum_doc_freq: u64,
 }
 
 /// `1 / (k1 * ((1 - b) + b * length / average))` for each of the 256 norms; infinite where all matches have
@@ -39,12 +43,20 @@ impl NormCache {
         !matches!(self.similarity, Similarity::Bm25 { .. } | Similarity::Boolean)
     }
 
+    /// Returns the scripts that compute scores, if any do.
+    pub fn scripted(&self) -> Option<&Arc<ScriptedSimilarity>> {
+        match &self.similarity {
+            Similarity::Scripted(scripted) => Some(scripted),
+            _ => None,
+        }
+    }
+
     pub(crate) fn new(statistics: FieldStatistics, similarity: Similarity) -> NormCache {
         let average_length =
             (statistics.sum_total_term_freq as f64 / statistics.doc_count.max(1) as f64) as f32;
         let inverse = std::array::from_fn(|byte| {
             let length = norm::decode(byte as u8) as f32;
-            match similarity {
+            match &similarity {
                 Similarity::Bm25 { k1, b } => 1.0f32 / (k1 * ((1.0f32 - b) + b * length / average_length)),
                 _ => f32::INFINITY,
             }
@@ -65,7 +77,30 @@ pub(crate) struct Bm25 {
     idf: f32,
     doc_freqs: Vec<(Box<[u8]>, u64)>,
     /// For a similarity other than BM25: the scorer of each term; otherwise empty.
-    measured: Vec<Measured>,
+    measured: Vec<OtherScorer>,
+}
+
+/// The scorer of one term with a similarity other than BM25.
+#[derive(Debug, Clone)]
+enum OtherScorer {
+    Measured(Measured),
+    Scripted(Arc<ScriptedTerm>),
+}
+
+impl OtherScorer {
+    fn score(&self, freq: f32, norm: u8) -> f32 {
+        match self {
+            OtherScorer::Measured(measured) => measured.score(freq, norm),
+            OtherScorer::Scripted(scripted) => scripted.score(freq, norm),
+        }
+    }
+
+    fn explain(&self, freq: Explanation, norm: u8) -> Explanation {
+        match self {
+            OtherScorer::Measured(measured) => measured.explain(freq, norm),
+            OtherScorer::Scripted(scripted) => scripted.explain(freq, norm),
+        }
+    }
 }
 
 /// Computes `ln(1 + (N - n + 0.5) / (n + 0.5))` in double, then rounds to float.
@@ -87,8 +122,21 @@ impl Bm25 {
 
     /// Creates a scorer for a similarity other than BM25.
     pub fn measured(boost: f32, terms: &[TermStatistics], norms: Arc<NormCache>) -> Bm25 {
-        let (similarity, field) = (norms.similarity, norms.statistics);
-        let measured = terms.iter().map(|&term| Measured { similarity, field, term, boost }).collect();
+        let of = |&term| {
+            let (similarity, field) = (norms.similarity.clone(), norms.statistics);
+            OtherScorer::Measured(Measured { similarity, field, term, boost })
+        };
+        let scorers = terms.iter().map(of).collect();
+        Bm25::other(boost, scorers, norms)
+    }
+
+    /// Creates a scorer whose scores scripts compute.
+    pub fn scripted(boost: f32, terms: Vec<ScriptedTerm>, norms: Arc<NormCache>) -> Bm25 {
+        let scorers = terms.into_iter().map(|term| OtherScorer::Scripted(Arc::new(term))).collect();
+        Bm25::other(boost, scorers, norms)
+    }
+
+    fn other(boost: f32, measured: Vec<OtherScorer>, norms: Arc<NormCache>) -> Bm25 {
         // No upper bound is known for the scores of such similarities.
         let weight = f32::INFINITY;
         Bm25 { weight, norms, boost, has_factor: false, idf: 1.0, doc_freqs: Vec::new(), measured }
@@ -298,7 +346,7 @@ mod tests {
         assert_eq!(idf(3, 5), 0.5389965);
         assert_eq!(idf(4, 5), 0.2876821);
         let norms = Arc::new(NormCache::new(
-            FieldStatistics { doc_count: 5, sum_total_term_freq: 7 },
+            FieldStatistics { doc_count: 5, sum_total_term_freq: 7, sum_doc_freq: 7 },
             Similarity::default(),
         ));
         let tag = Bm25::new(1.0, vec![(b"a".as_slice().into(), 3)], norms);

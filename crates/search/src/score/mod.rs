@@ -6,6 +6,7 @@ mod explanation;
 mod max_scores;
 mod measured;
 mod random;
+mod scripted;
 
 pub(crate) use bm25::FieldStatistics;
 use bm25::explain_length;
@@ -16,3 +17,5 @@ pub use explanation::float_to_json;
 pub(crate) use max_scores::{MaxScores, Span};
 pub(crate) use measured::TermStatistics;
 pub(crate) use random::{RandomOf, java_hash};
+pub use scripted::check_similarity_scripts;
+pub(crate) use scripted::{ScriptFailure, ScriptedTerm, SimilarityScripts};

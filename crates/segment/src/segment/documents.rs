@@ -6,6 +6,7 @@ use crate::id_filter::id_hash;
 use crate::identity::ID_PATH;
 use crate::postings::Want;
 use crate::stored::{Stored, StoredDocument, StoredReader};
+use crate::uses::{self, part};
 use crate::{DocId, Error, NO_MORE_DOCS, Result};
 
 impl Segment {
@@ -99,6 +100,7 @@ impl Segment {
 
     /// Returns id, routing and source of a document.
     pub fn document<'r>(&self, doc: DocId, reader: &'r mut StoredReader) -> Result<StoredDocument<'r>> {
+        uses::note(self.core, NO_FIELD, part::STORED_FIELDS);
         let document =
             self.stored()?.document(self.core, doc, reader).map_err(|error| self.stored_error(error))?;
         self.intact()?;
@@ -123,6 +125,7 @@ impl Segment {
         doc: DocId,
         reader: &'r mut StoredReader,
     ) -> Result<(&'r [u8], Option<&'r [u8]>)> {
+        uses::note(self.core, uses::IDS, part::STORED_FIELDS);
         let found = self.stored()?.id(self.core, doc, reader).map_err(|error| self.stored_error(error))?;
         self.intact()?;
         Ok(found)

@@ -12,6 +12,7 @@ use crate::points::{Points, ShapeCells, SpatialPoints};
 use crate::postings::{Postings, PostingsReader, Want};
 use crate::shapes::ShapeColumn;
 use crate::terms::{IndexPages, TermDictionary, TermInfo};
+use crate::uses::{self, part};
 use crate::{Error, Result};
 
 /// The sections that terms and their postings are read from.
@@ -64,18 +65,34 @@ impl Segment {
         Ok(None)
     }
 
+    /// Notes that a search reads a part of a field.
+    #[inline]
+    fn note(&self, number: u32, parts: u16) {
+        uses::note(self.core, number, parts);
+    }
+
     fn inverted_by_path(&self, path: &str) -> Result<Option<&Inverted>> {
-        match self.number(path) {
-            Some(number) => self.inverted(number),
-            None => self.key(path)?.map_or(Ok(None), |key| self.inverted(key.number)),
-        }
+        let number = match self.number(path) {
+            Some(number) => Some(number),
+            None => self.key(path)?.map(|key| key.number),
+        };
+        number.map_or(Ok(None), |number| {
+            self.note(number, part::POSTINGS);
+            self.inverted(number)
+        })
     }
 
     /// Returns the sorted terms of a field.
     pub fn terms(&self, path: &str) -> Result<Option<&TermDictionary>> {
         match self.number(path) {
-            Some(number) => self.terms_of(number),
-            None => Ok(self.key(path)?.map(|key| &key.terms)),
+            Some(number) => {
+                self.note(number, part::TERMS);
+                self.terms_of(number)
+            }
+            None => Ok(self.key(path)?.map(|key| {
+                self.note(key.number, part::TERMS);
+                &key.terms
+            })),
         }
     }
 
@@ -86,6 +103,12 @@ impl Segment {
     /// Opens the postings of a term that [`Segment::terms`] of the same field returned. Do not ask for more
     /// than is needed.
     pub fn postings(&self, path: &str, info: &TermInfo, want: Want) -> Result<Postings> {
+        let number = self.number(path);
+        match (number, want) {
+            (Some(number), Want::Freqs) => self.note(number, part::TERM_FREQUENCIES),
+            (Some(number), Want::Positions) => self.note(number, part::TERM_FREQUENCIES | part::POSITIONS),
+            _ => {}
+        }
         self.postings_reader(path)?
             .ok_or_else(|| Error::corrupt("section table", 0, "the postings of the field"))?
             .postings(info, want)
@@ -99,6 +122,7 @@ impl Segment {
     /// Returns the norms (encoded lengths) of a field.
     pub fn norms(&self, path: &str) -> Result<Option<&Norms>> {
         let Some(number) = self.number(path) else { return Ok(None) };
+        self.note(number, part::NORMS);
         self.file.check_known(&[SectionKind::Norms], number)?;
         let state = &self.state(number).norms;
         if let Some(norms) = state.get() {
@@ -118,6 +142,17 @@ impl Segment {
 
     /// Returns the numbers of a field by document.
     pub fn numbers(&self, path: &str) -> Result<Option<NumberColumn<'_>>> {
+        self.note_path(path, part::DOC_VALUES);
+        self.numbers_unnoted(path)
+    }
+
+    fn note_path(&self, path: &str, parts: u16) {
+        if let Some(number) = self.number(path) {
+            self.note(number, parts);
+        }
+    }
+
+    fn numbers_unnoted(&self, path: &str) -> Result<Option<NumberColumn<'_>>> {
         match self.section(path, SectionKind::Column, Representation::Number)? {
             Some(bytes) => self.of_this_segment(NumberColumn::open(bytes)?).map(Some),
             None => Ok(None),
@@ -128,10 +163,14 @@ impl Segment {
     pub fn ordinals(&self, path: &str) -> Result<Option<OrdinalColumn<'_>>> {
         match self.number(path) {
             Some(number) if self.info(number).representation == Representation::Terms => {
+                self.note(number, part::DOC_VALUES);
                 self.ordinals_of(number)
             }
             Some(_) => Ok(None),
-            None => self.key(path)?.map_or(Ok(None), |key| key.column(self)),
+            None => self.key(path)?.map_or(Ok(None), |key| {
+                self.note(key.number, part::DOC_VALUES);
+                key.column(self)
+            }),
         }
     }
 
@@ -159,13 +198,20 @@ impl Segment {
 
     /// Returns the numbers of a field by value.
     pub fn points(&self, path: &str) -> Result<Option<Points<'_>>> {
-        if self.field(path).is_some_and(|field| field.spatial) { Ok(None) } else { self.raw_points(path) }
+        if self.field(path).is_some_and(|field| field.spatial) {
+            return Ok(None);
+        }
+        self.note_path(path, part::POINTS);
+        self.raw_points(path)
     }
 
     /// Returns the positions of a field by cell.
     pub fn spatial_points(&self, path: &str) -> Result<Option<SpatialPoints<'_>>> {
         match self.field(path) {
-            Some(field) if field.spatial => Ok(self.raw_points(path)?.map(SpatialPoints::new)),
+            Some(field) if field.spatial => {
+                self.note_path(path, part::POINTS);
+                Ok(self.raw_points(path)?.map(SpatialPoints::new))
+            }
             _ => Ok(None),
         }
     }
@@ -174,6 +220,7 @@ impl Segment {
     pub fn shape_cells(&self, path: &str) -> Result<Option<ShapeCells<'_>>> {
         match self.field(path) {
             Some(field) if field.representation == Representation::Shape => {
+                self.note_path(path, part::POINTS);
                 Ok(self.raw_points(path)?.map(ShapeCells::new))
             }
             _ => Ok(None),
@@ -182,6 +229,7 @@ impl Segment {
 
     /// Returns the shapes of a field by document.
     pub fn shapes(&self, path: &str) -> Result<Option<ShapeColumn<'_>>> {
+        self.note_path(path, part::DOC_VALUES);
         let section = |kind| self.section(path, kind, Representation::Shape);
         match [section(SectionKind::Column)?, section(SectionKind::Shapes)?] {
             [Some(places), Some(bytes)] => {
@@ -199,7 +247,7 @@ impl Segment {
             Some(bytes) => {
                 // Spatial points do not ascend as the column's numbers do.
                 let is_spatial = self.field(path).is_some_and(|field| field.spatial);
-                let column = if is_spatial { None } else { self.numbers(path)? };
+                let column = if is_spatial { None } else { self.numbers_unnoted(path)? };
                 let points = Points::open(bytes, column)?;
                 if points.doc_count() != self.doc_count() {
                     return Err(Error::corrupt("points", 0, "as many documents as the segment has"));

@@ -8,7 +8,9 @@ use limber_store::term_index::FieldPages;
 use super::Segment;
 use super::nested::NestedSpace;
 use super::open::FieldState;
-use crate::file::SectionKind;
+use crate::file::{NO_FIELD, SectionKind};
+use crate::identity::ID_PATH;
+use crate::uses::IDS;
 use crate::{FieldInfo, Result};
 
 /// Heap bytes of a file: its name (twice, since the commit lists it too) and the record of its mapping.
@@ -82,6 +84,15 @@ impl Segment {
             let index = self.file.entry(SectionKind::TermIndex, number)?;
             Some((number, field.shown_path(), index.len))
         })
+    }
+
+    /// Returns the path of the field with this number in [`crate::uses::Uses`], as statistics show it.
+    pub fn used_path(&self, number: u32) -> Option<Arc<str>> {
+        match number {
+            NO_FIELD => Some("_source".into()),
+            IDS => Some(ID_PATH.into()),
+            number => self.file.fields.get(number as usize).map(FieldInfo::shown_path),
+        }
     }
 
     /// Returns the heap bytes of the page directories of the fields that were used so far.

@@ -251,8 +251,9 @@ impl Node {
             check_alias_target(catalog, alias)?;
             check_is_not_own_name(alias, name)?;
         }
-        let mapping =
-            Mapping::parse(&Value::Object(mappings), &typed.mapping_settings(&settings, &self.analysis())?)?;
+        let for_mapping = typed.mapping_settings(&settings, &self.analysis())?;
+        limber_search::check_similarity_scripts(&for_mapping.similarities, &self.scripts)?;
+        let mapping = Mapping::parse(&Value::Object(mappings), &for_mapping)?;
         check_index_sort(&typed.sort, &mapping, name)?;
         self.check_runtime_scripts(&mapping)?;
         Ok(IndexMetadata {

@@ -83,7 +83,8 @@ impl Node {
         let typed = Arc::new(IndexSettings::from_flat(&settings)?);
         // Invalid analysis settings, and limits that the mapping already exceeds, are refused before anything
         // is stored.
-        typed.mapping_settings(&settings, &self.analysis())?;
+        let for_mapping = typed.mapping_settings(&settings, &self.analysis())?;
+        limber_search::check_similarity_scripts(&for_mapping.similarities, &self.scripts)?;
         Ok(IndexMetadata { settings, typed, ..metadata.clone() })
     }
 

@@ -65,6 +65,7 @@ impl LiveIndex {
                 .folder(&shard_folder(&metadata.uuid, number))
                 .map_err(|error| store_error(&error))?;
             let shard = Arc::new(Shard::new(core.clone(), number, directory, services.clone()));
+            shard.counters.field_usage.begin(services.environment.clock.now_millis());
             // The error is logged and shown by the health API, and every request to the shard reports it.
             let _ = shard.open();
             shards.push(shard);

@@ -242,7 +242,7 @@ impl Node {
         let info = json!({"met_conditions": met, "time": self.now_millis()});
         let metadata = match &plan.target {
             Target::Stream(stream) => {
-                let mut template = catalog.templates.of_data_stream(&stream.name)?;
+                let mut template = catalog.templates.of_stream(stream)?;
                 template.resolved.aliases.clear();
                 self.metadata_of(catalog, &plan.new_index, template.resolved)?
             }

@@ -15,6 +15,17 @@ use crate::tasks::waiting::wait_until;
 const POLL: Duration = Duration::from_millis(20);
 
 impl Node {
+    /// Waits until the state of the cluster has this version or a later one, at most `timeout_ms`. Returns
+    /// whether it has.
+    pub fn wait_for_metadata_version(&self, version: u64, timeout_ms: u64) -> Result<bool> {
+        let deadline = Instant::now() + Duration::from_millis(timeout_ms.min(3_600_000));
+        let held = wait_until(deadline, |step| {
+            limber_store::sync::sleep(POLL.min(step));
+            Ok((self.catalog.load().version >= version).then_some(()))
+        })?;
+        Ok(held.is_some())
+    }
+
     /// Waits as requested, at most `timeout_ms`, and returns the health.
     pub fn cluster_health(&self, request: &HealthRequest) -> Result<HealthResponse> {
         let deadline = Instant::now() + Duration::from_millis(request.timeout_ms.min(3_600_000));

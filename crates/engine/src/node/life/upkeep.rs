@@ -121,6 +121,41 @@ impl Node {
         self.caches.queries.retain(|uid, segment| segments.contains(&(uid, segment)));
     }
 
+    /// Returns the body of `GET /{index}/_field_usage_stats` for the fields that one of `patterns` matches.
+    pub fn field_usage(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        patterns: &[String],
+    ) -> Result<Value> {
+        let mut indices = Map::new();
+        let mut response = BroadcastResponse::default();
+        for (metadata, live) in self.live_of(expression, options)? {
+            let shown = |shard: &Arc<Shard>| {
+                let since_ms = shard.counters.field_usage.since_ms();
+                json!({
+                    "tracking_id": format!("{}-{}-{since_ms}", metadata.uuid, shard.number),
+                    "tracking_started_at_millis": since_ms,
+                    "routing": {
+                        "state": "STARTED",
+                        "primary": true,
+                        "node": self.node_id(),
+                        "relocating_node": null,
+                    },
+                    "stats": shard.counters.field_usage.to_json(patterns),
+                })
+            };
+            let count = live.shards.len() as u32;
+            response.total += count;
+            response.successful += count;
+            let shards: Vec<Value> = live.shards.iter().map(shown).collect();
+            indices.insert(metadata.name.to_string(), json!({"shards": shards}));
+        }
+        let mut body = Map::from_iter([("_shards".to_owned(), response.to_json())]);
+        body.extend(indices);
+        Ok(Value::Object(body))
+    }
+
     /// Returns the body of `GET /{index}/_segments`.
     pub fn segments(&self, expression: &str, options: IndicesOptions) -> Result<Value> {
         let mut indices = Map::new();

@@ -5,6 +5,7 @@ pub(super) mod alias_filters;
 pub(super) mod async_search;
 pub(super) mod contexts;
 pub(super) mod documents;
+pub(super) mod meters;
 pub(super) mod named_documents;
 pub(super) mod placement;
 pub(super) mod query_rules;

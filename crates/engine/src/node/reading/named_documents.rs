@@ -4,7 +4,7 @@ use std::sync::Weak;
 
 use limber_mapping::RequestError;
 use limber_search::{
-    DocumentName, NamedDocument, NamedDocuments, RuledDocuments, SearchRequest, UrlParameters,
+    DocumentName, NamedDocument, NamedDocuments, RuledDocuments, SearchRequest, SearchResponse, UrlParameters,
 };
 use serde_json::{Map, Value, json};
 
@@ -44,15 +44,19 @@ impl NamedDocuments for DocumentsOf {
         let mapping = first.core.mapping.load_full();
         let body = json!({"query": query, "size": size, "_source": [path], "track_total_hits": false});
         let request = SearchRequest::parse(&body, &UrlParameters(Vec::new()))?;
-        let flag = limber_work::cancelled().unwrap_or_default();
-        let options = IndicesOptions::SEARCH;
-        let found = node.search(index, options, Placement::default(), &request, None, flag);
-        let (response, _) = found.map_err(|error| error.to_request_error())?;
-        if let Some(failure) = response.shards.failures.first() {
-            return Err(failure.reason.clone());
-        }
+        let response = searched(&node, index, &request)?;
         let documents = response.hits.into_iter().filter_map(|hit| hit.source);
         Ok(documents.map(|source| NamedDocument { source, mapping: mapping.clone() }).collect())
+    }
+
+    fn fields_of(&self, index: &str, body: &Value, lookup_depth: u32) -> Result<Vec<Value>> {
+        let Some(node) = self.0.upgrade() else {
+            return Err(RequestError::unavailable("node_closed_exception", "node closed"));
+        };
+        let parsed = SearchRequest::parse(body, &UrlParameters(Vec::new()))?;
+        let request = SearchRequest { lookup_depth, ..parsed };
+        let response = searched(&node, index, &request)?;
+        Ok(response.hits.into_iter().filter_map(|hit| hit.fields).map(|fields| *fields).collect())
     }
 
     fn apply_rules(&self, sets: &[String], match_criteria: &Map<String, Value>) -> Result<RuledDocuments> {
@@ -60,5 +64,16 @@ impl NamedDocuments for DocumentsOf {
             Some(node) => node.apply_rules(sets, match_criteria),
             None => Err(RequestError::unavailable("node_closed_exception", "node closed")),
         }
+    }
+}
+
+/// Runs a search of an index that another search needs. All shards must answer.
+fn searched(node: &Node, index: &str, request: &SearchRequest) -> Result<SearchResponse> {
+    let flag = limber_work::cancelled().unwrap_or_default();
+    let found = node.search(index, IndicesOptions::SEARCH, Placement::default(), request, None, flag);
+    let (response, _) = found.map_err(|error| error.to_request_error())?;
+    match response.shards.failures.first() {
+        None => Ok(response),
+        Some(failure) => Err(failure.reason.clone()),
     }
 }

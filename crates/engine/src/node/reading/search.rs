@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use limber_mapping::RequestError;
@@ -15,6 +15,7 @@ use limber_text::wildcard;
 use serde_json::Value;
 
 use super::alias_filters::{alias_filter, alias_filters};
+use super::meters::Meters;
 use super::placement::{Placement, Preference};
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata};
@@ -90,7 +91,7 @@ impl Node {
         if !request.allows_partial.unwrap_or(context.allows_partial) {
             check_no_shard_missing(&pinned.failures)?;
         }
-        let meters = Meters::start(self, &pinned.shards);
+        let meters = Meters::start(self, &pinned);
         let outcome = match scroll_keep_alive_ms {
             None => {
                 limber_search::execute(&pinned.snapshots, request, &context).map(|response| (response, None))
@@ -203,7 +204,7 @@ impl Node {
         if !context.allows_partial {
             check_no_shard_missing(&pinned.failures)?;
         }
-        let meters = Meters::start(self, &pinned.shards);
+        let meters = Meters::start(self, &pinned);
         let outcome = limber_search::count(&pinned.snapshots, &request, &context);
         meters.finish(outcome.is_ok(), &[], false);
         let mut response = outcome?;
@@ -453,42 +454,4 @@ fn add_failures(response: &mut SearchResponse, failures: Vec<ShardFailure>) -> l
     response.shards.total += failures.len() as u32;
     response.shards.failures.extend(failures);
     Ok(())
-}
-
-/// Updates the search counters of the shards of a search.
-struct Meters<'a> {
-    node: &'a Node,
-    shards: &'a [Arc<Shard>],
-    start_nanos: u64,
-}
-
-impl<'a> Meters<'a> {
-    fn start(node: &'a Node, shards: &'a [Arc<Shard>]) -> Meters<'a> {
-        for shard in shards {
-            shard.counters.query.current.fetch_add(1, Ordering::Relaxed);
-        }
-        Meters { node, shards, start_nanos: node.environment.clock.monotonic_nanos() }
-    }
-
-    /// Records the end of the search and returns how long it took. The time is divided evenly among the
-    /// shards, as it is not measured per shard.
-    fn finish(&self, succeeded: bool, groups: &[String], suggests: bool) -> Duration {
-        let nanos = self.node.environment.clock.monotonic_nanos().saturating_sub(self.start_nanos);
-        let share = nanos / self.shards.len().max(1) as u64;
-        for shard in self.shards {
-            let counters = &shard.counters;
-            counters.query.current.fetch_sub(1, Ordering::Relaxed);
-            counters.query.add(1, share);
-            counters.search_groups.add(groups, share, succeeded, suggests);
-            if suggests {
-                counters.suggest.add(1, 0);
-            }
-            if succeeded {
-                counters.fetch.add(1, 0);
-            } else {
-                counters.query.failed.fetch_add(1, Ordering::Relaxed);
-            }
-        }
-        Duration::from_nanos(nanos)
-    }
 }

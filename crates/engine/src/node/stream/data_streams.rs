@@ -154,7 +154,7 @@ impl Node {
                 shown
             })
             .collect();
-        let template = catalog.templates.of_data_stream(&stream.name).ok();
+        let template = catalog.templates.of_stream(stream).ok();
         let setting = |key: &str| {
             let settings = template.as_ref().map(|template| &template.resolved.settings)?;
             settings.get(key).and_then(Value::as_str).map(str::to_owned)

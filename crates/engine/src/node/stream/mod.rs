@@ -5,3 +5,4 @@ pub(super) mod data_stream_migration;
 pub(super) mod data_streams;
 pub(super) mod stream_aliases;
 pub(super) mod stream_lifecycles;
+pub(super) mod stream_overrides;

@@ -101,6 +101,7 @@ pub(super) const ROWS: &[Row] = &[
     ("PUT POST", "/_create_from/{source}/{dest}", "indices:admin/index/create_from_source"),
     ("POST", "/_license/start_basic", "cluster:admin/xpack/license/start_basic"),
     ("POST", "/_license/start_trial", "cluster:admin/xpack/license/start_trial"),
+    ("GET", "/_ssl/certificates", "cluster:monitor/xpack/ssl/certificates/get"),
     ("GET", "/_license", "cluster:monitor/xpack/license/get"),
     ("GET", "/_license/basic_status", "cluster:monitor/xpack/license/basic_status"),
     ("GET", "/_license/trial_status", "cluster:monitor/xpack/license/trial_status"),

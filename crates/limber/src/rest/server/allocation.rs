@@ -319,8 +319,13 @@ const COMMANDS: &[(&str, &[&str])] = &[
 ];
 
 fn reroute(app: &App, request: &Request) -> Result<Response> {
+    const PARSER: ObjectParser<'_> = ObjectParser::new("cluster_reroute");
     let body = request.json()?.unwrap_or_else(|| json!({}));
-    let commands = match body.get("commands") {
+    let members = PARSER.members(&body)?;
+    if let Some(unknown) = members.keys().find(|key| !matches!(key.as_str(), "commands" | "dry_run")) {
+        return Err(PARSER.unknown(unknown));
+    }
+    let commands = match members.get("commands") {
         None => &[][..],
         Some(Value::Array(commands)) => commands.as_slice(),
         Some(_) => return Err(RequestError::parsing("[cluster_reroute] [commands] must be an array")),
@@ -334,7 +339,8 @@ fn reroute(app: &App, request: &Request) -> Result<Response> {
             refused["command"].as_str().unwrap_or("")
         )));
     }
-    if request.flag_or("retry_failed", false)? && !request.flag_or("dry_run", false)? {
+    let is_trial = request.flag_or("dry_run", false)? || body["dry_run"] == true;
+    if request.flag_or("retry_failed", false)? && !is_trial {
         app.node.retry_failed_shards();
     }
     let mut answer = json!({"acknowledged": true});

@@ -70,7 +70,7 @@ fn health(app: &App, request: &Request) -> Result<Response> {
         wait_for_active_shards: request.param("wait_for_active_shards").map(str::to_owned),
         wait_for_no_relocating_shards: request.flag_or("wait_for_no_relocating_shards", false)?,
         wait_for_no_initializing_shards: request.flag_or("wait_for_no_initializing_shards", false)?,
-        wait_for_events: request.param("wait_for_events").map(str::to_owned),
+        wait_for_events: wait_for_events(request)?,
         timeout_ms: request.time_ms("timeout")?.unwrap_or(30_000),
     };
     let response = app.node.cluster_health(&wanted)?;
@@ -78,10 +78,53 @@ fn health(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::json(if response.timed_out { 408 } else { 200 }, response.to_json(level, is_human)))
 }
 
+/// Reads a priority of cluster events. No event waits here, so that all of them have been processed.
+fn wait_for_events(request: &Request) -> Result<Option<String>> {
+    const PRIORITIES: [&str; 6] = ["IMMEDIATE", "URGENT", "HIGH", "NORMAL", "LOW", "LANGUID"];
+    let Some(given) = request.param("wait_for_events") else { return Ok(None) };
+    let priority = given.to_uppercase();
+    match PRIORITIES.contains(&priority.as_str()) {
+        true => Ok(Some(given.to_owned())),
+        false => Err(RequestError::illegal_argument(format!(
+            "No enum constant org.elasticsearch.common.Priority.{priority}"
+        ))),
+    }
+}
+
 fn state(app: &App, request: &Request) -> Result<Response> {
     let options = indices_options(request, IndicesOptions::LENIENT)?;
     let metrics = request.param("metrics").unwrap_or("_all");
-    Ok(Response::ok(app.node.cluster_state(metrics, request.param("index").unwrap_or("_all"), options)?))
+    let is_late = match metadata_version(request)? {
+        None => None,
+        Some(version) => {
+            let timeout_ms = request.time_ms("wait_for_timeout")?.unwrap_or(60_000);
+            Some(!app.node.wait_for_metadata_version(version, timeout_ms)?)
+        }
+    };
+    let mut answer = match is_late {
+        Some(true) => json!({"cluster_name": app.node.config().cluster_name}),
+        _ => app.node.cluster_state(metrics, request.param("index").unwrap_or("_all"), options)?,
+    };
+    if let (Some(is_late), Some(members)) = (is_late, answer.as_object_mut()) {
+        members.shift_insert(0, "wait_for_timed_out".into(), is_late.into());
+    }
+    Ok(Response::ok(answer))
+}
+
+/// Reads `wait_for_metadata_version`.
+fn metadata_version(request: &Request) -> Result<Option<u64>> {
+    let Some(text) = request.param("wait_for_metadata_version") else { return Ok(None) };
+    let version = text.parse::<i64>().map_err(|_| {
+        RequestError::illegal_argument(format!(
+            "Failed to parse long parameter [wait_for_metadata_version] with value [{text}]"
+        ))
+    })?;
+    match u64::try_from(version) {
+        Ok(version) if version > 0 => Ok(Some(version)),
+        _ => Err(RequestError::illegal_argument(format!(
+            "provided waitForMetadataVersion should be >= 1, but instead is [{version}]"
+        ))),
+    }
 }
 
 fn settings(app: &App, request: &Request) -> Result<Response> {

@@ -2,6 +2,7 @@
 //! the page.
 
 pub(super) mod allocation;
+pub(super) mod certificates;
 pub(super) mod cluster;
 pub(super) mod cluster_info;
 pub(super) mod cluster_stats;

@@ -97,10 +97,9 @@ fn now_millis() -> u64 {
 /// startup, so there is nothing to reload.
 fn reload(app: &App, request: &Request) -> Result<Response> {
     let body = request.json()?.unwrap_or_else(|| json!({}));
-    if let Some(unknown) =
-        body.as_object().and_then(|object| object.keys().find(|key| *key != "secure_settings_password"))
-    {
-        return Err(ObjectParser::new("reload_secure_settings").unknown(unknown));
+    let parser = ObjectParser::new("reload_secure_settings");
+    if let Some(unknown) = parser.members(&body)?.keys().find(|key| *key != "secure_settings_password") {
+        return Err(parser.unknown(unknown));
     }
     if !body["secure_settings_password"].as_str().unwrap_or_default().is_empty() {
         return Err(RequestError::unsupported("a password of secure settings"));

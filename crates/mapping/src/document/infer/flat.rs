@@ -66,7 +66,7 @@ impl Inference<'_> {
             Some(b'{') => self.object(inside, path, at, level + 1),
             Some(b'[') => self.array(at, &mut |this, at| this.flat_value(inside, path, at, level)),
             Some(_) if inside.dynamic == Dynamic::True => {
-                self.new_field(name_of(path, inside.names_from), path, at)
+                self.new_field(inside.dynamic, name_of(path, inside.names_from), path, at)
             }
             Some(_) if inside.dynamic == Dynamic::Runtime => self.runtime(inside, path, at, level),
             _ => self.skip(at),

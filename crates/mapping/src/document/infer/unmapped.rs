@@ -63,15 +63,31 @@ impl<'a> Inference<'a> {
             && !self.mapping.is_known(dynamic, path)
     }
 
-    /// Adds a new object. Returns `None` if its contents are not to be read.
+    /// Leaves out a field that no template matches, where `dynamic` requires one.
+    ///
+    /// # Errors
+    /// Such fields are refused.
+    fn without_template(&self, dynamic: Dynamic, path: &str, at: usize) -> Result<(), RequestError> {
+        if dynamic != Dynamic::StrictAllowTemplates {
+            return Ok(());
+        }
+        let (object, name) = path.rsplit_once('.').unwrap_or(("", path));
+        Err(error::strict(self.bytes, at, dynamic, name, object))
+    }
+
+    /// Adds a new object in one with this `dynamic`. Returns `None` if its contents are not to be read.
     pub(super) fn new_object(
         &mut self,
+        dynamic: Dynamic,
         path: &str,
         at: usize,
     ) -> Result<Option<ObjectContext>, RequestError> {
         let name = path.rsplit('.').next().unwrap_or(path);
         if !self.found.contains_key(path) {
             let template = self.template(name, path, "object", at)?;
+            if template.is_none() && dynamic.needs_template() {
+                return self.without_template(dynamic, path, at).map(|()| None);
+            }
             let mut body = template.map(|template| template.mapping_for(name, "object")).unwrap_or_default();
             if !body.contains_key("type") {
                 body.insert("type".into(), "object".into());
@@ -85,13 +101,7 @@ impl<'a> Inference<'a> {
         {
             return Ok(None);
         }
-        let dynamic = match &body["dynamic"] {
-            Value::Bool(false) => Dynamic::False,
-            Value::String(text) if text == "false" => Dynamic::False,
-            Value::String(text) if text == "strict" => Dynamic::Strict,
-            Value::String(text) if text == "runtime" => Dynamic::Runtime,
-            _ => Dynamic::True,
-        };
+        let dynamic = definition::dynamic(&body["dynamic"]).unwrap_or(dynamic);
         let is_flat = body["subobjects"] == false || body["subobjects"] == "false";
         Ok(Some(ObjectContext {
             object: None,
@@ -100,26 +110,42 @@ impl<'a> Inference<'a> {
         }))
     }
 
-    /// Reads the value of an unmapped path.
-    pub(super) fn unknown(&mut self, path: &str, at: usize, level: usize) -> Result<usize, RequestError> {
+    /// Reads the value of an unmapped path in an object with this `dynamic`.
+    pub(super) fn unknown(
+        &mut self,
+        dynamic: Dynamic,
+        path: &str,
+        at: usize,
+        level: usize,
+    ) -> Result<usize, RequestError> {
         match self.bytes.get(at) {
-            Some(b'{') => match self.new_object(path, at)? {
+            Some(b'{') => match self.new_object(dynamic, path, at)? {
                 Some(context) => self.object(context, path, at, level + 1),
                 None => self.skip(at),
             },
-            Some(b'[') => self.array(at, &mut |this, at| this.unknown(path, at, level)),
-            Some(_) => self.new_field(name_of(path, None), path, at),
+            Some(b'[') => self.array(at, &mut |this, at| this.unknown(dynamic, path, at, level)),
+            Some(_) => self.new_field(dynamic, name_of(path, None), path, at),
             None => self.skip(at),
         }
     }
 
-    /// Reads the scalar at `at` of an unmapped field. `name` is the name that templates match.
-    pub(super) fn new_field(&mut self, name: &str, path: &str, at: usize) -> Result<usize, RequestError> {
+    /// Reads the scalar at `at` of an unmapped field in an object with this `dynamic`. `name` is the name
+    /// that templates match.
+    pub(super) fn new_field(
+        &mut self,
+        dynamic: Dynamic,
+        name: &str,
+        path: &str,
+        at: usize,
+    ) -> Result<usize, RequestError> {
         let end = self.skip(at)?;
         if self.is_new(Dynamic::True, path)
             && let Some((json_type, kind, pattern)) = self.scalar(at, end)
         {
             let template = self.template(name, path, json_type, at)?;
+            if template.is_none() && dynamic.needs_template() {
+                return self.without_template(dynamic, path, at).map(|()| end);
+            }
             if let Some(template) = template.filter(|template| template.is_runtime) {
                 let kind = if json_type == "string" { "keyword" } else { json_type };
                 self.find_runtime(path, template.mapping_for(name, kind).into())?;
@@ -157,7 +183,7 @@ impl<'a> Inference<'a> {
                 };
                 let name = name_of(path, context.names_from);
                 if self.template(name, path, json_type, at)?.is_some() {
-                    return self.new_field(name, path, at);
+                    return self.new_field(Dynamic::True, name, path, at);
                 }
                 let kind = if json_type == "string" { "keyword" } else { json_type };
                 let mut body = json!({"type": kind});

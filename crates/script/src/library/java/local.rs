@@ -70,7 +70,7 @@ impl Local {
     }
 
     /// Makes a date or time of a moment, without the parts that the kind does not have.
-    fn cut(date: DateValue, kind: LocalKind) -> Value {
+    pub(super) fn cut(date: DateValue, kind: LocalKind) -> Value {
         let millis = date.millis();
         let instant = match kind {
             LocalKind::DateTime => date.instant,
@@ -91,7 +91,7 @@ impl Local {
 }
 
 /// Returns the moment in UTC with this year, month, day, hour, minute, second and nanosecond.
-fn moment(parts: [i64; 7], at: u32) -> Outcome<DateValue> {
+pub(super) fn moment(parts: [i64; 7], at: u32) -> Outcome<DateValue> {
     let refused = || ScriptError::new(at, "date_time_exception", "Invalid value for a date");
     let [year, month, day, hour, minute, second, nano] = parts;
     let small = |value: i64, least: i64, most: i64| {
@@ -216,7 +216,7 @@ fn static_time(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value
 }
 
 /// Returns the number of a month, given as its number or its constant.
-fn month_number(value: &Value) -> i64 {
+pub(super) fn month_number(value: &Value) -> i64 {
     match value {
         Value::Str(name) => {
             dates::MONTHS.iter().position(|month| **month == **name).map_or(0, |place| place as i64 + 1)
@@ -283,6 +283,11 @@ impl JavaObject for Local {
         }
         if let Some(other) = arguments.first().and_then(local_of) {
             return self.beside(name, other, &arguments[1..], at);
+        }
+        if let ("format", [format]) = (name, arguments)
+            && let Some(format) = super::iso_format(format)
+        {
+            return Ok(format.print_local(self).map(Value::str));
         }
         let civil = self.date.civil();
         let is_leap = is_leap(civil.year);

@@ -37,6 +37,11 @@ fn static_call(name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value
     }
 }
 
+/// Returns what an `Optional` holds; `None` for another value.
+pub(in super::super) fn held_by(value: &Value) -> Option<Option<&Value>> {
+    value.object::<Optional>().map(|optional| optional.value.as_ref())
+}
+
 impl JavaObject for Optional {
     fn class(&self) -> &'static str {
         "java.util.Optional"

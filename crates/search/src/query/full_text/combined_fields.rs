@@ -164,7 +164,7 @@ fn word(
         doc_count = statistics.doc_count.max(doc_count);
         occurrences += f64::from(*weight) * statistics.sum_total_term_freq as f64;
     }
-    let statistics = FieldStatistics { doc_count, sum_total_term_freq: occurrences as u64 };
+    let statistics = FieldStatistics { doc_count, sum_total_term_freq: occurrences as u64, sum_doc_freq: 0 };
     let scorer = binder.combined_scorer(&term, fields.len(), doc_freq, statistics, boost)?;
     Ok(CombinedNode { fields: fields.clone(), term, scorer }.into())
 }

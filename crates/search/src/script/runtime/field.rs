@@ -61,7 +61,7 @@ pub(crate) fn field_or_id(mapping: &Mapping, path: &str) -> Option<Arc<Field>> {
     if path != ID {
         return mapping.field(path);
     }
-    let ids = RuntimeScript { script: None, continues_on_error: false, part: None, constant: None };
+    let ids = RuntimeScript::default();
     let field = limber_mapping::field_of_type(ID, "keyword")?;
     Some(Arc::new(field.made_at_search(Some(ids))))
 }
